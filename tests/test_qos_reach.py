@@ -49,8 +49,9 @@ if any("90%" in word for word in sys.argv):
     sys.exit("nvqos: gpu0: shares and speeds add up to too much")
 signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
 while True:
-    tenants = [{"name": "a", "got_percent": 50.0, "wait_p99_us": None, "speed_percent": 50.0, "launches_alone_per_s": 1000.0}
-               for _ in sys.argv[2:]]
+    tenants = [{"name": "a", "got_percent": 50.0, "wait_p99_us": None, "speed_percent": 50.0, "launches_alone_per_s": 1000.0,
+                "tpcs": 7 if "--tpcs" in sys.argv else None}
+               for word in sys.argv[2:] if "=" in word]
     print(json.dumps({"data": {"tenants": tenants}}), flush=True)
     time.sleep(0.05)
 """
@@ -85,9 +86,9 @@ def test_every_case_is_run_or_listed(programs):
     done, found = reach(programs, "--kinds", "compute,short", "--goals", "50,90", "--seed", "7", "--budget", "90")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("seed 7,") and found["seed"] == 7 and "A GPU" in found["gpu"]
-    # 4 pairs: 2 ways without a goal, 4 with 2 goals.
+    # 4 pairs: 2 ways without a goal, 5 with 2 goals.
     rows = [(tuple(row["pair"]), row["way"], row["goal"]) for row in found["runs"] + found["not_run"]]
-    assert len(rows) == len(set(rows)) == 4 * (2 + 4 * 2)
+    assert len(rows) == len(set(rows)) == 4 * (2 + 5 * 2)
     assert found["runs"], "the budget is enough for one pair"
     assert {row["why"] for row in found["not_run"]} == {"the budget was used up"}
     assert {row["way"] for row in found["runs"]} == set(found["ways"])
@@ -97,19 +98,32 @@ def test_every_case_is_run_or_listed(programs):
         else:
             for kind, rate in zip(row["pair"], row["rates"]):
                 assert rate == pytest.approx({"compute": 1000, "short": 4000}[kind], rel=0.01)
-            if row["way"] == "nvqos by launches":
+            if row["way"] in ("nvqos by launches", "nvqos by TPCs"):
                 assert row["nvqos_speed_percent"] == 50 and row["nvqos_alone_per_s"] == 1000
+            if row["way"] == "nvqos by TPCs":
+                assert [own for own, _ in row["tpcs_of_first"]] == [7]
     told = (programs / "told").read_text(encoding="utf-8")
     # Spart takes a TPC away from a kernel that is faster than its goal.
     assert re.search(r"-q -t 0-3 -p \d+\n-q -t 4-9 -p \d+\n", told)
-    assert re.search(r"nvqos --json \d+=speed:50%", told)
+    assert re.search(r"nvqos --json \d+=speed:50%", told) and re.search(r"nvqos --json --tpcs \d+=speed:50%", told)
+
+
+def test_pairs_can_be_chosen(programs):
+    done, found = reach(programs, "--pairs", "short/compute", "--goals", "50", "--ways", "nvqos by TPCs,MPS", "--settle", "0.2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted((row["pair"], row["way"]) for row in found["runs"]) == [(["short", "compute"], way)
+                                                                          for way in ("MPS", "nvqos by TPCs")]
+    assert found["settle_s"] == 0.2 and not found["not_run"]
+    for wrong, why in (("short", "two kinds"), ("short/compute/short", "two kinds"), ("short/magic", "no kind 'magic'")):
+        done, _ = reach(programs, "--pairs", wrong)
+        assert done.returncode == 1 and why in done.stderr
 
 
 def test_the_same_seed_is_the_same_order_and_no_budget_runs_nothing(programs):
     orders = []
     for seed in (1, 1, 2):
         done, found = reach(programs, "--budget", "0", "--seed", seed)
-        assert done.returncode == 0 and not found["runs"] and len(found["not_run"]) == 36 * (2 + 4 * 3)
+        assert done.returncode == 0 and not found["runs"] and len(found["not_run"]) == 36 * (2 + 5 * 3)
         orders.append([row["pair"] for row in found["not_run"]])
     assert orders[0] == orders[1] != orders[2]
 

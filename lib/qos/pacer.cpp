@@ -27,17 +27,17 @@ Pacer::Pacer(const std::vector<Part> &goals, Ns now, const Times &times) : times
     look_due_.assign(goals.size(), now + times.first);
 }
 
-/// The middle one of the last looks: whatever disturbs one is in none of the others.
-Pacer::Rate Pacer::middle(const Tenant &tenant) {
-    std::vector<Rate> rates(tenant.alone.begin(), tenant.alone.end());
-    std::ranges::sort(rates, {}, [](const Rate &rate) {
+/// Of the last looks: whatever disturbs a program makes it slower. Where its speed alone differs
+/// from time to time, as the processor's, the goal is a part of the larger one.
+Pacer::Rate Pacer::fastest(const Tenant &tenant) {
+    const auto found = std::ranges::max_element(tenant.alone, {}, [](const Rate &rate) {
         return static_cast<double>(rate.launches) / static_cast<double>(rate.time);
     });
-    return rates.empty() ? Rate() : rates[rates.size() / 2];
+    return found == tenant.alone.end() ? Rate() : *found;
 }
 
 double Pacer::alone(std::size_t tenant) const {
-    const Rate rate = middle(tenants_[tenant]);
+    const Rate rate = fastest(tenants_[tenant]);
     return rate.time ? static_cast<double>(rate.launches) * second / static_cast<double>(rate.time)
                      : 0;
 }
@@ -53,13 +53,24 @@ std::optional<Part> Pacer::speed(std::size_t tenant) const {
                : std::nullopt;
 }
 
+Ns Pacer::due_for(const Tenant &tenant, Ns time) {
+    return scaled(time, tenant.goal + scaled(tenant.goal, spare, whole), whole);
+}
+
+/// What it is ahead by. A program that waits for many launches at once shows that they have ended
+/// when it goes on: as much as ended at once lately may have ended since.
+Ns Pacer::credit(const Tenant &tenant) {
+    const Ns due = due_for(tenant, tenant.unsettled);
+    return tenant.credit - due + std::min(tenant.open + due, tenant.batch);
+}
+
 void Pacer::settle(Tenant &tenant, Ns now, Ns passed, const Launched &seen) {
     const bool moved = seen.launched != tenant.last.launched || seen.ended != tenant.last.ended;
     if (moved)
         tenant.moved_at = now;
     if (tenant.held)
         tenant.held_at = now;
-    const Rate rate = middle(tenant);
+    const Rate rate = fastest(tenant);
     const Ns each = rate.launches ? rate.time / rate.launches : 0;
     tenant.idle = now - std::max(tenant.moved_at, tenant.held_at) > times_.idle + 4 * each;
     if (!rate.time) {
@@ -74,14 +85,20 @@ void Pacer::settle(Tenant &tenant, Ns now, Ns passed, const Launched &seen) {
         tenant.unsettled = 0;
     } else if (moved || tenant.held) {
         tenant.work += tenant.unsettled;
-        if (!is_looked_at)
-            tenant.credit -=
-                scaled(tenant.unsettled, tenant.goal + scaled(tenant.goal, spare, whole), whole);
+        if (!is_looked_at) {
+            const Ns due = due_for(tenant, tenant.unsettled);
+            tenant.credit -= due;
+            tenant.open += due;
+        }
         tenant.unsettled = 0;
     }
     const std::uint64_t ended = std::min(seen.ended - tenant.last.ended, most_launches);
     const Ns done =
         std::min(scaled(static_cast<std::int64_t>(ended), rate.time, rate.launches), most_done);
+    if (done && !tenant.held)
+        tenant.batch = std::max(done, tenant.batch - tenant.batch / 8);
+    if (done || tenant.held)
+        tenant.open = 0;
     tenant.done += done;
     tenant.credit = std::clamp(tenant.credit + (is_looked_at ? 0 : done), -most_owed, most_done);
     tenant.last = seen;
@@ -139,7 +156,7 @@ void Pacer::decide(Ns now, bool others) {
     bool is_behind = false;
     const auto working = std::ranges::count(tenants_, false, &Tenant::idle);
     for (Tenant &tenant : tenants_) {
-        const Ns credit = tenant.credit - scaled(tenant.unsettled, tenant.goal, whole);
+        const Ns credit = Pacer::credit(tenant);
         if (tenant.state != State::behind)
             tenant.behind_at = now;
         if (tenant.state == State::even)

@@ -56,7 +56,7 @@ class Pacer {
     /// Of the last second with work: its speed, as a part of that alone. None: it had no work, or
     /// its speed alone is not known.
     std::optional<Part> speed(std::size_t tenant) const;
-    /// Launches a second while it is alone, by the last looks; 0: not known.
+    /// Launches a second while it is alone, the most of the last looks; 0: not known.
     double alone(std::size_t tenant) const;
 
   private:
@@ -75,6 +75,8 @@ class Pacer {
         bool held = false;
         Ns credit = 0;    ///< of its time alone
         Ns unsettled = 0; ///< time since the last launch ended: work, or none
+        Ns open = 0;      ///< what was taken from its credit since then
+        Ns batch = 0;     ///< of its time alone: what ended at once lately
         Launched last = {};
         Ns moved_at = 0;  ///< a launch was made, or one ended
         Ns held_at = 0;   ///< the last time that it was held
@@ -92,7 +94,9 @@ class Pacer {
         Launched first = {};
     };
 
-    static Rate middle(const Tenant &tenant);
+    static Rate fastest(const Tenant &tenant);
+    static Ns due_for(const Tenant &tenant, Ns time);
+    static Ns credit(const Tenant &tenant);
     void settle(Tenant &tenant, Ns now, Ns passed, const Launched &seen);
     void continue_look(Ns now, std::span<const Launched> seen, bool drained);
     void end_look(Ns now);

@@ -8,14 +8,15 @@ namespace {
 
 /// A division has to leave the others so much more, as counts differ from time to time.
 constexpr double worth = 1.03;
-/// The search ends with steps below a part of the GPU.
-constexpr int finest = 24, coarsest = 8;
+/// Steps are parts of the GPU: the first one of all, the first one of a later search, and the last.
+constexpr int coarsest = 4, coarse_again = 8, finest = 24;
 
 } // namespace
 
 Splitter::Splitter(int tpcs, Part goal, Ns now, const Times &times)
     : times_(times), tpcs_(tpcs),
-      begin_(clamped(static_cast<int>((tpcs * goal + whole - 1) / whole) + 1)), since_(now) {}
+      begin_(clamped(static_cast<int>((tpcs * goal + whole - 1) / whole) + 1)),
+      coarse_(std::max(1, tpcs / coarsest)), since_(now) {}
 
 int Splitter::clamped(int own) const {
     return std::clamp(own, 1, tpcs_ - 1);
@@ -31,8 +32,11 @@ void Splitter::attempt(int own, Stage stage, Ns now) {
 /// Smaller steps around the best, or the end.
 void Splitter::narrow(Ns now) {
     stride_ /= 2;
-    if (stride_ * finest < tpcs_)
+    if (stride_ * finest < tpcs_) {
+        begin_ = best_;
+        coarse_ = std::max(1, tpcs_ / coarse_again);
         return attempt(best_rate_ > undivided_rate_ * worth ? best_ : 0, Stage::rests, now);
+    }
     attempt(clamped(best_ - stride_), Stage::down, now);
 }
 
@@ -46,7 +50,7 @@ void Splitter::conclude(double rate, Ns now) {
     case Stage::undivided:
         undivided_rate_ = rate;
         best_rate_ = 0;
-        stride_ = std::max(1, tpcs_ / coarsest);
+        stride_ = coarse_;
         return attempt(begin_, Stage::first, now);
     case Stage::first:
         return attempt(clamped(best_ - stride_), Stage::down, now);
@@ -63,7 +67,7 @@ void Splitter::conclude(double rate, Ns now) {
     }
 }
 
-void Splitter::step(Ns now, std::uint64_t ended, bool disturbed) {
+void Splitter::step(Ns now, std::uint64_t ended, bool behind, bool disturbed) {
     if (stage_ == Stage::rests) {
         if (now - since_ >= times_.again)
             attempt(0, Stage::undivided, now);
@@ -76,7 +80,8 @@ void Splitter::step(Ns now, std::uint64_t ended, bool disturbed) {
         return;
     }
     if (!counts_) {
-        if (now - since_ < times_.settle)
+        const Ns passed = now - since_;
+        if (passed < times_.settle || (behind && passed < times_.longest))
             return;
         counts_ = true;
         ended_ = ended;
@@ -84,7 +89,7 @@ void Splitter::step(Ns now, std::uint64_t ended, bool disturbed) {
         return;
     }
     const Ns time = now - counted_at_;
-    if (time >= times_.count)
+    if (time >= times_.count && (!behind || time >= times_.longest))
         conclude(static_cast<double>(ended - ended_) / static_cast<double>(time), now);
 }
 

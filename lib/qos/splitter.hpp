@@ -10,13 +10,16 @@
 
 namespace qos {
 
-/// Launches of the others are compared over some time with each division that is tried.
+/// Launches of the others are compared over some time with each division that is tried, from one
+/// moment at which the tenant is not behind its goal to another one: whatever it is owed by then is
+/// the division's.
 class Splitter {
   public:
     struct Times {
         Ns settle = 100 * ms; ///< after a change; what was launched before has the old TPCs
         Ns count = 400 * ms;
-        Ns again = 20 * second; ///< from the end of a search to the next
+        Ns longest = second;    ///< it is waited that the tenant is not behind, twice
+        Ns again = 60 * second; ///< from the end of a search to the next
     };
 
     /// @param tpcs of the GPU, at least 2
@@ -25,8 +28,9 @@ class Splitter {
     Splitter(int tpcs, Part goal, Ns now, const Times &times);
 
     /// @param ended launches of the others that have ended so far, which does not go back
+    /// @param behind the others are held, as the tenant is behind its goal
     /// @param disturbed what they do now does not count: they are held for a look, or have no work
-    void step(Ns now, std::uint64_t ended, bool disturbed);
+    void step(Ns now, std::uint64_t ended, bool behind, bool disturbed);
 
     /// TPCs of the tenant; the others have the rest. 0: all have all.
     int own() const { return tried_; }
@@ -41,7 +45,9 @@ class Splitter {
     int clamped(int own) const;
 
     const Times times_;
-    const int tpcs_, begin_;
+    const int tpcs_;
+    int begin_;  ///< the first division of a search
+    int coarse_; ///< its first step
     Stage stage_ = Stage::undivided;
     int tried_ = 0;             ///< as it is now
     int best_ = 0, stride_ = 0; ///< of the divisions that were tried

@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import selectors
 import signal
 import subprocess
@@ -111,6 +112,12 @@ def slowest(lines, begin, end, part_ns=100_000_000):
     return rates[len(rates) // 100] if rates else None
 
 
+def processor_s(pid):
+    """What a process has taken of a processor so far."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Keeping:
     """nvqos at work; `refused` is its sentence where it does not begin."""
 
@@ -135,6 +142,12 @@ class Keeping:
         """Of each whole line so far."""
         text = os.pread(self.out.fileno(), 1 << 26, 0).decode()
         return [json.loads(line)["data"]["tenants"] for line in text[:text.rfind("\n") + 1].splitlines()]
+
+    def processor_s(self):
+        """Its own and that of its keepers, which are no children of its."""
+        keepers = [path.parent.name for path in pathlib.Path("/proc").glob("[0-9]*/comm")
+                   if path.read_text(encoding="utf-8").strip() == "nvdebug-keeper"]
+        return sum(map(processor_s, [self.process.pid, *keepers]))
 
     def end(self, how=signal.SIGINT):
         """Its exit status; it is killed where it does not end."""

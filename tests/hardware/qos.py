@@ -4,57 +4,32 @@
 
     qos.py NVQOS NVDEBUGCTL LOAD FOLDER
 
-As root, on an otherwise idle GPU, with NVIDIA's driver and without the module, in three minutes at most. LOAD is load.cpp, built.
+As root, on an otherwise idle GPU, with NVIDIA's driver and without the module, in four minutes at most. LOAD is load.cpp, built.
 Only tasks that it starts are changed. Writes FOLDER/qos.json; ends with 1 if a check fails.
 """
 
-import json
-import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+from bounded import Keeping
 from common import ended_by, loads, show, what_it_counted, write
 from qos_looks import mean_of_seconds, most_of_a_second, part, slices, timeslices
 from rm import Ours
 
 NVQOS, TOOL, LOAD, FOLDER = sys.argv[1], sys.argv[2], sys.argv[3], pathlib.Path(sys.argv[4])
-signal.alarm(180)  # whatever hangs: its tasks end by their own alarms, and nvqos' keepers put back what it had set
+signal.alarm(240)  # whatever hangs: its tasks end by their own alarms, and nvqos' keepers put back what it had set
 
 
-class Keeping:
-    """nvqos at work."""
-
-    def __init__(self, *words):
-        self.told = tempfile.NamedTemporaryFile("r", encoding="utf-8")
-        with open(self.told.name, "wb") as to:
-            self.process = subprocess.Popen([NVQOS, "--json", *words], stdout=to, stderr=subprocess.PIPE, text=True)
-        while not os.stat(self.told.name).st_size:
-            if self.process.poll() is not None:
-                sys.exit(f"nvqos {' '.join(words)}: {self.process.stderr.read()}")
-            time.sleep(0.01)
-
-    def last(self):
-        """The last whole line of those so far."""
-        self.told.seek(0)
-        lines = self.told.read().splitlines()
-        return json.loads(lines[-2])["data"]["tenants"] if len(lines) > 1 else None
-
-    def processor_s(self):
-        """Its own and that of its keepers, which are no children of its."""
-        def used(pid):
-            fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        keepers = [path.parent.name for path in pathlib.Path("/proc").glob("[0-9]*/comm")
-                   if path.read_text(encoding="utf-8").strip() == "nvdebug-keeper"]
-        return used(self.process.pid) + sum(map(used, keepers))
-
-    def end(self, how=signal.SIGINT):
-        self.process.send_signal(how)
-        return self.process.wait(20)
+def keeping_of(*words):
+    keeping = Keeping(NVQOS, *words)
+    if keeping.refused is not None:
+        sys.exit(f"nvqos {' '.join(words)}: {keeping.refused}")
+    return keeping
 
 
 checks = []
@@ -72,10 +47,10 @@ def shares(ours):
         with loads(LOAD, *[("queue", "60")] * count) as tasks:
             pids = [task.pid for task in tasks]
             before = timeslices(TOOL, pids)
-            keeping = Keeping(*[f"{pid}=share:{goal}%" for pid, goal in zip(pids, goals)])
+            keeping = keeping_of(*[f"{pid}=share:{goal}%" for pid, goal in zip(pids, goals)])
             time.sleep(1)
             found = slices(ours, 4)
-            told = [round(tenant["got_percent"], 2) for tenant in keeping.last()]
+            told = [round(tenant["got_percent"], 2) for tenant in keeping.tenants()[-1]]
             status = keeping.end()
             got = [round(part(found, pid), 2) for pid in pids]
             yield check("shares", all(abs(a - b) <= 1 or (len(goals) == count and a > b) for a, b in zip(got, goals))
@@ -87,7 +62,7 @@ def idles_at_random(ours):
     for way, word in (("timeslices alone", None), ("nvqos", "cap:30%")):
         with loads(LOAD, ("bursts", "60"), ("queue", "60")) as tasks:
             pids = [task.pid for task in tasks]
-            keeping = word and Keeping(f"{pids[0]}={word}")
+            keeping = word and keeping_of(f"{pids[0]}={word}")
             if not keeping:
                 subprocess.run([TOOL, "--from", "driver", "task", "set", str(pids[0]), "--share", "30%"], check=True,
                                timeout=60, stdout=subprocess.DEVNULL)
@@ -104,16 +79,16 @@ def caps(ours):
     for cap, count, kind in ((30, 1, "queue"), (30, 2, "queue"), (60, 1, "queue"), (30, 1, "graph"), (10, 2, "graph")):
         with loads(LOAD, *[(kind, "60")] * count) as tasks:
             pids = [task.pid for task in tasks]
-            keeping = Keeping(f"{pids[0]}=cap:{cap}%")
+            keeping = keeping_of(f"{pids[0]}=cap:{cap}%")
             time.sleep(1.5)
             cost = -keeping.processor_s()
             found = slices(ours, 4)
             cost += keeping.processor_s()
-            told = keeping.last()
+            told = keeping.tenants()[-1]
             status = keeping.end()
             most, mean = most_of_a_second(found, pids[0]), mean_of_seconds(found, pids[0])
             yield check("cap", most <= cap + 1 and mean >= cap - 2 and status == 0, cap=cap, tasks=count, kind=kind,
-                        most=round(most, 2), mean=round(mean, 2), told=told and told[0]["got_percent"],
+                        most=round(most, 2), mean=round(mean, 2), told=told[0]["got_percent"],
                         core_percent=round(100 * cost / 4, 2), status=status)
 
 
@@ -122,7 +97,7 @@ def ends(ours):
         with loads(LOAD, *[("queue", "60")] * 2) as tasks:
             pids = [task.pid for task in tasks]
             before = timeslices(TOOL, pids)
-            keeping = Keeping(f"{pids[0]}=cap:5%", f"{pids[1]}=share:60%")
+            keeping = keeping_of(f"{pids[0]}=cap:5%", f"{pids[1]}=share:60%")
             time.sleep(1)
             meanwhile = timeslices(TOOL, pids)
             keeping.process.send_signal(how)
@@ -138,7 +113,7 @@ def tenant_killed():
     with loads(LOAD, ("queue", "60"), ("counted", "60")) as tasks:
         pids = [task.pid for task in tasks]
         before = timeslices(TOOL, pids)
-        keeping = Keeping(f"{tasks[0].pid}=cap:10%", f"{tasks[1].pid}=share:50%")
+        keeping = keeping_of(f"{tasks[0].pid}=cap:10%", f"{tasks[1].pid}=share:50%")
         time.sleep(1)
         tasks[0].kill()
         tasks[0].wait()
@@ -156,11 +131,31 @@ def tenant_killed():
                     kernels_in_a_second=round(ended * 1e9 / (end - begin)), status=status)
 
 
+def forks():
+    """A tenant of a hundred processes, ten at a time: the task beside it has what it had, and its timeslice in the end."""
+    with loads(LOAD, ("queue", "100")) as (beside,), tempfile.TemporaryDirectory() as folder:
+        tenant = shutil.copy(LOAD, f"{folder}/forks")
+        before = timeslices(TOOL, [beside.pid])
+        keeping = keeping_of("command:forks=share:30%")
+        known = set()
+        for _ in range(10):
+            with loads(tenant, *[("queue", "60")] * 10) as ten:
+                time.sleep(0.3)
+                known |= timeslices(TOOL, [one.pid for one in ten]).keys()
+        runs = beside.poll() is None
+        told = keeping.tenants()[-1][0]
+        status = keeping.end()
+        left = subprocess.run(["pgrep", "-x", "nvdebug-keeper"], capture_output=True, text=True, check=False).stdout.split()
+        yield check("a hundred processes", runs and status in (0, 4) and len(known) == 100 and not left
+                    and timeslices(TOOL, [beside.pid]) == before, seen=len(known), keepers_left=len(left), status=status,
+                    violations=told["violations"])
+
+
 def main():
     ours = Ours()
     found = {"shares": show("shares", shares(ours)), "caps": show("caps", caps(ours)),
              "idles at random": show("idles at random", idles_at_random(ours)),
-             "ends": show("ends", ends(ours)), "tenant killed": show("tenant killed", tenant_killed())}
+             "ends": show("ends", ends(ours)), "tenant killed": show("tenant killed", tenant_killed()), "forks": show("forks", forks())}
     write(FOLDER / "qos.json", found)
     print(f"\n{sum(checks)} of {len(checks)} checks passed")
     sys.exit(not all(checks))

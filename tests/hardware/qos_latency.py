@@ -171,7 +171,9 @@ def section(asked, services, training, case, seed, way):
         time.sleep(SETTLE_S)
         for number, service in enumerate(services):
             service.ask(f"{asked.seconds} {case[3]} {case[4]} {seed + number}")
+        cost_s, began = -keeping.processor_s() if keeping else 0, time.monotonic()
         answers = [json.loads(service.line()) for service in services]
+        cost_s, took_s = cost_s + (keeping.processor_s() if keeping else 0), time.monotonic() - began
         time.sleep(STEP_S)
     finally:
         if keeping:
@@ -179,6 +181,8 @@ def section(asked, services, training, case, seed, way):
     times = sorted(ms for _, _, some in answers for ms in some)
     row = {"way": way, "requests": len(times), "median_ms": statistics.median(times),
            "mean_ms": round(statistics.fmean(times), 4), "p99_ms": times[math.ceil(0.99 * len(times)) - 1], "max_ms": times[-1]}
+    if keeping:
+        row["core_percent"] = round(100 * cost_s / took_s, 2)
     if way != "alone":
         training.ask("stop")
         begin, end = min(one[0] for one in answers), max(one[1] for one in answers)

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Which ways to share a GPU give a kernel so many percent of its speed alone (the QoSreach of the ISCA 2017 paper).
 
-    qos_reach.py NVQOS NVTASKSET KERNELS FOLDER [--budget SECONDS] [--seconds N] [--seed N] [--kinds A,B] [--goals N,N]
+    qos_reach.py NVQOS NVTASKSET KERNELS FOLDER [--budget SECONDS] [--seconds N] [--settle SECONDS] [--seed N]
+                 [--kinds A,B] [--pairs A/B,C/D] [--goals N,N] [--ways A,B]
 
 As root, on an otherwise idle GPU, with NVIDIA's driver and without the module. KERNELS is kernels.cpp, built. Each
 pair of kinds is tried in each way: as it is, MPS, fixed masks (goal : rest of the SMs), Spart by masks (a hill climb,
-0.5 s a step), nvqos by time (a speed), nvqos by launches (the same at an MPS server). The order is shuffled by the
-seed, which is printed; pairs that do not fit into the budget are listed, and so is what failed. A pair's kinds run
-alone before and after it. Writes FOLDER/qos_reach.json after each run; reach_summary.py makes tables of it. Ends with
-1 if something failed.
+0.5 s a step), nvqos by time (a speed), nvqos by launches (the same at an MPS server), nvqos by TPCs (the same with
+--tpcs). Spart's and its search take some seconds: --settle is for how long they run before anything counts. The
+order is shuffled by the seed, which is printed; pairs that do not fit into the budget are listed, and so is what
+failed. A pair's kinds run alone before and after it. Writes FOLDER/qos_reach.json after each run; reach_summary.py
+makes tables of it. Ends with 1 if something failed.
 """
 
 import argparse
@@ -27,9 +29,9 @@ import bounded
 from common import environment, mps, records
 
 KINDS = ("compute", "latency", "divergent", "bandwidth", "short", "barrier")
-WAYS = ("as it is", "MPS", "fixed masks", "Spart by masks", "nvqos by time", "nvqos by launches")
+WAYS = ("as it is", "MPS", "fixed masks", "Spart by masks", "nvqos by time", "nvqos by launches", "nvqos by TPCs")
 WITHOUT_GOAL = ("as it is", "MPS")  # they are the same for every goal, and run once
-SETTLE_S, STEP_S, START_S = 1.0, 0.5, 4.0  # the last: what the start and the end of a run take, to plan with
+STEP_S, START_S = 0.5, 4.0  # the last: what the start and the end of a run take, to plan with
 VERSION = 1
 
 
@@ -39,8 +41,11 @@ def arguments():
         parser.add_argument(name, type=pathlib.Path)
     parser.add_argument("--budget", type=float, default=3600, help="seconds for all of it (default: 3600)")
     parser.add_argument("--seconds", type=float, default=5, help="seconds that count of each run (default: 5)")
+    parser.add_argument("--settle", type=float, default=1, help="seconds before them (default: 1)")
     parser.add_argument("--seed", type=int, default=None, help="of the order (default: another one each time)")
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=list(KINDS))
+    parser.add_argument("--pairs", type=lambda text: [tuple(pair.split("/")) for pair in text.split(",")], default=None,
+                        help="instead of all pairs of --kinds")
     parser.add_argument("--goals", type=lambda text: [int(word) for word in text.split(",")], default=[50, 70, 90])
     parser.add_argument("--ways", type=lambda text: text.split(","), default=list(WAYS))
     return parser.parse_args()
@@ -52,7 +57,7 @@ class Reach:
         self.begin = time.monotonic()
         self.seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(1 << 32)
         self.found = {"version": VERSION, "seed": self.seed, "budget_s": asked.budget, "seconds": asked.seconds,
-                      "settle_s": SETTLE_S, "kinds": asked.kinds, "goals": asked.goals, "ways": asked.ways,
+                      "settle_s": asked.settle, "kinds": asked.kinds, "goals": asked.goals, "ways": asked.ways,
                       "gpu": gpu(), "alone": [], "runs": [], "not_run": []}
 
     # --- one run ---
@@ -60,9 +65,9 @@ class Reach:
     def command(self, kind, prefix=()):
         return [*prefix, self.asked.kernels, kind, "110"]
 
-    def measure(self, tasks, step=None):
+    def measure(self, tasks, step=None, settle_s=None):
         """Rates of the tasks over the seconds that count; `step` is called meanwhile, now and then."""
-        begin = time.monotonic_ns() + int(SETTLE_S * 1e9)
+        begin = time.monotonic_ns() + int((self.asked.settle if settle_s is None else settle_s) * 1e9)
         end = begin + int(self.asked.seconds * 1e9)
         while (left := (end - time.monotonic_ns()) / 1e9) > 0:
             time.sleep(min(left, STEP_S))
@@ -74,7 +79,7 @@ class Reach:
 
     def alone(self, kind):
         with bounded.counting((self.command(kind), environment())) as tasks:
-            (found,) = self.measure(tasks)
+            (found,) = self.measure(tasks, settle_s=1)
         self.found["alone"].append({"at_s": self.now(), "kind": kind} | found)
         self.write()
         print(f"{self.now():7.1f} s  {kind} alone: {found['rate']} a second", flush=True)
@@ -140,25 +145,35 @@ class Reach:
     def by_time(self, kinds, goal):
         return self.keep([(self.command(kind), environment()) for kind in kinds], goal)
 
-    def by_launches(self, kinds, goal):
+    def by_launches(self, kinds, goal, *options):
         with mps() as server:
             return self.keep([(self.command(kind, (self.asked.nvtaskset, "-q", "--prepare")), server)
-                              for kind in kinds], goal)
+                              for kind in kinds], goal, *options)
 
-    def keep(self, commands, goal):
+    def by_tpcs(self, kinds, goal):
+        self.tpcs()  # nvqos takes them from what has been found out
+        return self.by_launches(kinds, goal, "--tpcs")
+
+    def keep(self, commands, goal, *options):
         """A speed of the first, by nvqos."""
         with bounded.counting(*commands) as tasks:
-            keeping = bounded.Keeping(self.asked.nvqos, f"{tasks[0].pid()}=speed:{goal}%")
+            keeping = bounded.Keeping(self.asked.nvqos, *options, f"{tasks[0].pid()}=speed:{goal}%")
             try:
                 if keeping.refused is not None:
                     return None, {"refused": keeping.refused}
+                cost_s, began = -keeping.processor_s(), time.monotonic()
                 rates = self.measure(tasks)
-                first = keeping.tenants()[-1][0]
+                cost_s, took_s = cost_s + keeping.processor_s(), time.monotonic() - began
+                epochs = [tenants[0] for tenants in keeping.tenants()]
+                first, tpcs = epochs[-1], [epoch["tpcs"] for epoch in epochs]
             finally:
                 status = keeping.end()
-        return rates, {"nvqos_status": status, "nvqos_got_percent": first["got_percent"],
-                       "nvqos_wait_p99_us": first.get("wait_p99_us"), "nvqos_speed_percent": first["speed_percent"],
-                       "nvqos_alone_per_s": first["launches_alone_per_s"]}
+        found = {"nvqos_status": status, "nvqos_core_percent": round(100 * cost_s / took_s, 2),
+                 "nvqos_got_percent": first["got_percent"], "nvqos_wait_p99_us": first.get("wait_p99_us"),
+                 "nvqos_speed_percent": first["speed_percent"], "nvqos_alone_per_s": first["launches_alone_per_s"]}
+        if "--tpcs" in options:  # each with the number of epochs in which the first had it
+            found["tpcs_of_first"] = [[own, len(list(same))] for own, same in itertools.groupby(tpcs)]
+        return rates, found
 
     # --- all of them ---
 
@@ -181,7 +196,8 @@ class Reach:
     def one(self, pair, way, goal):
         row = {"at_s": self.now(), "pair": list(pair), "way": way, "goal": goal}
         run = {"as it is": self.as_it_is, "MPS": self.by_mps, "fixed masks": self.fixed_masks,
-               "Spart by masks": self.spart, "nvqos by time": self.by_time, "nvqos by launches": self.by_launches}[way]
+               "Spart by masks": self.spart, "nvqos by time": self.by_time, "nvqos by launches": self.by_launches,
+               "nvqos by TPCs": self.by_tpcs}[way]
         try:
             rates, more = run(pair, goal)
             row |= more | ({"rates": [one["rate"] for one in rates], "slowest": [one["slowest"] for one in rates]}
@@ -198,9 +214,9 @@ class Reach:
         asked = self.asked
         print(f"seed {self.seed}, at most {asked.budget:g} s", flush=True)
         order = random.Random(self.seed)
-        pairs = list(itertools.product(asked.kinds, repeat=2))
+        pairs = list(asked.pairs or itertools.product(asked.kinds, repeat=2))
         order.shuffle(pairs)
-        each = asked.seconds + SETTLE_S + START_S
+        each = asked.seconds + asked.settle + START_S
         for number, pair in enumerate(pairs):
             cases = [(way, goal) for way in asked.ways
                      for goal in ([None] if way in WITHOUT_GOAL else asked.goals)]
@@ -243,7 +259,9 @@ def main():
     asked = arguments()
     if unknown := [way for way in asked.ways if way not in WAYS]:
         sys.exit(f"qos_reach: there is no way {unknown[0]!r}; there are {', '.join(WAYS)}")
-    if unknown := [kind for kind in asked.kinds if kind not in KINDS]:
+    if asked.pairs and any(len(pair) != 2 for pair in asked.pairs):
+        sys.exit("qos_reach: a pair is two kinds with / between them")
+    if unknown := [kind for kind in [*asked.kinds, *itertools.chain(*(asked.pairs or ()))] if kind not in KINDS]:
         sys.exit(f"qos_reach: there is no kind {unknown[0]!r}; there are {', '.join(KINDS)}")
     # Whatever hangs: tasks end by their own alarms, and nvqos' keepers put back what it had set.
     signal.alarm(int(asked.budget) + 120)

@@ -14,6 +14,7 @@ struct Task {
     int queued = 4;  ///< launches that go on when it is held
     bool works = true;
     double alone = 1; ///< its speed alone: what disturbs it makes it less
+    unsigned batch = 1; ///< so many are seen to end at once
     double done = 0;  ///< launches
     Launched seen = {};
 };
@@ -73,11 +74,13 @@ class Gpu {
             task.done += speed * 100e3 / static_cast<double>(task.length);
             if (is_held(n))
                 task.done = std::min(task.done, static_cast<double>(task.seen.launched));
-            task.seen.ended = static_cast<std::uint64_t>(task.done);
-            if (task.seen.ended != before)
+            const auto ended = static_cast<std::uint64_t>(task.done);
+            if (ended != before && (is_held(n) || ended % task.batch == 0)) {
+                task.seen.ended = ended;
                 task.seen.ended_at = now;
-            if (!is_held(n))
-                task.seen.launched = task.seen.ended + static_cast<std::uint64_t>(task.queued);
+            }
+            if (!is_held(n) && ended % task.batch == 0)
+                task.seen.launched = ended + static_cast<std::uint64_t>(task.queued);
         }
     }
 
@@ -180,6 +183,22 @@ TEST(Pacer, AFalseLookDoesNotStarveTheOthers) {
     EXPECT_NEAR(gpu.pacer.alone(0), 5000, 25);
     EXPECT_NEAR(gpu.percent(0), 91, 2);
     EXPECT_GE(gpu.percent(1), 6);
+}
+
+TEST(Pacer, HoldsNobodyBetweenTwoCounts) {
+    // The program waits for 16 launches at a time, and those that ended are seen when it goes on.
+    for (const unsigned batch : {1, 16, 50})
+        for (const double first : {.99, .95, .6}) {
+            Gpu gpu({90 * point}, {{kernel, first, static_cast<int>(2 * batch)}, {kernel, .6, 32}});
+            gpu.tasks[0].batch = batch;
+            gpu.until(2 * qos::second);
+            gpu.mark();
+            gpu.until(5 * qos::second);
+            SCOPED_TRACE(testing::Message() << batch << " " << first);
+            EXPECT_GE(gpu.percent(0), 89);
+            EXPECT_LE(gpu.percent(0), 93);
+            EXPECT_GE(gpu.percent(1), 90 * most(.9, first, .6) - 3);
+        }
 }
 
 TEST(Pacer, WaitsForWhatTheOthersHaveQueued) {

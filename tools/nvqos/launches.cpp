@@ -234,18 +234,20 @@ void Launches::pace(std::uint64_t now) {
                             now - task.launched_at_us < idle_us);
     }
     pacer_->step(static_cast<qos::Ns>(now) * qos::us, launched_, drained, others);
+    has_gpu_alone_ = pacer_->holds_others() && (drained || pacer_->is_looking());
     if (splitter_)
-        splitter_->step(static_cast<qos::Ns>(now) * qos::us, others_ended_,
+        splitter_->step(static_cast<qos::Ns>(now) * qos::us, others_ended_, pacer_->holds_others(),
                         !others || pacer_->is_looking());
 }
 
-/// A tenant that has the GPU alone, as it is behind or looked at, has all TPCs.
+/// A tenant that has the GPU alone, as it is behind or looked at, has all TPCs. Before what the
+/// others have launched ends it has not: on their TPCs its kernels would wait for theirs.
 void Launches::divide_tpcs(std::uint64_t now) {
     const int all = static_cast<int>(map_->tpcs.size()), own = splitter_->own();
     for (auto &[page, task] : tasks_) {
         const bool paced = task.role == Role::paced;
         const bool fits = task.paces && !task.has_turns &&
-                          (paced ? !pacer_->holds_others()
+                          (paced ? !has_gpu_alone_
                                  : task.role == Role::beside || task.role == Role::behind);
         const int tpcs = !fits || !own ? 0 : paced ? own : all - own;
         const auto length = static_cast<std::uint64_t>(length_.count());
