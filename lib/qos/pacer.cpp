@@ -57,11 +57,17 @@ Ns Pacer::due_for(const Tenant &tenant, Ns time) {
     return scaled(time, tenant.goal + scaled(tenant.goal, spare, whole), whole);
 }
 
-/// What it is ahead by. A program that waits for many launches at once shows that they have ended
-/// when it goes on: as much as ended at once lately may have ended since.
+/// What it is ahead by. Launches are seen to have ended when the program makes others, after it has
+/// waited for many, for example: what is in flight may have ended since one was seen to.
 Ns Pacer::credit(const Tenant &tenant) {
+    const Rate rate = fastest(tenant);
+    if (!rate.time)
+        return tenant.credit;
     const Ns due = due_for(tenant, tenant.unsettled);
-    return tenant.credit - due + std::min(tenant.open + due, tenant.batch);
+    const std::uint64_t in_flight =
+        std::min(tenant.last.launched - tenant.last.ended, most_launches);
+    const Ns hidden = scaled(static_cast<std::int64_t>(in_flight), rate.time, rate.launches);
+    return tenant.credit - due + std::min({tenant.open + due, hidden, most_owed});
 }
 
 void Pacer::settle(Tenant &tenant, Ns now, Ns passed, const Launched &seen) {
@@ -95,8 +101,6 @@ void Pacer::settle(Tenant &tenant, Ns now, Ns passed, const Launched &seen) {
     const std::uint64_t ended = std::min(seen.ended - tenant.last.ended, most_launches);
     const Ns done =
         std::min(scaled(static_cast<std::int64_t>(ended), rate.time, rate.launches), most_done);
-    if (done && !tenant.held)
-        tenant.batch = std::max(done, tenant.batch - tenant.batch / 8);
     if (done || tenant.held)
         tenant.open = 0;
     tenant.done += done;

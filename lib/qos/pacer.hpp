@@ -76,7 +76,6 @@ class Pacer {
         Ns credit = 0;    ///< of its time alone
         Ns unsettled = 0; ///< time since the last launch ended: work, or none
         Ns open = 0;      ///< what was taken from its credit since then
-        Ns batch = 0;     ///< of its time alone: what ended at once lately
         Launched last = {};
         Ns moved_at = 0;  ///< a launch was made, or one ended
         Ns held_at = 0;   ///< the last time that it was held
