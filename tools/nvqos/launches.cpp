@@ -29,6 +29,8 @@ constexpr std::uint64_t shortest_us = 50;
 constexpr std::size_t recent_max = 20'000;
 /// A task that does not launch for so long has no work.
 constexpr std::uint64_t idle_us = 1'000'000;
+/// A tenant is to catch up with the TPCs of its own for so long.
+constexpr std::uint64_t longest_behind_us = 100'000;
 
 } // namespace
 
@@ -234,14 +236,17 @@ void Launches::pace(std::uint64_t now) {
                             now - task.launched_at_us < idle_us);
     }
     pacer_->step(static_cast<qos::Ns>(now) * qos::us, launched_, drained, others);
-    has_gpu_alone_ = pacer_->holds_others() && (drained || pacer_->is_looking());
+    if (!pacer_->holds_others())
+        others_held_at_us_ = now;
+    has_gpu_alone_ =
+        pacer_->is_looking() || (drained && now - others_held_at_us_ > longest_behind_us);
     if (splitter_)
         splitter_->step(static_cast<qos::Ns>(now) * qos::us, others_ended_, pacer_->holds_others(),
                         !others || pacer_->is_looking());
 }
 
-/// A tenant that has the GPU alone, as it is behind or looked at, has all TPCs. Before what the
-/// others have launched ends it has not: on their TPCs its kernels would wait for theirs.
+/// A tenant that is looked at has all TPCs, and so has one that does not catch up with those of its
+/// own. Not at once: what it launches for all of them would wait on the others' for their kernels.
 void Launches::divide_tpcs(std::uint64_t now) {
     const int all = static_cast<int>(map_->tpcs.size()), own = splitter_->own();
     for (auto &[page, task] : tasks_) {

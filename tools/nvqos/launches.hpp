@@ -151,7 +151,8 @@ class Launches {
     std::optional<nvtaskset::GpuMap> map_;
     std::optional<qos::Splitter> splitter_; ///< if there is one, and a map
     std::uint64_t others_ended_ = 0;        ///< launches of its neighbours
-    bool has_gpu_alone_ = false;            ///< the others are held, and nothing of theirs runs
+    std::uint64_t others_held_at_us_ = 0;   ///< since when they are held
+    bool has_gpu_alone_ = false;            ///< the tenant with a speed has all TPCs
     struct Service {
         std::size_t processes = 0, seen = 0; ///< those with a page that shows requests
         qos::Waits took = {};
