@@ -167,7 +167,8 @@ void Pacer::decide(Ns now, bool others) {
             tenant.state = credit < -times_.band  ? State::behind
                            : credit > times_.band ? State::ahead
                                                   : State::even;
-        else if (tenant.state == State::behind ? credit >= 0 : credit <= 0)
+        else if (tenant.state == State::behind ? credit >= 0
+                                               : credit <= due_for(tenant, times_.step))
             tenant.state = State::even;
         is_behind = is_behind || (tenant.state == State::behind && !tenant.idle);
     }

@@ -25,6 +25,7 @@ struct Launched {
 class Pacer {
   public:
     struct Times {
+        Ns step = 4 * ms;    ///< until the next step
         Ns band = 5 * ms;    ///< a tenant may be ahead or behind by so much of its time alone
         Ns first = 100 * ms; ///< until the first look: what was launched before is not counted
         /// The speed alone is seen while the others are held. Their launches end within this.

@@ -2,6 +2,7 @@
 #include "splitter.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace qos {
 namespace {
@@ -16,7 +17,7 @@ constexpr int coarsest = 4, coarse_again = 8, finest = 24;
 Splitter::Splitter(int tpcs, Part goal, Ns now, const Times &times)
     : times_(times), tpcs_(tpcs),
       begin_(clamped(static_cast<int>((tpcs * goal + whole - 1) / whole) + 1)),
-      coarse_(std::max(1, tpcs / coarsest)), since_(now) {}
+      coarse_(std::max(1, tpcs / coarsest)), since_(now), at_(now) {}
 
 int Splitter::clamped(int own) const {
     return std::clamp(own, 1, tpcs_ - 1);
@@ -27,6 +28,8 @@ void Splitter::attempt(int own, Stage stage, Ns now) {
     tried_ = own;
     since_ = now;
     counts_ = false;
+    counted_ = 0;
+    launches_ = 0;
 }
 
 /// Smaller steps around the best, or the end.
@@ -67,30 +70,29 @@ void Splitter::conclude(double rate, Ns now) {
     }
 }
 
-void Splitter::step(Ns now, std::uint64_t ended, bool behind, bool disturbed) {
+void Splitter::step(Ns now, std::uint64_t ended, Others others) {
+    const Ns passed = now - std::exchange(at_, now);
+    const std::uint64_t launches = ended - std::exchange(ended_, ended);
     if (stage_ == Stage::rests) {
         if (now - since_ >= times_.again)
             attempt(0, Stage::undivided, now);
         return;
     }
-    if (disturbed) {
-        // The attempt begins anew.
-        since_ = now;
-        counts_ = false;
-        return;
-    }
+    if (others == Others::idle)
+        return attempt(tried_, stage_, now);
+    const Ns length = now - since_;
     if (!counts_) {
-        const Ns passed = now - since_;
-        if (passed < times_.settle || (behind && passed < times_.longest))
-            return;
-        counts_ = true;
-        ended_ = ended;
-        counted_at_ = now;
+        counts_ = length >= times_.settle && (others == Others::launch || length >= times_.longest);
         return;
     }
-    const Ns time = now - counted_at_;
-    if (time >= times_.count && (!behind || time >= times_.longest))
-        conclude(static_cast<double>(ended - ended_) / static_cast<double>(time), now);
+    if (others != Others::look) {
+        counted_ += passed;
+        launches_ += launches;
+    }
+    const bool is_enough = counted_ >= times_.count && others == Others::launch;
+    if (is_enough || length >= 3 * times_.longest)
+        conclude(static_cast<double>(launches_) / static_cast<double>(std::max<Ns>(1, counted_)),
+                 now);
 }
 
 } // namespace qos

@@ -18,7 +18,7 @@ class Splitter {
     struct Times {
         Ns settle = 100 * ms; ///< after a change; what was launched before has the old TPCs
         Ns count = 400 * ms;
-        Ns longest = second;    ///< it is waited that the tenant is not behind, twice
+        Ns longest = 700 * ms;  ///< it is waited so long that the tenant is not behind
         Ns again = 60 * second; ///< from the end of a search to the next
     };
 
@@ -27,10 +27,12 @@ class Splitter {
     Splitter(int tpcs, Part goal, Ns now) : Splitter(tpcs, goal, now, Times()) {}
     Splitter(int tpcs, Part goal, Ns now, const Times &times);
 
+    /// What the others do: they launch; are held, as the tenant is behind its goal; are held for a
+    /// look at its speed alone, which does not count; or have no work.
+    enum class Others { launch, yield, look, idle };
+
     /// @param ended launches of the others that have ended so far, which does not go back
-    /// @param behind the others are held, as the tenant is behind its goal
-    /// @param disturbed what they do now does not count: they are held for a look, or have no work
-    void step(Ns now, std::uint64_t ended, bool behind, bool disturbed);
+    void step(Ns now, std::uint64_t ended, Others others);
 
     /// TPCs of the tenant; the others have the rest. 0: all have all.
     int own() const { return tried_; }
@@ -54,8 +56,10 @@ class Splitter {
     double best_rate_ = 0, undivided_rate_ = 0;
     Ns since_; ///< of the attempt; of the end of the search
     bool counts_ = false;
-    std::uint64_t ended_ = 0; ///< when counting began
-    Ns counted_at_ = 0;
+    Ns counted_ = 0;             ///< so long
+    std::uint64_t launches_ = 0; ///< that ended in it
+    Ns at_;                      ///< the last step
+    std::uint64_t ended_ = 0;    ///< until then
 };
 
 } // namespace qos

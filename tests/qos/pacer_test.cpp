@@ -13,9 +13,9 @@ struct Task {
     double together; ///< its speed while another one runs, 0 to 1; 0: they divide the GPU
     int queued = 4;  ///< launches that go on when it is held
     bool works = true;
-    double alone = 1; ///< its speed alone: what disturbs it makes it less
+    double alone = 1;   ///< its speed alone: what disturbs it makes it less
     unsigned batch = 1; ///< so many are seen to end at once
-    double done = 0;  ///< launches
+    double done = 0;    ///< launches
     Launched seen = {};
 };
 

@@ -18,10 +18,10 @@ struct Search {
     Search(Part goal, std::function<double(int)> rate)
         : splitter(tpcs, goal, 0), rate_(std::move(rate)) {}
 
-    void until(Ns end, bool disturbed = false) {
+    void until(Ns end, Splitter::Others others = Splitter::Others::launch) {
         for (; now < end; now += 4 * ms) {
             ended_ += rate_(splitter.own()) * 4e-3;
-            splitter.step(now, static_cast<std::uint64_t>(ended_), false, disturbed);
+            splitter.step(now, static_cast<std::uint64_t>(ended_), others);
         }
     }
 
@@ -65,9 +65,9 @@ TEST(Splitter, SearchesAgain) {
     EXPECT_NEAR(search.splitter.own(), 50, 3);
 }
 
-TEST(Splitter, CountsNothingWhileTheOthersAreHeld) {
+TEST(Splitter, CountsNothingWhileTheOthersHaveNoWork) {
     Search search(50 * point, [](int own) { return own ? 5000 : 1; });
-    search.until(20 * second, true);
+    search.until(20 * second, Splitter::Others::idle);
     EXPECT_TRUE(search.splitter.is_searching());
     EXPECT_EQ(search.splitter.own(), 0);
 }
@@ -87,10 +87,28 @@ TEST(Splitter, CountsWhatTheTenantIsOwed) {
         const bool behind = own && own < 40 && (now - since) / (450 * ms) % 2 == 1;
         const double rate = behind ? 0 : own == 0 ? 100 : own < 40 ? 3500 : 2000;
         ended += rate * 4e-3;
-        splitter.step(now, static_cast<std::uint64_t>(ended), behind, false);
+        splitter.step(now, static_cast<std::uint64_t>(ended),
+                      behind ? Splitter::Others::yield : Splitter::Others::launch);
     }
     EXPECT_FALSE(splitter.is_searching());
     EXPECT_GE(splitter.own(), 40);
+}
+
+TEST(Splitter, LeavesADivisionInWhichTheTenantStaysBehind) {
+    // There are looks again and again, as it does not come nearer its goal.
+    Splitter splitter(tpcs, 90 * point, 0);
+    double ended = 0;
+    for (Ns now = 0; now < 30 * second; now += 4 * ms) {
+        const bool starves = splitter.own() > 50, looks = now / (100 * ms) % 3 == 0;
+        ended += starves ? .01 : splitter.own() ? 20 - splitter.own() / 10. : 8;
+        splitter.step(now, static_cast<std::uint64_t>(ended),
+                      starves && looks ? Splitter::Others::look
+                      : starves        ? Splitter::Others::yield
+                                       : Splitter::Others::launch);
+    }
+    EXPECT_FALSE(splitter.is_searching());
+    EXPECT_LT(splitter.own(), 50);
+    EXPECT_GT(splitter.own(), 0);
 }
 
 TEST(Splitter, StaysWithinTheGpu) {
@@ -98,7 +116,8 @@ TEST(Splitter, StaysWithinTheGpu) {
         for (const int count : {2, 3, 5, 66}) {
             Splitter splitter(count, goal, 0);
             for (Ns now = 0; now < 30 * second; now += 4 * ms) {
-                splitter.step(now, static_cast<std::uint64_t>(now / 1000), false, false);
+                splitter.step(now, static_cast<std::uint64_t>(now / 1000),
+                              Splitter::Others::launch);
                 ASSERT_GE(splitter.own(), 0);
                 ASSERT_LT(splitter.own(), count);
             }

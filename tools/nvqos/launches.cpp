@@ -18,7 +18,7 @@ using std::chrono::microseconds;
 namespace {
 
 /// A step of the pacer.
-constexpr microseconds step{4000};
+constexpr microseconds step{qos::Pacer::Times().step / qos::us};
 /// A lease by which launches are held: an nvqos that was killed holds them no longer.
 constexpr std::uint64_t longest_hold_us = 200'000;
 /// A request without an end counts for so long.
@@ -208,11 +208,13 @@ void Launches::count(Task &task, std::uint64_t now) {
     const nvtaskset::Work *const work = task.page->find_work(*gpu_);
     if (!gate || !work)
         return;
-    // `ended` first: it is never more than what was launched.
-    const std::uint64_t ended = gate->ended, launched = gate->launched;
-    const qos::Launched last = task.last.value_or(qos::Launched{launched, ended});
+    // `ended` first: it is never more than what was launched. The ends of some are not seen.
+    const std::uint64_t ended = gate->ended;
+    const std::uint64_t launched = gate->launched - gate->unlimited - gate->overdue;
+    // What is in flight now is counted when it ends.
+    const qos::Launched last = task.last.value_or(qos::Launched{ended, ended});
     task.last = {launched, ended};
-    task.is_drained = ended + gate->unlimited + gate->overdue >= launched;
+    task.is_drained = ended >= launched;
     if (launched != last.launched || task.demand == nvtaskset::demand::hold)
         task.launched_at_us = now;
     if (task.role == Role::beside || task.role == Role::behind)
@@ -241,8 +243,11 @@ void Launches::pace(std::uint64_t now) {
     has_gpu_alone_ =
         pacer_->is_looking() || (drained && now - others_held_at_us_ > longest_behind_us);
     if (splitter_)
-        splitter_->step(static_cast<qos::Ns>(now) * qos::us, others_ended_, pacer_->holds_others(),
-                        !others || pacer_->is_looking());
+        splitter_->step(static_cast<qos::Ns>(now) * qos::us, others_ended_,
+                        !others                  ? qos::Splitter::Others::idle
+                        : pacer_->is_looking()   ? qos::Splitter::Others::look
+                        : pacer_->holds_others() ? qos::Splitter::Others::yield
+                                                 : qos::Splitter::Others::launch);
 }
 
 /// A tenant that is looked at has all TPCs, and so has one that does not catch up with those of its
@@ -251,9 +256,9 @@ void Launches::divide_tpcs(std::uint64_t now) {
     const int all = static_cast<int>(map_->tpcs.size()), own = splitter_->own();
     for (auto &[page, task] : tasks_) {
         const bool paced = task.role == Role::paced;
-        const bool fits = task.paces && !task.has_turns &&
-                          (paced ? !has_gpu_alone_
-                                 : task.role == Role::beside || task.role == Role::behind);
+        const bool fits =
+            task.paces && !task.has_turns &&
+            (paced ? !has_gpu_alone_ : task.role == Role::beside || task.role == Role::behind);
         const int tpcs = !fits || !own ? 0 : paced ? own : all - own;
         const auto length = static_cast<std::uint64_t>(length_.count());
         if (tpcs == task.tpcs && (!tpcs || task.mask_until_us > now + length / 4 * 3))

@@ -22,8 +22,8 @@ namespace {
 /// as a process may be stopped meanwhile.
 constexpr int looks_max = 4000, looks_without_pause = 100;
 constexpr timespec pause = {0, 50'000};
-/// Where launches are counted alone: an event after each would take a part of those of some
-/// microseconds.
+/// Where launches are counted alone an event follows what takes about that long: one after each
+/// would take a part of those of some microseconds.
 constexpr std::uint64_t marks_apart_us = 500;
 /// Where a program's wait for its launches is not seen, a gap of this length ends a request.
 constexpr std::uint64_t longest_gap_us = 1000;
@@ -96,7 +96,10 @@ void InFlight::reap(Gate &gate, Work &work, Device &device, bool all) const {
             break;
     if (!ended)
         return;
-    work.ended_us = monotonic_us();
+    const std::uint64_t now = monotonic_us(), before = std::exchange(device.reaped_us, now);
+    const std::uint64_t each_ns = std::min((now - before) * 1000 / ended, marks_apart_us * 1000);
+    device.each_ns = (3 * device.each_ns + each_ns) / 4;
+    work.ended_us = now;
     gate.ended += ended;
 }
 
@@ -215,8 +218,10 @@ void InFlight::leave(const Launch &launch, bool launched) {
     if (launched)
         launch.gate->launched++;
     if (launch.is_counted) {
-        device.unmarked += launched;
-        if (monotonic_us() - device.marked_us < marks_apart_us || is_captured(launch.stream))
+        const std::uint64_t unmarked = device.unmarked += launched;
+        const bool is_due = monotonic_us() - device.marked_us >= marks_apart_us ||
+                            unmarked * device.each_ns >= marks_apart_us * 1000;
+        if (!is_due || is_captured(launch.stream))
             return;
     }
     const Uncaptured uncaptured(exchange_mode_);

@@ -60,6 +60,8 @@ class InFlight {
         std::uint32_t entered = 0;               ///< launches that are being made
         std::atomic<std::uint32_t> unmarked{0};  ///< launches since the newest event
         std::atomic<std::uint64_t> marked_us{0}; ///< when that was made
+        std::atomic<std::uint64_t> each_ns{0};   ///< from the end of a launch to the next, lately
+        std::uint64_t reaped_us = 0;             ///< when one was seen to have ended
         bool has_request = false;
         std::uint64_t began_us = 0, launched_us = 0; ///< the request; its last launch
     };
