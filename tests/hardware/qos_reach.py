@@ -8,10 +8,10 @@
 As root, on an otherwise idle GPU, with NVIDIA's driver and without the module. KERNELS is kernels.cpp, built. Each
 pair of kinds is tried in each way: as it is, MPS, fixed masks (goal : rest of the SMs), Spart by masks (a hill climb,
 0.5 s a step), nvqos by time (a speed), nvqos by launches (the same at an MPS server), nvqos by TPCs (the same with
---tpcs). Spart's and its search take some seconds: --settle is for how long they run before anything counts. The
-order is shuffled by the seed, which is printed; pairs that do not fit into the budget are listed, and so is what
-failed. A pair's kinds run alone before and after it. Writes FOLDER/qos_reach.json after each run; reach_summary.py
-makes tables of it. Ends with 1 if something failed.
+--tpcs). Spart's search and the last one's take some seconds: --settle is for how long these two run before anything
+counts; all others 1 s. The order is shuffled by the seed, which is printed; pairs that do not fit into the budget are
+listed, and so is what failed. A pair's kinds run alone before and after it. Writes FOLDER/qos_reach.json after each run;
+reach_summary.py makes tables of it. Ends with 1 if something failed.
 """
 
 import argparse
@@ -31,7 +31,8 @@ from common import environment, mps, records
 KINDS = ("compute", "latency", "divergent", "bandwidth", "short", "barrier")
 WAYS = ("as it is", "MPS", "fixed masks", "Spart by masks", "nvqos by time", "nvqos by launches", "nvqos by TPCs")
 WITHOUT_GOAL = ("as it is", "MPS")  # they are the same for every goal, and run once
-STEP_S, START_S = 0.5, 4.0  # the last: what the start and the end of a run take, to plan with
+SEARCHING = ("Spart by masks", "nvqos by TPCs")
+SETTLE_S, STEP_S, START_S = 1, 0.5, 2.0  # the last: what the start and the end of a run take, to plan with
 VERSION = 1
 
 
@@ -41,7 +42,7 @@ def arguments():
         parser.add_argument(name, type=pathlib.Path)
     parser.add_argument("--budget", type=float, default=3600, help="seconds for all of it (default: 3600)")
     parser.add_argument("--seconds", type=float, default=5, help="seconds that count of each run (default: 5)")
-    parser.add_argument("--settle", type=float, default=1, help="seconds before them (default: 1)")
+    parser.add_argument("--settle", type=float, default=1, help="seconds before them in ways that search (default: 1)")
     parser.add_argument("--seed", type=int, default=None, help="of the order (default: another one each time)")
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=list(KINDS))
     parser.add_argument("--pairs", type=lambda text: [tuple(pair.split("/")) for pair in text.split(",")], default=None,
@@ -55,6 +56,7 @@ class Reach:
     def __init__(self, asked):
         self.asked = asked
         self.begin = time.monotonic()
+        self.way = None  # that runs now
         self.seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(1 << 32)
         self.found = {"version": VERSION, "seed": self.seed, "budget_s": asked.budget, "seconds": asked.seconds,
                       "settle_s": asked.settle, "kinds": asked.kinds, "goals": asked.goals, "ways": asked.ways,
@@ -65,9 +67,12 @@ class Reach:
     def command(self, kind, prefix=()):
         return [*prefix, self.asked.kernels, kind, "110"]
 
-    def measure(self, tasks, step=None, settle_s=None):
+    def settle_s(self, way):
+        return self.asked.settle if way in SEARCHING else SETTLE_S
+
+    def measure(self, tasks, step=None):
         """Rates of the tasks over the seconds that count; `step` is called meanwhile, now and then."""
-        begin = time.monotonic_ns() + int((self.asked.settle if settle_s is None else settle_s) * 1e9)
+        begin = time.monotonic_ns() + int(self.settle_s(self.way) * 1e9)
         end = begin + int(self.asked.seconds * 1e9)
         while (left := (end - time.monotonic_ns()) / 1e9) > 0:
             time.sleep(min(left, STEP_S))
@@ -79,7 +84,7 @@ class Reach:
 
     def alone(self, kind):
         with bounded.counting((self.command(kind), environment())) as tasks:
-            (found,) = self.measure(tasks, settle_s=1)
+            (found,) = self.measure(tasks)
         self.found["alone"].append({"at_s": self.now(), "kind": kind} | found)
         self.write()
         print(f"{self.now():7.1f} s  {kind} alone: {found['rate']} a second", flush=True)
@@ -199,11 +204,14 @@ class Reach:
                "Spart by masks": self.spart, "nvqos by time": self.by_time, "nvqos by launches": self.by_launches,
                "nvqos by TPCs": self.by_tpcs}[way]
         try:
+            self.way = way
             rates, more = run(pair, goal)
             row |= more | ({"rates": [one["rate"] for one in rates], "slowest": [one["slowest"] for one in rates]}
                            if rates else {})
         except (bounded.Late, subprocess.SubprocessError, OSError) as error:
             row["failed"] = str(error)
+        finally:
+            self.way = None
         self.found["runs"].append(row)
         print(f"{self.now():7.1f} s  {' beside '.join(pair)}, {way}" + (f", {goal} %" if goal else "") + ": "
               + str(row.get("failed") or row.get("refused") or row["rates"]), flush=True)
@@ -216,13 +224,14 @@ class Reach:
         order = random.Random(self.seed)
         pairs = list(asked.pairs or itertools.product(asked.kinds, repeat=2))
         order.shuffle(pairs)
-        each = asked.seconds + asked.settle + START_S
+        one = asked.seconds + START_S
         for number, pair in enumerate(pairs):
             cases = [(way, goal) for way in asked.ways
                      for goal in ([None] if way in WITHOUT_GOAL else asked.goals)]
             order.shuffle(cases)
             kinds = sorted(set(pair))
-            if self.now() + each * (len(cases) + 2 * len(kinds)) > asked.budget:
+            alone_s = 2 * len(kinds) * (one + SETTLE_S)
+            if self.now() + alone_s + sum(one + self.settle_s(way) for way, _ in cases) > asked.budget:
                 for way, goal in cases:
                     self.leave_out("the budget was used up", pair, way, goal)
                 continue

@@ -240,18 +240,30 @@ void Launches::pace(std::uint64_t now) {
     pacer_->step(static_cast<qos::Ns>(now) * qos::us, launched_, drained, others);
     if (!pacer_->holds_others())
         others_held_at_us_ = now;
-    has_gpu_alone_ =
-        pacer_->is_looking() || (drained && now - others_held_at_us_ > longest_behind_us);
+    const bool had_gpu_alone =
+        std::exchange(has_gpu_alone_, pacer_->is_looking() || (drained && now - others_held_at_us_ >
+                                                                              longest_behind_us));
+    if (had_gpu_alone && !has_gpu_alone_) {
+        wide_ = launched_.front().launched;
+        narrowed_at_us_ = now;
+    }
+    awaits_wide_ = splitter_ && splitter_->own() && launched_.front().ended < wide_ &&
+                   now - narrowed_at_us_ < longest_behind_us;
     if (splitter_)
         splitter_->step(static_cast<qos::Ns>(now) * qos::us, others_ended_,
-                        !others                  ? qos::Splitter::Others::idle
-                        : pacer_->is_looking()   ? qos::Splitter::Others::look
-                        : pacer_->holds_others() ? qos::Splitter::Others::yield
-                                                 : qos::Splitter::Others::launch);
+                        !others                ? qos::Splitter::Others::idle
+                        : pacer_->is_looking() ? qos::Splitter::Others::look
+                        : holds_others()       ? qos::Splitter::Others::yield
+                                               : qos::Splitter::Others::launch);
+}
+
+/// What a tenant has launched for all TPCs would wait on the others' for their kernels.
+bool Launches::holds_others() const {
+    return pacer_ && (pacer_->holds_others() || awaits_wide_);
 }
 
 /// A tenant that is looked at has all TPCs, and so has one that does not catch up with those of its
-/// own. Not at once: what it launches for all of them would wait on the others' for their kernels.
+/// own in a while.
 void Launches::divide_tpcs(std::uint64_t now) {
     const int all = static_cast<int>(map_->tpcs.size()), own = splitter_->own();
     for (auto &[page, task] : tasks_) {
@@ -281,7 +293,7 @@ std::size_t Launches::number_of(std::size_t tenant) const {
 
 std::uint32_t Launches::demand_of(const Task &task, bool has_request) const {
     const bool yields = task.paces && !task.has_turns;
-    const bool is_held = has_request || (pacer_ && pacer_->holds_others());
+    const bool is_held = has_request || holds_others();
     switch (task.role) {
     case Role::none:
         return 0;

@@ -133,6 +133,7 @@ class Launches {
     void count(Task &task, std::uint64_t now);
     void pace(std::uint64_t now);
     void divide_tpcs(std::uint64_t now);
+    bool holds_others() const;
     std::uint32_t demand_of(const Task &task, bool has_request) const;
     std::size_t number_of(std::size_t tenant) const;
 
@@ -153,6 +154,9 @@ class Launches {
     std::uint64_t others_ended_ = 0;        ///< launches of its neighbours
     std::uint64_t others_held_at_us_ = 0;   ///< since when they are held
     bool has_gpu_alone_ = false;            ///< the tenant with a speed has all TPCs
+    std::uint64_t wide_ = 0;                ///< launches that it made while it had, and
+    std::uint64_t narrowed_at_us_ = 0;      ///< since when it has not;
+    bool awaits_wide_ = false;              ///< they have not ended
     struct Service {
         std::size_t processes = 0, seen = 0; ///< those with a page that shows requests
         qos::Waits took = {};
