@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "lab"))
 from nvdlab.quotas import engine, page, pictures, plan, results, shapes  # noqa: E402
 
 SHORT = plan.FORMS["short"]
-KEPT = ROOT / "lab/quotas/short.jsonl"
+KEPT = {name: ROOT / f"lab/quotas/{name}.jsonl" for name in plan.FORMS}
 PATIENCE_S = 600
 # A form of seconds.
 TINY = plan.Form("tiny", 2, (50,), (3,), (), (), (), (), epoch=200)
@@ -41,32 +41,38 @@ def outcome_of(scenarios):
 
 # --- what is in the repository ---
 
-def test_all_of_the_short_form_is_kept():
-    kept = engine.outcomes(KEPT)
-    assert set(kept) == {run.id(SHORT) for run in plan.alone() + plan.shared(SHORT)}
+@pytest.fixture(name="form", params=plan.FORMS.values(), ids=plan.FORMS)
+def _form(request):
+    return request.param
 
 
-def test_the_engine_still_does_the_same():
-    kept = engine.outcomes(KEPT)
-    speeds = engine.speeds_alone(SHORT, kept)
-    some = plan.alone()[::7] + plan.shared(SHORT)[::53]
-    for run, found in zip(some, outcome_of([json.dumps(run.scenario(SHORT, speeds)) for run in some])):
-        assert found == kept[run.id(SHORT)]
+def test_all_of_a_form_is_kept(form):
+    kept = engine.outcomes(KEPT[form.name])
+    assert set(kept) == {run.id(form) for run in plan.alone() + plan.shared(form)}
 
 
-def test_page_and_pictures_are_of_what_is_kept():
-    found = results.Results(SHORT, engine.outcomes(KEPT))
-    text = (ROOT / "docs/quotas.md").read_text(encoding="utf-8")
-    assert page.replaced(text, page.text(found, "quotas")) == text, "lab/quotas/figures makes it anew"
+def test_the_engine_still_does_the_same(form):
+    kept = engine.outcomes(KEPT[form.name])
+    speeds = engine.speeds_alone(form, kept)
+    shared = plan.shared(form)
+    some = plan.alone()[::7] + shared[::max(53, len(shared) // 6)]
+    for run, found in zip(some, outcome_of([json.dumps(run.scenario(form, speeds)) for run in some])):
+        assert found == kept[run.id(form)]
+
+
+def test_page_and_pictures_are_of_what_is_kept(form):
+    found = results.Results(form, engine.outcomes(KEPT[form.name]))
+    folder = ROOT / "docs" / page.FOLDERS[form.name]
+    text = folder.with_suffix(".md").read_text(encoding="utf-8")
+    assert page.replaced(text, page.text(found)) == text, "lab/quotas/figures makes it anew"
     drawn = pictures.all_of(found, results.of_mean)
-    assert {path.stem for path in (ROOT / "docs/quotas").glob("*.svg")} == set(drawn)
+    assert {path.stem for path in folder.glob("*.svg")} == set(drawn)
     for name, picture in drawn.items():
-        assert (ROOT / f"docs/quotas/{name}.svg").read_text(encoding="utf-8") == picture
+        assert (folder / f"{name}.svg").read_text(encoding="utf-8") == picture
 
 
 # --- runs ---
 
-@pytest.mark.parametrize("form", plan.FORMS.values(), ids=plan.FORMS)
 def test_kernels_have_each_role_equally_often(form):
     runs = [run for run in plan.shared(form) if (run.kind, run.gpu, run.scheme) == ("pair", "16", "rollover")]
     for place in (0, 1):
@@ -164,7 +170,7 @@ def test_what_is_no_scenario(line, sentence):
 
 def altered(change):
     """What is kept, with instructions changed: CHANGE(run, instructions)."""
-    kept = copy.deepcopy(engine.outcomes(KEPT))
+    kept = copy.deepcopy(engine.outcomes(KEPT["short"]))
     for run in plan.shared(SHORT):
         one = kept[run.id(SHORT)]
         one["instructions"] = change(run, one["instructions"])
@@ -217,7 +223,7 @@ def test_a_goal_is_reached_to_the_instruction():
         def change(run, instructions):
             if run.kind != "pair":
                 return instructions
-            alone = engine.speeds_alone(SHORT, engine.outcomes(KEPT))[run.gpu, run.kernels[0][0]]
+            alone = engine.speeds_alone(SHORT, engine.outcomes(KEPT["short"]))[run.gpu, run.kernels[0][0]]
             cycles = SHORT.epochs * SHORT.epoch
             goal = alone * cycles * run.goal() / 100
             return [-(-goal.numerator // goal.denominator) + off, *instructions[1:]]

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The part of docs/quotas.md that is made from the runs."""
+"""The parts of docs/quotas.md and docs/quotas-full.md that are made from the runs."""
 
 import textwrap
 
 from nvdlab.quotas import pictures, results as result, shapes
 
+# Of each form: docs/FOLDER.md has its page, docs/FOLDER its pictures.
+FOLDERS = {"short": "quotas", "full": "quotas-full"}
 BEGIN, END = "<!-- figures: made by lab/quotas/figures -->\n", "<!-- figures: end -->\n"
 
 
@@ -37,8 +39,8 @@ def verdicts(found):
     return "".join(out)
 
 
-def text(found, folder):
-    form = found.form
+def text(found):
+    form, folder = found.form, FOLDERS[found.form.name]
     intro = (f"The {form.name} form: {form.epochs} epochs of {form.epoch:,} cycles, {len(found.all)} runs of kernels that "
              f"share ({len(form.shifts) * 10} of 90 pairs, goals {', '.join(map(str, form.goals))}; "
              f"{len(form.trio_shifts) * len(form.trio_first)} trios; {len(form.large_shifts) * len(form.large_first)} pairs "
