@@ -64,8 +64,8 @@ Ns Pacer::credit(const Tenant &tenant) {
     if (!rate.time)
         return tenant.credit;
     const Ns due = due_for(tenant, tenant.unsettled);
-    const std::uint64_t in_flight =
-        std::min(tenant.last.launched - tenant.last.ended, most_launches);
+    const std::uint64_t in_flight = std::min(
+        tenant.last.launched - std::min(tenant.last.ended, tenant.last.launched), most_launches);
     const Ns hidden = scaled(static_cast<std::int64_t>(in_flight), rate.time, rate.launches);
     return tenant.credit - due + std::min({tenant.open + due, hidden, most_owed});
 }

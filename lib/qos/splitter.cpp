@@ -2,6 +2,7 @@
 #include "splitter.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace qos {
@@ -35,12 +36,23 @@ void Splitter::attempt(int own, Stage stage, Ns now) {
 /// Smaller steps around the best, or the end.
 void Splitter::narrow(Ns now) {
     stride_ /= 2;
-    if (stride_ * finest < tpcs_) {
-        begin_ = best_;
-        coarse_ = std::max(1, tpcs_ / coarse_again);
-        return attempt(best_rate_ > undivided_rate_ * worth ? best_ : 0, Stage::rests, now);
-    }
+    if (stride_ * finest < tpcs_)
+        return end(now);
     attempt(clamped(best_ - stride_), Stage::down, now);
+}
+
+/// A search costs the others a part of their launches, so that it is made again only as often as
+/// its result changes.
+void Splitter::end(Ns now) {
+    const int found = best_rate_ > undivided_rate_ * worth ? best_ : 0;
+    const bool is_same =
+        found_ &&
+        (found && *found_ ? std::abs(found - *found_) * finest <= tpcs_ * 2 : found == *found_);
+    rest_ = is_same ? std::min(2 * rest_, times_.rarest) : times_.again;
+    found_ = found;
+    begin_ = best_;
+    coarse_ = std::max(1, tpcs_ / coarse_again);
+    attempt(found, Stage::rests, now);
 }
 
 void Splitter::conclude(double rate, Ns now) {
@@ -74,7 +86,7 @@ void Splitter::step(Ns now, std::uint64_t ended, Others others) {
     const Ns passed = now - std::exchange(at_, now);
     const std::uint64_t launches = ended - std::exchange(ended_, ended);
     if (stage_ == Stage::rests) {
-        if (now - since_ >= times_.again)
+        if (now - since_ >= rest_)
             attempt(0, Stage::undivided, now);
         return;
     }

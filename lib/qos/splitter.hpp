@@ -4,7 +4,9 @@
 /// paper.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "goal.hpp"
 
@@ -18,8 +20,11 @@ class Splitter {
     struct Times {
         Ns settle = 100 * ms; ///< after a change; what was launched before has the old TPCs
         Ns count = 400 * ms;
-        Ns longest = 700 * ms;  ///< it is waited so long that the tenant is not behind
-        Ns again = 60 * second; ///< from the end of a search to the next
+        Ns longest = 700 * ms; ///< it is waited so long that the tenant is not behind
+        /// From the end of a search to the next at first, and again where its result was another
+        /// one than before. Else twice as long each time,
+        Ns again = 60 * second;
+        Ns rarest = 960 * second; ///< but no longer
     };
 
     /// @param tpcs of the GPU, at least 2
@@ -34,6 +39,9 @@ class Splitter {
     /// @param ended launches of the others that have ended so far, which does not go back
     void step(Ns now, std::uint64_t ended, Others others);
 
+    /// There is another task beside the tenant: the next search is not put off any longer.
+    void others_changed() { rest_ = std::min(rest_, times_.again); }
+
     /// TPCs of the tenant; the others have the rest. 0: all have all.
     int own() const { return tried_; }
     bool is_searching() const { return stage_ != Stage::rests; }
@@ -44,12 +52,15 @@ class Splitter {
     void attempt(int own, Stage stage, Ns now);
     void conclude(double rate, Ns now);
     void narrow(Ns now);
+    void end(Ns now);
     int clamped(int own) const;
 
     const Times times_;
     const int tpcs_;
-    int begin_;  ///< the first division of a search
-    int coarse_; ///< its first step
+    Ns rest_ = 0;              ///< until the next search
+    std::optional<int> found_; ///< by the last one
+    int begin_;                ///< the first division of a search
+    int coarse_;               ///< its first step
     Stage stage_ = Stage::undivided;
     int tried_ = 0;             ///< as it is now
     int best_ = 0, stride_ = 0; ///< of the divisions that were tried

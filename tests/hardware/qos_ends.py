@@ -28,12 +28,11 @@ class Case:
     """The two at work, without nvqos so far: what each has then, and alone."""
 
     def __init__(self, stack, asked, kind="compute"):
-        nvqos, nvtaskset, kernels, _ = asked
-        self.nvqos, self.place = nvqos, stack.enter_context(mps())
-        self.command = ([nvtaskset, "-q", "--prepare", kernels, kind, "60"], self.place)
-        with bounded.counting(self.command) as (one,):
+        self.stack, (self.nvqos, nvtaskset, kernels, _) = stack, asked
+        command = ([nvtaskset, "-q", "--prepare", kernels, kind, "60"], stack.enter_context(mps()))
+        with bounded.counting(command) as (one,):
             (self.alone,) = self.rates([one])
-        self.tasks = stack.enter_context(bounded.counting(self.command, self.command))
+        self.tasks = stack.enter_context(bounded.counting(command, command))
         self.before = self.rates(self.tasks)
 
     def rates(self, tasks, seconds=1.0, settle_s=0.5):
@@ -47,6 +46,7 @@ class Case:
         keeping = bounded.Keeping(self.nvqos, *options, f"{self.tasks[0].pid()}=speed:{goal}%")
         if keeping.refused is not None:
             raise bounded.Late(f"nvqos refused: {keeping.refused}")
+        self.stack.callback(keeping.end, signal.SIGKILL)
         time.sleep(2)
         return keeping
 
@@ -62,19 +62,18 @@ def check(name, good, **figures):
 
 def nvqos_ends(asked):
     """The second is held while the first is behind, and the first while it is ahead."""
-    for goal in (80, 20):
-        for options in ((), ("--tpcs",)):
-            for how in (signal.SIGKILL, signal.SIGSTOP):
-                with contextlib.ExitStack() as stack:
-                    case = Case(stack, asked)
-                    keeping = case.keep(goal, *options)
-                    kept = case.rates(case.tasks)
-                    keeping.process.send_signal(how)
-                    # Masks are leased for a second.
-                    after = case.rates(case.tasks, settle_s=1.2)
-                    keeping.end(signal.SIGKILL)
-                    yield check(how.name, all(map(near, after, case.before)) and not all(map(near, kept, case.before)),
-                                goal=goal, options=" ".join(options), before=case.before, kept=kept, after=after)
+    for how, goal, options in ((signal.SIGKILL, 80, ()), (signal.SIGKILL, 20, ()), (signal.SIGKILL, 80, ("--tpcs",)),
+                               (signal.SIGSTOP, 80, ("--tpcs",))):
+        with contextlib.ExitStack() as stack:
+            case = Case(stack, asked)
+            keeping = case.keep(goal, *options)
+            kept = case.rates(case.tasks)
+            keeping.process.send_signal(how)
+            # Masks are leased for a second.
+            after = case.rates(case.tasks, settle_s=1.2)
+            keeping.end(signal.SIGKILL)
+            yield check(how.name, all(map(near, after, case.before)) and not all(map(near, kept, case.before)),
+                        goal=goal, options=" ".join(options), before=case.before, kept=kept, after=after)
 
 
 def tenants_end(asked):
@@ -124,16 +123,15 @@ def wait(process):
 
 def costs(asked):
     """Of a processor, over four seconds of a speed; kernels of milliseconds, and of microseconds."""
-    for kind in ("compute", "short"):
-        for options in ((), ("--tpcs",)):
-            with contextlib.ExitStack() as stack:
-                case = Case(stack, asked, kind)
-                keeping = case.keep(60, *options)
-                cost = -keeping.processor_s()
-                time.sleep(4)
-                cost += keeping.processor_s()
-                yield check("cost", keeping.end() in (0, 4), kind=kind, options=" ".join(options),
-                            core_percent=round(100 * cost / 4, 2))
+    for kind, options in (("compute", ()), ("short", ()), ("short", ("--tpcs",))):
+        with contextlib.ExitStack() as stack:
+            case = Case(stack, asked, kind)
+            keeping = case.keep(60, *options)
+            cost = -keeping.processor_s()
+            time.sleep(4)
+            cost += keeping.processor_s()
+            yield check("cost", keeping.end() in (0, 4), kind=kind, options=" ".join(options),
+                        core_percent=round(100 * cost / 4, 2))
 
 
 def main():

@@ -8,11 +8,11 @@ As root, on an otherwise idle GPU, with NVIDIA's driver, PyTorch and without the
 are made up and learn from noise: a transformer of as many layers as make a request of 1.6, 3.4 or 10 ms on an H100,
 replayed as a CUDA graph or run eagerly, beside one of 24 layers that trains. Requests are due by a clock, or at
 random (Poisson); their times are from launch to end. Each case's ways run in turn, so that none has a cold or a warm
-GPU of its own. With --nvtaskset it starts the training, whose launches in flight nvqos limits then; with --mps all
-are clients of one server, and nvtaskset starts the services, too, while whose requests run nvqos holds the training's
-launches. Writes FOLDER/qos_latency.json (qos_latency-prepared.json, qos_latency-prepared-mps.json): of each run the
-median, the 99th percentile and the steps of the training, and of each way their means with the half width of an
-interval of 95 %. Ends with 1 if a run failed.
+GPU of its own. With --nvtaskset it starts them all, so that nvqos limits the training's launches in flight; with --mps
+all are clients of one server, and while requests run nvqos holds the training's launches. Writes
+FOLDER/qos_latency.json (qos_latency-prepared.json, qos_latency-prepared-mps.json): of each run the median, the 99th
+percentile and the steps of the training, and of each way their means with the half width of an interval of 95 %. Ends
+with 1 if a run failed.
 """
 
 import argparse
@@ -147,7 +147,7 @@ def programs(asked, case):
         try:
             prepared = (asked.nvtaskset, "-q", "--prepare") if asked.nvtaskset else ()
             for _ in range(count):
-                made.append(Program("serve", layers, how, env=env, prefix=prepared if asked.mps else ()))
+                made.append(Program("serve", layers, how, env=env, prefix=prepared))
             made.append(Program("train", env=env, prefix=prepared))
             for one in made:
                 if one.line() != "ready\n":
@@ -232,7 +232,7 @@ def main():
     parser.add_argument("--runs", type=int, default=5, help="of each way (default: 5)")
     parser.add_argument("--seconds", type=float, default=3, help="of each run (default: 3)")
     parser.add_argument("--cases", type=lambda text: text.split(","), default=list(CASES))
-    parser.add_argument("--nvtaskset", type=pathlib.Path, help="starts the training")
+    parser.add_argument("--nvtaskset", type=pathlib.Path, help="starts them all")
     parser.add_argument("--mps", action="store_true", help="all are clients of an MPS server")
     asked = parser.parse_args()
     place = asked.folder / f"qos_latency{'-prepared' * bool(asked.nvtaskset)}{'-mps' * asked.mps}.json"
@@ -240,7 +240,7 @@ def main():
         sys.exit(f"qos_latency: there is no case {unknown[0]!r}; there are {', '.join(CASES)}")
     signal.alarm(560)  # whatever hangs
     found = {"gpu": gpu(), "runs": asked.runs, "seconds": asked.seconds,
-             "training": "started by nvtaskset" if asked.nvtaskset else "as it is", "mps": asked.mps, "cases": []}
+             "programs": "started by nvtaskset" if asked.nvtaskset else "as they are", "mps": asked.mps, "cases": []}
     failed = False
     for name in asked.cases:
         case, rows, steps = CASES[name], [], []

@@ -65,6 +65,25 @@ TEST(Splitter, SearchesAgain) {
     EXPECT_NEAR(search.splitter.own(), 50, 3);
 }
 
+TEST(Splitter, SearchesTheLessOftenTheLessItFinds) {
+    for (const double best : {0., 20.}) {
+        Search search(50 * point, [&](int own) {
+            return (own == 0) == (best == 0) ? 5000 - 100 * std::abs(own - best) : 1;
+        });
+        const auto searches = [&](Ns end) {
+            int count = 0;
+            for (bool was = true; search.now < end; was = search.splitter.is_searching()) {
+                search.until(search.now + 100 * ms);
+                count += search.splitter.is_searching() && !was;
+            }
+            return count;
+        };
+        EXPECT_EQ(searches(4000 * second), 7) << "after 1, 2, 4, 8 and thrice 16 minutes: " << best;
+        EXPECT_NEAR(search.splitter.own(), best, 3);
+        EXPECT_EQ(searches(8000 * second), 4);
+    }
+}
+
 TEST(Splitter, CountsNothingWhileTheOthersHaveNoWork) {
     Search search(50 * point, [](int own) { return own ? 5000 : 1; });
     search.until(20 * second, Splitter::Others::idle);

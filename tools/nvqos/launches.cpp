@@ -98,12 +98,14 @@ void Launches::assign(const std::vector<Launcher> &launchers) {
     for (const Launcher &one : launchers)
         if (is_paced(one))
             paced[one.tenant] = one.goal.part;
+    bool others_changed = false;
     for (const Launcher &one : launchers) {
         Task *const task = find(one);
         if (!task || std::exchange(task->wanted, true))
             continue;
         task->tenant = one.tenant;
         task->has_turns = one.has_turns;
+        const bool was_beside = is_beside(*task);
         task->role = task->old_library                       ? Role::none
                      : one.goal.aim == qos::Aim::latency     ? Role::service
                      : is_paced(one)                         ? Role::paced
@@ -111,7 +113,10 @@ void Launches::assign(const std::vector<Launcher> &launchers) {
                      : has_service                           ? Role::behind
                      : paced.empty() || one.has_turns        ? Role::none
                                                              : Role::beside;
+        others_changed = others_changed || (is_beside(*task) && !was_beside);
     }
+    if (splitter_ && others_changed)
+        splitter_->others_changed();
     std::vector<std::size_t> tenants;
     std::vector<qos::Part> goals;
     for (const auto &[tenant, goal] : paced) {
@@ -123,6 +128,10 @@ void Launches::assign(const std::vector<Launcher> &launchers) {
     paced_ = tenants;
     goals_ = goals;
     launched_.assign(tenants.size(), {});
+    for (auto &[page, task] : tasks_)
+        task.last.reset();
+    wide_ = 0;
+    has_gpu_alone_ = awaits_wide_ = false;
     pacer_.reset();
     splitter_.reset();
     const qos::Ns now = static_cast<qos::Ns>(nvtaskset::monotonic_us()) * qos::us;
@@ -217,7 +226,7 @@ void Launches::count(Task &task, std::uint64_t now) {
     task.is_drained = ended >= launched;
     if (launched != last.launched || task.demand == nvtaskset::demand::hold)
         task.launched_at_us = now;
-    if (task.role == Role::beside || task.role == Role::behind)
+    if (is_beside(task))
         others_ended_ += ended > last.ended ? ended - last.ended : 0;
     if (task.role != Role::paced)
         return;
@@ -234,8 +243,7 @@ void Launches::pace(std::uint64_t now) {
     for (auto &[page, task] : tasks_) {
         count(task, now);
         drained = drained && (task.demand != nvtaskset::demand::hold || task.is_drained);
-        others = others || ((task.role == Role::beside || task.role == Role::behind) &&
-                            now - task.launched_at_us < idle_us);
+        others = others || (is_beside(task) && now - task.launched_at_us < idle_us);
     }
     pacer_->step(static_cast<qos::Ns>(now) * qos::us, launched_, drained, others);
     if (!pacer_->holds_others())
@@ -269,8 +277,7 @@ void Launches::divide_tpcs(std::uint64_t now) {
     for (auto &[page, task] : tasks_) {
         const bool paced = task.role == Role::paced;
         const bool fits =
-            task.paces && !task.has_turns &&
-            (paced ? !has_gpu_alone_ : task.role == Role::beside || task.role == Role::behind);
+            task.paces && !task.has_turns && (paced ? !has_gpu_alone_ : is_beside(task));
         const int tpcs = !fits || !own ? 0 : paced ? own : all - own;
         const auto length = static_cast<std::uint64_t>(length_.count());
         if (tpcs == task.tpcs && (!tpcs || task.mask_until_us > now + length / 4 * 3))

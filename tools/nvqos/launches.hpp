@@ -123,6 +123,9 @@ class Launches {
         bool wanted = false;
     };
 
+    static bool is_beside(const Task &task) {
+        return task.role == Role::beside || task.role == Role::behind;
+    }
     Seen look_at(const nvdebug::Process &process);
     const Task *task_of(std::uint32_t pid) const;
     void end(const Task &task) const;
