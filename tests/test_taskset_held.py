@@ -91,6 +91,22 @@ def test_launches_are_counted_and_none_waits(desk):
     assert program.hear() == "ok"
 
 
+def test_launches_that_take_long_are_counted_one_by_one(desk):
+    """Of a burst after others that took a millisecond or more, none of which ends before the program waits."""
+    program = started(desk, NEVER)
+    ask(program, COUNT)
+    for _ in range(12):
+        assert program.ask("burst 1 1 cuLaunchKernel") == "ok"
+        time.sleep(0.001)
+        assert program.ask("wait cuCtxSynchronize") == "ok"
+    assert program.ask("burst 1 40 cuLaunchKernel") == "ok"
+    assert program.ask("wait cuCtxSynchronize") == "ok"
+    time.sleep(0.001)
+    assert program.ask("burst 1 1 cuLaunchKernel") == "ok"
+    found = gate(desk, program)
+    assert found["launches"] == 53 and found["ended"] >= 50
+
+
 def test_the_users_limit_holds_beside_a_count(desk):
     program = started(desk, "50")
     desk.change(program.pid, "--in-flight 2")
