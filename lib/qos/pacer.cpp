@@ -14,6 +14,8 @@ constexpr Ns most_owed = 100 * ms;
 /// A tenant is ahead by so much at most, and does not do more in a step: its counts may be
 /// anything.
 constexpr Ns most_done = second;
+/// A program that makes no launch and waits for none has no work after so long.
+constexpr Ns most_in_flight = 200 * ms;
 /// Launches that count in a step.
 constexpr std::uint64_t most_launches = 1'000'000;
 /// The goal is kept with so much to spare, in millionths of the goal.
@@ -57,6 +59,14 @@ Ns Pacer::due_for(const Tenant &tenant, Ns time) {
     return scaled(time, tenant.goal + scaled(tenant.goal, spare, whole), whole);
 }
 
+/// What its launches take alone that were not seen to have ended. 0: its speed alone is not known.
+Ns Pacer::alone_time_in_flight(const Tenant &tenant) {
+    const Rate rate = fastest(tenant);
+    const std::uint64_t launches = std::min(
+        tenant.last.launched - std::min(tenant.last.ended, tenant.last.launched), most_launches);
+    return rate.time ? scaled(static_cast<std::int64_t>(launches), rate.time, rate.launches) : 0;
+}
+
 /// What it is ahead by. Launches are seen to have ended when the program makes others, after it has
 /// waited for many, for example: what is in flight may have ended since one was seen to.
 Ns Pacer::credit(const Tenant &tenant) {
@@ -77,8 +87,10 @@ void Pacer::settle(Tenant &tenant, Ns now, Ns passed, const Launched &seen) {
     if (tenant.held)
         tenant.held_at = now;
     const Rate rate = fastest(tenant);
+    // With a fourth of its speed alone one would have ended.
     const Ns each = rate.launches ? rate.time / rate.launches : 0;
-    tenant.idle = now - std::max(tenant.moved_at, tenant.held_at) > times_.idle + 4 * each;
+    const Ns slow = std::max(4 * each, std::min(4 * alone_time_in_flight(tenant), most_in_flight));
+    tenant.idle = now - std::max(tenant.moved_at, tenant.held_at) > times_.idle + slow;
     if (!rate.time) {
         tenant.last = seen;
         return;
@@ -130,13 +142,13 @@ void Pacer::end_look(Ns now) {
     look_.reset();
 }
 
-void Pacer::continue_look(Ns now, std::span<const Launched> seen, bool drained) {
+void Pacer::continue_look(Ns now, std::span<const Launched> seen, bool drained, bool counts) {
     Tenant &tenant = tenants_[look_->tenant];
     const Launched &is = seen[look_->tenant];
     const Ns length = now - look_->began;
     if (!look_->counts) {
         // Counted from the end of a launch on, so that whole ones are counted.
-        if ((drained || length >= times_.drain) && is.ended != tenant.last.ended) {
+        if (counts && (drained || length >= times_.drain) && is.ended != tenant.last.ended) {
             look_->counts = true;
             look_->first = is;
         }
@@ -187,11 +199,11 @@ void Pacer::decide(Ns now, bool others) {
     holds_others_ = look_ || is_behind;
 }
 
-void Pacer::step(Ns now, std::span<const Launched> seen, bool drained, bool others) {
+void Pacer::step(Ns now, std::span<const Launched> seen, bool drained, bool others, bool counts) {
     const Ns passed = std::max<Ns>(0, now - at_);
     at_ = std::max(at_, now);
     if (look_)
-        continue_look(now, seen, drained);
+        continue_look(now, seen, drained, counts);
     for (std::size_t n = 0; n < tenants_.size(); n++)
         settle(tenants_[n], now, passed, seen[n]);
     if (!look_)

@@ -35,7 +35,8 @@ class Pacer {
         Ns longest = 300 * ms;    ///< but no longer
         Ns soon = 1500 * ms;      ///< from one look to the next, while there were few
         Ns again = 10 * second;   ///< later
-        Ns idle = 20 * ms;        ///< without a launch that ends: it has no work
+        /// Without a launch that is made or ends, and longer where many may run: it has no work.
+        Ns idle = 20 * ms;
     };
 
     /// @param goals parts of the speed alone, by tenant
@@ -46,7 +47,9 @@ class Pacer {
     /// @param seen by tenant
     /// @param drained of what is held, nothing runs any more
     /// @param others have work; without any, a tenant that is ahead does not wait
-    void step(Ns now, std::span<const Launched> seen, bool drained, bool others);
+    /// @param counts what ends now shows a speed alone, if nothing else runs
+    void step(Ns now, std::span<const Launched> seen, bool drained, bool others,
+              bool counts = true);
 
     bool holds(std::size_t tenant) const { return tenants_[tenant].held; }
     /// Are the tasks without a goal held?
@@ -96,9 +99,10 @@ class Pacer {
 
     static Rate fastest(const Tenant &tenant);
     static Ns due_for(const Tenant &tenant, Ns time);
+    static Ns alone_time_in_flight(const Tenant &tenant);
     static Ns credit(const Tenant &tenant);
     void settle(Tenant &tenant, Ns now, Ns passed, const Launched &seen);
-    void continue_look(Ns now, std::span<const Launched> seen, bool drained);
+    void continue_look(Ns now, std::span<const Launched> seen, bool drained, bool counts);
     void end_look(Ns now);
     bool stays_behind(const Tenant &tenant, Ns now) const;
     void begin_look(Ns now);

@@ -48,6 +48,7 @@ class Gpu {
     std::vector<Task> tasks;
     Pacer pacer;
     Ns now = 0;
+    bool counts = true; ///< what ends shows the speed alone of the one that is looked at
 
   private:
     bool is_held(std::size_t n) const {
@@ -93,7 +94,7 @@ class Gpu {
             drained = drained && (!is_held(n) || tasks[n].seen.ended == tasks[n].seen.launched);
         }
         const bool others = tasks.size() > goals_.size() && tasks.back().works;
-        pacer.step(now, seen, drained, others);
+        pacer.step(now, seen, drained, others, counts);
     }
 
     const std::vector<Part> goals_;
@@ -205,6 +206,16 @@ TEST(Pacer, WaitsForWhatTheOthersHaveQueued) {
     // 50 ms of work, in which the tenant has a fifth of its speed.
     Gpu gpu({80 * point}, {{kernel, .2}, {kernel, .2, 50}});
     gpu.until(1 * qos::second);
+    EXPECT_NEAR(gpu.pacer.alone(0), 5000, 25);
+}
+
+TEST(Pacer, LooksAtNothingThatDoesNotCount) {
+    Gpu gpu({80 * point}, {{kernel, .5}, {kernel, .5}});
+    gpu.counts = false;
+    gpu.until(3 * qos::second);
+    EXPECT_EQ(gpu.pacer.alone(0), 0);
+    gpu.counts = true;
+    gpu.until(6 * qos::second);
     EXPECT_NEAR(gpu.pacer.alone(0), 5000, 25);
 }
 

@@ -29,8 +29,6 @@ constexpr std::uint64_t shortest_us = 50;
 constexpr std::size_t recent_max = 20'000;
 /// A task that does not launch for so long has no work.
 constexpr std::uint64_t idle_us = 1'000'000;
-/// A tenant is to catch up with the TPCs of its own for so long.
-constexpr std::uint64_t longest_behind_us = 100'000;
 
 } // namespace
 
@@ -115,8 +113,8 @@ void Launches::assign(const std::vector<Launcher> &launchers) {
                                                              : Role::beside;
         others_changed = others_changed || (is_beside(*task) && !was_beside);
     }
-    if (splitter_ && others_changed)
-        splitter_->others_changed();
+    if (division_ && others_changed)
+        division_->others_changed();
     std::vector<std::size_t> tenants;
     std::vector<qos::Part> goals;
     for (const auto &[tenant, goal] : paced) {
@@ -130,10 +128,8 @@ void Launches::assign(const std::vector<Launcher> &launchers) {
     launched_.assign(tenants.size(), {});
     for (auto &[page, task] : tasks_)
         task.last.reset();
-    wide_ = 0;
-    has_gpu_alone_ = awaits_wide_ = false;
     pacer_.reset();
-    splitter_.reset();
+    division_.reset();
     const qos::Ns now = static_cast<qos::Ns>(nvtaskset::monotonic_us()) * qos::us;
     if (!tenants.empty())
         pacer_.emplace(goals, now);
@@ -142,7 +138,7 @@ void Launches::assign(const std::vector<Launcher> &launchers) {
     if (const auto driver = nvtaskset::driver_version())
         map_ = nvtaskset::kept_map(*gpu_, *driver);
     if (map_ && map_->tpcs.size() >= 2)
-        splitter_.emplace(static_cast<int>(map_->tpcs.size()), goals.front(), now);
+        division_.emplace(static_cast<int>(map_->tpcs.size()), goals.front(), now);
 }
 
 void Launches::keep(const std::vector<Launcher> &launchers) {
@@ -245,40 +241,23 @@ void Launches::pace(std::uint64_t now) {
         drained = drained && (task.demand != nvtaskset::demand::hold || task.is_drained);
         others = others || (is_beside(task) && now - task.launched_at_us < idle_us);
     }
-    pacer_->step(static_cast<qos::Ns>(now) * qos::us, launched_, drained, others);
-    if (!pacer_->holds_others())
-        others_held_at_us_ = now;
-    const bool had_gpu_alone =
-        std::exchange(has_gpu_alone_, pacer_->is_looking() || (drained && now - others_held_at_us_ >
-                                                                              longest_behind_us));
-    if (had_gpu_alone && !has_gpu_alone_) {
-        wide_ = launched_.front().launched;
-        narrowed_at_us_ = now;
-    }
-    awaits_wide_ = splitter_ && splitter_->own() && launched_.front().ended < wide_ &&
-                   now - narrowed_at_us_ < longest_behind_us;
-    if (splitter_)
-        splitter_->step(static_cast<qos::Ns>(now) * qos::us, others_ended_,
-                        !others                ? qos::Splitter::Others::idle
-                        : pacer_->is_looking() ? qos::Splitter::Others::look
-                        : holds_others()       ? qos::Splitter::Others::yield
-                                               : qos::Splitter::Others::launch);
+    pacer_->step(static_cast<qos::Ns>(now) * qos::us, launched_, drained, others,
+                 !division_ || division_->is_whole());
+    if (division_)
+        division_->step(static_cast<qos::Ns>(now) * qos::us,
+                        {launched_.front(), others_ended_, drained, others}, *pacer_);
 }
 
-/// What a tenant has launched for all TPCs would wait on the others' for their kernels.
 bool Launches::holds_others() const {
-    return pacer_ && (pacer_->holds_others() || awaits_wide_);
+    return division_ ? division_->holds_others() : pacer_ && pacer_->holds_others();
 }
 
-/// A tenant that is looked at has all TPCs, and so has one that does not catch up with those of its
-/// own in a while.
 void Launches::divide_tpcs(std::uint64_t now) {
-    const int all = static_cast<int>(map_->tpcs.size()), own = splitter_->own();
+    const int all = static_cast<int>(map_->tpcs.size());
     for (auto &[page, task] : tasks_) {
         const bool paced = task.role == Role::paced;
-        const bool fits =
-            task.paces && !task.has_turns && (paced ? !has_gpu_alone_ : is_beside(task));
-        const int tpcs = !fits || !own ? 0 : paced ? own : all - own;
+        const bool fits = task.paces && !task.has_turns && (paced || is_beside(task));
+        const int tpcs = !fits ? 0 : paced ? division_->of_tenant() : division_->of_others();
         const auto length = static_cast<std::uint64_t>(length_.count());
         if (tpcs == task.tpcs && (!tpcs || task.mask_until_us > now + length / 4 * 3))
             continue;
@@ -289,7 +268,7 @@ void Launches::divide_tpcs(std::uint64_t now) {
             continue;
         }
         std::vector<std::uint32_t> chosen(static_cast<std::size_t>(tpcs));
-        std::iota(chosen.begin(), chosen.end(), static_cast<std::uint32_t>(paced ? 0 : own));
+        std::iota(chosen.begin(), chosen.end(), static_cast<std::uint32_t>(paced ? 0 : all - tpcs));
         task.page->lease_mask(nvtaskset::partition_of(*map_, chosen), task.mask_until_us);
     }
 }
@@ -346,7 +325,7 @@ microseconds Launches::act() {
         // If all slots of its page have other GPUs, nothing can be written.
         task.page->lease_limit(*gpu_, wanted, task.until_us);
     }
-    if (splitter_)
+    if (division_)
         divide_tpcs(now);
     return pacer_ ? step : microseconds(holds ? longest_hold_us / 8 : length / 8);
 }
@@ -388,13 +367,12 @@ std::optional<Pace> Launches::pace(std::size_t tenant) const {
     if (std::ranges::count(paced_, tenant) == 0)
         return std::nullopt;
     const std::size_t n = number_of(tenant);
-    return Pace{pacer_->speed(n), pacer_->alone(n), splitter_ ? splitter_->own() : 0};
+    return Pace{pacer_->speed(n), pacer_->alone(n), division_ ? division_->split() : 0};
 }
 
 int Launches::tpcs_of_others() const {
     const std::lock_guard lock(mutex_);
-    return splitter_ && splitter_->own() ? static_cast<int>(map_->tpcs.size()) - splitter_->own()
-                                         : 0;
+    return division_ ? division_->of_others() : 0;
 }
 
 bool Launches::lacks_map() const {

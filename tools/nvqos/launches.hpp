@@ -16,8 +16,8 @@
 
 #include "lib/partition/gpu_map.hpp"
 #include "lib/partition/page.hpp"
+#include "lib/qos/division.hpp"
 #include "lib/qos/pacer.hpp"
-#include "lib/qos/splitter.hpp"
 #include "lib/qos/waits.hpp"
 #include "nvdebug/owner.hpp"
 
@@ -153,13 +153,8 @@ class Launches {
     std::vector<qos::Launched> launched_;
     std::optional<qos::Pacer> pacer_; ///< if there are any
     std::optional<nvtaskset::GpuMap> map_;
-    std::optional<qos::Splitter> splitter_; ///< if there is one, and a map
+    std::optional<qos::Division> division_; ///< if there is one, and a map
     std::uint64_t others_ended_ = 0;        ///< launches of its neighbours
-    std::uint64_t others_held_at_us_ = 0;   ///< since when they are held
-    bool has_gpu_alone_ = false;            ///< the tenant with a speed has all TPCs
-    std::uint64_t wide_ = 0;                ///< launches that it made while it had, and
-    std::uint64_t narrowed_at_us_ = 0;      ///< since when it has not;
-    bool awaits_wide_ = false;              ///< they have not ended
     struct Service {
         std::size_t processes = 0, seen = 0; ///< those with a page that shows requests
         qos::Waits took = {};

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file Which TPCs a tenant and the others have at a moment: what a Splitter has found, but for
+/// times in which the tenant has the GPU alone, and what it has launched then.
+#pragma once
+
+#include "pacer.hpp"
+#include "splitter.hpp"
+
+namespace qos {
+
+/// For one tenant that a Pacer keeps the speed of.
+class Division {
+  public:
+    struct Seen {
+        Launched tenant;
+        std::uint64_t others_ended; ///< launches of the others; does not go back
+        bool drained;               ///< of what is held, nothing runs any more
+        bool others_work;
+    };
+
+    /// @param tpcs of the GPU, at least 2
+    Division(int tpcs, Part goal, Ns now) : tpcs_(tpcs), splitter_(tpcs, goal, now) {}
+
+    /// Is to be called after the pacer's step.
+    void step(Ns now, const Seen &seen, const Pacer &pacer);
+    void others_changed() { splitter_.others_changed(); }
+
+    /// TPCs of the tenant beside the others; 0: all have all.
+    int split() const { return splitter_.own(); }
+    /// What launches are to have from now on; 0: all TPCs.
+    int of_tenant() const { return has_gpu_alone_ ? 0 : split(); }
+    int of_others() const { return split() ? tpcs_ - split() : 0; }
+    /// All that the tenant has launched is for all TPCs: it shows its speed alone.
+    bool is_whole() const { return is_whole_; }
+    /// The others are held, by the pacer or for what the tenant has launched for all TPCs.
+    bool holds_others() const { return holds_others_; }
+
+  private:
+    const int tpcs_;
+    Splitter splitter_;
+    bool has_gpu_alone_ = false, is_whole_ = true, holds_others_ = false;
+    Ns others_held_at_ = 0;  ///< since when they are, by the pacer
+    std::uint64_t wide_ = 0;   ///< launches of the tenant until it had all TPCs for the last time,
+    Ns narrowed_at_ = 0;       ///< which ended then
+    std::uint64_t narrow_ = 0; ///< launches of the tenant until it had some for the last time
+};
+
+} // namespace qos
