@@ -224,3 +224,69 @@ def test_what_nvqos_refuses_is_no_result(programs):
     done, found = hami(programs)
     assert done.returncode == 1
     assert [row.get("failed") for row in found["runs"]] == [None, None] + ["nvqos refused: nvqos: no driver"] * 2
+
+
+# Two of these share what there is: evenly, or as the nvqos beside them asks for, while it lives and is not stopped.
+SHARING = """#!/usr/bin/env python3
+import json, os, pathlib, sys, time
+print("ready", file=sys.stderr, flush=True)
+place = pathlib.Path(os.environ["TOLD"]).with_name("here")
+place.mkdir(exist_ok=True)
+(place / str(os.getpid())).touch()
+def runs(pid, name):
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")
+    except OSError:
+        return False
+    return fields[2].split()[0] not in STOPPED and name in pathlib.Path(f"/proc/{pid}/cmdline").read_text()
+STOPPED = "TZX"
+done, begin, was = 0.0, time.monotonic(), time.monotonic()
+while was < begin + float(sys.argv[2]):
+    time.sleep(0.02)
+    now = time.monotonic()
+    part = 1 / sum(runs(int(one.name), "kernels") for one in place.iterdir())
+    kept = place.with_name("kept")
+    goal = json.loads(kept.read_text()) if kept.exists() else None
+    if part < 1 and goal and runs(goal["nvqos"], "nvqos"):
+        part = goal["part"] if goal["pid"] == os.getpid() else 1 - goal["part"]
+    done += 1000 * part * (now - was)
+    was = now
+    print(time.monotonic_ns(), int(done), flush=True)
+"""
+KEEPING = """#!/usr/bin/env python3
+import json, os, pathlib, signal, sys, time
+signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
+pid, goal = sys.argv[-1].split("=speed:")
+kept = pathlib.Path(os.environ["TOLD"]).with_name("kept")
+kept.with_suffix(".part").write_text(json.dumps({"nvqos": os.getpid(), "pid": int(pid), "part": int(goal[:-1]) / 100}))
+kept.with_suffix(".part").replace(kept)
+while True:
+    print(json.dumps({"data": {"tenants": []}}), flush=True)
+    time.sleep(0.05)
+"""
+
+
+def ends(programs, kernels, *options):
+    (programs / "kernels").write_text(kernels, encoding="utf-8")
+    (programs / "nvqos").write_text(KEEPING, encoding="utf-8")
+    # No server is there to be killed: the clients end as by its end.
+    (programs / "pgrep").write_text(f"#!/bin/sh\npkill -f '{programs}/kernels compute 60'; echo 999999999\n", encoding="utf-8")
+    (programs / "pgrep").chmod(0o755)
+    done = run(programs, "qos_ends.py", programs / "nvqos", programs / "nvtaskset", programs / "kernels", programs / "out",
+               "--pace", "0.1", *options)
+    assert (programs / "out/qos_ends.json").exists(), done.stdout + done.stderr
+    return done, json.loads((programs / "out/qos_ends.json").read_text(encoding="utf-8"))
+
+
+def test_ends_at_an_mps_server(programs):
+    done, found = ends(programs, SHARING)
+    assert done.returncode == 0 and "11 of 11 checks passed" in done.stdout, done.stdout + done.stderr
+    assert [row["check"] for row in found["nvqos ends"]] == ["SIGKILL"] * 3 + ["SIGSTOP"]
+    assert all(row["core_percent"] >= 0 for row in found["costs"])
+
+
+def test_what_is_left_after_nvqos_is_seen(programs):
+    done, found = ends(programs, SHARING.replace('STOPPED = "TZX"', 'STOPPED = ""'), "--parts", "nvqos ends")
+    assert done.returncode == 1, done.stdout
+    # One that is stopped still keeps its goal.
+    assert [row["good"] for row in found["nvqos ends"]] == [True] * 3 + [False]

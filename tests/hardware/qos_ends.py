@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """What is left at an MPS server where nvqos held launches, and nvqos, a tenant, or the server ends at once.
 
-    qos_ends.py NVQOS NVTASKSET KERNELS FOLDER
+    qos_ends.py NVQOS NVTASKSET KERNELS FOLDER [--pace FACTOR] [--parts A,B]
 
 As root, on an otherwise idle GPU, with NVIDIA's driver and without the module, in two minutes. KERNELS is kernels.cpp,
 built. Two programs of nvtaskset's run the same kernel; nvqos keeps a speed of the first. Rates are of what the kernels
-count. Writes FOLDER/qos_ends.json; ends with 1 if a check fails.
+count. Writes FOLDER/qos_ends.json; ends with 1 if a check fails. All times are FACTOR times as long.
 """
 
+import argparse
 import contextlib
 import os
 import pathlib
@@ -28,26 +29,29 @@ class Case:
     """The two at work, without nvqos so far: what each has then, and alone."""
 
     def __init__(self, stack, asked, kind="compute"):
-        self.stack, (self.nvqos, nvtaskset, kernels, _) = stack, asked
-        command = ([nvtaskset, "-q", "--prepare", kernels, kind, "60"], stack.enter_context(mps()))
+        self.stack, self.asked = stack, asked
+        command = ([asked.nvtaskset, "-q", "--prepare", asked.kernels, kind, "60"], stack.enter_context(mps()))
         with bounded.counting(command) as (one,):
             (self.alone,) = self.rates([one])
         self.tasks = stack.enter_context(bounded.counting(command, command))
         self.before = self.rates(self.tasks)
 
+    def sleep(self, seconds):
+        time.sleep(seconds * self.asked.pace)
+
     def rates(self, tasks, seconds=1.0, settle_s=0.5):
-        time.sleep(settle_s)
+        self.sleep(settle_s)
         begin = time.monotonic_ns()
-        time.sleep(seconds)
+        self.sleep(seconds)
         end = time.monotonic_ns()
         return [round(bounded.rate(task.wait_past(end), begin, end), 1) for task in tasks]
 
     def keep(self, goal, *options):
-        keeping = bounded.Keeping(self.nvqos, *options, f"{self.tasks[0].pid()}=speed:{goal}%")
+        keeping = bounded.Keeping(self.asked.nvqos, *options, f"{self.tasks[0].pid()}=speed:{goal}%")
         if keeping.refused is not None:
             raise bounded.Late(f"nvqos refused: {keeping.refused}")
         self.stack.callback(keeping.end, signal.SIGKILL)
-        time.sleep(2)
+        self.sleep(2)
         return keeping
 
 
@@ -100,7 +104,7 @@ def server_ends(asked):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(server), signal.SIGKILL)
         ended = [wait(task.process) for task in case.tasks]
-        time.sleep(1)
+        case.sleep(1)
         goes_on = keeping.process.poll() is None
         status = keeping.end()
         yield check("the server is killed", goes_on and all(ended) and status in (0, 4), servers=len(servers), ended=ended,
@@ -127,27 +131,38 @@ def costs(asked):
         with contextlib.ExitStack() as stack:
             case = Case(stack, asked, kind)
             keeping = case.keep(60, *options)
-            cost = -keeping.processor_s()
-            time.sleep(4)
-            cost += keeping.processor_s()
+            cost, began = -keeping.processor_s(), time.monotonic()
+            case.sleep(4)
+            cost, took = cost + keeping.processor_s(), time.monotonic() - began
             yield check("cost", keeping.end() in (0, 4), kind=kind, options=" ".join(options),
-                        core_percent=round(100 * cost / 4, 2))
+                        core_percent=round(100 * cost / took, 2))
+
+
+PARTS = {"nvqos ends": nvqos_ends, "costs": costs, "a tenant ends": tenants_end, "the server ends": server_ends}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ("nvqos", "nvtaskset", "kernels", "folder"):
+        parser.add_argument(name, type=pathlib.Path)
+    parser.add_argument("--pace", type=float, default=1)
+    parser.add_argument("--parts", type=lambda text: text.split(","), default=list(PARTS))
+    return parser.parse_args()
 
 
 def main():
-    if len(sys.argv) != 5:
-        sys.exit(__doc__)
+    asked = arguments()
+    if unknown := [name for name in asked.parts if name not in PARTS]:
+        sys.exit(f"qos_ends: there is no part {unknown[0]!r}; there are {', '.join(PARTS)}")
     signal.alarm(300)  # whatever hangs
-    asked = [pathlib.Path(word) for word in sys.argv[1:]]
     found = {"gpu": gpu()}
     try:
-        for name, rows in (("nvqos ends", nvqos_ends), ("costs", costs), ("a tenant ends", tenants_end),
-                           ("the server ends", server_ends)):
-            found[name] = show(name, rows(asked))
+        for name in asked.parts:
+            found[name] = show(name, PARTS[name](asked))
     except (bounded.Late, subprocess.SubprocessError, OSError) as error:
         print(f"qos_ends: {error}", file=sys.stderr)
         checks.append(False)
-    write(asked[3] / "qos_ends.json", found)
+    write(asked.folder / "qos_ends.json", found)
     print(f"\n{sum(checks)} of {len(checks)} checks passed")
     sys.exit(not all(checks))
 
