@@ -7,7 +7,7 @@ namespace qos {
 namespace {
 
 /// A tenant that is behind is to catch up with the TPCs of its own for so long, and what it has
-/// launched for all of them is waited for no longer.
+/// launched for others is waited for no longer.
 constexpr Ns patience = 100 * ms;
 
 } // namespace
@@ -16,9 +16,11 @@ constexpr Ns patience = 100 * ms;
 /// Until what it launches then has ended the others are held: else it would wait on their TPCs for
 /// their kernels, and put the tenant behind again.
 void Division::step(Ns now, const Seen &seen, const Pacer &pacer) {
-    if (of_tenant())
+    if (of_tenant()) {
         narrow_ = seen.tenant.launched;
-    is_whole_ = seen.tenant.ended >= narrow_;
+        widened_at_ = now;
+    }
+    is_whole_ = seen.tenant.ended >= narrow_ || now - widened_at_ > patience;
     if (!pacer.holds_others())
         others_held_at_ = now;
     const bool alone = pacer.is_looking() || (seen.drained && now - others_held_at_ > patience);

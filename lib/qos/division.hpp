@@ -39,10 +39,11 @@ class Division {
     const int tpcs_;
     Splitter splitter_;
     bool has_gpu_alone_ = false, is_whole_ = true, holds_others_ = false;
-    Ns others_held_at_ = 0;  ///< since when they are, by the pacer
+    Ns others_held_at_ = 0;    ///< since when they are, by the pacer
     std::uint64_t wide_ = 0;   ///< launches of the tenant until it had all TPCs for the last time,
     Ns narrowed_at_ = 0;       ///< which ended then
-    std::uint64_t narrow_ = 0; ///< launches of the tenant until it had some for the last time
+    std::uint64_t narrow_ = 0; ///< launches of the tenant until it had some for the last time,
+    Ns widened_at_ = 0;        ///< which ended then
 };
 
 } // namespace qos

@@ -14,7 +14,8 @@ constexpr Ns most_owed = 100 * ms;
 /// A tenant is ahead by so much at most, and does not do more in a step: its counts may be
 /// anything.
 constexpr Ns most_done = second;
-/// A program that makes no launch and waits for none has no work after so long.
+/// Where no launch is made and none is seen to end, what is in flight is taken to run so long at
+/// most: the program may have ended its work without a launch that shows it.
 constexpr Ns most_in_flight = 200 * ms;
 /// Launches that count in a step.
 constexpr std::uint64_t most_launches = 1'000'000;
@@ -70,14 +71,9 @@ Ns Pacer::alone_time_in_flight(const Tenant &tenant) {
 /// What it is ahead by. Launches are seen to have ended when the program makes others, after it has
 /// waited for many, for example: what is in flight may have ended since one was seen to.
 Ns Pacer::credit(const Tenant &tenant) {
-    const Rate rate = fastest(tenant);
-    if (!rate.time)
-        return tenant.credit;
     const Ns due = due_for(tenant, tenant.unsettled);
-    const std::uint64_t in_flight = std::min(
-        tenant.last.launched - std::min(tenant.last.ended, tenant.last.launched), most_launches);
-    const Ns hidden = scaled(static_cast<std::int64_t>(in_flight), rate.time, rate.launches);
-    return tenant.credit - due + std::min({tenant.open + due, hidden, most_owed});
+    return tenant.credit - due +
+           std::min({tenant.open + due, alone_time_in_flight(tenant), most_owed});
 }
 
 void Pacer::settle(Tenant &tenant, Ns now, Ns passed, const Launched &seen) {

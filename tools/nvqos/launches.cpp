@@ -158,9 +158,15 @@ void Launches::keep(const std::vector<Launcher> &launchers) {
     assign(launchers);
     std::erase_if(seen_, [](const auto &one) { return !one.second.wanted; });
     std::erase_if(tasks_, [&](const auto &one) {
-        if (!one.second.wanted)
-            end(one.second);
-        return !one.second.wanted;
+        if (one.second.wanted)
+            return false;
+        end(one.second);
+        // Of a process that has ended nothing is in flight.
+        if (const std::size_t n = number_of(one.second.tenant);
+            one.second.role == Role::paced && one.second.last && n < launched_.size())
+            launched_[n].ended += std::max(one.second.last->launched, one.second.last->ended) -
+                                  one.second.last->ended;
+        return true;
     });
     kept_at_us_ = nvtaskset::monotonic_us();
     if (!tasks_.empty() && !thread_.joinable())
@@ -218,9 +224,10 @@ void Launches::count(Task &task, std::uint64_t now) {
     const std::uint64_t launched = gate->launched - gate->unlimited - gate->overdue;
     // What is in flight now is counted when it ends.
     const qos::Launched last = task.last.value_or(qos::Launched{ended, ended});
-    task.last = {launched, ended};
+    // A launch is counted before it is found that its end will not be seen.
+    task.last = {std::max(launched, last.launched), ended};
     task.is_drained = ended >= launched;
-    if (launched != last.launched || task.demand == nvtaskset::demand::hold)
+    if (launched > last.launched || task.demand == nvtaskset::demand::hold)
         task.launched_at_us = now;
     if (is_beside(task))
         others_ended_ += ended > last.ended ? ended - last.ended : 0;
