@@ -233,14 +233,22 @@ def mask_of(program):
     return words[4:] if words[0] or words[1] else None
 
 
-def test_tpcs_are_divided_if_that_is_asked_for(desk, mps, monkeypatch):
-    """In the stand-in launches take no time on the GPU, whatever it has of TPCs."""
+@pytest.fixture(name="busy")
+def _busy(desk, mps, monkeypatch):
+    """Two that launch again and again, on a GPU whose TPCs are known. Launches take no time on it, whatever they have."""
     desk.done("--list")
     monkeypatch.setenv("XDG_CACHE_HOME", str(desk.folder / "cache"))
     (desk.folder / "one/version").write_text((desk.folder / "driver/version").read_text(encoding="utf-8"), encoding="utf-8")
-    service, training = client(desk, mps), client(desk, mps)
-    for program in (service, training):
+    programs = client(desk, mps), client(desk, mps)
+    for program in programs:
         program.say("burst 1 10000000 cuLaunchKernel")
+    yield programs
+    for program in programs:
+        program.kill()
+
+
+def test_tpcs_are_divided_if_that_is_asked_for(mps, busy):
+    service, training = busy
     mps.start("--json", "--tpcs", f"{service.pid}=speed:50%", wait=False)
     for tenants in lines(mps.nvqos):
         one, other = tenants[str(service.pid)], tenants["others"]
@@ -254,8 +262,23 @@ def test_tpcs_are_divided_if_that_is_asked_for(desk, mps, monkeypatch):
     mps.nvqos.send_signal(signal.SIGTERM)
     mps.nvqos.wait(PATIENCE_S)
     assert mask_of(service) is None and mask_of(training) is None
-    for program in (service, training):
-        program.kill()
+
+
+def test_tpcs_are_divided_as_long_as_the_file_has_it(mps, busy, tmp_path):
+    service, training = busy
+    goals = tmp_path / "goals.toml"
+    tenant = f'[[tenant]]\npid = {service.pid}\ngoal = "speed:50%"\n'
+    goals.write_text(f"tpcs = true\n{tenant}", encoding="utf-8")
+    mps.start("--quiet", "--file", goals)
+    assert comes_true(lambda: mask_of(service) and mask_of(training))
+    goals.write_text(tenant, encoding="utf-8")
+    mps.nvqos.send_signal(signal.SIGHUP)
+    assert comes_true(lambda: not mask_of(service) and not mask_of(training))
+    # A search has an attempt with masks before that.
+    end = time.monotonic() + 2.5
+    while time.monotonic() < end:
+        assert not mask_of(service) and not mask_of(training)
+        time.sleep(0.01)
 
 
 def test_tpcs_that_are_not_known(desk, mps, monkeypatch):

@@ -139,6 +139,7 @@ epoch = "200ms"
 scheme = "history"
 gpus = [1, 0]
 others = "best-effort:2"
+tpcs = true
 [[tenant]]
 name = "service"
 command = "serve"
@@ -159,6 +160,7 @@ goal = "speed:10%"
     EXPECT_EQ(asked->settings.scheme, qos::Scheme::history);
     EXPECT_EQ(asked->gpus, (std::vector<std::uint32_t>{1, 0}));
     EXPECT_EQ(asked->others.weight, 2);
+    EXPECT_TRUE(asked->tpcs);
     ASSERT_EQ(asked->tenants.size(), 4U);
     EXPECT_EQ(asked->tenants[0].name, "service");
     EXPECT_EQ(asked->tenants[1].name, "container:3f2a");
@@ -173,6 +175,7 @@ TEST_F(File, IsRefusedWithTheLine) {
     refused("scheme = \"best\"\n", "is no scheme");
     refused("gpus = \"all\"\n", "gpus are numbers");
     refused("gpus = [-1]\n", "gpus are numbers");
+    refused("tpcs = \"all\"\n", ":1: tpcs is true or false");
     refused("[tenant]\npid = 1\n", "write [[tenant]]");
     refused("[[tenant]]\ngoal = \"latency\"\n", "which tasks");
     refused("[[tenant]]\npid = 7\n", "has no goal");

@@ -126,7 +126,7 @@ Outcome<void> take(const Option &option, const std::string &value, Invocation &i
     } else if (name == "--metrics") {
         invocation.metrics = value;
     } else if (name == "--tpcs") {
-        invocation.divides_tpcs = true;
+        invocation.typed.tpcs = true;
     } else if (name == "--dry-run") {
         invocation.dry_run = true;
     } else if (name == "--json") {
@@ -153,6 +153,7 @@ Outcome<Asked> goals_of(const Invocation &invocation) {
         asked.settings.scheme = read->settings.scheme;
     if (asked.gpus.empty())
         asked.gpus = read->gpus;
+    asked.tpcs = asked.tpcs || read->tpcs;
     if (text_of(asked.others) == text_of(qos::Goal()))
         asked.others = read->others;
     std::ranges::move(read->tenants, std::back_inserter(asked.tenants));

@@ -36,7 +36,7 @@ struct Invocation {
     std::string cdi_folder = nvdebug::base::device_folder;
     qos::Ns interval = qos::second;
     std::optional<std::string> metrics; ///< a file
-    bool dry_run = false, json = false, quiet = false, divides_tpcs = false;
+    bool dry_run = false, json = false, quiet = false;
 };
 
 /// The file is read, too.

@@ -21,7 +21,7 @@ class Reader {
 
     Outcome<Asked> read(const toml::table &all) {
         Asked asked;
-        constexpr std::array top{"epoch", "scheme", "gpus", "others", "tenant"};
+        constexpr std::array top{"epoch", "scheme", "gpus", "others", "tenant", "tpcs"};
         if (auto known = only(all, top); !known)
             return tl::unexpected(known.error());
         if (auto settings = read_settings(all, asked); !settings)
@@ -75,6 +75,12 @@ class Reader {
             if (!scheme)
                 return wrong(*node, scheme.error().sentence);
             asked.settings.scheme = *scheme;
+        }
+        if (const toml::node *const node = all.get("tpcs")) {
+            const auto value = node->value_exact<bool>();
+            if (!value)
+                return wrong(*node, "tpcs is true or false");
+            asked.tpcs = *value;
         }
         if (const toml::node *const node = all.get("gpus")) {
             const toml::array *const list = node->as_array();

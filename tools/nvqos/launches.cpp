@@ -32,11 +32,9 @@ constexpr std::uint64_t idle_us = 1'000'000;
 
 } // namespace
 
-Launches::Launches(const std::string &pci_address, std::chrono::milliseconds patience,
-                   bool divides_tpcs)
+Launches::Launches(const std::string &pci_address, std::chrono::milliseconds patience)
     : gpu_(nvtaskset::uuid_of(pci_address)),
-      length_(std::min<microseconds>(patience, microseconds(nvtaskset::lease_max_us))),
-      divides_tpcs_(divides_tpcs) {}
+      length_(std::min<microseconds>(patience, microseconds(nvtaskset::lease_max_us))) {}
 
 Launches::~Launches() {
     if (thread_.joinable()) {
@@ -65,7 +63,7 @@ Launches::Seen Launches::look_at(const nvdebug::Process &process) {
     return {process.started, page->inode()};
 }
 
-void Launches::assign(const std::vector<Launcher> &launchers) {
+void Launches::assign(const std::vector<Launcher> &launchers, bool divides_tpcs) {
     const auto find = [&](const Launcher &one) {
         const auto at = tasks_.find(seen_.at(one.process->pid).page);
         return at == tasks_.end() ? nullptr : &at->second;
@@ -121,13 +119,17 @@ void Launches::assign(const std::vector<Launcher> &launchers) {
         tenants.push_back(tenant);
         goals.push_back(goal);
     }
-    if (tenants == paced_ && goals == goals_)
+    if (tenants == paced_ && goals == goals_ && divides_tpcs == divides_tpcs_)
         return;
+    divides_tpcs_ = divides_tpcs;
     paced_ = tenants;
     goals_ = goals;
     launched_.assign(tenants.size(), {});
-    for (auto &[page, task] : tasks_)
+    for (auto &[page, task] : tasks_) {
         task.last.reset();
+        if (std::exchange(task.tpcs, 0))
+            task.page->end_mask(*gpu_);
+    }
     pacer_.reset();
     division_.reset();
     const qos::Ns now = static_cast<qos::Ns>(nvtaskset::monotonic_us()) * qos::us;
@@ -141,7 +143,7 @@ void Launches::assign(const std::vector<Launcher> &launchers) {
         division_.emplace(static_cast<int>(map_->tpcs.size()), goals.front(), now);
 }
 
-void Launches::keep(const std::vector<Launcher> &launchers) {
+void Launches::keep(const std::vector<Launcher> &launchers, bool divides_tpcs) {
     if (!gpu_)
         return;
     const std::lock_guard lock(mutex_);
@@ -155,7 +157,7 @@ void Launches::keep(const std::vector<Launcher> &launchers) {
             at = seen_.insert_or_assign(one.process->pid, look_at(*one.process)).first;
         at->second.wanted = true;
     }
-    assign(launchers);
+    assign(launchers, divides_tpcs);
     std::erase_if(seen_, [](const auto &one) { return !one.second.wanted; });
     std::erase_if(tasks_, [&](const auto &one) {
         if (one.second.wanted)

@@ -56,9 +56,7 @@ class Launches {
 
     /// @param pci_address of the GPU
     /// @param patience what is not renewed for so long ends by itself
-    /// @param divides_tpcs where there is one speed to keep, it has TPCs of its own if that leaves
-    /// the others more
-    Launches(const std::string &pci_address, std::chrono::milliseconds patience, bool divides_tpcs);
+    Launches(const std::string &pci_address, std::chrono::milliseconds patience);
     Launches(const Launches &) = delete;
     Launches &operator=(const Launches &) = delete;
     /// Ends all of it.
@@ -66,7 +64,9 @@ class Launches {
 
     /// These are all processes of the GPU; those that nvtaskset did not start are left alone. Is to
     /// be called again within a quarter of the patience.
-    void keep(const std::vector<Launcher> &launchers);
+    /// @param divides_tpcs where there is one speed to keep, it has TPCs of its own if that leaves
+    /// the others more
+    void keep(const std::vector<Launcher> &launchers, bool divides_tpcs);
 
     /// Are its launches limited beside a service?
     bool limits(std::uint32_t pid) const;
@@ -129,7 +129,7 @@ class Launches {
     Seen look_at(const nvdebug::Process &process);
     const Task *task_of(std::uint32_t pid) const;
     void end(const Task &task) const;
-    void assign(const std::vector<Launcher> &launchers);
+    void assign(const std::vector<Launcher> &launchers, bool divides_tpcs);
     void run(const std::stop_token &stop);
     std::chrono::microseconds act();
     bool has_request(Task &task, std::uint64_t now);
@@ -142,7 +142,6 @@ class Launches {
 
     const std::optional<nvtaskset::Uuid> gpu_;
     const std::chrono::microseconds length_;
-    const bool divides_tpcs_;
 
     mutable std::mutex mutex_;
     std::map<std::uint32_t, Seen> seen_; ///< by pid
@@ -150,6 +149,7 @@ class Launches {
     std::uint64_t kept_at_us_ = 0;   ///< keep() was called last
     std::vector<std::size_t> paced_; ///< tenants, in the order of the pacer
     std::vector<qos::Part> goals_;   ///< of them
+    bool divides_tpcs_ = false;
     std::vector<qos::Launched> launched_;
     std::optional<qos::Pacer> pacer_; ///< if there are any
     std::optional<nvtaskset::GpuMap> map_;

@@ -105,8 +105,7 @@ class Session {
             auto warden = Warden::start(gpu, invocation_.asked,
                                         {.dry_run = invocation_.dry_run,
                                          .patience = std::chrono::milliseconds(patience),
-                                         .marks = invocation_.dry_run ? nullptr : &marks_,
-                                         .divides_tpcs = invocation_.divides_tpcs},
+                                         .marks = invocation_.dry_run ? nullptr : &marks_},
                                         warn);
             if (!warden)
                 return tl::unexpected(

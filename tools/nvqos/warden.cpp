@@ -104,8 +104,7 @@ Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &as
                             "GPU: give all goals in one, "
                             "or end it first");
     if (!options.dry_run)
-        warden->launches_.emplace(info ? info->pci_address.value_or("") : "", options.patience,
-                                  options.divides_tpcs);
+        warden->launches_.emplace(info ? info->pci_address.value_or("") : "", options.patience);
     const auto now = warden->clock_.now(*warden->reader_);
     if (!now)
         return fail(now.error());

@@ -62,7 +62,6 @@ class Warden {
         qos::Ns longest_unlooked = 60 * qos::second;
         GpuClock::Local clock = {}; ///< empty: CLOCK_MONOTONIC_RAW
         Marks *marks = nullptr;     ///< of its goals; it outlives the warden
-        bool divides_tpcs = false;  ///< Launches
     };
 
     /// Fails if the GPU's switches cannot be followed, or goals cannot be kept. Changes nothing on

@@ -22,7 +22,7 @@ void Warden::keep_launches() {
     for (const auto &[pid, task] : tasks_)
         launchers.push_back(
             {&task.process, task.tenant, goal_of(task.tenant), task.hold != nullptr});
-    launches_->keep(launchers);
+    launches_->keep(launchers, asked_.tpcs);
     for (const auto &[pid, task] : tasks_)
         if (!task.why_not.empty() && !launches_->paces(pid))
             warn_once(task.why_not);
