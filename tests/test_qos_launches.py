@@ -235,7 +235,7 @@ def mask_of(program):
 
 @pytest.fixture(name="busy")
 def _busy(desk, mps, monkeypatch):
-    """Two that launch again and again, on a GPU whose TPCs are known. Launches take no time on it, whatever they have."""
+    """Two that launch again and again, on a GPU with a map of its TPCs. Launches take no time on it."""
     desk.done("--list")
     monkeypatch.setenv("XDG_CACHE_HOME", str(desk.folder / "cache"))
     (desk.folder / "one/version").write_text((desk.folder / "driver/version").read_text(encoding="utf-8"), encoding="utf-8")

@@ -107,6 +107,19 @@ def test_launches_that_take_long_are_counted_one_by_one(desk):
     assert found["launches"] == 53 and found["ended"] >= 50
 
 
+@pytest.mark.parametrize("wait", ("cuCtxSynchronize", "cuStreamSynchronize", "cuEventSynchronize"))
+def test_launches_have_ended_when_the_program_has_waited_for_them(desk, wait):
+    program = started(desk, NEVER)
+    ask(program, COUNT)
+    for number in range(1, 4):
+        # Longer than from one event to the next.
+        time.sleep(0.001)
+        assert program.ask("burst 1 1 cuLaunchKernel") == "ok"
+        assert gate(desk, program)["ended"] == number - 1
+        assert program.ask(f"wait {wait}") == "ok"
+        assert gate(desk, program)["ended"] == gate(desk, program)["launches"] == number
+
+
 def test_the_users_limit_holds_beside_a_count(desk):
     program = started(desk, "50")
     desk.change(program.pid, "--in-flight 2")

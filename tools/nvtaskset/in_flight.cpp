@@ -235,16 +235,18 @@ void InFlight::leave(const Launch &launch, bool launched) {
     }
     if (device.unmarked)
         mark(*launch.gate, device, launch.stream);
+    if (device.in_flight && !std::exchange(device.is_marked, true))
+        marked_++;
 }
 
 void InFlight::ended(Gate &gate, Work &work, int number) {
     const Uncaptured uncaptured(exchange_mode_);
     const std::lock_guard lock(mutex_);
     Device &device = devices_[number];
-    if (!device.has_request)
-        return;
     reap(gate, work, device, false);
-    if (!device.in_flight && !device.entered)
+    if (!device.in_flight && std::exchange(device.is_marked, false))
+        marked_--;
+    if (device.has_request && !device.in_flight && !device.entered)
         end_request(work, device, monotonic_us() - device.began_us);
 }
 

@@ -37,8 +37,8 @@ class InFlight {
     [[nodiscard]] Launch enter(Gate &gate, Work &work, int device, cuda::Handle stream);
     /// After it. @p launched: it did not fail
     void leave(const Launch &launch, bool launched);
-    /// Is a request in progress on some GPU? Then ended() is worth a call.
-    bool has_request() const { return requests_; }
+    /// Is something in flight on some GPU, or a request in progress? Then ended() is worth a call.
+    bool may_end() const { return requests_ || marked_; }
     /// After the program waited for some of its launches on a GPU.
     void ended(Gate &gate, Work &work, int device);
 
@@ -62,6 +62,7 @@ class InFlight {
         std::atomic<std::uint64_t> marked_us{0}; ///< when that was made
         std::atomic<std::uint64_t> each_ns{0};   ///< from the end of a launch to the next, lately
         std::uint64_t reaped_us = 0;             ///< when one was seen to have ended
+        bool is_marked = false; ///< some may be in flight
         bool has_request = false;
         std::uint64_t began_us = 0, launched_us = 0; ///< the request; its last launch
     };
@@ -80,6 +81,7 @@ class InFlight {
     Mutex mutex_;
     Device devices_[devices_max];
     std::atomic<int> requests_{0}; ///< GPUs that have one
+    std::atomic<int> marked_{0};   ///< GPUs with Device::is_marked
     int (*const create_)(cuda::Handle *event, unsigned flags);
     int (*const record_)(cuda::Handle event, cuda::Handle stream);
     int (*const query_)(cuda::Handle event);

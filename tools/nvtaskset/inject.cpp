@@ -344,7 +344,7 @@ void Injection::enter(cuda::Handle stream, bool per_thread) {
 
 /// The program has seen that some of its launches have ended.
 void Injection::waited() {
-    if (!in_flight_.has_request())
+    if (!in_flight_.may_end())
         return;
     const View *const view = this->view();
     if (!view || !view->slot)
