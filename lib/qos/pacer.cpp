@@ -14,9 +14,12 @@ constexpr Ns most_owed = 100 * ms;
 /// A tenant is ahead by so much at most, and does not do more in a step: its counts may be
 /// anything.
 constexpr Ns most_done = second;
-/// Where no launch is made and none is seen to end, what is in flight is taken to run so long at
-/// most: the program may have ended its work without a launch that shows it.
-constexpr Ns most_in_flight = 200 * ms;
+/// What is in flight may wait for the others so long. Then it has ended, and the program has found
+/// that in a way that is not seen.
+constexpr Ns longest_wait = 200 * ms;
+/// So much may be in flight when the program has waited for all of it: no event follows the last
+/// launches (nvtaskset's marks, which are half as far apart).
+constexpr Ns unseen = ms;
 /// Launches that count in a step.
 constexpr std::uint64_t most_launches = 1'000'000;
 /// The goal is kept with so much to spare, in millionths of the goal.
@@ -83,10 +86,9 @@ void Pacer::settle(Tenant &tenant, Ns now, Ns passed, const Launched &seen) {
     if (tenant.held)
         tenant.held_at = now;
     const Rate rate = fastest(tenant);
-    // With a fourth of its speed alone one would have ended.
     const Ns each = rate.launches ? rate.time / rate.launches : 0;
-    const Ns slow = std::max(4 * each, std::min(4 * alone_time_in_flight(tenant), most_in_flight));
-    tenant.idle = now - std::max(tenant.moved_at, tenant.held_at) > times_.idle + slow;
+    const Ns wait = std::max(4 * each, alone_time_in_flight(tenant) > unseen ? longest_wait : 0);
+    tenant.idle = now - std::max(tenant.moved_at, tenant.held_at) > times_.idle + wait;
     if (!rate.time) {
         tenant.last = seen;
         return;

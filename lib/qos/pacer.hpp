@@ -35,7 +35,7 @@ class Pacer {
         Ns longest = 300 * ms;    ///< but no longer
         Ns soon = 1500 * ms;      ///< from one look to the next, while there were few
         Ns again = 10 * second;   ///< later
-        /// Without a launch that is made or ends, and longer where many may run: it has no work.
+        /// Without a launch that is made or ends: it has no work. Longer if some are in flight.
         Ns idle = 20 * ms;
     };
 

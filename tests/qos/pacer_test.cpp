@@ -55,9 +55,11 @@ class Gpu {
         return n < goals_.size() ? pacer.holds(n) : pacer.holds_others();
     }
 
+    bool launches(std::size_t n) const { return tasks[n].works && !is_held(n); }
+
     bool runs(std::size_t n) const {
         const Task &task = tasks[n];
-        return task.works && (!is_held(n) || task.done < static_cast<double>(task.seen.launched));
+        return launches(n) || task.done < static_cast<double>(task.seen.launched);
     }
 
     void run() {
@@ -73,14 +75,14 @@ class Gpu {
             const double speed = running > 1 ? shared : task.alone;
             const auto before = static_cast<std::uint64_t>(task.done);
             task.done += speed * 100e3 / static_cast<double>(task.length);
-            if (is_held(n))
+            if (!launches(n))
                 task.done = std::min(task.done, static_cast<double>(task.seen.launched));
             const auto ended = static_cast<std::uint64_t>(task.done);
-            if (ended != before && (is_held(n) || ended % task.batch == 0)) {
+            if (ended != before && (!launches(n) || ended % task.batch == 0)) {
                 task.seen.ended = ended;
                 task.seen.ended_at = now;
             }
-            if (!is_held(n) && ended % task.batch == 0)
+            if (launches(n) && ended % task.batch == 0)
                 task.seen.launched = ended + static_cast<std::uint64_t>(task.queued);
         }
     }
@@ -207,6 +209,31 @@ TEST(Pacer, WaitsForWhatTheOthersHaveQueued) {
     Gpu gpu({80 * point}, {{kernel, .2}, {kernel, .2, 50}});
     gpu.until(1 * qos::second);
     EXPECT_NEAR(gpu.pacer.alone(0), 5000, 25);
+}
+
+TEST(Pacer, ATenantThatWaitsForLongKernelsHasWork) {
+    // Beside the other one none of its kernels ends, and what that has queued takes 120 ms.
+    Gpu gpu({50 * point}, {{kernel, 1e-4, 16}, {60 * ms, .99, 2}});
+    gpu.until(2 * qos::second);
+    gpu.mark();
+    gpu.until(8 * qos::second);
+    EXPECT_GE(gpu.percent(0), 45);
+    EXPECT_GE(gpu.percent(1), 35);
+}
+
+TEST(Pacer, HoldsNobodyForAServiceWithoutARequest) {
+    // It has work for 20 ms of 60, in which it has its goal.
+    Gpu gpu({50 * point}, {{kernel, .6, 16}, {kernel, .6}});
+    gpu.until(2 * qos::second);
+    gpu.mark();
+    for (Ns begin = gpu.now; begin < 6 * qos::second; begin += 60 * ms) {
+        gpu.tasks[0].works = true;
+        gpu.until(begin + 20 * ms);
+        gpu.tasks[0].works = false;
+        gpu.until(begin + 60 * ms);
+    }
+    EXPECT_GE(gpu.percent(0), 17);
+    EXPECT_GE(gpu.percent(1), 60);
 }
 
 TEST(Pacer, LooksAtNothingThatDoesNotCount) {

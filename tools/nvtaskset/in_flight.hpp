@@ -62,7 +62,7 @@ class InFlight {
         std::atomic<std::uint64_t> marked_us{0}; ///< when that was made
         std::atomic<std::uint64_t> each_ns{0};   ///< from the end of a launch to the next, lately
         std::uint64_t reaped_us = 0;             ///< when one was seen to have ended
-        bool is_marked = false; ///< some may be in flight
+        bool is_marked = false;                  ///< some may be in flight
         bool has_request = false;
         std::uint64_t began_us = 0, launched_us = 0; ///< the request; its last launch
     };
