@@ -114,6 +114,7 @@ def test_pairs_can_be_chosen(programs):
     assert sorted((row["pair"], row["way"]) for row in found["runs"]) == [(["short", "compute"], way)
                                                                           for way in ("MPS", "nvqos by TPCs")]
     assert found["settle_s"] == 0.2 and not found["not_run"]
+    assert {row["kind"] for row in found["alone_prepared"]} == {"short", "compute"}
     for wrong, why in (("short", "two kinds"), ("short/compute/short", "two kinds"), ("short/magic", "no kind 'magic'")):
         done, _ = reach(programs, "--pairs", wrong)
         assert done.returncode == 1 and why in done.stderr
@@ -167,7 +168,10 @@ def test_tables_are_the_arithmetic_of_the_file(tmp_path):
     assert rows(text)["B"] == ["2", "100.0", "100.0", "100.0", "15.0", "7.5", "10.0", "57.5"]
     assert "Common cases: 1." in text
     assert rows(text, "Goal 90 %")["A"] == ["1", "0.0", "0.0", "0.0", "–", "–", "–", "–"]
-    assert "22.2 to" not in text and "0.0 to 22.2 %" in text
+    assert "22.2 to" not in text and "0.0 to 22.2 %" in text and "at an MPS server" not in text
+    found["alone_prepared"] = [{"at_s": 2, "kind": "compute", "rate": 90}, {"at_s": 3, "kind": "short", "rate": 200}]
+    text = reach_summary.summary([(tmp_path / "a.json", found)])
+    assert "at an MPS server, beside those without: -10.0 to 0.0 %" in text
 
 
 def test_a_run_without_a_goal_counts_for_each_and_failures_for_none(tmp_path):

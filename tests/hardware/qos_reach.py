@@ -5,13 +5,13 @@
     qos_reach.py NVQOS NVTASKSET KERNELS FOLDER [--budget SECONDS] [--seconds N] [--settle SECONDS] [--seed N]
                  [--kinds A,B] [--pairs A/B,C/D] [--goals N,N] [--ways A,B]
 
-As root, on an otherwise idle GPU, with NVIDIA's driver and without the module. KERNELS is kernels.cpp, built. Each
-pair of kinds is tried in each way: as it is, MPS, fixed masks (goal : rest of the SMs), Spart by masks (a hill climb,
-0.5 s a step), nvqos by time (a speed), nvqos by launches (the same at an MPS server), nvqos by TPCs (the same with
---tpcs). Spart's search and the last one's take some seconds: --settle is for how long these two run before anything
-counts; all others 1 s. The order is shuffled by the seed, which is printed; pairs that do not fit into the budget are
-listed, and so is what failed. A pair's kinds run alone before and after it. Writes FOLDER/qos_reach.json after each run;
-reach_summary.py makes tables of it. Ends with 1 if something failed.
+As root, on an otherwise idle GPU, with NVIDIA's driver and without the module. KERNELS is kernels.cpp, built. Each pair
+of kinds is tried in each way: as it is, MPS, fixed masks (goal : rest of the SMs), Spart by masks (a hill climb, 0.5 s
+a step), nvqos by time (a speed), nvqos by launches (the same at an MPS server), nvqos by TPCs (the same with --tpcs).
+Spart's search and the last one's take some seconds: --settle is for how long these two run before anything counts; all
+others 1 s. The order is shuffled by the seed, which is printed; pairs that do not fit into the budget are listed, and
+so is what failed. A pair's kinds run alone before and after it, and before it as nvtaskset starts them, too. Writes
+FOLDER/qos_reach.json after each run; reach_summary.py makes tables of it. Ends with 1 if something failed.
 """
 
 import argparse
@@ -32,6 +32,7 @@ KINDS = ("compute", "latency", "divergent", "bandwidth", "short", "barrier")
 WAYS = ("as it is", "MPS", "fixed masks", "Spart by masks", "nvqos by time", "nvqos by launches", "nvqos by TPCs")
 WITHOUT_GOAL = ("as it is", "MPS")  # they are the same for every goal, and run once
 SEARCHING = ("Spart by masks", "nvqos by TPCs")
+PREPARED = ("nvqos by launches", "nvqos by TPCs")
 SETTLE_S, STEP_S, START_S = 1, 0.5, 2.0  # the last: what the start and the end of a run take, to plan with
 VERSION = 1
 
@@ -60,7 +61,7 @@ class Reach:
         self.seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(1 << 32)
         self.found = {"version": VERSION, "seed": self.seed, "budget_s": asked.budget, "seconds": asked.seconds,
                       "settle_s": asked.settle, "kinds": asked.kinds, "goals": asked.goals, "ways": asked.ways,
-                      "gpu": gpu(), "alone": [], "runs": [], "not_run": []}
+                      "gpu": gpu(), "alone": [], "alone_prepared": [], "runs": [], "not_run": []}
 
     # --- one run ---
 
@@ -85,9 +86,21 @@ class Reach:
     def alone(self, kind):
         with bounded.counting((self.command(kind), environment())) as tasks:
             (found,) = self.measure(tasks)
-        self.found["alone"].append({"at_s": self.now(), "kind": kind} | found)
+        self.add_alone("alone", kind, found)
+
+    def alone_prepared(self, kind):
+        """As nvqos has it to keep a speed by launches: a part of it is taken by nvtaskset and the server."""
+        with mps() as server, bounded.counting((self.command(kind, self.prepare()), server)) as tasks:
+            (found,) = self.measure(tasks)
+        self.add_alone("alone_prepared", kind, found)
+
+    def add_alone(self, name, kind, found):
+        self.found[name].append({"at_s": self.now(), "kind": kind} | found)
         self.write()
-        print(f"{self.now():7.1f} s  {kind} alone: {found['rate']} a second", flush=True)
+        print(f"{self.now():7.1f} s  {kind} {name.replace('_', ', ')}: {found['rate']} a second", flush=True)
+
+    def prepare(self):
+        return (self.asked.nvtaskset, "-q", "--prepare")
 
     def pair(self, commands, step_of=None):
         with bounded.counting(*commands) as tasks:
@@ -152,8 +165,7 @@ class Reach:
 
     def by_launches(self, kinds, goal, *options):
         with mps() as server:
-            return self.keep([(self.command(kind, (self.asked.nvtaskset, "-q", "--prepare")), server)
-                              for kind in kinds], goal, *options)
+            return self.keep([(self.command(kind, self.prepare()), server) for kind in kinds], goal, *options)
 
     def by_tpcs(self, kinds, goal):
         self.tpcs()  # nvqos takes them from what has been found out
@@ -230,7 +242,8 @@ class Reach:
                      for goal in ([None] if way in WITHOUT_GOAL else asked.goals)]
             order.shuffle(cases)
             kinds = sorted(set(pair))
-            alone_s = 2 * len(kinds) * (one + SETTLE_S)
+            are_prepared = any(way in PREPARED for way in asked.ways)
+            alone_s = (2 + are_prepared) * len(kinds) * (one + SETTLE_S)
             if self.now() + alone_s + sum(one + self.settle_s(way) for way, _ in cases) > asked.budget:
                 for way, goal in cases:
                     self.leave_out("the budget was used up", pair, way, goal)
@@ -239,6 +252,8 @@ class Reach:
             try:
                 for kind in kinds:
                     self.alone(kind)
+                    if are_prepared:
+                        self.alone_prepared(kind)
             except (bounded.Late, subprocess.SubprocessError, OSError) as error:
                 for way, goal in cases:
                     self.leave_out(f"a kind did not run alone: {error}", pair, way, goal)

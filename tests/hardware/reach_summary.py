@@ -112,6 +112,10 @@ def summary(files):
     drift = list(drifts(files))
     if drift:
         text.append(f"Rates alone, from one to the next of the same kernel: {percent(min(drift))} to {percent(max(drift))} %.\n")
+    prepared = [row["rate"] / alone(one, row["kind"], row["at_s"]) - 1 for _, one in files for row in one.get("alone_prepared", ())]
+    if prepared:
+        text.append(f"Rates alone that nvtaskset starts at an MPS server, beside those without: {percent(min(prepared))} to "
+                    f"{percent(max(prepared))} %.\n")
     for title, rows in (("Failed", [(run, run["failed"]) for run in failed]),
                         ("Refused", [(run, run["refused"]) for _, one in files for run in one["runs"] if "refused" in run]),
                         ("Not run", [(run, run["why"]) for run in missing])):
