@@ -9,7 +9,7 @@ import pytest
 from desk import LAUNCHES, LEASE, NEVER, gate, page_of, prepared
 
 COUNT, WATCH, HOLD = 0xfffd, 0xfffe, 0xffff  # lib/partition/gate.hpp
-WORK = 5176  # of the first GPU, in the task's page
+GATE, WORK = 4144, 5176  # of the first GPU, in the task's page
 LONG_S = 100
 
 
@@ -28,6 +28,12 @@ def requests(program):
         begun, finished = (int.from_bytes(page[WORK + at:WORK + at + 4], "little") for at in (0, 4))
         took = [int.from_bytes(page[WORK + 16 + 4 * n:WORK + 20 + 4 * n], "little") for n in range(finished)]
     return begun, finished, took
+
+
+def unmarked(program):
+    """Launches that no event follows so far."""
+    with page_of(program) as page:
+        return int.from_bytes(page[GATE + 4:GATE + 8], "little")
 
 
 def comes(what):
@@ -83,10 +89,12 @@ def test_launches_are_counted_and_none_waits(desk):
     assert program.ask("burst 1 500 cuLaunchKernel") == "ok"
     found = gate(desk, program)
     assert found["launches"] == 500 and not found["waited"] and found["demand"] == "count"
+    assert unmarked(program) <= 500 - found["ended"]
     # A launch that is held looks for the ends of those before.
     ask(program, HOLD)
     program.say("burst 1 1 cuLaunchKernel")
     comes(lambda: gate(desk, program)["ended"] == 500)
+    assert not unmarked(program)
     ask(program, 0)
     assert program.hear() == "ok"
 
@@ -104,7 +112,7 @@ def test_launches_that_take_long_are_counted_one_by_one(desk):
     time.sleep(0.001)
     assert program.ask("burst 1 1 cuLaunchKernel") == "ok"
     found = gate(desk, program)
-    assert found["launches"] == 53 and found["ended"] >= 50
+    assert found["launches"] == 53 and found["ended"] >= 50 and unmarked(program) <= 2
 
 
 @pytest.mark.parametrize("wait", ("cuCtxSynchronize", "cuStreamSynchronize", "cuEventSynchronize"))

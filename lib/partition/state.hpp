@@ -82,8 +82,8 @@ struct Slot {
 /// Limits the launches in flight on a GPU, in each process of the task: those that CUDA has taken
 /// and that have not ended. A graph is one. The task's processes write the counts.
 struct Gate {
-    std::atomic<std::uint32_t> limit; ///< the user's; 0: none
-    std::atomic<std::uint32_t> unused;
+    std::atomic<std::uint32_t> limit;    ///< the user's; 0: none
+    std::atomic<std::uint32_t> unmarked; ///< of `launched`, those that no event follows so far
     std::atomic<std::uint64_t> lease;    ///< that of a program that keeps goals (gate.hpp); 0: none
     std::atomic<std::uint64_t> launched; ///< launches while there was a limit
     std::atomic<std::uint64_t> ended;    ///< of them; a launch looks which ones have

@@ -87,7 +87,8 @@ void Pacer::settle(Tenant &tenant, Ns now, Ns passed, const Launched &seen) {
         tenant.held_at = now;
     const Rate rate = fastest(tenant);
     const Ns each = rate.launches ? rate.time / rate.launches : 0;
-    const Ns wait = std::max(4 * each, alone_time_in_flight(tenant) > unseen ? longest_wait : 0);
+    const bool waits = seen.waits || alone_time_in_flight(tenant) > unseen;
+    const Ns wait = std::max(4 * each, waits ? longest_wait : 0);
     tenant.idle = now - std::max(tenant.moved_at, tenant.held_at) > times_.idle + wait;
     if (!rate.time) {
         tenant.last = seen;

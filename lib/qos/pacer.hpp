@@ -17,6 +17,8 @@ namespace qos {
 struct Launched {
     std::uint64_t launched = 0, ended = 0;
     Ns ended_at = 0; ///< when `ended` grew last
+    /// Some are in flight for certain. Others may be, too, or have ended: that is seen later.
+    bool waits = false;
     bool operator==(const Launched &) const = default;
 };
 

@@ -219,6 +219,14 @@ TEST(Pacer, ATenantThatWaitsForLongKernelsHasWork) {
     gpu.until(8 * qos::second);
     EXPECT_GE(gpu.percent(0), 45);
     EXPECT_GE(gpu.percent(1), 35);
+
+    // The same of one that waits for each of its launches, which an event follows.
+    Gpu waits({50 * point}, {{kernel, 1e-4, 1}, {60 * ms, .99, 2}});
+    waits.tasks[0].seen.waits = true;
+    waits.until(2 * qos::second);
+    waits.mark();
+    waits.until(8 * qos::second);
+    EXPECT_GE(waits.percent(0), 45);
 }
 
 TEST(Pacer, HoldsNobodyForAServiceWithoutARequest) {

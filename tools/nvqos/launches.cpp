@@ -222,12 +222,17 @@ void Launches::count(Task &task, std::uint64_t now) {
     if (!gate || !work)
         return;
     // `ended` first: it is never more than what was launched. The ends of some are not seen.
-    const std::uint64_t ended = gate->ended;
+    std::uint64_t ended = gate->ended;
     const std::uint64_t launched = gate->launched - gate->unlimited - gate->overdue;
+    // What was in flight in a process that has ended is so for good.
+    const std::uint64_t open = launched > ended ? launched - ended : 0;
+    const bool is_quiet = task.launched_at_us && now - task.launched_at_us > idle_us;
+    task.gone = is_quiet ? open : std::min(task.gone, open);
+    ended += task.gone;
     // What is in flight now is counted when it ends.
     const qos::Launched last = task.last.value_or(qos::Launched{ended, ended});
     // A launch is counted before it is found that its end will not be seen.
-    task.last = {std::max(launched, last.launched), ended};
+    task.last = {std::max(launched, last.launched), std::max(ended, last.ended)};
     task.is_drained = ended >= launched;
     if (launched > last.launched || task.demand == nvtaskset::demand::hold)
         task.launched_at_us = now;
@@ -239,12 +244,15 @@ void Launches::count(Task &task, std::uint64_t now) {
     qos::Launched &all = launched_[number_of(task.tenant)];
     all.ended += ended > last.ended ? ended - last.ended : 0;
     all.launched += launched > last.launched ? launched - last.launched : 0;
+    all.waits = all.waits || open > task.gone + gate->unmarked;
     const auto at = static_cast<qos::Ns>(std::min<std::uint64_t>(work->ended_us, now)) * qos::us;
     all.ended_at = std::max(all.ended_at, at);
 }
 
 void Launches::pace(std::uint64_t now) {
     bool drained = true, others = false;
+    for (qos::Launched &one : launched_)
+        one.waits = false;
     for (auto &[page, task] : tasks_) {
         count(task, now);
         drained = drained && (task.demand != nvtaskset::demand::hold || task.is_drained);

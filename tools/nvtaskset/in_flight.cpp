@@ -195,6 +195,7 @@ InFlight::Event *InFlight::take_event(Device &device) const {
 /// An event follows the launches so far.
 void InFlight::mark(Gate &gate, Device &device, cuda::Handle stream) const {
     const std::uint32_t launches = device.unmarked.exchange(0);
+    gate.unmarked -= launches;
     device.marked_us = monotonic_us();
     Event *const event = take_event(device);
     if (!event || record_(event->handle, stream)) {
@@ -218,6 +219,7 @@ void InFlight::leave(const Launch &launch, bool launched) {
     if (launched)
         launch.gate->launched++;
     if (launch.is_counted) {
+        launch.gate->unmarked += launched;
         const std::uint64_t unmarked = device.unmarked += launched;
         const bool is_due = monotonic_us() - device.marked_us >= marks_apart_us ||
                             unmarked * device.each_ns >= marks_apart_us * 1000;
@@ -231,6 +233,7 @@ void InFlight::leave(const Launch &launch, bool launched) {
     } else {
         device.entered--;
         // Under the lock: the event of another thread's launch may end before this one does.
+        launch.gate->unmarked += launched;
         device.unmarked += launched;
     }
     if (device.unmarked)
