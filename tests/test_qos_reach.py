@@ -230,7 +230,7 @@ def test_what_nvqos_refuses_is_no_result(programs):
     assert [row.get("failed") for row in found["runs"]] == [None, None] + ["nvqos refused: nvqos: no driver"] * 2
 
 
-# Two of these share what there is: evenly, or as the nvqos beside them asks for, while it lives and is not stopped.
+# Two of these have equal rates, or with an nvqos that runs, and is not stopped, those of its goal.
 SHARING = """#!/usr/bin/env python3
 import json, os, pathlib, sys, time
 print("ready", file=sys.stderr, flush=True)

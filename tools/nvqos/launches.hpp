@@ -111,8 +111,8 @@ class Launches {
         int tpcs = 0; ///< of MaskLease; 0: none
         std::uint64_t mask_until_us = 0;
         std::optional<qos::Launched> last = {}; ///< of the page
-        std::uint64_t gone = 0;                 ///< launches whose end is not seen any more
-        std::uint64_t launched_at_us = 0;       ///< when it was seen to launch, or to be held
+        std::uint64_t gone = 0; ///< launches that have ended, or will, without being seen to
+        std::uint64_t launched_at_us = 0; ///< when it was seen to launch, or to be held
         // Of a service:
         std::uint32_t begun = 0, finished = 0; ///< requests that were seen
         std::uint32_t lost = 0;                ///< requests without an end
