@@ -57,7 +57,6 @@ class Reach:
     def __init__(self, asked):
         self.asked = asked
         self.begin = time.monotonic()
-        self.way = None  # that runs now
         self.seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(1 << 32)
         self.found = {"version": VERSION, "seed": self.seed, "budget_s": asked.budget, "seconds": asked.seconds,
                       "settle_s": asked.settle, "kinds": asked.kinds, "goals": asked.goals, "ways": asked.ways,
@@ -68,12 +67,12 @@ class Reach:
     def command(self, kind, prefix=()):
         return [*prefix, self.asked.kernels, kind, "110"]
 
-    def settle_s(self, way):
-        return self.asked.settle if way in SEARCHING else SETTLE_S
+    def settle_s(self, searches):
+        return self.asked.settle if searches else SETTLE_S
 
-    def measure(self, tasks, step=None):
+    def measure(self, tasks, step=None, searches=False):
         """Rates of the tasks over the seconds that count; `step` is called meanwhile, now and then."""
-        begin = time.monotonic_ns() + int(self.settle_s(self.way) * 1e9)
+        begin = time.monotonic_ns() + int(self.settle_s(searches) * 1e9)
         end = begin + int(self.asked.seconds * 1e9)
         while (left := (end - time.monotonic_ns()) / 1e9) > 0:
             time.sleep(min(left, STEP_S))
@@ -104,7 +103,7 @@ class Reach:
 
     def pair(self, commands, step_of=None):
         with bounded.counting(*commands) as tasks:
-            return self.measure(tasks, step_of(tasks) if step_of else None), {}
+            return self.measure(tasks, step_of(tasks) if step_of else None, bool(step_of)), {}
 
     def as_it_is(self, kinds, _goal):
         return self.pair([(self.command(kind), environment()) for kind in kinds])
@@ -173,13 +172,14 @@ class Reach:
 
     def keep(self, commands, goal, *options):
         """A speed of the first, by nvqos."""
+        searches = "--tpcs" in options
         with bounded.counting(*commands) as tasks:
             keeping = bounded.Keeping(self.asked.nvqos, *options, f"{tasks[0].pid()}=speed:{goal}%")
             try:
                 if keeping.refused is not None:
                     return None, {"refused": keeping.refused}
                 cost_s, began = -keeping.processor_s(), time.monotonic()
-                rates = self.measure(tasks)
+                rates = self.measure(tasks, searches=searches)
                 cost_s, took_s = cost_s + keeping.processor_s(), time.monotonic() - began
                 epochs = [tenants[0] for tenants in keeping.tenants()]
                 first, tpcs = epochs[-1], [epoch["tpcs"] for epoch in epochs]
@@ -188,7 +188,7 @@ class Reach:
         found = {"nvqos_status": status, "nvqos_core_percent": round(100 * cost_s / took_s, 2),
                  "nvqos_got_percent": first["got_percent"], "nvqos_wait_p99_us": first.get("wait_p99_us"),
                  "nvqos_speed_percent": first["speed_percent"], "nvqos_alone_per_s": first["launches_alone_per_s"]}
-        if "--tpcs" in options:  # each with the number of epochs in which the first had it
+        if searches:  # each with the number of epochs in which the first had it
             found["tpcs_of_first"] = [[own, len(list(same))] for own, same in itertools.groupby(tpcs)]
         return rates, found
 
@@ -216,14 +216,11 @@ class Reach:
                "Spart by masks": self.spart, "nvqos by time": self.by_time, "nvqos by launches": self.by_launches,
                "nvqos by TPCs": self.by_tpcs}[way]
         try:
-            self.way = way
             rates, more = run(pair, goal)
             row |= more | ({"rates": [one["rate"] for one in rates], "slowest": [one["slowest"] for one in rates]}
                            if rates else {})
         except (bounded.Late, subprocess.SubprocessError, OSError) as error:
             row["failed"] = str(error)
-        finally:
-            self.way = None
         self.found["runs"].append(row)
         print(f"{self.now():7.1f} s  {' beside '.join(pair)}, {way}" + (f", {goal} %" if goal else "") + ": "
               + str(row.get("failed") or row.get("refused") or row["rates"]), flush=True)
@@ -244,7 +241,7 @@ class Reach:
             kinds = sorted(set(pair))
             are_prepared = any(way in PREPARED for way in asked.ways)
             alone_s = (2 + are_prepared) * len(kinds) * (one + SETTLE_S)
-            if self.now() + alone_s + sum(one + self.settle_s(way) for way, _ in cases) > asked.budget:
+            if self.now() + alone_s + sum(one + self.settle_s(way in SEARCHING) for way, _ in cases) > asked.budget:
                 for way, goal in cases:
                     self.leave_out("the budget was used up", pair, way, goal)
                 continue
