@@ -130,6 +130,21 @@ TEST(Splitter, LeavesADivisionInWhichTheTenantStaysBehind) {
     EXPECT_GT(splitter.own(), 0);
 }
 
+TEST(Splitter, CountsNoLook) {
+    // Three fifths of the time around the best division are looks.
+    Splitter splitter(tpcs, 50 * point, 0);
+    double ended = 0;
+    for (Ns now = 0; now < 20 * second; now += 4 * ms) {
+        const int own = splitter.own(), from_best = std::abs(own - 20);
+        const bool looks = from_best < 6 && now % (300 * ms) < 180 * ms;
+        ended += looks ? 0 : own ? 20 - from_best / 5. : 1;
+        splitter.step(now, static_cast<std::uint64_t>(ended),
+                      looks ? Splitter::Others::look : Splitter::Others::launch);
+    }
+    EXPECT_FALSE(splitter.is_searching());
+    EXPECT_NEAR(splitter.own(), 20, 4);
+}
+
 TEST(Splitter, StaysWithinTheGpu) {
     for (const Part goal : {point, whole})
         for (const int count : {2, 3, 5, 66}) {
