@@ -79,6 +79,10 @@ class NVDEBUG_API Gpu {
     /// the source (Source::driver).
     Result<std::unique_ptr<TaskHold>> hold(Pids pids, const HoldOptions &options = {}) const;
 
+    /// One hold of each process, in the order of @p pids, after one search for all: the search
+    /// takes as long as that of a single hold(). A process is named once.
+    Result<TaskHolds> hold_each(Pids pids, const HoldOptions &options = {}) const;
+
   private:
     Tree tree_;
     std::uint32_t index_;

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "nvdebug/error.hpp"
 
@@ -36,6 +38,9 @@ class TaskHold {
     virtual std::size_t tsgs() const = 0;
     virtual std::size_t channels() const = 0;
 };
+
+/// Those of Gpu::hold_each(), each with its own error.
+using TaskHolds = std::vector<Result<std::unique_ptr<TaskHold>>>;
 
 struct HoldOptions {
     /// Timeslices are those of TSGs in this runlist alone, where lists can be read; empty: of all.

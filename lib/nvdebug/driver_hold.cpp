@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "driver_hold.hpp"
 
+#include <cerrno>
+#include <map>
+#include <string>
+#include <utility>
+
 #include "driver_plan.hpp"
 #include "lib/driver/hold.hpp"
 #include "task_request.hpp"
@@ -31,27 +36,70 @@ Result<HeldCalls> held_calls(const DriverTasks &tasks, const OwnedChannels &chan
     return calls;
 }
 
+/// What Hold::start() takes.
+struct Planned {
+    HeldCalls calls;
+    std::size_t channels;
+};
+
+Result<Planned> plan(Kernel &kernel, const DriverTasks &tasks, const TaskRequest &request,
+                     std::optional<std::uint32_t> runlist) {
+    const auto channels = find_channels(kernel, tasks, request);
+    if (!channels)
+        return tl::unexpected(channels.error());
+    if (auto whole = check_shared(tasks, request.pids); !whole)
+        return tl::unexpected(whole.error());
+    return held_calls(tasks, *channels, runlist).map([&](HeldCalls calls) {
+        return Planned{std::move(calls), channels->size()};
+    });
+}
+
+/// Moves the processes that calls are about out of all of them. Fails if one is another hold's.
+Result<std::vector<Process>> take_processes(std::vector<Process> &all, HeldCalls &calls) {
+    std::vector<Process> taken;
+    std::map<std::size_t, std::size_t> numbers; // in `taken`
+    for (auto *const list : {&calls.disable, &calls.enable, &calls.set, &calls.look})
+        for (Call &call : *list) {
+            const auto [number, fresh] = numbers.try_emplace(call.process, taken.size());
+            Process &process = all[call.process];
+            if (fresh && process.held.number() < 0)
+                return tl::unexpected(
+                    Error{ErrorCode::invalid, EINVAL, "",
+                          "process " + std::to_string(process.pid) + " is named twice"});
+            if (fresh)
+                taken.push_back(std::move(process));
+            call.process = number->second;
+        }
+    return taken;
+}
+
 } // namespace
 
-Result<std::unique_ptr<TaskHold>> hold(const std::shared_ptr<Kernel> &kernel, Ownership &ownership,
-                                       const Card &card, const std::vector<std::uint32_t> &pids,
-                                       const HoldOptions &options, const ReadLists &read_lists) {
+Result<TaskHolds> hold(const std::shared_ptr<Kernel> &kernel, Ownership &ownership,
+                       const Card &card, const std::vector<std::vector<std::uint32_t>> &groups,
+                       const HoldOptions &options, const ReadLists &read_lists) {
     TaskRequest request{*find_control("set_task_timeslice")};
     request.lease = true;
-    request.pids = pids;
+    for (const auto &pids : groups)
+        request.pids.insert(request.pids.end(), pids.begin(), pids.end());
     auto tasks = find_tasks(ownership, card, request, read_lists);
     if (!tasks)
         return tl::unexpected(tasks.error());
-    const auto channels = find_channels(*kernel, *tasks, request);
-    if (!channels)
-        return tl::unexpected(channels.error());
-    if (auto whole = check_shared(*tasks, pids); !whole)
-        return tl::unexpected(whole.error());
-    auto calls = held_calls(*tasks, *channels, options.runlist);
-    if (!calls)
-        return tl::unexpected(calls.error());
-    return Hold::start(kernel, std::move(tasks->processes()), std::move(*calls), channels->size(),
-                       options.patience);
+    std::vector<Result<Planned>> plans;
+    for (const auto &pids : groups) {
+        request.pids = pids;
+        plans.push_back(plan(*kernel, *tasks, request, options.runlist));
+    }
+    TaskHolds holds;
+    for (auto &planned : plans)
+        holds.push_back(planned.and_then([&](Planned &one) {
+            return take_processes(tasks->processes(), one.calls)
+                .and_then([&](std::vector<Process> processes) {
+                    return Hold::start(kernel, std::move(processes), std::move(one.calls),
+                                       one.channels, options.patience);
+                });
+        }));
+    return holds;
 }
 
 } // namespace nvdebug::driver

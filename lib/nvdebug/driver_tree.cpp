@@ -117,12 +117,11 @@ class Unit {
         return perform_request(kernel_, *ownership_, card_, file, text, read_lists);
     }
 
-    Result<std::unique_ptr<TaskHold>> hold(const std::vector<std::uint32_t> &pids,
-                                           const HoldOptions &options,
-                                           const ReadLists &read_lists) const {
+    Result<TaskHolds> hold(const std::vector<std::vector<std::uint32_t>> &groups,
+                           const HoldOptions &options, const ReadLists &read_lists) const {
         if (asleep())
             return tl::unexpected(left_asleep());
-        return driver::hold(kernel_, *ownership_, card_, pids, options, read_lists);
+        return driver::hold(kernel_, *ownership_, card_, groups, options, read_lists);
     }
 
     /// Why there is nothing but `info`; empty: there is more.
@@ -278,11 +277,11 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
         return ask(gpu, [](Unit &unit, std::string_view) { return unit.follow_switches(); });
     }
 
-    Result<std::unique_ptr<TaskHold>> hold(std::string_view gpu,
-                                           const std::vector<std::uint32_t> &pids,
-                                           const HoldOptions &options) const override {
+    Result<TaskHolds> hold(std::string_view gpu,
+                           const std::vector<std::vector<std::uint32_t>> &groups,
+                           const HoldOptions &options) const override {
         return ask(gpu, [&](Unit &unit, std::string_view) {
-            return unit.hold(pids, options,
+            return unit.hold(groups, options,
                              [&](Detail detail) { return lists(unit, parse(gpu)->gpu, detail); });
         });
     }

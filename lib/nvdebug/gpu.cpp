@@ -242,7 +242,16 @@ Result<Lease> Gpu::lease(const Request &request) const {
 }
 
 Result<std::unique_ptr<TaskHold>> Gpu::hold(Pids pids, const HoldOptions &options) const {
-    return tree_.impl().hold(folder(), {pids.begin(), pids.end()}, options);
+    return tree_.impl()
+        .hold(folder(), {{pids.begin(), pids.end()}}, options)
+        .and_then([](TaskHolds held) { return std::move(held.front()); });
+}
+
+Result<TaskHolds> Gpu::hold_each(Pids pids, const HoldOptions &options) const {
+    std::vector<std::vector<std::uint32_t>> groups;
+    for (const std::uint32_t pid : pids)
+        groups.push_back({pid});
+    return tree_.impl().hold(folder(), groups, options);
 }
 
 } // namespace nvdebug

@@ -18,9 +18,9 @@ Result<std::unique_ptr<SwitchReader>> Tree::Impl::follow_switches(std::string_vi
               "only NVIDIA's driver records context switches, and " + path + " is not from it"});
 }
 
-Result<std::unique_ptr<TaskHold>> Tree::Impl::hold(std::string_view gpu,
-                                                   const std::vector<std::uint32_t> &,
-                                                   const HoldOptions &) const {
+Result<TaskHolds> Tree::Impl::hold(std::string_view gpu,
+                                   const std::vector<std::vector<std::uint32_t>> &,
+                                   const HoldOptions &) const {
     return tl::unexpected(
         Error{ErrorCode::unsupported, 0, path_in(*this, gpu),
               "tasks are held through NVIDIA's driver, and " + path + " is not from it"});

@@ -27,9 +27,9 @@ struct Tree::Impl {
     virtual Result<Performed> request(std::string_view name, const std::string &text) const;
     /// Of @p gpu (`gpu0`).
     virtual Result<std::unique_ptr<SwitchReader>> follow_switches(std::string_view gpu) const;
-    virtual Result<std::unique_ptr<TaskHold>> hold(std::string_view gpu,
-                                                   const std::vector<std::uint32_t> &pids,
-                                                   const HoldOptions &options) const;
+    virtual Result<TaskHolds> hold(std::string_view gpu,
+                                   const std::vector<std::vector<std::uint32_t>> &groups,
+                                   const HoldOptions &options) const;
     /// Words as class driver::Record has them: of a file (`gpu0/runlist0`) those that its last
     /// read() took, and only once; of a folder (`gpu0`) those that finding out about the GPU took,
     /// each time. Empty where it is not words that are read.

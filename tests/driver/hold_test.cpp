@@ -175,6 +175,46 @@ TEST_F(Holding, TimeslicesAreThoseOfOneRunlist) {
     EXPECT_EQ(seen.hold(one, {.runlist = 5}).value()->tsgs(), 1U) << "lists are for root";
 }
 
+/// Each by itself, after one search.
+TEST_F(Holding, EachOfSeveral) {
+    const auto before = timeslices_us();
+    std::uint64_t asked_before = kernel.questions;
+    hold({557});
+    const std::uint64_t one = kernel.questions - asked_before;
+    asked_before = kernel.questions;
+    const std::vector<std::uint32_t> pids = {558, 4711, 557};
+    auto held = gpu.hold_each(pids);
+    EXPECT_LE(kernel.questions - asked_before, one + one / 2);
+    ASSERT_TRUE(held) << held.error().sentence;
+    ASSERT_EQ(held->size(), 3U);
+    ASSERT_TRUE((*held)[0] && (*held)[2]);
+    ASSERT_FALSE((*held)[1]);
+    EXPECT_EQ((*held)[1].error().code, ErrorCode::not_found);
+    put(**(*held)[0], {.timeslice_ns = 512'000});
+    put(**(*held)[2], {.timeslice_ns = 700'000, .paused = true});
+    EXPECT_EQ(timeslices_us()[1], 512U);
+    EXPECT_EQ(enabled(), (std::vector<bool>{false, false, true, true, true, true}));
+    (*held)[2]->reset();
+    EXPECT_EQ(timeslices_us()[0], before[0]);
+    EXPECT_EQ(timeslices_us()[1], 512U) << "the other one's stays";
+    EXPECT_EQ(enabled(), all_on);
+    // One is killed: the other's keeper has nothing of it.
+    kernel.end_process(557);
+    put(**(*held)[0], {.timeslice_ns = 600'000});
+    held->clear();
+    EXPECT_EQ(timeslices_us()[1], before[1]);
+}
+
+TEST_F(Holding, EachOnce) {
+    const std::vector<std::uint32_t> pids = {557, 557};
+    auto held = gpu.hold_each(pids);
+    ASSERT_TRUE(held) << held.error().sentence;
+    EXPECT_TRUE((*held)[0]);
+    ASSERT_FALSE((*held)[1]);
+    EXPECT_EQ((*held)[1].error().code, ErrorCode::invalid);
+    EXPECT_EQ((*held)[1].error().sentence, "process 557 is named twice");
+}
+
 TEST_F(Holding, WhoHasNothingIsRefused) {
     const std::vector<std::uint32_t> nobody = {4711};
     const auto held = gpu.hold(nobody);

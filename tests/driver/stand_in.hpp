@@ -143,6 +143,8 @@ class StandIn final : public nvdebug::driver::Kernel {
     int list(const std::string &path, std::vector<std::string> &names) override;
     std::optional<std::uint64_t> device(const std::string &path) override;
     std::uint32_t self() override { return 1; }
+    /// While it lives other threads wait with their calls.
+    [[nodiscard]] std::unique_lock<std::recursive_mutex> stop() { return std::unique_lock(lock_); }
     bool host_numbers = true; ///< else this process is in a PID namespace of its own
     bool counts_as_host() override { return host_numbers; }
     int process(std::uint32_t pid) override;

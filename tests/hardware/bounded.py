@@ -138,10 +138,14 @@ class Keeping:
     def told(self):
         return os.pread(self.err.fileno(), 4096, 0).decode(errors="replace").strip()
 
+    def lines(self):
+        """Whole ones so far: an epoch each."""
+        text = os.pread(self.out.fileno(), 1 << 26, 0).decode()
+        return [json.loads(line)["data"] for line in text[:text.rfind("\n") + 1].splitlines()]
+
     def tenants(self):
         """Of each whole line so far."""
-        text = os.pread(self.out.fileno(), 1 << 26, 0).decode()
-        return [json.loads(line)["data"]["tenants"] for line in text[:text.rfind("\n") + 1].splitlines()]
+        return [line["tenants"] for line in self.lines()]
 
     def processor_s(self):
         """Its own and that of its keepers, which are no children of its."""

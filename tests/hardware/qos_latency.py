@@ -3,16 +3,18 @@
 """Requests of a PyTorch service beside PyTorch training: alone, as it is, and with `nvqos SERVICE=latency`.
 
     qos_latency.py NVQOS FOLDER [--runs N] [--seconds N] [--cases A,B] [--nvtaskset NVTASKSET] [--mps]
+                   [--in-flight N]
 
 As root, on an otherwise idle GPU, with NVIDIA's driver, PyTorch and without the module, in seven minutes. The models
 are made up and learn from noise: a transformer of as many layers as make a request of 1.6, 3.4 or 10 ms on an H100,
 replayed as a CUDA graph or run eagerly, beside one of 24 layers that trains. Requests are due by a clock, or at
 random (Poisson); their times are from launch to end. Each case's ways run in turn, so that none has a cold or a warm
 GPU of its own. With --nvtaskset it starts them all, so that nvqos limits the training's launches in flight; with --mps
-all are clients of one server, and while requests run nvqos holds the training's launches. Writes
-FOLDER/qos_latency.json (qos_latency-prepared.json, qos_latency-prepared-mps.json): of each run the median, the 99th
-percentile and the steps of the training, and of each way their means with the half width of an interval of 95 %. Ends
-with 1 if a run failed.
+all are clients of one server, and while requests run nvqos holds the training's launches. With --in-flight nvtaskset
+sets that limit for the training, too, while nvqos is there. Writes FOLDER/qos_latency.json (qos_latency-prepared.json,
+qos_latency-prepared-mps.json, qos_latency-prepared-mps-1.json): of each run the median, the 99th percentile and the
+steps of the training, and of each way their means with the half width of an interval of 95 %. Ends with 1 if a run
+failed.
 """
 
 import argparse
@@ -158,6 +160,12 @@ def programs(asked, case):
                 one.kill()
 
 
+def limit(asked, training, launches):
+    """In flight, of the training; 0: any number."""
+    if asked.in_flight:
+        bounded.ask(asked.nvtaskset, "-q", "-p", training.process.pid, "--in-flight", launches)
+
+
 def section(asked, services, training, case, seed, way):
     """One run: times of requests, and steps a second of the training."""
     keeping = None
@@ -168,6 +176,7 @@ def section(asked, services, training, case, seed, way):
             keeping = bounded.Keeping(asked.nvqos, *[f"{one.process.pid}=latency" for one in services])
             if keeping.refused is not None:
                 raise bounded.Late(f"nvqos refused: {keeping.refused}")
+            limit(asked, training, asked.in_flight)
         time.sleep(SETTLE_S)
         for number, service in enumerate(services):
             service.ask(f"{asked.seconds} {case[3]} {case[4]} {seed + number}")
@@ -177,6 +186,7 @@ def section(asked, services, training, case, seed, way):
         time.sleep(STEP_S)
     finally:
         if keeping:
+            limit(asked, training, 0)
             keeping.end()
     times = sorted(ms for _, _, some in answers for ms in some)
     row = {"way": way, "requests": len(times), "median_ms": statistics.median(times),
@@ -234,13 +244,18 @@ def main():
     parser.add_argument("--cases", type=lambda text: text.split(","), default=list(CASES))
     parser.add_argument("--nvtaskset", type=pathlib.Path, help="starts them all")
     parser.add_argument("--mps", action="store_true", help="all are clients of an MPS server")
+    parser.add_argument("--in-flight", type=int, default=0, metavar="N", help="launches of the training; takes --nvtaskset")
     asked = parser.parse_args()
-    place = asked.folder / f"qos_latency{'-prepared' * bool(asked.nvtaskset)}{'-mps' * asked.mps}.json"
+    if asked.in_flight and not asked.nvtaskset:
+        parser.error("--in-flight takes --nvtaskset")
+    how = "-prepared" * bool(asked.nvtaskset) + "-mps" * asked.mps + f"-{asked.in_flight}" * bool(asked.in_flight)
+    place = asked.folder / f"qos_latency{how}.json"
     if unknown := [name for name in asked.cases if name not in CASES]:
         sys.exit(f"qos_latency: there is no case {unknown[0]!r}; there are {', '.join(CASES)}")
     signal.alarm(560)  # whatever hangs
     found = {"gpu": gpu(), "runs": asked.runs, "seconds": asked.seconds,
-             "programs": "started by nvtaskset" if asked.nvtaskset else "as they are", "mps": asked.mps, "cases": []}
+             "programs": "started by nvtaskset" if asked.nvtaskset else "as they are", "mps": asked.mps,
+             "in_flight": asked.in_flight or None, "cases": []}
     failed = False
     for name in asked.cases:
         case, rows, steps = CASES[name], [], []

@@ -72,6 +72,7 @@ class Machine final : public served::Served {
     }
 
     void look() {
+        const auto stopped = kernel.stop(); // nvqos searches in another thread
         std::erase_if(running_, [&](const Task &task) {
             if (nvdebug::base::lives(task.birth))
                 return false;

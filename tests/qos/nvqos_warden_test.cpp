@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // nvqos on a simulated GPU behind the stand-in for NVIDIA's driver: goals are kept, and nothing
 // stays changed.
-#include "served.hpp"
+#include "kept.hpp"
 
 #include "tools/nvqos/metrics.hpp"
 #include "tools/nvqos/report.hpp"
@@ -17,59 +17,6 @@ namespace {
 using driver_test::comes_true;
 using driver_test::keepers;
 using namespace qos;
-
-class Kept : public Served {
-  protected:
-    void start(const std::vector<std::string> &words, nvqos::Warden::Options options = {}) {
-        for (const std::string &word : words) {
-            const auto added = nvqos::add_word(word, asked);
-            ASSERT_TRUE(added) << added.error().sentence;
-        }
-        if (!options.clock)
-            options.clock = [this] { return sim.now(); };
-        auto made = nvqos::Warden::start(gpu, asked, options,
-                                         [this](const std::string &text) { said.push_back(text); });
-        if (made)
-            warden = std::move(*made);
-        else
-            refused = made.error();
-    }
-
-    void keep_until(Ns end) {
-        while (sim.now() < end) {
-            run_until(std::min(end, sim.now() + std::max<Ns>(warden->wait(), 100 * us)));
-            auto report = warden->step();
-            steps++;
-            ASSERT_TRUE(report) << report.error().sentence;
-            if (*report)
-                reports.push_back(std::move(**report));
-        }
-    }
-
-    /// The most that a tenant had of a second that began after @p since.
-    Ns most_of_a_second(Ns since, std::size_t tenant = 0) const {
-        Ns most = 0, sum = 0;
-        const auto &use = sim.use_by_ms[tenant];
-        const auto first = static_cast<std::size_t>(since / ms);
-        for (std::size_t n = first; n < use.size(); n++) {
-            sum += use[n] - (n >= first + 1000 ? use[n - 1000] : 0);
-            most = std::max(most, sum);
-        }
-        return most;
-    }
-
-    double points(std::size_t task, Ns since, Ns used_before) const {
-        return 100.0 * static_cast<double>(sim.tasks[task].used - used_before) /
-               static_cast<double>(sim.now() - since);
-    }
-
-    nvqos::Asked asked;
-    std::vector<std::string> said;
-    std::unique_ptr<nvqos::Warden> warden;
-    std::optional<nvqos::Failure> refused;
-    std::vector<nvqos::Report> reports;
-    std::uint64_t steps = 0;
-};
 
 TEST_F(Kept, AShareThatEndsWithTheProgram) {
     const auto before = timeslices_us();

@@ -19,21 +19,8 @@ using qos::Ns;
 namespace {
 
 constexpr std::uint32_t drivers_own_pid = 0xffffffff;
-/// Warden::Options::longest_unlooked, under MPS.
-constexpr Ns look_for_clients = 5 * qos::second;
-/// What Linux has of the name of MPS' server and of its control daemon.
-constexpr std::string_view mps = "nvidia-cuda-mps";
-/// Limit for reading processes, as caps are not checked meanwhile. Where many are new, the next
-/// step goes on.
-constexpr Ns longest_look = 50 * qos::ms;
-/// Processes are read when nothing else is due for time_for_look, and after longest_delay epochs in
-/// any case.
-constexpr Ns time_for_look = 25 * qos::ms;
-constexpr int longest_delay = 3;
-
-Ns monotonic() {
-    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+/// While another thread searches.
+constexpr Ns between_looks_at_a_search = 10 * qos::ms;
 
 /// Clocks that are adjusted may go 0.05 % faster than they should.
 Ns monotonic_raw() {
@@ -64,10 +51,6 @@ bool takes_timeslices(const Asked &asked) {
 /// Without any, tasks are left alone.
 bool asks_for_something(const Asked &asked) {
     return !asked.tenants.empty() || asked.others != qos::Goal();
-}
-
-std::string name_of(const nvdebug::Process &process) {
-    return fmt::format("{}[{}]", printable(process.command.value_or("process")), process.pid);
 }
 
 double milliseconds(Ns ns) {
@@ -105,21 +88,21 @@ Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &as
                             "or end it first");
     if (!options.dry_run)
         warden->launches_.emplace(info ? info->pci_address.value_or("") : "", options.patience);
-    const auto now = warden->clock_.now(*warden->reader_);
-    if (!now)
-        return fail(now.error());
-    warden->turns_ = nvdebug::SwitchTurns(static_cast<std::uint64_t>(*now));
-    warden->now_ = *now;
     if (const auto engines = warden->gpu_.engines())
         for (const nvdebug::Engine &engine : *engines)
             if (engine.name == "GR0")
                 warden->runlist_ = engine.runlist;
+    if (auto time = warden->read_clock(); !time)
+        return tl::unexpected(time.error());
+    if (auto found = warden->find_tasks(); !found)
+        return tl::unexpected(found.error());
+    // What tasks had while they were found does not count: goals begin now.
+    if (auto time = warden->read_clock(); !time)
+        return tl::unexpected(time.error());
+    warden->turns_ = nvdebug::SwitchTurns(static_cast<std::uint64_t>(warden->now_));
     warden->governor_.emplace(asked.settings, goals_of(asked), warden->now_);
     warden->since_.assign(asked.tenants.size() + 1, warden->now_);
-    do {
-        if (auto looked = warden->look_for_tasks(); !looked)
-            return tl::unexpected(looked.error());
-    } while (warden->unfinished_);
+    warden->count_tsgs();
     warden->governor_->step(warden->now_);
     if (const auto refused = warden->refusals(); !refused.empty())
         return fail(failed, refused.front());
@@ -152,135 +135,6 @@ void Warden::warn_once(const std::string &sentence) {
         warn_(sentence);
 }
 
-// --- tasks ---
-
-std::size_t Warden::tenant_of(const nvdebug::Process &process) const {
-    for (std::size_t n = 0; n < asked_.tenants.size(); n++) {
-        const Selector &who = asked_.tenants[n].who;
-        const auto meant = who.pid ? meant_.find(*who.pid) : meant_.end();
-        // The pid of a process that has ended may have been reused.
-        if (meant != meant_.end() && process.started && meant->second != *process.started)
-            continue;
-        if (fits(asked_.tenants[n], process))
-            return n;
-    }
-    return asked_.tenants.size();
-}
-
-Warden::Task &Warden::task_of(std::uint32_t pid) {
-    const auto [at, fresh] = tasks_.try_emplace(pid);
-    Task &task = at->second;
-    if (fresh) {
-        task.process = reader_->process(pid);
-        task.process.pid = pid;
-        task.tenant = tenant_of(task.process);
-        look_needed_ = look_needed_ || !passed_over_.contains(pid);
-    }
-    return task;
-}
-
-void Warden::hold(Task &task) {
-    // The old hold restores the task before a new one reads its state.
-    task.hold.reset();
-    task.why_not.clear();
-    task.asked.reset();
-    task.paused_since.reset();
-    const std::vector<std::uint32_t> pids = {task.process.pid};
-    auto held = gpu_.hold(pids, {.runlist = runlist_, .patience = options_.patience});
-    if (held)
-        task.hold = std::move(*held);
-    else if (held.error().code != nvdebug::ErrorCode::not_found)
-        task.why_not = fmt::format("gpu{}: {} cannot be changed, so that goals may not be kept: {}",
-                                   gpu_.index(), name_of(task.process), held.error().sentence);
-}
-
-/// The driver records switches alone. A context that had the GPU before the record began leaves it
-/// when another comes, and until then its use is unseen: a cap would not be kept. A pause of a
-/// millisecond makes it leave and come back (measured on an H100).
-nvdebug::Result<void> Warden::show_on_record(Task &task) {
-    const bool is_silent = !last_switch_ && now_ - since_[task.tenant] >= asked_.settings.epoch;
-    if (task.recorded || task.tenant == asked_.tenants.size() ||
-        !(asked_.tenants[task.tenant].goal.cap || is_silent))
-        return {};
-    task.recorded = true;
-    task.asked.reset();
-    for (const bool paused : {true, false})
-        if (auto done = task.hold->ask({.paused = paused}); !done || !(done = task.hold->finish()))
-            return done;
-    return {};
-}
-
-Outcome<void> Warden::look_for_tasks() {
-    const Ns began = monotonic();
-    looked_at_ = now_;
-    unfinished_ = false;
-    const auto owners = gpu_.owners();
-    if (!owners)
-        return owners.error().code == nvdebug::ErrorCode::gone ? fail(owners.error())
-                                                               : Outcome<void>();
-    if (owners->denied || owners->hidden)
-        warn_once(
-            fmt::format("gpu{}: there may be tasks that this user may not change; run it as root",
-                        gpu_.index()));
-    std::set<std::uint32_t> there;
-    has_mps_ = false;
-    for (const nvdebug::Process &process : owners->processes) {
-        has_mps_ = has_mps_ || process.command.value_or("").starts_with(mps);
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> channels;
-        for (const nvdebug::OwnedChannel &channel : owners->channels)
-            if (channel.pid == process.pid)
-                channels.emplace_back(channel.client, channel.channel);
-        if (channels.empty())
-            continue;
-        there.insert(process.pid);
-        for (const Tenant &tenant : asked_.tenants)
-            if (tenant.who.pid == process.pid && process.started)
-                meant_.try_emplace(process.pid, *process.started);
-        Task &task = tasks_[process.pid];
-        // The pid may have been reused, or the process may run another command.
-        const bool same =
-            nvdebug::same_process(task.process, process) && task.process.pid == process.pid;
-        task.process = process;
-        task.tenant = tenant_of(process);
-        if (same && task.channels == channels)
-            continue;
-        if (monotonic() - began > longest_look) {
-            unfinished_ = true;
-            task.channels.clear();
-            continue;
-        }
-        task.channels = std::move(channels);
-        if (!options_.dry_run && has_goals_)
-            hold(task);
-    }
-    // Reading again does not find processes that are hidden from this user, or have ended.
-    passed_over_.clear();
-    for (const auto &[pid, task] : tasks_)
-        if (!there.contains(pid))
-            passed_over_.insert(pid);
-    std::erase_if(tasks_, [&](const auto &one) { return !there.contains(one.first); });
-    count_tsgs();
-    look_needed_ = false;
-    return {};
-}
-
-void Warden::count_tsgs() {
-    std::vector<std::int64_t> turns(asked_.tenants.size() + 1);
-    for (const auto &[pid, task] : tasks_) {
-        // Without runlists it is unknown which TSGs are of GR0; a process mostly has one there.
-        const std::size_t tsgs = task.hold ? task.hold->tsgs() : 1;
-        turns[task.tenant] +=
-            static_cast<std::int64_t>(runlist_ ? tsgs : std::min<std::size_t>(tsgs, 1));
-    }
-    for (std::size_t n = 0; n < turns.size(); n++)
-        governor_->set_tsgs(n, turns[n]);
-}
-
-bool Warden::has_tasks_of(std::size_t tenant) const {
-    return std::ranges::any_of(tasks_,
-                               [&](const auto &one) { return one.second.tenant == tenant; });
-}
-
 // --- turns ---
 
 void Warden::take(std::vector<nvdebug::Turn> &turns, bool ends) {
@@ -303,6 +157,14 @@ void Warden::take(std::vector<nvdebug::Turn> &turns, bool ends) {
         governor_->add({task.tenant, std::uint64_t{pid} << 32 | context, begin, end, ends});
     }
     turns.clear();
+}
+
+Outcome<void> Warden::read_clock() {
+    const auto time = clock_.now(*reader_);
+    if (!time)
+        return fail(time.error());
+    now_ = std::max(now_, *time);
+    return {};
 }
 
 Outcome<void> Warden::read() {
@@ -353,15 +215,6 @@ void Warden::apply(Ns now) {
         return;
     const Ns beat = std::chrono::nanoseconds(options_.patience).count() / 4;
     std::vector<Task *> asked;
-    const auto lose = [&](Task &task, const nvdebug::Error &error) {
-        task.hold.reset();
-        task.asked.reset();
-        task.channels.clear();
-        look_needed_ = true;
-        if (error.code != nvdebug::ErrorCode::not_found)
-            warn_once(
-                fmt::format("gpu{}: {}: {}", gpu_.index(), name_of(task.process), error.sentence));
-    };
     for (auto &[pid, task] : tasks_) {
         if (!task.hold)
             continue;
@@ -394,12 +247,13 @@ void Warden::apply(Ns now) {
 }
 
 Outcome<std::optional<Report>> Warden::step() {
-    const auto time = clock_.now(*reader_);
-    if (!time)
-        return fail(time.error());
-    now_ = std::max(now_, *time);
-    const bool reads = governor_->needs_turns(now_);
-    if (reads)
+    if (auto time = read_clock(); !time)
+        return tl::unexpected(time.error());
+    const auto taken = take_found();
+    if (!taken)
+        return tl::unexpected(taken.error());
+    const bool reads = *taken || governor_->needs_turns(now_);
+    if (reads && !*taken)
         if (auto looked = read(); !looked)
             return tl::unexpected(looked.error());
     auto epoch = governor_->step(now_, reads);
@@ -420,22 +274,14 @@ Outcome<std::optional<Report>> Warden::step() {
         made = report(std::move(*epoch));
     }
     apply(now_);
-    const Ns since = now_ - looked_at_, length = asked_.settings.epoch;
-    const Ns longest = has_mps_ ? std::min(look_for_clients, options_.longest_unlooked)
-                                : options_.longest_unlooked;
-    const bool wanted = unfinished_ || since >= (look_needed_ ? length : longest);
-    if (wanted && (governor_->due() - now_ >= time_for_look || since >= longest_delay * length)) {
-        if (auto looked = look_for_tasks(); !looked)
-            return tl::unexpected(looked.error());
-        governor_->step(now_, reads);
-        apply(now_);
-    }
+    begin_search();
     return made;
 }
 
 Ns Warden::wait() {
-    return GpuClock::time_for(
-        std::max<Ns>(0, governor_->due() - std::max(now_, clock_.estimate())));
+    const Ns wait =
+        GpuClock::time_for(std::max<Ns>(0, governor_->due() - std::max(now_, clock_.estimate())));
+    return is_searching() ? std::min(wait, between_looks_at_a_search) : wait;
 }
 
 Outcome<void> Warden::set_goals(const Asked &asked) {
@@ -498,12 +344,6 @@ void Warden::take_goals(const Asked &asked) {
     divide();
 }
 
-void Warden::divide() {
-    for (auto &[pid, task] : tasks_)
-        task.tenant = tenant_of(task.process);
-    count_tsgs();
-}
-
 /// After other goals were taken.
 void Warden::put_levers() {
     marks_.set(asked_);
@@ -514,6 +354,7 @@ void Warden::put_levers() {
         look_needed_ = true;
         for (auto &[pid, task] : tasks_) {
             task.channels.clear();
+            task.is_to_be_held = false;
             task.hold.reset();
             task.asked.reset();
             task.paused_since.reset();

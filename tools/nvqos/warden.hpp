@@ -3,6 +3,7 @@
 /// qos::Governor decides, and limits launches beside a service.
 #pragma once
 
+#include <future>
 #include <map>
 #include <memory>
 #include <set>
@@ -62,6 +63,8 @@ class Warden {
         qos::Ns longest_unlooked = 60 * qos::second;
         GpuClock::Local clock = {}; ///< empty: CLOCK_MONOTONIC_RAW
         Marks *marks = nullptr;     ///< of its goals; it outlives the warden
+        /// How tasks are searched for; deferred: in step() and start(), as they come to it.
+        std::launch searches = std::launch::async | std::launch::deferred;
     };
 
     /// Fails if the GPU's switches cannot be followed, or goals cannot be kept. Changes nothing on
@@ -107,21 +110,32 @@ class Warden {
         std::size_t tenant = 0;
         /// Client and channel numbers when the hold began: with others a new hold is needed.
         std::vector<std::pair<std::uint32_t, std::uint32_t>> channels = {};
+        bool is_to_be_held = false;
         std::unique_ptr<nvdebug::TaskHold> hold = nullptr;
+        std::optional<bool> has_turns = {};           ///< could it be held? Empty: not tried so far
         std::string why_not = {};                     ///< there is no hold
         std::optional<nvdebug::TaskState> asked = {}; ///< what the hold was last asked for
         qos::Ns asked_at = 0;
         std::optional<qos::Ns> paused_since = {}; ///< when the driver had confirmed the pause
+        qos::Ns appeared = 0;                     ///< when the first switch of it was read
         bool recorded = false; ///< a switch of it was read, or show_on_record() has made one
     };
 
     Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Warn warn);
+    Outcome<void> read_clock();
     Outcome<void> read();
     void take(std::vector<nvdebug::Turn> &turns, bool ends);
     std::size_t tenant_of(const nvdebug::Process &process) const;
     Task &task_of(std::uint32_t pid);
-    Outcome<void> look_for_tasks();
-    void hold(Task &task);
+    bool is_searching() const;
+    void look();
+    void begin_search();
+    /// Of a search that is over. Returns whether turns were read.
+    Outcome<bool> take_found();
+    Outcome<void> find_tasks();
+    void take_owners(const nvdebug::Owners &owners);
+    void take_holds(nvdebug::Result<nvdebug::TaskHolds> &holds);
+    void lose(Task &task, const nvdebug::Error &error);
     nvdebug::Result<void> show_on_record(Task &task);
     void count_tsgs();
     void take_goals(const Asked &asked);
@@ -170,8 +184,12 @@ class Warden {
         meant_; ///< by pid in the goals: when that process started
     std::set<std::uint32_t>
         passed_over_; ///< pids that had the GPU and are not in the driver's list of owners
-    bool look_needed_ = true, unfinished_ = false, has_mps_ = false;
-    qos::Ns looked_at_ = 0;
+    bool look_needed_ = true, has_mps_ = false;
+    qos::Ns looked_at_ = 0; ///< when the last search for tasks began
+    /// One at a time, in another thread. A search has all that it needs itself.
+    std::future<nvdebug::Result<nvdebug::Owners>> looking_;
+    std::future<nvdebug::Result<nvdebug::TaskHolds>> holding_;
+    std::vector<std::uint32_t> held_; ///< of holding_, in its order
 };
 
 } // namespace nvqos

@@ -20,8 +20,9 @@ void Warden::keep_launches() {
         return;
     std::vector<Launcher> launchers;
     for (const auto &[pid, task] : tasks_)
-        launchers.push_back(
-            {&task.process, task.tenant, goal_of(task.tenant), task.hold != nullptr});
+        if (task.has_turns)
+            launchers.push_back(
+                {&task.process, task.tenant, goal_of(task.tenant), *task.has_turns});
     launches_->keep(launchers, asked_.tpcs);
     for (const auto &[pid, task] : tasks_)
         if (!task.why_not.empty() && !launches_->paces(pid))

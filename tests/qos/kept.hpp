@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Goals that a Warden keeps on the simulated GPU.
+#pragma once
+
+#include "served.hpp"
+
+#include "tools/nvqos/warden.hpp"
+
+namespace served {
+
+class Kept : public Served {
+  protected:
+    /// Without threads, as the simulation has one, but where @p searches are others.
+    void start(const std::vector<std::string> &words, nvqos::Warden::Options options = {},
+               std::launch searches = std::launch::deferred) {
+        for (const std::string &word : words) {
+            const auto added = nvqos::add_word(word, asked);
+            ASSERT_TRUE(added) << added.error().sentence;
+        }
+        if (!options.clock)
+            options.clock = [this] { return sim.now(); };
+        options.searches = searches;
+        auto made = nvqos::Warden::start(gpu, asked, options,
+                                         [this](const std::string &text) { said.push_back(text); });
+        if (made)
+            warden = std::move(*made);
+        else
+            refused = made.error();
+    }
+
+    void keep_until(Ns end) {
+        while (sim.now() < end) {
+            run_until(std::min(end, sim.now() + std::max<Ns>(warden->wait(), 100 * qos::us)));
+            auto report = warden->step();
+            steps++;
+            ASSERT_TRUE(report) << report.error().sentence;
+            if (*report)
+                reports.push_back(std::move(**report));
+        }
+    }
+
+    /// The most that a tenant had of a second that began after @p since.
+    Ns most_of_a_second(Ns since, std::size_t tenant = 0) const {
+        Ns most = 0, sum = 0;
+        const auto &use = sim.use_by_ms[tenant];
+        const auto first = static_cast<std::size_t>(since / qos::ms);
+        for (std::size_t n = first; n < use.size(); n++) {
+            sum += use[n] - (n >= first + 1000 ? use[n - 1000] : 0);
+            most = std::max(most, sum);
+        }
+        return most;
+    }
+
+    double points(std::size_t task, Ns since, Ns used_before) const {
+        return 100.0 * static_cast<double>(sim.tasks[task].used - used_before) /
+               static_cast<double>(sim.now() - since);
+    }
+
+    nvqos::Asked asked;
+    std::vector<std::string> said;
+    std::unique_ptr<nvqos::Warden> warden;
+    std::optional<nvqos::Failure> refused;
+    std::vector<nvqos::Report> reports;
+    std::uint64_t steps = 0;
+};
+
+} // namespace served

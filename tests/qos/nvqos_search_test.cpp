@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Tasks that come and go while nvqos keeps goals: how they are searched for, and what counts.
+#include "kept.hpp"
+
+#include <atomic>
+#include <future>
+#include <numeric>
+
+namespace served {
+namespace {
+
+using driver_test::comes_true;
+using qos::ms;
+using qos::us;
+
+/// A search takes as long as the driver does; what tasks had meanwhile was not promised.
+TEST_F(Kept, GoalsBeginWhenTheTasksAreFound) {
+    sim.tasks[0].arrives = simulated::always();
+    sim.tasks[1].arrives = simulated::always();
+    kernel.before_list = [this] { run_until(sim.now() + 300 * ms); };
+    start({"557=share:5%"});
+    kernel.before_list = nullptr;
+    ASSERT_TRUE(warden);
+    ASSERT_GT(sim.tasks[0].used, 100 * ms) << "half of the GPU";
+    const Ns began = sim.now(), used = sim.tasks[0].used;
+    const auto first_step = warden->step();
+    ASSERT_TRUE(first_step);
+    EXPECT_FALSE(*first_step) << "no epoch has passed";
+    keep_until(began + 250 * ms);
+    ASSERT_FALSE(reports.empty());
+    EXPECT_GE(reports[0].epoch.begin, begin + began - 1 * ms);
+    EXPECT_LE(reports[0].tenants[0].record.seen.used, 10 * ms);
+    EXPECT_NEAR(points(0, began, used), 5, 2) << "nothing is paid back";
+}
+
+/// A search finds that it has ended before its last turns were read.
+TEST_F(Kept, TurnsOfTasksThatHaveEndedAreTheirs) {
+    sim.tasks[0].arrives = simulated::always();
+    sim.tasks[1].arrives = simulated::always();
+    start({"command:one=share:80%"}, {.longest_unlooked = 100 * ms});
+    ASSERT_TRUE(warden);
+    while (reports.size() < 10)
+        keep_until(sim.now() + 100 * us);
+    run_until(sim.now() + 8 * ms);
+    sim.tasks[0].arrives = nullptr;
+    sim.tasks[0].work = 0;
+    run_until(sim.now() + 1 * ms);
+    kernel.end_process(557);
+    keep_until(sim.now() + 2 * qos::second);
+    EXPECT_EQ(reports.back().tenants[0].tasks, 0U);
+    const Ns seen = std::accumulate(reports.begin(), reports.end(), Ns{0},
+                                    [](Ns sum, const nvqos::Report &report) {
+                                        return sum + report.tenants[0].record.seen.used;
+                                    });
+    EXPECT_NEAR(static_cast<double>(seen), static_cast<double>(sim.tasks[0].used), 1.0 * ms);
+}
+
+TEST_F(Kept, GoalsGoOnWhileASearchHangs) {
+    std::atomic<bool> hangs = false;
+    std::promise<void> answers;
+    kernel.before_ioctl = [&hangs, until = answers.get_future().share(),
+                           own = std::this_thread::get_id()] {
+        if (hangs && std::this_thread::get_id() != own)
+            until.wait();
+    };
+    sim.tasks[0].arrives = simulated::always();
+    sim.tasks[1].arrives = simulated::always();
+    start({"557=cap:30%"}, {}, std::launch::async);
+    ASSERT_TRUE(warden);
+    keep_until(500 * ms);
+    hangs = true;
+    add_third(600, simulated::always());
+    const std::size_t before = reports.size();
+    keep_until(3 * qos::second);
+    EXPECT_LE(most_of_a_second(0), 310 * ms);
+    EXPECT_GE(reports.size() - before, 23U) << "an epoch each 100 ms";
+    EXPECT_EQ(reports.back().tenants[1].tasks, 2U) << "its switches are seen";
+    EXPECT_EQ(reports.back().tenants[1].held, 1U);
+    hangs = false;
+    answers.set_value();
+    EXPECT_TRUE(comes_true([&] {
+        keep_until(sim.now() + 100 * ms);
+        return reports.back().tenants[1].held == 2;
+    }));
+    warden.reset();
+    kernel.before_ioctl = nullptr;
+    EXPECT_EQ(enabled(), all_on);
+}
+
+/// It is not among the processes that were listed, but its switches are read.
+TEST_F(Kept, ANewcomerDuringASearch) {
+    sim.tasks[0].arrives = simulated::always();
+    start({"557=share:40%"});
+    ASSERT_TRUE(warden);
+    keep_until(500 * ms);
+    sim.tasks[1].arrives = simulated::always(); // a context that was not seen before
+    bool came = false;
+    kernel.before_question = [&] {
+        if (std::exchange(came, true))
+            return;
+        add_third(600, simulated::always());
+        run_until(sim.now() + 30 * ms);
+    };
+    keep_until(sim.now() + 500 * ms);
+    ASSERT_TRUE(came);
+    EXPECT_EQ(reports.back().tenants[1].held, 2U);
+    warden.reset();
+    EXPECT_EQ(enabled(), all_on);
+}
+
+} // namespace
+} // namespace served

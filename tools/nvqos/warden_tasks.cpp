@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file Which tasks there are, and which tenant's, and how they are held. They are searched for in
+/// another thread: while processes start or end, a request to the driver took up to 40 ms on an
+/// H200, and a search takes hundreds.
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+#include "lib/base/printable.hpp"
+#include "warden.hpp"
+
+namespace nvqos {
+
+using nvdebug::base::printable;
+using qos::Ns;
+
+namespace {
+
+/// Warden::Options::longest_unlooked, under MPS.
+constexpr Ns look_for_clients = 5 * qos::second;
+/// What Linux has of the name of MPS' server and of its control daemon.
+constexpr std::string_view mps = "nvidia-cuda-mps";
+/// Tasks that are held at once: levers of these are set before others are held.
+constexpr std::size_t holds_at_once = 64;
+
+/// What a thread found, once; empty: it is at work, or there is none.
+template <typename Found>
+std::optional<Found> result_of(std::future<Found> &search) {
+    if (!search.valid() || search.wait_for(std::chrono::seconds(0)) == std::future_status::timeout)
+        return std::nullopt;
+    return search.get();
+}
+
+std::string name_of(const nvdebug::Process &process) {
+    return fmt::format("{}[{}]", printable(process.command.value_or("process")), process.pid);
+}
+
+} // namespace
+
+std::size_t Warden::tenant_of(const nvdebug::Process &process) const {
+    for (std::size_t n = 0; n < asked_.tenants.size(); n++) {
+        const Selector &who = asked_.tenants[n].who;
+        const auto meant = who.pid ? meant_.find(*who.pid) : meant_.end();
+        // The pid of a process that has ended may have been reused.
+        if (meant != meant_.end() && process.started && meant->second != *process.started)
+            continue;
+        if (fits(asked_.tenants[n], process))
+            return n;
+    }
+    return asked_.tenants.size();
+}
+
+Warden::Task &Warden::task_of(std::uint32_t pid) {
+    const auto [at, fresh] = tasks_.try_emplace(pid);
+    Task &task = at->second;
+    if (fresh) {
+        task.process = reader_->process(pid);
+        task.process.pid = pid;
+        task.tenant = tenant_of(task.process);
+        task.appeared = now_;
+        look_needed_ = look_needed_ || !passed_over_.contains(pid);
+    }
+    return task;
+}
+
+void Warden::divide() {
+    for (auto &[pid, task] : tasks_)
+        task.tenant = tenant_of(task.process);
+    count_tsgs();
+}
+
+void Warden::count_tsgs() {
+    std::vector<std::int64_t> turns(asked_.tenants.size() + 1);
+    for (const auto &[pid, task] : tasks_) {
+        // Without runlists it is unknown which TSGs are of GR0; a process mostly has one there.
+        const std::size_t tsgs = task.hold ? task.hold->tsgs() : 1;
+        turns[task.tenant] +=
+            static_cast<std::int64_t>(runlist_ ? tsgs : std::min<std::size_t>(tsgs, 1));
+    }
+    for (std::size_t n = 0; n < turns.size(); n++)
+        governor_->set_tsgs(n, turns[n]);
+}
+
+bool Warden::has_tasks_of(std::size_t tenant) const {
+    return std::ranges::any_of(tasks_,
+                               [&](const auto &one) { return one.second.tenant == tenant; });
+}
+
+// --- searches ---
+
+bool Warden::is_searching() const {
+    return looking_.valid() || holding_.valid();
+}
+
+void Warden::look() {
+    looked_at_ = now_;
+    looking_ = std::async(options_.searches, [gpu = gpu_] { return gpu.owners(); });
+}
+
+/// Holds tasks that were found, and looks for others when that is due.
+void Warden::begin_search() {
+    if (is_searching())
+        return;
+    std::vector<std::uint32_t> pids;
+    for (auto &[pid, task] : tasks_) {
+        if (!std::exchange(task.is_to_be_held, false))
+            continue;
+        // The old hold restores the task before a new one reads its state.
+        task.hold.reset();
+        task.asked.reset();
+        task.paused_since.reset();
+        pids.push_back(pid);
+        if (pids.size() == holds_at_once)
+            break;
+    }
+    if (!pids.empty()) {
+        held_ = pids;
+        const nvdebug::HoldOptions options{.runlist = runlist_, .patience = options_.patience};
+        holding_ = std::async(options_.searches, [gpu = gpu_, pids = std::move(pids), options] {
+            return gpu.hold_each(pids, options);
+        });
+        return;
+    }
+    const Ns longest = has_mps_ ? std::min(look_for_clients, options_.longest_unlooked)
+                                : options_.longest_unlooked;
+    if (now_ - looked_at_ >= (look_needed_ ? asked_.settings.epoch : longest))
+        look();
+}
+
+Outcome<bool> Warden::take_found() {
+    if (const auto owners = result_of(looking_)) {
+        if (!*owners)
+            return owners->error().code == nvdebug::ErrorCode::gone ? fail(owners->error())
+                                                                    : Outcome<bool>(false);
+        // Turns of tasks that have ended are still theirs.
+        if (auto turns = governor_ ? read() : Outcome<void>(); !turns)
+            return tl::unexpected(turns.error());
+        take_owners(**owners);
+        return true;
+    }
+    if (auto holds = result_of(holding_))
+        take_holds(*holds);
+    return false;
+}
+
+/// All of them, before there are goals to keep.
+Outcome<void> Warden::find_tasks() {
+    for (look(); is_searching(); begin_search()) {
+        if (looking_.valid())
+            looking_.wait();
+        else
+            holding_.wait();
+        if (auto taken = take_found(); !taken)
+            return tl::unexpected(taken.error());
+    }
+    return {};
+}
+
+void Warden::take_owners(const nvdebug::Owners &owners) {
+    look_needed_ = false;
+    if (owners.denied || owners.hidden)
+        warn_once(
+            fmt::format("gpu{}: there may be tasks that this user may not change; run it as root",
+                        gpu_.index()));
+    std::set<std::uint32_t> there;
+    has_mps_ = false;
+    for (const nvdebug::Process &process : owners.processes) {
+        has_mps_ = has_mps_ || process.command.value_or("").starts_with(mps);
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> channels;
+        for (const nvdebug::OwnedChannel &channel : owners.channels)
+            if (channel.pid == process.pid)
+                channels.emplace_back(channel.client, channel.channel);
+        if (channels.empty())
+            continue;
+        there.insert(process.pid);
+        for (const Tenant &tenant : asked_.tenants)
+            if (tenant.who.pid == process.pid && process.started)
+                meant_.try_emplace(process.pid, *process.started);
+        Task &task = tasks_[process.pid];
+        // The pid may have been reused, or the process may run another command.
+        const bool same =
+            nvdebug::same_process(task.process, process) && task.process.pid == process.pid;
+        task.process = process;
+        task.tenant = tenant_of(process);
+        if (!same)
+            task.has_turns.reset();
+        if (same && task.channels == channels)
+            continue;
+        task.channels = std::move(channels);
+        task.is_to_be_held = !options_.dry_run && has_goals_;
+    }
+    // Reading again does not find processes that are hidden from this user, or have ended; one that
+    // came since may be found the next time.
+    passed_over_.clear();
+    const auto is_passed_over = [&](const auto &one) {
+        return !there.contains(one.first) && one.second.appeared <= looked_at_;
+    };
+    for (const auto &one : tasks_)
+        if (is_passed_over(one))
+            passed_over_.insert(one.first);
+        else
+            look_needed_ = look_needed_ || !there.contains(one.first);
+    std::erase_if(tasks_, is_passed_over);
+    if (governor_)
+        count_tsgs();
+}
+
+void Warden::take_holds(nvdebug::Result<nvdebug::TaskHolds> &holds) {
+    for (std::size_t n = 0; n < held_.size(); n++) {
+        const auto at = tasks_.find(held_[n]);
+        if (at == tasks_.end() || !has_goals_)
+            continue;
+        Task &task = at->second;
+        auto hold = holds ? std::move((*holds)[n]) : tl::unexpected(holds.error());
+        task.has_turns = hold.has_value();
+        task.why_not.clear();
+        if (hold)
+            task.hold = std::move(*hold);
+        else if (hold.error().code == nvdebug::ErrorCode::not_found)
+            look_needed_ = true;
+        else
+            task.why_not =
+                fmt::format("gpu{}: {} cannot be changed, so that goals may not be kept: {}",
+                            gpu_.index(), name_of(task.process), hold.error().sentence);
+    }
+    if (governor_)
+        count_tsgs();
+}
+
+/// The driver records switches alone. A context that had the GPU before the record began leaves it
+/// when another comes, and until then its use is unseen: a cap would not be kept. A pause of a
+/// millisecond makes it leave and come back (measured on an H100).
+nvdebug::Result<void> Warden::show_on_record(Task &task) {
+    const bool is_silent = !last_switch_ && now_ - since_[task.tenant] >= asked_.settings.epoch;
+    if (task.recorded || task.tenant == asked_.tenants.size() ||
+        !(asked_.tenants[task.tenant].goal.cap || is_silent))
+        return {};
+    task.recorded = true;
+    task.asked.reset();
+    for (const bool paused : {true, false})
+        if (auto done = task.hold->ask({.paused = paused}); !done || !(done = task.hold->finish()))
+            return done;
+    return {};
+}
+
+void Warden::lose(Task &task, const nvdebug::Error &error) {
+    task.hold.reset();
+    task.asked.reset();
+    task.channels.clear();
+    look_needed_ = true;
+    if (error.code != nvdebug::ErrorCode::not_found)
+        warn_once(
+            fmt::format("gpu{}: {}: {}", gpu_.index(), name_of(task.process), error.sentence));
+}
+
+} // namespace nvqos
