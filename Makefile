@@ -207,12 +207,12 @@ sanitize: ## the library's unit tests, NVDEBUG_LONG=1 all unit tests, under Addr
 THREADS := -O1 -g1 -fsanitize=thread -Wno-tsan -Wno-maybe-uninitialized
 
 .PHONY: sanitize-threads
-sanitize-threads: ## the unit tests of the parts over NVIDIA's driver, under ThreadSanitizer
+sanitize-threads: ## the unit tests of the parts over NVIDIA's driver, and of nvqos, under ThreadSanitizer
 	$(call configure,$(BUILD)/sanitize-threads,-DCMAKE_BUILD_TYPE=Debug \
 		-DCMAKE_C_FLAGS_DEBUG="$(THREADS)" -DCMAKE_CXX_FLAGS_DEBUG="$(THREADS)")
-	$(call cmake_build,$(BUILD)/sanitize-threads,"unit tests with ThreadSanitizer",driver_tests)
+	$(call cmake_build,$(BUILD)/sanitize-threads,"unit tests with ThreadSanitizer",driver_tests nvqos_tests)
 	@setarch -R ctest --test-dir $(BUILD)/sanitize-threads --output-on-failure -j $(JOBS) \
-		-R '^driver_tests'
+		-R '^(driver|nvqos)_tests'
 
 # --- fuzzing ---
 

@@ -114,7 +114,7 @@ def test_pairs_can_be_chosen(programs):
     assert sorted((row["pair"], row["way"]) for row in found["runs"]) == [(["short", "compute"], way)
                                                                           for way in ("MPS", "nvqos by TPCs")]
     assert found["settle_s"] == 0.2 and not found["not_run"]
-    assert {row["kind"] for row in found["alone_prepared"]} == {"short", "compute"}
+    assert {row["kind"] for row in found["alone_prepared"]} == {row["kind"] for row in found["alone_busy"]} == {"short", "compute"}
     for wrong, why in (("short", "two kinds"), ("short/compute/short", "two kinds"), ("short/magic", "no kind 'magic'")):
         done, _ = reach(programs, "--pairs", wrong)
         assert done.returncode == 1 and why in done.stderr
@@ -171,7 +171,19 @@ def test_tables_are_the_arithmetic_of_the_file(tmp_path):
     assert "22.2 to" not in text and "0.0 to 22.2 %" in text and "at an MPS server" not in text
     found["alone_prepared"] = [{"at_s": 2, "kind": "compute", "rate": 90}, {"at_s": 3, "kind": "short", "rate": 200}]
     text = reach_summary.summary([(tmp_path / "a.json", found)])
-    assert "at an MPS server, beside those without: -10.0 to 0.0 %" in text
+    assert "at an MPS server, beside those without: -10.0 to 0.0 %" in text and "busy" not in text
+
+
+def test_goals_of_a_speed_that_is_not_known_have_no_place_in_a_table(tmp_path):
+    found = made(("A",), {("A", 50): (40, 100)})
+    assert "is known to" not in reach_summary.summary([(tmp_path / "a.json", found)]), "none is: 90 and 110 alone"
+    found["runs"].append({"at_s": 11, "pair": ["short", "compute"], "way": "A", "goal": 50, "rates": [100, 20], "slowest": [90, 0]})
+    text = reach_summary.summary([(tmp_path / "a.json", found)])
+    assert rows(text)["A"][:2] == ["2", "50.0"]
+    assert rows(text, "Where the first kernel's speed alone is known to 2 %")["A"][:2] == ["1", "100.0"]
+    found["alone_busy"] = [{"at_s": 3, "kind": "short", "rate": 195}]
+    text = reach_summary.summary([(tmp_path / "a.json", found)])
+    assert "is known to" not in text and "with a busy processor beside, beside those without: -2.5 to -2.5 %" in text
 
 
 def test_a_run_without_a_goal_counts_for_each_and_failures_for_none(tmp_path):

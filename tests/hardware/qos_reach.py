@@ -10,7 +10,8 @@ of kinds is tried in each way: as it is, MPS, fixed masks (goal : rest of the SM
 a step), nvqos by time (a speed), nvqos by launches (the same at an MPS server), nvqos by TPCs (the same with --tpcs).
 Spart's search and the last one's take some seconds: --settle is for how long these two run before anything counts; all
 others 1 s. The order is shuffled by the seed, which is printed; pairs that do not fit into the budget are listed, and
-so is what failed. A pair's kinds run alone before and after it, and before it as nvtaskset starts them, too. Writes
+so is what failed. A pair's kinds run alone before and after it, and before it as nvtaskset starts them at an MPS server,
+and beside a program that keeps a processor busy, too: kernels of some microseconds are as fast as theirs. Writes
 FOLDER/qos_reach.json after each run; reach_summary.py makes tables of it. Ends with 1 if something failed.
 """
 
@@ -60,7 +61,8 @@ class Reach:
         self.seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(1 << 32)
         self.found = {"version": VERSION, "seed": self.seed, "budget_s": asked.budget, "seconds": asked.seconds,
                       "settle_s": asked.settle, "kinds": asked.kinds, "goals": asked.goals, "ways": asked.ways,
-                      "gpu": gpu(), "alone": [], "alone_prepared": [], "runs": [], "not_run": []}
+                      "gpu": gpu(), "alone": [], "alone_prepared": [], "alone_busy": [],
+                      "runs": [], "not_run": []}
 
     # --- one run ---
 
@@ -92,6 +94,17 @@ class Reach:
         with mps() as server, bounded.counting((self.command(kind, self.prepare()), server)) as tasks:
             (found,) = self.measure(tasks)
         self.add_alone("alone_prepared", kind, found)
+
+    def alone_busy(self, kind):
+        """Without another kernel, but a program beside it that keeps a processor busy, as each of two does."""
+        busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        try:
+            with bounded.counting((self.command(kind), environment())) as tasks:
+                (found,) = self.measure(tasks)
+        finally:
+            busy.kill()
+            busy.wait()
+        self.add_alone("alone_busy", kind, found)
 
     def add_alone(self, name, kind, found):
         self.found[name].append({"at_s": self.now(), "kind": kind} | found)
@@ -240,7 +253,7 @@ class Reach:
             order.shuffle(cases)
             kinds = sorted(set(pair))
             are_prepared = any(way in PREPARED for way in asked.ways)
-            alone_s = (2 + are_prepared) * len(kinds) * (one + SETTLE_S)
+            alone_s = (2 + 2 * are_prepared) * len(kinds) * (one + SETTLE_S)
             if self.now() + alone_s + sum(one + self.settle_s(way in SEARCHING) for way, _ in cases) > asked.budget:
                 for way, goal in cases:
                     self.leave_out("the budget was used up", pair, way, goal)
@@ -251,6 +264,7 @@ class Reach:
                     self.alone(kind)
                     if are_prepared:
                         self.alone_prepared(kind)
+                        self.alone_busy(kind)
             except (bounded.Late, subprocess.SubprocessError, OSError) as error:
                 for way, goal in cases:
                     self.leave_out(f"a kind did not run alone: {error}", pair, way, goal)

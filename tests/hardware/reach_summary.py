@@ -7,7 +7,8 @@
 *Reach*: cases in which the first kernel had its goal, in percent of its mean rate alone before and after; strictly, and at
 0.99 and 0.98 of it. *Overshoot*: how far above the goal, over the cases reached at 0.99. *Throughput*: the second kernel's
 rate in percent of its own alone, over a way's own reached cases, and over the common cases, which all ways reached. A case
-that was refused is not reached. One that failed is not counted, and is listed.
+that was refused is not reached. One that failed is not counted, and is listed. A table of its own has the cases in which
+all of the first kernel's rates alone are within 2 %.
 """
 
 import json
@@ -15,6 +16,7 @@ import pathlib
 import sys
 
 AT = 0.99
+KNOWN = 0.02
 TOLERANCES = (1, AT, 0.98)
 
 
@@ -34,6 +36,12 @@ def alone(found, kind, at_s):
     return mean(row["rate"] for row in before[-1:] + after[:1])
 
 
+def is_known(found, kind):
+    """Did all rates alone of a kind agree? Else a goal, which is a part of them, is not known as exactly as it is compared."""
+    rates = [row["rate"] for name in ("alone", "alone_prepared", "alone_busy") for row in found.get(name, ()) if row["kind"] == kind]
+    return max(rates) - min(rates) <= KNOWN * mean(rates)
+
+
 def cases(found, source):
     """Each way × pair × goal that has a result; runs without a goal are a case of each goal."""
     for run in found["runs"]:
@@ -41,7 +49,8 @@ def cases(found, source):
             continue
         for goal in [run["goal"]] if run["goal"] is not None else found["goals"]:
             case = {"way": run["way"], "case": (source, *run["pair"], goal), "pair": run["pair"], "goal": goal,
-                    "refused": "refused" in run, "of_goal": 0, "beside": None, "slowest": None}
+                    "is_known": is_known(found, run["pair"][0]), "refused": "refused" in run, "of_goal": 0, "beside": None,
+                    "slowest": None}
             if not case["refused"]:
                 base = [alone(found, kind, run["at_s"]) for kind in run["pair"]]
                 case |= {"of_goal": run["rates"][0] / base[0] / (goal / 100), "beside": run["rates"][1] / base[1],
@@ -102,6 +111,10 @@ def summary(files):
     shared = common(found)
     text.append(table("way", [row(way, [case for case in found if case["way"] == way], shared) for way in ways]))
     text.append(f"Common cases: {len(shared)}.\n")
+    known = [case for case in found if case["is_known"]]
+    if known and len(known) < len(found):
+        text.append(f"Where the first kernel's speed alone is known to {percent(KNOWN, 0)} %\n\n" + table("way", [
+            row(way, [case for case in known if case["way"] == way], common(known)) for way in ways]))
     for goal in sorted({case["goal"] for case in found}):
         text.append(f"Goal {goal} %\n\n" + table("way", [
             row(way, [case for case in found if case["way"] == way and case["goal"] == goal], shared) for way in ways]))
@@ -112,10 +125,10 @@ def summary(files):
     drift = list(drifts(files))
     if drift:
         text.append(f"Rates alone, from one to the next of the same kernel: {percent(min(drift))} to {percent(max(drift))} %.\n")
-    prepared = [row["rate"] / alone(one, row["kind"], row["at_s"]) - 1 for _, one in files for row in one.get("alone_prepared", ())]
-    if prepared:
-        text.append(f"Rates alone that nvtaskset starts at an MPS server, beside those without: {percent(min(prepared))} to "
-                    f"{percent(max(prepared))} %.\n")
+    for name, what in (("alone_prepared", "that nvtaskset starts at an MPS server"), ("alone_busy", "with a busy processor beside")):
+        rates = [row["rate"] / alone(one, row["kind"], row["at_s"]) - 1 for _, one in files for row in one.get(name, ())]
+        if rates:
+            text.append(f"Rates alone {what}, beside those without: {percent(min(rates))} to {percent(max(rates))} %.\n")
     for title, rows in (("Failed", [(run, run["failed"]) for run in failed]),
                         ("Refused", [(run, run["refused"]) for _, one in files for run in one["runs"] if "refused" in run]),
                         ("Not run", [(run, run["why"]) for run in missing])):

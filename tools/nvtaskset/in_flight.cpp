@@ -17,10 +17,11 @@
 namespace nvtaskset {
 namespace {
 
-/// A wait is this many looks whether a launch has ended: at first without pause, as kernels may be
-/// short, then with pauses of 50 us, for 0.2 s at least. It is bounded by looks and not by time,
-/// as a process may be stopped meanwhile.
-constexpr int looks_max = 4000, looks_without_pause = 100;
+/// A wait looks whether a launch has ended: without pauses for as long as kernels mostly take (a
+/// pause leaves the GPU without work for about 0.1 ms), then with pauses of 50 us, for 0.2 s at
+/// least. It is bounded by pauses and not by time, as a process may be stopped meanwhile.
+constexpr std::uint64_t without_pause_us = 1000;
+constexpr int pauses_max = 4000;
 constexpr timespec pause = {0, 50'000};
 /// Where launches are counted alone an event follows what takes about that long: one after each
 /// would take a part of those of some microseconds.
@@ -129,7 +130,8 @@ InFlight::Launch InFlight::enter(Gate &gate, Work &work, int number, cuda::Handl
         return {};
     const Uncaptured uncaptured(exchange_mode_);
     Device &device = devices_[number];
-    for (int look = 0;; look++) {
+    bool waits = false;
+    for (int pauses = 0;;) {
         const std::uint64_t now = monotonic_us();
         const std::uint32_t asked = leased(gate.lease, now), limit = in_flight_limit(gate, now);
         {
@@ -143,7 +145,7 @@ InFlight::Launch InFlight::enter(Gate &gate, Work &work, int number, cuda::Handl
                 mark(gate, device, stream);
             reap(gate, work, device, is_full());
             // A lease ends by itself.
-            const bool overdue = asked != demand::hold && is_full() && look >= looks_max;
+            const bool overdue = asked != demand::hold && is_full() && pauses >= pauses_max;
             if (overdue) {
                 gate.overdue++;
                 // It counts no more, so that the next launch does not wait for it again.
@@ -159,17 +161,19 @@ InFlight::Launch InFlight::enter(Gate &gate, Work &work, int number, cuda::Handl
                     begin_request(work, device, began);
                 device.launched_us = now;
                 device.entered++;
-                if (look)
+                if (waits)
                     gate.waited_ns += (now - began) * 1000;
                 return {&gate, &work, number, stream, false};
             }
         }
-        if (look == 0)
+        if (!std::exchange(waits, true))
             gate.waited++;
-        if (look < looks_without_pause)
+        if (now - began < without_pause_us) {
             sched_yield();
-        else
+        } else {
             nanosleep(&pause, nullptr);
+            pauses++;
+        }
     }
 }
 
