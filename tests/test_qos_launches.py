@@ -160,12 +160,12 @@ def holds(service, training):
 def test_launches_are_held_while_a_service_has_a_request(desk, mps):
     service, training = client(desk, mps, NEVER), client(desk, mps)
     mps.start("--quiet", f"{service.pid}=latency")
-    assert comes_true(lambda: demand(service) == WATCH and demand(training) == 4)
+    assert comes_true(lambda: demand(service) == WATCH and demand(training) == 2)
     for _ in range(5):
         assert holds(service, training)
         training.say("burst 1 3 cuLaunchKernel")
         assert service.ask("wait cuCtxSynchronize") == "ok"
-        assert comes_true(lambda: demand(training) == 4)
+        assert comes_true(lambda: demand(training) == 2)
         assert training.hear() == "ok"
     assert "cannot be changed" not in mps.errors()
     mps.nvqos.send_signal(signal.SIGTERM)
@@ -173,12 +173,21 @@ def test_launches_are_held_while_a_service_has_a_request(desk, mps):
     assert demand(service) == demand(training) == 0
 
 
+def test_the_limit_beside_a_service_is_smaller_there(desk, mps):
+    service, training = client(desk, mps), client(desk, mps)
+    mps.start("--json", f"{service.pid}=latency")
+    for tenants in lines(mps.nvqos):
+        if tenants["others"]["limited_tasks"]:
+            break
+    assert tenants["others"]["in_flight_limit"] == demand(training) == 2
+
+
 def test_a_request_whose_end_is_not_seen_holds_nothing_for_good(desk, mps):
     service, training = client(desk, mps, NEVER), client(desk, mps)
     mps.start("--quiet", f"{service.pid}=latency")
-    assert comes_true(lambda: demand(training) == 4)
+    assert comes_true(lambda: demand(training) == 2)
     assert holds(service, training)
-    assert comes_true(lambda: demand(training) == 4)
+    assert comes_true(lambda: demand(training) == 2)
 
 
 @pytest.mark.parametrize("how", (signal.SIGKILL, signal.SIGTERM))

@@ -127,7 +127,7 @@ TEST_F(Kept, ServesOneFirst) {
     EXPECT_NEAR(static_cast<double>(timeslices_us()[0]), 16000, 200);
     EXPECT_NEAR(static_cast<double>(timeslices_us()[1]), 30, 2);
     EXPECT_EQ(reports.back().tenants[0].held, 1U);
-    EXPECT_EQ(reports.back().tenants[1].limited, 0U) << "nvtaskset did not start it";
+    EXPECT_EQ(reports.back().tenants[1].limited.tasks, 0U) << "nvtaskset did not start it";
 }
 
 /// A timeslice would be that of both: none is set, and the table does not show one.

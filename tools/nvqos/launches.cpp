@@ -273,7 +273,7 @@ void Launches::divide_tpcs(std::uint64_t now) {
     const int all = static_cast<int>(map_->tpcs.size());
     for (auto &[page, task] : tasks_) {
         const bool paced = task.role == Role::paced;
-        const bool fits = task.paces && !task.has_turns && (paced || is_beside(task));
+        const bool fits = can_yield(task) && (paced || is_beside(task));
         const int tpcs = !fits ? 0 : paced ? division_->of_tenant() : division_->of_others();
         const auto length = static_cast<std::uint64_t>(length_.count());
         if (tpcs == task.tpcs && (!tpcs || task.mask_until_us > now + length / 4 * 3))
@@ -295,7 +295,7 @@ std::size_t Launches::number_of(std::size_t tenant) const {
 }
 
 std::uint32_t Launches::demand_of(const Task &task, bool has_request) const {
-    const bool yields = task.paces && !task.has_turns;
+    const bool yields = can_yield(task);
     const bool is_held = has_request || holds_others();
     switch (task.role) {
     case Role::none:
@@ -303,7 +303,7 @@ std::uint32_t Launches::demand_of(const Task &task, bool has_request) const {
     case Role::service:
         return task.paces ? nvtaskset::demand::watch : 0;
     case Role::behind:
-        return yields && is_held ? nvtaskset::demand::hold : in_flight;
+        return yields && is_held ? nvtaskset::demand::hold : limit_of(task);
     case Role::paced:
         return pacer_->holds(number_of(task.tenant)) ? nvtaskset::demand::hold
                                                      : nvtaskset::demand::count;
@@ -355,10 +355,10 @@ const Launches::Task *Launches::task_of(std::uint32_t pid) const {
     return task == tasks_.end() ? nullptr : &task->second;
 }
 
-bool Launches::limits(std::uint32_t pid) const {
+std::uint32_t Launches::limit(std::uint32_t pid) const {
     const std::lock_guard lock(mutex_);
     const Task *const task = task_of(pid);
-    return task && task->role == Role::behind;
+    return task && task->role == Role::behind ? limit_of(*task) : 0;
 }
 
 bool Launches::counts(std::uint32_t pid) const {

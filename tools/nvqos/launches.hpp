@@ -50,9 +50,11 @@ struct Pace {
 
 class Launches {
   public:
-    /// Launches of a process that are queued or running at most: so many that short kernels still
-    /// follow each other. It was chosen and not measured.
+    /// Launches of a process that are queued or running at most beside a service: so many that
+    /// short kernels still follow each other. It was chosen and not measured.
     static constexpr std::uint32_t in_flight = 4;
+    /// The same at its MPS server, where a request waits for all of them. By trial (docs/qos.md).
+    static constexpr std::uint32_t in_flight_at_mps = 2;
 
     /// @param pci_address of the GPU
     /// @param patience what is not renewed for so long ends by itself
@@ -68,8 +70,8 @@ class Launches {
     /// the others more
     void keep(const std::vector<Launcher> &launchers, bool divides_tpcs);
 
-    /// Are its launches limited beside a service?
-    bool limits(std::uint32_t pid) const;
+    /// Of its launches in flight, beside a service; 0: none.
+    std::uint32_t limit(std::uint32_t pid) const;
     /// Are its launches counted or held for a speed?
     bool counts(std::uint32_t pid) const;
     /// Can its launches be held, or its requests be seen, as its goal or that of another one needs?
@@ -124,6 +126,11 @@ class Launches {
         bool wanted = false;
     };
 
+    /// At an MPS server nothing else keeps it from running beside others.
+    static bool can_yield(const Task &task) { return task.paces && !task.has_turns; }
+    static std::uint32_t limit_of(const Task &task) {
+        return can_yield(task) ? in_flight_at_mps : in_flight;
+    }
     static bool is_beside(const Task &task) {
         return task.role == Role::beside || task.role == Role::behind;
     }

@@ -168,7 +168,7 @@ std::string Metrics::text() const {
                });
     of_tenants("limited_tasks", "gauge", "Of them, those whose launches in flight are limited.",
                [](const TenantReport &tenant, const Sums &) {
-                   return Value(static_cast<double>(tenant.limited));
+                   return Value(static_cast<double>(tenant.limited.tasks));
                });
     of_tenants(
         "kept", "gauge", "1: its goal was kept over the last second, within a point.",

@@ -52,8 +52,8 @@ Json tenant_json(const TenantReport &tenant) {
         {"timeslice_us", static_cast<double>(tenant.lever.timeslice) / 1000},
         {"paused", tenant.lever.paused},
         {"held_tasks", tenant.held},
-        {"limited_tasks", tenant.limited},
-        {"in_flight_limit", tenant.limited ? Json(Launches::in_flight) : Json()},
+        {"limited_tasks", tenant.limited.tasks},
+        {"in_flight_limit", tenant.limited.launches ? Json(tenant.limited.launches) : Json()},
         {"paced_tasks", tenant.paced},
         {"kept", tenant.record.kept},
         {"violations", tenant.violations},
@@ -92,7 +92,7 @@ std::string lever_of(const TenantReport &tenant) {
             text += fmt::format(" ({} of {})", tasks, tenant.tasks);
     };
     add(tenant.lever.paused ? "paused" : short_time(tenant.lever.timeslice), tenant.held);
-    add(fmt::format("{} launches", Launches::in_flight), tenant.limited);
+    add(fmt::format("{} launches", tenant.limited.launches), tenant.limited.tasks);
     add(tenant.tpcs ? fmt::format("launches held, {} TPCs", tenant.tpcs) : "launches held",
         tenant.paced);
     return text.empty() ? "none" : text;

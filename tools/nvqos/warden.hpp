@@ -19,6 +19,12 @@
 
 namespace nvqos {
 
+/// Tasks of a tenant whose launches in flight are limited.
+struct Limited {
+    std::size_t tasks = 0;
+    std::uint32_t launches = 0; ///< the smallest limit; 0: no task has one
+};
+
 /// A tenant in a line of a report. The last line has all tasks without a tenant.
 struct TenantReport {
     std::string name; ///< `others`: tasks without a tenant
@@ -32,9 +38,9 @@ struct TenantReport {
     std::int64_t waits = 0;   ///< between turns while it had work, since nvqos began
     std::optional<qos::Ns> wait_p99 = {}; ///< of them; empty: too few
     qos::Ns longest_wait = 0;
-    std::size_t held = 0;    ///< of its tasks, those whose timeslices and pauses are set
-    std::size_t limited = 0; ///< of its tasks, those whose launches in flight are limited
-    std::size_t paced = 0;   ///< of its tasks, those with launches counted or held for a speed
+    std::size_t held = 0; ///< of its tasks, those whose timeslices and pauses are set
+    Limited limited = {};
+    std::size_t paced = 0; ///< of its tasks, those with launches counted or held for a speed
     std::optional<Pace> pace = {};         ///< if its speed is kept by launches
     int tpcs = 0;                          ///< those that its paced tasks have; 0: all
     std::optional<Requests> requests = {}; ///< of a service, if nvtaskset started it
@@ -145,7 +151,7 @@ class Warden {
     void judge_launches(qos::EpochRecord &epoch) const;
     const qos::Goal &goal_of(std::size_t tenant) const;
     std::size_t held_of(std::size_t tenant) const;
-    std::size_t limited_of(std::size_t tenant) const;
+    Limited limited_of(std::size_t tenant) const;
     std::size_t paced_of(std::size_t tenant) const;
     int tpcs_of(std::size_t tenant) const;
     nvdebug::TaskState wanted(const Task &task) const;

@@ -66,10 +66,14 @@ std::size_t Warden::held_of(std::size_t tenant) const {
     }));
 }
 
-std::size_t Warden::limited_of(std::size_t tenant) const {
-    return static_cast<std::size_t>(std::ranges::count_if(tasks_, [&](const auto &one) {
-        return one.second.tenant == tenant && launches_ && launches_->limits(one.first);
-    }));
+Limited Warden::limited_of(std::size_t tenant) const {
+    Limited limited;
+    for (const auto &[pid, task] : tasks_)
+        if (const auto limit = task.tenant == tenant && launches_ ? launches_->limit(pid) : 0) {
+            limited.tasks++;
+            limited.launches = limited.launches ? std::min(limited.launches, limit) : limit;
+        }
+    return limited;
 }
 
 std::size_t Warden::paced_of(std::size_t tenant) const {
