@@ -46,6 +46,9 @@ class Governor {
     /// one
     void set_goals(const std::vector<Goal> &goals,
                    std::span<const std::optional<std::size_t>> before, Ns now);
+    /// What pauses take now, from when step() is due until nothing of the task runs, in place of
+    /// Costs::pause: caps are left so early.
+    void set_pause(Ns takes) { settings_.costs.pause = takes; }
     /// Some turns are missing between the last one and the next.
     void lose() { demand_.lose(); }
 

@@ -28,9 +28,11 @@ class Kept : public Served {
             refused = made.error();
     }
 
-    void keep_until(Ns end) {
+    /// @param late each step comes so much later than it is due
+    void keep_until(Ns end, Ns late = 0) {
         while (sim.now() < end) {
-            run_until(std::min(end, sim.now() + std::max<Ns>(warden->wait(), 100 * qos::us)));
+            const Ns wait = std::max<Ns>(warden->wait(), 100 * qos::us) + late;
+            run_until(std::min(end, sim.now() + wait));
             auto report = warden->step();
             steps++;
             ASSERT_TRUE(report) << report.error().sentence;

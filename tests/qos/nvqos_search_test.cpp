@@ -87,6 +87,27 @@ TEST_F(Kept, GoalsGoOnWhileASearchHangs) {
     EXPECT_EQ(enabled(), all_on);
 }
 
+/// As while the driver answers late.
+TEST_F(Kept, ACapWhilePausesComeLate) {
+    sim.tasks[0].arrives = simulated::always();
+    start({"557=cap:30%"});
+    ASSERT_TRUE(warden);
+    keep_until(2 * qos::second);
+    EXPECT_LE(most_of_a_second(0), 303 * ms);
+    // The first late one is not foreseen.
+    keep_until(4 * qos::second, 15 * ms);
+    EXPECT_LE(most_of_a_second(2 * qos::second), 320 * ms);
+    const Ns used = sim.tasks[0].used, since = sim.now();
+    keep_until(since + 4 * qos::second, 15 * ms);
+    EXPECT_LE(most_of_a_second(since), 303 * ms);
+    EXPECT_GE(points(0, since, used), 27);
+    // And once it answers at once again, the cap is used again.
+    keep_until(sim.now() + 8 * qos::second);
+    const Ns later = sim.tasks[0].used, from = sim.now();
+    keep_until(from + 3 * qos::second);
+    EXPECT_GE(points(0, from, later), 29);
+}
+
 /// It is not among the processes that were listed, but its switches are read.
 TEST_F(Kept, ANewcomerDuringASearch) {
     sim.tasks[0].arrives = simulated::always();

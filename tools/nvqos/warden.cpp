@@ -240,10 +240,20 @@ void Warden::apply(Ns now) {
             task->paused_since.reset();
         else if (!task->paused_since) {
             task->paused_since = std::max(now_, clock_.estimate());
+            note_pause(*task->paused_since - std::min(due_, now_));
             marks_.pause(task->tenant);
         }
     }
     keep_launches();
+}
+
+/// While processes start or end, the driver answers late (up to 40 ms on an H200), and the next
+/// pauses are asked for earlier. What that leaves unused stays credit.
+void Warden::note_pause(Ns took) {
+    constexpr Ns longest = 25 * qos::ms;
+    took = std::min(took, longest);
+    pause_takes_ = took > pause_takes_ ? took : pause_takes_ - (pause_takes_ - took) / 8;
+    governor_->set_pause(std::max(pause_takes_, asked_.settings.costs.pause));
 }
 
 Outcome<std::optional<Report>> Warden::step() {
@@ -275,6 +285,7 @@ Outcome<std::optional<Report>> Warden::step() {
     }
     apply(now_);
     begin_search();
+    due_ = governor_->due();
     return made;
 }
 

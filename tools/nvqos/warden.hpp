@@ -4,6 +4,7 @@
 #pragma once
 
 #include <future>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -147,6 +148,7 @@ class Warden {
     void take_goals(const Asked &asked);
     void put_levers();
     void apply(qos::Ns now);
+    void note_pause(qos::Ns took);
     void keep_launches();
     void judge_launches(qos::EpochRecord &epoch) const;
     const qos::Goal &goal_of(std::size_t tenant) const;
@@ -180,6 +182,8 @@ class Warden {
     qos::Ns now_ = 0;
 
     std::optional<qos::Governor> governor_;
+    qos::Ns due_ = std::numeric_limits<qos::Ns>::max(); ///< when step() was to be called at last
+    qos::Ns pause_takes_ = 0;                           ///< by the last ones
     std::vector<std::uint64_t> violations_; ///< by tenant
     std::uint64_t past_violations_ = 0;     ///< of those that are there no more
     std::vector<qos::Ns> used_, since_;     ///< by tenant: Use::used, and when that began
