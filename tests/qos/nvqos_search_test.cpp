@@ -55,14 +55,23 @@ TEST_F(Kept, TurnsOfTasksThatHaveEndedAreTheirs) {
     EXPECT_NEAR(static_cast<double>(seen), static_cast<double>(sim.tasks[0].used), 1.0 * ms);
 }
 
-TEST_F(Kept, GoalsGoOnWhileASearchHangs) {
+/// The driver does not answer searches, which other threads make, until it does.
+class Hanging : public Kept {
+  protected:
+    Hanging() {
+        kernel.before_ioctl = [this, until = answers.get_future().share(),
+                               own = std::this_thread::get_id()] {
+            if (hangs && std::this_thread::get_id() != own)
+                until.wait();
+        };
+    }
+    ~Hanging() override { kernel.before_ioctl = nullptr; }
+
     std::atomic<bool> hangs = false;
     std::promise<void> answers;
-    kernel.before_ioctl = [&hangs, until = answers.get_future().share(),
-                           own = std::this_thread::get_id()] {
-        if (hangs && std::this_thread::get_id() != own)
-            until.wait();
-    };
+};
+
+TEST_F(Hanging, GoalsGoOnMeanwhile) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     start({"557=cap:30%"}, {}, std::launch::async);
@@ -83,8 +92,47 @@ TEST_F(Kept, GoalsGoOnWhileASearchHangs) {
         return reports.back().tenants[1].held == 2;
     }));
     warden.reset();
-    kernel.before_ioctl = nullptr;
     EXPECT_EQ(enabled(), all_on);
+}
+
+TEST_F(Hanging, TheEndDoesNotWaitToRestore) {
+    const auto before = timeslices_us();
+    sim.tasks[0].arrives = simulated::always();
+    sim.tasks[1].arrives = simulated::always();
+    start({"557=share:30%,cap:30%"}, {}, std::launch::async);
+    ASSERT_TRUE(warden);
+    keep_until(500 * ms);
+    hangs = true;
+    add_third(600, simulated::always());
+    keep_until(sim.now() + 300 * ms);
+    EXPECT_NE(timeslices_us(), before);
+    warden->let_go();
+    EXPECT_EQ(timeslices_us(), before);
+    EXPECT_EQ(enabled(), all_on);
+    answers.set_value();
+    warden.reset();
+}
+
+/// Its switches are read, but its channels may not be among those that were found.
+TEST_F(Kept, AContextThatComesDuringASearchIsSearchedFor) {
+    sim.tasks[0].arrives = simulated::always();
+    start({"557=share:40%"});
+    ASSERT_TRUE(warden);
+    keep_until(500 * ms);
+    sim.tasks[1].arrives = simulated::always(); // a context that was not seen before
+    bool came = false;
+    kernel.before_question = [&] {
+        if (std::exchange(came, true))
+            return;
+        sim.tasks.push_back({0, simulated::always()});
+        pid_of.push_back(557);
+        run_until(sim.now() + 30 * ms);
+    };
+    while (!came)
+        keep_until(sim.now() + 10 * ms);
+    const std::uint64_t before = kernel.questions;
+    keep_until(sim.now() + 300 * ms);
+    EXPECT_GT(kernel.questions, before);
 }
 
 /// As while the driver answers late.

@@ -68,6 +68,9 @@ class Session {
     Session &operator=(const Session &) = delete;
     /// What is over must not look as if it went on.
     ~Session() {
+        // All GPUs' tasks, before one of them is waited for.
+        for (const auto &warden : wardens_)
+            warden->let_go();
         if (has_metrics_)
             ::unlink(invocation_.metrics->c_str());
         if (signals_ >= 0)

@@ -111,6 +111,10 @@ Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &as
 }
 
 Warden::~Warden() {
+    let_go();
+}
+
+void Warden::let_go() {
     tasks_.clear();
     launches_.reset();
     marks_.set({});

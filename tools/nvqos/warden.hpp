@@ -82,8 +82,10 @@ class Warden {
 
     Warden(const Warden &) = delete;
     Warden &operator=(const Warden &) = delete;
-    /// Restores all tasks.
+    /// Restores all tasks, and waits for a search that goes on.
     ~Warden();
+    /// The same without waiting; nothing but the end may follow.
+    void let_go();
 
     /// Reads the switches since the last step, decides, and changes tasks. Returns the epoch that
     /// ended, if one did.
@@ -184,10 +186,10 @@ class Warden {
     std::optional<qos::Governor> governor_;
     qos::Ns due_ = std::numeric_limits<qos::Ns>::max(); ///< when step() was to be called at last
     qos::Ns pause_takes_ = 0;                           ///< by the last ones
-    std::vector<std::uint64_t> violations_; ///< by tenant
-    std::uint64_t past_violations_ = 0;     ///< of those that are there no more
-    std::vector<qos::Ns> used_, since_;     ///< by tenant: Use::used, and when that began
-    std::map<std::uint32_t, Task> tasks_;   ///< by pid
+    std::vector<std::uint64_t> violations_;             ///< by tenant
+    std::uint64_t past_violations_ = 0;                 ///< of those that are there no more
+    std::vector<qos::Ns> used_, since_;   ///< by tenant: Use::used, and when that began
+    std::map<std::uint32_t, Task> tasks_; ///< by pid
     /// By pid and context: when the last part of a turn ended.
     std::map<std::pair<std::uint32_t, std::uint32_t>, qos::Ns> contexts_;
     std::map<std::uint32_t, std::uint64_t>

@@ -94,6 +94,7 @@ bool Warden::is_searching() const {
 
 void Warden::look() {
     looked_at_ = now_;
+    look_needed_ = false; // what comes from now on may not be found
     looking_ = std::async(options_.searches, [gpu = gpu_] { return gpu.owners(); });
 }
 
@@ -129,6 +130,7 @@ void Warden::begin_search() {
 
 Outcome<bool> Warden::take_found() {
     if (const auto owners = result_of(looking_)) {
+        look_needed_ = look_needed_ || !*owners;
         if (!*owners)
             return owners->error().code == nvdebug::ErrorCode::gone ? fail(owners->error())
                                                                     : Outcome<bool>(false);
@@ -157,7 +159,6 @@ Outcome<void> Warden::find_tasks() {
 }
 
 void Warden::take_owners(const nvdebug::Owners &owners) {
-    look_needed_ = false;
     if (owners.denied || owners.hidden)
         warn_once(
             fmt::format("gpu{}: there may be tasks that this user may not change; run it as root",
