@@ -126,7 +126,6 @@ class Warden {
         std::optional<nvdebug::TaskState> asked = {}; ///< what the hold was last asked for
         qos::Ns asked_at = 0;
         std::optional<qos::Ns> paused_since = {}; ///< when the driver had confirmed the pause
-        qos::Ns appeared = 0;                     ///< when the first switch of it was read
         bool recorded = false; ///< a switch of it was read, or show_on_record() has made one
     };
 

@@ -57,7 +57,6 @@ Warden::Task &Warden::task_of(std::uint32_t pid) {
         task.process = reader_->process(pid);
         task.process.pid = pid;
         task.tenant = tenant_of(task.process);
-        task.appeared = now_;
         look_needed_ = look_needed_ || !passed_over_.contains(pid);
     }
     return task;
@@ -190,18 +189,13 @@ void Warden::take_owners(const nvdebug::Owners &owners) {
         task.channels = std::move(channels);
         task.is_to_be_held = !options_.dry_run && has_goals_;
     }
-    // Reading again does not find processes that are hidden from this user, or have ended; one that
-    // came since may be found the next time.
+    // Reading again does not find processes that are hidden from this user, or have ended. Of one
+    // that came during this search, reading its turns has asked for the next one.
     passed_over_.clear();
-    const auto is_passed_over = [&](const auto &one) {
-        return !there.contains(one.first) && one.second.appeared <= looked_at_;
-    };
-    for (const auto &one : tasks_)
-        if (is_passed_over(one))
-            passed_over_.insert(one.first);
-        else
-            look_needed_ = look_needed_ || !there.contains(one.first);
-    std::erase_if(tasks_, is_passed_over);
+    for (const auto &[pid, task] : tasks_)
+        if (!there.contains(pid))
+            passed_over_.insert(pid);
+    std::erase_if(tasks_, [&](const auto &one) { return !there.contains(one.first); });
     if (governor_)
         count_tsgs();
 }
