@@ -186,8 +186,8 @@ def section(asked, services, training, case, seed, way):
         time.sleep(STEP_S)
     finally:
         if keeping:
-            limit(asked, training, 0)
             keeping.end()
+            limit(asked, training, 0)
     times = sorted(ms for _, _, some in answers for ms in some)
     row = {"way": way, "requests": len(times), "median_ms": statistics.median(times),
            "mean_ms": round(statistics.fmean(times), 4), "p99_ms": times[math.ceil(0.99 * len(times)) - 1], "max_ms": times[-1]}

@@ -11,7 +11,7 @@ a step), nvqos by time (a speed), nvqos by launches (the same at an MPS server),
 Spart's search and the last one's take some seconds: --settle is for how long these two run before anything counts; all
 others 1 s. The order is shuffled by the seed, which is printed; pairs that do not fit into the budget are listed, and
 so is what failed. A pair's kinds run alone before and after it, and before it as nvtaskset starts them at an MPS server,
-and beside a program that keeps a processor busy, too: kernels of some microseconds are as fast as theirs. Writes
+and beside a program that keeps a processor busy, too: kernels of some microseconds are as fast as it launches. Writes
 FOLDER/qos_reach.json after each run; reach_summary.py makes tables of it. Ends with 1 if something failed.
 """
 
