@@ -10,6 +10,11 @@ Ns in_a_second(const Cap &cap) {
     return scaled(second, cap.part, whole);
 }
 
+/// Credit of the pause of a cycle.
+Ns in_a_pause(const Cap &cap) {
+    return scaled(scaled(cap.cycle, cap.part, whole), whole - cap.part, whole);
+}
+
 /// Of its last second.
 Ns left(const Cap &cap) {
     return in_a_second(cap) - used_in_second(cap, cap.at);
@@ -67,9 +72,12 @@ Ns cycle_of(Part part, bool hurried, const Settings &settings) {
     return second / std::max<Ns>(1, (paused + longest_pause - 1) / longest_pause);
 }
 
+Ns longest_pause(const Cap &cap) {
+    return in_a_pause(cap) / 2;
+}
+
 Ns enough(const Cap &cap, const Settings &settings) {
-    return std::max(scaled(scaled(cap.cycle, cap.part, whole), whole - cap.part, whole),
-                    settings.costs.pause);
+    return std::max(in_a_pause(cap), settings.costs.pause);
 }
 
 void add_use(Cap &cap, Span use) {

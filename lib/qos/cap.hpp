@@ -33,6 +33,9 @@ struct Cap {
 /// @p hurried, as other tenants wait for their parts, it is two epochs.
 Ns cycle_of(Part part, bool hurried, const Settings &settings);
 
+/// The longest Costs::pause that leaves it runs: half of what it gains while paused.
+Ns longest_pause(const Cap &cap);
+
 /// How much credit ends a pause.
 Ns enough(const Cap &cap, const Settings &settings);
 

@@ -21,7 +21,7 @@ bool is_hurried(const std::vector<Goal> &goals) {
 } // namespace
 
 Governor::Governor(Settings settings, const std::vector<Goal> &goals, Ns now)
-    : settings_(settings), begin_(now) {
+    : settings_(settings), usual_pause_(settings.costs.pause), begin_(now) {
     for (const Goal &goal : goals)
         enter(goal, is_hurried(goals), now);
     plan_ = next_epoch(entrants_, accounts_, {}, settings_);
@@ -47,7 +47,9 @@ void Governor::enter(const Goal &goal, bool hurried, Ns now) {
 void Governor::set_goals(const std::vector<Goal> &goals,
                          std::span<const std::optional<std::size_t>> before, Ns now) {
     Governor old = std::move(*this);
-    *this = Governor(old.settings_, {}, old.begin_);
+    Settings settings = old.settings_;
+    settings.costs.pause = old.usual_pause_;
+    *this = Governor(settings, {}, old.begin_);
     std::vector<std::optional<std::size_t>> numbers(old.entrants_.size());
     for (std::size_t n = 0; n < goals.size(); n++) {
         enter(goals[n], is_hurried(goals), now);
@@ -72,6 +74,13 @@ void Governor::set_goals(const std::vector<Goal> &goals,
     demand_.renumber(numbers);
     plan_ = next_epoch(entrants_, accounts_, {}, settings_);
     apply(now);
+}
+
+void Governor::set_pause(Ns takes) {
+    for (const auto &cap : caps_)
+        if (cap && cap->part < whole)
+            takes = std::min(takes, longest_pause(*cap));
+    settings_.costs.pause = std::max(takes, usual_pause_);
 }
 
 void Governor::set_tsgs(std::size_t tenant, std::int64_t tsgs) {

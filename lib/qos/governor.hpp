@@ -46,9 +46,9 @@ class Governor {
     /// one
     void set_goals(const std::vector<Goal> &goals,
                    std::span<const std::optional<std::size_t>> before, Ns now);
-    /// What pauses take now, from when step() is due until nothing of the task runs, in place of
-    /// Costs::pause: caps are left so early.
-    void set_pause(Ns takes) { settings_.costs.pause = takes; }
+    /// What pauses take now, from when step() is due until nothing of the task runs: caps are left
+    /// so early, if that is more than Costs::pause, and as far as it leaves the smallest one runs.
+    void set_pause(Ns takes);
     /// Some turns are missing between the last one and the next.
     void lose() { demand_.lose(); }
 
@@ -73,6 +73,7 @@ class Governor {
     void apply(Ns now);
 
     Settings settings_;
+    Ns usual_pause_; ///< Costs::pause as it was given
     std::vector<Entrant> entrants_;
     std::vector<Account> accounts_;
     std::vector<std::optional<Cap>> caps_;

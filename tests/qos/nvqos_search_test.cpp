@@ -134,6 +134,18 @@ TEST_F(Kept, ACapWhilePausesComeLate) {
     EXPECT_GE(points(0, from, later), 29);
 }
 
+/// It still runs: what these took is more than it may have in a second.
+TEST_F(Kept, ASmallCapAfterPausesThatCameLate) {
+    sim.tasks[0].arrives = simulated::always();
+    start({"557=cap:2%"});
+    ASSERT_TRUE(warden);
+    keep_until(4 * qos::second, 40 * ms);
+    const Ns used = sim.tasks[0].used, since = sim.now();
+    keep_until(since + 4 * qos::second);
+    EXPECT_GE(points(0, since, used), 1);
+    EXPECT_LE(points(0, since, used), 2.2);
+}
+
 /// What is not among the tasks that were found, but on the record of switches.
 class Meanwhile : public Kept {
   protected:

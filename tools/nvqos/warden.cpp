@@ -257,7 +257,7 @@ void Warden::note_pause(Ns took) {
     constexpr Ns longest = 25 * qos::ms;
     took = std::min(took, longest);
     pause_takes_ = took > pause_takes_ ? took : pause_takes_ - (pause_takes_ - took) / 8;
-    governor_->set_pause(std::max(pause_takes_, asked_.settings.costs.pause));
+    governor_->set_pause(pause_takes_);
 }
 
 Outcome<std::optional<Report>> Warden::step() {
