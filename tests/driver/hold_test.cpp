@@ -198,7 +198,7 @@ TEST_F(Holding, EachOfSeveral) {
     EXPECT_EQ(timeslices_us()[0], before[0]);
     EXPECT_EQ(timeslices_us()[1], 512U) << "the other one's stays";
     EXPECT_EQ(enabled(), all_on);
-    // One is killed: the other's keeper has nothing of it.
+    // The other one goes on when it ends.
     kernel.end_process(557);
     put(**(*held)[0], {.timeslice_ns = 600'000});
     held->clear();

@@ -20,7 +20,7 @@
 
 namespace nvqos {
 
-/// Tasks of a tenant whose launches in flight are limited.
+/// Tasks of a tenant with a limit of launches in flight.
 struct Limited {
     std::size_t tasks = 0;
     std::uint32_t launches = 0; ///< the smallest limit; 0: no task has one
