@@ -39,7 +39,7 @@ struct TenantReport {
     std::int64_t waits = 0;   ///< between turns while it had work, since nvqos began
     std::optional<qos::Ns> wait_p99 = {}; ///< of them; empty: too few
     qos::Ns longest_wait = 0;
-    std::size_t held = 0; ///< of its tasks, those whose timeslices and pauses are set
+    std::size_t held = 0; ///< of its tasks, those with timeslices and pauses that are set
     Limited limited = {};
     std::size_t paced = 0; ///< of its tasks, those with launches counted or held for a speed
     std::optional<Pace> pace = {};         ///< if its speed is kept by launches
