@@ -11,14 +11,6 @@
 #include <unistd.h>
 
 namespace nvdebug::driver {
-namespace {
-
-/// fork() without the C library's own work; the end of the child sends no signal.
-pid_t plain_fork() {
-    return static_cast<pid_t>(::syscall(SYS_clone, 0, 0, 0, 0, 0));
-}
-
-} // namespace
 
 Answer make_call(Kernel &kernel, int descriptor, Call &call) {
     if (call.only_while_us) {
@@ -129,9 +121,9 @@ int Helper::fork(const char *name, const std::function<void()> &work) {
     sigset_t all, before;
     sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    const pid_t child = plain_fork();
+    const int child = kernel_.fork();
     if (child == 0) {
-        if (plain_fork() == 0) {
+        if (kernel_.fork() == 0) {
             ::setsid();
             ::prctl(PR_SET_NAME, name);
             // Another's mount point is not to be kept busy.
@@ -142,7 +134,7 @@ int Helper::fork(const char *name, const std::function<void()> &work) {
         }
         ::_exit(0);
     }
-    const int error = child < 0 ? errno : 0;
+    const int error = child < 0 ? -child : 0;
     while (child > 0 && ::waitpid(child, nullptr, __WALL) < 0 && errno == EINTR)
         continue;
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -43,6 +43,8 @@ class Kernel {
     virtual int process(std::uint32_t pid) = 0;
     /// A descriptor of such a process, as one of this: the same open file (pidfd_getfd()).
     virtual int take(int process, int descriptor) = 0;
+    /// Without the C library's own work; the end of the child sends no signal.
+    virtual int fork() = 0;
 };
 
 /// The running one.

@@ -73,6 +73,7 @@ class Timed final : public Kernel {
     int take(int process, int descriptor) override {
         return timed([&] { return kernel_->take(process, descriptor); });
     }
+    int fork() override { return kernel_->fork(); }
 
   private:
     std::shared_ptr<Kernel> kernel_ = nvdebug::driver::running_kernel();

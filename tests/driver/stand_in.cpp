@@ -333,6 +333,8 @@ std::uint32_t StandIn::events(const rm::Control &asked) {
         wrong("events asked for in another way");
         return rm::invalid_argument;
     }
+    if (before_flush)
+        before_flush();
     auto *const header = reinterpret_cast<rm::EventHeader *>(event_words_[event_header_]->data());
     auto *const records =
         reinterpret_cast<rm::SwitchRecord *>(event_words_[event_records_]->data());

@@ -92,6 +92,8 @@ class StandIn final : public nvdebug::driver::Kernel {
     bool real_processes = false;
     /// Called before each ioctl, without the lock.
     std::function<void()> before_ioctl;
+    /// Called before it hands out what it recorded of switches.
+    std::function<void()> before_flush;
     /// Called before a folder is listed, without the lock.
     std::function<void()> before_list;
     /// Called before a descriptor is taken.
@@ -149,6 +151,8 @@ class StandIn final : public nvdebug::driver::Kernel {
     bool counts_as_host() override { return host_numbers; }
     int process(std::uint32_t pid) override;
     int take(int process, int descriptor) override;
+    /// While no other thread is in a call: that call would never end in the child.
+    int fork() override;
 
   private:
     struct Prepared {

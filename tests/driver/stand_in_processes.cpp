@@ -163,6 +163,16 @@ int StandIn::take(int held, int descriptor) {
     return next_++;
 }
 
+int StandIn::fork() {
+    lock_.lock();
+    const pid_t child = ::fork(); // of the C library: the child allocates
+    if (child == 0)
+        std::construct_at(&lock_); // it is of a thread of the parent
+    else
+        lock_.unlock();
+    return child < 0 ? -errno : static_cast<int>(child);
+}
+
 std::uint32_t StandIn::add_process(std::uint32_t pid, const std::vector<std::uint64_t> &instances) {
     const std::uint32_t client = new_client(), device = rm::first_object_of_cuda + 2,
                         subdevice = device + 1, tsg = device + 0x10;
