@@ -146,6 +146,55 @@ TEST_F(Kept, ASmallCapAfterPausesThatCameLate) {
     EXPECT_LE(points(0, since, used), 2.2);
 }
 
+/// Of a tenant with two tasks: the other one has all of its share at once.
+TEST_F(Hanging, AnEndIsSeenMeanwhile) {
+    sim.tasks[0].arrives = simulated::always();
+    sim.tasks[1].arrives = simulated::always();
+    add_third(600, simulated::always());
+    kernel.processes[558].command = kernel.processes[600].command = "two";
+    start({"command:two=share:60%"}, {}, std::launch::async);
+    ASSERT_TRUE(warden);
+    keep_until(qos::second);
+    ASSERT_NEAR(points(1, 0, 0), 30, 2);
+    hangs = true;
+    kernel.end_process(600);
+    sim.tasks[2].arrives = nullptr;
+    sim.tasks[2].work = 0;
+    keep_until(sim.now() + 200 * ms);
+    const Ns since = sim.now(), used = sim.tasks[1].used;
+    keep_until(since + 300 * ms);
+    EXPECT_GE(points(1, since, used), 58);
+    answers.set_value();
+}
+
+/// What restored it ended a pause.
+TEST_F(Hanging, UseIsSeenAfterAKeeperWasKilled) {
+    sim.tasks[0].arrives = simulated::always();
+    sim.tasks[1].arrives = simulated::always();
+    start({"557=cap:30%"}, {}, std::launch::async);
+    ASSERT_TRUE(warden);
+    keep_until(qos::second);
+    for (const Ns end = sim.now() + 100 * ms; enabled() == all_on && sim.now() < end;)
+        keep_until(sim.now() + 1 * ms);
+    ASSERT_NE(enabled(), all_on);
+    const std::size_t before = reports.size();
+    const Ns used = sim.tasks[0].used;
+    for (const pid_t keeper : driver_test::keepers())
+        if (!first_keepers.contains(keeper))
+            ::kill(keeper, SIGKILL);
+    ASSERT_TRUE(comes_true([&] { return driver_test::keepers() == first_keepers; }));
+    hangs = true;
+    keep_until(sim.now() + 500 * ms);
+    EXPECT_EQ(enabled(), all_on);
+    const Ns seen = std::accumulate(reports.begin() + static_cast<std::ptrdiff_t>(before),
+                                    reports.end(), Ns{0}, [](Ns sum, const nvqos::Report &report) {
+                                        return sum + report.tenants[0].record.seen.used;
+                                    });
+    EXPECT_NEAR(static_cast<double>(seen), static_cast<double>(sim.tasks[0].used - used), 60.0 * ms)
+        << "an epoch goes on";
+    answers.set_value();
+}
+
 /// What is not among the tasks that were found, but on the record of switches.
 class Meanwhile : public Kept {
   protected:

@@ -370,9 +370,7 @@ void Warden::put_levers() {
         for (auto &[pid, task] : tasks_) {
             task.channels.clear();
             task.is_to_be_held = false;
-            task.hold.reset();
-            task.asked.reset();
-            task.paused_since.reset();
+            task.let_go();
         }
     }
     governor_->step(now_, false);

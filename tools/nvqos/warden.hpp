@@ -120,6 +120,7 @@ class Warden {
         /// Client and channel numbers when the hold began: with others a new hold is needed.
         std::vector<std::pair<std::uint32_t, std::uint32_t>> channels = {};
         bool is_to_be_held = false;
+        bool is_gone = false; ///< it has no channels, found so since they were listed
         std::unique_ptr<nvdebug::TaskHold> hold = nullptr;
         std::optional<bool> has_turns = {};           ///< could it be held? Empty: not tried so far
         std::string why_not = {};                     ///< there is no hold
@@ -127,6 +128,12 @@ class Warden {
         qos::Ns asked_at = 0;
         std::optional<qos::Ns> paused_since = {}; ///< when the driver had confirmed the pause
         bool recorded = false; ///< a switch of it was read, or show_on_record() has made one
+
+        void let_go() {
+            hold.reset();
+            asked.reset();
+            paused_since.reset();
+        }
     };
 
     Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Warn warn);

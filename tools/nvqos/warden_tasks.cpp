@@ -69,8 +69,12 @@ void Warden::divide() {
 }
 
 void Warden::count_tsgs() {
+    if (!governor_)
+        return; // start() does, once there is one
     std::vector<std::int64_t> turns(asked_.tenants.size() + 1);
     for (const auto &[pid, task] : tasks_) {
+        if (task.is_gone)
+            continue;
         // Without runlists it is unknown which TSGs are of GR0; a process mostly has one there.
         const std::size_t tsgs = task.hold ? task.hold->tsgs() : 1;
         turns[task.tenant] +=
@@ -106,9 +110,7 @@ void Warden::begin_search() {
         if (!std::exchange(task.is_to_be_held, false))
             continue;
         // The old hold restores the task before a new one reads its state.
-        task.hold.reset();
-        task.asked.reset();
-        task.paused_since.reset();
+        task.let_go();
         pids.push_back(pid);
         if (pids.size() == holds_at_once)
             break;
@@ -187,6 +189,7 @@ void Warden::take_owners(const nvdebug::Owners &owners) {
         if (same && task.channels == channels)
             continue;
         task.channels = std::move(channels);
+        task.is_gone = false;
         task.is_to_be_held = !options_.dry_run && has_goals_;
     }
     // Reading again does not find processes that are hidden from this user, or have ended. Of one
@@ -196,8 +199,7 @@ void Warden::take_owners(const nvdebug::Owners &owners) {
         if (!there.contains(pid))
             passed_over_.insert(pid);
     std::erase_if(tasks_, [&](const auto &one) { return !there.contains(one.first); });
-    if (governor_)
-        count_tsgs();
+    count_tsgs();
 }
 
 void Warden::take_holds(nvdebug::Result<nvdebug::TaskHolds> &holds) {
@@ -212,14 +214,13 @@ void Warden::take_holds(nvdebug::Result<nvdebug::TaskHolds> &holds) {
         if (hold)
             task.hold = std::move(*hold);
         else if (hold.error().code == nvdebug::ErrorCode::not_found)
-            look_needed_ = true;
+            lose(task, hold.error());
         else
             task.why_not =
                 fmt::format("gpu{}: {} cannot be changed, so that goals may not be kept: {}",
                             gpu_.index(), name_of(task.process), hold.error().sentence);
     }
-    if (governor_)
-        count_tsgs();
+    count_tsgs();
 }
 
 /// The driver records switches alone. A context that had the GPU before the record began leaves it
@@ -239,11 +240,12 @@ nvdebug::Result<void> Warden::show_on_record(Task &task) {
 }
 
 void Warden::lose(Task &task, const nvdebug::Error &error) {
-    task.hold.reset();
-    task.asked.reset();
+    task.let_go();
     task.channels.clear();
     look_needed_ = true;
-    if (error.code != nvdebug::ErrorCode::not_found)
+    task.is_gone = error.code == nvdebug::ErrorCode::not_found;
+    count_tsgs();
+    if (!task.is_gone)
         warn_once(
             fmt::format("gpu{}: {}: {}", gpu_.index(), name_of(task.process), error.sentence));
 }
