@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,6 +23,12 @@ struct TaskState {
     bool operator==(const TaskState &) const = default;
 };
 
+/// By its client and what that calls it: no hardware ids.
+struct HeldChannel {
+    std::uint32_t client, channel;
+    auto operator<=>(const HeldChannel &) const = default;
+};
+
 /// All TSGs and channels that processes had when Gpu::hold() was called. What was changed is undone
 /// when this object or its process ends, however it ends, and when nothing was asked for longer
 /// than HoldOptions::patience: a program that is suspended keeps nothing changed. A process that
@@ -36,7 +43,7 @@ class TaskHold {
     virtual Result<void> finish() = 0;
     /// The number of TSGs that get the timeslice.
     virtual std::size_t tsgs() const = 0;
-    virtual std::size_t channels() const = 0;
+    virtual const std::vector<HeldChannel> &channels() const = 0;
 };
 
 /// Those of Gpu::hold_each(), each with its own error.
@@ -46,6 +53,9 @@ struct HoldOptions {
     /// Timeslices are those of TSGs in this runlist alone, where lists can be read; empty: of all.
     std::optional<std::uint32_t> runlist = {};
     std::chrono::milliseconds patience{1000};
+    /// Channels of other holds: they are left out, with the timeslices of their TSGs. A process
+    /// that has made more is held further so, and what it had is not restored meanwhile.
+    std::vector<HeldChannel> except = {};
 };
 
 } // namespace nvdebug

@@ -170,12 +170,12 @@ Error cannot_hold(int number) {
 
 Result<std::unique_ptr<TaskHold>> Hold::start(std::shared_ptr<Kernel> kernel,
                                               std::vector<Process> processes, HeldCalls calls,
-                                              std::size_t channels,
+                                              std::vector<HeldChannel> channels,
                                               std::chrono::milliseconds patience) {
     int sockets[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
         return tl::unexpected(cannot_hold(errno));
-    std::unique_ptr<Hold> hold(new Hold(std::move(kernel), std::move(calls), channels));
+    std::unique_ptr<Hold> hold(new Hold(std::move(kernel), std::move(calls), std::move(channels)));
     HeldCalls &all = hold->calls_;
     Helper helper(*hold->kernel_, sockets[1], processes,
                   {&all.disable, &all.enable, &all.set, &all.look});

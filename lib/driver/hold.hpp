@@ -21,24 +21,24 @@ class Hold final : public TaskHold {
     /// The processes are those that the calls are about, and may be more.
     static Result<std::unique_ptr<TaskHold>> start(std::shared_ptr<Kernel> kernel,
                                                    std::vector<Process> processes, HeldCalls calls,
-                                                   std::size_t channels,
+                                                   std::vector<HeldChannel> channels,
                                                    std::chrono::milliseconds patience);
     ~Hold() override;
 
     Result<void> ask(const TaskState &wanted) override;
     Result<void> finish() override;
     std::size_t tsgs() const override { return calls_.set.size(); }
-    std::size_t channels() const override { return channels_; }
+    const std::vector<HeldChannel> &channels() const override { return channels_; }
 
   private:
-    Hold(std::shared_ptr<Kernel> kernel, HeldCalls calls, std::size_t channels)
-        : kernel_(std::move(kernel)), calls_(std::move(calls)), channels_(channels) {}
+    Hold(std::shared_ptr<Kernel> kernel, HeldCalls calls, std::vector<HeldChannel> channels)
+        : kernel_(std::move(kernel)), calls_(std::move(calls)), channels_(std::move(channels)) {}
     void undo_here();
     Error broken();
 
     const std::shared_ptr<Kernel> kernel_;
     HeldCalls calls_;
-    const std::size_t channels_;
+    const std::vector<HeldChannel> channels_;
     int socket_ = -1;
     std::size_t asked_ = 0; ///< of which the answers are outstanding
     /// What the helper was last seen to have done, and what it was asked for since. Each may hold.

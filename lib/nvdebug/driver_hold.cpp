@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "driver_hold.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -13,17 +15,34 @@
 namespace nvdebug::driver {
 namespace {
 
-/// Calls for the timeslices of tasks, and for all of their channels.
-Result<HeldCalls> held_calls(const DriverTasks &tasks, const OwnedChannels &channels,
-                             std::optional<std::uint32_t> runlist) {
+/// What Hold::start() takes.
+struct Planned {
     HeldCalls calls;
+    std::vector<HeldChannel> channels;
+};
+
+/// Calls for the timeslices of tasks, and for all of their channels, but those of other holds.
+Result<Planned> held_calls(const DriverTasks &tasks, const OwnedChannels &channels,
+                           const HoldOptions &options) {
+    Planned planned;
+    HeldCalls &calls = planned.calls;
+    const std::set<HeldChannel> except(options.except.begin(), options.except.end());
+    const auto is_left_out = [&](const OwnedChannel *channel) {
+        return except.contains({channel->client, channel->channel});
+    };
+    OwnedChannels own = channels;
+    std::erase_if(own, is_left_out);
+    for (const OwnedChannel *const channel : own)
+        planned.channels.push_back({channel->client, channel->channel});
     // What is disabled now stays so.
-    const OwnedChannels changed = channels_to_change(tasks, channels, false);
+    const OwnedChannels changed = channels_to_change(tasks, own, false);
     add_disable(calls.disable, tasks, changed, true);
     add_disable(calls.enable, tasks, changed, false);
     for (const OwnedTsg &tsg : tsgs_in(channels)) {
         const RunlistPlace *const place = tasks.on_lists().place_of(tsg);
-        if (runlist && !tasks.on_lists().lists().empty() && (!place || place->runlist != *runlist))
+        if (std::ranges::any_of(tsg, is_left_out) ||
+            (options.runlist && !tasks.on_lists().lists().empty() &&
+             (!place || place->runlist != *options.runlist)))
             continue;
         const ClientChannel &channel = tasks.client_channel(*tsg.front());
         if (!channel.timeslice_us)
@@ -33,25 +52,17 @@ Result<HeldCalls> held_calls(const DriverTasks &tasks, const OwnedChannels &chan
         calls.look.push_back(call_of(channel, channel.tsg, rm::Timeslice{0}));
         calls.before_us.push_back(*channel.timeslice_us);
     }
-    return calls;
+    return planned;
 }
 
-/// What Hold::start() takes.
-struct Planned {
-    HeldCalls calls;
-    std::size_t channels;
-};
-
 Result<Planned> plan(Kernel &kernel, const DriverTasks &tasks, const TaskRequest &request,
-                     std::optional<std::uint32_t> runlist) {
+                     const HoldOptions &options) {
     const auto channels = find_channels(kernel, tasks, request);
     if (!channels)
         return tl::unexpected(channels.error());
     if (auto whole = check_shared(tasks, request.pids); !whole)
         return tl::unexpected(whole.error());
-    return held_calls(tasks, *channels, runlist).map([&](HeldCalls calls) {
-        return Planned{std::move(calls), channels->size()};
-    });
+    return held_calls(tasks, *channels, options);
 }
 
 /// Moves the processes that calls are about out of all of them. Fails if one is another hold's.
@@ -88,7 +99,7 @@ Result<TaskHolds> hold(const std::shared_ptr<Kernel> &kernel, Ownership &ownersh
     std::vector<Result<Planned>> plans;
     for (const auto &pids : groups) {
         request.pids = pids;
-        plans.push_back(plan(*kernel, *tasks, request, options.runlist));
+        plans.push_back(plan(*kernel, *tasks, request, options));
     }
     TaskHolds holds;
     for (auto &planned : plans)
@@ -96,7 +107,7 @@ Result<TaskHolds> hold(const std::shared_ptr<Kernel> &kernel, Ownership &ownersh
             return take_processes(tasks->processes(), one.calls)
                 .and_then([&](std::vector<Process> processes) {
                     return Hold::start(kernel, std::move(processes), std::move(one.calls),
-                                       one.channels, options.patience);
+                                       std::move(one.channels), options.patience);
                 });
         }));
     return holds;

@@ -34,7 +34,7 @@ TEST_F(Holding, ChangesAgainAndAgainAndPutsItBack) {
     const auto before = timeslices_us();
     auto held = hold({557});
     EXPECT_EQ(held->tsgs(), 1U);
-    EXPECT_EQ(held->channels(), 2U);
+    EXPECT_EQ(held->channels().size(), 2U);
     put(*held, {.timeslice_ns = 30'000});
     EXPECT_EQ(timeslices_us()[0], 29U) << "in steps of 1,024 ns; no limit but the driver's";
     put(*held, {.timeslice_ns = 512'000, .paused = true});
@@ -173,6 +173,47 @@ TEST_F(Holding, TimeslicesAreThoseOfOneRunlist) {
     const nvdebug::Gpu seen(bench.tree(), 0);
     const std::vector<std::uint32_t> one = {557};
     EXPECT_EQ(seen.hold(one, {.runlist = 5}).value()->tsgs(), 1U) << "lists are for root";
+}
+
+/// A process that has made more: nothing of what it had is restored meanwhile.
+TEST_F(Holding, WhatIsMoreIsHeldBeside) {
+    const auto before = timeslices_us();
+    auto one = hold({557});
+    put(*one, {.timeslice_ns = 512'000, .paused = true});
+    const std::uint32_t more = kernel.add_process(557, {instances[4]});
+    for (auto &[name, object] : kernel.others[more])
+        object.timeslice_us = 2000;
+    auto two = hold({557}, {.except = one->channels()});
+    EXPECT_EQ(two->tsgs(), 1U);
+    ASSERT_EQ(two->channels().size(), 1U);
+    EXPECT_EQ(two->channels()[0].client, more);
+    EXPECT_EQ(enabled(), (std::vector<bool>{false, false, true, true, true, true}));
+    put(*two, {.timeslice_ns = 256'000, .paused = true});
+    EXPECT_EQ(enabled(), (std::vector<bool>{false, false, true, true, false, true}));
+    EXPECT_EQ(timeslices_us()[2], 256U);
+    auto all = one->channels();
+    all.push_back(two->channels()[0]);
+    auto none = hold({557}, {.except = all});
+    EXPECT_TRUE(none->channels().empty());
+    put(*none, {.timeslice_ns = 30'000});
+    none.reset();
+    one.reset();
+    EXPECT_EQ(timeslices_us()[0], before[0]);
+    EXPECT_EQ(timeslices_us()[2], 256U);
+    EXPECT_EQ(enabled(), (std::vector<bool>{true, true, true, true, false, true}));
+    two.reset();
+    EXPECT_EQ(enabled(), all_on);
+    EXPECT_EQ(timeslices_us()[2], 1998U) << "in steps of 1,024 ns";
+}
+
+/// A TSG is whose hold has a channel of it.
+TEST_F(Holding, AChannelBesideOneOfItsTsg) {
+    const auto channels = hold({557})->channels();
+    auto rest = hold({557}, {.except = {channels[0]}});
+    EXPECT_EQ(rest->tsgs(), 0U);
+    EXPECT_EQ(rest->channels(), std::vector{channels[1]});
+    put(*rest, {.timeslice_ns = 512'000, .paused = true});
+    EXPECT_EQ(enabled(), (std::vector<bool>{true, false, true, true, true, true}));
 }
 
 /// Each by itself, after one search.

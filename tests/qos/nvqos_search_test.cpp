@@ -227,6 +227,26 @@ TEST_F(Meanwhile, ANewcomerIsSearchedFor) {
     EXPECT_EQ(enabled(), all_on);
 }
 
+/// It is held beside the one that is held, which stays as it is.
+TEST_F(Meanwhile, AnotherContextIsHeldAsWell) {
+    const auto before = timeslices_us();
+    search([&] { add_context(557); });
+    const std::size_t asked_before = kernel.changes().size();
+    keep_until(sim.now() + 400 * ms);
+    EXPECT_EQ(reports.back().tenants[0].tsgs, 2);
+    const auto all = kernel.changes();
+    EXPECT_TRUE(std::none_of(all.begin() + static_cast<std::ptrdiff_t>(asked_before), all.end(),
+                             [&](const driver_test::StandIn::Change &change) {
+                                 return change.client == first && change.value == 2000;
+                             }))
+        << "as it was before";
+    EXPECT_NEAR(static_cast<double>(timeslices_us()[0]), static_cast<double>(timeslices_us()[2]),
+                10.0);
+    warden.reset();
+    EXPECT_EQ(timeslices_us()[0], before[0]);
+    EXPECT_EQ(timeslices_us()[2], 1998U);
+}
+
 TEST_F(Meanwhile, AnotherContextIsSearchedFor) {
     search([&] {
         sim.tasks.push_back({0, simulated::always()});

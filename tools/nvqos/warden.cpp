@@ -220,7 +220,7 @@ void Warden::apply(Ns now) {
     const Ns beat = std::chrono::nanoseconds(options_.patience).count() / 4;
     std::vector<Task *> asked;
     for (auto &[pid, task] : tasks_) {
-        if (!task.hold)
+        if (task.holds.empty())
             continue;
         if (auto shown = show_on_record(task); !shown) {
             lose(task, shown.error());
@@ -229,7 +229,7 @@ void Warden::apply(Ns now) {
         const nvdebug::TaskState state = wanted(task);
         if (task.asked == state && now - task.asked_at < beat)
             continue;
-        if (auto sent = task.hold->ask(state); !sent) {
+        if (auto sent = task.ask(state); !sent) {
             lose(task, sent.error());
             continue;
         }
@@ -238,7 +238,7 @@ void Warden::apply(Ns now) {
         asked.push_back(&task);
     }
     for (Task *const task : asked) {
-        if (auto finished = task->hold->finish(); !finished)
+        if (auto finished = task->finish(); !finished)
             lose(*task, finished.error());
         if (!task->asked || !task->asked->paused)
             task->paused_since.reset();

@@ -117,23 +117,27 @@ class Warden {
     struct Task {
         nvdebug::Process process;
         std::size_t tenant = 0;
-        /// Client and channel numbers when the hold began: with others a new hold is needed.
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> channels = {};
+        std::vector<nvdebug::HeldChannel> channels = {}; ///< as they were last listed, or none
         bool is_to_be_held = false;
         bool is_gone = false; ///< it has no channels, found so since they were listed
-        std::unique_ptr<nvdebug::TaskHold> hold = nullptr;
+        /// Of its first channels, and of those that it made later.
+        std::vector<std::unique_ptr<nvdebug::TaskHold>> holds = {};
         std::optional<bool> has_turns = {};           ///< could it be held? Empty: not tried so far
-        std::string why_not = {};                     ///< there is no hold
-        std::optional<nvdebug::TaskState> asked = {}; ///< what the hold was last asked for
+        std::string why_not = {};                     ///< it, or some channels, are not held
+        std::optional<nvdebug::TaskState> asked = {}; ///< what all holds were last asked for
         qos::Ns asked_at = 0;
         std::optional<qos::Ns> paused_since = {}; ///< when the driver had confirmed the pause
         bool recorded = false; ///< a switch of it was read, or show_on_record() has made one
 
         void let_go() {
-            hold.reset();
+            holds.clear();
             asked.reset();
             paused_since.reset();
         }
+        nvdebug::Result<void> ask(const nvdebug::TaskState &state);
+        nvdebug::Result<void> finish();
+        std::size_t tsgs() const;
+        std::vector<nvdebug::HeldChannel> held() const;
     };
 
     Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Warn warn);

@@ -62,7 +62,7 @@ void Warden::judge_launches(qos::EpochRecord &epoch) const {
 /// none, and prints what would be set.
 std::size_t Warden::held_of(std::size_t tenant) const {
     return static_cast<std::size_t>(std::ranges::count_if(tasks_, [&](const auto &one) {
-        return one.second.tenant == tenant && (one.second.hold || options_.dry_run);
+        return one.second.tenant == tenant && (!one.second.holds.empty() || options_.dry_run);
     }));
 }
 

@@ -4,6 +4,8 @@
 /// H200, and a search takes hundreds.
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "lib/base/printable.hpp"
@@ -20,6 +22,8 @@ namespace {
 constexpr Ns look_for_clients = 5 * qos::second;
 /// What Linux has of the name of MPS' server and of its control daemon.
 constexpr std::string_view mps = "nvidia-cuda-mps";
+/// Of a task: for each there is a process. With more, it is let go and held anew.
+constexpr std::size_t most_holds = 8;
 /// Tasks that are held at once: levers of these are set before others are held.
 constexpr std::size_t holds_at_once = 64;
 
@@ -31,11 +35,44 @@ std::optional<Found> result_of(std::future<Found> &search) {
     return search.get();
 }
 
+/// Returns whether @p all has each of @p some.
+bool is_among(std::vector<nvdebug::HeldChannel> some, std::vector<nvdebug::HeldChannel> all) {
+    std::ranges::sort(some);
+    std::ranges::sort(all);
+    return std::ranges::includes(all, some);
+}
+
 std::string name_of(const nvdebug::Process &process) {
     return fmt::format("{}[{}]", printable(process.command.value_or("process")), process.pid);
 }
 
 } // namespace
+
+nvdebug::Result<void> Warden::Task::ask(const nvdebug::TaskState &state) {
+    for (const auto &hold : holds)
+        if (auto sent = hold->ask(state); !sent)
+            return sent;
+    return {};
+}
+
+nvdebug::Result<void> Warden::Task::finish() {
+    for (const auto &hold : holds)
+        if (auto finished = hold->finish(); !finished)
+            return finished;
+    return {};
+}
+
+std::size_t Warden::Task::tsgs() const {
+    return std::transform_reduce(holds.begin(), holds.end(), std::size_t{0}, std::plus(),
+                                 [](const auto &hold) { return hold->tsgs(); });
+}
+
+std::vector<nvdebug::HeldChannel> Warden::Task::held() const {
+    std::vector<nvdebug::HeldChannel> all;
+    for (const auto &hold : holds)
+        all.insert(all.end(), hold->channels().begin(), hold->channels().end());
+    return all;
+}
 
 std::size_t Warden::tenant_of(const nvdebug::Process &process) const {
     for (std::size_t n = 0; n < asked_.tenants.size(); n++) {
@@ -76,7 +113,7 @@ void Warden::count_tsgs() {
         if (task.is_gone)
             continue;
         // Without runlists it is unknown which TSGs are of GR0; a process mostly has one there.
-        const std::size_t tsgs = task.hold ? task.hold->tsgs() : 1;
+        const std::size_t tsgs = task.holds.empty() ? 1 : task.tsgs();
         turns[task.tenant] +=
             static_cast<std::int64_t>(runlist_ ? tsgs : std::min<std::size_t>(tsgs, 1));
     }
@@ -106,18 +143,23 @@ void Warden::begin_search() {
     if (is_searching())
         return;
     std::vector<std::uint32_t> pids;
+    nvdebug::HoldOptions options{.runlist = runlist_, .patience = options_.patience};
     for (auto &[pid, task] : tasks_) {
         if (!std::exchange(task.is_to_be_held, false))
             continue;
-        // The old hold restores the task before a new one reads its state.
-        task.let_go();
+        const std::vector<nvdebug::HeldChannel> held = task.held();
+        if (task.holds.size() == most_holds || !is_among(held, task.channels)) {
+            // They restore the task before a new one reads its state.
+            task.let_go();
+        } else {
+            options.except.insert(options.except.end(), held.begin(), held.end());
+        }
         pids.push_back(pid);
         if (pids.size() == holds_at_once)
             break;
     }
     if (!pids.empty()) {
         held_ = pids;
-        const nvdebug::HoldOptions options{.runlist = runlist_, .patience = options_.patience};
         holding_ = std::async(options_.searches, [gpu = gpu_, pids = std::move(pids), options] {
             return gpu.hold_each(pids, options);
         });
@@ -168,10 +210,10 @@ void Warden::take_owners(const nvdebug::Owners &owners) {
     has_mps_ = false;
     for (const nvdebug::Process &process : owners.processes) {
         has_mps_ = has_mps_ || process.command.value_or("").starts_with(mps);
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> channels;
+        std::vector<nvdebug::HeldChannel> channels;
         for (const nvdebug::OwnedChannel &channel : owners.channels)
             if (channel.pid == process.pid)
-                channels.emplace_back(channel.client, channel.channel);
+                channels.push_back({channel.client, channel.channel});
         if (channels.empty())
             continue;
         there.insert(process.pid);
@@ -209,16 +251,17 @@ void Warden::take_holds(nvdebug::Result<nvdebug::TaskHolds> &holds) {
             continue;
         Task &task = at->second;
         auto hold = holds ? std::move((*holds)[n]) : tl::unexpected(holds.error());
-        task.has_turns = hold.has_value();
         task.why_not.clear();
-        if (hold)
-            task.hold = std::move(*hold);
-        else if (hold.error().code == nvdebug::ErrorCode::not_found)
+        if (!hold && hold.error().code == nvdebug::ErrorCode::not_found)
             lose(task, hold.error());
-        else
+        else if (!hold)
             task.why_not =
                 fmt::format("gpu{}: {} cannot be changed, so that goals may not be kept: {}",
                             gpu_.index(), name_of(task.process), hold.error().sentence);
+        else if (!(*hold)->channels().empty())
+            task.holds.push_back(std::move(*hold));
+        task.asked.reset(); // for what is held now, too
+        task.has_turns = !task.holds.empty();
     }
     count_tsgs();
 }
@@ -234,7 +277,7 @@ nvdebug::Result<void> Warden::show_on_record(Task &task) {
     task.recorded = true;
     task.asked.reset();
     for (const bool paused : {true, false})
-        if (auto done = task.hold->ask({.paused = paused}); !done || !(done = task.hold->finish()))
+        if (auto done = task.ask({.paused = paused}); !done || !(done = task.finish()))
             return done;
     return {};
 }
