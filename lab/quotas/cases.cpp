@@ -57,7 +57,10 @@ Offer offer(const Place &place, const qos::Shape &shape) {
                 .every = place.has("every") ? place.at("every").number(1, limit::cycles) : 1,
                 .count = place.has("count") ? place.at("count").number(0, limit::count) : 1,
                 .lanes = {}};
-    if (const Place sm = place.at("sm"); sm.value != "all")
+    const Place sm = place.at("sm");
+    if (sm.value.is_string() && sm.value != "all")
+        wrong(sm.where(), "is neither the number of an SM nor 'all'");
+    if (sm.value != "all")
         found.sm = index(sm, shape.sms);
     const Place lanes = place.at("lanes");
     if (!lanes.value.is_array())

@@ -59,6 +59,8 @@ Rational rational(const Place &place, const Rational &least) {
         wrong(place.where(), "is neither a number nor a text like \"3/4\"");
     }
     const std::optional<Rational> found = rational_of(text);
+    if (text.starts_with('-') && rational_of(std::string_view(text).substr(1)))
+        wrong(place.where(), in_quotes(text) + " is less than " + least.get_str());
     if (!found)
         wrong(place.where(), in_quotes(text) +
                                  " is not a number like 3, 0.75 or 3/4 with at most " +

@@ -13,11 +13,6 @@ namespace {
 using nvdebug::base::in_quotes;
 using nvdebug::base::wrong;
 
-/** A reading's value is a word that is not known: not an error, but nothing that can be done. */
-struct Unsupported {
-    std::string sentence;
-};
-
 using Set = std::function<void(const Place &, qos::Readings &)>;
 
 template <typename Enum>
@@ -32,7 +27,7 @@ Set word(Enum qos::Readings::*field, std::vector<std::pair<std::string, Enum>> w
             }
             all += (all.empty() ? "" : ", ") + known;
         }
-        throw Unsupported{place.where() + ": " + in_quotes(given) + " is none of " + all};
+        wrong(place.where(), in_quotes(given) + " is none of " + all);
     };
 }
 
@@ -120,12 +115,12 @@ std::string read_readings(const Place &place, qos::Readings &into) {
         const Place at{value, place.path + "." + (setters().contains(key) ? key : in_quotes(key))};
         try {
             if (!setters().contains(key))
-                throw Unsupported{at.where() + ": there is no such reading"};
+                wrong(at.where(), "there is no such reading");
             if (!value.is_null())
                 setters().at(key)(at, into);
-        } catch (const Unsupported &unknown) {
+        } catch (const nvdebug::base::Wrong &error) {
             if (unsupported.empty())
-                unsupported = unknown.sentence;
+                unsupported = error.sentence;
         }
     }
     return unsupported;
