@@ -11,6 +11,29 @@
 #include <unistd.h>
 
 namespace nvdebug::driver {
+namespace {
+
+/// Each channel of a request alone. Fails as one of them does, or if all have gone.
+Answer disable_each(Kernel &kernel, int descriptor, const Call &call,
+                    const rm::DisableChannels &all) {
+    Answer gone{rm::ok, 0}, failed = gone;
+    bool any = false;
+    for (std::uint32_t n = 0; n < all.count; n++) {
+        rm::DisableChannels one{};
+        one.disable = all.disable;
+        one.count = 1;
+        one.clients[0] = all.clients[n];
+        one.channels[0] = all.channels[n];
+        const Answer answer = ask_rm(kernel, descriptor, call.client, call.object,
+                                     rm::DisableChannels::command, &one, sizeof(one));
+        any = any || answer.ok();
+        if (!answer.ok())
+            (answer.is_gone() ? gone : failed) = answer;
+    }
+    return !failed.ok() ? failed : any ? Answer{rm::ok, 0} : gone;
+}
+
+} // namespace
 
 Answer make_call(Kernel &kernel, int descriptor, Call &call) {
     if (call.only_while_us) {
@@ -20,8 +43,16 @@ Answer make_call(Kernel &kernel, int descriptor, Call &call) {
         if (answer.ok() && now.us != *call.only_while_us)
             return answer;
     }
-    return ask_rm(kernel, descriptor, call.client, call.object, call.command, call.params.data(),
-                  call.params.size());
+    const Answer answer = ask_rm(kernel, descriptor, call.client, call.object, call.command,
+                                 call.params.data(), call.params.size());
+    // The process may have freed one of the channels: of the others nothing may have been done.
+    if (call.command == rm::DisableChannels::command && answer.is_gone()) {
+        rm::DisableChannels all{};
+        std::memcpy(&all, call.params.data(), sizeof(all));
+        if (all.count > 1)
+            return disable_each(kernel, descriptor, call, all);
+    }
+    return answer;
 }
 
 Helper::Helper(Kernel &kernel, int socket, const std::vector<Process> &processes,

@@ -79,9 +79,7 @@ class Hand {
         if (!helper_.is_there(call))
             return {rm::ok, 0};
         const Answer answer = helper_.make(call);
-        const bool gone =
-            answer.status == rm::invalid_client || answer.status == rm::object_not_found;
-        return gone ? Answer{rm::ok, 0} : answer;
+        return answer.is_gone() ? Answer{rm::ok, 0} : answer;
     }
 
     Answer make_all(std::vector<Call> &calls) {

@@ -37,6 +37,12 @@ struct Answer {
     std::uint32_t status;
     int error;
     bool ok() const { return !error && status == rm::ok; }
+    /// What it was about is there no more, or another object has its name (OGKM,
+    /// kernel_channel.c: CliGetKernelChannel()).
+    bool is_gone() const {
+        return !error && (status == rm::invalid_client || status == rm::object_not_found ||
+                          status == rm::invalid_channel);
+    }
 };
 Answer ask_rm(Kernel &kernel, int descriptor, std::uint32_t client, std::uint32_t object,
               std::uint32_t command, void *params, std::size_t bytes);

@@ -345,6 +345,7 @@ enum Status : std::uint32_t {
     gpu_is_lost = 0x0f,
     insufficient_permissions = 0x1b,
     invalid_argument = 0x1f,
+    invalid_channel = 0x21,
     invalid_client = 0x23,
     not_supported = 0x56,
     object_not_found = 0x57,

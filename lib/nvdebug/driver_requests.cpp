@@ -18,8 +18,7 @@ Error refused(Kernel &kernel, const TaskRequest &request, const Process &process
               const Answer &answer) {
     const std::string what =
         "cannot " + std::string(request.control.words) + " " + name_of(process) + ": ";
-    if (start_of(kernel, process.pid) != process.started || answer.status == rm::invalid_client ||
-        answer.status == rm::object_not_found)
+    if (start_of(kernel, process.pid) != process.started || answer.is_gone())
         return {ErrorCode::not_found, ESRCH, "",
                 what + "the process has ended, or freed it, meanwhile; changes to other processes "
                        "were undone"};

@@ -147,6 +147,19 @@ TEST_F(Holding, AKeeperThatIsKilledLeavesNothingChanged) {
     EXPECT_EQ(timeslices_us(), before);
 }
 
+/// The driver refuses what is asked of that and another one together.
+TEST_F(Holding, AChannelThatIsFreedDoesNotKeepTheOthersPaused) {
+    auto held = hold({557});
+    put(*held, {.paused = true});
+    ASSERT_EQ(enabled(), (std::vector<bool>{false, false, true, true, true, true}));
+    kernel.others[first].erase(held->channels()[0].channel);
+    for (const pid_t keeper : keepers())
+        if (!first_keepers.contains(keeper))
+            ::kill(keeper, SIGKILL);
+    EXPECT_FALSE(held->ask({}).and_then([&] { return held->finish(); }));
+    EXPECT_EQ(enabled(), (std::vector<bool>{false, true, true, true, true, true}));
+}
+
 /// All of it or nothing: what is refused is that of the second process.
 TEST_F(Holding, ARefusalIsReported) {
     kernel.refuse_change = 2;

@@ -400,6 +400,19 @@ pid_t one_more(const std::set<pid_t> &before) {
     return 0;
 }
 
+/// The driver refuses what is asked of that and another one together.
+TEST_F(Steering, AChannelThatIsFreedDoesNotKeepTheOthersPaused) {
+    auto lease = gpu.lease(pause({557}));
+    ASSERT_TRUE(lease);
+    auto &objects = kernel.others[first];
+    objects.erase(std::ranges::find_if(
+        objects, [](const auto &one) { return one.second.object_class == 0xc86f; }));
+    ::kill(one_more(first_keepers), SIGKILL);
+    EXPECT_TRUE(comes_true([&] { return keepers() == first_keepers; }));
+    lease->end();
+    EXPECT_EQ(enabled(), (std::vector<bool>{false, true, true, true, true, true}));
+}
+
 TEST_F(Steering, AKilledKeeperIsReplacedByTheHolder) {
     const auto before = timeslices_us();
     auto lease = gpu.lease(timeslice({557}, 512));
