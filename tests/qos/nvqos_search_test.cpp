@@ -217,6 +217,14 @@ class Meanwhile : public Kept {
         kernel.before_question = nullptr;
         ASSERT_TRUE(came);
     }
+    /// Since there were so many changes, the first context had the timeslice of its own.
+    bool was_restored(std::size_t since) const {
+        const auto all = kernel.changes();
+        return std::any_of(all.begin() + static_cast<std::ptrdiff_t>(since), all.end(),
+                           [&](const driver_test::StandIn::Change &change) {
+                               return change.client == first && change.value == 2000;
+                           });
+    }
 };
 
 TEST_F(Meanwhile, ANewcomerIsSearchedFor) {
@@ -234,17 +242,29 @@ TEST_F(Meanwhile, AnotherContextIsHeldAsWell) {
     const std::size_t asked_before = kernel.changes().size();
     keep_until(sim.now() + 400 * ms);
     EXPECT_EQ(reports.back().tenants[0].tsgs, 2);
-    const auto all = kernel.changes();
-    EXPECT_TRUE(std::none_of(all.begin() + static_cast<std::ptrdiff_t>(asked_before), all.end(),
-                             [&](const driver_test::StandIn::Change &change) {
-                                 return change.client == first && change.value == 2000;
-                             }))
-        << "as it was before";
+    EXPECT_FALSE(was_restored(asked_before));
     EXPECT_NEAR(static_cast<double>(timeslices_us()[0]), static_cast<double>(timeslices_us()[2]),
                 10.0);
     warden.reset();
     EXPECT_EQ(timeslices_us()[0], before[0]);
     EXPECT_EQ(timeslices_us()[2], 1998U);
+}
+
+TEST_F(Meanwhile, AContextThatEndsLeavesTheOtherHeld) {
+    std::uint32_t more = 0;
+    search([&] { more = add_context(557); });
+    keep_until(sim.now() + 400 * ms);
+    ASSERT_EQ(reports.back().tenants[0].tsgs, 2);
+    const std::size_t asked_before = kernel.changes().size();
+    kernel.others.erase(more);
+    kernel.processes[557].clients.erase(more);
+    sim.tasks[2].arrives = nullptr;
+    add_third(600, nullptr);
+    // Its first switch begins a search.
+    sim.tasks[3].work = 100 * us;
+    keep_until(sim.now() + 500 * ms);
+    EXPECT_EQ(reports.back().tenants[0].tsgs, 1);
+    EXPECT_FALSE(was_restored(asked_before));
 }
 
 TEST_F(Meanwhile, AnotherContextIsSearchedFor) {

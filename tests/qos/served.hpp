@@ -37,13 +37,14 @@ class Served : public driver_test::Steering {
     }
 
     /// Another context of a process, of the first tenant.
-    void add_context(std::uint32_t pid) {
+    std::uint32_t add_context(std::uint32_t pid) {
         const std::uint32_t client = kernel.add_process(pid, {instances[4]});
         for (auto &[name, object] : kernel.others[client])
             object.timeslice_us = 2000;
         clients[client] = sim.tasks.size();
         sim.tasks.push_back({0, simulated::always()});
         pid_of.push_back(pid);
+        return client;
     }
 
     /// The GPU goes on, as what was asked of the driver so far makes it.

@@ -147,6 +147,10 @@ void Warden::begin_search() {
     for (auto &[pid, task] : tasks_) {
         if (!std::exchange(task.is_to_be_held, false))
             continue;
+        std::erase_if(task.holds, [&](const auto &hold) {
+            return std::ranges::find_first_of(hold->channels(), task.channels) ==
+                   hold->channels().end();
+        });
         const std::vector<nvdebug::HeldChannel> held = task.held();
         if (task.holds.size() == most_holds || !is_among(held, task.channels)) {
             // They restore the task before a new one reads its state.
