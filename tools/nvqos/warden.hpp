@@ -134,6 +134,8 @@ class Warden {
             asked.reset();
             paused_since.reset();
         }
+        /// Of which no channel is listed any more.
+        void drop_empty_holds();
         nvdebug::Result<void> ask(const nvdebug::TaskState &state);
         nvdebug::Result<void> finish();
         std::size_t tsgs() const;

@@ -62,6 +62,12 @@ nvdebug::Result<void> Warden::Task::finish() {
     return {};
 }
 
+void Warden::Task::drop_empty_holds() {
+    std::erase_if(holds, [&](const auto &hold) {
+        return std::ranges::find_first_of(hold->channels(), channels) == hold->channels().end();
+    });
+}
+
 std::size_t Warden::Task::tsgs() const {
     return std::transform_reduce(holds.begin(), holds.end(), std::size_t{0}, std::plus(),
                                  [](const auto &hold) { return hold->tsgs(); });
@@ -147,10 +153,7 @@ void Warden::begin_search() {
     for (auto &[pid, task] : tasks_) {
         if (!std::exchange(task.is_to_be_held, false))
             continue;
-        std::erase_if(task.holds, [&](const auto &hold) {
-            return std::ranges::find_first_of(hold->channels(), task.channels) ==
-                   hold->channels().end();
-        });
+        task.drop_empty_holds();
         const std::vector<nvdebug::HeldChannel> held = task.held();
         if (task.holds.size() == most_holds || !is_among(held, task.channels)) {
             // They restore the task before a new one reads its state.
