@@ -165,6 +165,7 @@ TEST_F(Hanging, AnEndIsSeenMeanwhile) {
     keep_until(since + 300 * ms);
     EXPECT_GE(points(1, since, used), 58);
     answers.set_value();
+    warden.reset();
 }
 
 /// What restored it ended a pause.
@@ -193,6 +194,7 @@ TEST_F(Hanging, UseIsSeenAfterAKeeperWasKilled) {
     EXPECT_NEAR(static_cast<double>(seen), static_cast<double>(sim.tasks[0].used - used), 60.0 * ms)
         << "an epoch goes on";
     answers.set_value();
+    warden.reset();
 }
 
 /// What is not among the tasks that were found, but on the record of switches.
