@@ -16,8 +16,13 @@ using std::chrono::milliseconds;
 
 class Holding : public Steering {
   protected:
+    /// A slow machine takes long between two requests.
+    static constexpr milliseconds patience{60'000};
+
     std::unique_ptr<TaskHold> hold(const std::vector<std::uint32_t> &pids,
-                                   const nvdebug::HoldOptions &options = {}) {
+                                   nvdebug::HoldOptions options = {}) {
+        if (options.patience == nvdebug::HoldOptions().patience)
+            options.patience = patience;
         auto held = gpu.hold(pids, options);
         EXPECT_TRUE(held) << held.error().sentence;
         return held ? std::move(*held) : nullptr;
@@ -237,7 +242,7 @@ TEST_F(Holding, EachOfSeveral) {
     const std::uint64_t one = kernel.questions - asked_before;
     asked_before = kernel.questions;
     const std::vector<std::uint32_t> pids = {558, 4711, 557};
-    auto held = gpu.hold_each(pids);
+    auto held = gpu.hold_each(pids, {.patience = patience});
     EXPECT_LE(kernel.questions - asked_before, one + one / 2);
     ASSERT_TRUE(held) << held.error().sentence;
     ASSERT_EQ(held->size(), 3U);
