@@ -23,7 +23,7 @@ struct TaskState {
     bool operator==(const TaskState &) const = default;
 };
 
-/// By its client and what that calls it: no hardware ids.
+/// A channel by the driver's name of its client, and the client's of it: no hardware ids.
 struct HeldChannel {
     std::uint32_t client, channel;
     auto operator<=>(const HeldChannel &) const = default;
@@ -53,8 +53,8 @@ struct HoldOptions {
     /// Timeslices are those of TSGs in this runlist alone, where lists can be read; empty: of all.
     std::optional<std::uint32_t> runlist = {};
     std::chrono::milliseconds patience{1000};
-    /// Channels of other holds: they are left out, with the timeslices of their TSGs. A process
-    /// that has made more is held further so, and what it had is not restored meanwhile.
+    /// Channels of other holds: left out, with the timeslices of their TSGs. Holds what a process
+    /// has made since, and nothing is restored meanwhile.
     std::vector<HeldChannel> except = {};
 };
 

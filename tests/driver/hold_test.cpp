@@ -224,7 +224,7 @@ TEST_F(Holding, WhatIsMoreIsHeldBeside) {
     EXPECT_EQ(timeslices_us()[2], 1998U) << "in steps of 1,024 ns";
 }
 
-/// A TSG is whose hold has a channel of it.
+/// The timeslice of a TSG is left to the hold that has a channel of it.
 TEST_F(Holding, AChannelBesideOneOfItsTsg) {
     const auto channels = hold({557})->channels();
     auto rest = hold({557}, {.except = {channels[0]}});

@@ -155,12 +155,12 @@ void Warden::begin_search() {
             continue;
         task.drop_empty_holds();
         const std::vector<nvdebug::HeldChannel> held = task.held();
-        if (task.holds.size() == most_holds || !is_among(held, task.channels)) {
-            // They restore the task before a new one reads its state.
+        // With none left, or all to be held anew: they restore the task before a new one reads its
+        // state.
+        if (task.holds.empty() || task.holds.size() == most_holds || !is_among(held, task.channels))
             task.let_go();
-        } else {
+        else
             options.except.insert(options.except.end(), held.begin(), held.end());
-        }
         pids.push_back(pid);
         if (pids.size() == holds_at_once)
             break;
