@@ -320,13 +320,13 @@ quota-replay: cmake
 kselftest: ## build the guest's test programs (KERNEL=)
 	@+scripts/locked $(BUILD)/kselftest$(GUEST) "the guest's test programs" \
 		scripts/progress "the guest's test programs" $(BUILD)/kselftest$(GUEST)/log \
-		$(MAKE) --no-print-directory -C tests/kselftest CC=$(GUEST_CC) OUTPUT=$(abspath $(BUILD)/kselftest$(GUEST))
+		$(MAKE) --no-print-directory -C tests/module/kselftest CC=$(GUEST_CC) OUTPUT=$(abspath $(BUILD)/kselftest$(GUEST))
 
 # Modules that tests load beside ours.
 .PHONY: vm-test-modules
 vm-test-modules: vm-glue
 	$(call kbuild,"test modules",$(VM_HEADERS),$(BUILD)/test-modules/$(VM_RELEASE),$\
-		cp -pu tests/modules/* $(BUILD)/test-modules/$(VM_RELEASE); $\
+		cp -pu tests/module/test_modules/* $(BUILD)/test-modules/$(VM_RELEASE); $\
 		cp -pu --parents compat/* $(BUILD)/test-modules/$(VM_RELEASE))
 
 # A modelled GPU's files, as the module's core prints them in a process, for tests.
@@ -402,7 +402,7 @@ mutate: deps ## change one thing of the core at a time: does a test notice? (FIL
 hostile: vm kselftest vm-test-modules ## let the GPU fail at every access of every file (hours; BOARDS=, POINTS=, TESTS=, WORKLOAD=)
 	@scripts/hostile
 
-# The same boards as in tests/test_stress.py. For a debug kernel, KERNEL=debug or KERNEL=kcsan.
+# The same boards as in tests/module/test_stress.py. For a debug kernel, KERNEL=debug or KERNEL=kcsan.
 SEED ?= 1
 ROUNDS ?= 400
 CALLS ?= 20000

@@ -13,8 +13,7 @@ for folder in ("vm", "tests/bench"):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / folder))
 
 # What helpers assert is to be explained as in tests.
-pytest.register_assert_rewrite(*(path.stem for path in pathlib.Path(__file__).parent.glob("*.py")
-                                 if not path.stem.startswith(("conftest", "test_"))))
+pytest.register_assert_rewrite(*(path.stem for path in (pathlib.Path(__file__).parent / "support").glob("*.py")))
 
 import golden_text  # noqa: E402
 import stall  # noqa: E402
@@ -37,9 +36,9 @@ if WORKER := os.environ.get("PYTEST_XDIST_WORKER"):
 DEFAULT_WORKLOAD = "three-tasks"
 pytest_plugins = ["desk", "sample", "slowest", "trees"]
 # Debian 12's QEMU has no vfio-user: make check-vfio-user names another one.
-collect_ignore = [] if os.environ.get("NVDEBUG_QEMU") else ["test_vfio_user.py"]
+collect_ignore = [] if os.environ.get("NVDEBUG_QEMU") else ["vm/test_vfio_user.py"]
 # What takes a kernel that checks itself: make check-debug chooses one.
-NEEDS_KERNEL = {"test_debug.py": "debug", "test_fail.py": "debug", "test_kcsan.py": "kcsan"}
+NEEDS_KERNEL = {"module/test_debug.py": "debug", "module/test_fail.py": "debug", "module/test_kcsan.py": "kcsan"}
 collect_ignore += [file for file, name in NEEDS_KERNEL.items() if os.environ.get("NVDEBUG_KERNEL") != name]
 
 

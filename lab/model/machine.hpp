@@ -3,7 +3,7 @@
 #ifndef NVDEBUG_LAB_MODEL_MACHINE_HPP
 #define NVDEBUG_LAB_MODEL_MACHINE_HPP
 
-#include "../../tests/core/machine.hpp"
+#include "../../tests/module/core/machine.hpp"
 
 #include "device/gpu.hpp"
 

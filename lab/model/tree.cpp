@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "tree.hpp"
 
-#include "../../tests/core/files.hpp"
+#include "../../tests/module/core/files.hpp"
 
 extern "C" {
 #include "probe/info.h"

@@ -54,7 +54,7 @@ off its list does nothing (`tsg`), and an urgent stream does not help (`priority
 
 BROKEN = """
 `lab/run --break RULE` runs them on a model that does not keep one of its rules ([model.md](model.md#programs)). These
-conclusions, and no others, then fail (`tests/test_lab.py`):
+conclusions, and no others, then fail (`tests/lab/test_lab.py`):
 
 | rule | experiment | conclusions that fail |
 |---|---|---|

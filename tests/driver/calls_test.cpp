@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // In how many calls files are read again, and in which order registers and memory are.
 #include "bench.hpp"
-#include "tests/sections.hpp"
+#include "tests/support/sections.hpp"
 
 #include "lib/driver/machine.hpp"
 #include "lib/nvdebug/capture.hpp"

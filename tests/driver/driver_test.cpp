@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // The driver source over a stand-in for NVIDIA's driver, with the model as its GPU.
 #include "bench.hpp"
-#include "tests/sections.hpp"
+#include "tests/support/sections.hpp"
 
 #include "lib/driver/machine.hpp"
 #include "lib/nvdebug/capture.hpp"

@@ -2,7 +2,7 @@
 // What real GPUs answered (tests/hardware), through the core as it is now; and the words that
 // captures keep.
 #include "bench.hpp"
-#include "tests/sections.hpp"
+#include "tests/support/sections.hpp"
 
 #include "lib/driver/machine.hpp"
 #include "lib/nvdebug/capture.hpp"

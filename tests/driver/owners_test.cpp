@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Which process made each channel, over the stand-in for NVIDIA's driver.
 #include "bench.hpp"
-#include "tests/sections.hpp"
+#include "tests/support/sections.hpp"
 
 #include "lib/driver/machine.hpp"
 #include "lib/nvdebug/capture.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "fixture.hpp"
-#include "tests/sections.hpp"
+#include "tests/support/sections.hpp"
 
 #include <algorithm>
 #include <cstdlib>

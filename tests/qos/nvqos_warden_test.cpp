@@ -488,7 +488,7 @@ TEST(Metrics, CountForEachTenantThoughOthersComeAndGo) {
         EXPECT_NE(text.find(used + line), std::string::npos) << line << text;
 }
 
-/// tests/test_qos.py holds them against the schema.
+/// tests/qos/test_qos.py holds them against the schema.
 TEST_F(Ends, PrintsALineForEachEpoch) {
     EXPECT_EQ(run({"557=share:30%,cap:60%", "command:two=latency", "--for", "700ms", "--json"}),
               nvqos::done);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Small parsers of files' text, independent of the library, as in tests/support/text.py.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace core {
+
+using Fields = std::map<std::string, std::string>;
+
+struct Box {
+    std::string kind; // "Runlist", "TSG Entry", "Channel Info", "Instance Block", …
+    std::optional<unsigned> number;
+    std::size_t indent = 0;
+    Fields fields;
+};
+
+/// Of a runlist file, in order; anything else in it fails the test.
+[[nodiscard]] std::vector<Box> boxes(const std::string &text);
+[[nodiscard]] std::vector<Box> of_kind(const std::vector<Box> &all, const std::string &kind);
+/// The list's own, without what is shown below channels.
+[[nodiscard]] std::vector<Box> entries(const std::string &text);
+
+/// What is shown below one channel.
+struct Instance {
+    unsigned channel = 0;
+    Fields fields;
+    std::map<unsigned, Fields> subcontexts; // by VEID
+    std::optional<Fields> context;
+};
+[[nodiscard]] std::vector<Instance> instances(const std::string &text);
+
+/// Of a file of "key: value" lines.
+[[nodiscard]] Fields pairs(const std::string &text);
+
+} // namespace core

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Requests that are undone when the file is closed: when their holder is killed, through the kernel's ways to
+memory. What else they undo and leave alone: tests/module/core/lease_*_test.cpp."""
+
+import re
+
+import pytest
+from boards import BOARDS, before
+from leases import HOLDER, LEASES, held, hold, kill, leases_of
+from nvdvm.machine import Gpu, Machine
+from runlist import location, slice_of
+from tasks import SLICE_US, even, only, shares
+from tracepoints import events, trace
+
+pytestmark = pytest.mark.sample
+
+# Of each way to move the window into video memory. On every board, without a kernel: tests/module/core/tasks_test.cpp.
+WINDOWS = ("gtx1060-3gb", "h200")
+
+# What the GPU does
+
+
+@pytest.mark.parametrize("board", WINDOWS)
+def test_a_timeslice_is_the_old_one(bench, board):
+    where = location(bench, board)
+    with held(bench, board, "set_timeslice"):
+        assert slice_of(bench, board, 1) == ["3997.696"]
+        assert shares(bench, board, [SLICE_US, 2 * SLICE_US, SLICE_US]) == \
+            pytest.approx([1 / 4, 1 / 2, 1 / 4], rel=0.02)
+    assert slice_of(bench, board, 1) == ["1998.848"]
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", WINDOWS)
+def test_timeslices_in_system_memory_and_of_several_headers(bench, board):
+    for workload, tsg in (("sysmem", 2), ("mixed", 10)):
+        bench.restart(board, workload)
+        old = slice_of(bench, board, tsg)
+        with held(bench, board, set_timeslice=f"0:{tsg} 5000"):
+            assert slice_of(bench, board, tsg) == ["4980.736"] * len(old)
+        assert slice_of(bench, board, tsg) == old
+
+
+@pytest.mark.parametrize("board", WINDOWS)
+def test_the_list_comes_back(bench, board):
+    where = location(bench, board)
+    with held(bench, board, "switch_to_tsg"):
+        assert only(bench, board, 1)
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_all_at_once(bench, board):
+    with held(bench, board, *leases_of(board)):
+        bench.model(board).request("advance", 5 * SLICE_US)
+    assert even(bench, board)
+
+
+# What it leaves alone
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("name", ["set_timeslice", "switch_to_tsg"])
+def test_a_list_of_the_drivers_stays(bench, board, name):
+    hold(bench, [(bench.proc(board, name), LEASES[name])])
+    bench.model(board).request("submit", 0)
+    bench.model(board).request("advance", 100)
+    where = location(bench, board)
+    with trace(bench) as lines:
+        kill(bench)
+    assert not lines
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+# What can go wrong
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_gpu_off_the_bus(bench, board):
+    hold(bench, [(bench.proc(board, name), text) for name, text in leases_of(board).items()])
+    bench.model(board).request("fault", "all-ones")
+    bench.check("dmesg -c > /dev/null")
+    kill(bench)
+    bench.model(board).request("fault", "none")
+    # The kernel counts, with the next line, what it left out before.
+    lines = [line for line in bench.module_log().splitlines() if "callbacks suppressed" not in line]
+    assert len(lines) == len(leases_of(board)) and "failed to restore" not in " ".join(lines)
+    assert all("1 lease is over, but the GPU sleeps, has gone or gets another driver: nothing is put back (-19)" in line
+               for line in lines)
+    bench.check("rmmod nvdebug")
+    assert bench.machine.load_module().status == 0
+
+
+# The log
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_tracepoints_and_log(bench, board):
+    words = 2 if board in before("turing") else 3
+    submit = ["runlist_submit"] * words
+    expected = {
+        "disable_channel": (["channel_enable"] * 2, "enabled 2 channels: "),
+        "set_timeslice": (["timeslice"] + submit, "set the timeslice of 1 TSG: 0:1 1998.848 us"),
+        "scheduling": (["scheduling"], "set scheduling of 1 runlist: 0 on"),
+        "switch_to_tsg": (submit, "resubmitted 1 runlist: 0"),
+        "preemption_mode": (["preemption_mode"],
+                            "set the preemption mode of 1 channel: 0:2 cta"),
+    }
+    for name, text in leases_of(board).items():
+        hold(bench, [(bench.proc(board, name), text)])
+        pid = bench.check(f"cat {HOLDER}").strip()
+        with trace(bench) as lines:
+            kill(bench)
+        kinds, said = expected[name]
+        assert events(lines) == kinds
+        assert all(line.split()[0] == f"sleep-{pid}" for line in lines)
+        assert f"nvdebug: lease over: {said}" in bench.module_log(1)
+
+
+def test_lockdown_does_not_keep_what_was_leased(module):
+    """Also what is in video memory that only the window reaches. Lasts until a reboot."""
+    boards = ("gtx1060-3gb", "rtx6000-ada")
+    with Machine([Gpu(board) for board in boards], module=module) as machine:
+        for index in range(len(boards)):
+            hold(machine, [(f"/proc/gpu{index}/{name}", text) for name, text in LEASES.items()])
+            machine.check(f"mv {HOLDER} {HOLDER}{index}")
+        machine.check("echo integrity > /sys/kernel/security/lockdown; dmesg -c > /dev/null")
+        for index in range(len(boards)):
+            machine.check(f"mv {HOLDER}{index} {HOLDER}")
+            kill(machine)
+        lines = machine.check("dmesg | grep 'lease\\|failed to restore\\|may still'").splitlines()
+        assert len(lines) == len(LEASES) * len(boards)
+        assert all(re.search(r"lease over: [a-z ]* [12] (channels?|TSG|runlist): ", line)
+                   for line in lines)
+        machine.check_taint()

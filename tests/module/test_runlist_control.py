@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Controls of TSGs and runlists: what takes a kernel. What the GPU does, on every board:
+tests/module/core/tasks_test.cpp."""
+
+import re
+
+import pytest
+from boards import BOARDS, GENERATION, before, since
+from costs import accesses
+from registers import runlist_base
+from runlist import location
+from tasks import SLICE_US, even, only, shares
+from text import boxes
+from tracepoints import events, trace
+
+pytestmark = pytest.mark.sample
+
+# Requests that are fine in three-tasks.
+FINE = {"preempt_tsg": "0:1", "switch_to_tsg": "0:1", "set_timeslice": "0:1 3000",
+        "preempt_runlist": "0", "resubmit_runlist": "0", "scheduling": "0 off"}
+# Of each way to move the window into video memory.
+WINDOWS = ("gtx1060-3gb", "h200")
+# One register for all runlists up to Turing, then one in each runlist's block.
+SCHED_DISABLE = 0x2630
+
+
+def set_timeslice(bench, board, text):
+    """The answer of set_timeslice, as a dictionary."""
+    path = bench.proc(board, "set_timeslice")
+    answer = bench.check(f"exec 3<>{path}; echo '{text}' >&3 && cat <&3")
+    return dict(line.split(": ") for line in answer.splitlines())
+
+
+# One runlist that cannot be read
+
+@pytest.mark.parametrize("board", ["h200"])
+def test_the_other_runlists_are_read_and_written(bench, board):
+    """Also if the unreadable one is the first."""
+    was = bench.read(board, "scheduling")
+    assert "\n0 on\n1 on\n" in was
+    gate = runlist_base(board) + 0x94
+    bench.model(board).request("fault", "read", hex(gate), "0xbadf5040")
+    assert bench.read(board, "scheduling") == was.replace("\n0 on\n", "\n0 unreadable\n")
+    bench.write_ok(board, "scheduling", "1 off")
+    assert bench.read(board, "scheduling") == \
+        was.replace("\n0 on\n1 on\n", "\n0 unreadable\n1 off\n")
+    bench.write_ok(board, "scheduling", "1 on")
+    bench.refused(board, "scheduling", "0 off", "Input/output error")
+
+
+@pytest.mark.parametrize("board", WINDOWS)
+def test_opening_for_writing_reads_no_register(bench, board):
+    path = bench.proc(board, "scheduling")
+    bench.model(board).request("stats", "reset")
+    bench.check(f"exec 3> {path}")
+    bench.check(f"dd if=/dev/null of={path} bs=1 seek=5 conv=notrunc")  # which also seeks
+    assert accesses(bench, board) == 0
+
+
+# set_timeslice
+
+@pytest.mark.parametrize("board", WINDOWS)
+@pytest.mark.parametrize("factor", [2])
+def test_a_longer_timeslice_gives_a_larger_share(bench, board, factor):
+    answer = set_timeslice(bench, board, f"0x1 {factor * SLICE_US:.3f}")
+    assert answer["old_us"] == "1998.848"
+    got = float(answer["new_us"])
+    assert got == factor * SLICE_US
+    expected = [1 / (factor + 2), factor / (factor + 2), 1 / (factor + 2)]
+    assert shares(bench, board, [SLICE_US, got, SLICE_US]) == pytest.approx(expected, rel=0.02)
+
+    set_timeslice(bench, board, f"0:1 {answer['old_us']}")
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", WINDOWS)
+def test_timeslices_of_a_list_in_system_memory(bench, board):
+    bench.restart(board, "sysmem")
+    assert location(bench, board)[1] == "coh"
+    set_timeslice(bench, board, f"0:2 {2 * SLICE_US:.3f}")
+    expected = [1 / 4, 1 / 4, 1 / 2]
+    assert shares(bench, board, [SLICE_US, SLICE_US, 2 * SLICE_US]) == \
+        pytest.approx(expected, rel=0.02)
+
+
+# switch_to_tsg
+
+@pytest.mark.parametrize("board", WINDOWS)
+def test_all_others_starve_until_the_list_comes_back(bench, board):
+    where = location(bench, board)
+    bench.write_ok(board, "switch_to_tsg", "0:1\n")
+    assert location(bench, board)[1:] == ("coh", "3")
+    assert only(bench, board, 1)
+
+    bench.write_ok(board, "resubmit_runlist", "0")
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_unloading_brings_the_list_back(bench, board):
+    where = location(bench, board)
+    bench.write_ok(board, "switch_to_tsg", "0:1")
+    bench.check("rmmod nvdebug")
+    assert even(bench, board)
+    assert bench.machine.load_module().status == 0
+    assert location(bench, board) == where
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_driver_that_submits_is_not_overruled(bench, board):
+    bench.write_ok(board, "switch_to_tsg", "0:1")
+    bench.model(board).request("submit", 0)
+    bench.model(board).request("advance", 100)
+    where = location(bench, board)
+    assert even(bench, board)
+    bench.check("rmmod nvdebug")
+    assert bench.machine.load_module().status == 0
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_gpu_that_is_removed_gets_its_list_back(bench, board):
+    where = location(bench, board)
+    bench.write_ok(board, "switch_to_tsg", "0:1")
+    bench.check(f"echo 1 > /sys/bus/pci/devices/{bench.address(board)}/remove")
+    try:
+        assert even(bench, board)
+    finally:
+        bench.rescan(board)
+    assert location(bench, board) == where
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_bus_mastering_is_borrowed(bench, board):
+    def command():
+        config = f"/sys/bus/pci/devices/{bench.address(board)}/config"
+        return int(bench.check(f"od -An -tx1 -j4 -N1 {config}"), 16)
+
+    # what tests before this one may have left in force
+    info = dict(line.split(": ", 1) for line in bench.read(board, "info").splitlines())
+    bench.write_ok(board, "resubmit_runlist", info["runlists"])
+    was = command()
+    assert not was & 4, "nobody has turned it on"
+    bench.write_ok(board, "switch_to_tsg", "0:1")
+    assert command() == was | 4
+    bench.write_ok(board, "resubmit_runlist", "0")
+    assert command() == was
+
+
+# A writer that is killed
+
+@pytest.mark.parametrize("name", ["preempt_tsg", "switch_to_tsg"])
+def test_a_killed_writer_leaves_nothing_behind(bench, name):
+    """The engine goes on showing TSG 2, which both wait to see leaving."""
+    board = "titan-v"
+    where = location(bench, board)
+    text = {"preempt_tsg": "0:2", "switch_to_tsg": "0:1"}[name]
+    bench.model(board).request("fault", "read 0x2640 0x80003002")
+    took = bench.check(f"(echo {text} > {bench.proc(board, name)}) & sleep 0.2; kill -9 $!; "
+                       "wait $!; echo $?")
+    assert took.split()[-1] == "137", "it was killed while it waited"
+    bench.model(board).request("fault", "none")
+    assert "failed to restore" not in bench.module_log(3)
+    assert bench.peek(board, SCHED_DISABLE) == 0
+    assert location(bench, board) == where
+    assert even(bench, board)
+
+
+@pytest.mark.parametrize("workload", ["fig6", "sysmem"])
+def test_a_killed_set_timeslice_leaves_nothing_behind(bench, workload):
+    """The list stays pending, so that the writer waits with new words in its headers."""
+    board = "titan-v"
+    bench.restart(board, workload)
+    before_it = tsgs_with_timeslices(bench, board)
+    bench.model(board).request("fault", "read 0x2284 0x00100009")
+    took = bench.check(f"(echo 0:0 500 > {bench.proc(board, 'set_timeslice')}) & sleep 0.2; "
+                       "kill -9 $!; wait $!; echo $?")
+    assert took.split()[-1] == "137", "it was killed while it waited"
+    bench.model(board).request("fault", "none")
+    assert "failed to restore" not in bench.module_log(3)
+    assert tsgs_with_timeslices(bench, board) == before_it
+
+
+def tsgs_with_timeslices(bench, board):
+    return [(box.number, box.fields["Timeslice (us)"])
+            for box in boxes(bench.read(board, "runlist0_brief")) if box.kind == "TSG Entry"]
+
+
+# All of them
+
+@pytest.mark.parametrize("board", ["titan-v"])
+def test_what_is_refused_writes_nothing(bench, board):
+    """Also what is good as far as it goes. Which errors: tests/module/core/requests_test.cpp."""
+    bad = ["x", "0:77", "99:1", "0:5000", "1" + " " * 5000]
+    tsgs_too = [*bad, "0:1 x", "0:1 0:77"]
+    requests = {
+        "preempt_tsg": tsgs_too, "switch_to_tsg": tsgs_too,
+        "set_timeslice": [f"{text} 1500" for text in bad] + ["0:1 1.023", "0:1 1500 x"],
+        "preempt_runlist": ["x", "0 x", "0 99", "0:1"], "resubmit_runlist": ["x", "0 x", "0 99", "0:1"],
+        "scheduling": ["0", "0 offer", "0 off 1", "0 off 99 on"],
+    }
+    with trace(bench) as lines:
+        for name, texts in requests.items():
+            for text in texts:
+                assert bench.write(board, name, text).status, (name, text)
+    assert not lines
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_every_write_raises_a_tracepoint(bench, board):
+    generation = GENERATION[board]
+    words = 2 if board in before("turing") else 3
+    submit = ["runlist_submit"] * words
+    gate = ["scheduling"] if board in since("volta") else []
+    expected = {
+        "preempt_tsg": gate + ["preempt"] + gate,
+        "switch_to_tsg": submit,
+        "resubmit_runlist": submit,
+        "set_timeslice": ["timeslice"] + submit,
+        "preempt_runlist": ["preempt"] if gate else submit,
+        "scheduling": ["scheduling"],
+    }
+    for name, kinds in expected.items():
+        with trace(bench) as lines:
+            bench.write_ok(board, name, FINE[name])
+        assert events(lines) == kinds, (generation, name)
+        for line in lines:
+            fields = re.search(rf" {bench.address(board)} runlist=0 tsg=(-?\d+) where=0x([0-9a-f]+) "
+                               r"old=0x([0-9a-f]{8}) new=0x([0-9a-f]{8})$", line)
+            assert fields, line
+            if name in ("preempt_tsg", "set_timeslice") and " scheduling: " not in line \
+                    and " runlist_submit: " not in line:
+                assert fields[1] == "1"
+    # the old and the new word of the gate, which is closed last
+    assert int(fields[3], 16) ^ int(fields[4], 16) == 1
+
+
+@pytest.mark.parametrize("board", ["titan-v"])
+def test_the_log_says_what_was_done(bench, board):
+    expected = {"preempt_tsg": "preempted 1 TSG: 0:1", "switch_to_tsg": "switched to 1 TSG: 0:1",
+                "set_timeslice": "set the timeslice of 1 TSG: 0:1 2998.272 us",
+                "preempt_runlist": "preempted 1 runlist: 0",
+                "resubmit_runlist": "resubmitted 1 runlist: 0",
+                "scheduling": "set scheduling of 1 runlist: 0 off"}
+    for name, text in expected.items():
+        bench.write_ok(board, name, FINE[name])
+        assert f"nvdebug: {text} (by uid 0)" in bench.module_log(2)
+
+
+def test_read_only_writes_nothing(bench, reloaded):
+    reloaded("read_only=1")
+    with trace(bench) as lines:
+        for name, text in {**FINE, "disable_channel": "0:2"}.items():
+            bench.refused("titan-v", name, text, "not permitted")
+            bench.refused("titan-v", name, f"lease {text}", "not permitted")
+    assert not lines

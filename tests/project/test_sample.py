@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""The sample that runs every day leaves out combinations, and never a board or a case."""
+
+import collections
+import itertools
+import os
+import subprocess
+import sys
+
+import pytest
+from boards import BOARDS, before, since
+from nvdvm import paths
+from sample import PART, board_and_case, pick, share
+
+CASES = [f"case {number}" for number in range(30)]
+
+
+def both(pairs):
+    boards, cases = zip(*pairs)
+    return set(boards), set(cases)
+
+
+@pytest.mark.parametrize("count", (2, 11, 12, 13, 30))
+@pytest.mark.parametrize("start", (0, 5, 1000))
+def test_every_board_and_every_case_once(count, start):
+    pairs = list(itertools.product(BOARDS, CASES[:count]))
+    picked = pick(pairs, start)
+    assert both(picked) == both(pairs)
+    assert len(picked) == max(count, len(BOARDS))
+    boards = [board for board, _ in picked]
+    assert all(boards.count(board) <= -(-count // len(BOARDS)) for board in BOARDS)
+    assert picked == [pair for pair in pairs if pair in picked]
+
+
+@pytest.mark.parametrize("start", range(len(BOARDS)))
+def test_cases_that_not_every_board_has(start):
+    pairs = [(board, "new") for board in since("hopper")] + \
+        [(board, "old") for board in before("volta")] + \
+        [(board, "any") for board in BOARDS] + [("a100", "one")]
+    picked = pick(pairs, start)
+    assert both(picked) == both(pairs)
+    assert set(picked) <= set(pairs) and len(picked) <= len(BOARDS) + 1
+
+
+def test_functions_without_a_case_share_the_boards():
+    picked = share({name: list(BOARDS) for name in "abcd"})
+    assert sorted(sum(map(list, picked.values()), [])) == sorted(BOARDS)
+    assert {len(boards) for boards in picked.values()} == {len(BOARDS) // PART}
+
+
+def test_too_few_functions_without_a_case():
+    picked = share({"a": list(BOARDS), "b": list(since("volta"))})
+    assert set().union(*picked.values()) == set(BOARDS)
+    assert share({"a": list(BOARDS)}, BOARDS) == {"a": set(BOARDS[:len(BOARDS) // PART])}
+
+
+@pytest.mark.parametrize("boards", (["a100"], ["h200", "b200", "rtx5090"]))
+def test_few_boards_without_a_case(boards):
+    assert share({"a": boards, "b": boards}) == {"a": set(boards), "b": set(boards)}
+
+
+def test_functions_do_not_share_their_pairs():
+    pairs = list(itertools.product(BOARDS, CASES[:12]))
+    assert len({tuple(pick(pairs, start)) for start in range(12)}) == 12
+
+
+def test_what_is_a_board():
+    assert board_and_case({"text": " ", "board": "a100", "error": 5}) == \
+        ("a100", "text=' ' error=5")
+    assert board_and_case({"tree": ("h200", "fig6"), "line": "x"}) == \
+        ("h200", "tree='fig6' line='x'")
+    assert board_and_case({"ctl": "jetson-orin"}) == ("jetson-orin", "")
+    assert board_and_case({"text": "a"}) is None
+
+
+def collected(*options, **env):
+    """{function: [(board, case)]} of the suite's tests that have both."""
+    env = {name: value for name, value in os.environ.items() if name != "NVDEBUG_LONG"} | env
+    lines = subprocess.run(
+        [sys.executable, "-m", "pytest", "-c", "tests/pytest.ini", "-q", "--collect-only",
+         "-p", "no:cacheprovider", *options], cwd=paths.ROOT, env=env, stdout=subprocess.PIPE,
+        text=True, check=True).stdout.splitlines()
+    functions = {}
+    for line in lines:
+        function, bracket, words = line.removesuffix("]").partition("[")
+        board = max((board for board in BOARDS if board in words), key=len, default=None)
+        if bracket and board:
+            functions.setdefault(function, []).append((board, words.replace(board, "", 1)))
+    return functions
+
+
+def test_of_the_suite():
+    every, sample = collected("tests", NVDEBUG_LONG="1"), collected("tests")
+    assert sum(map(len, sample.values())) < sum(map(len, every.values())) / 2
+    boards_of = collections.defaultdict(lambda: (set(), set()))
+    for function, pairs in every.items():
+        assert set(sample[function]) <= set(pairs)
+        boards, cases = both(pairs)
+        picked, picked_cases = both(sample[function])
+        assert picked_cases == cases, function
+        assert picked == boards or len(cases) == 1 and len(picked) >= len(boards) // PART, function
+        for union, part in zip(boards_of[function.partition("::")[0]], (boards, picked)):
+            union |= part
+    # What one function of a file leaves out, another one has.
+    assert all(boards == picked for boards, picked in boards_of.values()), boards_of
+
+
+def test_of_what_was_asked_for():
+    """-k leaves out first: of one board, every case."""
+    asked = ("tests/module/test_outside.py", "-k", "test_lists and a100")
+    assert collected(*asked) == collected(*asked, NVDEBUG_LONG="1")

@@ -1,0 +1,463 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""nvstgm run: task sets in processes of their own, without a GPU. No VM.
+
+How long something takes is asserted nowhere: what is exact are counts, orders, and what adds up."""
+
+import contextlib
+import functools
+import itertools
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import stgm
+from stgm_runs import MS, PATIENCE_S, SECOND, THREE, cpu, ended, gpu, run, running, task, taskset
+from throwaway_root import needs_root
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def without_gpu(what, *words, **how):
+    return run(what, "--without-gpu", *words, **how)
+
+
+def rows_of(result):
+    return {row["name"]: row for row in stgm.document(result)["tasks"]}
+
+
+def tasks_of(process):
+    """Their processes, by number."""
+    found = {}
+    for pid in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+        with contextlib.suppress(FileNotFoundError):
+            if b"__task" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
+                place = re.search(rb"(?:^|\0)NVSTGM_TASK=\d+ (\d+)\0", pathlib.Path(f"/proc/{pid}/environ").read_bytes())
+                found[int(place[1])] = int(pid)
+    return found
+
+
+def wait_until(condition):
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def is_pinned(pid):
+    return len(os.sched_getaffinity(pid)) == 1
+
+
+def wait_for_tasks(process, count):
+    """All of them are there, and past their preparation."""
+    wait_until(lambda: len(tasks_of(process)) == count and all(map(is_pinned, tasks_of(process).values())))
+    return tasks_of(process)
+
+
+def jobs_in(seconds, period):
+    return -(-seconds * SECOND // period)
+
+
+def events_in(path):
+    """(ns, task, job, what, segment)"""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        at, name, job, what, segment = re.fullmatch(r"(\d+) (\S+)#(\d+): (\w+)(?: \(segment (\d+)\))?", line).groups()
+        found.append((int(at), name, int(job), what, segment and int(segment)))
+    return found
+
+
+def of_protocol(events):
+    """What each job does: without what was noticed, and without the parts in which it had its core."""
+    found = []
+    for event in events:
+        if event[3] in ("overrun", "stall"):
+            continue
+        if event[3] == "run" and found and found[-1][3] == "stop" and found[-1][4] == event[4]:
+            found.pop()
+        else:
+            found.append(event)
+    return found
+
+
+def spans(events, begin, end):
+    """(begin, end, task), of each task in turn."""
+    found, since = [], {}
+    for at, name, _, what, _ in events:
+        if what == begin:
+            assert name not in since
+            since[name] = at
+        elif what == end:
+            found.append((since.pop(name), at, name))
+    assert not since
+    return sorted(found)
+
+
+def assert_apart(some):
+    for (_, end, _), (begin, _, _) in itertools.pairwise(some):
+        assert end <= begin
+
+
+@pytest.mark.parametrize("priorities", ("linux", "handed"))
+@pytest.mark.parametrize("words", ((), ("--copy-wait", "spin"), ("--waiting", "busy")), ids=" ".join)
+def test_a_set_that_runs(tmp_path, words, priorities):
+    result = without_gpu(THREE, "--for", 2, "-j", "-o", tmp_path / "trace", "--priorities", priorities, *words)
+    rows, events = rows_of(result), events_in(tmp_path / "trace")
+    assert events == sorted(events, key=lambda event: event[0])
+    for one in THREE["tasks"]:
+        row, jobs = rows[one["name"]], jobs_in(2, one["period"])
+        assert row["jobs"] == jobs and row["ended"] is None
+        own = of_protocol(event for event in events if event[1] == one["name"])
+        releases = {job: at for at, _, job, what, _ in own if what == "release"}
+        assert releases == {job: 1000 * job * one["period"] for job in range(jobs)}
+        responses = [at - releases[job] for at, _, job, what, _ in own if what == "finish"]
+        assert row["response"] == -(-max(responses) // 1000)
+        assert row["misses"] == sum(response > 1000 * one["deadline"] for response in responses)
+        assert row["overruns"] == sum(event[1] == one["name"] and event[3] == "overrun" for event in events)
+        assert row["undisturbed"]["jobs"] <= jobs and row["undisturbed"]["above"] <= row["undisturbed"]["jobs"]
+        expected = [what for part in one["segments"] for what in (
+            ("run", "stop") if "cpu" in part else
+            ("segment_begin", *(("copy_ask", "copy_begin", "copy_end") if part["gpu"]["to_device"] else ()),
+             "launch", "kernel_begin", "kernel_end", "copy_ask", "copy_begin", "copy_end", "segment_end"))]
+        assert [what for _, _, _, what, _ in own] == ["release", *expected, "finish"] * jobs
+    assert result.status == (2 if any(row["misses"] for row in rows.values()) else 0)
+    # One copy at a time; camera and lidar share a TPC.
+    assert_apart(spans(events, "copy_begin", "copy_end"))
+    assert_apart(spans(events, "kernel_begin", "kernel_end"))
+
+
+@pytest.mark.parametrize("words", ((), ("--copy-wait", "spin"), ("--waiting", "busy")), ids=" ".join)
+def test_one_copy_and_one_kernel_at_a_time(tmp_path, words):
+    """Tasks that come at the same moment, on cores of their own where there are two."""
+    other = min(len(os.sched_getaffinity(0)) - 1, 1)
+    pair = taskset(*(task(name, SECOND, gpu(100 * MS, 150 * MS, 100 * MS), core=core, sms=[0, 1 + core])
+                     for name, core in (("a", 0), ("b", other))))
+    assert without_gpu(pair, "--for", 1, "-o", tmp_path / "trace", *words).status in (0, 2)
+    events = events_in(tmp_path / "trace")
+    for kind, count in (("copy", 4), ("kernel", 2)):
+        found = spans(events, f"{kind}_begin", f"{kind}_end")
+        assert len(found) == count
+        assert_apart(found)
+
+
+def test_kernels_that_share_no_tpc_run_together(tmp_path):
+    apart = taskset(task("a", SECOND, gpu(0, 300 * MS, 0), sms=[0]), task("b", SECOND, gpu(0, 300 * MS, 0), sms=[1]))
+    assert without_gpu(apart, "--for", 1, "-o", tmp_path / "trace").status == 0
+    first, second = spans(events_in(tmp_path / "trace"), "kernel_begin", "kernel_end")
+    assert second[0] < first[1]
+
+
+def test_without_management_kernels_run_together(tmp_path):
+    pair = taskset(*(task(name, SECOND, gpu(0, 300 * MS, 0), sms=[0]) for name in ("a", "b")))
+    result = without_gpu(pair, "--for", 1, "--unmanaged", "-j", "-o", tmp_path / "trace")
+    first, second = spans(events_in(tmp_path / "trace"), "kernel_begin", "kernel_end")
+    assert not stgm.document(result)["managed"] and second[0] < first[1]
+
+
+def test_tasks_hand_their_core_to_each_other(tmp_path):
+    """By priority, without Linux: who is on the core alone is on it, and a task of lower priority is interrupted."""
+    # Where others load the machine a CPU's speed is measured too low, and 800 ms of work take less.
+    pair = taskset(task("hi", 100 * MS, cpu(10 * MS)), task("lo", SECOND, cpu(800 * MS)))
+    result = without_gpu(pair, "--for", 1, "--priorities", "handed", "-j", "-o", tmp_path / "trace")
+    data = stgm.document(result)
+    assert data["priorities"] == "handed" and not data["fifo"]
+    found = spans(events_in(tmp_path / "trace"), "run", "stop")
+    assert_apart(found)
+    assert sum(name == "lo" for _, _, name in found) >= 2 and sum(name == "hi" for _, _, name in found) == 10
+
+
+@pytest.mark.parametrize("priorities", ("linux", "handed"))
+def test_a_gpu_segment_is_boosted(tmp_path, priorities):
+    """Its copies are not interrupted, and the kernel in between leaves the core to the other task."""
+    if priorities == "linux":
+        needs_root()
+    pair = taskset(task("hi", 2 * SECOND, cpu(300 * MS)), task("lo", 3 * SECOND, gpu(200 * MS, 100 * MS, 200 * MS), sms=[0]))
+    assert without_gpu(pair, "--for", 1, "--offset", "hi=50000", "--priorities", priorities,
+                       "-o", tmp_path / "trace").status in (0, 2)
+    events = [event for event in events_in(tmp_path / "trace") if event[3] not in ("overrun", "stall")]
+    at = {}
+    for time_ns, name, _, what, _ in events:
+        at.setdefault((name, what), []).append(time_ns)
+    into, back = at["lo", "copy_end"]
+    assert at["hi", "release"][0] < into <= at["hi", "run"][0] < at["lo", "kernel_end"][0]
+    assert back < at["hi", "stop"][-1]
+    if priorities == "handed":
+        assert_apart(spans(events, "run", "stop") + spans(events, "copy_begin", "copy_end")[:0])
+        # Where lo comes late to its copy, hi has the core once more in between.
+        assert len(at["hi", "run"]) >= 2 and at["lo", "copy_begin"][1] <= at["hi", "run"][-1]
+
+
+def test_measured_lengths_and_the_same_work_again(tmp_path):
+    """The work is that of the first file, and the lengths that it may take are those that were seen, and more."""
+    drawn, measured = tmp_path / "drawn.json", tmp_path / "measured.json"
+    drawn.write_text(json.dumps(THREE), encoding="utf-8")
+    assert without_gpu(THREE, "--for", 1, "--measure", measured, "--measure-margin", 100).status in (0, 2)
+    found = json.loads(measured.read_text(encoding="utf-8"))
+    for one, other in zip(THREE["tasks"], found["tasks"]):
+        assert (one["name"], one["period"], one["core"]) == (other["name"], other["period"], other["core"])
+        for segment, seen in zip(one["segments"], other["segments"]):
+            times, seen = segment.get("gpu", segment), seen.get("gpu", seen)
+            for key, length in times.items():
+                longest = seen[key][0] if isinstance(seen[key], list) else seen[key]
+                # By the clock copies and kernels take 90 %, twice which is written; the speed of the CPU is measured.
+                assert longest > (0 if key == "cpu" else 1.5 * length) if length else longest == 0
+    result = without_gpu(found, "--for", 1, "--margin", 0, "--work", drawn, "-j")
+    assert all(row["jobs"] for row in rows_of(result).values())
+    other = taskset(*THREE["tasks"][:2])
+    refused = without_gpu(other, "--work", drawn)
+    assert refused.status == 1 and "it has other tasks or segments than -" in refused.err
+
+
+def test_work_that_is_longer_than_the_file_says_is_noticed():
+    """A kernel of 900 ms, by the clock, where the file has 100 and a deadline of 200."""
+    wrong = taskset(task("a", 200 * MS, gpu(0, 100 * MS, 0), sms=[0]))
+    result = without_gpu(wrong, "--for", 1, "--stretch", 1000, "-j")
+    row = rows_of(result)["a"]
+    assert result.status == 2 and row["overruns"] >= row["jobs"] >= 1 and row["undisturbed"]["jobs"] == 0
+    assert row["misses"] == 5  # those that never came to run, too
+    assert row["response"] > row["bound"] and stgm.document(result)["above"] == 1
+
+
+def test_offsets(tmp_path):
+    assert without_gpu(THREE, "--for", 1, "--offset", "lidar=1500", "-o", tmp_path / "trace").status in (0, 2)
+    firsts = {name: at for at, name, job, what, _ in events_in(tmp_path / "trace") if what == "release" and not job}
+    assert firsts == {"camera": 0, "lidar": 1_500_000, "planner": 0}
+
+
+def test_a_task_that_is_killed_lets_go(tmp_path):
+    """In its kernel, for which the other waits from its first job on."""
+    pair = taskset(task("killed", 20 * SECOND, gpu(0, 19 * SECOND, 0), sms=[0]),
+                   task("other", 500 * MS, gpu(100, 1 * MS, 100), sms=[0]))
+    with running(pair, "--without-gpu", "--for", 3, "--offset", "other=100000", "-j") as process:
+        killed = wait_for_tasks(process, 2)[0]
+        time.sleep(1.5)
+        os.kill(killed, signal.SIGKILL)
+        result = ended(process)
+    rows = rows_of(result)
+    assert result.status == 2 and rows["killed"]["ended"] == "signal 9" and rows["other"]["ended"] is None
+    assert rows["killed"]["jobs"] == 0 and rows["other"]["jobs"] == 6
+
+
+@pytest.mark.parametrize("how", (signal.SIGKILL, signal.SIGTERM, signal.SIGINT))
+def test_no_process_outlives_the_run(how):
+    with running(THREE, "--without-gpu", "--for", 60, "-j") as process:
+        tasks = wait_for_tasks(process, 3)
+        time.sleep(0.5)
+        process.send_signal(how)
+        result = ended(process)
+    wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in tasks.values()))
+    assert (how == signal.SIGKILL) == (result.status == -signal.SIGKILL)
+    if how != signal.SIGKILL and result.out:
+        assert not stgm.document(result)["whole"]
+
+
+@pytest.mark.parametrize("prefix", ((), ("nohup",)))
+def test_a_hangup_ends_it_but_under_nohup(prefix):
+    with running(THREE, "--without-gpu", "--for", 3, "-j", prefix=prefix) as process:
+        wait_for_tasks(process, 3)
+        process.send_signal(signal.SIGHUP)
+        result = ended(process)
+    assert bool(result.out and stgm.document(result)["whole"]) == bool(prefix)
+
+
+def test_tasks_are_pinned_and_have_sched_fifo():
+    needs_root()
+    with running(THREE, "--without-gpu", "--for", 2, "-j") as process:
+        tasks = wait_for_tasks(process, 3)
+        first = min(os.sched_getaffinity(0))
+        wait_until(lambda: all(os.sched_getscheduler(pid) & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO
+                               for pid in tasks.values()))
+        assert all(os.sched_getaffinity(pid) == {first} for pid in tasks.values())
+        assert os.sched_getparam(tasks[2]).sched_priority == 10  # never boosted, of the lowest priority
+        result = ended(process)
+    assert stgm.document(result)["fifo"] and not result.err
+
+
+def test_without_rights_it_goes_on_and_names_the_cost():
+    needs_root()
+    result = without_gpu(THREE, "--for", 1, "-j", prefix=("setpriv", "--bounding-set=-sys_nice", "prlimit", "--rtprio=0"))
+    assert not stgm.document(result)["fifo"] and stgm.document(result)["priorities"] == "handed"
+    assert len(result.err.splitlines()) == 1 and "SCHED_FIFO is refused" in result.err
+    assert all(row["jobs"] for row in rows_of(result).values())
+
+
+@pytest.mark.parametrize("what, words, sentence", (
+    (THREE | {"time_unit": "tick"}, (), "'time_unit' is to be us"),
+    (taskset(task("far", SECOND, cpu(1), core=4000), cores=4096), (), "task 'far' is on core 4000, and this process may use"),
+    (taskset({key: value for key, value in THREE["tasks"][0].items() if key != "sms"}), (), "task 'camera' has no 'sms'"),
+    (taskset(*(task(f"t{n}", SECOND, cpu(1)) for n in range(65))), (), "64 tasks run together at most"),
+    (THREE, ("--for", 0), "--for takes a whole number from 1"),
+    (THREE, ("--margin", 91), "--margin takes a whole number"),
+    (THREE, ("--offset", "nobody=1"), "there is no task 'nobody'"),
+    (THREE, ("--program", "nobody=true"), "--program: there is no task 'nobody'"),
+    (THREE, ("--program", "camera"), "--program takes NAME=COMMAND, not 'camera'"),
+    (THREE, ("--program", "camera=true", "--for", 1), "task 'camera' ended before the set began: before its time"),
+    (THREE, ("--output", "/nonexistent/trace"), "/nonexistent/trace cannot be written: No such file"),
+    (THREE, ("--measure", "/"), "/ cannot be written: Is a directory")))
+def test_sets_that_cannot_be_run(what, words, sentence):
+    result = without_gpu(what, *words)
+    assert result.status == 1 and not result.out and sentence in result.err and len(result.err.splitlines()) == 1
+
+
+def test_what_happened_for_perfetto(tmp_path):
+    path = tmp_path / "run.pftrace"
+    assert without_gpu(THREE, "--for", 1, "-o", path).status in (0, 2)
+    for name in (b"copy engine", b"core 0: camera", b"core 0: planner", b"SMs 1-2", b"lidar: release"):
+        assert name in path.read_bytes()
+
+
+def test_text_and_csv():
+    text = without_gpu(THREE, "--for", 1).out
+    assert re.search(r"^camera +4 ", text, re.M) and re.search(r"\d+ deadlines missed; \d of 3 tasks above", text)
+    assert without_gpu(THREE, "--for", 1, "--csv").out.splitlines()[0] == \
+        ("name,jobs,response,bound,ratio,deadline,misses,overruns,stalls,undisturbed_jobs,undisturbed_response,"
+         "undisturbed_above,ended")
+
+
+def test_a_file_stays_as_it_is_until_there_is_another(tmp_path):
+    """A run that fails, or is killed, takes nothing away."""
+    kept = tmp_path / "trace"
+    kept.write_text("kept", encoding="utf-8")
+    kept.chmod(0o640)
+    assert without_gpu(THREE, "--for", 1, "--program", "camera=false", "-o", kept).status == 1
+    with running(THREE, "--without-gpu", "--for", 60, "-o", kept) as process:
+        wait_for_tasks(process, 3)
+        process.kill()
+        ended(process)
+    assert kept.read_text(encoding="utf-8") == "kept"
+    assert without_gpu(THREE, "--for", 1, "-o", kept).status in (0, 2)
+    assert "finish" in kept.read_text(encoding="utf-8") and kept.stat().st_mode & 0o777 == 0o640
+    assert [path.name for path in tmp_path.iterdir()] == ["trace"]
+
+
+# --- programs of one's own ---
+
+LIBRARY = ROOT / "build/cmake/lib/stgm/libnvstgm_task.a"
+
+
+@functools.cache
+def build_examples():
+    if not os.environ.get("NVDEBUG_NO_BUILD"):
+        subprocess.run(["scripts/locked", "build/cmake", "stgm examples", "sh", "-c",
+                        "make -s --no-print-directory cmake && cmake --build build/cmake --target stgm_camera stgm_planner"],
+                       cwd=ROOT, check=True, stdout=sys.stderr)
+
+
+def example(name):
+    build_examples()
+    return ROOT / "build/cmake/docs/examples/stgm" / name
+
+
+OWN = taskset(
+    task("camera", 100 * MS, cpu(2 * MS), gpu(MS, 10 * MS, MS), sms=[0]),
+    task("planner", 150 * MS, gpu(0, 5 * MS, 0), cpu(2 * MS), sms=[0, 1]),
+    task("other", 200 * MS, gpu(MS, 5 * MS, MS), sms=[1]))
+
+
+@pytest.mark.parametrize("priorities", ("linux", "handed"))
+def test_programs_of_ones_own(tmp_path, priorities):
+    """In C++ and C, beside a task whose work is built in."""
+    result = without_gpu(OWN, "--for", 2, "-j", "-o", tmp_path / "trace", "--priorities", priorities,
+                         "--program", f"camera={example('stgm_camera')}", "--program", f"planner={example('stgm_planner')}")
+    rows, events = rows_of(result), events_in(tmp_path / "trace")
+    assert "camera: 20 frames" in result.err
+    expected = {"camera": ("run", "stop", "segment_begin", "copy_ask", "copy_begin", "copy_end", "launch", "kernel_begin",
+                           "kernel_end", "copy_ask", "copy_begin", "copy_end", "segment_end"),
+                "planner": ("segment_begin", "launch", "kernel_begin", "kernel_end", "segment_end", "run", "stop")}
+    for name, jobs in (("camera", 20), ("planner", 14), ("other", 10)):
+        assert rows[name]["jobs"] == jobs and rows[name]["ended"] is None
+        own = [what for _, _, _, what, _ in of_protocol(event for event in events if event[1] == name)]
+        assert name == "other" or own == ["release", *expected[name], "finish"] * jobs
+    assert_apart(spans(events, "copy_begin", "copy_end"))
+    kernels = spans(events, "kernel_begin", "kernel_end")
+    assert_apart([one for one in kernels if one[2] != "other"])
+    assert_apart([one for one in kernels if one[2] != "camera"])
+
+
+def test_a_program_that_no_run_has_started():
+    for name in ("stgm_camera", "stgm_planner"):
+        done = subprocess.run([example(name)], env={}, check=False, capture_output=True, text=True, timeout=PATIENCE_S)
+        assert done.returncode == 1 and "this program is no task of a running 'nvstgm run'" in done.stderr
+
+
+WRONG = r"""
+#include <stdio.h>
+#include <nvdebug/stgm_task.h>
+
+#define DO(call) do { if ((call) < 0) fprintf(stderr, "error: %s\n", nvstgm_error(task)); } while (0)
+
+int main(void)
+{
+	nvstgm_task *task = nvstgm_join(NULL);
+
+	if (!task)
+		return 3;
+	DO(nvstgm_next_job(task));
+	DO(nvstgm_segment_begin(task));
+	if (nvstgm_ready(task) != 1)
+		return 4;
+	DO(nvstgm_ready(task));
+	DO(nvstgm_point(task));
+	while (nvstgm_next_job(task) == 1) {
+		DO(nvstgm_kernel_begin(task));
+		DO(nvstgm_segment_end(task));
+		DO(nvstgm_segment_begin(task));
+		DO(nvstgm_segment_begin(task));
+		DO(nvstgm_copy_begin(task, 1));
+		DO(nvstgm_copy_begin(task, 0));
+		DO(nvstgm_copy_end(task));
+		DO(nvstgm_kernel_begin(task));
+		DO(nvstgm_next_job(task));
+		DO(nvstgm_segment_end(task));
+		DO(nvstgm_kernel_begin(task));
+		DO(nvstgm_kernel_end(task));
+		DO(nvstgm_kernel_end(task));
+		DO(nvstgm_segment_end(task));
+		DO(nvstgm_segment_begin(task));
+	}
+	nvstgm_leave(task);
+	return 0;
+}
+"""
+ERRORS = ["nvstgm_next_job: nvstgm_ready() was not called before",
+          "nvstgm_segment_begin: there is no job",
+          "nvstgm_ready: it was called before",
+          "nvstgm_point: no job is in a CPU segment",
+          "nvstgm_kernel_begin: no GPU segment has begun",
+          "nvstgm_segment_end: no GPU segment has begun",
+          "nvstgm_segment_begin: the GPU segment before has not ended",
+          "nvstgm_copy_begin: the file has no copy to the device in this segment",
+          "nvstgm_copy_begin: the file has no copy from the device in this segment",
+          "nvstgm_copy_end: no copy has begun",
+          "nvstgm_next_job: a GPU segment has not ended",
+          "nvstgm_segment_end: a copy or a kernel has not ended",
+          "nvstgm_kernel_begin: a copy or a kernel has not ended",
+          "nvstgm_kernel_end: no kernel has begun",
+          "nvstgm_segment_begin: the file has no further GPU segment for this task"]
+
+
+def test_calls_in_wrong_places(tmp_path):
+    """Of a C program that is linked with the C library alone; and the set runs on."""
+    example("stgm_planner")
+    source, wrong = tmp_path / "wrong.c", tmp_path / "wrong"
+    source.write_text(WRONG, encoding="utf-8")
+    subprocess.run(["cc", "-Wall", "-Werror", "-I", ROOT / "include", "-o", wrong, source, LIBRARY], check=True)
+    one = taskset(task("wrong", SECOND, gpu(0, MS, 0), sms=[0]), task("other", SECOND, gpu(MS, MS, MS), sms=[0]))
+    result = without_gpu(one, "--for", 1, "-j", "--program", f"wrong={wrong}")
+    assert [line.removeprefix("error: ") for line in result.err.splitlines() if line.startswith("error: ")] == ERRORS
+    assert all(row["jobs"] == 1 and row["ended"] is None for row in rows_of(result).values())
+
+
+def test_a_program_of_another_version(tmp_path):
+    """The memory that it would share looks otherwise."""
+    own = tmp_path / "memory"
+    own.write_bytes(bytes(1 << 20))
+    with own.open("rb+") as file:
+        done = subprocess.run([example("stgm_planner")], env={"NVSTGM_TASK": f"{file.fileno()} 0"}, pass_fds=[file.fileno()],
+                              check=False, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert done.returncode == 1 and "'nvstgm run' is of another version" in done.stderr

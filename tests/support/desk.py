@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""nvtaskset and programs on stand-ins for CUDA and NVIDIA's driver: a machine with GPUs, in a folder."""
+
+import contextlib
+import ctypes
+import dataclasses
+import functools
+import itertools
+import json
+import mmap
+import os
+import pathlib
+import re
+import secrets
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import jsonschema
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILT = ROOT / "build/cmake"
+STAND_INS = BUILT / "tests/taskset"
+TOOL, LIBRARY = BUILT / "bin/nvtaskset", BUILT / "bin/libnvtaskset.so"
+PROGRAM = STAND_INS / "program"
+TARGETS = ("nvtaskset", "cuda_stand_in", "rm_stand_in", "taskset_program")
+# A process that cannot be kept to its partition ends so; a launch that hangs a GPU ends the stand-in so.
+NOT_KEPT, HUNG = 125, 99
+# Ways to launch.
+LAUNCHES = ("cuLaunchKernel", "cuLaunchKernel_ptsz", "cuLaunchKernelEx", "cuLaunchKernelEx_ptsz",
+            "cuLaunchCooperativeKernel", "cuLaunchCooperativeKernel_ptsz", "cuGraphLaunch", "cuGraphLaunch_ptsz")
+# Where the lease of the first GPU is in a task's page (lib/partition/state.hpp).
+LEASE = 4152
+# Looks after which a launch of the stand-in does not end, either.
+NEVER = str(10 ** 12)
+# As nvdebugctl ends.
+USAGE, FAILED, UNSUPPORTED, PARTIAL = 1, 2, 3, 4
+TOO_LARGE = "error 720 CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"
+PATIENCE_S = 60
+
+
+def first_sms():
+    """The first SM of each TPC of the H100, in the tool's order: by GPC, then by bit of the mask."""
+    sizes, tpcs = (4, 8, 8, 8, 8, 8, 9, 9), []
+    # SMs are numbered round robin; GPCs, in the stand-in, the other way round.
+    for tpc in range(max(sizes)):
+        tpcs += [(7 - gpc, 9 * gpc + tpc) for gpc, size in enumerate(sizes) if tpc < size]
+    tpcs += [(7, bit) for bit in (75, 78, 81, 83)]
+    return [2 * tpcs.index(tpc) for tpc in sorted(tpcs)]
+
+
+FIRST_SMS = first_sms()
+ALL = range(132)
+GPC_TPCS = {0: range(9), 1: range(9, 18), 2: range(18, 26), 7: range(58, 66)}
+
+
+def sms_of(*tpcs):
+    return sorted(sm for tpc in tpcs for sm in (FIRST_SMS[tpc], FIRST_SMS[tpc] + 1))
+
+
+def numbers(text):
+    """`0-3,8` as numbers."""
+    found = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def sms_in(answer):
+    """Of a launch: the SMs that it got."""
+    count, _, ids = answer.partition(" ")
+    sms = numbers(ids)
+    assert len(sms) == int(count)
+    return sms
+
+
+@functools.cache
+def build():
+    """Up to date (NVDEBUG_NO_BUILD: taken on trust)."""
+    if not os.environ.get("NVDEBUG_NO_BUILD"):
+        subprocess.run(["scripts/locked", "build/cmake", "nvtaskset", "sh", "-c",
+                        f"make -s --no-print-directory cmake && cmake --build build/cmake --target {' '.join(TARGETS)}"],
+                       cwd=ROOT, check=True, stdout=sys.stderr)
+
+
+@dataclasses.dataclass
+class Result:
+    status: int
+    out: str
+    err: str
+
+    @property
+    def answers(self):
+        return self.out.splitlines()
+
+
+class Running:
+    """A program that waits for what it is to do."""
+
+    def __init__(self, words, env, err):
+        self.err, self.heard = err, b""
+        with open(err, "wb") as to:
+            self.process = subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            stderr=to, bufsize=0, start_new_session=True)
+        self.pid = self.process.pid
+
+    def say(self, line):
+        self.process.stdin.write(f"{line}\n".encode())
+
+    def answers(self):
+        """Whether it has printed something since."""
+        return bool(self.heard) or bool(select.select([self.process.stdout], [], [], 0)[0])
+
+    def hear(self):
+        while b"\n" not in self.heard:
+            ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE_S)
+            more = os.read(self.process.stdout.fileno(), 4096) if ready else b""
+            assert more, f"no answer: {self.err.read_text()}"
+            self.heard += more
+        line, _, self.heard = self.heard.partition(b"\n")
+        return line.decode()
+
+    def ask(self, line):
+        self.say(line)
+        return self.hear()
+
+    def launch(self):
+        return sms_in(self.ask("launch"))
+
+    def end(self):
+        """Its exit status."""
+        self.process.stdin.close()
+        return self.process.wait(PATIENCE_S)
+
+    def kill(self):
+        """With its children."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.process.wait(PATIENCE_S)
+
+
+class Desk:
+    """GPUs, and programs that use them."""
+
+    def __init__(self, folder, gpus):
+        self.folder, self.running = folder, []
+        self.log_file = folder / "log"
+        self.env = {**os.environ,
+                    "LD_LIBRARY_PATH": str(STAND_INS / "libcuda"),
+                    "LD_PRELOAD": str(STAND_INS / "librm_stand_in.so"),
+                    "XDG_CACHE_HOME": str(folder / "cache"),
+                    "NVTASKSET_DRIVER_FOLDER": str(folder / "driver"),
+                    "STAND_IN_LOG": str(self.log_file),
+                    "STAND_IN_GPUS": gpus,
+                    "STAND_IN_SEED": str(secrets.randbits(32))}
+        for name in ("CUDA_INJECTION64_PATH", "CUDA_VISIBLE_DEVICES", "STAND_IN_LIES"):
+            self.env.pop(name, None)
+        self.uuids = []
+        self.describe_driver()
+
+    def describe_driver(self):
+        """As /proc/driver/nvidia does."""
+        (self.folder / "driver").mkdir()
+        (self.folder / "driver/version").write_text(
+            "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\n")
+        for gpu in self.command(PROGRAM, "gpus").out.strip().split(";"):
+            address, uuid, name = gpu.split(" ", 2)
+            self.uuids.append(uuid)
+            place = self.folder / "driver/gpus" / address
+            place.mkdir(parents=True)
+            (place / "information").write_text(f"Model: \t\t {name}\nIRQ:   \t\t 0\nGPU UUID: \t {uuid}\n")
+
+    def command(self, *words, **env):
+        done = subprocess.run([str(word) for word in words], env={**self.env, **env}, check=False, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S)
+        assert done.returncode != HUNG, done.stderr
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def tool(self, *options, **env):
+        return self.command(TOOL, *options, **env)
+
+    def done(self, *options, **env):
+        """What it printed about what it did."""
+        result = self.tool(*options, **env)
+        assert result.status == 0, result.err
+        return result.out
+
+    def change(self, pid, options, **env):
+        """The task that runs, without a word."""
+        assert not self.done(*options.split(), "-p", pid, **env)
+
+    def told(self, pid):
+        return self.done("-p", pid)
+
+    def run(self, options, *actions, **env):
+        """A program that does all of it at once."""
+        return self.tool("--no-mps", *options.split(), PROGRAM, *actions, **env)
+
+    def refused(self, options, sentence, *actions, exit_status=FAILED, **env):
+        """With one sentence, and before anything happened."""
+        launches = self.launches()
+        result = self.tool(*options.split(), *actions, **env)
+        assert result.status == exit_status and not result.out
+        assert result.err.startswith("nvtaskset: ") and sentence in result.err
+        assert len(result.err.splitlines()) == 1
+        assert self.launches() == launches
+
+    def start(self, options, *actions, **env):
+        program = self.start_command(f"--no-mps {options}", PROGRAM, "device 0", *actions, "-", **env)
+        assert program.hear() == "ok"  # the tool is done
+        return program
+
+    def start_command(self, options, *words, **env):
+        program = Running([str(word) for word in (TOOL, *options.split(), *words)], {**self.env, **env},
+                          self.folder / f"err{len(self.running)}")
+        self.running.append(program)
+        return program
+
+    def launches(self, command="program"):
+        """Those of programs, or of the tool, when it asks a GPU for its TPCs."""
+        log = self.log_file.read_text() if self.log_file.exists() else ""
+        return [line for line in log.splitlines() if f" command={command} " in line]
+
+    def end(self):
+        for program in self.running:
+            program.kill()
+        log = self.log_file.read_text() if self.log_file.exists() else ""
+        assert not re.search("^(HANG|WRONG)", log, re.MULTILINE), log
+
+
+@contextlib.contextmanager
+def desk_of(folder, gpus="h100"):
+    build()
+    made = Desk(folder, gpus)
+    try:
+        yield made
+    finally:
+        made.end()
+
+
+@pytest.fixture
+def desk(tmp_path):
+    with desk_of(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def open_desk():
+    """In a folder that all users may look into."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        with desk_of(pathlib.Path(folder)) as made:
+            yield made
+
+
+def as_nobody(desk):
+    """How another user, without processes in other tests, runs what is built, which may lie below a folder that is
+    root's alone: words before the tool's options, the program, and the
+    environment."""
+    built = desk.folder / "built"
+    built.mkdir()
+    for file in (TOOL, LIBRARY, PROGRAM, STAND_INS / "librm_stand_in.so"):
+        shutil.copy2(file, built)
+    shutil.copytree(STAND_INS / "libcuda", built / "libcuda", symlinks=True)
+    return (("setpriv", "--reuid=65531", "--regid=65531", "--clear-groups", built / TOOL.name), built / PROGRAM.name,
+            {"LD_LIBRARY_PATH": str(built / "libcuda"), "LD_PRELOAD": str(built / "librm_stand_in.so")})
+
+
+def answers_while_it_changes(desk, program, line, partitions, wanted):
+    """The first words of the program's answers as its partition changes, until all possible ones were seen."""
+    seen, changes, end = set(), itertools.cycle(partitions), time.monotonic() + PATIENCE_S
+    while not wanted <= seen and time.monotonic() < end:
+        program.say(line)
+        while not program.answers():
+            desk.change(program.pid, next(changes))
+        seen |= {answer.split()[0] for answer in program.hear().split(";")}
+    return seen
+
+
+def most_in_flight(desk, since=0):
+    """Of launches that have an event behind them, when one of them was made."""
+    return max(int(re.search(" in_flight=([0-9]+)", line)[1]) for line in desk.launches()[since:])
+
+
+def gate(desk, program):
+    """What --json has of its launches in flight."""
+    found = document(desk.done("-j", "-p", program.pid))["gpus"][0]["tasks"]
+    return found[0]["in_flight"] if found else None
+
+
+def link(path):
+    """Where it leads; a descriptor may be closed meanwhile."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.readlink(path)
+    return None
+
+
+def page_of(program):
+    """The task's page (lib/partition/state.hpp), to be changed."""
+    folder = f"/proc/{program.pid}/fd"
+    name, = (name for name in os.listdir(folder) if link(f"{folder}/{name}") == "/memfd:nvtaskset (deleted)")
+    with open(f"{folder}/{name}", "r+b", buffering=0) as file:
+        return mmap.mmap(file.fileno(), 8192)
+
+
+def prepared(desk, looks="50", **env):
+    """A program with a graph, whose launches end when they were looked at so often."""
+    program = desk.start("--prepare", STAND_IN_LOOKS=looks, **env)
+    assert program.ask("graph") == "ok"
+    return program
+
+
+def attach_earlier_library(page):
+    """A process more has a library, which does not count itself as one that limits launches."""
+    attached = ctypes.c_uint32.from_buffer(page, 8)
+    attached.value += 1
+
+
+def document(text):
+    """Held against its schema."""
+    found = json.loads(text)
+    jsonschema.validate(found, json.loads((ROOT / "tools/nvtaskset/nvtaskset.json").read_text()))
+    return found

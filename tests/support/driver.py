@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""A driver for GPUs that does nothing (tests/module/test_modules/pcigpu.c)."""
+
+import contextlib
+
+DRIVERS = "/sys/bus/pci/drivers"
+
+
+def folder(bench, board):
+    return f"/sys/bus/pci/devices/{bench.address(board)}"
+
+
+@contextlib.contextmanager
+def driver(bench, name="pcigpu", params=""):
+    """It is there during a with-block, bound to no GPU to begin with."""
+    bench.check(f"insmod /lib/pcigpu.ko name={name} {params}")
+    try:
+        yield
+    finally:
+        bench.check("rmmod pcigpu; "
+                    "for i in /sys/bus/pci/devices/*/driver_override; do echo > $i; done")
+
+
+def bind(bench, board, name="pcigpu"):
+    return bench.run(f"echo {name} > {folder(bench, board)}/driver_override && "
+                     f"echo {bench.address(board)} > {DRIVERS}/{name}/bind")
+
+
+def unbind(bench, board):
+    """The command."""
+    return f"echo {bench.address(board)} > {folder(bench, board)}/driver/unbind"

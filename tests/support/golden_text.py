@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""tests/golden: texts, of most boards as a `diff -U0` against the file of the same name of another board.
+
+tests/support/sections.hpp reads these files, too. As a program: golden_text.py BOARD/NAME prints the text of a file.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+FOLDER = pathlib.Path(__file__).resolve().parents[1] / "golden"
+# The boards with whole texts, and those whose texts differ least from these.
+BASES = {"gtx1060-3gb": ("quadro-k5000", "gtx980", "gtx1080ti", "jetson-tx2"),
+         "rtx2080ti": ("titan-v", "jetson-xavier"),
+         "rtx6000-ada": ("a100", "rtx-a6000", "h200", "b200", "rtx5090", "jetson-orin")}
+HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? ")
+
+
+def patched(base, hunks):
+    """The lines of @base with a `diff -U0`, from its third line on."""
+    lines, at = [], 0
+    for line in hunks:
+        if head := HUNK.match(line):
+            # without old lines, the new ones come after the line of that number
+            start = int(head[1]) - (head[2] != "0")
+            lines += base[at:start]
+            at = start
+        elif line[0] == "-":
+            assert base[at] == line[1:], f"no such line in the other board's file: {line}"
+            at += 1
+        else:
+            lines.append(line[1:])
+    return lines + base[at:]
+
+
+def load(name):
+    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines(keepends=True)
+    if not lines[0].startswith("--- "):
+        return "".join(lines)
+    base = load(lines[0].split()[1]).splitlines(keepends=True)
+    return "".join(patched(base, lines[2:]))
+
+
+def difference(base, name):
+    """Of NAME's text, already written, from BASE's."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as old:
+        old.write(load(base))
+        old.flush()
+        return subprocess.run(["diff", "-U0", "-F", "^==> ", "--label", base, "--label", name, old.name,
+                               FOLDER / name], stdout=subprocess.PIPE, text=True, check=False).stdout \
+            or f"--- {base}\n+++ {name}\n"
+
+
+def write(name, text):
+    """As a diff, if that is much shorter. What is a diff against it keeps its text."""
+    board, _, file = name.partition("/")
+    others = {f"{other}/{file}" for other in BASES.get(board, ()) if (FOLDER / other / file).exists()}
+    texts = {other: load(other) for other in others}
+    path = FOLDER / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    for base, boards in BASES.items():
+        if board in boards and (FOLDER / base / file).exists():
+            diff = difference(f"{base}/{file}", name)
+            if diff.count("\n") < 0.75 * text.count("\n"):
+                path.write_text(diff, encoding="utf-8")
+    for other, kept in texts.items():
+        write(other, kept)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(load(sys.argv[1]))

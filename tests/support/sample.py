@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""A plugin: of the tests marked `sample`, fewer of the combinations of boards with something else.
+
+What a test function is given beside a board is its case. In the sample every board and every case
+is there at least once. A function that is given nothing beside a board runs on a quarter of the
+boards, and those of a file together on each board. NVDEBUG_LONG=1 runs each case on each board.
+"""
+
+import collections
+import os
+import zlib
+
+import pytest
+from boards import BOARDS, INTEGRATED
+
+EVERYTHING = bool(os.environ.get("NVDEBUG_LONG"))
+# A function without a case, and with no more boards than this, runs on all of them.
+FEW = 4
+# Of more boards it runs on one of so many.
+PART = 4
+
+
+def pick(pairs, start=0):
+    """Of (board, case) pairs, few that have every board and every case, in the order they came in.
+
+    Boards take turns, beginning with the `start`th.
+    """
+    boards_of, cases_of = collections.defaultdict(list), collections.defaultdict(list)
+    for board, case in pairs:
+        boards_of[case].append(board)
+        cases_of[board].append(case)
+    names = list(cases_of)
+    start %= len(names)
+    turn = {board: place for place, board in enumerate(names[start:] + names[:start])}
+    used, picked = collections.Counter(), set()
+
+    def take(board, case):
+        picked.add((board, case))
+        used.update([("board", board), ("case", case)])
+
+    # What fits few boards chooses first.
+    for case in sorted(boards_of, key=lambda case: len(boards_of[case])):
+        take(min(boards_of[case], key=lambda board: (used["board", board], turn[board])), case)
+    for board in names:
+        if not used["board", board]:
+            take(board, min(cases_of[board], key=lambda case: used["case", case]))
+    return [pair for pair in pairs if pair in picked]
+
+
+def share(functions, others=()):
+    """{function: its boards} of functions of one file, few for each; with `others` together all.
+
+    `functions` is the same with all boards.
+    """
+    used = collections.Counter(others)
+    picked = {}
+    for name, boards in functions.items():
+        count = len(boards) if len(boards) <= FEW else -(-len(boards) // PART)
+        picked[name] = set(sorted(boards, key=used.__getitem__)[:count])
+        used.update(picked[name])
+    for name, boards in reversed(functions.items()):
+        missing = {board for board in boards if not used[board]}
+        picked[name] |= missing
+        used.update(missing)
+    return picked
+
+
+def board_and_case(params):
+    """Of a test's parameters, a pair like ("a100", "line='gpu list' workload='fig6'"), or None."""
+    values = []
+    for name, value in params.items():
+        values += [(name, part) for part in (value if isinstance(value, tuple) else [value])]
+    boards = [value for _, value in values if value in BOARDS + INTEGRATED]
+    if len(boards) != 1:
+        return None
+    return boards[0], " ".join(f"{name}={value!r}" for name, value in values if value != boards[0])
+
+
+def left_out(items):
+    functions = collections.defaultdict(dict)
+    for item in items:
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        pair = board_and_case(params) if item.get_closest_marker("sample") else None
+        if pair:
+            functions[item.nodeid.partition("[")[0]][pair] = item
+    simple, others = collections.defaultdict(dict), collections.defaultdict(list)
+    for name, tests in functions.items():
+        file = name.partition("::")[0]
+        if len({case for _, case in tests}) == 1:
+            simple[file][name] = [board for board, _ in tests]
+        else:
+            # Not the same boards for the same cases of the next function.
+            # The seed has no folder, so that a file may move without another sample.
+            picked = set(pick(list(tests), zlib.crc32(name.rpartition("/")[2].encode())))
+            others[file] += [board for board, _ in picked]
+            yield from (item for pair, item in tests.items() if pair not in picked)
+    for file, names in simple.items():
+        for name, boards in share(names, others[file]).items():
+            yield from (item for (board, _), item in functions[name].items() if board not in boards)
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "sample: each board and each case, not each case on each board; "
+                            "without a case, on a quarter of the boards")
+
+
+def pytest_report_header():
+    return ("every combination of boards and cases (NVDEBUG_LONG)" if EVERYTHING else
+            "a sample of boards and cases, not every combination (see tests/support/sample.py)")
+
+
+# After -k: of what was asked for.
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    if EVERYTHING or config.getoption("--update-golden"):
+        return
+    out = set(left_out(items))
+    config.hook.pytest_deselected(items=[item for item in items if item in out])
+    items[:] = [item for item in items if item not in out]

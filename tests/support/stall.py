@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""A command in the guest that stands still where a test wants it to (tests/module/test_modules/stall.c)."""
+
+import contextlib
+
+from nvdvm import kernel, paths
+
+PARAMETERS = "/sys/module/stall/parameters"
+CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+
+def files():
+    """What a machine needs for it."""
+    return {"/lib/stall.ko": paths.BUILD / "test-modules" / kernel.find().release / "stall.ko"}
+
+
+class Stalled:
+    """The command, which goes on at finish() at the latest."""
+
+    def __init__(self, vm):
+        self._vm = vm
+        self.status = None
+        self.out = None
+
+    def is_done(self):
+        return self._vm.run("[ -s /tmp/stalled.status ]").status == 0
+
+    def finish(self):
+        """Lets it go on, and waits until it has ended."""
+        self._vm.check(f"echo 1 > {PARAMETERS}/release; "
+                       "until [ -s /tmp/stalled.status ]; do usleep 10000; done", timeout_s=60)
+        self.status = int(self._vm.check("cat /tmp/stalled.status"))
+        self.out = self._vm.check("cat /tmp/stalled.out")
+
+
+@contextlib.contextmanager
+def stalled(vm, command, function, calls=1, after=False):
+    """Runs `command` (a shell's own one, or "exec ...") up to that call of `function` or its return.
+
+    The with-block is what happens meanwhile; after it the command has ended.
+    """
+    # A second after it booted, x86 goes over from the clock "tsc-early" to "tsc". All processors stop for
+    # that, and the other one would stand still with the command.
+    vm.check(f"while grep -q early {CLOCK}; do usleep 10000; done")
+    vm.check("rm -f /tmp/stalled.*; "
+             f"insmod /lib/stall.ko function={function} calls={calls} after={int(after)}")
+    this = Stalled(vm)
+    try:
+        vm.check(f"cat > /tmp/stalled.sh <<'END'\necho $$ > {PARAMETERS}/pid\n{command}\nEND\n"
+                 "{ sh /tmp/stalled.sh > /tmp/stalled.out 2>&1; echo $? > /tmp/stalled.status; } "
+                 "< /dev/null > /dev/null 2>&1 & "
+                 f"until grep -q Y {PARAMETERS}/held || [ -s /tmp/stalled.status ]; "
+                 "do usleep 10000; done", timeout_s=60)
+        assert vm.run(f"grep -q Y {PARAMETERS}/held").status == 0, f"{function} was not called"
+        yield this
+        this.finish()
+    finally:
+        vm.check(f"echo 1 > {PARAMETERS}/release; rmmod stall")
