@@ -10,7 +10,7 @@
 namespace nvdebug::driver {
 namespace {
 
-constexpr const char *control_path = "/dev/nvidiactl";
+constexpr const char *control_device = "/dev/nvidiactl";
 
 bool is_end(int error) {
     return error == -ENOENT || error == -ESRCH;
@@ -37,7 +37,7 @@ std::uint32_t names_between(std::uint32_t first, std::uint32_t name) {
 class Ownership::Look {
   public:
     Look(Ownership &known, const Card &card)
-        : known_(known), kernel_(*known.kernel_), control_(kernel_.device(control_path)),
+        : known_(known), kernel_(*known.kernel_), control_(kernel_.device(control_device)),
           gpu_(kernel_.device("/dev/nvidia" + std::to_string(card.minor))), card_(card) {}
 
     Owned run(bool everything) {

@@ -25,7 +25,7 @@ void set_spaces(const Value &value, AddressSpaceUse &use) {
         value.fail("more than 1, as a shared TSG has");
 }
 
-constexpr text::Key<AddressSpaceUse> columns[] = {
+constexpr text::Key<AddressSpaceUse> space_columns[] = {
     key<&AddressSpaceUse::runlist>("runlist"),
     key<&AddressSpaceUse::tsg>("tsg"),
     {"shared", set_shared},
@@ -40,7 +40,7 @@ constexpr text::Key<AddressSpaceUse> columns[] = {
 } // namespace
 
 Result<std::vector<AddressSpaceUse>> parse_contexts(std::string_view text) {
-    auto uses = text::parse_table<AddressSpaceUse>(text, columns);
+    auto uses = text::parse_table<AddressSpaceUse>(text, space_columns);
     if (!uses)
         return uses;
     // A TSG's line with an error does not repeat the values of the lines above it.

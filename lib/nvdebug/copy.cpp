@@ -19,7 +19,7 @@ void set_pces(const text::Value &value, LogicalCopyEngine &lce) {
         read(value, lce.pces);
 }
 
-constexpr text::Key<LogicalCopyEngine> columns[] = {
+constexpr text::Key<LogicalCopyEngine> copy_columns[] = {
     key<&LogicalCopyEngine::name>("engine"),
     key<&LogicalCopyEngine::runlist>("runlist"),
     {"pces", set_pces},
@@ -29,7 +29,7 @@ constexpr text::Key<LogicalCopyEngine> columns[] = {
 } // namespace
 
 Result<std::vector<LogicalCopyEngine>> parse_copy_topology(std::string_view text) {
-    return text::parse_table<LogicalCopyEngine>(text, columns);
+    return text::parse_table<LogicalCopyEngine>(text, copy_columns);
 }
 
 Result<CopyTopology> Gpu::copy_topology() const {

@@ -7,8 +7,6 @@
 namespace nvdebug::driver {
 namespace {
 
-constexpr std::uint64_t ns_per_us = 1000;
-
 std::string word_of(bool enabled) {
     return enabled ? "enabled" : "disabled";
 }

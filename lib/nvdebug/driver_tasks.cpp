@@ -21,7 +21,6 @@ Place place_of(const std::optional<rm::MemoryInfo> &info) {
 
 /// What requests look at; counts of what was left out are not among it.
 Owners owners_of(const Owned &owned) {
-    constexpr std::uint64_t ns_per_us = 1000;
     Owners owners;
     for (const Process &process : owned.processes)
         owners.processes.push_back(

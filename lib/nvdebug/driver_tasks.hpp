@@ -15,6 +15,8 @@
 
 namespace nvdebug::driver {
 
+inline constexpr std::uint64_t ns_per_us = 1000;
+
 /// Processes with their channels: by the names that runlists and this library use, and by those of
 /// the driver.
 class DriverTasks {

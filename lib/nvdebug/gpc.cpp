@@ -103,7 +103,7 @@ void set_words(const text::Value &value, WorkDistributor &to) {
         text::read({value.scanner, value.key, word}, (to.*Member).emplace_back());
 }
 
-constexpr text::Key<WorkDistributor> keys[] = {
+constexpr text::Key<WorkDistributor> distributor_keys[] = {
     key<&WorkDistributor::gpcs>("gpcs"),
     key<&WorkDistributor::tpcs>("tpcs"),
     key<&WorkDistributor::partitioning>("partitioning"),
@@ -121,7 +121,7 @@ Result<std::vector<Sm>> parse_sm_map(std::string_view text) {
 }
 
 Result<WorkDistributor> parse_work_distributor(std::string_view text) {
-    return text::parse_record<WorkDistributor>(text, keys);
+    return text::parse_record<WorkDistributor>(text, distributor_keys);
 }
 
 } // namespace nvdebug

@@ -38,7 +38,7 @@ void set_runlists(const Value &value, Info &info) {
         text::read({value.scanner, value.key, word}, info.runlists.emplace_back());
 }
 
-constexpr text::Key<Info> keys[] = {
+constexpr text::Key<Info> info_keys[] = {
     {"chip", set_chip},
     key<&Info::chip_id>("chip_id"),
     key<&Info::generation>("generation"),
@@ -78,7 +78,7 @@ void add_feature(const Value &value, Info &info) {
 } // namespace
 
 Result<Info> parse_info(std::string_view text) {
-    return text::parse_record<Info>(text, keys, add_feature);
+    return text::parse_record<Info>(text, info_keys, add_feature);
 }
 
 Result<std::uint64_t> parse_number(std::string_view text) {

@@ -55,7 +55,7 @@ void set_timeslice(const Value &value, Row &row) {
         value.fail("a timeslice");
 }
 
-constexpr text::Key<Row> columns[] = {
+constexpr text::Key<Row> owner_columns[] = {
     key<&Row::process, &Process::pid>("pid"),
     {"command", set_word<&Process::command>},
     {"cgroup", set_word<&Process::cgroup>},
@@ -92,7 +92,7 @@ Result<Owners> parse_owners(std::string_view text) {
     const std::string_view head = text.substr(0, end + 1);
     const std::string_view table = text.substr(std::min(end + 2, text.size()));
     return text::parse_record<Owners>(head, counts).and_then([&](Owners owners) {
-        return text::parse_table<Row>(table, columns, later_columns)
+        return text::parse_table<Row>(table, owner_columns, later_columns)
             .map([&](const std::vector<Row> &rows) {
                 for (const Row &row : rows)
                     add(row, owners);

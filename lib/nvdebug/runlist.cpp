@@ -243,7 +243,7 @@ void set_on(const text::Value &value, Row &row) {
     row.on = value.text == "on";
 }
 
-constexpr text::Key<Row> columns[] = {
+constexpr text::Key<Row> list_columns[] = {
     text::key<&Row::runlist>("runlist"),
     {"scheduling", set_on},
 };
@@ -251,7 +251,7 @@ constexpr text::Key<Row> columns[] = {
 } // namespace
 
 Result<std::map<std::uint32_t, bool>> parse_scheduling(std::string_view text) {
-    return text::parse_table<Row>(text, columns).map([](const std::vector<Row> &rows) {
+    return text::parse_table<Row>(text, list_columns).map([](const std::vector<Row> &rows) {
         std::map<std::uint32_t, bool> scheduling;
         for (const Row &row : rows)
             if (row.on)

@@ -20,7 +20,7 @@ void set_starts(const text::Value &value, ContextSwitch &to) {
     to.starts = value.text == "1";
 }
 
-constexpr text::Key<ContextSwitch> columns[] = {
+constexpr text::Key<ContextSwitch> switch_columns[] = {
     key<&ContextSwitch::ns>("ns"),
     {"starts", set_starts},
     key<&ContextSwitch::context>("context"),
@@ -34,7 +34,7 @@ Result<ContextSwitches> parse_context_switches(std::string_view text) {
     const std::string_view table = text.substr(std::min(end + 2, text.size()));
     return text::parse_record<ContextSwitches>(text.substr(0, end + 1), head_keys)
         .and_then([&](ContextSwitches record) {
-            return text::parse_table<ContextSwitch>(table, columns)
+            return text::parse_table<ContextSwitch>(table, switch_columns)
                 .map([&](std::vector<ContextSwitch> switches) {
                     record.switches = std::move(switches);
                     return std::move(record);

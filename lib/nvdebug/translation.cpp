@@ -16,7 +16,7 @@ void set_flags(const Value &value, Translation &to) {
         to.flags.emplace_back(word);
 }
 
-constexpr text::Key<Translation> keys[] = {
+constexpr text::Key<Translation> translation_keys[] = {
     key<&Translation::virtual_address>("virtual_address"),
     key<&Translation::page_directory>("page_directory"),
     key<&Translation::page_tables>("page_tables"),
@@ -47,7 +47,7 @@ void add_step(const Value &value, Translation &to) {
 } // namespace
 
 Result<Translation> parse_translation(std::string_view text) {
-    return text::parse_record<Translation>(text, keys, add_step);
+    return text::parse_record<Translation>(text, translation_keys, add_step);
 }
 
 } // namespace nvdebug

@@ -25,9 +25,9 @@ bool is_here(const Entrant &entrant) {
 }
 
 /// The length of the round, and the part of it that each tenant has.
-class Division {
+class EpochDivision {
   public:
-    Division(std::span<const Entrant> entrants, std::span<const Account> accounts,
+    EpochDivision(std::span<const Entrant> entrants, std::span<const Account> accounts,
              const Settings &settings)
         : entrants_(entrants), settings_(settings), parts_(entrants.size()) {
         std::vector<Entrant> here;
@@ -192,7 +192,7 @@ Plan next_epoch(std::span<const Entrant> entrants, std::span<const Account> acco
             account.behind = pause_after;
         }
     }
-    const Division division(entrants, plan.accounts, settings);
+    const EpochDivision division(entrants, plan.accounts, settings);
     plan.round = division.round();
     plan.overcommitted = division.overcommitted();
     for (std::size_t n = 0; n < entrants.size(); n++)

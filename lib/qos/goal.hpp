@@ -18,6 +18,11 @@ using Part = std::int64_t;
 inline constexpr Part whole = 1'000'000, point = whole / 100;
 inline constexpr Ns us = 1'000, ms = 1'000 * us, second = 1'000 * ms;
 
+/// Returns a time in milliseconds, as programs print it.
+constexpr double milliseconds(Ns ns) {
+    return static_cast<double>(ns) / static_cast<double>(ms);
+}
+
 enum class Aim {
     best_effort, ///< what the others leave, by weight
     share,       ///< at least this part of the time, while it has work

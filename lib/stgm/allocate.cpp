@@ -8,10 +8,10 @@ namespace stgm {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
-constexpr int fraction = 60; ///< of a utilisation
+constexpr int utilisation_bits = 60;
 
 Wide share(Time time, Time period) {
-    return (static_cast<Wide>(time) << fraction) / static_cast<Wide>(period);
+    return (static_cast<Wide>(time) << utilisation_bits) / static_cast<Wide>(period);
 }
 
 /// a / b < c / d
@@ -225,7 +225,7 @@ Allocation Allocator::paper() {
     std::vector<Wide> load(model_.cores());
     std::vector<Bound> claimed(model_.size());
     std::vector<bool> marked(model_.size());
-    const Wide whole = Wide{1} << fraction;
+    const Wide whole = Wide{1} << utilisation_bits;
     for (;;) {
         share_out();
         for (const std::size_t task : by_utilisation())

@@ -15,14 +15,14 @@
 namespace nvmodel::test {
 namespace {
 
-const std::filesystem::path folder = std::filesystem::path(NVDEBUG_MODEL_DATA) / "boards";
+const std::filesystem::path boards_folder = std::filesystem::path(NVDEBUG_MODEL_DATA) / "boards";
 
 class BoardFile : public testing::Test {
   protected:
     BoardFile()
         : path_(std::filesystem::temp_directory_path() /
                 ("nvdebug-board-" + std::to_string(::getpid()) + ".json")) {
-        std::ifstream(folder / "rtx6000-ada.json") >> json_;
+        std::ifstream(boards_folder / "rtx6000-ada.json") >> json_;
     }
     ~BoardFile() override { std::filesystem::remove(path_); }
 
@@ -133,7 +133,7 @@ TEST_F(BoardFile, MisplacedBlock) {
 }
 
 TEST_F(BoardFile, PtopVersion3HasTheRowsOf2) {
-    std::ifstream(folder / "rtx5090.json") >> json_;
+    std::ifstream(boards_folder / "rtx5090.json") >> json_;
     const Board second = load();
     json_["ptop"]["version"] = 3;
     const Board third = load();

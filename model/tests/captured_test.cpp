@@ -14,12 +14,12 @@ namespace {
 
 using Words = std::map<std::uint32_t, std::uint32_t>;
 
-const std::filesystem::path folder =
+const std::filesystem::path captured_boards =
     std::filesystem::path(NVDEBUG_MODEL_DATA).parent_path() / "tests" / "data";
 
 std::vector<std::string> lines_of(const std::string &name) {
-    std::ifstream file(folder / name);
-    EXPECT_TRUE(file) << folder / name;
+    std::ifstream file(captured_boards / name);
+    EXPECT_TRUE(file) << captured_boards / name;
     std::vector<std::string> lines;
     for (std::string line; std::getline(file, line);)
         if (!line.empty() && line.front() != '#')

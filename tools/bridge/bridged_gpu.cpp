@@ -66,6 +66,12 @@ void count(std::map<std::uint64_t, std::uint64_t> &all, std::uint64_t at) {
 
 } // namespace
 
+std::string hex(std::uint64_t value) {
+    std::array<char, 20> text{};
+    std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
+    return text.data();
+}
+
 BridgedGpu::BridgedGpu(Source source)
     : BridgedGpu(std::move(source), generation_of(*source.words)) {}
 

@@ -16,6 +16,9 @@
 
 namespace nvdebug::bridge {
 
+/// Returns the number in hexadecimal with 0x, as the model's requests have it.
+[[nodiscard]] std::string hex(std::uint64_t value);
+
 class BridgedGpu final : public nvmodel::PciFunction {
   public:
     /// Throws nvmodel::ConfigError if no such chip is known.

@@ -2,10 +2,10 @@
 #include "meter.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <set>
 #include <utility>
 
+#include "lib/base/marks.hpp"
 #include "lib/partition/tasks.hpp"
 
 namespace nvdebug::exporter {
@@ -15,20 +15,6 @@ constexpr const char *graphics = "GR0"; // the driver records switches of no oth
 constexpr std::uint32_t drivers_own = 0xffffffff;
 /// If two samples are more periods apart than this, the time between them counts as unknown.
 constexpr std::uint64_t longest_in_periods = 4;
-
-std::uint64_t monotonic_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-/// Returns the holder by which TaskTimes adds up the turns of a task.
-Holder task_of(const Holder &who) {
-    if (who.pid)
-        return {.pid = who.pid};
-    return {.runlist = who.runlist, .tsg = who.tsg, .channel = who.channel};
-}
 
 } // namespace
 
@@ -259,7 +245,7 @@ void Meter::sample() {
     const auto states = gpu_.engine_states(Detail::brief);
     if (!states && states.error().code == ErrorCode::gone)
         return fail(states.error());
-    const std::uint64_t now = monotonic_ns();
+    const std::uint64_t now = base::monotonic_ns();
     const std::scoped_lock held(mutex_);
     if (!states)
         facts_.errors++;

@@ -2,16 +2,12 @@
 #include "task_times.hpp"
 
 namespace nvdebug::exporter {
-namespace {
 
-/// What is the same in all turns of a task.
 Holder task_of(const Holder &who) {
     if (who.pid)
         return {.pid = who.pid};
     return {.runlist = who.runlist, .tsg = who.tsg, .channel = who.channel};
 }
-
-} // namespace
 
 void TaskTimes::add(const Turn &turn, std::optional<std::uint64_t> timeslice_ns) {
     if (turn.gap_ns && *turn.gap_ns <= Tally::longest_switch_ns)

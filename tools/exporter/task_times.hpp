@@ -12,6 +12,9 @@
 
 namespace nvdebug::exporter {
 
+/// Returns the holder by which TaskTimes adds up the turns of a task.
+[[nodiscard]] Holder task_of(const Holder &who);
+
 struct Times {
     std::uint64_t ns = 0;        ///< on the engine, without:
     std::uint64_t saving_ns = 0; ///< nvdebug::saving_ns()

@@ -26,10 +26,6 @@ std::string promises_of(const Asked &asked) {
     return count > most ? text + fmt::format(" and {} more", count - most) : text;
 }
 
-double milliseconds(Ns ns) {
-    return static_cast<double>(ns) / static_cast<double>(qos::ms);
-}
-
 } // namespace
 
 std::string refusal_of(const qos::Conflict &conflict, const Asked &asked) {
@@ -45,7 +41,7 @@ std::string refusal_of(const qos::Conflict &conflict, const Asked &asked) {
             "ms, the longest for this epoch, {} turns with {:g} us for each switch and the turns "
             "of tasks without a promise take the rest; ask for less, or for a longer --epoch",
             percent_of(conflict.asked), percent_of(conflict.possible), promises_of(asked),
-            milliseconds(conflict.round), conflict.turns,
+            qos::milliseconds(conflict.round), conflict.turns,
             static_cast<double>(qos::Costs().change) / 1000);
     case Why::below_part:
         return fmt::format("{}: a cap of {} is below the {} that it is promised", name,
@@ -59,8 +55,8 @@ std::string refusal_of(const qos::Conflict &conflict, const Asked &asked) {
         return fmt::format("an epoch of {:g} ms is too short: a pause and its end take {:g} ms, so "
                            "that the shortest "
                            "is {:g} ms",
-                           milliseconds(conflict.asked), milliseconds(2 * qos::Costs().pause),
-                           milliseconds(conflict.possible));
+                           qos::milliseconds(conflict.asked), qos::milliseconds(2 * qos::Costs().pause),
+                           qos::milliseconds(conflict.possible));
     }
 }
 

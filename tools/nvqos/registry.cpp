@@ -2,8 +2,9 @@
 #include "registry.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <fmt/format.h>
+
+#include "lib/base/marks.hpp"
 
 namespace nvqos {
 namespace {
@@ -14,10 +15,6 @@ using qos::Ns;
 /// Between looks at all processes, which take a hundredth of the time at most.
 constexpr Ns shortest_pause = 500 * qos::ms, pauses = 100;
 
-Ns monotonic() {
-    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 Outcome<Birth> living(const char *key, std::uint32_t pid) {
     const auto state = nvdebug::base::state_of(pid);
     if (!state || state->has_ended)
@@ -27,6 +24,10 @@ Outcome<Birth> living(const char *key, std::uint32_t pid) {
 }
 
 } // namespace
+
+Ns monotonic_now() {
+    return static_cast<Ns>(nvdebug::base::monotonic_ns());
+}
 
 bool Held::is_on(std::uint32_t gpu) const {
     return gpus.empty() || std::ranges::find(gpus, gpu) != gpus.end();
@@ -96,11 +97,11 @@ void Registry::look(Ns now) {
         std::ranges::any_of(all_, [](const Held &held) { return !held.family->members().empty(); });
     if (!any || now < next_look_)
         return;
-    const Ns begin = monotonic();
+    const Ns begin = monotonic_now();
     const auto processes = nvdebug::base::all_processes();
     for (const Held &held : all_)
         held.family->look(processes);
-    next_look_ = now + std::max(shortest_pause, pauses * (monotonic() - begin));
+    next_look_ = now + std::max(shortest_pause, pauses * (monotonic_now() - begin));
 }
 
 } // namespace nvqos

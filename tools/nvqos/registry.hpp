@@ -11,6 +11,9 @@
 
 namespace nvqos {
 
+/// Returns the time of CLOCK_MONOTONIC, by which requests and goals are scheduled.
+[[nodiscard]] qos::Ns monotonic_now();
+
 struct Held {
     std::string name;
     qos::Goal goal;

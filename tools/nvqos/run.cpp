@@ -44,12 +44,6 @@ bool is_stdout_ready() {
     return ::poll(&out, 1, 0) != 0;
 }
 
-Ns monotonic() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<Ns>(now.tv_sec) * qos::second + now.tv_nsec;
-}
-
 /// Signals that end the program, and with --file SIGHUP, by which the file is read again: also if
 /// SIGHUP is ignored (nohup).
 sigset_t signals(const Invocation &invocation) {
@@ -137,7 +131,7 @@ class Session {
             return show_plan();
         if (auto written = write_metrics(); !written)
             return tl::unexpected(written.error());
-        const Ns begin = monotonic();
+        const Ns begin = monotonic_now();
         Ns printed = begin;
         std::vector<Report> last(wardens_.size());
         std::vector<bool> has(wardens_.size());
@@ -159,7 +153,7 @@ class Session {
                 wait = std::min(wait, wardens_[n]->wait());
             }
             marks_.send();
-            const Ns now = monotonic();
+            const Ns now = monotonic_now();
             if (now - tended_ >= invocation_.asked.settings.epoch) {
                 desk_.tend(now);
                 tended_ = now;
@@ -201,7 +195,7 @@ class Session {
         if (::read(signals_, &signal, sizeof(signal)) == sizeof(signal))
             return static_cast<int>(signal.ssi_signo);
         if (socket_) {
-            const Ns then = monotonic();
+            const Ns then = monotonic_now();
             socket_->serve(then, [&](const std::string &line) { return desk_.answer(line, then); });
         }
         return 0;
@@ -230,7 +224,7 @@ class Session {
 
     /// If those are wanted.
     Outcome<void> write_metrics() {
-        metrics_at_ = monotonic();
+        metrics_at_ = monotonic_now();
         if (!invocation_.metrics)
             return {};
         auto written = metrics_.write(*invocation_.metrics);

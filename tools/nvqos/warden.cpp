@@ -53,10 +53,6 @@ bool asks_for_something(const Asked &asked) {
     return !asked.tenants.empty() || asked.others != qos::Goal();
 }
 
-double milliseconds(Ns ns) {
-    return static_cast<double>(ns) / static_cast<double>(qos::ms);
-}
-
 } // namespace
 
 Warden::Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Warn warn)
@@ -422,7 +418,7 @@ std::vector<std::string> Warden::waits() const {
                 gpu_.index(),
                 n < asked_.tenants.size() ? printable(asked_.tenants[n].name)
                                           : std::string("others"),
-                waits.count(), milliseconds(*p99), milliseconds(waits.longest())));
+                waits.count(), qos::milliseconds(*p99), qos::milliseconds(waits.longest())));
     }
     return sentences;
 }

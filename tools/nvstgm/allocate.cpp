@@ -119,7 +119,7 @@ Outcome<void> print(const Arguments &arguments, const stgm::Allocation &allocati
     return write(stgm::to_json(allocation.set).dump(1) + "\n");
 }
 
-Outcome<Exit> run(const Arguments &arguments) {
+Outcome<Exit> run_allocate(const Arguments &arguments) {
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());
@@ -167,7 +167,7 @@ Command allocate_command() {
         {{"nvstgm allocate robot.json >placed.json", "find an allocation"},
          {"nvstgm allocate robot.json --algorithm disjoint -o placed.json",
           "one without SMs shared in part"}},
-        run};
+        run_allocate};
 }
 
 } // namespace nvstgm

@@ -50,7 +50,7 @@ std::vector<Column> task_columns() {
 
 namespace {
 
-Outcome<Exit> run(const Arguments &arguments) {
+Outcome<Exit> run_check(const Arguments &arguments) {
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());
@@ -97,7 +97,7 @@ Command check_command() {
         "'sms' has all SMs. Exit status 0: schedulable, 2: not, 1: an error.",
         {{"nvstgm check robot.json", "is every deadline met?"},
          {"nvstgm check robot.json --waiting busy -j", "the same with tasks that spin, as JSON"}},
-        run};
+        run_check};
 }
 
 } // namespace nvstgm

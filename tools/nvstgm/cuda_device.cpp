@@ -15,7 +15,7 @@ using nvtaskset::cuda::Handle;
 constexpr unsigned sync_spins = 1, sync_sleeps = 4; // CU_CTX_SCHED_SPIN, CU_CTX_SCHED_BLOCKING_SYNC
 constexpr unsigned non_blocking = 1;                // CU_STREAM_NON_BLOCKING
 // Full SMs: no second kernel has room beside it.
-constexpr unsigned threads = 256, blocks_per_sm = 8, sms_per_tpc = 2;
+constexpr unsigned threads_per_block = 256, blocks_per_sm = 8, sms_per_tpc = 2;
 // A turn of a full SM is about 40 ns (H100): 170 ms at most, whatever is asked for.
 constexpr std::int64_t most_turns = std::int64_t{1} << 22;
 // No copy is faster than this, in bytes/ns.
@@ -159,7 +159,7 @@ class CudaDevice final : public Device {
     Outcome<void> launch(const Work &work) {
         auto turns = static_cast<std::uint32_t>(work.amount);
         std::array<void *, 2> arguments{&there_, &turns};
-        return call("cuLaunchKernel", function_, work.blocks, 1U, 1U, threads, 1U, 1U, 0U, stream_,
+        return call("cuLaunchKernel", function_, work.blocks, 1U, 1U, threads_per_block, 1U, 1U, 0U, stream_,
                     arguments.data(), static_cast<void **>(nullptr));
     }
 

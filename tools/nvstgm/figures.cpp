@@ -46,7 +46,7 @@ Json rows_of(const stgm::Figure &figure, const std::vector<stgm::Curve> &curves)
     return rows;
 }
 
-std::vector<Column> columns() {
+std::vector<Column> figures_columns() {
     return {{"figure", "figure"},
             {"x", "x"},
             {"kernels", "kernels", true},
@@ -112,7 +112,7 @@ class Progress {
     std::uint64_t tenth_ = 0;
 };
 
-Outcome<Exit> run(const Arguments &arguments) {
+Outcome<Exit> run_figures(const Arguments &arguments) {
     const auto sets = arguments.number("--sets", 10'000, 1, 10'000'000);
     const auto seed = arguments.number("--seed", 1, 0);
     const auto threads =
@@ -139,7 +139,7 @@ Outcome<Exit> run(const Arguments &arguments) {
         all.insert(all.end(), rows.begin(), rows.end());
         const std::string name = fmt::format("figure{}", figure.number);
         std::vector<std::pair<std::string, std::string>> files{
-            {name + ".csv", csv(columns(), rows)}};
+            {name + ".csv", csv(figures_columns(), rows)}};
         for (const stgm::Reading reading : {stgm::Reading::full, stgm::Reading::one})
             for (const bool weighted : {false, true})
                 files.emplace_back(
@@ -153,7 +153,7 @@ Outcome<Exit> run(const Arguments &arguments) {
     if (arguments.has("--json"))
         text = document("figures", {{"sets", *sets}, {"seed", *seed}, {"points", all}});
     else
-        text = arguments.has("--csv") ? csv(columns(), all) : table(columns(), all);
+        text = arguments.has("--csv") ? csv(figures_columns(), all) : table(figures_columns(), all);
     return write(text).map([] { return done; });
 }
 
@@ -174,7 +174,7 @@ Command figures_command() {
             "one (one), for which analyses named _fixed have kernels that do not speed up. "
             "Progress is on stderr.",
             {{"nvstgm figures -o pictures", "all of it, in minutes"}},
-            run};
+            run_figures};
 }
 
 } // namespace nvstgm

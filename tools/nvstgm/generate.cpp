@@ -10,7 +10,7 @@
 namespace nvstgm {
 namespace {
 
-Outcome<Exit> run(const Arguments &arguments) {
+Outcome<Exit> run_generate(const Arguments &arguments) {
     stgm::Table table;
     const auto sms = arguments.number("--sms", 13, 1, stgm::limit::sms);
     const auto cores = arguments.number("--cores", 0, 1, stgm::limit::cores);
@@ -69,7 +69,7 @@ Command generate_command() {
         "eight profiles,\n"
         "which are made up (docs/stgm.md).",
         {{"nvstgm generate --seed 7 | nvstgm allocate - -j", "is a set of Table I schedulable?"}},
-        run};
+        run_generate};
 }
 
 } // namespace nvstgm

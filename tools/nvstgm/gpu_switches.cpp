@@ -25,7 +25,7 @@ using stgm::Time;
 
 constexpr Time patience = 20'000'000'000, poll = 10'000'000;
 
-std::string text_of(const std::filesystem::path &path) {
+std::string text_of_file(const std::filesystem::path &path) {
     std::ifstream file(path);
     std::stringstream text;
     text << file.rdbuf();
@@ -158,11 +158,11 @@ Outcome<std::vector<GpuTurn>> GpuRecording::end() {
         return fail(fmt::format("nvdebugctl did not end within {} s", patience / 1'000'000'000));
     pid_ = 0;
     if (!WIFEXITED(status) || WEXITSTATUS(status)) {
-        std::string said = text_of(folder_ + "/said");
+        std::string said = text_of_file(folder_ + "/said");
         said = said.substr(0, said.find('\n'));
         return fail(said.empty() ? "nvdebugctl ended before its time" : said);
     }
-    return turns_of(text_of(folder_ + "/gpu.ndjson"));
+    return turns_of(text_of_file(folder_ + "/gpu.ndjson"));
 }
 
 } // namespace nvstgm

@@ -81,7 +81,7 @@ std::int64_t us(double ms) {
     return static_cast<std::int64_t>(std::ceil(ms * us_per_ms));
 }
 
-std::vector<Column> columns() {
+std::vector<Column> profile_columns() {
     return {{"tpcs", "TPCs"},     {"samples", "samples"},   {"min", "min"},
             {"median", "median"}, {"p99", "p99"},           {"max", "max"},
             {"kernel", "kernel"}, {"/clocks/sm", "SM MHz"}, {"/clocks/memory", "memory MHz"}};
@@ -100,7 +100,7 @@ std::vector<stgm::Time> kernel_of(const Json &rows) {
     return kernel;
 }
 
-Outcome<Exit> run(const Arguments &arguments) {
+Outcome<Exit> run_profile(const Arguments &arguments) {
     const Keeper keeper = Keeper::of(arguments);
     const auto runs = arguments.number("--runs", 3, 1, 1000);
     const auto margin = arguments.number("--margin", 10, 0, 1000);
@@ -170,9 +170,9 @@ Outcome<Exit> run(const Arguments &arguments) {
                                     {"rows", rows},
                                     {"segment", segment}});
     else if (arguments.has("--csv"))
-        text = csv(columns(), rows);
+        text = csv(profile_columns(), rows);
     else
-        text = table(columns(), rows) +
+        text = table(profile_columns(), rows) +
                fmt::format(
                    "\n'kernel' is the largest of the samples and {} % more{} (times in us):\n{}\n",
                    *margin, raised ? ", and not less than on more TPCs" : "", segment.dump());
@@ -199,7 +199,7 @@ Command profile_command() {
         "nvtaskset keeps it to TPCs 0, 0-1, 0-3 …; which TPCs it has in a set may matter, too.",
         {{"nvstgm profile -o segment.json -- ./inference --times",
           "its largest times on seven numbers of TPCs"}},
-        run,
+        run_profile,
         true};
 }
 

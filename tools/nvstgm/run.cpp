@@ -16,7 +16,6 @@ namespace {
 
 using stgm::Time;
 
-constexpr Time ns_per_us = 1000, ns_per_s = 1'000'000'000;
 
 Outcome<void> can_run(const stgm::TaskSet &set, bool gpu, bool mps) {
     if (set.time_unit != "us")
@@ -126,7 +125,7 @@ stgm::TaskSet measured(const stgm::TaskSet &set, const stgm::Memory &memory, Tim
     return found;
 }
 
-std::vector<Column> columns() {
+std::vector<Column> run_columns() {
     return {{"name", "task", true},
             {"jobs", "jobs"},
             {"response", "response"},
@@ -186,7 +185,7 @@ void say_of_priorities(int refused, const stgm::Ways &ways, bool own_cpus) {
                    : what + "; tasks hand their cores to each other");
 }
 
-Outcome<Exit> run(const Arguments &arguments) {
+Outcome<Exit> run_set(const Arguments &arguments) {
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());
@@ -319,9 +318,9 @@ Outcome<Exit> run(const Arguments &arguments) {
                       {"tasks", rows}},
                      "1.1");
     else if (arguments.has("--csv"))
-        text = csv(columns(), rows);
+        text = csv(run_columns(), rows);
     else
-        text = table(columns(), rows) +
+        text = table(run_columns(), rows) +
                fmt::format("\n{} deadlines missed; {} of {} tasks above their bounds, {} jobs of "
                            "them undisturbed; {} pieces of "
                            "work longer than in the file, {} stalls{} (times in us)\n",
@@ -381,7 +380,7 @@ Command run_command() {
           "the protocol on the CPU alone, as a picture"},
          {"nvstgm run placed.json --program camera='./camera --fast'",
           "with a program that takes part by the header"}},
-        run};
+        run_set};
 }
 
 } // namespace nvstgm

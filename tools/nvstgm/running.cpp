@@ -24,7 +24,6 @@ namespace {
 using stgm::Phase;
 using stgm::Time;
 
-constexpr Time ns_per_us = 1000, ns_per_s = 1'000'000'000;
 constexpr Time start_patience = 180 * ns_per_s, end_patience = 5 * ns_per_s,
                before_begin = ns_per_s / 10;
 constexpr std::uint64_t most_events = 1 << 18;

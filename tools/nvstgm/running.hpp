@@ -12,6 +12,8 @@
 
 namespace nvstgm {
 
+inline constexpr stgm::Time ns_per_us = 1000, ns_per_s = 1'000'000'000;
+
 /// What `run` was asked for.
 struct Order {
     stgm::Ways ways{};

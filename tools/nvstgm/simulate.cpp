@@ -21,7 +21,7 @@ Json nearest(const Json &rows) {
     return found;
 }
 
-std::vector<Column> columns() {
+std::vector<Column> simulate_columns() {
     return {{"name", "task", true}, {"response", "response"}, {"bound", "bound"},
             {"ratio", "ratio"},     {"deadline", "deadline"}, {"misses", "misses"}};
 }
@@ -37,7 +37,7 @@ Outcome<void> write_trace(const Arguments &arguments, const stgm::TaskSet &set,
                                               : stgm::to_text(trace, set));
 }
 
-Outcome<Exit> run(const Arguments &arguments) {
+Outcome<Exit> run_simulate(const Arguments &arguments) {
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());
@@ -159,9 +159,9 @@ Outcome<Exit> run(const Arguments &arguments) {
                          {"nearest", near},
                          {"tasks", rows}});
     else if (arguments.has("--csv"))
-        text = csv(columns(), rows);
+        text = csv(simulate_columns(), rows);
     else
-        text = table(columns(), rows) +
+        text = table(simulate_columns(), rows) +
                fmt::format("\n{} schedule{}, {} jobs, {} deadlines missed; {} (times in {})\n",
                            found.schedules, found.schedules == 1 ? "" : "s", found.jobs, misses,
                            near.is_null()
@@ -202,7 +202,7 @@ Command simulate_command() {
             {{"nvstgm simulate robot.json --search 10000",
               "how near do responses come to their bounds?"},
              {"nvstgm simulate robot.json -o robot.pftrace", "the schedule as a picture"}},
-            run};
+            run_simulate};
 }
 
 } // namespace nvstgm

@@ -13,7 +13,7 @@
 namespace nvtaskset {
 namespace {
 
-constexpr int patience_ms = 120'000; // the first CUDA process after boot may take long
+constexpr int start_timeout_ms = 120'000; // the first CUDA process after boot may take long
 constexpr std::size_t bytes_max = 1 << 20;
 
 /// The child's part: its text, and how it ends.
@@ -51,7 +51,7 @@ Outcome<std::string> apart(const std::string &what,
     bool late = false;
     for (char part[4096]; text.size() < bytes_max;) {
         pollfd ready{ends[0], POLLIN, 0};
-        const int polled = poll(&ready, 1, patience_ms);
+        const int polled = poll(&ready, 1, start_timeout_ms);
         if (polled < 0 && errno == EINTR)
             continue;
         late = polled == 0;

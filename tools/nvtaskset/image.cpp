@@ -34,7 +34,7 @@ constexpr const char *musl_loader = "lib/ld-musl-aarch64.so.1";
 constexpr const char *musl_loader = "lib/ld-musl-x86_64.so.1";
 #endif
 /// Where glibc's loader of Debian, Ubuntu, RHEL, SUSE and Arch looks.
-constexpr std::array folders = {"lib/" NVTASKSET_TRIPLET "/",
+constexpr std::array library_folders = {"lib/" NVTASKSET_TRIPLET "/",
                                 "usr/lib/" NVTASKSET_TRIPLET "/",
                                 "lib64/",
                                 "usr/lib64/",
@@ -95,7 +95,7 @@ Outcome<std::string> root_of_state() {
 
 Outcome<void> check_image(int root) {
     bool found = false;
-    for (const char *const folder : folders) {
+    for (const char *const folder : library_folders) {
         const std::string path = std::string(folder) + "libc.so.6",
                           name = "the image's /" + path + " ";
         const Descriptor place(find_below(root, path.c_str()));
@@ -128,7 +128,7 @@ Outcome<void> check_image(int root) {
     const auto has = [root](const std::string &path) {
         return Descriptor(find_below(root, path.c_str())).number() >= 0;
     };
-    if (found && std::ranges::any_of(folders, [&](const char *folder) {
+    if (found && std::ranges::any_of(library_folders, [&](const char *folder) {
             return has(std::string(folder) + loading_library);
         }))
         return {};

@@ -23,10 +23,10 @@ using cuda::Handle;
 using Sms = std::vector<std::uint32_t>;
 
 constexpr std::uint32_t bits_max = 32 * std::tuple_size_v<Bits>;
-constexpr std::size_t sms_max = 1024;
+constexpr std::size_t probed_sms_max = 1024;
 constexpr unsigned threads = 1024; // two blocks an SM, on all generations
 constexpr unsigned waves = 4;
-constexpr auto patience = std::chrono::seconds(5);
+constexpr auto kernel_timeout = std::chrono::seconds(5);
 
 // Each block writes down its SM, and stays for @ns, so that the next goes elsewhere; bounded.
 const char *const kernel = R"(
@@ -100,7 +100,7 @@ class Runner {
                         cuda_.call("cuModuleGetFunction", &function_, module, "where")),
               std::pair("cuStreamCreate", cuda_.call("cuStreamCreate", &stream_, 1U)),
               std::pair("cuMemAlloc",
-                        cuda_.call("cuMemAlloc_v2", &seen_, sms_max * sizeof(std::uint32_t)))})
+                        cuda_.call("cuMemAlloc_v2", &seen_, probed_sms_max * sizeof(std::uint32_t)))})
             if (error)
                 return failed(name, error);
         return {};
@@ -111,7 +111,7 @@ class Runner {
 
     /// The SMs that run the kernel.
     Outcome<Sms> where() {
-        std::array<std::uint32_t, sms_max> seen{};
+        std::array<std::uint32_t, probed_sms_max> seen{};
         if (const int error =
                 cuda_.call("cuMemsetD8_v2", seen_, static_cast<unsigned char>(0), sizeof(seen)))
             return failed("cuMemsetD8", error);
@@ -124,7 +124,7 @@ class Runner {
                            stream_, arguments.data(), static_cast<void **>(nullptr)))
             return failed("cuLaunchKernel", error);
         launches_++;
-        const auto end = std::chrono::steady_clock::now() + patience;
+        const auto end = std::chrono::steady_clock::now() + kernel_timeout;
         for (int state; (state = cuda_.call("cuStreamQuery", stream_));) {
             if (state != cuda::not_ready)
                 return failed("the kernel", state);

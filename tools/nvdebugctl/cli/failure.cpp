@@ -10,12 +10,12 @@ namespace nvdebugctl {
 namespace {
 
 /// Errors with sentences that differ only in the path.
-struct Alike {
+struct AlikeErrors {
     std::string before, after;
     std::vector<std::string> paths; ///< none: the sentence has none
 };
 
-Alike alike(const nvdebug::Error &error) {
+AlikeErrors alike(const nvdebug::Error &error) {
     const std::string &sentence = error.sentence;
     const std::size_t at = error.path.empty() ? sentence.npos : sentence.find(error.path);
     if (at == sentence.npos)
@@ -49,10 +49,10 @@ std::string listed(const std::vector<std::string> &paths) {
 } // namespace
 
 std::vector<std::string> sentences_of(const std::vector<nvdebug::Error> &errors) {
-    std::vector<Alike> groups;
+    std::vector<AlikeErrors> groups;
     for (const nvdebug::Error &error : errors) {
-        Alike one = alike(error);
-        const auto group = std::ranges::find_if(groups, [&](const Alike &other) {
+        AlikeErrors one = alike(error);
+        const auto group = std::ranges::find_if(groups, [&](const AlikeErrors &other) {
             const bool files = !one.paths.empty() && !other.paths.empty();
             return other.after == one.after &&
                    (other.before == one.before ||
@@ -69,7 +69,7 @@ std::vector<std::string> sentences_of(const std::vector<nvdebug::Error> &errors)
             group->paths.push_back(std::move(one.paths.front()));
     }
     std::vector<std::string> sentences;
-    for (const Alike &group : groups)
+    for (const AlikeErrors &group : groups)
         sentences.push_back(group.before + listed(group.paths) + group.after);
     return sentences;
 }

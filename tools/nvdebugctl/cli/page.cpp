@@ -16,7 +16,7 @@ namespace nvdebugctl {
 
 namespace {
 
-struct Unit {
+struct ShownUnit {
     std::string_view suffix;
     std::string (*show)(const Json &value);
 };
@@ -37,14 +37,14 @@ std::string bytes(const Json &value) {
 }
 
 constexpr std::array units = {
-    Unit{"_us", [](const Json &value) { return number(value) + "us"; }},
-    Unit{"_ns", [](const Json &value) { return number(value) + "ns"; }},
-    Unit{"_bytes", bytes},
-    Unit{"_percent", [](const Json &value) { return shown_percent(value.get<double>()); }},
+    ShownUnit{"_us", [](const Json &value) { return number(value) + "us"; }},
+    ShownUnit{"_ns", [](const Json &value) { return number(value) + "ns"; }},
+    ShownUnit{"_bytes", bytes},
+    ShownUnit{"_percent", [](const Json &value) { return shown_percent(value.get<double>()); }},
 };
 
-const Unit *unit_of(std::string_view key) {
-    for (const Unit &unit : units)
+const ShownUnit *unit_of(std::string_view key) {
+    for (const ShownUnit &unit : units)
         if (key.ends_with(unit.suffix))
             return &unit;
     return nullptr;
@@ -62,7 +62,7 @@ namespace {
 
 /// `timeslice_us` without its unit.
 std::string_view without_unit(std::string_view key) {
-    const Unit *const unit = unit_of(key);
+    const ShownUnit *const unit = unit_of(key);
     return unit ? key.substr(0, key.size() - unit->suffix.size()) : key;
 }
 
@@ -178,7 +178,7 @@ std::string shown(std::string_view key, const Json &value) {
             text += (text.empty() ? "" : ",") + shown(key, element);
         return text.empty() ? "-" : text;
     }
-    const Unit *const unit = unit_of(key);
+    const ShownUnit *const unit = unit_of(key);
     return unit ? unit->show(value) : number(value);
 }
 

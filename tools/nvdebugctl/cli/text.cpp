@@ -33,18 +33,18 @@ std::string format_utc(std::chrono::system_clock::time_point time) {
 
 namespace {
 
-struct Unit {
+struct TimeUnit {
     std::string_view name;
     std::uint64_t ns;
     std::size_t decimals; ///< most that a number of it may have; one of the last is 1 ns or more
 };
-constexpr std::array kUnits = {Unit{"ns", 1, 0},
-                               Unit{"us", 1'000, 3},
-                               Unit{"ms", 1'000'000, 6},
-                               Unit{"s", 1'000'000'000, 9},
-                               Unit{"min", 60'000'000'000, 6},
-                               Unit{"m", 60'000'000'000, 6},
-                               Unit{"h", 3'600'000'000'000, 6}};
+constexpr std::array kUnits = {TimeUnit{"ns", 1, 0},
+                               TimeUnit{"us", 1'000, 3},
+                               TimeUnit{"ms", 1'000'000, 6},
+                               TimeUnit{"s", 1'000'000'000, 9},
+                               TimeUnit{"min", 60'000'000'000, 6},
+                               TimeUnit{"m", 60'000'000'000, 6},
+                               TimeUnit{"h", 3'600'000'000'000, 6}};
 /// 31 years: no overflow.
 constexpr std::uint64_t kMostNs = 1'000'000'000'000'000'000;
 
@@ -65,7 +65,7 @@ std::optional<std::uint64_t> number_of(std::string_view digits) {
 std::optional<std::uint64_t> parse_timespan_ns(std::string_view text, std::string_view bare) {
     const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
     const std::string_view name = end == text.size() ? bare : text.substr(end);
-    const auto unit = std::ranges::find(kUnits, name, &Unit::name);
+    const auto unit = std::ranges::find(kUnits, name, &TimeUnit::name);
     if (unit == kUnits.end())
         return std::nullopt;
     const std::string_view value = text.substr(0, end);

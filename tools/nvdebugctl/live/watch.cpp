@@ -27,7 +27,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds lists_every{5000};
-constexpr std::size_t window = 120;
+constexpr std::size_t window_samples = 120;
 
 bool is_capture(const Context &context) {
     return source_kind(context.tree()) == "capture";
@@ -44,7 +44,7 @@ struct Watched {
     nvdebug::Gpu gpu;
     std::string name;
     Sampler sampler;
-    Residency residency{window};
+    Residency residency{window_samples};
     std::optional<Sample> sample = std::nullopt;
 
     Watched(const nvdebug::Gpu &which, std::uint64_t list_pace)

@@ -13,7 +13,7 @@ namespace nvdebugctl {
 
 namespace {
 
-Outcome<void> check(const Context &context) {
+Outcome<void> check_file(const Context &context) {
     if (descriptor_named(context.words("FILE").front()) != STDOUT_FILENO)
         return {};
     if (context.invocation().json())
@@ -78,7 +78,7 @@ std::vector<Command> capture_commands() {
                       {"nvdebugctl --from gpu.capture runlist tree", "look at it elsewhere"},
                       {"ssh HOST sudo nvdebugctl capture - | nvdebugctl --from - runlist tree",
                        "look at another machine from here"}},
-         .check = check,
+         .check = check_file,
          .run = capture,
          .text = show},
     };

@@ -64,7 +64,7 @@ using nvdebug::Detail;
 using nvdebug::InstanceBlock;
 using nvdebug::Runlist;
 
-Outcome<Document> list(Context &context) {
+Outcome<Document> list_channels(Context &context) {
     OwnersReader reader(context);
     const auto lists = read_runlists(context, Detail::brief);
     if (!lists)
@@ -104,7 +104,7 @@ InstanceBlock resolved(const Runlist &list, const InstanceBlock &printed) {
     return block;
 }
 
-Outcome<Document> show(Context &context) {
+Outcome<Document> show_channel(Context &context) {
     OwnersReader reader(context);
     const nvdebug::Target target = context.targets().front();
     const auto list = find_list_of_channel(context, target, Detail::full);
@@ -125,13 +125,13 @@ Outcome<Document> show(Context &context) {
 const Argument kChannels{"CHANNEL", Argument::Kind::channel, "ID or RUNLIST:ID",
                          Argument::Count::some};
 
-Outcome<Document> disable(Context &context) {
+Outcome<Document> disable_channels(Context &context) {
     const Targets channels = context.targets();
     return carry_out(context, nvdebug::disable_channels(channels),
                      enabled(context.gpu(), channels));
 }
 
-Outcome<Document> enable(Context &context) {
+Outcome<Document> enable_channels(Context &context) {
     const Targets channels = context.targets();
     return carry_out(context, nvdebug::enable_channels(channels), enabled(context.gpu(), channels));
 }
@@ -162,7 +162,7 @@ std::vector<Command> channel_commands() {
          .examples = {{"nvdebugctl channel list 0", "the channels of runlist 0"},
                       {"nvdebugctl channel list --csv --columns runlist,channel,enabled",
                        "which channels are enabled, for a script"}},
-         .run = list},
+         .run = list_channels},
         {.object = "channel",
          .verb = "show",
          .help = "one channel: state, instance block, subcontexts, context",
@@ -180,7 +180,7 @@ std::vector<Command> channel_commands() {
                    "context) is shown in full; '... as channel' tells with which channel it is "
                    "the same."},
          .examples = {{"nvdebugctl channel show 0:5", "channel 5 of runlist 0"}},
-         .run = show},
+         .run = show_channel},
         {.object = "channel",
          .verb = "disable",
          .help =
@@ -194,7 +194,7 @@ std::vector<Command> channel_commands() {
          .examples = {{"nvdebugctl channel disable 2 3", "stop a task, without asking it"},
                       {"nvdebugctl channel disable 0:5 --for 10", "for ten seconds"}},
          .check = check_lease_time,
-         .run = disable,
+         .run = disable_channels,
          .text = show_control},
         {.object = "channel",
          .verb = "enable",
@@ -206,7 +206,7 @@ std::vector<Command> channel_commands() {
          .notes = {"All of the channels are enabled, or none."},
          .examples = {{"nvdebugctl channel enable 2 3", "let a task go on"}},
          .check = check_lease_time,
-         .run = enable,
+         .run = enable_channels,
          .text = show_control},
         {.object = "channel",
          .verb = "preemption",

@@ -28,7 +28,7 @@ Json contends_with(const std::vector<CopyContention> &contention, std::uint32_t 
     return others;
 }
 
-Outcome<Document> show(Context &context) {
+Outcome<Document> show_copies(Context &context) {
     const auto copy = context.gpu().copy_topology();
     if (!copy)
         return tl::unexpected(Failure(copy.error()));
@@ -48,7 +48,7 @@ Outcome<Document> show(Context &context) {
     return Document{data, lces};
 }
 
-Outcome<Document> shared(Context &context) {
+Outcome<Document> list_shared_copies(Context &context) {
     const auto copy = context.gpu().copy_topology();
     if (!copy)
         return tl::unexpected(Failure(copy.error()));
@@ -82,7 +82,7 @@ std::vector<Command> copy_commands() {
                     {"lces", "LCEs in the order of device_info", "[object]", fields_of(lces)}},
          .examples = {{"nvdebugctl copy show", "the wiring of the copy engines"},
                       {"nvdebugctl copy show --svg > copy.svg", "a picture of it"}},
-         .run = show},
+         .run = show_copies},
         {.object = "copy",
          .verb = "shared",
          .help = "copy engines that contend for PCEs (rule R8)",
@@ -90,7 +90,7 @@ std::vector<Command> copy_commands() {
                      {"lces", "LCEs whose copies run on them", "[string]"}},
          .data = "groups of LCEs that contend",
          .examples = {{"nvdebugctl copy shared", "which copies slow each other down"}},
-         .run = shared},
+         .run = list_shared_copies},
     };
 }
 

@@ -51,9 +51,9 @@ std::string runlist_name(const WiredRunlist &runlist) {
     return runlist.id ? fmt::format("Runlist {}", *runlist.id) : "no runlist";
 }
 
-class Drawing {
+class CopyDrawing {
   public:
-    Drawing(const CopyWiring &wiring, const Caption &caption)
+    CopyDrawing(const CopyWiring &wiring, const Caption &caption)
         : wiring_(wiring), caption_(caption) {}
 
     std::string draw() {
@@ -231,7 +231,7 @@ class Drawing {
 } // namespace
 
 std::string copy_svg(const CopyWiring &wiring, const Caption &caption) {
-    return Drawing(wiring, caption).draw();
+    return CopyDrawing(wiring, caption).draw();
 }
 
 namespace {

@@ -39,7 +39,7 @@ Json row(const Engine &engine, const EngineState *state) {
             {"pri_base", hex(engine.pri_base)}};
 }
 
-Outcome<Document> list(Context &context) {
+Outcome<Document> list_engines(Context &context) {
     const auto engines = context.gpu().engines();
     if (!engines)
         return tl::unexpected(Failure(engines.error()));
@@ -150,7 +150,7 @@ Outcome<void> check_shared(const Context &context) {
     return {};
 }
 
-Outcome<Document> shared(Context &context) {
+Outcome<Document> list_shared_engines(Context &context) {
     if (!context.words("ENGINE").empty())
         return shared_by_two(context);
     const auto engines = context.gpu().engines();
@@ -239,7 +239,7 @@ std::vector<Command> engine_commands() {
          .examples = {{"nvdebugctl engine list", "the tasks that run now"},
                       {"nvdebugctl engine list --csv --columns engine,runlist",
                        "which runlist serves which engine"}},
-         .run = list},
+         .run = list_engines},
         {.object = "engine",
          .verb = "shared",
          .help = "whether two engines share a runlist; without engines: which do",
@@ -276,7 +276,7 @@ std::vector<Command> engine_commands() {
                       {"nvdebugctl engine shared LCE2 GR0 --quiet",
                        "for a script: fails when the two share a runlist"}},
          .check = check_shared,
-         .run = shared,
+         .run = list_shared_engines,
          .text = print_pair},
     };
 }

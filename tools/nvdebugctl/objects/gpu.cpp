@@ -60,7 +60,7 @@ nvdebug::Result<Json> row(const nvdebug::Gpu &gpu) {
                 {"uuid", or_null(product.uuid)}};
 }
 
-Outcome<Document> list(Context &context) {
+Outcome<Document> list_gpus(Context &context) {
     const auto gpus = nvdebug::gpus(context.tree());
     if (!gpus)
         return tl::unexpected(Failure(gpus.error()));
@@ -98,7 +98,7 @@ Outcome<Document> list(Context &context) {
     return Document{rows};
 }
 
-Outcome<Document> show(Context &context) {
+Outcome<Document> show_gpu(Context &context) {
     const auto info = context.gpu().info();
     if (!info)
         return tl::unexpected(Failure(info.error()));
@@ -136,7 +136,7 @@ Outcome<Document> show(Context &context) {
                      {"features", features}}};
 }
 
-void print(const Json &data, Page &page) {
+void print_gpu(const Json &data, Page &page) {
     Json fields = data;
     fields.erase("features");
     print_fields(fields, page);
@@ -183,7 +183,7 @@ std::vector<Command> gpu_commands() {
          .examples = {{"nvdebugctl gpu list", "one line for each GPU"},
                       {"nvdebugctl gpu list --csv --columns index,pci_address",
                        "the PCI address of each, for a script"}},
-         .run = list},
+         .run = list_gpus},
         {.object = "gpu",
          .verb = "show",
          .help = "identity of a GPU, and what can be shown and done with it",
@@ -225,8 +225,8 @@ std::vector<Command> gpu_commands() {
                 {"available", "the module can do it on this GPU", "bool"},
                 {"reason", "why not", "string?"}}}},
          .examples = {{"nvdebugctl -g 0000:01:00.0 gpu show", "the GPU at this PCI address"}},
-         .run = show,
-         .text = print},
+         .run = show_gpu,
+         .text = print_gpu},
     };
 }
 

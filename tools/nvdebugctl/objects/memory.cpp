@@ -79,7 +79,7 @@ std::string shown_place(const Json &place) {
     return shown("", place["address"]) + " " + shown("", place["aperture"]);
 }
 
-void print(const Json &data, Page &page) {
+void print_memory(const Json &data, Page &page) {
     page.line(fmt::format("{} through {}, version {} page tables",
                           page.bold(data["virtual_address"].get<std::string>()),
                           shown_place(data["page_directory"]), data["page_tables"].dump()));
@@ -140,7 +140,7 @@ std::vector<Command> memory_commands() {
                        "through the page directory at that address of video memory"}},
          .check = check,
          .run = translate,
-         .text = print},
+         .text = print_memory},
     };
 }
 

@@ -31,7 +31,7 @@ Json row(const Context &context, const OwnersOnLists &tasks, const nvdebug::Proc
     return row;
 }
 
-Outcome<Document> list(Context &context) {
+Outcome<Document> list_processes(Context &context) {
     const auto tasks = read_tasks(context);
     if (!tasks)
         return tl::unexpected(tasks.error());
@@ -86,7 +86,7 @@ std::vector<Command> process_commands() {
                       {"nvdebugctl --from driver process list --csv --columns pid,timeslice_us",
                        "timeslices of your own tasks, for a script"}},
          .check = check_selection_options,
-         .run = list},
+         .run = list_processes},
     };
 }
 

@@ -42,7 +42,7 @@ Json summary(const Runlist &list, const std::optional<EngineNames> &engines,
             {"aperture", aperture(list.place.aperture)}};
 }
 
-Outcome<Document> list(Context &context) {
+Outcome<Document> list_runlists(Context &context) {
     OwnersReader reader(context);
     const auto lists = read_runlists(context, Detail::brief);
     if (!lists)
@@ -99,7 +99,7 @@ struct ToItem {
     }
 };
 
-Outcome<Document> show(Context &context) {
+Outcome<Document> show_runlist(Context &context) {
     OwnersReader reader(context);
     const auto list = read_runlist(context, context.runlists().front(),
                                    context.flag("--brief") ? Detail::brief : Detail::full);
@@ -205,7 +205,7 @@ std::size_t width_of_ids(const Json &data) {
     return width;
 }
 
-void print(const Json &data, Page &page) {
+void print_runlist(const Json &data, Page &page) {
     std::string head = fmt::format(
         "{}  {}  {} TSGs, {} channels", page.bold("runlist " + data["runlist"].dump()),
         shown("engines", data["engines"]), shown("", data["tsgs"]), shown("", data["channels"]));
@@ -225,7 +225,7 @@ void print(const Json &data, Page &page) {
 const Argument kRunlists{"RUNLIST", Argument::Kind::runlist, "a runlist's id",
                          Argument::Count::some};
 
-Outcome<Document> preempt(Context &context) {
+Outcome<Document> preempt_runlist(Context &context) {
     const Ids runlists = context.runlists();
     return carry_out(context, nvdebug::preempt_runlists(runlists),
                      running(context.gpu(), runlists));
@@ -243,11 +243,11 @@ Outcome<Document> schedule(Context &context, bool on) {
                      scheduling(context.gpu(), runlists));
 }
 
-Outcome<Document> enable(Context &context) {
+Outcome<Document> enable_runlist(Context &context) {
     return schedule(context, true);
 }
 
-Outcome<Document> disable(Context &context) {
+Outcome<Document> disable_runlist(Context &context) {
     return schedule(context, false);
 }
 
@@ -328,7 +328,7 @@ std::vector<Command> runlist_commands() {
          .columns = summary_columns(),
          .data = "runlists by rising id",
          .examples = {{"nvdebugctl runlist list", "one line for each runlist"}},
-         .run = list},
+         .run = list_runlists},
         {.object = "runlist",
          .verb = "show",
          .help = "one runlist in the order in which the GPU goes round it",
@@ -343,8 +343,8 @@ std::vector<Command> runlist_commands() {
                       {"nvdebugctl -j runlist show 0", "the same for a program"},
                       {"nvdebugctl runlist show 0 --brief --csv --columns tsg,channel,enabled",
                        "its channels, for a script"}},
-         .run = show,
-         .text = print},
+         .run = show_runlist,
+         .text = print_runlist},
         runlist_tree_command(),
         {.object = "runlist",
          .verb = "preempt",
@@ -353,7 +353,7 @@ std::vector<Command> runlist_commands() {
          .control = true,
          .notes = {"Up to Pascal the list is submitted again, which does the same."},
          .examples = {{"nvdebugctl runlist preempt 0", "let the next task have runlist 0"}},
-         .run = preempt,
+         .run = preempt_runlist,
          .text = show_control},
         {.object = "runlist",
          .verb = "resubmit",
@@ -371,7 +371,7 @@ std::vector<Command> runlist_commands() {
          .leasable = true,
          .examples = {{"nvdebugctl runlist enable 0", "after 'runlist disable 0'"}},
          .check = check_lease_time,
-         .run = enable,
+         .run = enable_runlist,
          .text = show_control},
         {.object = "runlist",
          .verb = "disable",
@@ -381,7 +381,7 @@ std::vector<Command> runlist_commands() {
          .leasable = true,
          .examples = {{"nvdebugctl runlist disable 0 --for 0.5", "half a second of quiet"}},
          .check = check_lease_time,
-         .run = disable,
+         .run = disable_runlist,
          .text = show_control},
     };
 }

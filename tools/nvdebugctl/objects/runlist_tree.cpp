@@ -54,9 +54,9 @@ std::string_view first_columns(std::string_view text, std::size_t columns) {
     return text.substr(0, end);
 }
 
-class Drawing {
+class TreeText {
   public:
-    Drawing(const Terminal &terminal, Page &page)
+    TreeText(const Terminal &terminal, Page &page)
         : width_(terminal.width), strokes_(terminal.unicode ? unicode_strokes : ascii_strokes),
           page_(page) {}
 
@@ -108,7 +108,7 @@ class Drawing {
 } // namespace
 
 static void draw_outline(const Branch &root, const Terminal &terminal, Page &page) {
-    Drawing(terminal, page).draw(root, "", "");
+    TreeText(terminal, page).draw(root, "", "");
 }
 
 namespace {

@@ -54,7 +54,7 @@ Json distributor(const std::optional<nvdebug::WorkDistributor> &work) {
             {"sm_id", words(work->sm_id)}};
 }
 
-Outcome<Document> show(Context &context) {
+Outcome<Document> show_topology(Context &context) {
     const auto topology = context.gpu().gpc_topology();
     if (!topology)
         return tl::unexpected(Failure(topology.error()));
@@ -88,7 +88,7 @@ void print_gpc(const Json &gpc, const Json &designed, Page &page) {
                               shown("", designed), shown("", gpc["tpc_off_mask"])));
 }
 
-void print(const Json &data, Page &page) {
+void print_topology(const Json &data, Page &page) {
     Json head;
     for (const auto &[key, value] : data.items())
         if (!value.is_array() && key != "work_distributor" && key != "sms" && key != "sms_note")
@@ -154,8 +154,8 @@ std::vector<Command> topology_commands() {
          .notes = {"JSON has each SM with its GPC and TPC. A set bit of a mask means off."},
          .examples = {{"nvdebugctl topology show", "what this GPU was built with, and what of "
                                                    "it is on"}},
-         .run = show,
-         .text = print}};
+         .run = show_topology,
+         .text = print_topology}};
 }
 
 } // namespace nvdebugctl

@@ -19,7 +19,7 @@ constexpr double page_width = 1080;
 constexpr double name_x = margin + 16, share_end = 252, timeslice_end = 372;
 constexpr double bar_x = 390, bar_end = 760, remark_x = 776;
 constexpr double content_end = page_width - margin - 10;
-constexpr double row = 26, small_row = 17, bar_height = 16, engine_gap = 6;
+constexpr double row_height = 26, small_row = 17, bar_height = 16, engine_gap = 6;
 
 const Font normal{.size = 13}, bold{.size = 13, .bold = true};
 const Font small{.size = 11, .color = palette::dark_grey};
@@ -33,9 +33,9 @@ double tick_of(double round_us) {
     return power;
 }
 
-class Drawing {
+class TreeDrawing {
   public:
-    Drawing(const std::vector<RunlistView> &tree, const Caption &caption)
+    TreeDrawing(const std::vector<RunlistView> &tree, const Caption &caption)
         : tree_(tree), caption_(caption) {}
 
     std::string draw() {
@@ -68,7 +68,7 @@ class Drawing {
         for (const std::string &remark : remarks_on(runlist))
             for (const std::string &words : wrap(remark, bold, content_end - name_x)) {
                 svg_.text(name_x, y_ + 4, words, bold);
-                y_ += row;
+                y_ += row_height;
             }
         if (!runlist.tsgs.empty())
             axis(runlist);
@@ -97,9 +97,9 @@ class Drawing {
         if (runlist.round)
             facts.push_back(fmt::format("round {}", microseconds(*runlist.round)));
         std::string words = fmt::format("{}", fmt::join(facts, ", "));
-        y_ += row - 4;
+        y_ += row_height - 4;
         svg_.text(name_x, y_, fit(words, normal, content_end - name_x), normal);
-        y_ += row - 2;
+        y_ += row_height - 2;
     }
 
     void engines(const RunlistView &runlist, double x) {
@@ -152,7 +152,7 @@ class Drawing {
             svg_.text(remark_x, y_, "µs", small);
             svg_.line(bar_x, y_ + 9, bar_end, y_ + 9, {.color = palette::dark_grey});
         }
-        y_ += row;
+        y_ += row_height;
     }
 
     void draw(const RunlistView &runlist, const Alike &alike) {
@@ -173,7 +173,7 @@ class Drawing {
                 y_ += small_row;
             svg_.text(remark_x, y_ + 4, lines[i], normal);
         }
-        y_ += row - 6;
+        y_ += row_height - 6;
         if (alike.count > 1)
             line("each with an address space of its own", {channels_of(runlist, alike)});
         else
@@ -253,7 +253,7 @@ class Drawing {
                 svg_.text(margin, y_ += 8, "Nothing is on these runlists:", bold);
             if (!any || x + width > content_end) {
                 x = margin;
-                y_ += row;
+                y_ += row_height;
             }
             any = true;
             svg_.text(x, y_, fmt::format("Runlist {}", runlist.id), normal, Anchor::start,
@@ -262,9 +262,9 @@ class Drawing {
             x += column * std::ceil(width / column);
         }
         if (any)
-            y_ += row;
+            y_ += row_height;
         if (tree_.empty())
-            svg_.text(margin, y_ += row, "No runlist could be read.", bold);
+            svg_.text(margin, y_ += row_height, "No runlist could be read.", bold);
     }
 
     void legend() {
@@ -290,7 +290,7 @@ class Drawing {
 } // namespace
 
 std::string tree_svg(const std::vector<RunlistView> &tree, const Caption &caption) {
-    return Drawing(tree, caption).draw();
+    return TreeDrawing(tree, caption).draw();
 }
 
 } // namespace nvdebugctl

@@ -80,7 +80,7 @@ Json summary(const Runlist &list, const ListedTsg &listed,
             {"timeout", tsg.timeout}};
 }
 
-Outcome<Document> list(Context &context) {
+Outcome<Document> list_tsgs(Context &context) {
     OwnersReader reader(context);
     const auto lists = read_runlists(context, Detail::brief);
     if (!lists)
@@ -97,7 +97,7 @@ Outcome<Document> list(Context &context) {
     return Document{rows};
 }
 
-Outcome<Document> show(Context &context) {
+Outcome<Document> show_tsg(Context &context) {
     OwnersReader reader(context);
     const nvdebug::Target target = context.targets().front();
     const auto list = find_list_of_tsg(context, target, Detail::brief);
@@ -124,7 +124,7 @@ Outcome<Document> show(Context &context) {
     return Document{data};
 }
 
-void print(const Json &data, Page &page) {
+void print_tsg(const Json &data, Page &page) {
     Json head = data;
     head.erase("channels");
     head.erase("address_spaces");
@@ -151,7 +151,7 @@ void print(const Json &data, Page &page) {
 
 const Argument kTsg{"TSG", Argument::Kind::tsg, "ID or RUNLIST:ID"};
 
-Outcome<Document> preempt(Context &context) {
+Outcome<Document> preempt_tsg(Context &context) {
     const Targets tsgs = context.targets();
     return carry_out(context, nvdebug::preempt_tsgs(tsgs), on_engines(context.gpu(), tsgs));
 }
@@ -216,7 +216,7 @@ std::vector<Command> tsg_commands() {
          .examples = {{"nvdebugctl tsg list", "each TSG's share of its runlist"},
                       {"nvdebugctl tsg list 0 --csv --columns tsg,share_percent",
                        "shares of runlist 0, for a script"}},
-         .run = list},
+         .run = list_tsgs},
         {.object = "tsg",
          .verb = "show",
          .help = "one TSG with its address spaces and channels",
@@ -245,8 +245,8 @@ std::vector<Command> tsg_commands() {
                      "[addressSpace]?"}},
          .examples = {{"nvdebugctl tsg show 0:1",
                        "TSG 1 of runlist 0, with its channels: disable these to stop it"}},
-         .run = show,
-         .text = print},
+         .run = show_tsg,
+         .text = print_tsg},
         {.object = "tsg",
          .verb = "preempt",
          .help = "take TSGs off their engines now; each runs again when it is its turn",
@@ -255,7 +255,7 @@ std::vector<Command> tsg_commands() {
          .means = Command::Means::either,
          .notes = {"Waits until the hardware has done so, one second at most."},
          .examples = {{"nvdebugctl tsg preempt 0:3", "take the engines from a task, once"}},
-         .run = preempt,
+         .run = preempt_tsg,
          .text = show_control},
         {.object = "tsg",
          .verb = "switch",
