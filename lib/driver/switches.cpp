@@ -10,7 +10,7 @@ namespace nvdebug::driver {
 namespace {
 
 // Names of our objects: any, within a client.
-constexpr std::uint32_t device_handle = 0x6e760001, subdevice_handle = 0x6e760002,
+constexpr std::uint32_t switches_device = 0x6e760001, switches_subdevice = 0x6e760002,
                         header_handle = 0x6e760004, records_handle = 0x6e760005,
                         events_handle = 0x6e760006;
 constexpr std::uint32_t count = 1 << 16;
@@ -95,9 +95,9 @@ Result<void> Switches::make_objects(const Card &card) {
     rm::DeviceParams device{};
     device.device = id.device;
     rm::SubdeviceParams subdevice{id.subdevice};
-    if (auto made = make(client, device_handle, rm::class_device, &device, sizeof(device)); !made)
+    if (auto made = make(client, switches_device, rm::class_device, &device, sizeof(device)); !made)
         return made;
-    if (auto made = make(device_handle, subdevice_handle, rm::class_subdevice, &subdevice,
+    if (auto made = make(switches_device, switches_subdevice, rm::class_subdevice, &subdevice,
                          sizeof(subdevice));
         !made)
         return made;
@@ -113,7 +113,7 @@ Result<void> Switches::make_objects(const Card &card) {
     events.record_bytes = sizeof(rm::SwitchRecord);
     events.record_count = count;
     events.records_free = 1;
-    events.subdevice = subdevice_handle;
+    events.subdevice = switches_subdevice;
     events.header = header_handle;
     events.records = records_handle;
     return make(client, events_handle, rm::class_events, &events, sizeof(events));
@@ -125,7 +125,7 @@ Result<void> Switches::bind() {
     for (const bool all_users : {true, false}) {
         rm::BindSwitches request{
             events_handle, rm::BindSwitches::fecs_bytes, rm::BindSwitches::simple, 0, all_users, 0};
-        const auto status = client_->control(subdevice_handle, rm::BindSwitches::command, &request,
+        const auto status = client_->control(switches_subdevice, rm::BindSwitches::command, &request,
                                              sizeof(request));
         if (!status)
             return tl::unexpected(status.error());
@@ -184,7 +184,7 @@ Result<std::uint64_t> Switches::read(std::vector<ContextSwitch> &switches) {
 
 Result<std::uint64_t> Switches::now_ns() {
     rm::Time time{};
-    if (auto told = control(subdevice_handle, rm::Time::command, &time, sizeof(time)); !told)
+    if (auto told = control(switches_subdevice, rm::Time::command, &time, sizeof(time)); !told)
         return tl::unexpected(std::move(told).error());
     return time.ns;
 }

@@ -19,7 +19,7 @@ constexpr text::Key<Owners> counts[] = {
     key<&Owners::cut>("cut").optional(), key<&Owners::lacked>("lacked").optional(),
 };
 
-struct Row {
+struct OwnerRow {
     Process process;
     std::optional<std::uint32_t> client, tsg, channel;
     std::optional<std::uint64_t> timeslice_us;
@@ -36,7 +36,7 @@ std::optional<char> escaped(std::string_view text) {
 }
 
 template <auto Member>
-void set_word(const Value &value, Row &row) {
+void set_word(const Value &value, OwnerRow &row) {
     if (value.unknown())
         return;
     std::string &to = (row.process.*Member).emplace();
@@ -49,31 +49,31 @@ void set_word(const Value &value, Row &row) {
     }
 }
 
-void set_timeslice(const Value &value, Row &row) {
+void set_timeslice(const Value &value, OwnerRow &row) {
     text::read(value, row.timeslice_us);
     if (row.timeslice_us > std::numeric_limits<std::uint32_t>::max())
         value.fail("a timeslice");
 }
 
-constexpr text::Key<Row> owner_columns[] = {
-    key<&Row::process, &Process::pid>("pid"),
+constexpr text::Key<OwnerRow> owner_columns[] = {
+    key<&OwnerRow::process, &Process::pid>("pid"),
     {"command", set_word<&Process::command>},
     {"cgroup", set_word<&Process::cgroup>},
-    key<&Row::client>("client"),
-    key<&Row::tsg>("tsg"),
+    key<&OwnerRow::client>("client"),
+    key<&OwnerRow::tsg>("tsg"),
     {"timeslice_us", set_timeslice},
-    key<&Row::channel>("channel"),
-    key<&Row::instance_place, &Place::address>("address"),
-    key<&Row::instance_place, &Place::aperture>("aperture"),
+    key<&OwnerRow::channel>("channel"),
+    key<&OwnerRow::instance_place, &Place::address>("address"),
+    key<&OwnerRow::instance_place, &Place::aperture>("aperture"),
 };
 
 /// Texts of older versions have none.
-constexpr text::Key<Row> later_columns[] = {
-    key<&Row::process, &Process::uid>("uid"),
-    key<&Row::process, &Process::started>("started"),
+constexpr text::Key<OwnerRow> later_columns[] = {
+    key<&OwnerRow::process, &Process::uid>("uid"),
+    key<&OwnerRow::process, &Process::started>("started"),
 };
 
-void add(const Row &row, Owners &owners) {
+void add(const OwnerRow &row, Owners &owners) {
     if (std::ranges::find(owners.processes, row.process.pid, &Process::pid) ==
         owners.processes.end())
         owners.processes.push_back(row.process);
@@ -92,9 +92,9 @@ Result<Owners> parse_owners(std::string_view text) {
     const std::string_view head = text.substr(0, end + 1);
     const std::string_view table = text.substr(std::min(end + 2, text.size()));
     return text::parse_record<Owners>(head, counts).and_then([&](Owners owners) {
-        return text::parse_table<Row>(table, owner_columns, later_columns)
-            .map([&](const std::vector<Row> &rows) {
-                for (const Row &row : rows)
+        return text::parse_table<OwnerRow>(table, owner_columns, later_columns)
+            .map([&](const std::vector<OwnerRow> &rows) {
+                for (const OwnerRow &row : rows)
                     add(row, owners);
                 return std::move(owners);
             });

@@ -230,12 +230,12 @@ Result<Runlist> parse_runlist(std::string_view text) {
 
 namespace {
 
-struct Row {
+struct ListRow {
     std::uint32_t runlist;
     std::optional<bool> on; // empty: its register cannot be read
 };
 
-void set_on(const text::Value &value, Row &row) {
+void set_on(const text::Value &value, ListRow &row) {
     if (value.text == "unreadable")
         return;
     if (value.text != "on" && value.text != "off")
@@ -243,17 +243,17 @@ void set_on(const text::Value &value, Row &row) {
     row.on = value.text == "on";
 }
 
-constexpr text::Key<Row> list_columns[] = {
-    text::key<&Row::runlist>("runlist"),
+constexpr text::Key<ListRow> list_columns[] = {
+    text::key<&ListRow::runlist>("runlist"),
     {"scheduling", set_on},
 };
 
 } // namespace
 
 Result<std::map<std::uint32_t, bool>> parse_scheduling(std::string_view text) {
-    return text::parse_table<Row>(text, list_columns).map([](const std::vector<Row> &rows) {
+    return text::parse_table<ListRow>(text, list_columns).map([](const std::vector<ListRow> &rows) {
         std::map<std::uint32_t, bool> scheduling;
-        for (const Row &row : rows)
+        for (const ListRow &row : rows)
             if (row.on)
                 scheduling[row.runlist] = *row.on;
         return scheduling;

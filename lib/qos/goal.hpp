@@ -23,6 +23,11 @@ constexpr double milliseconds(Ns ns) {
     return static_cast<double>(ns) / static_cast<double>(ms);
 }
 
+/// Returns a time in seconds, as programs print it.
+constexpr double seconds(Ns ns) {
+    return static_cast<double>(ns) / static_cast<double>(second);
+}
+
 enum class Aim {
     best_effort, ///< what the others leave, by weight
     share,       ///< at least this part of the time, while it has work

@@ -20,12 +20,6 @@ using namespace nvmodel;
 constexpr std::uint64_t bar0_bytes = 16 << 20;
 constexpr std::uint32_t boot_0 = 0;
 
-std::string hex(std::uint64_t value) {
-    std::array<char, 20> text{};
-    std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
-    return text.data();
-}
-
 /// By the upper bits of the chip's number, PMC_BOOT_0 28:20 (nouveau engine/device/base.c).
 const nvmodel::Generation &generation_of(driver::Words &words) {
     static constexpr std::array<std::pair<std::uint32_t, const char *>, 10> known{

@@ -7,19 +7,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cstdio>
-
 namespace nvdebug::bridge {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using nvmodel::ConfigError;
-
-std::string hex(std::uint64_t value) {
-    char text[20];
-    std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
-    return text;
-}
 
 /// In the form in which the model lists what its board does not have.
 void add(Json &list, const std::map<std::uint64_t, std::uint64_t> &all, const char *access,

@@ -13,10 +13,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using qos::Ns;
 
-double seconds(Ns ns) {
-    return static_cast<double>(ns) / static_cast<double>(qos::second);
-}
-
 double percent(const Use &use) {
     return use.time > 0 ? 100 * static_cast<double>(use.used) / static_cast<double>(use.time) : 0;
 }
@@ -27,9 +23,9 @@ std::optional<double> p99_ms(const Use &use) {
                : std::nullopt;
 }
 
-std::string text_of(const Use &use, std::uint32_t gpu) {
+std::string text_of_use(const Use &use, std::uint32_t gpu) {
     std::string text = fmt::format("{:.1f} % of GPU {} ({:.1f} s in {:.1f} s)", percent(use), gpu,
-                                   seconds(use.used), seconds(use.time));
+                                   qos::seconds(use.used), qos::seconds(use.time));
     if (const auto p99 = p99_ms(use))
         text += fmt::format(", waits between turns p99 {:.1f} ms", *p99);
     return text;
@@ -38,8 +34,8 @@ std::string text_of(const Use &use, std::uint32_t gpu) {
 Json json_of(const Use &use, std::uint32_t gpu) {
     const auto p99 = p99_ms(use);
     return {{"gpu", gpu},
-            {"used_s", seconds(use.used)},
-            {"time_s", seconds(use.time)},
+            {"used_s", qos::seconds(use.used)},
+            {"time_s", qos::seconds(use.time)},
             {"percent", percent(use)},
             {"waits", use.waits.count()},
             {"wait_p99_ms", p99 ? Json(*p99) : Json()}};
@@ -118,8 +114,8 @@ std::string Desk::sentence_of(const Held &held) const {
     std::string got;
     for (const auto &warden : wardens_)
         if (const auto use = warden->use_of(held.family); use && use->used > 0)
-            got += (got.empty() ? "got " : "; ") + text_of(*use, warden->gpu().index());
-    return fmt::format("asked {}, {}", nvqos::text_of(held.goal),
+            got += (got.empty() ? "got " : "; ") + text_of_use(*use, warden->gpu().index());
+    return fmt::format("asked {}, {}", text_of(held.goal),
                        got.empty() ? "no work on a GPU" : got);
 }
 
@@ -133,12 +129,12 @@ std::string Desk::list(Ns now) const {
             if (const auto use = warden->use_of(held.family))
                 got.push_back(json_of(*use, warden->gpu().index()));
         all.push_back({{"name", held.name},
-                       {"goal", nvqos::text_of(held.goal)},
+                       {"goal", text_of(held.goal)},
                        {"gpus", held.gpus},
                        {"pids", std::move(pids)},
                        {"cgroups", held.family->cgroups()},
                        {"holder", held.holder ? Json(held.holder->pid) : Json()},
-                       {"since_s", seconds(now - held.since)},
+                       {"since_s", qos::seconds(now - held.since)},
                        {"got", std::move(got)}});
     }
     return "ok " + all.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -17,10 +17,6 @@
 namespace nvqos {
 namespace {
 
-double seconds(qos::Ns ns) {
-    return static_cast<double>(ns) / static_cast<double>(qos::second);
-}
-
 double ratio(qos::Part part) {
     return static_cast<double>(part) / static_cast<double>(qos::whole);
 }
@@ -115,14 +111,14 @@ std::string Metrics::text() const {
     of_tenants("got_ratio", "gauge", "The part of the last second in which it had the GPU.",
                [](const TenantReport &tenant, const Sums &) {
                    const qos::Balance &balance = tenant.record.second;
-                   return balance.time ? Value(seconds(balance.used) / seconds(balance.time))
+                   return balance.time ? Value(qos::seconds(balance.used) / qos::seconds(balance.time))
                                        : std::nullopt;
                });
     of_tenants("used_seconds_total", "counter", "It had the GPU, with work or without.",
-               [](const TenantReport &, const Sums &sums) { return Value(seconds(sums.used)); });
+               [](const TenantReport &, const Sums &sums) { return Value(qos::seconds(sums.used)); });
     of_tenants(
         "backlogged_seconds_total", "counter", "It had the GPU or waited for it.",
-        [](const TenantReport &, const Sums &sums) { return Value(seconds(sums.backlogged)); });
+        [](const TenantReport &, const Sums &sums) { return Value(qos::seconds(sums.backlogged)); });
     of_tenants("turns_total", "counter", "Turns that have ended.",
                [](const TenantReport &, const Sums &sums) {
                    return Value(static_cast<double>(sums.turns));
@@ -131,12 +127,12 @@ std::string Metrics::text() const {
                "Of a promise: what it is owed; of a cap alone: what it may still use.",
                [](const TenantReport &tenant, const Sums &) {
                    return qos::is_promised(tenant.goal.aim) || tenant.goal.cap
-                              ? Value(seconds(tenant.credit))
+                              ? Value(qos::seconds(tenant.credit))
                               : std::nullopt;
                });
     of_tenants("timeslice_seconds", "gauge", "Of each of its TSGs, where a goal takes timeslices.",
                [](const TenantReport &tenant, const Sums &) {
-                   return Value(seconds(tenant.lever.timeslice));
+                   return Value(qos::seconds(tenant.lever.timeslice));
                });
     of_tenants("paused", "gauge", "1: its channels are off now.",
                [](const TenantReport &tenant, const Sums &) {
@@ -164,7 +160,7 @@ std::string Metrics::text() const {
     of_tenants("request_p99_seconds", "gauge", "99 of 100 of them took no longer.",
                [](const TenantReport &tenant, const Sums &) {
                    const auto p99 = tenant.requests ? tenant.requests->took.p99() : std::nullopt;
-                   return p99 ? Value(seconds(*p99)) : std::nullopt;
+                   return p99 ? Value(qos::seconds(*p99)) : std::nullopt;
                });
     of_tenants("limited_tasks", "gauge", "Of them, those whose launches in flight are limited.",
                [](const TenantReport &tenant, const Sums &) {
@@ -183,7 +179,7 @@ std::string Metrics::text() const {
                });
     of_tenants("wait_p99_seconds", "gauge", "99 % of them were at most so long; from 100 on.",
                [](const TenantReport &tenant, const Sums &) {
-                   return tenant.wait_p99 ? Value(seconds(*tenant.wait_p99)) : std::nullopt;
+                   return tenant.wait_p99 ? Value(qos::seconds(*tenant.wait_p99)) : std::nullopt;
                });
     return all;
 }

@@ -51,8 +51,8 @@ Words pointers(std::vector<std::string> &words) {
 
 /// Returns false if the time is over.
 bool wait_for(pid_t child, int patience_ms, ServiceResult &ended) {
-    using Clock = std::chrono::steady_clock;
-    const auto end = Clock::now() + std::chrono::milliseconds(patience_ms);
+    using std::chrono::steady_clock;
+    const auto end = steady_clock::now() + std::chrono::milliseconds(patience_ms);
     constexpr int step_ms = 5;
     for (;;) {
         const pid_t found = waitpid(child, &ended.status, WNOHANG);
@@ -62,7 +62,7 @@ bool wait_for(pid_t child, int patience_ms, ServiceResult &ended) {
             ended.error = errno;
             return true;
         }
-        if (Clock::now() >= end)
+        if (steady_clock::now() >= end)
             return false;
         poll(nullptr, 0, step_ms);
     }

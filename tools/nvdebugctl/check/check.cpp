@@ -89,7 +89,7 @@ namespace {
 constexpr std::array verdicts = {Verdict::ok, Verdict::note, Verdict::unknown, Verdict::attention,
                                  Verdict::trouble};
 
-const char *name_of(Measured::Where where) {
+const char *where_name(Measured::Where where) {
     static constexpr const char *names[] = {"this_generation", "other_generation", "never"};
     return names[static_cast<int>(where)];
 }
@@ -99,7 +99,7 @@ Json json_of(const Measured &measured) {
     for (const Measurement &one : measured.on)
         on.push_back(
             {{"machine", one.machine}, {"generation", one.generation}, {"found", one.found}});
-    return {{"where", name_of(measured.where)}, {"on", std::move(on)}};
+    return {{"where", where_name(measured.where)}, {"on", std::move(on)}};
 }
 
 /// What was found of a rule, and where: `holds on h100-580.159.04 (Hopper)`.
@@ -124,7 +124,7 @@ std::vector<std::string> measured_in_words(const Json &findings) {
     for (const auto &[where, beginning] : beginnings) {
         std::map<std::string, std::vector<std::uint32_t>> rules;
         for (const Json &finding : findings)
-            if (finding["measured"]["where"] == name_of(where))
+            if (finding["measured"]["where"] == where_name(where))
                 rules[in_words(finding["measured"]["on"])].push_back(static_cast<std::uint32_t>(
                     std::stoul(finding["rule"].get<std::string>().substr(1))));
         std::vector<std::string> parts;

@@ -36,7 +36,7 @@ using std::chrono::milliseconds;
 
 constexpr unsigned samples_per_second = Recorder::default_rate;
 
-Outcome<Pace> plan_of(const Context &context) {
+Outcome<Pace> top_pace(const Context &context) {
     return pace_of(context, milliseconds(1000), milliseconds(100), "intervals");
 }
 
@@ -273,13 +273,13 @@ Outcome<Exit> write_intervals(Context &context, Output &output, Top &top) {
     }
 }
 
-Outcome<void> check(const Context &context) {
-    if (auto plan = plan_of(context); !plan)
+Outcome<void> check_top(const Context &context) {
+    if (auto plan = top_pace(context); !plan)
         return tl::unexpected(plan.error());
     return check_selection_options(context);
 }
 
-Outcome<Exit> stream(Context &context, Output &output) {
+Outcome<Exit> stream_top(Context &context, Output &output) {
     const auto gpus = context.gpus();
     if (!gpus)
         return tl::unexpected(gpus.error());
@@ -287,7 +287,7 @@ Outcome<Exit> stream(Context &context, Output &output) {
         return fail(nvdebug::ErrorCode::unsupported,
                     context.tree().path() +
                         " is a capture, which does not change: there is nothing to watch");
-    Top top(context, *plan_of(context));
+    Top top(context, *top_pace(context));
     if (auto started = top.start(*gpus); !started)
         return tl::unexpected(started.error());
     std::unique_ptr<Screen> screen = open_screen(context, "lines for each interval");
@@ -309,7 +309,7 @@ std::vector<Option> options() {
         selection_options());
 }
 
-std::vector<Column> columns() {
+std::vector<Column> top_columns() {
     return joined<Column>(
         {{"time", "when it began, or for an interval of top, when it ended; ISO 8601 in UTC",
           "time"}},
@@ -325,7 +325,7 @@ std::vector<Command> top_commands() {
          .help = "which process has how much of the GPU: live on a terminal, else lines",
          .scope = Scope::gpus,
          .options = options(),
-         .columns = columns(),
+         .columns = top_columns(),
          .data = "the summary of one interval, as that of record",
          .fields = summary_fields(),
          .notes =
@@ -343,8 +343,8 @@ std::vector<Command> top_commands() {
                       {"sudo nvdebugctl top --job 17", "what a Slurm job has"},
                       {"sudo nvdebugctl top -j -n 1 | jq '.data.engines[].holders[]'",
                        "the next second, for a program"}},
-         .check = check,
-         .stream = stream}};
+         .check = check_top,
+         .stream = stream_top}};
 }
 
 } // namespace nvdebugctl

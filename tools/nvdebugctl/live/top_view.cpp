@@ -17,14 +17,14 @@ namespace {
 using Ink = Piece::Ink;
 using Lines = std::vector<ViewLine>;
 
-constexpr std::array order_names = {"engine", "share", "turns", "name"};
+constexpr std::array top_orders = {"engine", "share", "turns", "name"};
 
 struct ShownColumn {
     const char *key, *title;
     bool right = true; ///< aligned
 };
 /// The last ones go first where the screen is narrow.
-constexpr std::array columns = {
+constexpr std::array view_columns = {
     ShownColumn{"engine", "ENGINE", false},  ShownColumn{"name", "WHO", false},
     ShownColumn{"share_percent", "SHARE"},   ShownColumn{"turns", "TURNS"},
     ShownColumn{"slice_median_us", "SLICE"}, ShownColumn{"slice_p99_us", "99 %"},
@@ -47,18 +47,18 @@ std::vector<Json> sorted(const Json &all, TopView::Order order) {
     return rows;
 }
 
-/// The header, and a line for each row: whole columns alone.
+/// The header, and a line for each row: whole view_columns alone.
 Lines table(const std::vector<Json> &rows, std::size_t width) {
     std::vector<std::vector<std::string>> cells(rows.size() + 1);
-    for (const ShownColumn &column : columns)
+    for (const ShownColumn &column : view_columns)
         cells[0].emplace_back(column.title);
     for (std::size_t n = 0; n < rows.size(); n++) {
-        for (const ShownColumn &column : columns)
+        for (const ShownColumn &column : view_columns)
             cells[n + 1].push_back(shown(column.key, rows[n][column.key]));
         cells[n + 1][0] = fmt::format("gpu{} {}", rows[n]["gpu"].get<int>(), cells[n + 1][0]);
     }
     std::vector<std::string> lines(cells.size());
-    for (std::size_t column = 0; column < columns.size(); column++) {
+    for (std::size_t column = 0; column < view_columns.size(); column++) {
         std::size_t widest = 0;
         for (const auto &line : cells)
             widest = std::max(widest, line[column].size());
@@ -66,7 +66,7 @@ Lines table(const std::vector<Json> &rows, std::size_t width) {
         if (column > 1 && lines[0].size() + widest > width)
             break;
         for (std::size_t n = 0; n < cells.size(); n++)
-            lines[n] += columns[column].right ? fmt::format("{:>{}}  ", cells[n][column], widest)
+            lines[n] += view_columns[column].right ? fmt::format("{:>{}}  ", cells[n][column], widest)
                                               : fmt::format("{:<{}}  ", cells[n][column], widest);
     }
     Lines made;
@@ -100,7 +100,7 @@ Lines gpus(const Json &summary) {
     return lines;
 }
 
-Lines help_lines(std::size_t width) {
+Lines top_help(std::size_t width) {
     static constexpr std::array keys = {
         std::pair{"q", "quit; so does Ctrl-C"}, std::pair{"h ?", "this help, or back"},
         std::pair{"arrows", "up or down; also PgUp, PgDn, Home, End"},
@@ -133,7 +133,7 @@ std::vector<ViewLine> TopView::lines(const Json &summary, const std::vector<std:
                 Ink::bold}}};
     Lines body;
     if (help_) {
-        body = help_lines(size.columns);
+        body = top_help(size.columns);
     } else {
         const std::vector<Json> rows = sorted(summary_rows(summary), order_);
         Lines above = gpus(summary);
@@ -160,7 +160,7 @@ std::vector<ViewLine> TopView::lines(const Json &summary, const std::vector<std:
     std::string keys = "q quit  h help" + scroll_.where(count, room);
     if (!help_)
         keys += fmt::format("  space {}  s order: {}", paused_ ? "go on" : "pause",
-                            order_names[static_cast<std::size_t>(order_)]);
+                            top_orders[static_cast<std::size_t>(order_)]);
     top.push_back({{keys, Ink::dim}});
     fit(top, size);
     return top;
@@ -177,7 +177,7 @@ bool TopView::handle(int key) {
         scroll_.to_top();
         break;
     case 's':
-        order_ = static_cast<Order>((static_cast<std::size_t>(order_) + 1) % order_names.size());
+        order_ = static_cast<Order>((static_cast<std::size_t>(order_) + 1) % top_orders.size());
         break;
     case ' ':
         paused_ = !paused_;

@@ -246,17 +246,17 @@ Outcome<Exit> watch(Context &context, Output &output, const Pace &plan) {
     return end_by_signal(*signal);
 }
 
-Outcome<Pace> plan_of(const Context &context) {
+Outcome<Pace> watch_pace(const Context &context) {
     using std::chrono::milliseconds;
     return pace_of(context, milliseconds(500), milliseconds(10), "samples");
 }
 
-Outcome<void> check(const Context &context) {
-    return plan_of(context).map([](const Pace &) {});
+Outcome<void> check_watch(const Context &context) {
+    return watch_pace(context).map([](const Pace &) {});
 }
 
-Outcome<Exit> stream(Context &context, Output &output) {
-    return watch(context, output, *plan_of(context));
+Outcome<Exit> stream_watch(Context &context, Output &output) {
+    return watch(context, output, *watch_pace(context));
 }
 
 // Keys of JSON and columns of lines are the same, but that a line has all residents in two cells.
@@ -351,8 +351,8 @@ std::vector<Command> watch_commands() {
                       {"nvdebugctl watch -s 100 -n 600 --csv > minute.csv", "record a minute"},
                       {"nvdebugctl watch -j | jq -c '.data.engines[] | [.engine, .current]'",
                        "for a program"}},
-         .check = check,
-         .stream = stream}};
+         .check = check_watch,
+         .stream = stream_watch}};
 }
 
 } // namespace nvdebugctl

@@ -415,7 +415,7 @@ Lines blocks(const WatchedGpus &shown, const Style &style) {
     return lines;
 }
 
-Lines help_lines(std::size_t width) {
+Lines watch_help(std::size_t width) {
     static constexpr std::array keys = {
         std::pair{"q", "quit; so does Ctrl-C"},
         std::pair{"h ?", "this help, or back"},
@@ -457,13 +457,13 @@ std::string title(const WatchedGpus &shown, bool paused) {
         shown.source);
 }
 
-constexpr std::array order_names = {"device", "busy", "name"};
+constexpr std::array watch_orders = {"device", "busy", "name"};
 
 } // namespace
 
 std::vector<ViewLine> WatchView::body(const WatchedGpus &shown, Size room) {
     if (help_)
-        return help_lines(room.columns);
+        return watch_help(room.columns);
     Style style{unicode_, fold_idle_.value_or(false), all_residents_, order_, room.columns};
     std::vector<ViewLine> lines = blocks(shown, style);
     if (!fold_idle_ && lines.size() > room.rows) {
@@ -479,7 +479,7 @@ ViewLine WatchView::keys(std::size_t count, std::size_t room) const {
     text += scroll_.where(count, room);
     if (!help_)
         text += fmt::format("  space {}  s order: {}  i {}fold idle", paused_ ? "go on" : "pause",
-                            order_names[static_cast<std::size_t>(order_)], folds_idle_ ? "un" : "");
+                            watch_orders[static_cast<std::size_t>(order_)], folds_idle_ ? "un" : "");
     return {{text, Ink::dim}};
 }
 
@@ -505,7 +505,7 @@ bool WatchView::handle(int key) {
         scroll_.to_top();
         break;
     case 's':
-        order_ = static_cast<Order>((static_cast<std::size_t>(order_) + 1) % order_names.size());
+        order_ = static_cast<Order>((static_cast<std::size_t>(order_) + 1) % watch_orders.size());
         break;
     case 'i':
         fold_idle_ = !folds_idle_;

@@ -19,7 +19,7 @@ constexpr double runlist_x = margin, runlist_width = 210;
 constexpr double lce_x = 330, lce_width = 190;
 constexpr double pce_x = 650, pce_width = 90;
 constexpr double note_x = pce_x + pce_width + 30;
-constexpr double page_width = 1040;
+constexpr double picture_width = 1040;
 
 const Stroke owned{.color = palette::blue, .width = 2, .arrow = true};
 const Stroke borrowed{.color = palette::vermillion, .width = 2, .dashes = "7 4", .arrow = true};
@@ -164,7 +164,7 @@ class CopyDrawing {
             return;
         const Font font{.size = 12};
         auto lines = wrap(fmt::format("{} contend", fmt::join(pce.contenders, ", ")), font,
-                          page_width - margin - note_x);
+                          picture_width - margin - note_x);
         double y = box.middle() + 4 - 7 * static_cast<double>(lines.size() - 1);
         for (const std::string &words : lines) {
             svg_.text(note_x, y, words, font, Anchor::start, "contention");
@@ -180,7 +180,7 @@ class CopyDrawing {
         const double step = 76, height = 26;
         double x = runlist_x;
         for (std::uint32_t pce : wiring_.unused) {
-            if (x + step > page_width - margin) {
+            if (x + step > picture_width - margin) {
                 x = runlist_x;
                 y_ += height + 8;
             }
@@ -221,7 +221,7 @@ class CopyDrawing {
 
     const CopyWiring &wiring_;
     const Caption &caption_;
-    Svg svg_{page_width};
+    Svg svg_{picture_width};
     double y_ = 0;
     std::vector<Box> runlists_;
     std::map<std::string, Box> lces_;

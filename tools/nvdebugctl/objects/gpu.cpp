@@ -40,7 +40,7 @@ const char *source_name(nvdebug::Source source) {
     }
 }
 
-nvdebug::Result<Json> row(const nvdebug::Gpu &gpu) {
+nvdebug::Result<Json> gpu_row(const nvdebug::Gpu &gpu) {
     const auto info = gpu.info();
     if (!info)
         return tl::unexpected(info.error());
@@ -68,7 +68,7 @@ Outcome<Document> list_gpus(Context &context) {
         return tl::unexpected(no_gpu(context.tree()));
     SideBySide all(*gpus);
     // A GPU that has gone shows it here, and is not asked about its tasks.
-    auto found = all.ask(row);
+    auto found = all.ask(gpu_row);
     auto tasks = all.ask(read_gpu_tasks);
     if (all.any_hangs())
         context.leave_behind();

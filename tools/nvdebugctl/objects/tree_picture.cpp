@@ -15,10 +15,10 @@ using namespace drawing;
 
 namespace {
 
-constexpr double page_width = 1080;
+constexpr double tree_width = 1080;
 constexpr double name_x = margin + 16, share_end = 252, timeslice_end = 372;
 constexpr double bar_x = 390, bar_end = 760, remark_x = 776;
-constexpr double content_end = page_width - margin - 10;
+constexpr double content_end = tree_width - margin - 10;
 constexpr double row_height = 26, small_row = 17, bar_height = 16, engine_gap = 6;
 
 const Font normal{.size = 13}, bold{.size = 13, .bold = true};
@@ -45,7 +45,7 @@ class TreeDrawing {
              wrap("A bar is a TSG's turn in the round that Host makes while every enabled TSG "
                   "always has work; it is as long as the timeslice, and its part of the round is "
                   "the TSG's expected share of the runlist. Turns end early without work.",
-                  small, page_width - 2 * margin))
+                  small, tree_width - 2 * margin))
             svg_.text(margin, y_ += 16, words, small);
         y_ += 20;
         for (const RunlistView &runlist : tree_)
@@ -61,7 +61,7 @@ class TreeDrawing {
         svg_.open_group("panel", "");
         double top = y_;
         // The frame's height is known once its contents are drawn over it.
-        Svg inside(page_width);
+        Svg inside(tree_width);
         std::swap(inside, svg_);
         y_ += 24;
         head(runlist);
@@ -76,7 +76,7 @@ class TreeDrawing {
             draw(runlist, alike);
         y_ += 4;
         std::swap(inside, svg_);
-        svg_.rect({margin, top, page_width - 2 * margin, y_ - top}, palette::white, {.width = 1.2},
+        svg_.rect({margin, top, tree_width - 2 * margin, y_ - top}, palette::white, {.width = 1.2},
                   5);
         svg_.append(inside);
         svg_.close_group();
@@ -283,7 +283,7 @@ class TreeDrawing {
 
     const std::vector<RunlistView> &tree_;
     const Caption &caption_;
-    Svg svg_{page_width};
+    Svg svg_{tree_width};
     double y_ = 0;
 };
 
