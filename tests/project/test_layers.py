@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The order of folders, of the module's and of user space's: no file includes or calls what stands above it; and how
-long a file is."""
+"""The order of folders, of the module's and of user space's: no file includes or calls what stands above it; what each
+folder of tests may use; and how long a file is."""
 
+import ast
 import pathlib
 import re
 import subprocess
@@ -21,6 +22,45 @@ PROGRAMS = ("include/nvdebug", "lib/base", "lib/drawing", "lib/driver", "lib/nvd
 SEAM = "core/machine.h"
 # Public headers stand apart from what they declare.
 HOMES = {"include/nvdebug": "lib/nvdebug"}
+
+# The folders of tests, and what each may use beside itself: what its files include, import or link, and the files and
+# programs of tests/ that its Python names. "shared" is SHARED, and "module" all of MODULE.
+TESTS = {
+    "tests": "tests/support tests/bench vm",
+    "tests/support": "vm tests/hardware tests/module/core tests/module/kselftest tests/qos tests/taskset",
+    "tests/hardware": "",
+    "tests/module": "shared tests/bench",
+    "tests/module/decode": "tests/data decode include",
+    "tests/module/core": "tests/support tests/golden module model",
+    "tests/module/cross": "decode include model model/tests",
+    "tests/module/kselftest": "",
+    "tests/module/test_modules": "compat",
+    "tests/bridge": "shared tests/driver tools/bridge lib/nvdebug model",
+    "tests/driver": "shared tools/nvdebugctl lib/nvdebug lib/driver include/nvdebug model",
+    "tests/lib": "shared lib/nvdebug lib/base include/nvdebug",
+    "tests/nvdebugctl": "shared tools/nvdebugctl lib/nvdebug lib/drawing lib/base",
+    "tests/taskset": "shared tools/nvtaskset lib/nvdebug lib/partition lib/driver",
+    "tests/qos": "shared tests/driver tools/nvqos lib/nvdebug lib/qos lib/base model lab/quotas lab/nvdlab",
+    "tests/stgm": "shared lib/stgm",
+    "tests/stgm/model": "tests/data tests/stgm lib/stgm model lab/model docs",
+    "tests/exporter": "shared tests/driver tools/exporter lib/nvdebug model",
+    "tests/slurm": "shared tests/qos",
+    "tests/containers": "shared",
+    "tests/lab": "shared lab/nvdlab",
+    "tests/packaging": "shared",
+    "tests/vm": "shared",
+    "tests/project": "shared tests/module",
+    "tests/bench": "vm lib/nvdebug lib/driver include/nvdebug model",
+    "tests/fuzz": "shared tests/driver tests/module/core tests/module/decode lib/nvdebug lib/driver include/nvdebug "
+                  "decode include core model",
+}
+SHARED = ("tests", "tests/support", "tests/golden", "tests/data", "tests/hardware", "vm")
+# Made of the module's sources, elsewhere.
+OF_MODULE = {"nvdebug_decode": "decode", "nvdebug_core": "core"}
+# Where compilers find headers of tests, and Python what they import, beside a file's own folder.
+HEADERS = (".", "include", "model/src", "model/tests", "tools/nvdebugctl", "tests/driver", "tests/module/core",
+           "tests/fuzz")
+PACKAGES = ("tests/support", "tests", "tests/bench", "tests/hardware", "vm", "lab")
 
 # A file is about one thing. Tables may be longer: a line for each row, to be named here.
 MOST_LINES = 600
@@ -169,6 +209,122 @@ def test_files_are_in_no_circle(part):
 
     for node in sorted(graph):
         visit(node)
+
+
+def files_of(*folders):
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", *folders], cwd=ROOT,
+                            check=True, capture_output=True, text=True)
+    return [pathlib.PurePath(name) for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def area(path):
+    """What a file or a folder belongs to, as TESTS names it."""
+    if path.parts[0] == "tests":
+        known = next(str(each) for each in (path, *path.parents) if str(each) in TESTS)
+        is_in_folder = len(path.parts) > 2 or not path.suffix
+        return "/".join(path.parts[:2]) if known == "tests" and is_in_folder else known
+    if path.parts[:2] in (("include", "nvdebug"), ("model", "tests")) or path.parts[0] in ("lib", "tools", "lab"):
+        return "/".join(path.parts[:2])
+    return Module.folder(path) if any(Module.folder(path) in names.split() for names in MODULE) else path.parts[0]
+
+
+def included(path):
+    """(header, the areas that it may be of)"""
+    for name in INCLUDE.findall(text(path)):
+        yield name, {area(pathlib.PurePath(folder, name)) for folder in (path.parent, *HEADERS)
+                     if (ROOT / folder / name).exists()}
+
+
+def linked(path, libraries):
+    """(library, or path below the root, its area) in a CMakeLists.txt"""
+    source = re.sub(r"#[^\n]*", "", text(path))
+    for name in re.split(r"[\s()]+", source):
+        if name in libraries:
+            yield name, {libraries[name]}
+    for name in re.findall(r"\$\{PROJECT_SOURCE_DIR\}/([\w./-]+)", source):
+        if name != "include":
+            yield name, {area(pathlib.PurePath(name))}
+
+
+def imported(path, tree, helpers):
+    """(module, its area) of the repository's modules that a program imports"""
+    for node in ast.walk(tree):
+        names = [each.name for each in node.names] if isinstance(node, ast.Import) else \
+            [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+        for name in names:
+            first = name.partition(".")[0]
+            found = [pathlib.PurePath(folder, file) for folder in (path.parent, *PACKAGES)
+                     for file in (f"{first}.py", f"{first}/__init__.py") if (ROOT / folder / file).exists()]
+            if found or first in helpers:
+                yield name, {area((found or [helpers[first]])[0])}
+
+
+def named(tree):
+    """(file or program of tests/, its area) in the strings of a program, and in the paths that are joined of them"""
+    # Docstrings, and the beginnings of longer paths.
+    passed = {node.value if isinstance(node, ast.Expr) else node.left for node in ast.walk(tree)
+              if isinstance(node, (ast.Expr, ast.BinOp))}
+    for node in ast.walk(tree):
+        if node in passed:
+            continue
+        words = [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
+        while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and isinstance(node.right, ast.Constant):
+            words.insert(0, str(node.right.value))
+            node = node.left
+        for name in re.findall(r"(?:^|/)(tests/[\w/.-]+)", "/".join(words)):
+            yield name, {area(pathlib.PurePath(name))}
+
+
+@pytest.fixture(scope="module")
+def uses():
+    """[(file of tests/, what it uses, the areas that this may be of)]; each file uses itself, too."""
+    return [*all_uses()]
+
+
+def all_uses():
+    files = files_of("tests")
+    helpers = {path.stem: path for path in files if path.suffix == ".py"}
+    libraries = {name: area(path) for path in files_of("*CMakeLists.txt")
+                 for name in re.findall(r"add_library\(([\w:]+)", text(path))} | OF_MODULE
+    for path in files:
+        if path.is_relative_to("tests/golden") or path.is_relative_to("tests/data"):
+            continue
+        found = [("itself", {area(path)})]
+        if path.suffix in (".c", ".cpp", ".h", ".hpp"):
+            found += included(path)
+        elif path.name == "CMakeLists.txt":
+            found += linked(path, libraries)
+        elif path.suffix == ".py" or path.name in ("run", "make_seeds") and text(path).startswith("#!/usr/bin/python3"):
+            tree = ast.parse(text(path))
+            found += imported(path, tree, helpers)
+            if path.name != "test_layers.py":  # its tables name all folders
+                found += named(tree)
+        yield from ((path, name, areas) for name, areas in found)
+
+
+def allowed(folder):
+    names = set(TESTS[folder].split())
+    for word, meant in (("shared", SHARED), ("module", " ".join(MODULE).split())):
+        if word in names:
+            names = names - {word} | set(meant)
+    return names | {folder}
+
+
+def test_tests_use_what_their_folder_may_use(uses):
+    assert len(uses) > 1500, "uses are not recognised any more"
+    folders = {area(path) for path, _, _ in uses}
+    assert not folders - set(TESTS), "a folder without a row in TESTS: what may it use?"
+    assert not [f"{path} uses {name} of {' or '.join(sorted(areas)) or 'no folder that is known'}"
+                for path, name, areas in uses if not areas & allowed(area(path))]
+
+
+def test_tests_may_use_no_more_than_they_do(uses):
+    """A row of TESTS with more than is used would allow uses that were never considered."""
+    used = {}
+    for path, _, areas in uses:
+        used.setdefault(area(path), set()).update(areas)
+    assert not [f"{folder}: {name}" for folder, names in TESTS.items() for name in names.split()
+                if name not in ("shared", "module") and name not in used.get(folder, ())]
 
 
 def test_no_source_is_too_long():
