@@ -19,8 +19,8 @@ namespace {
 
 using namespace vfio_user;
 
-constexpr std::uint32_t command_register = 0x04;
-constexpr std::uint32_t memory_space = 2;
+constexpr std::uint32_t pci_command = 0x04;
+constexpr std::uint32_t pci_memory_space = 2;
 
 struct VersionRequest {
     Header header;
@@ -77,7 +77,7 @@ class VfioUserClient final : public Client {
 } // namespace
 
 std::unique_ptr<Client> vfio_user_client(Gpu &gpu) {
-    gpu.config_write(command_register, memory_space, 2);
+    gpu.config_write(pci_command, pci_memory_space, 2);
     const auto path = std::filesystem::temp_directory_path() /
                       ("nvdebug-bench-" + std::to_string(::getpid()) + ".sock");
     return std::make_unique<VfioUserClient>(gpu, path);

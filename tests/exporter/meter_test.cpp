@@ -3,6 +3,7 @@
 #include "tools/exporter/meter.hpp"
 
 #include "bench.hpp"
+#include "units.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -17,7 +18,6 @@ namespace {
 namespace rm = nvdebug::driver::rm;
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t ms = 1'000'000;
 
 class Metered : public ::testing::Test {
   protected:

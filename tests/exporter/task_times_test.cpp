@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "units.hpp"
+
 namespace nvdebug::exporter {
 namespace {
-
-constexpr std::uint64_t us = 1000, ms = 1000 * us;
 
 Holder process(std::uint32_t pid, std::uint32_t context = 1) {
     return {.pid = pid, .context = context};

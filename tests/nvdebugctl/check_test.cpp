@@ -5,7 +5,7 @@
 #include "state.hpp"
 
 using namespace nvdebugctl;
-using namespace nvdebugctl::testing;
+using namespace nvdebugctl::tests;
 using nvdebug::ErrorCode;
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include "check/check.hpp"
 
-namespace nvdebugctl::testing {
+namespace nvdebugctl::tests {
 
 inline nvdebug::Channel channel(std::uint32_t id, bool enabled = true) {
     nvdebug::Channel made{};
@@ -103,6 +103,6 @@ inline Facts quiet_gpu() {
     return facts;
 }
 
-} // namespace nvdebugctl::testing
+} // namespace nvdebugctl::tests
 
 #endif

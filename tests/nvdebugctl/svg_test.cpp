@@ -7,7 +7,7 @@
 
 using namespace drawing;
 using namespace nvdebugctl;
-using namespace nvdebugctl::testing;
+using namespace nvdebugctl::tests;
 
 namespace {
 

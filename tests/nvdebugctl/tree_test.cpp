@@ -11,7 +11,7 @@
 #include "state/tree.hpp"
 
 using namespace nvdebugctl;
-using namespace nvdebugctl::testing;
+using namespace nvdebugctl::tests;
 
 namespace {
 

@@ -8,7 +8,7 @@ namespace {
 
 using namespace qos;
 
-struct Task {
+struct PacedTask {
     Ns length;       ///< of a launch, alone
     double together; ///< its speed while another one runs, 0 to 1; 0: they divide the GPU
     int queued = 4;  ///< launches that go on when it is held
@@ -20,9 +20,9 @@ struct Task {
 };
 
 /// The first tasks are tenants; the last one, if there are more than goals, has no goal.
-class Gpu {
+class PacedGpu {
   public:
-    Gpu(std::vector<Part> goals, std::vector<Task> given)
+    PacedGpu(std::vector<Part> goals, std::vector<PacedTask> given)
         : tasks(std::move(given)), pacer(goals, 0), goals_(std::move(goals)) {}
 
     void until(Ns end) {
@@ -37,7 +37,7 @@ class Gpu {
     void mark() {
         marked_ = now;
         marks_.clear();
-        for (Task &task : tasks)
+        for (PacedTask &task : tasks)
             marks_.push_back(task.done);
     }
     double percent(std::size_t task) const {
@@ -45,7 +45,7 @@ class Gpu {
                static_cast<double>(now - marked_);
     }
 
-    std::vector<Task> tasks;
+    std::vector<PacedTask> tasks;
     Pacer pacer;
     Ns now = 0;
     bool counts = true; ///< what ends shows the speed alone of the one that is looked at
@@ -58,7 +58,7 @@ class Gpu {
     bool launches(std::size_t n) const { return tasks[n].works && !is_held(n); }
 
     bool runs(std::size_t n) const {
-        const Task &task = tasks[n];
+        const PacedTask &task = tasks[n];
         return launches(n) || task.done < static_cast<double>(task.seen.launched);
     }
 
@@ -67,7 +67,7 @@ class Gpu {
         for (std::size_t n = 0; n < tasks.size(); n++)
             running += runs(n);
         for (std::size_t n = 0; n < tasks.size(); n++) {
-            Task &task = tasks[n];
+            PacedTask &task = tasks[n];
             if (!runs(n))
                 continue;
             const double shared =
@@ -116,7 +116,7 @@ double most(double goal, double first, double second) {
 TEST(Pacer, KeepsSpeedsAndLeavesTheRest) {
     for (const auto &[first, second] : {std::pair{.5, .5}, {.95, .95}, {.87, .15}, {.2, .6}})
         for (const Part goal : {50 * point, 70 * point, 90 * point}) {
-            Gpu gpu({goal}, {{kernel, first}, {kernel, second}});
+            PacedGpu gpu({goal}, {{kernel, first}, {kernel, second}});
             gpu.until(1 * qos::second);
             gpu.mark();
             gpu.until(6 * qos::second);
@@ -131,7 +131,7 @@ TEST(Pacer, KeepsSpeedsAndLeavesTheRest) {
 }
 
 TEST(Pacer, KeepsTwoSpeedsAtOnce) {
-    Gpu gpu({40 * point, 30 * point}, {{kernel, 0}, {5 * kernel, 0}, {kernel, 0}});
+    PacedGpu gpu({40 * point, 30 * point}, {{kernel, 0}, {5 * kernel, 0}, {kernel, 0}});
     gpu.until(1 * qos::second);
     gpu.mark();
     gpu.until(6 * qos::second);
@@ -141,13 +141,13 @@ TEST(Pacer, KeepsTwoSpeedsAtOnce) {
 }
 
 TEST(Pacer, HoldsNobodyForTheGoodOfNobody) {
-    Gpu gpu({50 * point}, {{kernel, .5}});
+    PacedGpu gpu({50 * point}, {{kernel, .5}});
     gpu.until(1 * qos::second);
     gpu.mark();
     gpu.until(3 * qos::second);
     EXPECT_NEAR(gpu.percent(0), 100, .1);
     // A neighbour that has no work is none.
-    Gpu other({50 * point}, {{kernel, .5}, {kernel, .5, 4, false}});
+    PacedGpu other({50 * point}, {{kernel, .5}, {kernel, .5, 4, false}});
     other.until(1 * qos::second);
     other.mark();
     other.until(3 * qos::second);
@@ -160,7 +160,7 @@ TEST(Pacer, HoldsNobodyForTheGoodOfNobody) {
 }
 
 TEST(Pacer, OwesNothingForTimeWithoutWork) {
-    Gpu gpu({50 * point}, {{kernel, .5}, {kernel, .5}});
+    PacedGpu gpu({50 * point}, {{kernel, .5}, {kernel, .5}});
     gpu.until(2 * qos::second);
     gpu.tasks[0].works = false;
     gpu.until(2 * qos::second + 100 * ms);
@@ -175,7 +175,7 @@ TEST(Pacer, OwesNothingForTimeWithoutWork) {
 }
 
 TEST(Pacer, AFalseLookDoesNotStarveTheOthers) {
-    Gpu gpu({90 * point}, {{kernel, .5, 4, true, 1.5}, {kernel, .5}});
+    PacedGpu gpu({90 * point}, {{kernel, .5, 4, true, 1.5}, {kernel, .5}});
     gpu.until(5 * qos::second);
     ASSERT_NEAR(gpu.pacer.alone(0), 7500, 75);
     // Whatever it was, it will not be so fast again.
@@ -193,7 +193,7 @@ TEST(Pacer, HoldsNobodyBetweenTwoCounts) {
     // goes on.
     for (const unsigned batch : {1, 16, 50, 80})
         for (const double first : {.99, .95, .6}) {
-            Gpu gpu({90 * point}, {{kernel, first, static_cast<int>(2 * batch)}, {kernel, .6, 32}});
+            PacedGpu gpu({90 * point}, {{kernel, first, static_cast<int>(2 * batch)}, {kernel, .6, 32}});
             gpu.tasks[0].batch = batch;
             gpu.until(2 * qos::second);
             gpu.mark();
@@ -207,13 +207,13 @@ TEST(Pacer, HoldsNobodyBetweenTwoCounts) {
 
 TEST(Pacer, WaitsForWhatTheOthersHaveQueued) {
     // 50 ms of work, in which the tenant has a fifth of its speed.
-    Gpu gpu({80 * point}, {{kernel, .2}, {kernel, .2, 50}});
+    PacedGpu gpu({80 * point}, {{kernel, .2}, {kernel, .2, 50}});
     gpu.until(1 * qos::second);
     EXPECT_NEAR(gpu.pacer.alone(0), 5000, 25);
 }
 
 TEST(Pacer, LetsATenantGoBeforeItIsBehind) {
-    Gpu gpu({90 * point}, {{kernel, .99, 1}, {kernel, .6}});
+    PacedGpu gpu({90 * point}, {{kernel, .99, 1}, {kernel, .6}});
     gpu.until(2 * qos::second);
     // Its time alone that has been done, beyond the goal's.
     double least = 0, most = 0;
@@ -231,7 +231,7 @@ TEST(Pacer, LetsATenantGoBeforeItIsBehind) {
 
 TEST(Pacer, ATenantThatWaitsForLongKernelsHasWork) {
     // Beside the other one none of its kernels ends, and what that has queued takes 120 ms.
-    Gpu gpu({50 * point}, {{kernel, 1e-4, 16}, {60 * ms, .99, 2}});
+    PacedGpu gpu({50 * point}, {{kernel, 1e-4, 16}, {60 * ms, .99, 2}});
     gpu.until(2 * qos::second);
     gpu.mark();
     gpu.until(8 * qos::second);
@@ -239,7 +239,7 @@ TEST(Pacer, ATenantThatWaitsForLongKernelsHasWork) {
     EXPECT_GE(gpu.percent(1), 35);
 
     // The same of one that waits for each of its launches, which an event follows.
-    Gpu waits({50 * point}, {{kernel, 1e-4, 1}, {60 * ms, .99, 2}});
+    PacedGpu waits({50 * point}, {{kernel, 1e-4, 1}, {60 * ms, .99, 2}});
     waits.tasks[0].seen.waits = true;
     waits.until(2 * qos::second);
     waits.mark();
@@ -249,7 +249,7 @@ TEST(Pacer, ATenantThatWaitsForLongKernelsHasWork) {
 
 TEST(Pacer, HoldsNobodyForAServiceWithoutARequest) {
     // It has work for 20 ms of 60, in which it has its goal.
-    Gpu gpu({50 * point}, {{kernel, .6, 16}, {kernel, .6}});
+    PacedGpu gpu({50 * point}, {{kernel, .6, 16}, {kernel, .6}});
     gpu.until(2 * qos::second);
     gpu.mark();
     for (Ns begin = gpu.now; begin < 6 * qos::second; begin += 60 * ms) {
@@ -263,7 +263,7 @@ TEST(Pacer, HoldsNobodyForAServiceWithoutARequest) {
 }
 
 TEST(Pacer, LooksAtNothingThatDoesNotCount) {
-    Gpu gpu({80 * point}, {{kernel, .5}, {kernel, .5}});
+    PacedGpu gpu({80 * point}, {{kernel, .5}, {kernel, .5}});
     gpu.counts = false;
     gpu.until(3 * qos::second);
     EXPECT_EQ(gpu.pacer.alone(0), 0);
@@ -292,7 +292,7 @@ TEST(Pacer, TakesAnyNumbers) {
 
 TEST(Pacer, CountsLongLaunches) {
     // CUDA graphs of 50 ms.
-    Gpu gpu({60 * point}, {{50 * ms, .5, 2}, {50 * ms, .5, 1}});
+    PacedGpu gpu({60 * point}, {{50 * ms, .5, 2}, {50 * ms, .5, 1}});
     gpu.until(2 * qos::second);
     gpu.mark();
     gpu.until(12 * qos::second);

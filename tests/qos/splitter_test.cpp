@@ -11,12 +11,12 @@ namespace {
 
 using namespace qos;
 
-constexpr int tpcs = 66;
+constexpr int all_tpcs = 66;
 
 /// Which division it ends with.
 struct Search {
     Search(Part goal, std::function<double(int)> rate)
-        : splitter(tpcs, goal, 0), rate_(std::move(rate)) {}
+        : splitter(all_tpcs, goal, 0), rate_(std::move(rate)) {}
 
     void until(Ns end, Splitter::Others others = Splitter::Others::launch) {
         for (; now < end; now += 4 * ms) {
@@ -37,7 +37,7 @@ TEST(Splitter, FindsWhatLeavesTheOthersMost) {
     // The tenant needs 40 TPCs: with fewer the others are held for it. 0: they take turns.
     const auto rate = [](int own) {
         return own == 0    ? 3000
-               : own >= 40 ? 5000.0 * (tpcs - own) / 26
+               : own >= 40 ? 5000.0 * (all_tpcs - own) / 26
                            : std::max(0.0, 5000 - 300.0 * (40 - own));
     };
     for (const Part goal : {50 * point, 60 * point, 75 * point, 90 * point}) {
@@ -94,7 +94,7 @@ TEST(Splitter, CountsNothingWhileTheOthersHaveNoWork) {
 TEST(Splitter, CountsWhatTheTenantIsOwed) {
     // With less than 40 TPCs the tenant falls behind after a while, and the others are held for as
     // long as they ran: 1750 a second in the mean of whole times.
-    Splitter splitter(tpcs, 50 * point, 0);
+    Splitter splitter(all_tpcs, 50 * point, 0);
     double ended = 0;
     int own = 0;
     Ns since = 0;
@@ -115,7 +115,7 @@ TEST(Splitter, CountsWhatTheTenantIsOwed) {
 
 TEST(Splitter, LeavesADivisionInWhichTheTenantStaysBehind) {
     // There are looks again and again, as it does not come nearer its goal.
-    Splitter splitter(tpcs, 90 * point, 0);
+    Splitter splitter(all_tpcs, 90 * point, 0);
     double ended = 0;
     for (Ns now = 0; now < 30 * second; now += 4 * ms) {
         const bool starves = splitter.own() > 50, looks = now / (100 * ms) % 3 == 0;
@@ -132,7 +132,7 @@ TEST(Splitter, LeavesADivisionInWhichTheTenantStaysBehind) {
 
 TEST(Splitter, CountsNoLook) {
     // Three fifths of the time around the best division are looks.
-    Splitter splitter(tpcs, 50 * point, 0);
+    Splitter splitter(all_tpcs, 50 * point, 0);
     double ended = 0;
     for (Ns now = 0; now < 20 * second; now += 4 * ms) {
         const int own = splitter.own(), from_best = std::abs(own - 20);

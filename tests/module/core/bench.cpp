@@ -68,7 +68,7 @@ Text Bench::write(const std::string &file, const std::string &request) {
 
 namespace {
 
-nvmodel::PhysicalAddress place(const Json &at, std::uint64_t offset) {
+nvmodel::PhysicalAddress address_of(const Json &at, std::uint64_t offset) {
     const std::string aperture = at.at("aperture");
     for (const auto one :
          {nvmodel::Aperture::video, nvmodel::Aperture::coherent, nvmodel::Aperture::noncoherent})
@@ -82,12 +82,12 @@ nvmodel::PhysicalAddress place(const Json &at, std::uint64_t offset) {
 
 std::vector<std::uint32_t> Bench::peek(const Json &at, std::uint64_t offset, std::size_t count) {
     std::vector<std::uint32_t> words(count);
-    EXPECT_TRUE(machine.model().memory().read_words(place(at, offset), words)) << at;
+    EXPECT_TRUE(machine.model().memory().read_words(address_of(at, offset), words)) << at;
     return words;
 }
 
 void Bench::poke(const Json &at, std::uint64_t offset, std::span<const std::uint32_t> words) {
-    EXPECT_TRUE(machine.model().memory().write_words(place(at, offset), words)) << at;
+    EXPECT_TRUE(machine.model().memory().write_words(address_of(at, offset), words)) << at;
 }
 
 bool Bench::since(const std::string &card) const {

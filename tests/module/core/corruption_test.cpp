@@ -173,7 +173,7 @@ TEST_P(Corruption, StaysInBounds) {
     EXPECT_GE(5 * shown, seeds);
 }
 
-std::vector<On> cases() {
+std::vector<On> corruption_cases() {
     std::vector<On> all;
     for (const std::string &board : cards)
         for (const char *const workload : {"fig6", "page-tables", "fig7"})
@@ -183,7 +183,7 @@ std::vector<On> cases() {
     return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Corruption, testing::ValuesIn(cases()), [](const auto &on) {
+INSTANTIATE_TEST_SUITE_P(All, Corruption, testing::ValuesIn(corruption_cases()), [](const auto &on) {
     std::string name = std::get<0>(on.param) + "_" + std::get<1>(on.param);
     std::erase(name, '-');
     return name;

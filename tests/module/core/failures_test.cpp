@@ -31,7 +31,7 @@ const auto faults = some<std::string>(
 const auto errors = some<int>({-EIO, -ENODEV, -EFAULT, -EOPNOTSUPP, -EBUSY, -EINTR});
 
 /// What open may answer.
-const std::set<int> allowed{-EIO, -ENODEV, -EBUSY, -EOPNOTSUPP, -EFAULT, -EINTR, -ENOMEM, -EAGAIN};
+const std::set<int> allowed_errors{-EIO, -ENODEV, -EBUSY, -EOPNOTSUPP, -EFAULT, -EINTR, -ENOMEM, -EAGAIN};
 
 /// A board and a workload.
 using On = std::tuple<std::string, std::string>;
@@ -69,7 +69,7 @@ class Failures : public testing::TestWithParam<On> {
         // reads leave no line in the log, however often
         if (!machine_.errors.empty() || !machine_.warnings.empty() || !machine_.done.empty())
             return "a line in the log";
-        if (got.error && !allowed.contains(got.error))
+        if (got.error && !allowed_errors.contains(got.error))
             return "error " + std::to_string(got.error);
         if (!got.error && (got.text.empty() || got.text.back() != '\n'))
             return "half a text";

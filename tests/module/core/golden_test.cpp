@@ -93,26 +93,26 @@ std::string printed(Machine &machine, const File &file) {
     return file.name == "ptimer" ? without_clock(got.text) : got.text;
 }
 
-struct Case {
+struct GoldenCase {
     std::string board;
     std::string name; // of the golden file
 };
 
-void PrintTo(const Case &c, std::ostream *out) {
+void PrintTo(const GoldenCase &c, std::ostream *out) {
     *out << c.board << "/" << c.name;
 }
 
-std::vector<Case> cases() {
-    std::vector<Case> all;
+std::vector<GoldenCase> golden_cases() {
+    std::vector<GoldenCase> all;
     for (const std::string &board : all_boards())
         for (const auto &entry : std::filesystem::directory_iterator(golden / board))
             if (entry.path().filename() != "modes")
                 all.push_back({board, entry.path().filename()});
-    std::ranges::sort(all, {}, [](const Case &c) { return c.board + "/" + c.name; });
+    std::ranges::sort(all, {}, [](const GoldenCase &c) { return c.board + "/" + c.name; });
     return all;
 }
 
-class Golden : public testing::TestWithParam<Case> {
+class Golden : public testing::TestWithParam<GoldenCase> {
   protected:
     Golden() : machine_(GetParam().board, "three-tasks") {
         EXPECT_EQ(machine_.probe(), 0);
@@ -168,7 +168,7 @@ TEST_P(Golden, Files) {
     EXPECT_TRUE(machine_.model().violations().records().empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Golden, testing::ValuesIn(cases()), [](const auto &c) {
+INSTANTIATE_TEST_SUITE_P(All, Golden, testing::ValuesIn(golden_cases()), [](const auto &c) {
     std::string name = c.param.board + "_" + c.param.name;
     std::erase(name, '-');
     return name;

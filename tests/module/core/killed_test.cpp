@@ -15,7 +15,7 @@
 namespace core {
 namespace {
 
-const std::vector<std::pair<std::string, std::string>> requests{
+const std::vector<std::pair<std::string, std::string>> killed_requests{
     {"translate", "0:2 0x100000000"}, {"disable_channel", "0:2 0:3"}, {"enable_channel", "0:2"},
     {"preempt_tsg", "0:1"},           {"switch_to_tsg", "0:1"},       {"set_timeslice", "0:1 4000"},
     {"preempt_runlist", "0"},         {"resubmit_runlist", "0"},      {"scheduling", "0 off"},
@@ -46,7 +46,7 @@ class Killed : public testing::TestWithParam<std::string> {
         machine.on_read = nullptr;
         machine.on_memory_read = nullptr;
     }
-    /// What requests change, and time does not.
+    /// What killed_requests change, and time does not.
     std::string state() {
         std::string kept;
         for (const File &file : all) {
@@ -90,7 +90,7 @@ TEST_P(Killed, WhileItReads) {
 
 TEST_P(Killed, BeforeARequest) {
     shim.killed = true;
-    for (const auto &[name, text] : requests) {
+    for (const auto &[name, text] : killed_requests) {
         const auto file = std::ranges::find(all, name, &File::name);
         if (file != all.end()) {
             EXPECT_EQ(Open(machine, *file).write(text).error, -EINTR) << name;
@@ -101,7 +101,7 @@ TEST_P(Killed, BeforeARequest) {
 }
 
 TEST_P(Killed, WhileARequestIsCarriedOut) {
-    for (const auto &[name, text] : requests) {
+    for (const auto &[name, text] : killed_requests) {
         const auto file = std::ranges::find(all, name, &File::name);
         if (file == all.end())
             continue;
