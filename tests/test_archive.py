@@ -11,11 +11,12 @@ import tarfile
 
 import pytest
 from containers import copy_libraries
-from distributions import NOBODY, ROOT, VERSION, epoch, in_root, made, run
+from distributions import ROOT, VERSION, epoch, in_root, made, run
 from exporter_node import CAPTURE, answers_without_gpu, children, free_port, has_no_rights, running, until
 from nvdkernels import debian
 from sample import EVERYTHING
 from throwaway_root import needs_root
+from users import NAMELESS_IN_ROOT
 
 MACHINE = os.uname().machine
 NAME = f"nvdebug-{VERSION}-{MACHINE}"
@@ -137,7 +138,7 @@ def works(root, unpacked, dynamic):
     shutil.copytree(unpacked, root / "opt/nvdebug")
     for path in (root / "opt", root / "opt/nvdebug"):
         path.chmod(0o755)
-    for user in ((), NOBODY):
+    for user in ((), NAMELESS_IN_ROOT):
         for name in STATIC + DYNAMIC:
             status, text = in_root(root, f"/opt/nvdebug/bin/{name}", "--version", user=user)
             if name in STATIC or dynamic:
