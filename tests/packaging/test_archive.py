@@ -11,11 +11,12 @@ import tarfile
 
 import pytest
 from containers import copy_libraries
-from distributions import NOBODY, ROOT, VERSION, epoch, in_root, made, run
+from distributions import ROOT, VERSION, epoch, in_root, made, run
 from exporter_node import CAPTURE, answers_without_gpu, children, free_port, has_no_rights, running, until
 from nvdkernels import debian
 from sample import EVERYTHING
 from throwaway_root import needs_root
+from users import NAMELESS_IN_ROOT, open_mask
 
 MACHINE = os.uname().machine
 NAME = f"nvdebug-{VERSION}-{MACHINE}"
@@ -137,7 +138,7 @@ def works(root, unpacked, dynamic):
     shutil.copytree(unpacked, root / "opt/nvdebug")
     for path in (root / "opt", root / "opt/nvdebug"):
         path.chmod(0o755)
-    for user in ((), NOBODY):
+    for user in ((), NAMELESS_IN_ROOT):
         for name in STATIC + DYNAMIC:
             status, text = in_root(root, f"/opt/nvdebug/bin/{name}", "--version", user=user)
             if name in STATIC or dynamic:
@@ -151,6 +152,7 @@ def works(root, unpacked, dynamic):
         assert (status, text) == (0, "")
 
 
+@open_mask()
 def test_a_root_with_a_c_library_alone(unpacked, tmp_path):
     """This machine's, with libgcc_s, and without any other library, passwd or /proc."""
     needs_root()
@@ -165,6 +167,7 @@ def test_a_root_with_a_c_library_alone(unpacked, tmp_path):
 
 @pytest.mark.skipif(not EVERYTHING, reason="each root takes minutes to make: NVDEBUG_LONG")
 @pytest.mark.parametrize("suite, dynamic", (("bullseye", False), ("bookworm", True), ("trixie", True)))
+@open_mask()
 def test_debians(unpacked, tmp_path, suite, dynamic):
     needs_root()
     root = tmp_path / "root"

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The tests themselves: their order, what they import, and that what a helper answers is looked at."""
+"""The tests themselves: their order, what they import, that what a helper answers is looked at, and what other users
+reach."""
 
 import ast
 import os
+import pathlib
+import re
 import subprocess
 import sys
 
 from nvdvm import paths
+from throwaway_root import needs_root
+from users import as_user, hidden, open_folder
 
 
 def test_order_does_not_depend_on_the_hash_seed():
@@ -63,3 +68,35 @@ def test_no_answer_is_thrown_away():
             for node in ast.walk(tree)
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and
             isinstance(node.value.func, ast.Name) and node.value.func.id in answering] == []
+
+
+# Programs and functions that become another user on this machine. In a guest (`su user`) the clone is not there.
+BECOMES_USER = re.compile(r"--reuid|--userspec|--map-user|\brunuser\b|\bset(res|re|e)?uid\b")
+
+
+def becomes_user(path):
+    text = path.read_text(encoding="utf-8")
+    return BECOMES_USER.search(text) or [
+        node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("subprocess.")
+        and any(each.arg in ("user", "group", "extra_groups") for each in node.keywords)]
+
+
+def test_other_users_start_in_one_place():
+    """Their commands start with the words of tests/users.py, which hide the clone."""
+    tests = paths.ROOT / "tests"
+    found = {path.name for path in tests.rglob("*.py")
+             if path.relative_to(tests).parts[0] != "hardware" and becomes_user(path)}
+    assert found == {"users.py", pathlib.Path(__file__).name}
+
+
+def test_other_users_do_not_reach_the_clone():
+    """Wherever it is and whatever its mode, so that a test which needs it fails on every machine."""
+    needs_root()
+    with open_folder() as folder:
+        def may_read(place):
+            done = subprocess.run([*as_user(folder), "test", "-r", place], stderr=subprocess.PIPE, text=True, check=False)
+            assert done.stderr == ""
+            return done.returncode == 0
+        (folder / "theirs").touch()
+        assert may_read(folder / "theirs")
+        assert not any(may_read(place) for place in (paths.ROOT / "VERSION", *hidden()))

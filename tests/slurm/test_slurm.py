@@ -17,7 +17,8 @@ import pytest
 import desk
 from ctl import ROOT
 from sample import EVERYTHING
-from slurm import NOBODY, PLUGIN, SHARDS, Cluster, StandIn, comes_true, sentences
+from slurm import PLUGIN, SHARDS, Cluster, StandIn, comes_true, sentences
+from users import as_user
 
 NVQOS = ROOT / "build/cmake/tests/qos/nvqos_stand_in"
 TARGETS = ("slurm_plugin", "nvqos_stand_in", *desk.TARGETS)
@@ -325,7 +326,7 @@ def test_a_step_without_a_gpu(cluster):
 def test_a_user_who_is_not_root(cluster):
     answers = {"hold": "ok", "release": "ok got 29.8 %"}
     with StandIn(cluster.socket, lambda asked: answers[asked.verb]) as nvqos:
-        done = srun(cluster, GPU, "--gpu-share=30%", command=("id", "-u"), user=NOBODY)
+        done = srun(cluster, GPU, "--gpu-share=30%", command=("id", "-u"), user=as_user(cluster.folder / "work"))
     assert (done.status, done.out, sentences(done.err)) == (0, "65534\n", ["got 29.8 %"])
     assert nvqos.of("hold")[0].one("gpu") == "0"
 

@@ -13,15 +13,14 @@ import pathlib
 import re
 import secrets
 import select
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 import jsonschema
 import pytest
+from users import NAMELESS, as_user, copy_for_all, open_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILT = ROOT / "build/cmake"
@@ -253,22 +252,16 @@ def desk(tmp_path):
 @pytest.fixture
 def open_desk():
     """In a folder that all users may look into."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)
-        with desk_of(pathlib.Path(folder)) as made:
-            yield made
+    with open_folder() as folder, desk_of(folder) as made:
+        yield made
 
 
 def as_nobody(desk):
-    """How another user, without processes in other tests, runs what is built, which may lie below a folder that is
-    root's alone: words before the tool's options, the program, and the
-    environment."""
-    built = desk.folder / "built"
-    built.mkdir()
-    for file in (TOOL, LIBRARY, PROGRAM, STAND_INS / "librm_stand_in.so"):
-        shutil.copy2(file, built)
-    shutil.copytree(STAND_INS / "libcuda", built / "libcuda", symlinks=True)
-    return (("setpriv", "--reuid=65531", "--regid=65531", "--clear-groups", built / TOOL.name), built / PROGRAM.name,
+    """Returns how another user, without processes in other tests, runs what is built: the words before the tool's
+    options, the program, and the environment."""
+    stand_ins = (STAND_INS / "librm_stand_in.so", STAND_INS / "libcuda")
+    built = copy_for_all(desk.folder / "built", TOOL, LIBRARY, PROGRAM, *stand_ins)
+    return ((*as_user(built, NAMELESS), built / TOOL.name), built / PROGRAM.name,
             {"LD_LIBRARY_PATH": str(built / "libcuda"), "LD_PRELOAD": str(built / "librm_stand_in.so")})
 
 

@@ -9,8 +9,6 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 VERSION = (ROOT / "VERSION").read_text(encoding="ascii").strip()
 PATIENCE_S = 1800
-# Another user, without rights and without a place in /etc/passwd.
-NOBODY = ("--userspec=65531:65531", "--groups=")
 
 
 def run(*words, status=0, **options):

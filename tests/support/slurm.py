@@ -7,22 +7,20 @@ import os
 import pathlib
 import re
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import threading
 import time
 
 from ctl import ROOT
+from users import copy_for_all, open_folder
 
 PATIENCE_S = 30
 PLUGIN = ROOT / "build/cmake/bin/spank_nvdebug.so"
 # Its name is in each machine's /etc/hosts.
 HOST = "localhost"
 IN_UTS = ["unshare", "--uts", "sh", "-c", f'hostname {HOST} && exec "$@"', "sh"]
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 GPUS, SHARDS = 2, 4
 CONF = """
 ClusterName=test
@@ -115,8 +113,10 @@ class Cluster:
     """munged, slurmctld and slurmd."""
 
     def __init__(self, constrain=False):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="nvdebug-slurm-", dir="/tmp"))
-        self.folder.chmod(0o755)
+        self.removed = contextlib.ExitStack()
+        self.folder = self.removed.enter_context(open_folder("nvdebug-slurm-"))
+        # srun loads it as the user who runs it.
+        self.plugin = copy_for_all(self.folder / "plugin", PLUGIN) / PLUGIN.name
         self.env = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM", "CUDA"))}
         self.env["SLURM_CONF"] = str(self.folder / "slurm.conf")
         self.started, self.jobs = [], []
@@ -182,12 +182,12 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.removed.close()
 
     def plugstack(self, *words, kind="required"):
         """What the plugin is given from now on."""
         (self.folder / "plugstack.conf").write_text(
-            f"{kind} {PLUGIN} socket={self.socket} {' '.join(map(str, words))}\n", encoding="utf-8")
+            f"{kind} {self.plugin} socket={self.socket} {' '.join(map(str, words))}\n", encoding="utf-8")
 
     def begin(self, *words, user=(), env=None):
         """A program of Slurm's, in a folder that each user may write."""

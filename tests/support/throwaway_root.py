@@ -10,9 +10,10 @@ import subprocess
 import pytest
 
 # The namespaces live as long as this shell; the network in them is none. The index of all man pages is not
-# made anew with each package.
+# made anew with each package. The copy of / has the mode of "upper"; other users, as which packages run programs, enter it.
 SETUP = """
 set -e
+umask 022
 mount -t tmpfs -o size=2g tmpfs "$1"
 mkdir "$1/upper" "$1/work" "$1/root"
 mount -t overlay -o lowerdir=/,upperdir="$1/upper",workdir="$1/work" overlay "$1/root"

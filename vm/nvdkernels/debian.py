@@ -24,6 +24,8 @@ def folder(suite, packages=()):
             if not pathlib.Path("/usr/sbin/debootstrap").exists():
                 commands.install("folder")
             with cache.being_made(place) as work:
+                # Other users of that Debian look into it, whatever this one's umask.
+                work.chmod(0o755)
                 commands.run(f"Debian {suite}",
                              ["/usr/sbin/debootstrap", "--variant=minbase", suite, work, MIRROR, RECIPE])
         missing = [package for package in packages if not _is_installed(place, package)]
