@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """tests/hardware/qos_reach.py, qos_hami.py and their tables without a GPU: programs take the places of kernels, nvqos,
-nvtaskset and MPS' daemon. What they measure is made up; the order, the bounds and the arithmetic are those of a GPU."""
+nvtaskset and MPS' daemon. What they measure is made up; the order, the bounds and the arithmetic are those of a GPU. Time is
+virtual (virtual_time.py)."""
 
 import json
 import os
@@ -10,16 +11,22 @@ import subprocess
 import sys
 
 import pytest
+import virtual_time
 from ctl import ROOT
 
 HARDWARE = ROOT / "tests/hardware"
 sys.path.append(str(HARDWARE))  # behind our own: both have a stgm.py
 import reach_summary  # noqa: E402
-PATIENCE_S = 120
+PATIENCE_S = 600
 
-# Counts by the clock alone, so that a rate is what is asked for, however slow this machine is.
-KERNELS = """#!/usr/bin/env python3
-import os, sys, time
+# How programs begin that take the places of others: many are started, so they are to be quick at it.
+PYTHON = f"#!{sys.executable} -IS\n"
+TIMED = PYTHON + f"""import os, signal, sys
+sys.path.append({os.path.dirname(virtual_time.__file__)!r})
+from virtual_time import clock as time
+"""
+# Counts by the clock alone.
+KERNELS = TIMED + """\
 RATES = {"compute": 1000, "short": 4000}
 if sys.argv[1] not in RATES:
     sys.exit("kernels: no such kind")
@@ -28,21 +35,21 @@ begin = time.monotonic_ns()
 end = begin + float(sys.argv[2]) * 1e9
 while (now := time.monotonic_ns()) < end:
     print(now, int((now - begin) * RATES[sys.argv[1]] / 1e9), flush=True)
-    time.sleep(0.02)
+    time.sleep(0.1)
 """
-NVTASKSET = """#!/usr/bin/env python3
-import json, os, sys
+NVTASKSET = PYTHON + """\
+import os, sys
 words = sys.argv[1:]
 with open(os.environ["TOLD"], "a") as told:
     print(*words, file=told)
 if "--list" in words:
-    print(json.dumps({"gpus": [{"tpcs": [{"tpc": n} for n in range(10)]}]}))
+    print('{"gpus": [{"tpcs": [' + ", ".join(f'{{"tpc": {n}}}' for n in range(10)) + "]}]}")
 elif "-p" not in words:
     words = words[words.index("--prepare") + 1:] if "--prepare" in words else words[words.index("-t") + 2:]
     os.execv(words[0], words)
 """
-NVQOS = """#!/usr/bin/env python3
-import json, os, signal, sys, time
+NVQOS = TIMED + """\
+import json
 with open(os.environ["TOLD"], "a") as told:
     print("nvqos", *sys.argv[1:], file=told)
 if any("90%" in word for word in sys.argv):
@@ -53,7 +60,7 @@ while True:
                 "tpcs": 7 if "--tpcs" in sys.argv else None}
                for word in sys.argv[2:] if "=" in word]
     print(json.dumps({"data": {"tenants": tenants}}), flush=True)
-    time.sleep(0.05)
+    time.sleep(0.1)
 """
 MPS = "#!/bin/sh\nexit 0\n"
 SMI = "#!/bin/sh\necho 'A GPU, 1.2.3, 100 MHz'\n"
@@ -71,7 +78,7 @@ def _programs(tmp_path):
 
 def run(programs, script, *words):
     env = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "TOLD": str(programs / "told")}
-    return subprocess.run([sys.executable, HARDWARE / script, *map(str, words)], env=env, capture_output=True, text=True,
+    return subprocess.run([sys.executable, virtual_time.__file__, HARDWARE / script, *map(str, words)], env=env, capture_output=True, text=True,
                           timeout=PATIENCE_S, check=False)
 
 
@@ -243,8 +250,8 @@ def test_what_nvqos_refuses_is_no_result(programs):
 
 
 # Two of these have equal rates, or with an nvqos that runs, and is not stopped, those of its goal.
-SHARING = """#!/usr/bin/env python3
-import json, os, pathlib, sys, time
+SHARING = TIMED + """\
+import json, pathlib
 print("ready", file=sys.stderr, flush=True)
 place = pathlib.Path(os.environ["TOLD"]).with_name("here")
 place.mkdir(exist_ok=True)
@@ -258,7 +265,7 @@ def runs(pid, name):
 STOPPED = "TZX"
 done, begin, was = 0.0, time.monotonic(), time.monotonic()
 while was < begin + float(sys.argv[2]):
-    time.sleep(0.02)
+    time.sleep(0.1)
     now = time.monotonic()
     part = 1 / sum(runs(int(one.name), "kernels") for one in place.iterdir())
     kept = place.with_name("kept")
@@ -269,8 +276,8 @@ while was < begin + float(sys.argv[2]):
     was = now
     print(time.monotonic_ns(), int(done), flush=True)
 """
-KEEPING = """#!/usr/bin/env python3
-import json, os, pathlib, signal, sys, time
+KEEPING = TIMED + """\
+import json, pathlib
 signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
 pid, goal = sys.argv[-1].split("=speed:")
 kept = pathlib.Path(os.environ["TOLD"]).with_name("kept")
@@ -278,7 +285,7 @@ kept.with_suffix(".part").write_text(json.dumps({"nvqos": os.getpid(), "pid": in
 kept.with_suffix(".part").replace(kept)
 while True:
     print(json.dumps({"data": {"tenants": []}}), flush=True)
-    time.sleep(0.05)
+    time.sleep(0.1)
 """
 
 
@@ -289,7 +296,7 @@ def ends(programs, kernels, *options):
     (programs / "pgrep").write_text(f"#!/bin/sh\npkill -f '{programs}/kernels compute 60'; echo 999999999\n", encoding="utf-8")
     (programs / "pgrep").chmod(0o755)
     done = run(programs, "qos_ends.py", programs / "nvqos", programs / "nvtaskset", programs / "kernels", programs / "out",
-               "--pace", "0.1", *options)
+               *options)
     assert (programs / "out/qos_ends.json").exists(), done.stdout + done.stderr
     return done, json.loads((programs / "out/qos_ends.json").read_text(encoding="utf-8"))
 
