@@ -15,7 +15,7 @@ import threading
 import jsonschema
 import pytest
 from containers import LIMITS
-from ctl import ROOT, built
+from building import ROOT, built
 from qos_machine import FIRST_US, PATIENCE_S, comes_true
 
 pytest_plugins = ["containers", "qos_machine"]
@@ -24,7 +24,7 @@ IDS = "[0-9a-f]{64}"
 
 
 def nvqos(*words, text=""):
-    done = subprocess.run([built("tool", "bin/nvqos"), *map(str, words)], input=text, capture_output=True, text=True, check=False,
+    done = subprocess.run([built("bin/nvqos"), *map(str, words)], input=text, capture_output=True, text=True, check=False,
                           timeout=PATIENCE_S)
     assert len(done.stderr.splitlines()) <= 1
     return done.returncode, done.stdout, done.stderr
@@ -48,7 +48,7 @@ def test_a_device(tmp_path, words, name, hook):
     document = json.loads(file.read_text(encoding="utf-8"))
     jsonschema.validate(document, SCHEMA)
     assert document["kind"] == "nvdebug.io/qos"
-    program = str(built("tool", "bin/nvqos"))
+    program = str(built("bin/nvqos"))
     assert document["devices"] == [{"name": name, "containerEdits": {"hooks": [
         {"hookName": "createRuntime", "path": program, "args": ["nvqos", *hook]}]}}]
 
@@ -75,11 +75,11 @@ def test_a_program_that_others_can_change(tmp_path):
     """Runtimes run it as root."""
     place = tmp_path / "open"
     place.mkdir()
-    shutil.copy2(built("tool", "bin/nvqos"), place)
+    shutil.copy2(built("bin/nvqos"), place)
     place.chmod(0o777)
     done = subprocess.run([place / "nvqos", "--cdi", "latency", "--cdi-folder", tmp_path / "cdi"], capture_output=True, text=True,
                           check=False, timeout=PATIENCE_S,
-                          env=os.environ | {"LD_LIBRARY_PATH": str(built("tool", "bin/nvqos").parents[1] / "lib/nvdebug")})
+                          env=os.environ | {"LD_LIBRARY_PATH": str(built("bin/nvqos").parents[1] / "lib/nvdebug")})
     assert done.returncode == 2 and "others than you and root can change" in done.stderr
     assert not (tmp_path / "cdi").exists()
 
@@ -201,7 +201,7 @@ class Containers:
         return (f"--device=nvdebug.io/qos={device}", self.image, *words)
 
     def before(self, goal):
-        return f"{built('tool', 'bin/nvqos')} --cdi {goal} --socket={self.machine.path} >/dev/null"
+        return f"{built('bin/nvqos')} --cdi {goal} --socket={self.machine.path} >/dev/null"
 
     def run(self, goal, device, *words):
         """One that ends by itself."""

@@ -15,7 +15,8 @@ import urllib.parse
 import urllib.request
 
 import pytest
-from ctl import ROOT, exporter, write_gpu
+from building import ROOT
+from ctl import exporter, write_gpu
 from exporter_node import CAPTURE, answers_without_gpu, children, free_port, has_no_rights, running, until
 from surroundings import HIDDEN, hidden
 from throwaway_root import needs_root

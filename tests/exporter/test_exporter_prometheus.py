@@ -4,7 +4,6 @@
 import contextlib
 import fcntl
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -16,7 +15,8 @@ import urllib.request
 import jsonschema
 import pytest
 import yaml
-from ctl import ROOT, write_gpu
+from building import ROOT, built
+from ctl import write_gpu
 from exporter_node import CAPTURE, free_port, running, until
 from qos_machine import comes_true
 
@@ -122,11 +122,7 @@ def test_prometheus_scrapes_it(prometheus, tmp_path):
 @contextlib.contextmanager
 def stand_in_node():
     """An exporter over the stand-in for NVIDIA's driver; its address."""
-    program = ROOT / "build/cmake/tests/exporter/stand_in_node"
-    if not os.environ.get("NVDEBUG_NO_BUILD"):
-        subprocess.run(["scripts/locked", "build/cmake", "stand_in_node", "sh", "-c",
-                        "make -s --no-print-directory cmake && cmake --build build/cmake --target stand_in_node"],
-                       cwd=ROOT, check=True, stdout=sys.stderr)
+    program = built("tests/exporter/stand_in_node")
     port = free_port()
     with subprocess.Popen([program, str(port)], stdin=subprocess.DEVNULL) as process:
         try:

@@ -7,7 +7,8 @@ import subprocess
 
 import jsonschema
 import pytest
-from ctl import ROOT, ctl, load_schema, manuals, schemas, table
+from building import ROOT
+from ctl import ctl, load_schema, manuals, schemas, table
 
 
 def contract_names():

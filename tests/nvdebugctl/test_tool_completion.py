@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 import shells
-from ctl import ROOT, ctl, tool, write_capture, write_tree
+from building import ROOT
+from ctl import ctl, tool, write_capture, write_tree
 from shells import needs
 
 SCRIPTS = {shell: ROOT / f"tools/nvdebugctl/completion/nvdebugctl.{shell}" for shell in ("bash", "zsh", "fish")}

@@ -14,7 +14,8 @@ import threading
 import time
 
 import pytest
-from ctl import ROOT, Started, ctl, tool, validator, write_capture
+from building import ROOT
+from ctl import Started, ctl, tool, validator, write_capture
 from trees import DEADLINE_S, changing
 from typist import Typist
 

@@ -4,7 +4,8 @@
 import os
 
 import pytest
-from ctl import ROOT, ctl, write_gpu
+from building import ROOT
+from ctl import ctl, write_gpu
 
 HARDWARE = ROOT / "tests" / "hardware"
 TWO, MPS = HARDWARE / "h100-580.159.04/capture-owners", HARDWARE / "h200-580.159.04/capture-mps"

@@ -9,7 +9,8 @@ import signal
 import subprocess
 
 import pytest
-from ctl import ROOT, built, exporter, table, tool, write_tree
+from building import ROOT, built
+from ctl import exporter, table, tool, write_tree
 
 RECORDING = ROOT / "tests/hardware/h100-580.159.04/recording.ndjson"
 SETS = sorted((ROOT / "tests/data/stgm").glob("*.json"))
@@ -84,8 +85,8 @@ def test_nvdebugctl(proc, tmp_path, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_other_programs(tmp_path, kind):
-    nvstgm, taskset = built("tool", "bin/nvstgm"), built("tool", "bin/nvtaskset")
-    for program in (taskset, exporter(), nvstgm, built("tool", "bin/nvqos")):
+    nvstgm, taskset = built("bin/nvstgm"), built("bin/nvtaskset")
+    for program in (taskset, exporter(), nvstgm, built("bin/nvqos")):
         for option in GENERAL:
             fails([program, option], kind, tmp_path)
     verbs = subprocess.run([nvstgm, "__complete", ""], capture_output=True, text=True, check=True, timeout=PATIENCE_S)

@@ -5,12 +5,11 @@ import json
 import os
 import re
 import subprocess
-import sys
 
 import jsonschema
 import pytest
 import shells
-from ctl import ROOT, built
+from building import ROOT, built
 
 PATIENCE_S = 60
 MANUAL = (ROOT / "docs/man/nvqos.1").read_text(encoding="utf-8")
@@ -19,7 +18,7 @@ NO_DRIVER = not os.path.exists("/dev/nvidiactl")
 
 
 def nvqos(*words):
-    return subprocess.run([built("tool", "bin/nvqos"), *words], capture_output=True, text=True, check=False,
+    return subprocess.run([built("bin/nvqos"), *words], capture_output=True, text=True, check=False,
                           stdin=subprocess.DEVNULL, timeout=PATIENCE_S)
 
 
@@ -58,7 +57,7 @@ def test_completion_offers_every_option():
 def test_completion_in_a_shell(tmp_path, monkeypatch, shell, typed, whole):
     shells.needs(shell)
     (tmp_path / "goals.toml").touch()
-    folder = built("tool", "bin/nvqos").parent
+    folder = built("bin/nvqos").parent
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     script = folder.parent / f"tools/nvqos/completion/nvqos.{shell}"
     if shell == "fish":
@@ -101,11 +100,7 @@ def test_a_file_is_refused_with_its_line(tmp_path):
 
 def test_lines_are_as_their_schema_says():
     """Those of the program over the stand-in for the driver."""
-    if not os.environ.get("NVDEBUG_NO_BUILD"):
-        subprocess.run(["scripts/locked", "build/cmake", "nvqos_tests", "sh", "-c",
-                        "make -s --no-print-directory cmake && cmake --build build/cmake --target nvqos_tests"],
-                       cwd=ROOT, check=True, stdout=sys.stderr)
-    done = subprocess.run([ROOT / "build/cmake/tests/qos/nvqos_tests", "--gtest_filter=Ends.PrintsALineForEachEpoch"],
+    done = subprocess.run([built("tests/qos/nvqos_tests"), "--gtest_filter=Ends.PrintsALineForEachEpoch"],
                           capture_output=True, text=True, check=True, timeout=PATIENCE_S)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert len(lines) >= 3

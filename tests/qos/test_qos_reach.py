@@ -12,7 +12,7 @@ import sys
 
 import pytest
 import virtual_time
-from ctl import ROOT
+from building import ROOT
 
 HARDWARE = ROOT / "tests/hardware"
 sys.path.append(str(HARDWARE))  # behind our own: both have a stgm.py

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-import ctl
+import building
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -29,7 +29,7 @@ TINY = plan.Form("tiny", 2, (50,), (3,), (), (), (), (), epoch=200)
 
 
 def program():
-    return ctl.built("quota-engine", "lab/quotas/quota-engine")
+    return building.built("lab/quotas/quota-engine")
 
 
 def outcome_of(scenarios):

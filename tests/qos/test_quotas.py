@@ -10,6 +10,7 @@ import random
 import re
 import subprocess
 
+import building
 import ctl
 import pytest
 import quota_machine
@@ -25,7 +26,7 @@ SEEDS = range(60 if os.environ.get("NVDEBUG_LONG") else 8)
 
 def replay(text, **options):
     """The program on what is in stdin."""
-    program = ctl.built("quota-replay", "lab/quotas/quota-replay")
+    program = building.built("lab/quotas/quota-replay")
     done = subprocess.run([program, "-"], input=text, check=False, capture_output=True, text=True,
                           timeout=PATIENCE_S, **options)
     return ctl.Result(done.returncode, done.stdout, done.stderr)
@@ -322,7 +323,7 @@ def test_what_is_no_list_of_cases(text, place):
 
 @pytest.mark.parametrize("path, why", (("/nonexistent.json", "No such file"), ("/", "Is a directory")))
 def test_files_that_cannot_be_read(path, why):
-    program = ctl.built("quota-replay", "lab/quotas/quota-replay")
+    program = building.built("lab/quotas/quota-replay")
     done = subprocess.run([program, path], check=False, capture_output=True, text=True, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(f"replay: {path} cannot be read: {why}") and done.stderr.count("\n") == 1
@@ -330,7 +331,7 @@ def test_files_that_cannot_be_read(path, why):
 
 @pytest.mark.parametrize("words", ((), ("a", "b")))
 def test_words_that_are_no_file(words):
-    program = ctl.built("quota-replay", "lab/quotas/quota-replay")
+    program = building.built("lab/quotas/quota-replay")
     done = subprocess.run([program, *words], check=False, capture_output=True, text=True, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout) == (1, "") and "usage: lab/quotas/replay CASES.json" in done.stderr
 
@@ -341,7 +342,7 @@ def test_stdout_that_takes_nothing(tmp_path, stdout, why):
     cases = tmp_path / "cases.json"
     # More than a pipe holds.
     cases.write_text(json.dumps([GOOD] * 500), encoding="utf-8")
-    program = ctl.built("quota-replay", "lab/quotas/quota-replay")
+    program = building.built("lab/quotas/quota-replay")
     done = subprocess.run(["bash", "-c", f"set -o pipefail; '{program}' '{cases}' {stdout}"], check=False,
                           capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 1
@@ -352,7 +353,7 @@ def test_the_lab_s_command(tmp_path):
     """From anywhere, with nothing but JSON on stdout."""
     cases = tmp_path / "cases.json"
     cases.write_text(json.dumps([GOOD]), encoding="utf-8")
-    ctl.built("quota-replay", "lab/quotas/quota-replay")
+    building.built("lab/quotas/quota-replay")
     link = tmp_path / "link"
     link.symlink_to(ROOT / "lab/quotas/replay")
     for program in (ROOT / "lab/quotas/replay", link):

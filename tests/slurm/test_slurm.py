@@ -10,12 +10,11 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 
 import pytest
 import desk
-from ctl import ROOT
+from building import ROOT, build
 from sample import EVERYTHING
 from slurm import PLUGIN, SHARDS, Cluster, StandIn, comes_true, sentences
 from users import as_user
@@ -28,13 +27,10 @@ GPU = "--gres=gpu:1"
 
 @pytest.fixture(scope="module", autouse=True)
 def built():
-    """The plugin and nvqos (NVDEBUG_NO_BUILD: taken on trust)."""
+    """Builds the plugin and nvqos."""
     if os.getuid():
         pytest.skip("Slurm's daemons take root, which CI has")
-    if not os.environ.get("NVDEBUG_NO_BUILD"):
-        subprocess.run(["scripts/locked", "build/cmake", "slurm", "sh", "-c",
-                        f"make -s --no-print-directory cmake && cmake --build build/cmake --target {' '.join(TARGETS)}"],
-                       cwd=ROOT, check=True, stdout=sys.stderr)
+    build(*TARGETS)
     assert shutil.which("slurmctld") and shutil.which("munged"), "no Slurm: run 'scripts/install-deps slurm'"
     assert PLUGIN.exists(), "libslurm-dev was not there when it was configured"
 

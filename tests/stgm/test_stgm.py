@@ -12,7 +12,7 @@ import random
 import re
 import subprocess
 
-import ctl
+import building
 import jsonschema
 import pytest
 import stgm_equations
@@ -474,7 +474,7 @@ WAYS_OUT = (("check", SETS / "ce1.json"), ("check", SETS / "ce1.json", "-j"), ("
                          ids=("full", "closed", "pipe"))
 @pytest.mark.parametrize("words", WAYS_OUT, ids=lambda words: " ".join(pathlib.Path(word).name for word in words))
 def test_what_cannot_be_written_is_an_error(words, line):
-    done = subprocess.run(["bash", "-c", line, "bash", ctl.built("tool", "bin/nvstgm"), *map(str, words)],
+    done = subprocess.run(["bash", "-c", line, "bash", building.built("bin/nvstgm"), *map(str, words)],
                           check=False, capture_output=True, text=True, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout) == (1, "")
     assert "nvstgm: stdout cannot be written: " in done.stderr
@@ -487,7 +487,7 @@ def test_a_file_does_not_become_a_closed_stream(tmp_path, command):
     outputs = []
     for way in ("", ">&-", "2>&-", "<&- >&- 2>&-"):
         out = tmp_path / f"out{len(outputs)}"
-        done = subprocess.run(["bash", "-c", f'"$@" {way}', "bash", ctl.built("tool", "bin/nvstgm"), command, placed,
+        done = subprocess.run(["bash", "-c", f'"$@" {way}', "bash", building.built("bin/nvstgm"), command, placed,
                                "-o", out], check=False, capture_output=True, timeout=PATIENCE_S)
         assert done.returncode == (1 if ">&-" in way.replace("2>&-", "") else 0)
         outputs.append(out.read_text(encoding="utf-8"))
@@ -502,7 +502,7 @@ def test_a_file_that_cannot_be_written(tmp_path, words):
         assert (result.status, result.out) == (1, "")
         assert f"nvstgm: {path} cannot be written: " in result.err
     part = tmp_path / "part"
-    done = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 0; "$@"', "bash", ctl.built("tool", "bin/nvstgm"),
+    done = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 0; "$@"', "bash", building.built("bin/nvstgm"),
                            *map(str, words), "-o", part], check=False, capture_output=True, text=True,
                           timeout=PATIENCE_S)
     assert done.returncode == 1 and "cannot be written: File too large" in done.stderr
@@ -511,7 +511,7 @@ def test_a_file_that_cannot_be_written(tmp_path, words):
 
 @pytest.mark.parametrize("stdin, sentence", (("</dev/null", "the file is empty"), ("<&-", "cannot be read")))
 def test_nothing_on_stdin(stdin, sentence):
-    done = subprocess.run(["bash", "-c", f'"$@" {stdin}', "bash", ctl.built("tool", "bin/nvstgm"), "check", "-"],
+    done = subprocess.run(["bash", "-c", f'"$@" {stdin}', "bash", building.built("bin/nvstgm"), "check", "-"],
                           check=False, capture_output=True, text=True, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout) == (1, "")
     assert sentence in done.stderr
@@ -532,7 +532,7 @@ def test_the_walk_through_shows_what_its_commands_print(tmp_path):
     blocks = re.findall(r"^```\n(.*?)^```", section, re.M | re.S)
     commands = [line for block in blocks for line in block.splitlines() if line.startswith("nvstgm ")]
     (tmp_path / "docs").symlink_to(ROOT / "docs")
-    folder = ctl.built("tool", "bin/nvstgm").parent
+    folder = building.built("bin/nvstgm").parent
     said = ""
     for line in commands:
         done = subprocess.run(["bash", "-c", f"PATH={folder}:$PATH; {line}"], cwd=tmp_path, check=False,

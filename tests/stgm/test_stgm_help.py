@@ -4,7 +4,7 @@
 import re
 import subprocess
 
-import ctl
+import building
 import pytest
 from stgm import ROOT, nvstgm
 
@@ -51,7 +51,7 @@ def test_completion_offers_every_option():
 
 
 def test_bash_completes_what_the_program_lists():
-    folder = ctl.built("tool", "bin/nvstgm").parent
+    folder = building.built("bin/nvstgm").parent
     script = folder.parent / "tools/nvstgm/completion/nvstgm.bash"
     line = f"source {script}; COMP_LINE='nvstgm check --wai'; COMP_POINT=18; _nvstgm; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     done = subprocess.run(["bash", "-c", f"PATH={folder}:$PATH; {line}"], check=True, capture_output=True, text=True)

@@ -4,7 +4,6 @@
 How long something takes is asserted nowhere: what is exact are counts, orders, and what adds up."""
 
 import contextlib
-import functools
 import itertools
 import json
 import os
@@ -12,10 +11,10 @@ import pathlib
 import re
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
+from building import built
 import stgm
 from stgm_runs import MS, PATIENCE_S, SECOND, THREE, cpu, ended, gpu, run, running, task, taskset
 from throwaway_root import needs_root
@@ -340,17 +339,8 @@ def test_a_file_stays_as_it_is_until_there_is_another(tmp_path):
 LIBRARY = ROOT / "build/cmake/lib/stgm/libnvstgm_task.a"
 
 
-@functools.cache
-def build_examples():
-    if not os.environ.get("NVDEBUG_NO_BUILD"):
-        subprocess.run(["scripts/locked", "build/cmake", "stgm examples", "sh", "-c",
-                        "make -s --no-print-directory cmake && cmake --build build/cmake --target stgm_camera stgm_planner"],
-                       cwd=ROOT, check=True, stdout=sys.stderr)
-
-
 def example(name):
-    build_examples()
-    return ROOT / "build/cmake/docs/examples/stgm" / name
+    return built(f"docs/examples/stgm/{name}")
 
 
 OWN = taskset(

@@ -5,16 +5,14 @@ import dataclasses
 import functools
 import json
 import os
-import pathlib
 import re
 import signal
 import subprocess
-import sys
 
 import golden_text
 import jsonschema
+from building import built
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = golden_text.FOLDER
 
 
@@ -36,25 +34,12 @@ class Result:
         return self.json["data"]
 
 
-@functools.cache
-def built(target, program):
-    """Up to date (NVDEBUG_NO_BUILD: taken on trust)."""
-    if not os.environ.get("NVDEBUG_NO_BUILD"):
-        subprocess.run(["make", "-C", ROOT, "-s", "--no-print-directory", target], check=True, stdout=sys.stderr)
-    return ROOT / "build/cmake" / program
-
-
 def tool():
-    return built("tool", "bin/nvdebugctl")
+    return built("bin/nvdebugctl")
 
 
-@functools.cache
 def exporter():
-    if not os.environ.get("NVDEBUG_NO_BUILD"):
-        subprocess.run(["scripts/locked", "build/cmake", "exporter", "sh", "-c",
-                        "make -s --no-print-directory cmake && cmake --build build/cmake --target nvdebug-exporter"],
-                       cwd=ROOT, check=True, stdout=sys.stderr)
-    return ROOT / "build/cmake/bin/nvdebug-exporter"
+    return built("bin/nvdebug-exporter")
 
 
 def ctl(args, from_=None, env=None, **options):
@@ -179,7 +164,7 @@ def write_gpu(folder, board, workload="fig6"):
 
 def core_tree(folder, board, workload):
     """A folder that looks like /proc, with a modelled board as the module's core prints it in a process."""
-    subprocess.run([built("core-tree", "tests/module/core/core_tree"), board, workload, folder / "gpu0"], check=True)
+    subprocess.run([built("tests/module/core/core_tree"), board, workload, folder / "gpu0"], check=True)
     topology = files_of(golden_text.load(f"{board}/topology"))
     (folder / "gpu0" / "info").write_text(topology["info"], encoding="utf-8")
     return folder

@@ -4,28 +4,24 @@
 import contextlib
 import ctypes
 import dataclasses
-import functools
 import itertools
 import json
 import mmap
 import os
-import pathlib
 import re
 import secrets
 import select
 import signal
 import subprocess
-import sys
 import time
 
 import jsonschema
 import pytest
+from building import FOLDER, ROOT, build
 from users import NAMELESS, as_user, copy_for_all, open_folder
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILT = ROOT / "build/cmake"
-STAND_INS = BUILT / "tests/taskset"
-TOOL, LIBRARY = BUILT / "bin/nvtaskset", BUILT / "bin/libnvtaskset.so"
+STAND_INS = FOLDER / "tests/taskset"
+TOOL, LIBRARY = FOLDER / "bin/nvtaskset", FOLDER / "bin/libnvtaskset.so"
 PROGRAM = STAND_INS / "program"
 TARGETS = ("nvtaskset", "cuda_stand_in", "rm_stand_in", "taskset_program")
 # A process that cannot be kept to its partition ends so; a launch that hangs a GPU ends the stand-in so.
@@ -77,15 +73,6 @@ def sms_in(answer):
     sms = numbers(ids)
     assert len(sms) == int(count)
     return sms
-
-
-@functools.cache
-def build():
-    """Up to date (NVDEBUG_NO_BUILD: taken on trust)."""
-    if not os.environ.get("NVDEBUG_NO_BUILD"):
-        subprocess.run(["scripts/locked", "build/cmake", "nvtaskset", "sh", "-c",
-                        f"make -s --no-print-directory cmake && cmake --build build/cmake --target {' '.join(TARGETS)}"],
-                       cwd=ROOT, check=True, stdout=sys.stderr)
 
 
 @dataclasses.dataclass
@@ -235,7 +222,7 @@ class Desk:
 
 @contextlib.contextmanager
 def desk_of(folder, gpus="h100"):
-    build()
+    build(*TARGETS)
     made = Desk(folder, gpus)
     try:
         yield made

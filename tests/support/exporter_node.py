@@ -10,7 +10,8 @@ import subprocess
 import time
 import urllib.request
 
-from ctl import ROOT, exporter
+from building import ROOT
+from ctl import exporter
 
 CAPTURE = ROOT / "tests/hardware/h100-580.159.04/capture-owners"
 

@@ -8,25 +8,17 @@ import pathlib
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 
 import jsonschema
 import pytest
-from ctl import ROOT
+from building import ROOT, build
 
 PATIENCE_S = 60
 FIRST_US = 2000
 PROGRAM = ROOT / "build/cmake/tests/qos/nvqos_stand_in"
 SCHEMAS = ROOT / "tools/nvqos/schema"
-
-
-def build():
-    if not os.environ.get("NVDEBUG_NO_BUILD"):
-        subprocess.run(["scripts/locked", "build/cmake", "nvqos_stand_in", "sh", "-c",
-                        "make -s --no-print-directory cmake && cmake --build build/cmake --target nvqos_stand_in"],
-                       cwd=ROOT, check=True, stdout=sys.stderr)
 
 
 def comes_true(condition):
@@ -140,7 +132,7 @@ class Machine:
 @pytest.fixture(name="machine")
 def fixture_machine():
     """In a folder with a short name: that of a socket has 107 bytes at most."""
-    build()
+    build("nvqos_stand_in")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="qos.", dir="/tmp"))
     machine = Machine(folder)
     try:

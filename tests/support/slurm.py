@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 
-from ctl import ROOT
+from building import ROOT
 from users import copy_for_all, open_folder
 
 PATIENCE_S = 30

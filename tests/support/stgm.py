@@ -5,6 +5,7 @@ import json
 import pathlib
 import subprocess
 
+import building
 import ctl
 import jsonschema
 
@@ -14,7 +15,7 @@ PATIENCE_S = 60
 
 
 def nvstgm(*words, stdin=""):
-    done = subprocess.run([ctl.built("tool", "bin/nvstgm"), *map(str, words)], input=stdin, check=False,
+    done = subprocess.run([building.built("bin/nvstgm"), *map(str, words)], input=stdin, check=False,
                           capture_output=True, text=True, timeout=PATIENCE_S)
     return ctl.Result(done.returncode, done.stdout, done.stderr)
 

@@ -5,6 +5,7 @@ import contextlib
 import json
 import subprocess
 
+import building
 import ctl
 
 PATIENCE_S = 60
@@ -12,7 +13,7 @@ MS, SECOND = 1000, 1_000_000
 
 
 def program():
-    return ctl.built("tool", "bin/nvstgm")
+    return building.built("bin/nvstgm")
 
 
 def cpu(us):

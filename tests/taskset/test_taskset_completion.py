@@ -17,7 +17,7 @@ BIN = ROOT / "build/cmake/bin"
 
 @pytest.fixture(scope="module", autouse=True)
 def built():
-    desk.build()
+    desk.build(*desk.TARGETS)
 
 
 def path(*first):

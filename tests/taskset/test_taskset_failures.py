@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from desk import (ALL, FAILED, LIBRARY, NOT_KEPT, PROGRAM, ROOT, TOOL, TOO_LARGE, USAGE, as_nobody, build, sms_in,
+from desk import (ALL, FAILED, LIBRARY, NOT_KEPT, PROGRAM, ROOT, TARGETS, TOOL, TOO_LARGE, USAGE, as_nobody, build, sms_in,
                   sms_of)
 from throwaway_root import needs_root
 
@@ -33,7 +33,7 @@ def load_in_debian(suite, library):
 def test_an_older_c_library(tmp_path):
     """Debian 11 has 2.31, as Ubuntu 20.04."""
     needs_root()
-    build()
+    build(*TARGETS)
     assert not load_in_debian("bullseye", LIBRARY)
     newer = tmp_path / "libnewer.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", newer], check=True, text=True,
