@@ -229,7 +229,7 @@ sanitize-threads: ## the unit tests of the parts over NVIDIA's driver, and of nv
 # $(call fuzz_build,FOLDER,FLAGS): builds of their own, by the compiler that has libFuzzer.
 define fuzz_build
 	$(call configure,$(1),-DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 \
-		-DNVDEBUG_FUZZ=ON -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug \
+		-DNVDEBUG_FUZZ=ON -DNVDEBUG_UNITY=OFF -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug \
 		-DCMAKE_C_FLAGS_DEBUG="$(2)" -DCMAKE_CXX_FLAGS_DEBUG="$(2)")
 	$(call cmake_build,$(1),"fuzz targets",fuzz_targets)
 endef
@@ -342,13 +342,15 @@ vm-test-modules: vm-glue
 core-tree: cmake
 	$(call cmake_build,$(BUILD)/cmake,"what prints files in a process",core_tree)
 
-.PHONY: check check-all
-check: ## the tests: unit tests, then the module in a VM
-	@scripts/install-deps build package fuzz kernel folder arm64 shells slurm containers
-	@scripts/check
+.PHONY: check check-ci check-all
+check: ## the tests: unit tests, programs, and the module in a VM
+	@scripts/check quick
+
+check-ci: ## what check leaves out: packages, sanitizers, fuzzing, other compilers, kernels, QEMUs and architectures
+	@scripts/check ci
 
 check-all: export NVDEBUG_LONG := 1
-check-all: check ## the same with every combination of boards and cases (two hours and a half on 2 cores)
+check-all: check check-ci ## both with every combination of boards and cases (hours)
 
 .PHONY: debug-kernels
 debug-kernels: ## build the kernels "debug" and "kcsan" into the cache, if they are not up to date
@@ -460,4 +462,4 @@ clean: ## remove everything built, except the VM's kernel
 	rm -rf $(BUILD)/module $(BUILD)/kmod $(BUILD)/cmake $(BUILD)/vm $(BUILD)/kselftest \
 		$(BUILD)/vm-modules $(BUILD)/test-modules $(BUILD)/package $(BUILD)/release $(BUILD)/docs \
 		$(BUILD)/archive $(BUILD)/rpm $(BUILD)/wheel $(BUILD)/image $(BUILD)/kubernetes \
-		$(BUILD)/sanitize $(BUILD)/sanitize-threads $(BUILD)/fuzz $(BUILD)/fuzz-coverage $(BUILD)/bench
+		$(BUILD)/sanitize $(BUILD)/sanitize-threads $(BUILD)/tidy $(BUILD)/times $(BUILD)/fuzz $(BUILD)/fuzz-coverage $(BUILD)/bench

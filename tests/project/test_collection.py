@@ -82,7 +82,7 @@ def becomes_user(path):
 
 
 def test_other_users_start_in_one_place():
-    """Their commands start with the words of tests/users.py, which hide the clone."""
+    """Their commands start with the words of tests/support/users.py, which hide the clone."""
     tests = paths.ROOT / "tests"
     found = {path.name for path in tests.rglob("*.py")
              if path.relative_to(tests).parts[0] != "hardware" and becomes_user(path)}
