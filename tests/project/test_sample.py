@@ -10,7 +10,7 @@ import sys
 import pytest
 from boards import BOARDS, before, since
 from nvdvm import paths
-from sample import PART, board_and_case, pick, share
+from sample import PART, board_and_case, once, pick, share
 
 CASES = [f"case {number}" for number in range(30)]
 
@@ -73,15 +73,28 @@ def test_what_is_a_board():
     assert board_and_case({"text": "a"}) is None
 
 
-def collected(*options, **env):
-    """{function: [(board, case)]} of the suite's tests that have both."""
+@pytest.mark.parametrize("start", (0, 1, 11, 1000))
+def test_once_has_each_case_on_one_board(start):
+    pairs = list(itertools.product(BOARDS, CASES[:5])) + [("a100", "one")]
+    kept = once(pairs, start)
+    assert sorted(case for _, case in kept) == sorted([*CASES[:5], "one"])
+    assert set(kept) <= set(pairs)
+
+
+def names(*options, **env):
+    """Returns the names of the tests that would run."""
     env = {name: value for name, value in os.environ.items() if name != "NVDEBUG_LONG"} | env
     lines = subprocess.run(
         [sys.executable, "-m", "pytest", "-c", "tests/pytest.ini", "-q", "--collect-only",
          "-p", "no:cacheprovider", *options], cwd=paths.ROOT, env=env, stdout=subprocess.PIPE,
         text=True, check=True).stdout.splitlines()
+    return [line for line in lines if "::" in line]
+
+
+def collected(*options, **env):
+    """{function: [(board, case)]} of the suite's tests that have both."""
     functions = {}
-    for line in lines:
+    for line in names(*options, **env):
         function, bracket, words = line.removesuffix("]").partition("[")
         board = max((board for board in BOARDS if board in words), key=len, default=None)
         if bracket and board:
@@ -109,3 +122,18 @@ def test_of_what_was_asked_for():
     """-k leaves out first: of one board, every case."""
     asked = ("tests/module/test_outside.py", "-k", "test_lists and a100")
     assert collected(*asked) == collected(*asked, NVDEBUG_LONG="1")
+
+
+def test_the_two_parts_are_the_whole():
+    """make check and make check-ci run each test of the sample once, and with NVDEBUG_LONG each test there is."""
+    quick = names("tests", "--part", "quick")
+    assert len(quick) > 3000, "quick tests are not found any more"
+    for env in ({}, {"NVDEBUG_LONG": "1"}):
+        rest = names("tests", "--part", "rest", **env)
+        assert sorted(quick + rest) == sorted(names("tests", **env)) and rest
+
+
+def test_each_case_is_quick_on_one_board():
+    quick, sample = collected("tests/module", "--part", "quick"), collected("tests/module")
+    for function, pairs in quick.items():
+        assert both(pairs)[1] == both(sample[function])[1] and len(pairs) <= len(sample[function]), function

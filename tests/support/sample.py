@@ -4,6 +4,9 @@
 What a test function is given beside a board is its case. In the sample every board and every case
 is there at least once. A function that is given nothing beside a board runs on a quarter of the
 boards, and those of a file together on each board. NVDEBUG_LONG=1 runs each case on each board.
+
+--part divides the tests between `make check` (quick) and `make check-ci` (rest). Quick are all tests but those marked
+`ci`; of the tests marked `sample`, each case runs once, on any board.
 """
 
 import collections
@@ -76,13 +79,19 @@ def board_and_case(params):
     return boards[0], " ".join(f"{name}={value!r}" for name, value in values if value != boards[0])
 
 
-def left_out(items):
+def sampled(items):
+    """Returns {function: {(board, case): test}} of the tests marked `sample`."""
     functions = collections.defaultdict(dict)
     for item in items:
         params = item.callspec.params if hasattr(item, "callspec") else {}
         pair = board_and_case(params) if item.get_closest_marker("sample") else None
         if pair:
             functions[item.nodeid.partition("[")[0]][pair] = item
+    return functions
+
+
+def left_out(items):
+    functions = sampled(items)
     simple, others = collections.defaultdict(dict), collections.defaultdict(list)
     for name, tests in functions.items():
         file = name.partition("::")[0]
@@ -99,9 +108,32 @@ def left_out(items):
             yield from (item for (board, _), item in functions[name].items() if board not in boards)
 
 
+def once(pairs, start):
+    """Returns one of the (board, case) pairs for each case; which board it has depends on `start`."""
+    by_case = collections.defaultdict(list)
+    for pair in pairs:
+        by_case[pair[1]].append(pair)
+    return [same[start % len(same)] for same in by_case.values()]
+
+
+def not_quick(items):
+    """Returns the tests that `make check` leaves to `make check-ci`."""
+    slow = {item for item in items if item.get_closest_marker("ci")}
+    for name, tests in sampled(item for item in items if item not in slow).items():
+        kept = once(list(tests), zlib.crc32(name.rpartition("/")[2].encode()))
+        slow.update(item for pair, item in tests.items() if pair not in kept)
+    return slow
+
+
+def pytest_addoption(parser):
+    parser.addoption("--part", choices=("quick", "rest"),
+                     help="quick: the tests of make check; rest: those that it leaves to make check-ci")
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "sample: each board and each case, not each case on each board; "
                             "without a case, on a quarter of the boards")
+    config.addinivalue_line("markers", "ci: takes long, so make check leaves it to make check-ci")
 
 
 def pytest_report_header():
@@ -112,8 +144,12 @@ def pytest_report_header():
 # After -k: of what was asked for.
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    if EVERYTHING or config.getoption("--update-golden"):
+    if config.getoption("--update-golden"):
         return
-    out = set(left_out(items))
+    left = set(left_out(items))
+    drawn = [item for item in items if item not in left]
+    quick = set(drawn) - not_quick(drawn)
+    everything = set(items if EVERYTHING else drawn)
+    out = set(items) - {"quick": quick, "rest": everything - quick, None: everything}[config.getoption("--part")]
     config.hook.pytest_deselected(items=[item for item in items if item in out])
     items[:] = [item for item in items if item not in out]
