@@ -275,6 +275,7 @@ def test_a_container_of_debian_11(desk, podman, tmp_path):
 
 # --- the image of the node agent ---
 
+@pytest.mark.ci
 def test_an_image_of_the_node_agent(podman):
     """Built by buildah of packaging/Containerfile; both programs start in it."""
     rootfs = made("image", "image", "rootfs")

@@ -184,6 +184,7 @@ def test_rules(promtool):
     assert status == 0, text
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", [rule.get("alert") or rule["record"] for rule in rules()
                                   if rule.get("record") != "task:nvdebug_task_gpu_seconds:rate5m"])
 def test_tests_of_rules_can_fail(promtool, tmp_path, name):

@@ -286,6 +286,7 @@ def test_on_the_model(name, model_bench):
     assert claims == model.kept()[name], "run 'make lab'"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name, rule", [(name, rule) for name, its in MODELLED.items() for rule in its.breaks])
 def test_an_experiment_notices_a_rule_that_the_model_breaks(name, rule):
     experiment = record.experiment(name)

@@ -5,6 +5,9 @@ import pytest
 from nvdvm import paths
 from nvdvm.machine import Gpu, Machine
 
+# Load takes long to show a race.
+pytestmark = pytest.mark.ci
+
 # Short entries and a shared port, wide entries, a block of registers for each runlist.
 BOARDS = ("gtx980", "titan-v", "h200")
 

@@ -140,6 +140,7 @@ def test_a_user_has_no_gpu_looked_at(machine, why):
         assert (machine.check("ls /proc/gpu1") == "info\n") == (why != "asleep")
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("why", ("mig", "cc", "dead"))
 def test_root_has_it_looked_at_once_a_second(machine, why):
     """Five times in five seconds at most, and no more often than that a line is logged."""

@@ -118,6 +118,7 @@ def shape(text):
 TAIL = 160
 
 
+@pytest.mark.rows(1)
 def test_what_it_showed_for_a_moment_is_not_shown(bench, board):
     """The driver moves it and puts it back during a burst, which the register does not show: a word of
     elsewhere, wherever in the list."""

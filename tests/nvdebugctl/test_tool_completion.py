@@ -112,7 +112,7 @@ def in_fish(line, folder):
 ASK = {"bash": in_bash, "zsh": lambda *args: in_zsh(*args)[0], "fish": in_fish}
 
 
-@pytest.mark.parametrize("shell", ASK)
+@pytest.mark.parametrize("shell", shells.SHELLS)
 @pytest.mark.parametrize("line, expected", [
     ("runl", "runlist"),
     ("--from {} runlist show 2", "2 20 21 22 23"),
@@ -145,6 +145,7 @@ def test_bash_puts_in_what_follows_the_last_break(tree, tmp_path, breaks, line, 
     assert sorted(offered_there) == [each[cut:] for each in expected]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("line, expected", WHOLE)
 def test_fish_offers_whole_words(tree, tmp_path, line, expected):
     needs("fish")
@@ -152,6 +153,7 @@ def test_fish_offers_whole_words(tree, tmp_path, line, expected):
     assert sorted(in_fish(f"--from {tree} {line}", tmp_path)) == expected
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("autoload", (True, False))
 @pytest.mark.parametrize("line, after", [
     ("runl", "runlist "), ("tsg show 0:", "tsg show 0:"), ("-g 0000:00:0a", "-g 0000:00:0a.0 "),
@@ -165,7 +167,7 @@ def test_zsh_puts_in_what_is_missing(tree, tmp_path, line, after, autoload):
     assert in_zsh(f"--from {tree} {line}", tmp_path, autoload)[1] == f"--from {tree} {after}"
 
 
-@pytest.mark.parametrize("shell", SCRIPTS)
+@pytest.mark.parametrize("shell", shells.SHELLS)
 def test_the_tool_prints_the_script_that_is_installed(shell, tmp_path):
     assert ctl(f"completion {shell}").out == SCRIPTS[shell].read_text(encoding="utf-8")
     needs(shell)
@@ -193,7 +195,7 @@ def test_exec_hands_over(line, number):
     assert offered(line.removesuffix("|").split(" ")) == [f"<nvtaskset>{number}"]
 
 
-@pytest.mark.parametrize("shell", SCRIPTS)
+@pytest.mark.parametrize("shell", shells.SHELLS)
 @pytest.mark.parametrize("line, after", [
     ("exec --spr", "exec --spread "), ("exec --tpcs=0-3 --spr", "exec --tpcs=0-3 --spread "),
     ("exec -xt 0 --spr", "exec -xt 0 --spread "), ("exec --tpcs 0 --gpu=0 quok", "exec --tpcs 0 --gpu=0 quokka "),

@@ -79,6 +79,7 @@ class Guest:
         return path
 
 
+@pytest.mark.rows(4)
 @pytest.mark.parametrize("board, workload", [case for case in CASES if case not in CROWDED])
 def test_every_verb(bench, tmp_path, in_all_forms, board, workload):
     every_verb(bench, tmp_path, in_all_forms, board, workload)
@@ -110,6 +111,7 @@ def every_verb(bench, tmp_path, in_all_forms, board, workload):
             in_other_forms(capture, line, in_all_forms)
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("board, workload", CROWDED)
 def test_every_verb_with_many_channels(request, tmp_path, in_all_forms, board, workload):
     proc, capture = core_tree(tmp_path / "proc", board, workload), tmp_path / "capture"

@@ -55,6 +55,7 @@ class Guest(ScreenTypist):
         return seen - {"idle"}
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("rows, columns", ((24, 80), (60, 200)))
 def test_watch(built, rows, columns):
     guest = Guest(rows, columns)

@@ -18,6 +18,9 @@ from sample import EVERYTHING
 from throwaway_root import needs_root
 from users import NAMELESS_IN_ROOT, open_mask
 
+# It takes the programs built for other distributions.
+pytestmark = pytest.mark.ci
+
 MACHINE = os.uname().machine
 NAME = f"nvdebug-{VERSION}-{MACHINE}"
 STATIC, DYNAMIC = ("nvdebugctl", "nvqos", "nvdebug-exporter"), ("nvtaskset", "nvstgm")

@@ -8,6 +8,9 @@ import subprocess
 import pytest
 from nvdvm import paths
 
+# It builds in copies of the tree.
+pytestmark = pytest.mark.ci
+
 LOCKED = str(paths.ROOT / "scripts" / "locked")
 # What is built, and the lines of the build's log that must not come twice. Small ones, of each kind.
 BUILDS = {"vm-glue": ("vm-modules", "platformgpu.o"), "kselftest": ("kselftest", "/proc_read.c")}

@@ -10,6 +10,9 @@ import subprocess
 import golden_text
 import pytest
 
+# It takes a build of its own, since the prefix is written into it.
+pytestmark = pytest.mark.ci
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PREFIX = "/opt/gpu-tools"
 VERSION = (ROOT / "VERSION").read_text(encoding="ascii").strip()

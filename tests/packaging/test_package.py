@@ -12,6 +12,9 @@ from nvdvm import kernel, paths
 from nvdvm.machine import Gpu, Machine
 from throwaway_root import ThrowawayRoot, needs_root
 
+# It takes the Debian packages.
+pytestmark = pytest.mark.ci
+
 VERSION = (paths.ROOT / "VERSION").read_text(encoding="utf-8").strip()
 NEXT_VERSION = f"{VERSION}.1"
 

@@ -13,6 +13,9 @@ from distributions import ROOT, VERSION, made, run
 
 SCRIPT = """
 import json, sys, nvdebugctl
+
+# It takes the programs built for other distributions.
+pytestmark = pytest.mark.ci
 answer = {}
 answer["rows"] = nvdebugctl.data("runlist", "list", source=sys.argv[1], gpu=0)
 answer["document"] = nvdebugctl.document("runlist", "show", 0, source=sys.argv[1])

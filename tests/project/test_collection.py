@@ -9,11 +9,13 @@ import re
 import subprocess
 import sys
 
+import pytest
 from nvdvm import paths
 from throwaway_root import needs_root
 from users import as_user, hidden, open_folder
 
 
+@pytest.mark.ci
 def test_order_does_not_depend_on_the_hash_seed():
     """xdist's workers refuse to start otherwise."""
     def collected(seed):

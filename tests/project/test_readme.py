@@ -63,6 +63,7 @@ def test_disable_channels(guest):
     assert disabled(guest) == ["2", "3"]
 
 
+@pytest.mark.ci
 def test_disable_channels_for_a_while(guest):
     guest.check(f"({DISABLE_FOR_A_WHILE}; echo $? >/root/status) >/dev/null 2>/dev/null &")
     deadline = time.monotonic() + PATIENCE_S

@@ -102,6 +102,7 @@ def collected(*options, **env):
     return functions
 
 
+@pytest.mark.ci
 def test_of_the_suite():
     every, sample = collected("tests", NVDEBUG_LONG="1"), collected("tests")
     assert sum(map(len, sample.values())) < sum(map(len, every.values())) / 2
@@ -124,6 +125,7 @@ def test_of_what_was_asked_for():
     assert collected(*asked) == collected(*asked, NVDEBUG_LONG="1")
 
 
+@pytest.mark.ci
 def test_the_two_parts_are_the_whole():
     """make check and make check-ci run each test of the sample once, and with NVDEBUG_LONG each test there is."""
     quick = names("tests", "--part", "quick")
@@ -133,6 +135,7 @@ def test_the_two_parts_are_the_whole():
         assert sorted(quick + rest) == sorted(names("tests", **env)) and rest
 
 
+@pytest.mark.ci
 def test_each_case_is_quick_on_one_board():
     quick, sample = collected("tests/module", "--part", "quick"), collected("tests/module")
     for function, pairs in quick.items():

@@ -40,7 +40,7 @@ def test_completion_offers_every_option():
     assert "7=latency" in nvqos("__complete", "7=").stdout.split()
 
 
-@pytest.mark.parametrize("shell", ("bash", "zsh", "fish"))
+@pytest.mark.parametrize("shell", shells.SHELLS)
 @pytest.mark.parametrize("typed, whole", (
     ("--dry", "--dry-run "),
     ("--scheme naive -q --fi", "--scheme naive -q --file "),

@@ -6,7 +6,7 @@ is there at least once. A function that is given nothing beside a board runs on 
 boards, and those of a file together on each board. NVDEBUG_LONG=1 runs each case on each board.
 
 --part divides the tests between `make check` (quick) and `make check-ci` (rest). Quick are all tests but those marked
-`ci`; of the tests marked `sample`, each case runs once, on any board.
+`ci`; of the tests marked `sample`, each case runs once, on any board, and of those marked `rows(N)` the first N run.
 """
 
 import collections
@@ -119,6 +119,13 @@ def once(pairs, start):
 def not_quick(items):
     """Returns the tests that `make check` leaves to `make check-ci`."""
     slow = {item for item in items if item.get_closest_marker("ci")}
+    rows = collections.Counter()
+    for item in items:
+        if mark := item.get_closest_marker("rows"):
+            function = item.nodeid.partition("[")[0]
+            rows[function] += 1
+            if rows[function] > mark.args[0]:
+                slow.add(item)
     for name, tests in sampled(item for item in items if item not in slow).items():
         kept = once(list(tests), zlib.crc32(name.rpartition("/")[2].encode()))
         slow.update(item for pair, item in tests.items() if pair not in kept)
@@ -134,6 +141,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "sample: each board and each case, not each case on each board; "
                             "without a case, on a quarter of the boards")
     config.addinivalue_line("markers", "ci: takes long, so make check leaves it to make check-ci")
+    config.addinivalue_line("markers", "rows(N): make check runs it with its first N parameters, check-ci with the others")
 
 
 def pytest_report_header():

@@ -26,6 +26,9 @@ ZSH = """
     typed() {{ print -r -- "$BUFFER" >{typed} }}; zle -N typed; bindkey '^X' typed
 """
 
+# make check needs bash alone.
+SHELLS = ("bash", *(pytest.param(name, marks=pytest.mark.ci) for name in ("zsh", "fish")))
+
 
 def on_terminal(command, rc, line, folder, autoload=()):
     """Presses Tab at the end of the line: what was found, as far as the shell writes it, and the line after that."""

@@ -78,7 +78,7 @@ def test_completion_goes_on_after_a_value(before):
 BEHIND = ("-t 0 --gpu=0", "-xt 0", "-xt0", "-jqi 1 -t 0", "--turn 3 -x", "-x --")
 
 
-@pytest.mark.parametrize("shell", ("bash", "zsh", "fish"))
+@pytest.mark.parametrize("shell", shells.SHELLS)
 @pytest.mark.parametrize("typed, whole", [(f"{before} quok", f"{before} quokka") for before in BEHIND] +
                          [("-xt 0 --spr", "-xt 0 --spread"), ("--spr", "--spread"), ("-xi ", "-xi all"),
                           ("--cdi a --cdi-folder /et", "--cdi a --cdi-folder /etc/")])

@@ -30,6 +30,7 @@ def load_in_debian(suite, library):
                          "/bin/true").stderr
 
 
+@pytest.mark.ci
 def test_an_older_c_library(tmp_path):
     """Debian 11 has 2.31, as Ubuntu 20.04."""
     needs_root()
@@ -41,6 +42,7 @@ def test_an_older_c_library(tmp_path):
     assert "GLIBC_2.36" in load_in_debian("bullseye", newer)
 
 
+@pytest.mark.ci
 def test_the_static_tool_in_an_older_system(tmp_path):
     needs_root()
     if not os.environ.get("NVDEBUG_NO_BUILD"):

@@ -169,6 +169,7 @@ def test_a_task_that_was_not_started_by_nvtaskset(desk):
     desk.refused(f"--in-flight 2 -p {os.getpid()}", "was not started by nvtaskset", exit_status=FAILED)
 
 
+@pytest.mark.ci
 def test_the_check_for_hardware(desk):
     """tests/hardware/in_flight_check.py, over the stand-in."""
     load = desk.folder / "load"

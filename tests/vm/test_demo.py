@@ -7,6 +7,9 @@ import subprocess
 import pytest
 from nvdvm import paths
 
+# A second boot of the demonstration, which users run before anything else.
+pytestmark = pytest.mark.ci
+
 
 @pytest.fixture(scope="module", autouse=True)
 def everything_is_built(module, built):

@@ -58,6 +58,7 @@ def test_a_folder_that_is_not_ours(tmp_path):
     assert done.stdout.splitlines()[-1] == "/proc/gpu0/info"
 
 
+@pytest.mark.ci
 def test_the_page_for_who_has_no_gpu(tmp_path):
     """The commands of docs/without-gpu.md, as they stand there."""
     page = (paths.ROOT / "docs" / "without-gpu.md").read_text(encoding="utf-8")
