@@ -125,8 +125,8 @@ Result<void> Switches::bind() {
     for (const bool all_users : {true, false}) {
         rm::BindSwitches request{
             events_handle, rm::BindSwitches::fecs_bytes, rm::BindSwitches::simple, 0, all_users, 0};
-        const auto status = client_->control(switches_subdevice, rm::BindSwitches::command, &request,
-                                             sizeof(request));
+        const auto status = client_->control(switches_subdevice, rm::BindSwitches::command,
+                                             &request, sizeof(request));
         if (!status)
             return tl::unexpected(status.error());
         refusal = *status;

@@ -28,7 +28,7 @@ bool is_here(const Entrant &entrant) {
 class EpochDivision {
   public:
     EpochDivision(std::span<const Entrant> entrants, std::span<const Account> accounts,
-             const Settings &settings)
+                  const Settings &settings)
         : entrants_(entrants), settings_(settings), parts_(entrants.size()) {
         std::vector<Entrant> here;
         for (const Entrant &entrant : entrants) {

@@ -18,7 +18,6 @@ namespace {
 namespace rm = nvdebug::driver::rm;
 using namespace std::chrono_literals;
 
-
 class Metered : public ::testing::Test {
   protected:
     Metered() {

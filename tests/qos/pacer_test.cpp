@@ -193,7 +193,8 @@ TEST(Pacer, HoldsNobodyBetweenTwoCounts) {
     // goes on.
     for (const unsigned batch : {1, 16, 50, 80})
         for (const double first : {.99, .95, .6}) {
-            PacedGpu gpu({90 * point}, {{kernel, first, static_cast<int>(2 * batch)}, {kernel, .6, 32}});
+            PacedGpu gpu({90 * point},
+                         {{kernel, first, static_cast<int>(2 * batch)}, {kernel, .6, 32}});
             gpu.tasks[0].batch = batch;
             gpu.until(2 * qos::second);
             gpu.mark();

@@ -115,8 +115,7 @@ std::string Desk::sentence_of(const Held &held) const {
     for (const auto &warden : wardens_)
         if (const auto use = warden->use_of(held.family); use && use->used > 0)
             got += (got.empty() ? "got " : "; ") + text_of_use(*use, warden->gpu().index());
-    return fmt::format("asked {}, {}", text_of(held.goal),
-                       got.empty() ? "no work on a GPU" : got);
+    return fmt::format("asked {}, {}", text_of(held.goal), got.empty() ? "no work on a GPU" : got);
 }
 
 std::string Desk::list(Ns now) const {

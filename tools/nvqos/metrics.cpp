@@ -111,14 +111,17 @@ std::string Metrics::text() const {
     of_tenants("got_ratio", "gauge", "The part of the last second in which it had the GPU.",
                [](const TenantReport &tenant, const Sums &) {
                    const qos::Balance &balance = tenant.record.second;
-                   return balance.time ? Value(qos::seconds(balance.used) / qos::seconds(balance.time))
-                                       : std::nullopt;
+                   return balance.time
+                              ? Value(qos::seconds(balance.used) / qos::seconds(balance.time))
+                              : std::nullopt;
                });
-    of_tenants("used_seconds_total", "counter", "It had the GPU, with work or without.",
-               [](const TenantReport &, const Sums &sums) { return Value(qos::seconds(sums.used)); });
     of_tenants(
-        "backlogged_seconds_total", "counter", "It had the GPU or waited for it.",
-        [](const TenantReport &, const Sums &sums) { return Value(qos::seconds(sums.backlogged)); });
+        "used_seconds_total", "counter", "It had the GPU, with work or without.",
+        [](const TenantReport &, const Sums &sums) { return Value(qos::seconds(sums.used)); });
+    of_tenants("backlogged_seconds_total", "counter", "It had the GPU or waited for it.",
+               [](const TenantReport &, const Sums &sums) {
+                   return Value(qos::seconds(sums.backlogged));
+               });
     of_tenants("turns_total", "counter", "Turns that have ended.",
                [](const TenantReport &, const Sums &sums) {
                    return Value(static_cast<double>(sums.turns));

@@ -55,7 +55,8 @@ std::string refusal_of(const qos::Conflict &conflict, const Asked &asked) {
         return fmt::format("an epoch of {:g} ms is too short: a pause and its end take {:g} ms, so "
                            "that the shortest "
                            "is {:g} ms",
-                           qos::milliseconds(conflict.asked), qos::milliseconds(2 * qos::Costs().pause),
+                           qos::milliseconds(conflict.asked),
+                           qos::milliseconds(2 * qos::Costs().pause),
                            qos::milliseconds(conflict.possible));
     }
 }

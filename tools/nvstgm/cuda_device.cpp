@@ -159,8 +159,8 @@ class CudaDevice final : public Device {
     Outcome<void> launch(const Work &work) {
         auto turns = static_cast<std::uint32_t>(work.amount);
         std::array<void *, 2> arguments{&there_, &turns};
-        return call("cuLaunchKernel", function_, work.blocks, 1U, 1U, threads_per_block, 1U, 1U, 0U, stream_,
-                    arguments.data(), static_cast<void **>(nullptr));
+        return call("cuLaunchKernel", function_, work.blocks, 1U, 1U, threads_per_block, 1U, 1U, 0U,
+                    stream_, arguments.data(), static_cast<void **>(nullptr));
     }
 
     Outcome<void> once(const Work &work) {

@@ -16,7 +16,6 @@ namespace {
 
 using stgm::Time;
 
-
 Outcome<void> can_run(const stgm::TaskSet &set, bool gpu, bool mps) {
     if (set.time_unit != "us")
         return fail("a set whose times are ticks cannot be run: 'time_unit' is to be us");

@@ -35,11 +35,11 @@ constexpr const char *musl_loader = "lib/ld-musl-x86_64.so.1";
 #endif
 /// Where glibc's loader of Debian, Ubuntu, RHEL, SUSE and Arch looks.
 constexpr std::array library_folders = {"lib/" NVTASKSET_TRIPLET "/",
-                                "usr/lib/" NVTASKSET_TRIPLET "/",
-                                "lib64/",
-                                "usr/lib64/",
-                                "lib/",
-                                "usr/lib/"};
+                                        "usr/lib/" NVTASKSET_TRIPLET "/",
+                                        "lib64/",
+                                        "usr/lib64/",
+                                        "lib/",
+                                        "usr/lib/"};
 /// The other library that nvtaskset's is linked with; part of glibc, and empty since 2.34.
 constexpr const char *loading_library = "libdl.so.2";
 

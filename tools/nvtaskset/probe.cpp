@@ -99,8 +99,8 @@ class Runner {
               std::pair("cuModuleGetFunction",
                         cuda_.call("cuModuleGetFunction", &function_, module, "where")),
               std::pair("cuStreamCreate", cuda_.call("cuStreamCreate", &stream_, 1U)),
-              std::pair("cuMemAlloc",
-                        cuda_.call("cuMemAlloc_v2", &seen_, probed_sms_max * sizeof(std::uint32_t)))})
+              std::pair("cuMemAlloc", cuda_.call("cuMemAlloc_v2", &seen_,
+                                                 probed_sms_max * sizeof(std::uint32_t)))})
             if (error)
                 return failed(name, error);
         return {};

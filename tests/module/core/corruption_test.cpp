@@ -183,11 +183,12 @@ std::vector<On> corruption_cases() {
     return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Corruption, testing::ValuesIn(corruption_cases()), [](const auto &on) {
-    std::string name = std::get<0>(on.param) + "_" + std::get<1>(on.param);
-    std::erase(name, '-');
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(All, Corruption, testing::ValuesIn(corruption_cases()),
+                         [](const auto &on) {
+                             std::string name = std::get<0>(on.param) + "_" + std::get<1>(on.param);
+                             std::erase(name, '-');
+                             return name;
+                         });
 
 } // namespace
 } // namespace core

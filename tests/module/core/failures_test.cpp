@@ -31,7 +31,8 @@ const auto faults = some<std::string>(
 const auto errors = some<int>({-EIO, -ENODEV, -EFAULT, -EOPNOTSUPP, -EBUSY, -EINTR});
 
 /// What open may answer.
-const std::set<int> allowed_errors{-EIO, -ENODEV, -EBUSY, -EOPNOTSUPP, -EFAULT, -EINTR, -ENOMEM, -EAGAIN};
+const std::set<int> allowed_errors{-EIO,    -ENODEV, -EBUSY,  -EOPNOTSUPP,
+                                   -EFAULT, -EINTR,  -ENOMEM, -EAGAIN};
 
 /// A board and a workload.
 using On = std::tuple<std::string, std::string>;

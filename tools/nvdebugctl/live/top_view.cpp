@@ -66,8 +66,9 @@ Lines table(const std::vector<Json> &rows, std::size_t width) {
         if (column > 1 && lines[0].size() + widest > width)
             break;
         for (std::size_t n = 0; n < cells.size(); n++)
-            lines[n] += view_columns[column].right ? fmt::format("{:>{}}  ", cells[n][column], widest)
-                                              : fmt::format("{:<{}}  ", cells[n][column], widest);
+            lines[n] += view_columns[column].right
+                            ? fmt::format("{:>{}}  ", cells[n][column], widest)
+                            : fmt::format("{:<{}}  ", cells[n][column], widest);
     }
     Lines made;
     for (const std::string &line : lines)

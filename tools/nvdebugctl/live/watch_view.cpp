@@ -478,8 +478,9 @@ ViewLine WatchView::keys(std::size_t count, std::size_t room) const {
     std::string text = "q quit  h help";
     text += scroll_.where(count, room);
     if (!help_)
-        text += fmt::format("  space {}  s order: {}  i {}fold idle", paused_ ? "go on" : "pause",
-                            watch_orders[static_cast<std::size_t>(order_)], folds_idle_ ? "un" : "");
+        text +=
+            fmt::format("  space {}  s order: {}  i {}fold idle", paused_ ? "go on" : "pause",
+                        watch_orders[static_cast<std::size_t>(order_)], folds_idle_ ? "un" : "");
     return {{text, Ink::dim}};
 }
 
