@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """scripts/mutate finds what can be changed in C and C++, and compiles all changes at once."""
 
+import dataclasses
+import importlib.machinery
+import importlib.util
 import re
+import shutil
 import subprocess
 import sys
 
@@ -13,7 +17,12 @@ from mutation import c, cplusplus  # noqa: E402
 from mutation.changes import Explanations, Mutant, draw  # noqa: E402
 from mutation.tree import Tree  # noqa: E402
 from mutation.trials import Test as Trial  # noqa: E402
-from mutation.trials import batches  # noqa: E402
+from mutation.trials import Trials, batches  # noqa: E402
+
+loader = importlib.machinery.SourceFileLoader("mutate", str(paths.ROOT / "scripts/mutate"))
+mutate = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutate", loader))
+sys.modules["mutate"] = mutate
+loader.exec_module(mutate)
 
 FEW = """#pragma once
 #include <optional>
@@ -294,3 +303,86 @@ def test_fast_tests_run_first():
                    for n, (seconds, program) in enumerate([(9, "a"), (0.1, "b"), (0.1, "a"), (0.5, "a"), (0.01, "a")]))
     names = [(program, [test.seconds for test in some]) for program, some in batches(tests, ("a", "b"))]
     assert names == [("a", [0.01, 0.1]), ("b", [0.1]), ("a", [0.5]), ("a", [9])]
+
+
+TOY = {
+    "CMakeLists.txt": """
+cmake_minimum_required(VERSION 3.25)
+project(nvdebug LANGUAGES CXX)
+set(CMAKE_CXX_STANDARD 20)
+find_package(GTest REQUIRED)
+add_executable(toy_tests toy.cpp toy_test.cpp)
+target_link_libraries(toy_tests GTest::gtest_main)
+""",
+    "toy.cpp": """
+#include <unistd.h>
+int in_child(int pipe) {
+    int value = 3;
+    value += 1;
+    ::write(pipe, &value, sizeof(value));
+    return value;
+}
+int sum(int last) {
+    int sum = 0;
+    for (int n = 0; n < last;) {
+        sum += n;
+        n++;
+    }
+    return sum;
+}
+bool unchecked(bool on) {
+    return on || sum(1) == 0;
+}
+int never_called(int n) {
+    return n - 1;
+}
+""",
+    "toy_test.cpp": """
+#include <gtest/gtest.h>
+#include <unistd.h>
+int in_child(int pipe);
+int sum(int last);
+bool unchecked(bool on);
+TEST(Child, Writes) {
+    int ends[2], value = 0;
+    ASSERT_EQ(::pipe(ends), 0);
+    if (::fork() == 0) {
+        in_child(ends[1]);
+        ::_exit(0);
+    }
+    ::close(ends[1]);
+    ::read(ends[0], &value, sizeof(value));
+    EXPECT_EQ(value, 4);
+}
+TEST(Sum, IsOfAllBelow) { EXPECT_EQ(sum(4), 6); }
+TEST(Unchecked, IsOn) { EXPECT_TRUE(unchecked(true)); }
+""",
+}
+
+
+@pytest.fixture
+def toy(tmp_path):
+    for name, text in TOY.items():
+        (tmp_path / name).write_text(text)
+    shutil.copy(paths.ROOT / mutate.LISTENER, tmp_path / "mutants.cpp")
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    area = dataclasses.replace(mutate.AREAS["programs"], name="toy", programs=("toy_tests",), failures=1)
+    source = cplusplus.Source(tmp_path, "toy.cpp")
+    tree = Tree(tmp_path, area, [source], source.mutants, 1)
+    tree.build("mutants.cpp")
+    return tree, Trials(tree, area)
+
+
+def test_changes_are_tried_by_the_tests_that_reach_them(toy):
+    tree, trials = toy
+    tests = trials.record()
+    assert {test.name for test in tests} == {"Child.Writes", "Sum.IsOfAllBelow", "Unchecked.IsOn"}
+    results = {}
+    for mutant, number in tree.numbers.items():
+        reaching = [test for test in tests if tree.places[mutant] in test.places]
+        results[f"{mutant.line} {mutant.text}"] = (
+            [test.name for test in reaching], trials.is_noticed(reaching, number))
+    child, total, unchecked = ["Child.Writes"], ["Sum.IsOfAllBelow"], ["Unchecked.IsOn"]
+    assert results == {
+        "4 ": (child, True), "5 ": (child, True), "10 <=": (total, True), "11 ": (total, True),
+        "12 ": (total, True), "17 &&": (unchecked, False), "17 !=": (unchecked, False), "20 0": ([], False)}
