@@ -405,8 +405,9 @@ coccicheck: ## the kernel's semantic patches on the module (minutes)
 	@scripts/coccicheck
 
 .PHONY: mutate
-mutate: deps ## change one thing of the core at a time: does a test notice? (FILES='*', COUNT=, SEED=1)
-	@scripts/mutate --files '$(or $(FILES),*)' $(if $(COUNT),--count $(COUNT)) --seed $(or $(SEED),1)
+mutate: deps ## change one thing at a time: does a test notice? (AREA=core or programs, FILES='*', COUNT=, SEED=1)
+	@scripts/mutate --area $(or $(AREA),core) --files '$(or $(FILES),*)' $(if $(COUNT),--count $(COUNT)) \
+		--seed $(or $(SEED),1) --jobs $(JOBS)
 
 .PHONY: hostile
 hostile: vm kselftest vm-test-modules ## let the GPU fail at every access of every file (hours; BOARDS=, POINTS=, TESTS=, WORKLOAD=)

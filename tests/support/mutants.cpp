@@ -1,54 +1,76 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// For scripts/mutate, which adds this to the tests' programs: which change is made, for how long a
-// test may run, and which changed lines it reaches.
+// Added by scripts/mutate to the tests' programs: it selects the change that is made, limits how
+// long a test may run, and records which changes each test reaches.
 #include <gtest/gtest.h>
 
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <string>
-#include <vector>
-
-extern "C" {
-/// The change that is made; 0: none.
-int mutant;
-
-/// What scripts/mutate writes in front of a line that it changes.
-int mutant_reached(int place);
-
-/// A change of a flag in a table, before anybody looks at it.
-void mutant_flag(int number, const bool *flag);
-}
 
 namespace {
+
+/// Equals MOST_NUMBERS in scripts/mutation/tree.py.
+constexpr std::size_t most_places = 1 << 18;
+/// Used until the first test starts.
+unsigned char places_before[most_places];
 
 int chosen() {
     const char *const number = std::getenv("MUTANT");
     return number ? std::atoi(number) : 0;
 }
 
-std::vector<bool> reached;
+} // namespace
 
-/// After each test a line: its name, µs of the processor, the places that it reached.
+extern "C" {
+/// The change that is made; 0: none.
+int mutant;
+
+/// A byte for each place, 1 once it is reached. Processes that a test forks share it.
+unsigned char *mutant_places = places_before;
+
+/// Called in front of a line of C that scripts/mutate changes.
+int mutant_reached(int place);
+
+/// Changes a flag in a table, before anybody looks at it.
+void mutant_flag(int number, const bool *flag);
+}
+
+namespace {
+
+/// After each test a line: its name, µs of the processor and of the clock, the places it reached.
 class Recorder : public testing::EmptyTestEventListener {
+    using Clock = std::chrono::steady_clock;
+
   public:
-    explicit Recorder(const char *path) : out_(path) {}
+    explicit Recorder(const char *path) : out_(path) {
+        void *const shared =
+            mmap(nullptr, most_places, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (shared == MAP_FAILED)
+            std::abort();
+        mutant_places = static_cast<unsigned char *>(shared);
+    }
 
     void OnTestStart(const testing::TestInfo &) override {
-        reached.assign(reached.size(), false);
+        std::memset(mutant_places, 0, most_places);
         began_ = std::clock();
+        since_ = Clock::now();
     }
 
     void OnTestEnd(const testing::TestInfo &test) override {
+        using std::chrono::microseconds;
+        const auto waited = std::chrono::duration_cast<microseconds>(Clock::now() - since_).count();
         out_ << test.test_suite_name() << '.' << test.name() << ' '
-             << (std::clock() - began_) * 1000000 / CLOCKS_PER_SEC;
-        for (std::size_t place = 0; place < reached.size(); place++)
-            if (reached[place])
+             << (std::clock() - began_) * 1000000 / CLOCKS_PER_SEC << ' ' << waited;
+        for (std::size_t place = 0; place < most_places; place++)
+            if (mutant_places[place])
                 out_ << ' ' << place;
         out_ << std::endl;
     }
@@ -56,6 +78,7 @@ class Recorder : public testing::EmptyTestEventListener {
   private:
     std::ofstream out_;
     std::clock_t began_ = 0;
+    Clock::time_point since_;
 };
 
 /// Ends the program if a test takes longer.
@@ -86,10 +109,7 @@ class Limit : public testing::EmptyTestEventListener {
 } // namespace
 
 int mutant_reached(int place) {
-    const auto at = static_cast<std::size_t>(place);
-    if (at >= reached.size())
-        reached.resize(2 * at);
-    reached[at] = true;
+    mutant_places[place] = 1;
     return 0;
 }
 
