@@ -11,11 +11,11 @@ import golden_text
 import pytest
 from distributions import ROOT, VERSION, made, run
 
-SCRIPT = """
-import json, sys, nvdebugctl
-
 # It takes the programs built for other distributions.
 pytestmark = pytest.mark.ci
+
+SCRIPT = """
+import json, sys, nvdebugctl
 answer = {}
 answer["rows"] = nvdebugctl.data("runlist", "list", source=sys.argv[1], gpu=0)
 answer["document"] = nvdebugctl.document("runlist", "show", 0, source=sys.argv[1])
