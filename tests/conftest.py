@@ -162,7 +162,7 @@ class Bench:
     def rescan(self, board):
         """The kernel looks for PCI devices; until the board has its folder, which may take a moment."""
         self.check("echo 1 > /sys/bus/pci/rescan; "
-                   f"until [ -e {self.proc(board, 'info')} ]; do usleep 10000; done", timeout_s=30)
+                   f"until [ -e {self.proc(board, 'info')} ]; do usleep 10000; done")
 
     def cost(self, board, command):
         """BAR accesses that a command causes on a board, by register block of BAR0."""

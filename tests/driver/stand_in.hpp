@@ -6,6 +6,7 @@
 #include "lib/driver/kernel.hpp"
 #include "lib/driver/rm_abi.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace driver_test {
@@ -149,10 +151,15 @@ class StandIn final : public nvdebug::driver::Kernel {
     [[nodiscard]] std::unique_lock<std::recursive_mutex> stop() { return std::unique_lock(lock_); }
     bool host_numbers = true; ///< else this process is in a PID namespace of its own
     bool counts_as_host() override { return host_numbers; }
+    /// It stands still unless a test moves it, so that no look is cut by the machine's clock.
+    std::chrono::steady_clock::time_point time = {};
+    std::chrono::steady_clock::time_point now() override { return time; }
     int process(std::uint32_t pid) override;
     int take(int process, int descriptor) override;
     /// While no other thread is in a call: that call would never end in the child.
     int fork() override;
+    /// Returns the processes of that name that were forked with this stand-in, and live.
+    [[nodiscard]] std::set<pid_t> forked(const std::string &name) const;
 
   private:
     struct Prepared {

@@ -50,20 +50,30 @@ def counts(asked, process):
     return {key: sum(gate[key] for gate in gates) for key in ("launches", "ended", "waited", "overdue", "unlimited")}
 
 
+def counted(process, ns=0):
+    """What it counted, each 50 ms, up to a line after that moment; nothing: there is none."""
+    end = time.monotonic() + PATIENCE_S
+    while process.poll() is None and time.monotonic() < end:
+        process.told.seek(0)
+        lines = [tuple(map(int, line.split())) for line in process.told.read().splitlines() if line.count(" ") == 1]
+        if lines and lines[-1][0] > ns:
+            return lines
+        time.sleep(0.02)
+    return []
+
+
 def rate(process, begin, end):
-    """Kernels a second; the program prints what it counted each 50 ms. None: it printed too little."""
-    time.sleep(0.2)
-    process.told.seek(0)
-    counted = [tuple(map(int, line.split())) for line in process.told.read().splitlines() if line.count(" ") == 1]
-    if not counted or counted[0][0] > begin or counted[-1][0] <= end:
+    """Kernels a second. None: the program printed too little."""
+    lines = counted(process, end)
+    if not lines or lines[0][0] > begin:
         return None
-    return round((ended_by(counted, end) - ended_by(counted, begin)) / (end - begin) * 1e9)
+    return round((ended_by(lines, end) - ended_by(lines, begin)) / (end - begin) * 1e9)
 
 
 def limits(asked):
     """One program, with one limit after the other."""
     with loads(asked.nvtaskset, ("--no-mps", "--prepare", asked.load, "counted", "300")) as (process,):
-        time.sleep(1)
+        counted(process)
         for number in (0, 1, 2, 4, 16, 0):
             limit(asked, process, number)
             time.sleep(0.2)

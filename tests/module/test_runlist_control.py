@@ -9,6 +9,7 @@ from boards import BOARDS, GENERATION, before, since
 from costs import accesses
 from registers import runlist_base
 from runlist import location
+from stall import stalled
 from tasks import SLICE_US, even, only, shares
 from text import boxes
 from tracepoints import events, trace
@@ -151,6 +152,13 @@ def test_bus_mastering_is_borrowed(bench, board):
 
 # A writer that is killed
 
+def killed_while_it_waits(bench, command):
+    """It has looked at least once, and goes on looking when it gets the signal."""
+    with stalled(bench, command, "nvdebug_await") as writer:
+        bench.check("kill -9 $(cat /sys/module/stall/parameters/pid)")
+    assert writer.status == 128 + 9
+
+
 @pytest.mark.parametrize("name", ["preempt_tsg", "switch_to_tsg"])
 def test_a_killed_writer_leaves_nothing_behind(bench, name):
     """The engine goes on showing TSG 2, which both wait to see leaving."""
@@ -158,9 +166,7 @@ def test_a_killed_writer_leaves_nothing_behind(bench, name):
     where = location(bench, board)
     text = {"preempt_tsg": "0:2", "switch_to_tsg": "0:1"}[name]
     bench.model(board).request("fault", "read 0x2640 0x80003002")
-    took = bench.check(f"(echo {text} > {bench.proc(board, name)}) & sleep 0.2; kill -9 $!; "
-                       "wait $!; echo $?")
-    assert took.split()[-1] == "137", "it was killed while it waited"
+    killed_while_it_waits(bench, f"echo {text} > {bench.proc(board, name)}")
     bench.model(board).request("fault", "none")
     assert "failed to restore" not in bench.module_log(3)
     assert bench.peek(board, SCHED_DISABLE) == 0
@@ -175,9 +181,7 @@ def test_a_killed_set_timeslice_leaves_nothing_behind(bench, workload):
     bench.restart(board, workload)
     before_it = tsgs_with_timeslices(bench, board)
     bench.model(board).request("fault", "read 0x2284 0x00100009")
-    took = bench.check(f"(echo 0:0 500 > {bench.proc(board, 'set_timeslice')}) & sleep 0.2; "
-                       "kill -9 $!; wait $!; echo $?")
-    assert took.split()[-1] == "137", "it was killed while it waited"
+    killed_while_it_waits(bench, f"echo 0:0 500 > {bench.proc(board, 'set_timeslice')}")
     bench.model(board).request("fault", "none")
     assert "failed to restore" not in bench.module_log(3)
     assert tsgs_with_timeslices(bench, board) == before_it

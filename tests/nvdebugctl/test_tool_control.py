@@ -3,6 +3,7 @@
 
 import json
 import re
+import time
 
 import pytest
 from boards import BOARDS, IDS_PER_RUNLIST, since
@@ -22,8 +23,13 @@ class Ctl:
         self.bench = bench
         self.board = board
         self.name = f"nvdebugctl -g {bench.index(board)}"
-        # a lease that lasts until what it changed has been looked at
-        self.brief = f"--for {0.3 * bench.machine.slowness:g}"
+
+    @property
+    def brief(self):
+        """For a lease that lasts until what it changed has been looked at, however slow the guest is now."""
+        begin = time.monotonic()
+        self.run("channel disable 0:2 --dry-run")
+        return f"--for {0.2 + 5 * (time.monotonic() - begin):.1f}"
 
     def run(self, text):
         return self.bench.run(f"{self.name} {text}")
@@ -165,10 +171,10 @@ def test_a_lease_ends_with_its_time(ctl, text):
 @on_every_board
 def test_a_lease_without_anybody_to_tell(ctl):
     """No stderr, a full one, or no standard streams at all: it is held and undone all the same."""
-    disable = f"nvdebugctl -g {ctl.bench.index(ctl.board)} channel disable 0:2"
-    assert ctl.bench.run(f"{disable} {ctl.brief} 2>/dev/full").status == DONE
-    assert ctl.bench.run(f"{disable} {ctl.brief} 2>&-").status == DONE
-    ctl.bench.run(f"{disable} {ctl.brief} <&- >&- 2>&-")
+    disable, brief = f"nvdebugctl -g {ctl.bench.index(ctl.board)} channel disable 0:2", ctl.brief
+    assert ctl.bench.run(f"{disable} {brief} 2>/dev/full").status == DONE
+    assert ctl.bench.run(f"{disable} {brief} 2>&-").status == DONE
+    ctl.bench.run(f"{disable} {brief} <&- >&- 2>&-")
     assert ctl.enabled() == EVERYONE
     assert ctl.bench.run(f"{disable} 2>/dev/full").status == DONE
     assert ctl.enabled() == EVERYONE - {2}
@@ -185,13 +191,18 @@ def test_a_lease_while_nobody_reads(ctl):
     assert ctl.enabled() == EVERYONE
 
 
+# What a lease prints once it is held.
+HELD = "/root/held"
+WAIT_FOR_LEASE = f"tries=0; until [ -s {HELD} ] || [ $tries = 3000 ]; do usleep 20000; tries=$((tries + 1)); done"
+
+
 @on_one_board
 def test_an_ignored_signal_ends_no_lease(ctl):
     """As under nohup, or in the background of a script."""
     result = ctl.bench.run(
-        f"sh -c 'trap \"\" INT HUP; exec {ctl.name} channel disable 0:2 --for 0.6' & "
-        "usleep 200000; kill -INT $!; kill -HUP $!; usleep 100000; "
-        f"{ctl.name} -j channel disable 0:2 --dry-run; wait $!; echo $?")
+        f"rm -f {HELD}; sh -c 'trap \"\" INT HUP; exec {ctl.name} channel disable 0:2 --for 0' > {HELD} 2> {HELD}.err & "
+        f"{WAIT_FOR_LEASE}; kill -INT $!; kill -HUP $!; usleep 100000; "
+        f"{ctl.name} -j channel disable 0:2 --dry-run; kill -TERM $!; wait $!; echo $?")
     shown, status = result.text.splitlines()[-2:]
     assert json.loads(shown)["data"]["changes"][0]["old"] is False and status == "0", result
 
@@ -201,13 +212,11 @@ def hold(ctl, text, signal):
 
     The tool is in the foreground: a shell has what is in the background ignore SIGINT.
     """
-    file = "/root/held"
     look = f"{ctl.name} -j {text} --dry-run"
     return ctl.bench.run(
-        f"rm -f {file}; (tries=0; until [ -s {file} ] || [ $tries = 100 ]; do usleep 20000; "
-        f"tries=$((tries + 1)); done; {look} > {file}.during; kill -{signal} $(pidof nvdebugctl)) & "
-        f"{ctl.name} -j {text} --for 0 > {file} 2> {file}.err; echo $?; wait; "
-        f"cat {file}.during; {look}; cat {file}.err")
+        f"rm -f {HELD}; ({WAIT_FOR_LEASE}; {look} > {HELD}.during; kill -{signal} $(pidof nvdebugctl)) & "
+        f"{ctl.name} -j {text} --for 0 > {HELD} 2> {HELD}.err; echo $?; wait; "
+        f"cat {HELD}.during; {look}; cat {HELD}.err")
 
 
 @on_every_board
@@ -234,12 +243,16 @@ def test_a_killed_lease_gives_the_task_its_time_back(ctl):
 @on_every_board
 def test_a_lease_says_if_somebody_changed_it_meanwhile(ctl):
     disable = ctl.bench.proc(ctl.board, "disable_channel")
-    result = ctl.bench.run(f"(usleep 300000; echo 0:2 > {disable}) & "
-                           f"echo 0:2 > {disable}; {ctl.name} channel enable 0:2 --for 0.8")
+
+    def meanwhile(command, lease):
+        """What the lease ends with; the command has been run while it was held."""
+        return ctl.bench.run(f"rm -f {HELD}; ({WAIT_FOR_LEASE}; {command}; kill -TERM $(pidof nvdebugctl)) & "
+                             f"{ctl.name} {lease} --for 0 > {HELD}; status=$?; wait; exit $status")
+    ctl.bench.check(f"echo 0:2 > {disable}")
+    result = meanwhile(f"echo 0:2 > {disable}", "channel enable 0:2")
     assert result.status == DONE, "disabled before, and so it is now"
-    result = ctl.bench.run(f"{ctl.name} channel enable 0:2; "
-                           f"(usleep 300000; {ctl.name} tsg timeslice 0:1 3ms) & "
-                           f"{ctl.name} tsg timeslice 0:1 500us --for 0.8")
+    ctl.bench.check(f"{ctl.name} channel enable 0:2")
+    result = meanwhile(f"{ctl.name} tsg timeslice 0:1 3ms", "tsg timeslice 0:1 500us")
     assert result.status == FAILED
     assert "TSG 0:1 has timeslice " in result.err.decode()
 

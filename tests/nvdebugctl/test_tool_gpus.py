@@ -10,8 +10,9 @@ import subprocess
 
 import pytest
 from ctl import Started, ctl, tool, validator, write_tree
-from trees import DEADLINE_S, changing
+from trees import Opens, changing, record_until
 from typist import ScreenTypist
+from waiting import PATIENCE_S
 
 BOARDS = (("h200", "fig6"), ("a100", "fig7"), ("gtx1060-3gb", "fig6"), ("b200", "idle")) * 2
 FORMS = ("pftrace", "ndjson", "csv", "html")
@@ -106,6 +107,23 @@ def test_all_gpus_answer_in_their_order(dead):
 
 # --- record ---
 
+@contextlib.contextmanager
+def looks_at(source, gpus):
+    """Whether each of them was looked at three times, so that there is time in between."""
+    opens = {gpu: Opens(source / f"gpu{gpu}") for gpu in gpus}
+    looks = dict.fromkeys(opens, 0)
+
+    def all_were():
+        for gpu, each in opens.items():
+            looks[gpu] += each.take()["engines"]
+        return min(looks.values()) >= 3
+    try:
+        yield all_were
+    finally:
+        for each in opens.values():
+            each.close()
+
+
 def gpus_of(summary):
     return {engine["gpu"] for engine in summary["engines"] if engine["holders"]}
 
@@ -113,10 +131,11 @@ def gpus_of(summary):
 @pytest.mark.parametrize("ending", FORMS)
 def test_record_has_all_gpus_in_one_trace(eight, tmp_path, ending):
     path = tmp_path / f"run.{ending}"
-    with changing(eight), changing(eight, gpu=4):
-        result = ctl(f"record -g all --for 600ms --rate 200 -o {path} --summary -j", eight)
-    assert (result.status, result.err) == (0, "")
     busy = {gpu for gpu in range(8) if BOARDS[gpu][1] != "idle"}
+    with changing(eight) as turns, changing(eight, gpu=4) as others, looks_at(eight, range(8)) as all_were:
+        result = record_until(lambda: turns.count >= 12 and others.count >= 12 and all_were(),
+                              eight, "-g", "all", "--rate", 200, "-o", path, "--summary", "-j")
+    assert (result.status, result.err) == (0, "")
     assert gpus_of(result.data) == busy and {engine["gpu"] for engine in result.data["engines"]} == set(range(8))
     for gpu in (0, 4):
         gr0, = [one for one in result.data["engines"] if (one["gpu"], one["engine"]) == (gpu, "GR0")]
@@ -143,7 +162,8 @@ def test_record_has_all_gpus_in_one_trace(eight, tmp_path, ending):
 
 def test_record_goes_on_without_one(dead, tmp_path):
     path = tmp_path / "run.ndjson"
-    result = ctl(f"record -g all --for 300ms -o {path} --summary -j", dead)
+    with looks_at(dead, set(range(8)) - {5}) as all_were:
+        result = record_until(all_were, dead, "-g", "all", "-o", path, "--summary", "-j")
     assert result.status == 4 and "gpu5" in result.err
     told = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert [each["gpu"] for each in told[0]["gpus"]] == [0, 1, 2, 3, 4, 6, 7], "those that are recorded"
@@ -153,12 +173,17 @@ def test_record_goes_on_without_one(dead, tmp_path):
 # --- top ---
 
 def test_top_of_all_is_one_document(dead):
-    result = ctl("top -n 2 -s 500 -j", dead)
-    assert result.status == 4 and result.err.count("gpu5") == 1, "once"
-    for line in result.out.splitlines():
-        document = json.loads(line)
-        assert gpus_of(document["data"]) == {0, 1, 2, 4, 6}
-        assert any("gpu5" in error["path"] for error in document["missing"])
+    with Started(dead, "top", "-s", "200", "-j", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as live:
+        for number, line in enumerate(live.stdout):
+            document = json.loads(line)
+            # In an interval of a busy machine there may be fewer.
+            assert gpus_of(document["data"]) <= {0, 1, 2, 4, 6}
+            assert any("gpu5" in error["path"] for error in document["missing"])
+            if gpus_of(document["data"]) == {0, 1, 2, 4, 6} and number:
+                break
+        live.terminate()
+        assert live.stderr.read().count("gpu5") == 1, "once"
+    assert ctl("top -n 1 -s 100 -j", dead).status == 4
 
 
 def test_top_says_at_once_what_is_missing(dead):
@@ -166,7 +191,7 @@ def test_top_says_at_once_what_is_missing(dead):
     with Started(dead, "top", "-s", "100", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as live:
         assert "gpu5" in live.stderr.readline()
         live.kill()
-        live.wait(DEADLINE_S)
+        live.wait(PATIENCE_S)
 
 
 def test_top_has_a_line_for_each_gpu_above(dead):

@@ -45,13 +45,15 @@ class Guest(ScreenTypist):
         found = re.match(r"nvdebugctl watch .* (\d+) samples?,", self.lines[0])
         return int(found[1]) if found else 0
 
-    def on_gr0(self, samples):
-        """All tasks that are there in one of so many samples."""
+    def on_gr0(self, wanted, samples=10):
+        """All tasks that are there in one of so many samples, or of more until all of the wanted ones were."""
         seen, last = set(), self.samples() + samples
-        while self.samples() < last:
+
+        def is_over():
             found = re.search(r"^GR0 +0  (TSG \d+|idle) ", "\n".join(self.lines), re.MULTILINE)
-            seen |= {found[1]} if found else set()
-            self.watch(0.02)
+            seen.update({found[1]} if found else ())
+            return wanted <= seen and self.samples() >= last
+        self.wait_until(is_over)
         return seen - {"idle"}
 
 
@@ -63,12 +65,12 @@ def test_watch(built, rows, columns):
         before = guest.run("stty -g")
         guest.run(f"{AT_WORK} nvdebugctl channel disable 2 3")
         guest.watch_engines()
-        guest.on_gr0(10)    # its timeslice ends
-        assert guest.on_gr0(30) == {"TSG 0", "TSG 2"}
+        guest.on_gr0({"TSG 0", "TSG 2"})    # the timeslice of TSG 1 ends
+        assert guest.on_gr0({"TSG 0", "TSG 2"}) == {"TSG 0", "TSG 2"}
         guest.quit()
         guest.run("nvdebugctl channel enable 2 3")
         guest.watch_engines()
-        assert guest.on_gr0(40) == {"TSG 0", "TSG 1", "TSG 2"}
+        assert guest.on_gr0({"TSG 0", "TSG 1", "TSG 2"}) == {"TSG 0", "TSG 1", "TSG 2"}
         guest.quit()
         assert guest.run("stty -g") == before, "the terminal is as it was"
         guest.type(b"exit\r")

@@ -10,14 +10,13 @@ import os
 import resource
 import signal
 import subprocess
-import threading
-import time
 
 import pytest
 from building import ROOT
 from ctl import Started, ctl, tool, validator, write_capture
-from trees import DEADLINE_S, changing
+from trees import Opens, changing, record_until
 from typist import Typist
+from waiting import PATIENCE_S, until
 
 
 FORMS = {"pftrace": "perfetto", "ndjson": "ndjson", "csv": "csv", "html": "html"}
@@ -29,10 +28,10 @@ def lines(path):
 
 @pytest.fixture
 def recorded(proc, tmp_path):
-    """A recording in NDJSON of a second, and what `record` printed."""
+    """A recording in NDJSON of a dozen turns, and what `record` printed."""
     path = tmp_path / "run.ndjson"
-    with changing(proc):
-        result = ctl(f"record --for 500ms --rate 500 -o {path} --summary -j", proc)
+    with changing(proc) as turns:
+        result = record_until(lambda: turns.count >= 12, proc, "--rate", 500, "-o", path, "--summary", "-j")
     assert (result.status, result.err) == (0, "")
     return path, result
 
@@ -96,7 +95,7 @@ def test_forms(recorded, tmp_path, ending):
     assert {"pftrace": "ui.perfetto.dev", "html": "browser", "ndjson": "recording show"}.get(ending, "") in result.out
     assert made.stat().st_mode & 0o777 == 0o600
     said = subprocess.run([tool(), "recording", "show", path, "-o", "-", "--format", FORMS[ending]],
-                          capture_output=True, check=True, timeout=DEADLINE_S)
+                          capture_output=True, check=True, timeout=PATIENCE_S)
     assert said.stdout == made.read_bytes() and said.stderr == b""
     turns = [one for one in lines(path) if one["kind"] == "turn"]
     if ending == "ndjson":
@@ -178,7 +177,7 @@ def test_full_disk(proc, tmp_path):
     path = tmp_path / "run.ndjson"
     with changing(proc):
         done = subprocess.run([tool(), "--from", proc, "record", "--for", "20", "--rate", "1000", "-o", path],
-                              preexec_fn=limit, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+                              preexec_fn=limit, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 2 and "the part written before can be read" in done.stderr
     assert path.read_bytes().endswith(b"\n") and all("kind" in one for one in lines(path))
 
@@ -188,11 +187,9 @@ def test_a_signal_ends_it_with_its_summary(proc, tmp_path, number):
     path = tmp_path / "run.ndjson"
     with Started(proc, "record", "-o", path, "--summary", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                  text=True) as recording:
-        while not path.exists() or not path.stat().st_size:
-            assert recording.poll() is None
-            time.sleep(0.01)
+        until(lambda: recording.poll() is not None or path.exists() and path.stat().st_size)
         recording.send_signal(number)
-        out, err = recording.communicate(timeout=DEADLINE_S)
+        out, err = recording.communicate(timeout=PATIENCE_S)
     assert (recording.returncode, err) == (0, "") and "recorded" in out
     assert lines(path)[-1]["kind"] == "summary"
 
@@ -203,23 +200,31 @@ def test_a_reader_that_leaves_ends_it_quietly(proc):
         assert json.loads(recording.stdout.readline())["kind"] == "recording"
         recording.stdout.close()
         assert recording.stderr.read() == b""
-        assert recording.wait(DEADLINE_S) == 2
+        assert recording.wait(PATIENCE_S) == 2
 
 
 def test_samples_that_fail_are_counted(proc):
-    path = proc / "gpu0/engines"
+    path, opens = proc / "gpu0/engines", Opens(proc / "gpu0")
+
+    def is_looked_at(times):
+        opens.take()
+        while times > 0:
+            times -= until(lambda: opens.take()["engines"])
+        return True
 
     def spoil():
-        time.sleep(0.2)
+        """A folder in its place can be opened, and not read."""
+        is_looked_at(5)
         path.rename(proc / "gone")
-        time.sleep(0.2)
+        path.mkdir()
+        is_looked_at(20)
+        path.rmdir()
         (proc / "gone").rename(path)
-    thread = threading.Thread(target=spoil)
-    thread.start()
-    result = ctl("record --for 800ms --rate 50 -j", proc)
-    thread.join()
+        return is_looked_at(5)
+    result = record_until(spoil, proc, "--rate", 50, "-j")
+    opens.close()
     gr0, = [engine for engine in result.data["engines"] if engine["engine"] == "GR0"]
-    assert gr0["missed_samples"] >= 5 and gr0["unknown_percent"] > 5
+    assert gr0["missed_samples"] >= 5 and gr0["unknown_percent"] > 0
 
 
 # --- streams and files ---
@@ -228,7 +233,7 @@ RECORDING = ROOT / "tests/hardware/h100-580.159.04/recording.ndjson"
 
 
 def run(words, **options):
-    return subprocess.run([tool(), *map(str, words)], capture_output=True, timeout=DEADLINE_S, check=False,
+    return subprocess.run([tool(), *map(str, words)], capture_output=True, timeout=PATIENCE_S, check=False,
                           **({"stdin": subprocess.DEVNULL} | options))
 
 
@@ -246,7 +251,7 @@ def test_what_others_wrote_to_standard_output_stays(tmp_path):
     before = log.read_bytes()
     with log.open("ab") as out:
         done = subprocess.run([tool(), "recording", "show", RECORDING, "-o", "-"], stdout=out, stderr=subprocess.PIPE,
-                              preexec_fn=limited(len(before) + 5000), timeout=DEADLINE_S, check=False)
+                              preexec_fn=limited(len(before) + 5000), timeout=PATIENCE_S, check=False)
     assert done.returncode == 2 and b"File too large" in done.stderr
     assert log.read_bytes().startswith(before)
 
@@ -296,7 +301,7 @@ def test_output_that_cannot_be_written_is_a_failure(proc, words, closed):
     line = words.format(proc=proc, recording=RECORDING).split()
     redirect = " ".join(f"{number}>&-" for number in closed)
     done = subprocess.run(["sh", "-c", f'"$0" "$@" {redirect}', tool(), *line], stderr=subprocess.PIPE,
-                          stdin=subprocess.DEVNULL, timeout=DEADLINE_S, check=False)
+                          stdin=subprocess.DEVNULL, timeout=PATIENCE_S, check=False)
     assert done.returncode == 2
     assert 2 in closed or b"Bad file descriptor" in done.stderr
 
@@ -305,7 +310,7 @@ def test_pipes_are_read_and_written(proc, tmp_path):
     def shell(line):
         done = subprocess.run(["bash", "-c", line], env={**os.environ, "N": str(tool()), "P": str(proc),
                                                          "R": str(RECORDING), "T": str(tmp_path)},
-                              capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+                              capture_output=True, text=True, timeout=PATIENCE_S, check=False)
         assert (done.returncode, done.stderr) == (0, ""), line
         return done.stdout
     shell('"$N" --from "$P" capture "$T/x.capture"')
@@ -521,8 +526,10 @@ def test_a_length_has_the_unit_that_it_names(proc, length):
 def test_progress_and_what_was_written(proc, tmp_path):
     """On a terminal: how long it has been recorded; at the end what it wrote."""
     path = tmp_path / "run.pftrace"
-    typist = Typist([tool(), "--from", proc, "record", "--for", "1500ms", "-o", path], 24, 200)
-    typist.wait_for(b"recording: 1 s, ")
+    typist = Typist([tool(), "--from", proc, "record", "-o", path], 24, 200)
+    typist.wait_for(b"recording: 0 s, ")
+    typist.wait_for(b"\rrecording: ")  # a second later, or more
+    typist.interrupt()
     typist.wait_for(f"{path}: ".encode())
     typist.wait_for(b"ui.perfetto.dev")
     assert typist.end()[0] == 0

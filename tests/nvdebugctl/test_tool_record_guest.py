@@ -28,9 +28,11 @@ def gr0(data):
 def test_record(bench, board):
     name = f"nvdebugctl -g {bench.index(board)}"
     bench.check(" && ".join(f"{name} tsg timeslice {tsg} {SHORT_US}us" for tsg in TSGS))
-    seconds = 2 * bench.machine.slowness
-    text = bench.check(f"(sleep {seconds / 2:g}; {name} tsg timeslice 1 {2 * SHORT_US}us) > /dev/null & "
-                       f"{name} record --for {seconds:g} --rate 1000 -j -o /tmp/run.ndjson; wait")
+    # What is set meanwhile is set once each of them had its turn.
+    had_turns = " && ".join(f"grep -q '\"kind\":\"turn\".*\"tsg\":{tsg},' /tmp/run.ndjson" for tsg in TSGS)
+    text = bench.check(f"rm -f /tmp/run.ndjson; {name} record --rate 1000 -j -o /tmp/run.ndjson > /tmp/summary & "
+                       f"until {had_turns}; do usleep 10000; done 2> /dev/null; "
+                       f"{name} tsg timeslice 1 {2 * SHORT_US}us > /dev/null; kill -TERM $!; wait $!; cat /tmp/summary")
     data = document(text)
     engine = gr0(data)
     assert engine["by"] == "samples" and {row["name"] for row in engine["holders"]} == {

@@ -4,30 +4,39 @@
 import contextlib
 import csv
 import io
+import itertools
 import json
 import os
 import pty
+import subprocess
 
 import pytest
 from ctl import Started, ctl, tool, validate, write_tree
-from trees import DEADLINE_S, changing
+from trees import changing
 from typist import ScreenTypist
+from waiting import PATIENCE_S
 
 
 # --- top ---
 
 def test_top(proc):
     with changing(proc):
-        result = ctl("top -n 3 -s 200 -j", proc)
-        assert (result.status, result.err) == (0, "")
-        documents = [json.loads(line) for line in result.out.splitlines()]
-        assert len(documents) == 3
-        for document in documents:
-            validate(document)
-            gr0, = [engine for engine in document["data"]["engines"] if engine["engine"] == "GR0"]
-            assert {row["tsgs"][0] for row in gr0["holders"]} <= {"0:0", "0:1", "0:2"}
-            assert gr0["samples"] > 0, "in this interval"
-            assert sum(row["share_percent"] for row in gr0["holders"]) < 100.01
+        result = ctl("top -n 3 -s 100 -j", proc)
+        assert (result.status, result.err, result.out.count("\n")) == (0, "", 3)
+        found, samples = set(), []
+        with Started(proc, "top", "-s", "200", "-j", stdout=subprocess.PIPE, text=True) as live:
+            for line in live.stdout:
+                document = json.loads(line)
+                validate(document)
+                gr0, = [engine for engine in document["data"]["engines"] if engine["engine"] == "GR0"]
+                found |= {row["tsgs"][0] for row in gr0["holders"]}
+                samples.append(gr0["samples"])
+                assert sum(row["share_percent"] for row in gr0["holders"]) < 100.01
+                # An interval of a busy machine may have few samples; they are of that interval, and not of all so far.
+                if found == {"0:0", "0:1", "0:2"} and any(after <= before for before, after in itertools.pairwise(samples)):
+                    break
+                assert len(samples) < 300
+            live.terminate()
         rows = list(csv.DictReader(io.StringIO(ctl("top -n 2 -s 200 --csv", proc).out)))
     assert len({row["time"] for row in rows}) == 2 and {row["engine"] for row in rows} >= {"GR0"}
     for words in ("-s 99", "-n 0"):
@@ -46,7 +55,7 @@ def test_top_on_a_terminal(proc):
         with contextlib.suppress(OSError):
             while True:
                 text += os.read(master, 4096)
-        assert live.wait(DEADLINE_S) == 0
+        assert live.wait(PATIENCE_S) == 0
     os.close(master)
     assert b"nvdebugctl top" in text and b"SHARE" in text
 

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """`watch`: lines that never break, and a live view that fits and gives the terminal back."""
 
-import collections
 import contextlib
 import csv
-import ctypes
 import fcntl
 import io
 import json
@@ -23,8 +21,8 @@ import pyte
 import pytest
 from boards import BOARDS
 from ctl import Started, ctl, validate, write_capture, write_tree
-
-DEADLINE_S = 30
+from trees import Opens
+from waiting import PATIENCE_S
 
 
 @pytest.fixture
@@ -101,32 +99,6 @@ def test_plain_lines_have_one_header_and_keep_their_columns(mixed):
     assert ctl("watch --no-header --columns engine,runlist", mixed).out.split()[:2] == ["GR0", "0"]
 
 
-class Opens:
-    """Counts how often each file of a folder is opened, as the kernel sees it."""
-
-    def __init__(self, folder):
-        self.libc = ctypes.CDLL(None, use_errno=True)
-        self.notes = self.libc.inotify_init1(os.O_NONBLOCK)
-        # The kernel drops a note like the one before: with IN_CLOSE between them, none is.
-        self.open, close = 0x20, 0x10
-        assert self.libc.inotify_add_watch(self.notes, os.fsencode(folder), self.open | close) > 0
-
-    def take(self):
-        """{name: opens} since the last call."""
-        names, head = collections.Counter(), struct.Struct("iIII")
-        with contextlib.suppress(BlockingIOError):
-            while notes := os.read(self.notes, 1 << 16):
-                while notes:
-                    _, kind, _, length = head.unpack_from(notes)
-                    name = notes[head.size:head.size + length].rstrip(b"\0").decode()
-                    names[name] += bool(kind & self.open)
-                    notes = notes[head.size + length:]
-        return +names
-
-    def close(self):
-        os.close(self.notes)
-
-
 def test_what_a_sample_costs(mixed):
     """A file for lines; for documents a sample also reads the lists, every five seconds. Those of engines in use are read
     once, since an engine of an empty list has no task."""
@@ -172,7 +144,7 @@ def test_a_reader_that_leaves_ends_it_quietly(mixed):
         watching.stdout.readline()
         watching.stdout.close()
         assert watching.stderr.read() == b""
-        assert watching.wait(DEADLINE_S) == 2
+        assert watching.wait(PATIENCE_S) == 2
 
 
 def test_what_cannot_be_read_is_said_in_each_line(mixed):
@@ -202,7 +174,7 @@ def test_lines_say_when_there_is_nothing_to_read(mixed):
         (mixed / "gone").rename(mixed / "gpu0/engines")
         watching.stdout.read()
         assert watching.stderr.read() == ""
-        assert watching.wait(DEADLINE_S) == 0
+        assert watching.wait(PATIENCE_S) == 0
 
 
 def test_of_a_capture_there_is_one_sample(mixed, tmp_path):
@@ -258,7 +230,7 @@ class Live:
 
     def wait_for(self, *words):
         """Waits until all of them are on the screen."""
-        end = time.monotonic() + DEADLINE_S
+        end = time.monotonic() + PATIENCE_S
         while not all(word in self.shown for word in words):
             assert time.monotonic() < end and self.process.poll() is None, self.shown
             self.read(0.1)
@@ -267,7 +239,7 @@ class Live:
         os.write(self.master, keys.encode())
 
     def end(self):
-        end = time.monotonic() + DEADLINE_S
+        end = time.monotonic() + PATIENCE_S
         while self.process.poll() is None:
             assert time.monotonic() < end, self.shown
             self.read(0.1)
@@ -421,7 +393,7 @@ def test_a_pause_reads_and_draws_nothing(mixed):
         view.resize(50, 90)
         view.process.send_signal(signal.SIGWINCH)
         while not view.screen.display[49].startswith("q quit"):
-            assert view.read(DEADLINE_S)
+            assert view.read(PATIENCE_S)
         view.press(" q")
         assert view.end() == 0
 

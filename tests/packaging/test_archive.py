@@ -12,11 +12,12 @@ import tarfile
 import pytest
 from containers import copy_libraries
 from distributions import ROOT, VERSION, epoch, in_root, made, run
-from exporter_node import CAPTURE, answers_without_gpu, children, free_port, has_no_rights, running, until
+from exporter_node import CAPTURE, answers_without_gpu, children, has_no_rights, running
 from nvdkernels import debian
 from sample import EVERYTHING
 from throwaway_root import needs_root
 from users import NAMELESS_IN_ROOT, open_mask
+from waiting import free_port, until
 
 # It takes the programs built for other distributions.
 pytestmark = pytest.mark.ci

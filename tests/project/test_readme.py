@@ -4,13 +4,11 @@
 import os
 import re
 import subprocess
-import time
 
 import pytest
 from nvdvm import paths
 from nvdvm.machine import Gpu, Machine
-
-PATIENCE_S = 60
+from waiting import comes_true, until
 
 
 def lines():
@@ -66,12 +64,8 @@ def test_disable_channels(guest):
 @pytest.mark.ci
 def test_disable_channels_for_a_while(guest):
     guest.check(f"({DISABLE_FOR_A_WHILE}; echo $? >/root/status) >/dev/null 2>/dev/null &")
-    deadline = time.monotonic() + PATIENCE_S
-    while disabled(guest) == []:
-        assert time.monotonic() < deadline, "they stay enabled"
-    assert disabled(guest) == ["2", "3"]
-    while disabled(guest):
-        assert time.monotonic() < deadline, "they stay disabled"
+    assert until(lambda: disabled(guest)) == ["2", "3"]
+    assert comes_true(lambda: not disabled(guest)), "they stay disabled"
     assert guest.check("until [ -s /root/status ]; do sleep 0.1; done; cat /root/status") == "0\n"
 
 

@@ -9,7 +9,8 @@ import time
 import jsonschema
 import pytest
 from desk import NEVER, attach_earlier_library, gate, most_in_flight, page_of
-from qos_machine import FIRST_US, PATIENCE_S, SCHEMAS, comes_true
+from qos_machine import FIRST_US, SCHEMAS
+from waiting import PATIENCE_S, comes_true
 
 pytest_plugins = ["qos_machine"]
 
@@ -37,7 +38,10 @@ def leased(desk, program):
 
 
 def lines(nvqos):
+    """Tenants of each epoch, while there is time."""
+    end = time.monotonic() + PATIENCE_S
     for line in nvqos.stdout:
+        assert time.monotonic() < end, line
         found = json.loads(line)
         jsonschema.validate(found, SCHEMA, jsonschema.Draft202012Validator)
         yield {tenant["name"]: tenant for tenant in found["data"]["tenants"]}

@@ -15,8 +15,9 @@ import subprocess
 
 import jsonschema
 import pytest
-from qos_machine import FIRST_US, PATIENCE_S, SCHEMAS, comes_true
+from qos_machine import FIRST_US, SCHEMAS
 from users import as_user
+from waiting import PATIENCE_S, comes_true
 
 pytest_plugins = ["qos_machine"]
 

@@ -16,13 +16,16 @@ import pytest
 import desk
 from building import ROOT, build
 from sample import EVERYTHING
-from slurm import PLUGIN, SHARDS, Cluster, StandIn, comes_true, sentences
+from slurm import PLUGIN, SHARDS, Cluster, StandIn, sentences
 from users import as_user
+from waiting import PATIENCE_S, comes_true
 
 NVQOS = ROOT / "build/cmake/tests/qos/nvqos_stand_in"
 TARGETS = ("slurm_plugin", "nvqos_stand_in", *desk.TARGETS)
 FIRST_US = 2000
 GPU = "--gres=gpu:1"
+# A job, in the folder where all of them are, that ends when a test makes that file.
+UNTIL_GO = ("sh", "-c", "until [ -e go ]; do sleep 0.05; done")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -44,6 +47,7 @@ def running(built):
 @pytest.fixture
 def cluster(running):
     running.plugstack()
+    (running.folder / "work/go").unlink(missing_ok=True)
     yield running
     running.settle()
 
@@ -152,7 +156,8 @@ def test_a_refused_task_does_not_start(cluster, kind, answer):
     (b"ok " + 4096 * b"x", "waiting for its answer failed: Message too long"),
 ))
 def test_an_nvqos_that_is_broken(cluster, answer, why):
-    cluster.plugstack("timeout=1")
+    timeout = ("timeout=1",) if answer is None else ()
+    cluster.plugstack(*timeout)
     with StandIn(cluster.socket, lambda asked: answer) as nvqos:
         done = srun(cluster, GPU, "-n2", "--overcommit", "--gpu-share=75%", command=("echo", "it ran"))
         assert done.status != 0 and done.out == ""
@@ -160,7 +165,7 @@ def test_an_nvqos_that_is_broken(cluster, answer, why):
         assert f"nvqos does not answer at {cluster.socket} on this node: {why}" in sentence
         # The second task does not wait for it again.
         assert len(nvqos.of("hold")) == 1
-        cluster.plugstack("timeout=1", "best-effort")
+        cluster.plugstack(*timeout, "best-effort")
         done = srun(cluster, GPU, "--gpu-share=75%", command=("echo", "it ran"))
     assert (done.status, done.out) == (0, "it ran\n")
     (sentence,) = sentences(done.err)
@@ -293,8 +298,9 @@ def test_it_is_released_whatever_ends_the_job(cluster, ends):
 
 def test_a_job_that_outlives_nvqos(cluster):
     with StandIn(cluster.socket) as nvqos:
-        job = cluster.begin("srun", GPU, "--gpu-share=30%", "sleep", "0.5")
+        job = cluster.begin("srun", GPU, "--gpu-share=30%", *UNTIL_GO)
         assert comes_true(lambda: nvqos.of("hold"))
+    (cluster.folder / "work/go").touch()
     assert job.wait().status == 0
     (sentence,) = sentences(job.err)
     assert "nvqos ended while the step ran, and with it the goal share:30%" in sentence
@@ -455,8 +461,8 @@ class TestNvqosItself:
         class Machine:
             # Shards of one GPU: two jobs are on it, and not each on its own.
             ON_ONE = ("--gres=shard:1",)
-            # Prints its pid, and uses the GPU from then on.
-            TASK = ("sh", "-c", f'touch {tasks}/$$; echo $$; exec sleep "$0"')
+            # Prints its pid, and uses the GPU from then on, until a test makes the file `go`.
+            TASK = ("sh", "-c", f'touch {tasks}/$$; echo $$; {UNTIL_GO[-1]}')
 
             def start(self):
                 nonlocal process
@@ -470,7 +476,7 @@ class TestNvqosItself:
             @staticmethod
             def answers():
                 with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as client:
-                    client.settimeout(10)
+                    client.settimeout(PATIENCE_S)
                     client.connect(str(cluster.socket))
                     client.sendall(b"list\n")
                     return client.makefile().readline().startswith("ok")
@@ -483,9 +489,9 @@ class TestNvqosItself:
                     client.sendall(b"list\n")
                     return client.makefile().readline()
 
-            def job(self, *words, seconds=100):
+            def job(self, *words):
                 """A job with its task's pid."""
-                job = cluster.begin("srun", *self.ON_ONE, *words, *self.TASK, str(seconds))
+                job = cluster.begin("srun", *self.ON_ONE, *words, *self.TASK)
                 assert comes_true(lambda: job.out.endswith("\n") or job.process.poll() is not None)
                 assert job.out, job.err
                 return job, int(job.out)
@@ -508,9 +514,10 @@ class TestNvqosItself:
 
     def test_a_share_sets_timeslices_and_is_released(self, cluster, machine):
         machine.start()
-        job, pid = machine.job("--gpu-share=30%", seconds=2)
+        job, pid = machine.job("--gpu-share=30%")
         assert comes_true(lambda: machine.timeslice(pid) != FIRST_US)
         assert str(pid) in machine.held()
+        (cluster.folder / "work/go").touch()
         assert job.wait().status == 0
         (sentence,) = sentences(job.err)
         assert sentence.startswith("asked share 30 %, got ")

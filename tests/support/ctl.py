@@ -145,8 +145,9 @@ def brief(text):
     return re.sub(r"^    .*\n", "", text, flags=re.MULTILINE)
 
 
-def write_gpu(folder, board, workload="fig6"):
-    """A folder that holds what a GPU's /proc folder holds on that board."""
+@functools.cache
+def gpu_files(board, workload):
+    """What a GPU's /proc folder holds on that board, by name."""
     files = {}
     for part in ("topology", "idle", workload):
         newer = files_of(golden_text.load(f"{board}/{part}"))
@@ -156,9 +157,13 @@ def write_gpu(folder, board, workload="fig6"):
             elif re.fullmatch(r"runlist\d+_brief", name):
                 newer[name.removesuffix("_brief")] = newer[name]
         files.update(newer)
-    files["ptimer"] = "1700000000000000000\n"
+    return files | {"ptimer": "1700000000000000000\n"}
+
+
+def write_gpu(folder, board, workload="fig6"):
+    """A folder that holds what a GPU's /proc folder holds on that board."""
     folder.mkdir(parents=True)
-    for name, text in files.items():
+    for name, text in gpu_files(board, workload).items():
         (folder / name).write_text(text, encoding="utf-8")
 
 

@@ -9,25 +9,15 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 
 import jsonschema
 import pytest
 from building import ROOT, build
+from waiting import PATIENCE_S, comes_true
 
-PATIENCE_S = 60
 FIRST_US = 2000
 PROGRAM = ROOT / "build/cmake/tests/qos/nvqos_stand_in"
 SCHEMAS = ROOT / "tools/nvqos/schema"
-
-
-def comes_true(condition):
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.01)
-    return False
 
 
 def keepers(folder):

@@ -11,12 +11,11 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 
 from building import ROOT
 from users import copy_for_all, open_folder
+from waiting import PATIENCE_S, comes_true, free_port
 
-PATIENCE_S = 30
 PLUGIN = ROOT / "build/cmake/bin/spank_nvdebug.so"
 # Its name is in each machine's /etc/hosts.
 HOST = "localhost"
@@ -56,25 +55,6 @@ PlugStackConfig={folder}/plugstack.conf
 NodeName={host} NodeAddr=127.0.0.1 CPUs=2 RealMemory=500 Gres=gpu:{gpus},shard:{shards}
 PartitionName=all Nodes=ALL Default=YES OverSubscribe=FORCE:8 MaxTime=INFINITE State=UP
 """
-
-
-def comes_true(condition):
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
-
-
-def free_ports(count):
-    with contextlib.ExitStack() as open_ones:
-        found = []
-        for _ in range(count):
-            one = open_ones.enter_context(socket.socket())
-            one.bind(("127.0.0.1", 0))
-            found.append(one.getsockname()[1])
-        return found
 
 
 def make_device(path, number):
@@ -141,7 +121,7 @@ class Cluster:
         key.write_bytes(secrets.token_bytes(1024))
         for gpu in range(GPUS):
             make_device(folder / f"nvidia{gpu}", gpu)
-        ctld, d = free_ports(2)
+        ctld, d = free_port(), free_port()
         (folder / "slurm.conf").write_text(CONF.format(
             host=HOST, ctld=ctld, d=d, folder=folder, gpus=GPUS, shards=SHARDS * GPUS,
             task="task/cgroup" if self.constrain else "task/none"), encoding="utf-8")
@@ -185,9 +165,9 @@ class Cluster:
         self.removed.close()
 
     def plugstack(self, *words, kind="required"):
-        """What the plugin is given from now on."""
+        """What the plugin is given from now on. nvqos has time to answer, unless a test says otherwise."""
         (self.folder / "plugstack.conf").write_text(
-            f"{kind} {self.plugin} socket={self.socket} {' '.join(map(str, words))}\n", encoding="utf-8")
+            f"{kind} {self.plugin} socket={self.socket} timeout=60 {' '.join(map(str, words))}\n", encoding="utf-8")
 
     def begin(self, *words, user=(), env=None):
         """A program of Slurm's, in a folder that each user may write."""

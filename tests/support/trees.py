@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Folders that look like /proc of one GPU and of two, one that changes, and how nvdebugctl fails on them."""
 
+import collections
 import contextlib
+import ctypes
+import os
 import re
+import select
+import signal
+import struct
 import subprocess
 import threading
 
 import pytest
-from ctl import tool, write_tree
-
-DEADLINE_S = 30
+from ctl import Result, Started, tool, write_tree
+from waiting import PATIENCE_S, until
 
 
 @pytest.fixture(scope="session")
@@ -50,24 +55,74 @@ def proc(tmp_path):
     return write_tree(tmp_path / "proc", ("h200", "fig6"))
 
 
+class Opens:
+    """Counts how often each file of a folder is opened, as the kernel sees it."""
+
+    def __init__(self, folder):
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.notes = self.libc.inotify_init1(os.O_NONBLOCK)
+        # The kernel drops a note like the one before: with IN_CLOSE between them, none is.
+        self.open, close = 0x20, 0x10
+        assert self.libc.inotify_add_watch(self.notes, os.fsencode(folder), self.open | close) > 0
+
+    def take(self):
+        """{name: opens} since the last call."""
+        names, head = collections.Counter(), struct.Struct("iIII")
+        with contextlib.suppress(BlockingIOError):
+            while notes := os.read(self.notes, 1 << 16):
+                while notes:
+                    _, kind, _, length = head.unpack_from(notes)
+                    name = notes[head.size:head.size + length].rstrip(b"\0").decode()
+                    names[name] += bool(kind & self.open)
+                    notes = notes[head.size + length:]
+        return +names
+
+    def wait(self, seconds):
+        """Until there is one, or that time has passed."""
+        select.select([self.notes], [], [], seconds)
+
+    def close(self):
+        os.close(self.notes)
+
+
+class Turns:
+    """How many there were."""
+    count = 0
+
+
 @contextlib.contextmanager
-def changing(folder, every_s=0.02, gpu=0):
-    """TSGs 0, 1 and 2 take turns on GR0."""
+def changing(folder, gpu=0):
+    """TSGs 0, 1 and 2 take turns on GR0; each has it until somebody has looked twice."""
     path = folder / f"gpu{gpu}/engines"
-    text = path.read_text()
-    over = threading.Event()
+    text, turns, over = path.read_text(), Turns(), threading.Event()
+    opens = Opens(path.parent)
 
     def change():
-        number = 0
-        while not over.wait(every_s):
+        while not over.is_set():
             fresh = folder / f"fresh{gpu}"
-            fresh.write_text(text.replace("tsg:2", f"tsg:{number % 3}"))
+            fresh.write_text(text.replace("tsg:2", f"tsg:{turns.count % 3}"))
             fresh.rename(path)
-            number += 1
+            opens.take()
+            looks = 0
+            while looks < 2 and not over.is_set():
+                opens.wait(0.05)
+                looks += opens.take()["engines"]
+            turns.count += 1
     thread = threading.Thread(target=change)
     thread.start()
     try:
-        yield
+        yield turns
     finally:
         over.set()
         thread.join()
+        opens.close()
+
+
+def record_until(condition, source, *words):
+    """`record`, ended by Ctrl-C when the condition held."""
+    with Started(source, "record", *map(str, words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                 text=True) as recording:
+        until(lambda: recording.poll() is not None or condition())
+        recording.send_signal(signal.SIGINT)
+        out, err = recording.communicate(timeout=PATIENCE_S)
+    return Result(recording.returncode, out, err)

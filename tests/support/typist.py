@@ -37,6 +37,10 @@ class Typist:
     def type(self, keys):
         os.write(self._terminal, keys)
 
+    def interrupt(self):
+        """As Ctrl-C on its terminal, of which it is no foreground process here."""
+        self._process.send_signal(signal.SIGINT)
+
     def wait_for(self, text):
         """Waits until text is printed; what is up to there counts as seen."""
         deadline = time.monotonic() + PATIENCE_S

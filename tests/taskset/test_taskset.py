@@ -2,11 +2,11 @@
 """nvtaskset on programs of a stand-in for CUDA, with launches that print which SMs they got: no GPU, no VM."""
 
 import re
-import time
 
 import pytest
-from desk import (ALL, FAILED, FIRST_SMS, GPC_TPCS, PATIENCE_S, PROGRAM, TOO_LARGE, UNSUPPORTED, USAGE,
+from desk import (ALL, FAILED, FIRST_SMS, GPC_TPCS, PROGRAM, TOO_LARGE, UNSUPPORTED, USAGE,
                   answers_while_it_changes, document, numbers, sms_in, sms_of)
+from waiting import until
 
 
 # --- sizes ---
@@ -197,11 +197,8 @@ def test_many_at_once(desk):
 
 def test_a_probe_is_no_task(desk):
     """It uses each TPC in turn, in a process of its own, while others may choose theirs."""
-    slow = desk.start_command("--probe", STAND_IN_PAUSE_US="20000")
-    end = time.monotonic() + PATIENCE_S
-    while not desk.launches("nvtaskset"):
-        assert time.monotonic() < end and slow.process.poll() is None
-        time.sleep(0.01)
+    slow = desk.start_command("--probe", STAND_IN_PAUSE_US="500000")
+    until(lambda: desk.launches("nvtaskset"))
     assert desk.run(f"--no-mps -x -s {len(ALL)}", "launch").status == 0
     assert "(nvtaskset)" not in desk.done("--list")
     assert slow.process.poll() is None, "the probe was over before the others"

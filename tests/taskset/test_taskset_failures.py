@@ -184,7 +184,7 @@ def test_cuda_does_not_load_it(desk, tmp_path, first):
         exec 3<> {tmp_path}/fifo
         {starts} {TOOL} --no-mps -t 0 env -u CUDA_INJECTION64_PATH {PROGRAM} launch - <&3 2> {tmp_path}/told &
         n=0
-        until [ -s {tmp_path}/told ] || [ $n = 200 ]; do sleep 0.1; n=$((n + 1)); done
+        until [ -s {tmp_path}/told ] || [ $n = 600 ]; do sleep 0.1; n=$((n + 1)); done
         {TOOL} -p {"$(cat /proc/$!/task/$!/children)" if first else "$!"}
         kill -9 $!
         """)

@@ -9,6 +9,7 @@ import time
 import pytest
 from desk import (FAILED, LAUNCHES, LEASE, NEVER, PROGRAM, ROOT, TOOL, USAGE, attach_earlier_library, desk_of, document, gate,
                   most_in_flight, page_of, prepared)
+from waiting import until
 
 LOOKS = "50"
 
@@ -84,8 +85,7 @@ def test_a_wait_ends_with_the_limit(desk):
     program = prepared(desk, NEVER)
     desk.change(program.pid, "--in-flight 1")
     program.say("burst 1 1000 cuLaunchKernel")
-    while not gate(desk, program)["waited"]:
-        pass
+    until(lambda: gate(desk, program)["waited"])
     desk.change(program.pid, "--in-flight 0")
     assert program.hear() == "ok"
     assert gate(desk, program)["overdue"] < 999
@@ -140,7 +140,7 @@ def test_a_library_of_an_earlier_version(desk):
 def test_a_lease_holds_until_its_time(desk):
     """Beside the user's limit the smaller one holds; one that has lapsed, or is of too long, is none."""
     program = prepared(desk)
-    for limit, leased, until_s, in_flight in ((0, 3, 50, 3), (2, 3, 50, 2), (4, 1, 50, 1), (4, 1, -1, 4), (4, 1, 3700, 4)):
+    for limit, leased, until_s, in_flight in ((0, 3, 3000, 3), (2, 3, 3000, 2), (4, 1, 3000, 1), (4, 1, -1, 4), (4, 1, 4000, 4)):
         desk.change(program.pid, f"--in-flight {limit}")
         with page_of(program) as page:
             lease = ctypes.c_uint64.from_buffer(page, LEASE)

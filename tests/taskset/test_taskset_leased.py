@@ -11,7 +11,7 @@ MASK = 6456  # of the first GPU, in the task's page (lib/partition/state.hpp)
 EVERY = range(66)
 
 
-def lease(desk, program, tpcs, until_s=100, largest_gpc=16, sequence=2):
+def lease(desk, program, tpcs, until_s=3000, largest_gpc=16, sequence=2):
     """Leaves these TPCs."""
     bits = {row["tpc"]: row["bit"] for row in document(desk.done("--list", "--json"))["gpus"][0]["tpcs"]}
     with page_of(program) as page:
@@ -91,7 +91,7 @@ def test_clusters_that_fit(desk, program):
     assert sms_in(program.ask("cluster 8")) == sms_of(*range(16))
 
 
-@pytest.mark.parametrize("until_s, sequence", ((100, 3), (3700, 2)))
+@pytest.mark.parametrize("until_s, sequence", ((3000, 3), (4000, 2)))
 def test_what_is_no_lease(desk, program, until_s, sequence):
     """Half written, or of too long."""
     lease(desk, program, (0,), until_s, sequence=sequence)

@@ -128,10 +128,11 @@ def test_a_lock_that_another_holds(desk):
         flock /run/nvtaskset/lock sh -c 'echo $$; sleep 1000' &
         until [ -e /run/nvtaskset/lock ] && ! flock -n /run/nvtaskset/lock true; do sleep 0.01; done
         {TOOL} --no-mps -t 0 true && {TOOL} --prepare true && echo free
-        {TOOL} --no-mps -s 2 true
-        echo $?
-        {TOOL} --no-mps -x -t 0 true
-        echo $?
+        for choice in '-s 2' '-x -t 0'; do
+            ({TOOL} --no-mps $choice true; echo $?) &
+            all="$all $!"
+        done
+        wait $all
         """
     result = desk.command("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script)
     assert result.answers[1:] == ["free", "2", "2"], result.err
@@ -255,7 +256,7 @@ def test_the_mps_server_is_in_a_scope_of_its_own(control):
 @pytest.mark.parametrize("owner, trusted", (("0", True), ("65534", False)))
 def test_a_server_that_is_already_there(control, owner, trusted):
     """Any user can make /tmp/nvidia-mps: it is asked only if it is root's or ours."""
-    result = control.shell(f"mount -t tmpfs none /tmp/nvidia-mps 2>/dev/null || {{ mkdir /tmp/nvidia-mps && mount -t tmpfs none "
+    result = control.shell(f"mount -t tmpfs none /tmp/nvidia-mps 2>/dev/null || {{ mkdir -p /tmp/nvidia-mps && mount -t tmpfs none "
                            f"/tmp/nvidia-mps; }}; : > /tmp/nvidia-mps/control; chown {owner} /tmp/nvidia-mps; {TOOL} -t 0 "
                            f"sh -c 'echo $CUDA_MPS_PIPE_DIRECTORY'")
     assert result.status == 0 and (result.out == "\n") == trusted, result

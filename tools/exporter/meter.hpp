@@ -73,6 +73,7 @@ class Meter {
         std::chrono::seconds keep_ended{300};         ///< how long a task is shown that has ended
         std::chrono::milliseconds shortest_look{500}; ///< between looks at lists, if asked
         std::chrono::seconds own_look{5};             ///< and where step() needs one
+        std::chrono::milliseconds forgets_every{1000}; ///< how often step() looks who has ended
     };
 
     /// @param period between steps.
