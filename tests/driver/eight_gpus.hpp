@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bench.hpp"
-#include "waiting.hpp"
+#include "tests/support/waiting.hpp"
 
 #include "nvdebug/gpu.hpp"
 

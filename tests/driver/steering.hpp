@@ -3,8 +3,8 @@
 #pragma once
 
 #include "bench.hpp"
-#include "own_machine.hpp"
-#include "waiting.hpp"
+#include "tests/support/own_machine.hpp"
+#include "tests/support/waiting.hpp"
 
 #include "nvdebug/gpu.hpp"
 

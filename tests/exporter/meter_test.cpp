@@ -4,7 +4,7 @@
 
 #include "bench.hpp"
 #include "units.hpp"
-#include "waiting.hpp"
+#include "tests/support/waiting.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -2,7 +2,7 @@
 // Processes that descend from others, with real ones.
 #include "tools/nvqos/family.hpp"
 
-#include "tests/driver/waiting.hpp"
+#include "tests/support/waiting.hpp"
 
 #include <gtest/gtest.h>
 
