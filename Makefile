@@ -352,6 +352,10 @@ check-ci: ## what check leaves out: packages, sanitizers, fuzzing, other compile
 check-all: export NVDEBUG_LONG := 1
 check-all: check check-ci ## both with every combination of boards and cases (hours)
 
+.PHONY: times
+times: ## where the time of the last check went: compilation, tests, boots of VMs, steps
+	@scripts/times
+
 .PHONY: debug-kernels
 debug-kernels: ## build the kernels "debug" and "kcsan" into the cache, if they are not up to date
 	@scripts/debug-kernel debug
