@@ -27,7 +27,8 @@ def test_status_and_output(tmp_path):
     file.write_text("carried\n")
     done = vm_run("--board", "gtx1060-3gb", "--strict", "--stats", str(stats),
                   "--file", f"{file}:/root/carried", "--",
-                  "cat /root/carried /proc/gpu0/runlist0_brief; model 0 info; echo oops >&2; exit 9")
+                  "cat /root/carried /proc/gpu0/runlist0_brief; model 0 info; echo oops >&2; exit 9",
+                  NVDEBUG_BOOTS=str(tmp_path / "boots"))
     assert done.returncode == 9, done.stderr
     assert done.stderr == "oops\n"
     assert done.stdout.startswith("carried\n+---- Runlist 0 ")
@@ -36,6 +37,8 @@ def test_status_and_output(tmp_path):
     assert json.loads(last)["board"] == "gtx1060-3gb"
     gpus = json.loads(stats.read_text())["gpus"]
     assert [gpu["board"] for gpu in gpus] == ["gtx1060-3gb"]
+    seconds, release, count = (tmp_path / "boots").read_text().rstrip("\n").split("\t")
+    assert float(seconds) > 0 and (release, count) == (kernel.find().release, "1")
     tsgs, channels = 3, 6  # of a channel USERD's address is not read
     assert gpus[0]["bars"]["0"]["blocks"]["PRAMIN"]["read_bytes"] == 8 * tsgs + 4 * channels
 

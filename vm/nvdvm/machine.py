@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from . import (emulator, glue, initramfs, kernel as kernels, leaks, process, qemu,
+from . import (boots, emulator, glue, initramfs, kernel as kernels, leaks, process, qemu,
                root as roots, trouble)
 from .agent import Agent, GuestGone
 from .errors import KernelTrouble, QemuCrashed, VmError
@@ -182,7 +182,8 @@ class Machine(contextlib.AbstractContextManager):
                                 "\n".join(lost)[:20000])
 
     def _boot(self):
-        deadline = time.monotonic() + BOOT_DEADLINE_S * self._kernel.slowness
+        begin = time.monotonic()
+        deadline = begin + BOOT_DEADLINE_S * self._kernel.slowness
         archive = self._folder / "initramfs.cpio"
         modules = roots.GUEST_MODULES if self._root else ()
         archive.write_bytes(initramfs.build(self._kernel, self._module, self._extra_files, modules))
@@ -213,6 +214,7 @@ class Machine(contextlib.AbstractContextManager):
             self._wait_for_console()
             self._fail_if_qemu_ended()
             raise VmError(f"{error}; its console ended with:\n{self._console_tail()}") from error
+        boots.record(time.monotonic() - begin, self._kernel.release, len(self._gpus))
         # From here on the console log has everything that the kernel logs.
         self.check("dmesg -n 8")
         for model in self.models:
