@@ -342,6 +342,10 @@ check: ## the tests: unit tests, then the module in a VM
 check-all: export NVDEBUG_LONG := 1
 check-all: check ## the same with every combination of boards and cases (two hours and a half on 2 cores)
 
+.PHONY: times
+times: ## where the time of the last check went: compilation, tests, boots of VMs, steps
+	@scripts/times
+
 .PHONY: debug-kernels
 debug-kernels: ## build the kernels "debug" and "kcsan" into the cache, if they are not up to date
 	@scripts/debug-kernel debug
