@@ -55,16 +55,19 @@ Test {verdict}
 """
 
 
-def ran(count):
-    return ("Running main() from ./googletest/src/gtest_main.cc\n"
-            f"[==========] {count} tests from 2 test suites ran. (9 ms total)\n[  PASSED  ] {count} tests.\n")
+def ran(count, skipped=0):
+    """Returns what a program of GoogleTest prints with --gtest_brief=1."""
+    return ("Running main() from ./googletest/src/gtest_main.cc\n" + skipped * "x.cpp:9: Skipped\nit has none\n" +
+            f"[==========] {count} tests from 2 test suites ran. (9 ms total)\n" +
+            f"[  PASSED  ] {count - skipped} tests.\n" +
+            (f"[  SKIPPED ] {skipped} test{'s' * (skipped > 1)}.\n" if skipped else ""))
 
 
-UNIT = ({"name": "a_tests_0", "command": '"/b/a_tests" "--gtest_brief=1"', "output": ran(303), "seconds": 2.5},
+UNIT = ({"name": "a_tests_0", "command": '"/b/a_tests" "--gtest_brief=1"', "output": ran(305, 2), "seconds": 2.5},
         # A test may print what ctest writes.
         {"name": "a_tests_1", "command": '"/b/a_tests" "--gtest_brief=1"', "seconds": 3.25,
          "output": '9/9 Test: a_tests_9\nCommand: "/b/none"\nOutput:\n---\nTest time =  77.00 sec\n' +
-                   ran(5) + ran(300)},
+                   ran(5, 1) + ran(301, 1)},
         {"name": "b_tests", "command": '"/b/b_tests" "--gtest_brief=1"', "seconds": 9, "verdict": "Failed.",
          "output": "x.cpp:3: Failure\n[==========] 7 tests from 1 test suite ran. (1 ms total)\n[  FAILED  ] 1 test\n"},
         {"name": "c_tests", "command": '"/b/c_tests" "--gtest_brief=1"', "seconds": 1, "verdict": "Failed.",
@@ -77,6 +80,7 @@ RECORD = {"began": "2026-11-28 03:50", "seconds": 60.5, "workers": 2, "status": 
                     "qos/test_a.py::test_two": {"setup": 0, "call": 1, "teardown": 0},
                     "qos/test_b.py::test_left_out": {"setup": 0.25, "teardown": 0},
                     "test_c.py::test_three": {"setup": 0, "call": 40, "teardown": 0}},
+          "skipped": ["qos/test_b.py::test_left_out"],
           "boots": [[5, "6.1.0-37-amd64", 1], [7.5, "6.1.0-37-amd64", 15], [6, "6.1.0-37-amd64", 1]]}
 STEPS = "61\t5202\tunit tests, built and run\n12\t-\tDebian packages\n"
 
@@ -282,6 +286,13 @@ def test_three():
 @pytest.mark.skip
 def test_four():
     pass
+
+def test_five():
+    pytest.skip("there is no GPU")
+
+@pytest.mark.xfail
+def test_six():
+    assert False
 """, "pytest.ini": "[pytest]\n"}
 
 
@@ -305,7 +316,8 @@ def test_pytest_writes_its_record(tmp_path, workers):
     record = json.loads((tmp_path / "out" / "record.json").read_text())
     assert (record["workers"], record["status"]) == (workers or 1, 0)
     assert set(record["tests"]) == {"a/test_first.py::test_one", "a/test_first.py::test_two",
-                                    "test_second.py::test_three", "test_second.py::test_four"}
+                                    *(f"test_second.py::test_{name}" for name in ("three", "four", "five", "six"))}
+    assert record["skipped"] == ["test_second.py::test_five", "test_second.py::test_four"]
     assert set(record["tests"]["a/test_first.py::test_one"]) == {"setup", "call", "teardown"}
     # A sleep is never shorter than what was asked for.
     assert record["tests"]["a/test_first.py::test_one"]["setup"] >= 0.2
@@ -333,7 +345,7 @@ def test_a_second_run_replaces_the_record(tmp_path):
 def test_nothing_is_recorded_unless_asked_for(tmp_path):
     done = suite(tmp_path, "-n", "0", "--slowest", "1", "test_second.py")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 tests  test_second.py" in done.stdout
+    assert "2 tests  test_second.py" in done.stdout
     assert not {*os.listdir(tmp_path)} - {"a", "test_second.py", "pytest.ini", "__pycache__"}
     done = suite(tmp_path, "-n", "0", "--collect-only", "--times", "record.json")
     assert done.returncode == 0 and not (tmp_path / "record.json").exists(), done.stdout + done.stderr

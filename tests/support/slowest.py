@@ -3,8 +3,9 @@
 record that scripts/times reads.
 
 The record is JSON: `began` (local time), `seconds` that the run took, `workers` (processes that ran tests), pytest's
-exit `status`, `tests` with the seconds of each test's setup, call and teardown, and `boots` with a VM's [seconds,
-kernel's release, number of GPUs] each. A fixture that is made once counts for the first test that takes it.
+exit `status`, `tests` with the seconds of each test's setup, call and teardown, the names of those that were `skipped`,
+and `boots` with a VM's [seconds, kernel's release, number of GPUs] each. A fixture that is made once counts for the
+first test that takes it.
 """
 
 import collections
@@ -39,7 +40,7 @@ class Measured:
     def __init__(self, config):
         self._count = config.getoption("slowest")
         self._workers = config.getoption("numprocesses", 0) or 1
-        self._tests = collections.defaultdict(dict)
+        self._tests, self._skipped = collections.defaultdict(dict), set()
         self._began, self._start = time.strftime("%Y-%m-%d %H:%M"), time.monotonic()
         self._file = None
         if config.getoption("times"):
@@ -56,6 +57,9 @@ class Measured:
     def pytest_runtest_logreport(self, report):
         if report.when in PHASES:
             self._tests[report.nodeid][report.when] = report.duration
+            # A test that is expected to fail and does is called skipped, too.
+            if report.skipped and not hasattr(report, "wasxfail"):
+                self._skipped.add(report.nodeid)
 
     def pytest_sessionfinish(self, exitstatus):
         if self._file is None:
@@ -65,6 +69,7 @@ class Measured:
                   "workers": self._workers, "status": int(exitstatus),
                   "tests": {name: {phase: round(seconds, 3) for phase, seconds in phases.items()}
                             for name, phases in self._tests.items()},
+                  "skipped": sorted(self._skipped),
                   "boots": [[float(seconds), kernel, int(gpus)] for seconds, kernel, gpus in lines]}
         # scripts/times never sees half a record.
         self._boots.write_text(json.dumps(record), encoding="utf-8")
@@ -77,7 +82,7 @@ class Measured:
         for name, phases in self._tests.items():
             file = name.partition("::")[0]
             seconds[file] += sum(phases.values())
-            tests[file] += "call" in phases
+            tests[file] += name not in self._skipped
         terminalreporter.section(f"slowest {self._count} files, of {sum(seconds.values()):.0f} s in all")
         for file, spent in seconds.most_common(self._count):
             terminalreporter.write_line(f"{spent:7.0f} s  {tests[file]:4} tests  {file}")
