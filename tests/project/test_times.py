@@ -67,7 +67,7 @@ UNIT = ({"name": "a_tests_0", "command": '"/b/a_tests" "--gtest_brief=1"', "outp
         # A test may print what ctest writes.
         {"name": "a_tests_1", "command": '"/b/a_tests" "--gtest_brief=1"', "seconds": 3.25,
          "output": '9/9 Test: a_tests_9\nCommand: "/b/none"\nOutput:\n---\nTest time =  77.00 sec\n' +
-                   ran(5, 1) + ran(301, 1)},
+                   ran(5, 2) + ran(301, 1)},
         {"name": "b_tests", "command": '"/b/b_tests" "--gtest_brief=1"', "seconds": 9, "verdict": "Failed.",
          "output": "x.cpp:3: Failure\n[==========] 7 tests from 1 test suite ran. (1 ms total)\n[  FAILED  ] 1 test\n"},
         {"name": "c_tests", "command": '"/b/c_tests" "--gtest_brief=1"', "seconds": 1, "verdict": "Failed.",
