@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """What a read costs in BAR accesses, counted by the model: the ways to memory, which are the kernel's.
-Registers and words of memory, on every board: tests/module/core/cost_test.cpp."""
+Registers and words of memory, on every board: tests/module/core/cost_test.cpp and walks_test.cpp."""
 
 import math
 
 import pytest
 from boards import BOARDS, WIDE_ENTRIES
-from costs import total
+from costs import MEMORY, PER_WALK, counts, total
+from layouts import by_channel, place
 from text import boxes
-
-pytestmark = pytest.mark.sample
 
 # Two registers that move the window, two sizes of entries.
 WINDOWS = ("gtx1060-3gb", "titan-v", "h200")
@@ -17,38 +16,42 @@ ENTRY_BYTES = {board: 16 if board in WIDE_ENTRIES else 8 for board in BOARDS}
 # Of a channel neither USERD's address nor, where a register has it, all of the instance pointer.
 CHANNEL_BYTES = {"gtx1060-3gb": 4, "titan-v": 8, "h200": 12}
 CHANNEL_BLOCKS = ("PCCSR", "CHRAM")
+PER_INSTANCE = 12
+# For each page of a BAR: its entry, as 64 bits twice if both sizes of pages are possible, and what leads
+# to it now and then.
+PER_PAGE = 2 * 4 + 4
+PER_CHAIN = 40
+PER_SUBCONTEXT = 4
+PER_CONTEXT = 24
+WALKS_PER_CHANNEL = 1  # the engine pointer is looked up in each address space
+WALKS_PER_CONTEXT = 2  # and the image behind a header
 BUDGET_REST = 32
 BURST = 256  # words
+# Reads that depend on each other: list, instance block, subcontexts, two walks, header and image.
+CHAIN = 20
+
+# Lists behind the window, in system memory and behind BARs; and many channels of one context.
+CASES = (("gtx1060-3gb", "bars"), ("titan-v", "sysmem"), ("h200", "bars"), ("h200", "mps-many"))
 
 
-def runlist_cost(bench, board, workload):
-    bench.restart(board, workload)
-    blocks = bench.cost(board, f"cat {bench.proc(board, 'runlist0_brief')} > /tmp/runlist")
-    listed = boxes(bench.check("cat /tmp/runlist"))
-    return blocks, listed
-
-
-@pytest.mark.parametrize("workload", ("three-tasks", "many"))
 @pytest.mark.parametrize("board", WINDOWS)
-def test_runlist(bench, board, workload):
-    blocks, listed = runlist_cost(bench, board, workload)
-    entries = [box for box in listed if box.kind != "Runlist"]
+def test_runlist(bench, board):
+    bench.restart(board, "many")
+    blocks = bench.cost(board, f"cat {bench.proc(board, 'runlist0_brief')} > /tmp/runlist")
+    entries = [box for box in boxes(bench.check("cat /tmp/runlist")) if box.kind != "Runlist"]
     channels = [box for box in entries if box.kind == "Channel Info"]
     list_bytes = (len(entries) - len(channels)) * ENTRY_BYTES[board] + \
         len(channels) * CHANNEL_BYTES[board]
 
-    assert listed[0].fields["Snapshot"] == "consistent"
-    assert int(listed[0].fields["Entries"]) == len(entries)
     assert blocks["PRAMIN"]["reads"] <= list_bytes / 4
     assert blocks["PRAMIN"]["read_bytes"] == list_bytes
-    assert total(blocks, "reads", CHANNEL_BLOCKS) <= 2 * len(channels)
+    assert blocks["PRAMIN"]["reread_bytes"] == 0
     bursts = math.ceil(list_bytes / 4 / BURST) + 1  # one more where it lies across a MiB's border
     window = blocks["PBUS_WINDOW"]
     assert window["writes"] <= 2 * bursts and window["reads"] <= 2 * bursts + 1
+    assert total(blocks, "writes") == window["writes"]
     rest = [name for name in blocks if name not in (*CHANNEL_BLOCKS, "PRAMIN", "PBUS_WINDOW")]
     assert total(blocks, "reads", rest) <= BUDGET_REST
-    assert total(blocks, "writes") == window["writes"]
-    assert total(blocks, "reread_bytes", (*CHANNEL_BLOCKS, "PRAMIN")) == 0
 
 
 @pytest.mark.parametrize("board", ["gtx1060-3gb", "a100", "h200", "b200"])
@@ -56,3 +59,42 @@ def test_info_costs_nothing_but_modes(bench, board):
     blocks = bench.cost(board, f"cat {bench.proc(board, 'info')}")
     modes = 2 if board in ("a100", "h200", "b200") else 0
     assert total(blocks, "reads") == modes and total(blocks, "writes") == 0
+
+
+@pytest.mark.parametrize("board, workload", CASES)
+def test_a_list_with_contexts(bench, board, workload):
+    bench.restart(board, workload)
+    layout = bench.model(board).request("layout")
+    channels = [entry for entry in by_channel(layout).values() if entry["runlist"] == 0]
+    entries = next(entry["entries"] for entry in layout["runlists"] if entry["id"] == 0)
+    instances = {place(entry["instance"]) for entry in channels}
+    subcontexts = sum(len(entry["subcontexts"] or ()) for entry in channels)
+    contexts = {place(entry["context"]["image"]) for entry in channels if entry["context"]}
+    headers = {place(entry["context"]["header"]) for entry in channels if entry["context"]}
+
+    # what the module remembers of BARs is of this workload
+    bench.read(board, "runlist0")
+    blocks = counts(bench, board, f"cat {bench.proc(board, 'runlist0')}")
+    walks = len(channels) * WALKS_PER_CHANNEL + len(contexts) * WALKS_PER_CONTEXT
+    bound = entries * ENTRY_BYTES[board] / 4 + PER_INSTANCE * len(instances) + \
+        PER_SUBCONTEXT * subcontexts + PER_CONTEXT * len(contexts | headers) + PER_WALK * walks
+    read = total(blocks, "read_bytes", MEMORY) / 4
+    print(f"{read:.0f} words of memory, at most {bound:.0f} allowed")
+    pages = of_bars = 0
+    # how often what leads to the pages was read again, which is a matter of time, too
+    chains = total(blocks, "reads", ("BAR_BLOCK",))
+    if total(blocks, "reads", ("BAR1", "BAR2")):
+        pages = len(instances | contexts | headers) + 1
+        of_bars = PER_PAGE * pages + PER_CHAIN * chains
+    assert read <= bound + of_bars
+    assert total(blocks, "reads", MEMORY) <= read, "in 32 bits at least"
+    assert total(blocks, "reread_bytes", MEMORY) <= 4 * of_bars
+    moves = total(blocks, "writes", ("PBUS_WINDOW",))
+    pramin = blocks.get("PRAMIN", {"reads": 0, "read_mib": 0})
+    bursts = CHAIN * pramin["read_mib"] + pramin["reads"] // BURST
+    assert moves <= 2 * bursts
+    rest = [name for name in blocks if name not in (*MEMORY, *CHANNEL_BLOCKS, "BAR_BLOCK")]
+    looks = total(blocks, "reads", ("PBUS_WINDOW",))
+    assert total(blocks, "reads", rest) - looks + total(blocks, "writes", rest) - moves \
+        <= BUDGET_REST
+    assert looks <= BUDGET_REST + 2 * bursts + 4 * (pages + chains)

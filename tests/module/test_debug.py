@@ -16,7 +16,7 @@ from nvdvm.machine import Gpu, Machine
 # What `make check` has of make check-debug: short entries on a shared port, and a block of registers for
 # each runlist.
 BOARDS = ("gtx980", "h200")
-SHORT = ("proc_control switch", "proc_failwrite --every 40 lease",
+SHORT = ("proc_lease kill", "proc_failwrite --every 40 lease",
          "proc_lifetime unload_while_leased remove_while_leased")
 
 MODULE = "/lib/mistakes.ko"

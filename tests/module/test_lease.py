@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Requests that are undone when the file is closed: when their holder is killed, through the kernel's ways to
-memory. What else they undo and leave alone: tests/module/core/lease_*_test.cpp."""
+memory. What they undo and leave alone: tests/module/core/lease_*_test.cpp and tasks_test.cpp."""
 
 import re
 
@@ -9,68 +9,21 @@ from boards import BOARDS, before
 from leases import HOLDER, LEASES, held, hold, kill, leases_of
 from nvdvm.machine import Gpu, Machine
 from runlist import location, slice_of
-from tasks import SLICE_US, even, only, shares
+from tasks import SLICE_US, even
 from tracepoints import events, trace
 
 pytestmark = pytest.mark.sample
 
-# Of each way to move the window into video memory. On every board, without a kernel: tests/module/core/tasks_test.cpp.
-WINDOWS = ("gtx1060-3gb", "h200")
-
-# What the GPU does
-
-
-@pytest.mark.parametrize("board", WINDOWS)
-def test_a_timeslice_is_the_old_one(bench, board):
-    where = location(bench, board)
-    with held(bench, board, "set_timeslice"):
-        assert slice_of(bench, board, 1) == ["3997.696"]
-        assert shares(bench, board, [SLICE_US, 2 * SLICE_US, SLICE_US]) == \
-            pytest.approx([1 / 4, 1 / 2, 1 / 4], rel=0.02)
-    assert slice_of(bench, board, 1) == ["1998.848"]
-    assert location(bench, board) == where
-    assert even(bench, board)
-
-
-@pytest.mark.parametrize("board", WINDOWS)
-def test_timeslices_in_system_memory_and_of_several_headers(bench, board):
-    for workload, tsg in (("sysmem", 2), ("mixed", 10)):
-        bench.restart(board, workload)
-        old = slice_of(bench, board, tsg)
-        with held(bench, board, set_timeslice=f"0:{tsg} 5000"):
-            assert slice_of(bench, board, tsg) == ["4980.736"] * len(old)
-        assert slice_of(bench, board, tsg) == old
-
-
-@pytest.mark.parametrize("board", WINDOWS)
-def test_the_list_comes_back(bench, board):
-    where = location(bench, board)
-    with held(bench, board, "switch_to_tsg"):
-        assert only(bench, board, 1)
-    assert location(bench, board) == where
-    assert even(bench, board)
-
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_all_at_once(bench, board):
+    """The words are written through the ways to memory of a kernel."""
+    where, old = location(bench, board), slice_of(bench, board, 1)
     with held(bench, board, *leases_of(board)):
+        assert location(bench, board) != where
         bench.model(board).request("advance", 5 * SLICE_US)
-    assert even(bench, board)
-
-
-# What it leaves alone
-
-@pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("name", ["set_timeslice", "switch_to_tsg"])
-def test_a_list_of_the_drivers_stays(bench, board, name):
-    hold(bench, [(bench.proc(board, name), LEASES[name])])
-    bench.model(board).request("submit", 0)
-    bench.model(board).request("advance", 100)
-    where = location(bench, board)
-    with trace(bench) as lines:
-        kill(bench)
-    assert not lines
     assert location(bench, board) == where
+    assert slice_of(bench, board, 1) == old
     assert even(bench, board)
 
 

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Controls of TSGs and runlists: what takes a kernel. What the GPU does, on every board:
-tests/module/core/tasks_test.cpp."""
+"""Controls of TSGs and runlists: what takes a kernel. What they refuse: tests/module/core/requests_test.cpp.
+What the GPU does, on every board: tests/module/core/tasks_test.cpp."""
 
 import re
 
 import pytest
 from boards import BOARDS, GENERATION, before, since
 from costs import accesses
-from registers import runlist_base
 from runlist import location
 from stall import stalled
-from tasks import SLICE_US, even, only, shares
+from tasks import even
 from text import boxes
 from tracepoints import events, trace
 
@@ -25,30 +24,6 @@ WINDOWS = ("gtx1060-3gb", "h200")
 SCHED_DISABLE = 0x2630
 
 
-def set_timeslice(bench, board, text):
-    """The answer of set_timeslice, as a dictionary."""
-    path = bench.proc(board, "set_timeslice")
-    answer = bench.check(f"exec 3<>{path}; echo '{text}' >&3 && cat <&3")
-    return dict(line.split(": ") for line in answer.splitlines())
-
-
-# One runlist that cannot be read
-
-@pytest.mark.parametrize("board", ["h200"])
-def test_the_other_runlists_are_read_and_written(bench, board):
-    """Also if the unreadable one is the first."""
-    was = bench.read(board, "scheduling")
-    assert "\n0 on\n1 on\n" in was
-    gate = runlist_base(board) + 0x94
-    bench.model(board).request("fault", "read", hex(gate), "0xbadf5040")
-    assert bench.read(board, "scheduling") == was.replace("\n0 on\n", "\n0 unreadable\n")
-    bench.write_ok(board, "scheduling", "1 off")
-    assert bench.read(board, "scheduling") == \
-        was.replace("\n0 on\n1 on\n", "\n0 unreadable\n1 off\n")
-    bench.write_ok(board, "scheduling", "1 on")
-    bench.refused(board, "scheduling", "0 off", "Input/output error")
-
-
 @pytest.mark.parametrize("board", WINDOWS)
 def test_opening_for_writing_reads_no_register(bench, board):
     path = bench.proc(board, "scheduling")
@@ -56,46 +31,6 @@ def test_opening_for_writing_reads_no_register(bench, board):
     bench.check(f"exec 3> {path}")
     bench.check(f"dd if=/dev/null of={path} bs=1 seek=5 conv=notrunc")  # which also seeks
     assert accesses(bench, board) == 0
-
-
-# set_timeslice
-
-@pytest.mark.parametrize("board", WINDOWS)
-@pytest.mark.parametrize("factor", [2])
-def test_a_longer_timeslice_gives_a_larger_share(bench, board, factor):
-    answer = set_timeslice(bench, board, f"0x1 {factor * SLICE_US:.3f}")
-    assert answer["old_us"] == "1998.848"
-    got = float(answer["new_us"])
-    assert got == factor * SLICE_US
-    expected = [1 / (factor + 2), factor / (factor + 2), 1 / (factor + 2)]
-    assert shares(bench, board, [SLICE_US, got, SLICE_US]) == pytest.approx(expected, rel=0.02)
-
-    set_timeslice(bench, board, f"0:1 {answer['old_us']}")
-    assert even(bench, board)
-
-
-@pytest.mark.parametrize("board", WINDOWS)
-def test_timeslices_of_a_list_in_system_memory(bench, board):
-    bench.restart(board, "sysmem")
-    assert location(bench, board)[1] == "coh"
-    set_timeslice(bench, board, f"0:2 {2 * SLICE_US:.3f}")
-    expected = [1 / 4, 1 / 4, 1 / 2]
-    assert shares(bench, board, [SLICE_US, SLICE_US, 2 * SLICE_US]) == \
-        pytest.approx(expected, rel=0.02)
-
-
-# switch_to_tsg
-
-@pytest.mark.parametrize("board", WINDOWS)
-def test_all_others_starve_until_the_list_comes_back(bench, board):
-    where = location(bench, board)
-    bench.write_ok(board, "switch_to_tsg", "0:1\n")
-    assert location(bench, board)[1:] == ("coh", "3")
-    assert only(bench, board, 1)
-
-    bench.write_ok(board, "resubmit_runlist", "0")
-    assert location(bench, board) == where
-    assert even(bench, board)
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -106,19 +41,6 @@ def test_unloading_brings_the_list_back(bench, board):
     assert even(bench, board)
     assert bench.machine.load_module().status == 0
     assert location(bench, board) == where
-
-
-@pytest.mark.parametrize("board", BOARDS)
-def test_a_driver_that_submits_is_not_overruled(bench, board):
-    bench.write_ok(board, "switch_to_tsg", "0:1")
-    bench.model(board).request("submit", 0)
-    bench.model(board).request("advance", 100)
-    where = location(bench, board)
-    assert even(bench, board)
-    bench.check("rmmod nvdebug")
-    assert bench.machine.load_module().status == 0
-    assert location(bench, board) == where
-    assert even(bench, board)
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -194,24 +116,6 @@ def tsgs_with_timeslices(bench, board):
 
 # All of them
 
-@pytest.mark.parametrize("board", ["titan-v"])
-def test_what_is_refused_writes_nothing(bench, board):
-    """Also what is good as far as it goes. Which errors: tests/module/core/requests_test.cpp."""
-    bad = ["x", "0:77", "99:1", "0:5000", "1" + " " * 5000]
-    tsgs_too = [*bad, "0:1 x", "0:1 0:77"]
-    requests = {
-        "preempt_tsg": tsgs_too, "switch_to_tsg": tsgs_too,
-        "set_timeslice": [f"{text} 1500" for text in bad] + ["0:1 1.023", "0:1 1500 x"],
-        "preempt_runlist": ["x", "0 x", "0 99", "0:1"], "resubmit_runlist": ["x", "0 x", "0 99", "0:1"],
-        "scheduling": ["0", "0 offer", "0 off 1", "0 off 99 on"],
-    }
-    with trace(bench) as lines:
-        for name, texts in requests.items():
-            for text in texts:
-                assert bench.write(board, name, text).status, (name, text)
-    assert not lines
-
-
 @pytest.mark.parametrize("board", BOARDS)
 def test_every_write_raises_a_tracepoint(bench, board):
     generation = GENERATION[board]
@@ -241,16 +145,10 @@ def test_every_write_raises_a_tracepoint(bench, board):
     assert int(fields[3], 16) ^ int(fields[4], 16) == 1
 
 
-@pytest.mark.parametrize("board", ["titan-v"])
-def test_the_log_says_what_was_done(bench, board):
-    expected = {"preempt_tsg": "preempted 1 TSG: 0:1", "switch_to_tsg": "switched to 1 TSG: 0:1",
-                "set_timeslice": "set the timeslice of 1 TSG: 0:1 2998.272 us",
-                "preempt_runlist": "preempted 1 runlist: 0",
-                "resubmit_runlist": "resubmitted 1 runlist: 0",
-                "scheduling": "set scheduling of 1 runlist: 0 off"}
-    for name, text in expected.items():
-        bench.write_ok(board, name, FINE[name])
-        assert f"nvdebug: {text} (by uid 0)" in bench.module_log(2)
+def test_the_log_says_what_was_done(bench):
+    """What it says of each request: tests/module/core."""
+    bench.write_ok("titan-v", "switch_to_tsg", FINE["switch_to_tsg"])
+    assert "nvdebug: switched to 1 TSG: 0:1 (by uid 0)" in bench.module_log(2)
 
 
 def test_read_only_writes_nothing(bench, reloaded):

@@ -14,19 +14,27 @@
 namespace core {
 namespace {
 
-struct Request {
+struct TriedRequest {
     std::string file;
     std::string text;
     std::string workload = "three-tasks";
+    /// The request that undoes it, if another one does.
+    std::string undo_file = "";
+    std::string undo_text = "";
 };
 
 /// Of which each is carried out, on the boards that have the file.
-const std::vector<Request> requests{
-    {"translate", "0:2 0x100000000"}, {"disable_channel", "0:2 0:3"},
-    {"enable_channel", "0:2"},        {"preempt_tsg", "0:1"},
-    {"switch_to_tsg", "0:1"},         {"set_timeslice", "0:1 4000"},
-    {"preempt_runlist", "0"},         {"resubmit_runlist", "0"},
-    {"scheduling", "0 off"},          {"preemption_mode", "0:2 wfi", "preemption"},
+const std::vector<TriedRequest> requests{
+    {"translate", "0:2 0x100000000"},
+    {"disable_channel", "0:2 0:3", "three-tasks", "enable_channel", "0:2 0:3"},
+    {"enable_channel", "0:2"},
+    {"preempt_tsg", "0:1"},
+    {"switch_to_tsg", "0:1", "three-tasks", "resubmit_runlist", "0"},
+    {"set_timeslice", "0:1 4000", "three-tasks", "set_timeslice", "0:1 1998.848"},
+    {"preempt_runlist", "0"},
+    {"resubmit_runlist", "0"},
+    {"scheduling", "0 off", "three-tasks", "scheduling", "0 on"},
+    {"preemption_mode", "0:2 wfi", "preemption", "preemption_mode", "0:2 cta"},
 };
 
 /// What may be answered when the hardware fails.
@@ -42,7 +50,7 @@ class Controls : public testing::TestWithParam<std::string> {
     }
     ~Controls() override { RecordProperty("points", std::to_string(points_)); }
 
-    void restart(const Request &request) {
+    void restart(const TriedRequest &request) {
         machine_.fault("none");
         machine_.restart(request.workload);
         machine_.model().advance(5000 * nvmodel::ns_per_us);
@@ -89,7 +97,7 @@ class Controls : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(Controls, AreCarriedOut) {
-    for (const Request &request : requests) {
+    for (const TriedRequest &request : requests) {
         const File *const file = find(request.file);
         if (file == nullptr)
             continue;
@@ -101,7 +109,7 @@ TEST_P(Controls, AreCarriedOut) {
 }
 
 TEST_P(Controls, AreUndoneWithTheirLease) {
-    for (const Request &request : requests) {
+    for (const TriedRequest &request : requests) {
         const File *const file = find(request.file);
         if (file == nullptr || !file->control->leases)
             continue;
@@ -122,7 +130,7 @@ TEST_P(Controls, AreUndoneWithTheirLease) {
 /// Every access fails in turn: once, or all from then on.
 TEST_P(Controls, AreWholeOrNothing) {
     const std::uint64_t step = std::getenv("NVDEBUG_LONG") ? 1 : 7;
-    for (const Request &request : requests) {
+    for (const TriedRequest &request : requests) {
         const File *const file = find(request.file);
         if (file == nullptr)
             continue;
@@ -154,15 +162,17 @@ TEST_P(Controls, AreWholeOrNothing) {
     }
 }
 
-/// On nonsense in memory one may fail, but then it has changed nothing.
+/// On nonsense in memory one may fail, but then it has changed nothing. What it has done can be
+/// undone once the memory is good.
 TEST_P(Controls, OnNonsenseToo) {
     const unsigned seeds = std::getenv("NVDEBUG_LONG") ? 200 : 5;
-    for (const Request &request : requests) {
+    for (const TriedRequest &request : requests) {
         const File *const file = find(request.file);
         if (file == nullptr)
             continue;
         for (unsigned seed = 1; seed <= seeds; seed++) {
             restart(request);
+            const std::string good = state();
             machine_.model().corrupt(seed, 8);
             const std::string before = state();
             points_++;
@@ -173,6 +183,9 @@ TEST_P(Controls, OnNonsenseToo) {
                 ASSERT_EQ(state(), before) << request.file << ", seed " << seed;
             }
             machine_.model().undo_corruption();
+            if (!request.undo_file.empty())
+                Open(machine_, *find(request.undo_file)).write(request.undo_text);
+            ASSERT_EQ(state(), good) << request.file << ", seed " << seed;
             ASSERT_EQ(clean_up(), "") << request.file << ", seed " << seed;
         }
     }
@@ -180,7 +193,7 @@ TEST_P(Controls, OnNonsenseToo) {
 
 /// Memory of their own is refused: nothing is done.
 TEST_P(Controls, TakeNoForAnAnswer) {
-    for (const Request &request : requests) {
+    for (const TriedRequest &request : requests) {
         const File *const file = find(request.file);
         if (file == nullptr)
             continue;

@@ -151,6 +151,7 @@ class Corruption : public testing::TestWithParam<On> {
         // subcontexts and a context below it.
         constexpr std::size_t boxes_per_entry = 67, lines_per_box = 24;
         const std::vector<Box> shown = boxes(text);
+        expect_known_boxes(text);
         const std::size_t count = entries(text).size();
         EXPECT_LE(shown.size(), 1 + (count - 1) * boxes_per_entry) << file << ", seed " << seed;
         EXPECT_LE(text.size(), shown.size() * lines_per_box * (box_columns + 1))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // What the core asks of a GPU: registers, counted by the model, and words of memory. What the ways
-// to memory cost is access/'s: tests/module/test_cost.py and tests/module/test_cost_contexts.py.
+// to memory cost is access/'s: tests/module/test_cost.py.
 #include "bench.hpp"
 #include "page_tables.hpp"
 #include "text.hpp"

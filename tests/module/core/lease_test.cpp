@@ -2,6 +2,7 @@
 // Leases in general, of gates and of switches, on a GPU that others change, too: what is undone,
 // what is left alone because others have changed it since, and the lines in the log.
 #include "leases.hpp"
+#include "text.hpp"
 
 extern "C" {
 #include "hw/runlist.h"
@@ -144,6 +145,7 @@ TEST_P(Leases, AnAnswerThatIsTooLongIsAnError) {
 
 TEST_P(Leases, OfGatesUndoOnlyWhatTheyDid) {
     ASSERT_EQ(write("scheduling", "0 off"), 0);
+    EXPECT_TRUE(has(machine.done, "set scheduling of 1 runlist: 0 off ("));
     {
         Open open(machine, file("scheduling"));
         ASSERT_EQ(open.write("lease 0 off").error, 0);
@@ -228,6 +230,8 @@ TEST_P(Leases, ARunlistThatFailsEndsTheRequest) {
     ASSERT_EQ(write("preempt_tsg", "0:1 0:0"), 0);
     EXPECT_EQ(machine.writes(runlist()->base + ops->tsg), 2);
     EXPECT_TRUE(has(machine.done, "preempted 2 TSGs: 0:1 0:0 ("));
+    ASSERT_EQ(write("preempt_tsg", "0:1"), 0);
+    EXPECT_TRUE(has(machine.done, "preempted 1 TSG: 0:1 ("));
 }
 
 /// Before a driver is bound or unbound: what was changed is the present owner's.
@@ -324,6 +328,17 @@ TEST_P(Leases, OfOneRunlistWhereAnotherCannotBeRead) {
     EXPECT_EQ(some.text, expected);
     EXPECT_EQ(write("scheduling", "0 off"), 0);
     EXPECT_EQ(write("scheduling", "0 on"), 0);
+    // the same if the unreadable one is the first
+    machine.on_read = [this](u32 offset) {
+        return offset == gate() ? std::optional(0xbadf5040) : std::nullopt;
+    };
+    EXPECT_EQ(write("scheduling", std::to_string(second.id) + " off"), 0);
+    expected = before;
+    expected.replace(expected.find("\n0 on\n"), 6, "\n0 unreadable\n");
+    expected.replace(expected.find(line + "on\n"), (line + "on\n").size(), line + "off\n");
+    EXPECT_EQ(read(machine, file("scheduling")).text, expected);
+    EXPECT_EQ(write("scheduling", "0 off"), -EIO);
+    EXPECT_EQ(write("scheduling", std::to_string(second.id) + " on"), 0);
     go();
     EXPECT_EQ(read(machine, file("scheduling")).error, -ENODEV);
     machine.on_read = nullptr;
@@ -383,6 +398,42 @@ TEST_P(Leases, OfASwitchWhoseListTheDriverReplaced) {
     EXPECT_TRUE(machine.written.empty());
     EXPECT_TRUE(has(machine.done, "lease over: resubmitted 0 runlists"));
     EXPECT_TRUE(machine.errors.empty());
+    EXPECT_EQ(shim.in_use, in_use);
+}
+
+/// The TSGs of the list in force.
+std::vector<unsigned> listed_tsgs(const Text &list) {
+    std::vector<unsigned> found;
+    for (const Box &box : of_kind(boxes(list.text), "TSG Entry"))
+        found.push_back(*box.number);
+    return found;
+}
+
+TEST_P(Leases, OfASwitchThatAnotherOneHasReplaced) {
+    {
+        Open open(machine, file("switch_to_tsg"));
+        ASSERT_EQ(open.write("lease 0:1").error, 0);
+        ASSERT_EQ(write("switch_to_tsg", "0:2"), 0);
+        machine.written.clear();
+    }
+    EXPECT_TRUE(machine.written.empty());
+    EXPECT_EQ(listed_tsgs(read(machine, file("runlist0_brief"))), std::vector<unsigned>{2});
+    ASSERT_EQ(write("resubmit_runlist", "0"), 0);
+    EXPECT_EQ(listed_tsgs(read(machine, file("runlist0_brief"))), (std::vector<unsigned>{0, 1, 2}));
+    EXPECT_EQ(shim.in_use, in_use);
+}
+
+TEST_P(Leases, OfASwitchWhoseListWasResubmittedMeanwhile) {
+    {
+        Open open(machine, file("switch_to_tsg"));
+        ASSERT_EQ(open.write("lease 0:1").error, 0);
+        ASSERT_EQ(write("resubmit_runlist", "0"), 0);
+        EXPECT_EQ(listed_tsgs(read(machine, file("runlist0_brief"))),
+                  (std::vector<unsigned>{0, 1, 2}));
+        machine.written.clear();
+    }
+    EXPECT_TRUE(machine.written.empty());
+    EXPECT_TRUE(has(machine.done, "lease over: resubmitted 0 runlists"));
     EXPECT_EQ(shim.in_use, in_use);
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Leases of timeslices, while a driver changes the list.
 #include "leases.hpp"
+#include "text.hpp"
+
+#include <optional>
 
 namespace core {
 namespace {
@@ -31,7 +34,8 @@ TEST_P(Timeslices, AreRestoredWithTheirLease) {
         Open open(machine, file("set_timeslice"));
         const Text answer = open.write("lease 0:1 4000");
         ASSERT_EQ(answer.error, 0);
-        EXPECT_NE(answer.text.find("headers: 1\n"), std::string::npos);
+        EXPECT_EQ(answer.text, "runlist: 0\ntsg: 1\nasked_us: 4000.000\nold_us: 1998.848\n"
+                               "new_us: 3997.696\ntimeout: 244\nscale: 4\nheaders: 1\n");
         EXPECT_NE(word(), old);
         machine.written.clear();
     }
@@ -66,6 +70,48 @@ TEST_P(Timeslices, ThatSomebodyHasChangedSinceAreLeftAlone) {
     EXPECT_TRUE(machine.written.empty());
     EXPECT_TRUE(machine.errors.empty());
     EXPECT_TRUE(has(machine.done, "lease over: set the timeslice of 0 TSGs"));
+}
+
+TEST_P(Timeslices, ThatAnotherRequestHasChangedSinceAreLeftAlone) {
+    u32 theirs = 0;
+    {
+        Open open(machine, file("set_timeslice"));
+        ASSERT_EQ(open.write("lease 0:1 500").error, 0);
+        ASSERT_EQ(write("set_timeslice", "0:1 3000"), 0);
+        theirs = word();
+        EXPECT_NE(theirs, old);
+        machine.written.clear();
+    }
+    EXPECT_EQ(word(), theirs);
+    EXPECT_TRUE(machine.written.empty());
+    EXPECT_TRUE(machine.errors.empty());
+}
+
+/// A list of the module's own comes and goes while a timeslice is leased, in either order.
+TEST_P(Timeslices, AreRestoredWhicheverListIsInForce) {
+    const auto where = [this] {
+        Fields head = boxes(read(machine, file("runlist0_brief")).text).at(0).fields;
+        return head["Address"] + " " + head["Entries"];
+    };
+    const std::string drivers = where();
+    for (const bool list_first : {false, true}) {
+        std::optional<Open> list, slice;
+        const auto take_list = [&] {
+            return list.emplace(machine, file("switch_to_tsg")).write("lease 0:1").error;
+        };
+        ASSERT_EQ(list_first ? take_list() : 0, 0);
+        ASSERT_EQ(slice.emplace(machine, file("set_timeslice")).write("lease 0:1 500").error, 0);
+        ASSERT_EQ(list_first ? 0 : take_list(), 0);
+        EXPECT_NE(where(), drivers) << list_first;
+        EXPECT_EQ(word() == old, list_first); // then it is the module's list that has it
+        (list_first ? list : slice).reset();
+        EXPECT_EQ(word(), old) << list_first;
+        (list_first ? slice : list).reset();
+        EXPECT_EQ(word(), old) << list_first;
+        EXPECT_EQ(where(), drivers) << list_first;
+        EXPECT_TRUE(machine.errors.empty()) << list_first;
+        EXPECT_EQ(shim.in_use, in_use) << list_first;
+    }
 }
 
 TEST_P(Timeslices, OfAListThatTheDriverReplacedAreLeftAlone) {

@@ -3,6 +3,7 @@
 // is still that of the same context, and the mode the one that was set.
 #include "bench.hpp"
 #include "meddled.hpp"
+#include "text.hpp"
 
 extern "C" {
 #include "hw/ctxsw.h"
@@ -191,6 +192,30 @@ TEST_P(PreemptionMode, IsSaid) {
     EXPECT_EQ(machine.done, (std::vector<std::string>{
                                 "set the preemption mode of 1 channel: 0:2 wfi (by uid 0)\n",
                                 "set the preemption mode of 1 channel: 0:1 cta (by uid 0)\n"}));
+}
+
+/// In the runlist's file, where channel 2 shares the context of channel 1. CILP takes a save area,
+/// which not all contexts have.
+TEST_P(PreemptionMode, IsShownInTheContext) {
+    const std::vector<File> all = files(machine);
+    const File list = *std::ranges::find(all, "runlist0", &File::name);
+    const auto shown = [&] {
+        for (const Instance &one : instances(read(machine, list).text))
+            if (one.channel == 1 && one.context)
+                return one.context->at("Compute Preemption");
+        return std::string("nothing");
+    };
+    std::string expected = "CTA";
+    EXPECT_EQ(shown(), expected);
+    for (const auto &[word, mode] :
+         {std::pair("wfi", "WFI"), std::pair("cta", "CTA"), std::pair("cilp", "CILP"),
+          std::pair("wfi", "WFI"), std::pair("cta", "CTA")}) {
+        const int error = Open(machine, file).write(std::string("0:2 ") + word).error;
+        EXPECT_TRUE(!error || (error == -EOPNOTSUPP && mode == std::string("CILP"))) << error;
+        if (!error)
+            expected = mode;
+        EXPECT_EQ(shown(), expected) << word;
+    }
 }
 
 TEST_P(PreemptionMode, BetweenInstructionsTakesASaveArea) {

@@ -47,6 +47,25 @@ class Switch : public testing::TestWithParam<std::string>, protected ThreeTasks 
         }
         return found;
     }
+    /// Returns, by TSG, its entries of a list: kinds, numbers and the fields that only a driver or
+    /// a request changes.
+    std::map<std::string, std::vector<std::string>> groups(u32 list) {
+        std::map<std::string, std::vector<std::string>> found;
+        std::vector<std::string> *group = nullptr;
+        const std::string name = "runlist" + std::to_string(list) + "_brief";
+        for (Box &box : entries(read(machine, file(name)).text)) {
+            if (box.kind == "TSG Entry")
+                group = &found[std::to_string(*box.number)];
+            else if (group == nullptr || box.indent == 0)
+                continue;
+            std::string text = box.kind + " " + std::to_string(*box.number);
+            for (const char *const key : {"Scale", "Timeout", "Length", "Truncated", "Enabled",
+                                          "Runqueue", "Instance Block"})
+                text += " " + box.fields[key];
+            group->push_back(text);
+        }
+        return found;
+    }
     [[nodiscard]] u64 at(u32 entry) const { return drivers.addr + entry * entry_bytes; }
     [[nodiscard]] u32 word(u64 address) {
         return *machine.Model::memory_read(drivers.aperture, address);
@@ -124,6 +143,32 @@ TEST_P(Switch, IsUndoneWithItsLease) {
     EXPECT_EQ(shim.in_use, in_use);
     EXPECT_EQ(Open(machine, file("switch_to_tsg")).write("lease 0:7").error, -EINVAL);
     EXPECT_EQ(shim.in_use, in_use);
+}
+
+/// The others' lists stay.
+TEST_P(Switch, LeavesEachTsgInTurnAsItWas) {
+    machine.restart("fig6");
+    machine.model().advance(5000 * nvmodel::ns_per_us);
+    std::vector<u32> lists;
+    for (u32 i = 0; i < gpu()->topology.runlists; i++)
+        lists.push_back(gpu()->topology.runlist[i].id);
+    std::map<u32, std::map<std::string, std::vector<std::string>>> before;
+    for (const u32 list : lists)
+        before[list] = groups(list);
+    unsigned switched = 0;
+    for (const u32 list : lists)
+        for (const auto &[tsg, group] : before[list]) {
+            ASSERT_EQ(switch_to(std::to_string(list) + ":" + tsg), 0) << list << ":" << tsg;
+            auto expected = before;
+            expected[list] = {{tsg, group}};
+            for (const u32 one : lists)
+                EXPECT_EQ(groups(one), expected[one]) << list << ":" << tsg;
+            ASSERT_EQ(Open(machine, file("resubmit_runlist")).write(std::to_string(list)).error, 0);
+            for (const u32 one : lists)
+                EXPECT_EQ(groups(one), before[one]) << list << ":" << tsg;
+            switched++;
+        }
+    EXPECT_GT(switched, 1U);
 }
 
 /// A request about the list in force.

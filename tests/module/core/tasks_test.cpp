@@ -354,6 +354,28 @@ TEST_P(Tasks, HaveTheirTimeAgainAfterALease) {
     EXPECT_EQ((gained(10 * slice)[{0, 1}]), 0);
 }
 
+/// At its end, the list of a driver that has submitted meanwhile stays.
+TEST_P(Tasks, OfADriverThatSubmitsAreLeftAloneByALease) {
+    const std::vector<File> all = files(bench.machine);
+    for (const auto &[name, text] :
+         {std::pair("set_timeslice", "lease 0:1 4000"), std::pair("switch_to_tsg", "lease 0:1")}) {
+        Fields where;
+        nvmodel::Statistics &statistics = bench.machine.model().statistics();
+        {
+            Open open(bench.machine, *std::ranges::find(all, name, &File::name));
+            EXPECT_EQ(open.write(text).error, 0) << name;
+            static_cast<void>(bench.ask("submit 0"));
+            advance(100);
+            where = location();
+            statistics.reset();
+        }
+        for (const auto &[block, counts] : statistics.blocks().at(nvmodel::Bar::registers))
+            EXPECT_EQ(counts.writes, 0U) << name << ": " << block;
+        EXPECT_EQ(location(), where) << name;
+        expect_even();
+    }
+}
+
 /// Headers in system memory, and several of one TSG.
 TEST_P(Tasks, OfSeveralHeadersAreAsBeforeAfterALease) {
     for (const auto &[workload, tsg] : {std::pair("sysmem", 1U), std::pair("mixed", 10U)}) {

@@ -13,6 +13,35 @@ namespace {
 
 constexpr std::size_t columns = 48;
 
+struct BoxKind {
+    bool numbered;
+    std::string fields; // in any order
+};
+const std::map<std::string, BoxKind> box_kinds{
+    {"Runlist", {true, "Entries, TSGs, Channels, Pending, Address, Aperture, Snapshot"}},
+    {"TSG Entry", {true, "Scale, Timeout, Timeslice (us), Length, Truncated"}},
+    {"Channel Info",
+     {true, "Enabled, Next, Force CTX Reload, Enable set, Enable clear, PBDMA Faulted, "
+            "ENG Faulted, Status, Busy, Status Name, Bound, Runqueue, Instance Block, "
+            "Instance Aperture, On PBDMA, On ENG, Pending, CTX Reload, PBDMA Busy, ENG Busy, "
+            "Acquire Fail, Error"}},
+    {"Unknown Entry", {true, "Word 0, Word 1, Word 2, Word 3"}},
+    {"Instance Block",
+     {false, "Page Tables, Big Page Size (KiB), Page Directory, Page Directory Aperture, "
+             "Page Directory Volatile, VA Limit, Target Engine, Privileged, VEID, PASID, ATS, "
+             "Engine WFI Pointer, Engine WFI Aperture, Engine WFI Mode, Subcontexts, Context, "
+             "Error, Same as Channel"}},
+    {"Subcontext",
+     {true, "Page Directory, Page Directory Aperture, Page Directory Volatile, PASID, ATS"}},
+    {"Context",
+     {false, "Context ID, Type, Graphics Preemption, Compute Preemption, Saves, Restores, "
+             "WFI Saves, CTA Saves, GFXP Saves, CILP Saves, Image, Image Address, Image Aperture"}},
+};
+
+bool is_field(const BoxKind &kind, const std::string &name) {
+    return (", " + kind.fields + ", ").find(", " + name + ", ") != std::string::npos;
+}
+
 /// Without any of those characters at its ends.
 std::string trimmed(const std::string &text, const char *characters) {
     const std::size_t first = text.find_first_not_of(characters);
@@ -57,6 +86,38 @@ std::vector<Box> boxes(const std::string &text) {
     }
     EXPECT_FALSE(open) << "the last box is not closed";
     return all;
+}
+
+void expect_known_boxes(const std::string &text) {
+    std::optional<std::size_t> channel; // indent of the last one, if what follows may be below it
+    bool first = true;
+    for (const Box &box : boxes(text)) {
+        const auto kind = box_kinds.find(box.kind);
+        if (kind == box_kinds.end()) {
+            ADD_FAILURE() << "an unknown box: " << box.kind;
+            continue;
+        }
+        EXPECT_EQ(box.number.has_value(), kind->second.numbered) << box.kind;
+        for (const auto &[key, value] : box.fields)
+            EXPECT_TRUE(is_field(kind->second, key)) << box.kind << ": " << key;
+        EXPECT_EQ(first, box.kind == "Runlist");
+        first = false;
+        if (box.kind == "Channel Info") {
+            EXPECT_TRUE(box.indent == 0 || box.indent == 2) << *box.number;
+            channel = box.indent;
+        } else if (box.kind == "Instance Block" || box.kind == "Subcontext" ||
+                   box.kind == "Context") {
+            EXPECT_TRUE(channel && box.indent == *channel + 2) << box.kind;
+        } else {
+            EXPECT_EQ(box.indent, 0U) << box.kind;
+            channel.reset();
+        }
+    }
+    EXPECT_FALSE(first) << "no box";
+    EXPECT_TRUE(
+        text.ends_with('\n') &&
+        std::ranges::all_of(text, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }))
+        << "no printable lines";
 }
 
 std::vector<Box> of_kind(const std::vector<Box> &all, const std::string &kind) {

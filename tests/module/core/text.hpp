@@ -20,6 +20,9 @@ struct Box {
 
 /// Of a runlist file, in order; anything else in it fails the test.
 [[nodiscard]] std::vector<Box> boxes(const std::string &text);
+/// Fails the test if a box of a runlist file stands where none of its kind may, or has a field that
+/// boxes of its kind do not have (docs/proc.md).
+void expect_known_boxes(const std::string &text);
 [[nodiscard]] std::vector<Box> of_kind(const std::vector<Box> &all, const std::string &kind);
 /// The list's own, without what is shown below channels.
 [[nodiscard]] std::vector<Box> entries(const std::string &text);

@@ -44,6 +44,28 @@ class Timeslice : public testing::TestWithParam<std::string> {
                 found.push_back(box.fields["Timeslice (us)"]);
         return found;
     }
+    struct Header {
+        u32 runlist;
+        unsigned tsg;
+        Fields fields;
+        std::vector<unsigned> channels;
+        bool operator==(const Header &) const = default;
+    };
+    /// All of the GPU, in their order.
+    std::vector<Header> headers() {
+        std::vector<Header> found;
+        for (u32 i = 0; i < machine.gpu()->topology.runlists; i++) {
+            const u32 id = machine.gpu()->topology.runlist[i].id;
+            const std::string name = "runlist" + std::to_string(id) + "_brief";
+            for (const Box &box : entries(read(machine, file(name)).text)) {
+                if (box.kind == "TSG Entry")
+                    found.push_back({id, *box.number, box.fields, {}});
+                else if (box.kind == "Channel Info" && box.indent != 0)
+                    found.back().channels.push_back(*box.number);
+            }
+        }
+        return found;
+    }
     [[nodiscard]] u32 word(u64 address) {
         return *machine.Model::memory_read(loc.aperture, address);
     }
@@ -80,11 +102,14 @@ TEST_P(Timeslice, IsTold) {
     EXPECT_EQ(set("0:1 8556380.160").text,
               "runlist: 0\ntsg: 1\nasked_us: 8556380.160\nold_us: 261.120\n"
               "new_us: 8556380.160\ntimeout: 255\nscale: 15\nheaders: 1\n");
+    EXPECT_EQ(set("0:2 3.000").text, "runlist: 0\ntsg: 2\nasked_us: 3.000\nold_us: 1.024\n"
+                                     "new_us: 2.048\ntimeout: 2\nscale: 0\nheaders: 1\n");
     EXPECT_EQ(machine.done, (std::vector<std::string>{
                                 "set the timeslice of 1 TSG: 0:1 1499.136 us (by uid 0)\n",
                                 "set the timeslice of 1 TSG: 0:1 261.120 us (by uid 0)\n",
                                 "set the timeslice of 1 TSG: 0:2 1.024 us (by uid 0)\n",
-                                "set the timeslice of 1 TSG: 0:1 8556380.160 us (by uid 0)\n"}));
+                                "set the timeslice of 1 TSG: 0:1 8556380.160 us (by uid 0)\n",
+                                "set the timeslice of 1 TSG: 0:2 2.048 us (by uid 0)\n"}));
     EXPECT_EQ(shown(0), std::vector<std::string>{"1998.848"});
     EXPECT_TRUE(machine.errors.empty());
 }
@@ -95,6 +120,34 @@ TEST_P(Timeslice, IsToldOfAllHeaders) {
                                      "new_us: 4980.736\ntimeout: 152\nscale: 5\nheaders: 2\n");
     EXPECT_EQ(shown(10), (std::vector<std::string>{"4980.736", "4980.736"}));
     EXPECT_EQ(shown(12), std::vector<std::string>{"999.424"});
+}
+
+TEST_P(Timeslice, IsThatOfOneTsgAlone) {
+    begin("mixed");
+    const std::vector<Header> before = headers();
+    EXPECT_GT(before.size(), 3U);
+    unsigned tried = 0;
+    for (const Header &one : before) {
+        // asking for the timeslice gives the same words again if it is not 0 and has the least
+        // scale
+        const unsigned long least = one.fields.at("Scale") == "0" ? 1 : 128;
+        if (std::stoul(one.fields.at("Timeout")) < least)
+            continue;
+        tried++;
+        const std::string name = std::to_string(one.runlist) + ":" + std::to_string(one.tsg) + " ";
+        std::vector<Header> expected = before;
+        for (Header &header : expected)
+            if (header.runlist == one.runlist && header.tsg == one.tsg) {
+                header.fields["Timeout"] = "244";
+                header.fields["Scale"] = "1";
+                header.fields["Timeslice (us)"] = "499.712";
+            }
+        ASSERT_EQ(set(name + "500").error, 0) << name;
+        EXPECT_TRUE(headers() == expected) << name;
+        ASSERT_EQ(set(name + one.fields.at("Timeslice (us)")).error, 0) << name;
+        EXPECT_TRUE(headers() == before) << name;
+    }
+    EXPECT_GT(tried, 3U);
 }
 
 /// A second request that finds the list as it left it.

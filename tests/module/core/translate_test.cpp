@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // What `translate` answers, to the letter: page tables of each version, written down by hand.
 #include "bench.hpp"
+#include "page_tables.hpp"
+#include "text.hpp"
 
 extern "C" {
 #include "hw/ramin.h"
@@ -8,7 +10,9 @@ extern "C" {
 #include <linux/capability.h>
 
 #include <array>
+#include <map>
 #include <set>
+#include <sstream>
 
 namespace core {
 namespace {
@@ -260,6 +264,127 @@ TEST_F(Version3, ASmallPage) {
            "flags: privileged read-only no-atomics volatile kind=6\n"
            "error: -\n");
 }
+
+// --- requests on every board ---
+
+class TranslateRequest : public OnBoard {
+  protected:
+    void SetUp() override { layout = bench.layout(); }
+
+    Text ask(const std::string &request) { return bench.write("translate", request); }
+    std::string answer(const std::string &request) {
+        const Text got = ask(request);
+        EXPECT_EQ(got.error, 0) << request;
+        return got.text;
+    }
+    void refuse(const std::string &request, int error) {
+        const Text got = ask(request);
+        EXPECT_EQ(got.error, error) << '"' << request << '"';
+        EXPECT_EQ(got.text, "") << '"' << request << '"';
+    }
+    /// "0:2"
+    static std::string name(const Json &channel) {
+        return channel.at("runlist").dump() + ":" + channel.at("channel").dump();
+    }
+
+    Json layout;
+};
+
+TEST_P(TranslateRequest, AreNoJunk) {
+    for (const char *const text : {"",
+                                   " ",
+                                   "\n",
+                                   "x",
+                                   "0x1000",
+                                   "x 0",
+                                   "0x1000 x",
+                                   "0x1000 0 x",
+                                   "0x1000:vid",
+                                   "0x1000:bad 0",
+                                   "0x1000: 0",
+                                   ":vid 0",
+                                   "0x1000:vid 0 base",
+                                   "0x1000 0 v4",
+                                   "0x1000 0 v0",
+                                   "0x1000 0 4k",
+                                   "0x1000 0 0",
+                                   "0x1000:vid:vid 0",
+                                   "0x1000 -1x",
+                                   "0x1000 0x",
+                                   "1000:0 0",
+                                   "0:0 0 v2",
+                                   "0:0 0 based",
+                                   "0:0",
+                                   "0x1000, 0",
+                                   "0x1001 0",
+                                   "0x1000 0 v2 v2 v2",
+                                   "0:99999 0"})
+        refuse(text, -EINVAL);
+    refuse(std::string("0x1000 0\0", 9), -EINVAL);
+    refuse("0:" + std::to_string(bench.machine.model().board().channels - 1) + " 0", -EINVAL);
+}
+
+TEST_P(TranslateRequest, OfNumbersThatAreTooLarge) {
+    for (const std::string text : {"0x1000 100000000000000000000", "0x1000 0x0200000000000000",
+                                   "100000000000000000000 0", "0x10000000000000000 0"})
+        refuse(text, -ERANGE);
+    refuse(name(layout.at("channels").at(0)) + " 0x0200000000000000", -ERANGE);
+}
+
+/// Version 1 has 40 bits, 2 has 49 and 3 has 57. The longer ones are also taken as CPUs extend
+/// their sign.
+TEST_P(TranslateRequest, EndWhereTheAddressesOfTheVersionEnd) {
+    const std::map<unsigned, unsigned> bits_of{{1, 40}, {2, 49}, {3, 57}};
+    for (const Space &space : spaces(bench, layout)) {
+        const unsigned bits = bits_of.at(space.version());
+        answer(space.request((std::uint64_t{1} << bits) - 1));
+        refuse(space.request(std::uint64_t{1} << bits), -ERANGE);
+        refuse(space.request(~std::uint64_t{0} << (bits + 1)), -ERANGE);
+        if (bits > 40)
+            answer(space.request(~std::uint64_t{0} << (bits - 1)));
+    }
+}
+
+/// A page, or why there is none.
+TEST_P(TranslateRequest, AreAnsweredWithAResultOrAnError) {
+    const std::vector<std::string> keys{
+        "virtual_address", "page_directory", "page_tables", "result",
+        "page_size",       "flags",          "error"};
+    for (const Space &space : spaces(bench, layout))
+        for (const std::uint64_t va :
+             {0x0UL, 0x1000UL, 0x200000UL, 0x12345678UL, 0x7fffffffffUL, 0xffffffffffUL}) {
+            const std::string text = answer(space.request(va));
+            Fields said = pairs(text);
+            for (const std::string &key : keys)
+                EXPECT_NE(said[key], "") << key << "\n" << text;
+            EXPECT_EQ(said["virtual_address"], va ? hex(va) : "0") << text;
+            EXPECT_EQ(said["page_directory"],
+                      space.directory().at("address").get<std::string>() + " " +
+                          space.directory().at("aperture").get<std::string>());
+            EXPECT_EQ(said["page_tables"], std::to_string(space.version()));
+            EXPECT_NE(said["result"] == "-", said["error"] == "-") << text;
+        }
+}
+
+/// "base" leaves the subcontexts out.
+TEST_P(TranslateRequest, OfAChannelsBaseAreThoseOfItsPageDirectory) {
+    bench.machine.restart("fig6");
+    layout = bench.layout();
+    unsigned compared = 0;
+    for (const Json &one : layout.at("address_spaces")) {
+        const Space space(bench, layout, one);
+        for (const Json &channel : layout.at("channels")) {
+            if (channel.at("page_directory").at("address") != space.directory().at("address"))
+                continue;
+            EXPECT_EQ(answer(name(channel) + " 0x200000 base"), answer(space.request(0x200000)));
+            answer(name(channel) + " 0x200000\n");
+            compared++;
+        }
+    }
+    EXPECT_EQ(compared, layout.at("channels").size());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TranslateRequest, testing::ValuesIn(all_boards()), name_of_board);
 
 // --- which there are ---
 

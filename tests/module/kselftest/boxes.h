@@ -36,9 +36,9 @@ struct line {
 bool next_line(const char **text, struct line *line);
 
 /*
- * NULL if the text has the form in docs/proc.md: each line 48 columns of
- * printable ASCII, known boxes in order, in each known keys. Otherwise what is
- * wrong; `line` is then the one in question.
+ * Returns NULL if the text is whole: each line 48 columns of printable ASCII, in
+ * known boxes that end. Otherwise returns what is wrong; `line` is then the one
+ * in question. Which keys a box has: tests/module/core/boxes_test.cpp.
  */
 const char *boxes_fault(const char *text, struct line *line);
 

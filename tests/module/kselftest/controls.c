@@ -46,15 +46,6 @@ int control_format(const struct gpu *gpu, const char *file, const char *format,
 	return control(gpu, file, text);
 }
 
-void mode_word(const char *shown, char word[8])
-{
-	size_t i = 0;
-
-	for (; shown[i] && i < 7; i++)
-		word[i] = (char)tolower((unsigned char)shown[i]);
-	word[i] = '\0';
-}
-
 /* One with a mode in its context, so that it can get another. */
 static const struct channel *with_mode(const struct channels *channels)
 {

@@ -41,9 +41,6 @@ size_t working_requests(const struct gpu *gpu,
 size_t need_requests(const struct gpu *gpu,
 		     struct request requests[REQUESTS_MAX]);
 
-/* "CTA" of a runlist file is "cta" for preemption_mode. */
-void mode_word(const char *shown, char word[8]);
-
 /* What names the channel on this GPU, whatever its generation. */
 void target_of(const struct gpu *gpu, const struct channel *channel,
 	       char target[TARGET_MAX]);

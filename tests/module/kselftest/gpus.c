@@ -187,14 +187,6 @@ void gpu_pci_address(const struct gpu *gpu, char value[VALUE_MAX])
 	free(parent);
 }
 
-unsigned long gpu_info_number(const struct gpu *gpu, const char *key)
-{
-	char value[VALUE_MAX];
-
-	gpu_info(gpu, key, value);
-	return strtoul(value, NULL, 0);
-}
-
 bool gpu_ids_are_global(const struct gpu *gpu)
 {
 	char value[VALUE_MAX];

@@ -39,7 +39,6 @@ struct tsg {
 	unsigned int timeout;
 	unsigned int scale;
 	char timeslice[24]; /* in microseconds */
-	size_t channels; /* that follow it in the list */
 };
 
 struct tsgs {
@@ -74,9 +73,8 @@ bool gpu_file_of(int fd, unsigned int *gpu, char file[48]);
 /* All files in order of name; or those that have the mode bits `mode`. */
 void gpu_files(const struct gpu *gpu, unsigned int mode, struct files *files);
 
-/* The value of `key` in "info", "" if it has none; as a number, 0 if it is none. */
+/* The value of `key` in "info", "" if it has none. */
 void gpu_info(const struct gpu *gpu, const char *key, char value[VALUE_MAX]);
-unsigned long gpu_info_number(const struct gpu *gpu, const char *key);
 /* Where it is on PCI, or what an SoC's GPU is shown through; "" if nowhere. */
 void gpu_pci_address(const struct gpu *gpu, char value[VALUE_MAX]);
 bool gpu_ids_are_global(const struct gpu *gpu);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * Files that answer what was written through the same open file: translate and
- * set_timeslice.
+ * set_timeslice. What they answer and refuse: tests/module/core.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,11 +27,8 @@ struct asked {
 /* ---- page directories that runlists show ---- */
 
 struct directory {
-	unsigned int runlist;
-	unsigned int channel;
 	char address[32];
 	char aperture[8];
-	bool subcontexts; /* then compute work may use another one */
 };
 
 /* The last channel that shows one of its own. */
@@ -44,15 +41,13 @@ static bool find_directory(const struct gpu *gpu, struct directory *found)
 	for (size_t i = 0; i < count; i++) {
 		char *text = gpu_runlist(gpu, runlists[i]);
 		const char *at = text;
-		struct directory one = { .runlist = runlists[i] };
+		struct directory one = { 0 };
 		enum box_kind kind = BOX_KINDS;
 		struct line line;
 
 		while (next_line(&at, &line)) {
 			if (line.title)
 				kind = line.kind;
-			if (line.title && kind == BOX_CHANNEL)
-				one.channel = line.number;
 			if (kind != BOX_INSTANCE)
 				continue;
 			if (!strcmp(line.key, "Page Directory"))
@@ -62,7 +57,6 @@ static bool find_directory(const struct gpu *gpu, struct directory *found)
 				snprintf(one.aperture, sizeof(one.aperture),
 					 "%.7s", line.value);
 			if (!strcmp(line.key, "Subcontexts")) {
-				one.subcontexts = line.value[0] != '-';
 				*found = one;
 				any = true;
 			}
@@ -96,18 +90,6 @@ static char *answer(int fd, const char *file, size_t *size)
 
 	ASSERT(text && text[0], "%s: no answer: %s", file,
 	       text ? "nothing to read" : strerror(errno));
-	return text;
-}
-
-static char *ask_once(const struct gpu *gpu, const char *file,
-		      const char *request)
-{
-	int fd = open_asked(gpu, file), error = ask(fd, request);
-	char *text;
-
-	ASSERT(!error, "%s: \"%s\": %s", file, request, strerror(error));
-	text = answer(fd, file, NULL);
-	close(fd);
 	return text;
 }
 
@@ -323,225 +305,35 @@ static void test_inherited(const struct gpu *gpu)
 	}
 }
 
-/* ---- translate ---- */
+/* ---- what the kernel takes of a write ---- */
 
-/* The value of "key: value" in an answer; "" if it has none. */
-static void value_of(const char *text, const char *key, char value[VALUE_MAX])
+static void refuse(const struct gpu *gpu, int fd, const void *bytes,
+		   size_t size, int error)
 {
-	size_t length = strlen(key);
+	struct asked asked[ASKED];
 
-	value[0] = '\0';
-	while (*text) {
-		size_t line = strcspn(text, "\n");
-
-		if (!strncmp(text, key, length) &&
-		    !strncmp(text + length, ": ", 2)) {
-			snprintf(value, VALUE_MAX, "%.*s",
-				 (int)(line - length - 2), text + length + 2);
-			return;
-		}
-		text += line + (text[line] == '\n');
-	}
-}
-
-static void test_walk(const struct gpu *gpu)
-{
-	static const char *const keys[] = { "virtual_address", "page_directory",
-		"page_tables", "result", "page_size", "flags", "error" };
-	static const unsigned long addresses[] = { 0, 0x1000, 0x200000,
-		0x12345678, 0x7fffffffff, 0xffffffffff };
-	struct directory directory;
-	char value[VALUE_MAX], request[REQUEST_MAX];
-
-	need_file(gpu, TRANSLATE);
-	ASSERT(find_directory(gpu, &directory), "no instance block is shown");
-	for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
-		char *text, result[VALUE_MAX], error[VALUE_MAX];
-
-		snprintf(request, sizeof(request), "%s:%s %#lx",
-			 directory.address, directory.aperture, addresses[i]);
-		text = ask_once(gpu, TRANSLATE, request);
-		for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); k++) {
-			value_of(text, keys[k], value);
-			EXPECT(value[0], "\"%s\": no %s", request, keys[k]);
-		}
-		value_of(text, "virtual_address", value);
-		EXPECT(strtoul(value, NULL, 0) == addresses[i],
-		       "\"%s\": is about %s", request, value);
-		value_of(text, "page_directory", value);
-		EXPECT(strtoul(value, NULL, 0) ==
-		       strtoul(directory.address, NULL, 0) &&
-		       strstr(value, directory.aperture), "\"%s\": walks %s",
-		       request, value);
-		value_of(text, "result", result);
-		value_of(text, "error", error);
-		EXPECT(!strcmp(result, "-") == !!strcmp(error, "-"),
-		       "\"%s\": result %s, error %s", request, result, error);
-		free(text);
-	}
-}
-
-/* The answer for a channel's directory is that for its number. */
-static void test_by_channel(const struct gpu *gpu)
-{
-	struct directory directory;
-	char channel[REQUEST_MAX], page_directory[REQUEST_MAX], *a, *b;
-
-	need_file(gpu, TRANSLATE);
-	ASSERT(find_directory(gpu, &directory), "no instance block is shown");
-	snprintf(channel, sizeof(channel), "%u:%u 0x200000 base",
-		 directory.runlist, directory.channel);
-	snprintf(page_directory, sizeof(page_directory), "%s:%s 0x200000",
-		 directory.address, directory.aperture);
-	a = ask_once(gpu, TRANSLATE, channel);
-	b = ask_once(gpu, TRANSLATE, page_directory);
-	if (strcmp(a, b)) {
-		EXPECT(false, "\"%s\" and \"%s\" differ", channel,
-		       page_directory);
-		ktap_note_difference(a, b);
-	}
-	snprintf(channel, sizeof(channel), "%u:%u 0x200000\n",
-		 directory.runlist, directory.channel);
-	free(ask_once(gpu, TRANSLATE, channel));
-	free(a);
-	free(b);
-}
-
-static void refuse(int fd, const char *request, int error, int or_error)
-{
-	int got = ask(fd, request);
-
-	EXPECT(got == error || (or_error && got == or_error),
-	       "\"%.60s\": %s, want %s", request,
-	       got ? strerror(got) : "taken", strerror(error));
+	all_asked(gpu, asked);
+	EXPECT(!ask(fd, asked[0].text[0]), "ask: %s", strerror(errno));
+	EXPECT(syscall(SYS_write, fd, bytes, size) < 0 && errno == error,
+	       "%zu bytes: %s, want %s", size, strerror(errno),
+	       strerror(error));
 	expect_no_data(fd, TRANSLATE, "after that");
 }
 
-static void test_junk(const struct gpu *gpu)
+/* A bad buffer, too many bytes. */
+static void test_limits(const struct gpu *gpu)
 {
-	static const char *const junk[] = {
-		"", " ", "\n", "x", "0x1000", "x 0", "0x1000 x", "0x1000 0 x",
-		"0x1000:vid", "0x1000:bad 0", "0x1000: 0", ":vid 0",
-		"0x1000:vid 0 base", "0x1000 0 v4", "0x1000 0 v0",
-		"0x1000 0 4k", "0x1000 0 0", "0x1000:vid:vid 0", "0x1000 -1x",
-		"0x1000 0x", "1000:0 0", "0:0 0 v2", "0:0 0 based", "0:0",
-		"0x1000, 0", "0x1001 0", "0x1000 0 v2 v2 v2", "0:99999 0",
-	};
-	static char long_text[1 << 14];
-	struct directory directory;
-	char text[REQUEST_MAX];
+	static char text[1 << 14];
 	int fd;
 
 	need_file(gpu, TRANSLATE);
-	ASSERT(find_directory(gpu, &directory), "no instance block is shown");
 	fd = open_asked(gpu, TRANSLATE);
-	for (size_t i = 0; i < sizeof(junk) / sizeof(*junk); i++)
-		refuse(fd, junk[i], EINVAL, 0);
-	refuse(fd, "0x1000 100000000000000000000", ERANGE, 0);
-	refuse(fd, "0x1000 0x0200000000000000", ERANGE, 0);
-	refuse(fd, "100000000000000000000 0", ERANGE, 0);
-	refuse(fd, "0x10000000000000000 0", ERANGE, 0);
-	snprintf(text, sizeof(text), "%u:%lu 0", directory.runlist,
-		 gpu_info_number(gpu, "channels") - 1);
-	refuse(fd, text, EINVAL, 0);
-	snprintf(text, sizeof(text), "%u:%u 0x0200000000000000",
-		 directory.runlist, directory.channel);
-	refuse(fd, text, ERANGE, 0);
-	if (gpu_generation(gpu) >= VOLTA)
-		refuse(fd, "0x1000 0 v1", EINVAL, 0);
-	memset(long_text, ' ', sizeof(long_text) - 1);
-	memcpy(long_text, "0x1000 0", 8);
-	refuse(fd, long_text, E2BIG, EINVAL);
-	long_text[BYTES_MAX + 1] = '\0';
-	refuse(fd, long_text, E2BIG, EINVAL);
-	EXPECT(syscall(SYS_write, fd, 16L, 4L) < 0 && errno == EFAULT,
-	       "a bad buffer: %s", strerror(errno));
-	expect_no_data(fd, TRANSLATE, "after a bad buffer");
-	EXPECT(write(fd, "0x1000 0", 9) < 0 && errno == EINVAL,
-	       "a zero byte: %s", strerror(errno));
+	memset(text, ' ', sizeof(text));
+	memcpy(text, "0x1000 0", 8);
+	refuse(gpu, fd, text, sizeof(text), E2BIG);
+	refuse(gpu, fd, text, BYTES_MAX + 1, E2BIG);
+	refuse(gpu, fd, (const void *)16, 4, EFAULT);
 	close(fd);
-}
-
-/* Version 1 has 40 bits, 2 has 49, 3 has 57; all take the sign-extended form. */
-static void test_range(const struct gpu *gpu)
-{
-	char version[VALUE_MAX], text[REQUEST_MAX];
-	struct directory directory;
-	int bits, fd;
-
-	need_file(gpu, TRANSLATE);
-	ASSERT(find_directory(gpu, &directory), "no instance block is shown");
-	gpu_info(gpu, "page_tables", version);
-	bits = version[strlen(version) - 1] == '1' ? 40 :
-	       version[strlen(version) - 1] == '2' ? 49 : 57;
-	fd = open_asked(gpu, TRANSLATE);
-	snprintf(text, sizeof(text), "%s %#lx", directory.address,
-		 (1UL << bits) - 1);
-	EXPECT(!ask(fd, text), "\"%s\": %s", text, strerror(errno));
-	free(answer(fd, TRANSLATE, NULL));
-	snprintf(text, sizeof(text), "%s %#lx", directory.address,
-		 1UL << bits);
-	refuse(fd, text, ERANGE, 0);
-	if (bits > 40) {
-		snprintf(text, sizeof(text), "%s %#lx", directory.address,
-			 ~0UL << (bits - 1));
-		EXPECT(!ask(fd, text), "\"%s\": %s", text, strerror(errno));
-		free(answer(fd, TRANSLATE, NULL));
-	}
-	snprintf(text, sizeof(text), "%s %#lx", directory.address,
-		 ~0UL << (bits + 1));
-	refuse(fd, text, ERANGE, 0);
-	close(fd);
-}
-
-/* ---- set_timeslice ---- */
-
-static void test_timeslice(const struct gpu *gpu)
-{
-	static const struct {
-		const char *asked, *got;
-		unsigned int timeout, scale;
-	} values[] = {
-		{ "1.024", "1.024", 1, 0 }, { "3.000", "2.048", 2, 0 },
-		{ "261.900", "261.120", 255, 0 },
-		{ "1500.000", "1499.136", 183, 3 },
-		{ "8556380.160", "8556380.160", 255, 15 },
-	};
-	struct tsgs tsgs;
-	const struct tsg *tsg;
-	const char *old;
-	char request[REQUEST_MAX];
-	size_t headers = 0;
-
-	need_file(gpu, TIMESLICE);
-	tsgs = gpu_tsgs(gpu);
-	ASSERT(tsgs.count, "no TSG to ask about");
-	tsg = &tsgs.at[0];
-	for (size_t i = 0; i < tsgs.count; i++)
-		headers += tsgs.at[i].runlist == tsg->runlist &&
-			   tsgs.at[i].id == tsg->id;
-	old = tsg->timeslice;
-	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-		char expected[600], *text;
-
-		snprintf(request, sizeof(request), "%u:%u %s", tsg->runlist,
-			 tsg->id, values[i].asked);
-		text = ask_once(gpu, TIMESLICE, request);
-		snprintf(expected, sizeof(expected),
-			 "runlist: %u\ntsg: %u\nasked_us: %s\nold_us: %s\n"
-			 "new_us: %s\ntimeout: %u\nscale: %u\nheaders: %zu\n",
-			 tsg->runlist, tsg->id, values[i].asked, old,
-			 values[i].got, values[i].timeout, values[i].scale,
-			 headers);
-		EXPECT(!strcmp(text, expected), "another answer than expected");
-		if (strcmp(text, expected))
-			ktap_note_difference(expected, text);
-		free(text);
-		old = values[i].got;
-	}
-	snprintf(request, sizeof(request), "%u:%u %s", tsg->runlist, tsg->id,
-		 tsg->timeslice);
-	free(ask_once(gpu, TIMESLICE, request));
 }
 
 static const struct suite_test tests[] = {
@@ -556,13 +348,7 @@ static const struct suite_test tests[] = {
 	  SUITE_CONTROLS },
 	{ "inherited", "processes share an open file's answer",
 	  test_inherited, SUITE_CONTROLS },
-	{ "walk", "translate's keys, and result or error", test_walk, 0 },
-	{ "by_channel", "a channel's number finds its page directory",
-	  test_by_channel, 0 },
-	{ "junk", "what is no request is refused", test_junk, 0 },
-	{ "range", "virtual addresses end where the version's do",
-	  test_range, 0 },
-	{ "timeslice", "set_timeslice tells what is in force", test_timeslice,
+	{ "limits", "bad buffers and requests that are too long", test_limits,
 	  SUITE_CONTROLS },
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * Requests that are undone when the file through which they were written is
- * closed. That the module and GPUs go meanwhile is for proc_lifetime.
+ * closed. Which are, and what is left alone: tests/module/core. That the module
+ * and GPUs go meanwhile is for proc_lifetime.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -70,36 +71,6 @@ static void end_holder(pid_t pid)
 
 /* ---- what ends a lease ---- */
 
-static void test_close(const struct gpu *gpu)
-{
-	struct request requests[REQUESTS_MAX];
-	size_t count = need_leases(gpu, requests);
-	struct state before = state_read(gpu);
-
-	for (size_t i = 0; i < count; i++) {
-		int fd = lease(gpu, requests[i].file, requests[i].text);
-
-		expect_change(gpu, &before, requests[i].file);
-		close(fd);
-		state_expect(gpu, &before, requests[i].file);
-	}
-}
-
-static void test_enable(const struct gpu *gpu)
-{
-	struct channels channels = enabled_channels(gpu, 1);
-	char target[TARGET_MAX];
-	int fd;
-
-	set_enabled(gpu, channels.at, false);
-	target_of(gpu, channels.at, target);
-	fd = lease(gpu, ENABLE, target);
-	EXPECT(is_enabled(gpu, channels.at), "it is not enabled");
-	close(fd);
-	EXPECT(!is_enabled(gpu, channels.at), "it is still enabled");
-	set_enabled(gpu, channels.at, true);
-}
-
 static void test_kill(const struct gpu *gpu)
 {
 	struct request requests[REQUESTS_MAX];
@@ -155,137 +126,7 @@ static void test_last_close(const struct gpu *gpu)
 	}
 }
 
-/* ---- what is undone ---- */
-
-/* A lease beside requests that are none, through one open file. */
-static void test_only_the_leased(const struct gpu *gpu)
-{
-	struct channels channels = enabled_channels(gpu, 2);
-	char plain[TARGET_MAX], leased[TARGET_MAX];
-	int fd;
-
-	target_of(gpu, &channels.at[0], plain);
-	target_of(gpu, &channels.at[1], leased);
-	fd = lease(gpu, DISABLE, leased);
-	EXPECT(write(fd, plain, strlen(plain)) == (ssize_t)strlen(plain),
-	       "write: %s", strerror(errno));
-	close(fd);
-	EXPECT(!is_enabled(gpu, &channels.at[0]), "what was no lease is undone");
-	EXPECT(is_enabled(gpu, &channels.at[1]), "the lease is not undone");
-	set_enabled(gpu, &channels.at[0], true);
-}
-
-static void test_timeslice_meanwhile(const struct gpu *gpu)
-{
-	struct tsgs tsgs, now;
-	char text[80];
-	int fd;
-
-	need_file(gpu, TIMESLICE);
-	tsgs = gpu_tsgs(gpu);
-	ASSERT(tsgs.count, "no TSGs");
-	snprintf(text, sizeof(text), "%u:%u 500", tsgs.at->runlist,
-		 tsgs.at->id);
-	fd = lease(gpu, TIMESLICE, text);
-	EXPECT(!control_format(gpu, TIMESLICE, "%u:%u 3000", tsgs.at->runlist,
-			       tsgs.at->id), "a second one is refused");
-	close(fd);
-	now = gpu_tsgs(gpu);
-	EXPECT(!strncmp(now.at->timeslice, "29", 2), "it is %s, not some 3000",
-	       now.at->timeslice);
-	EXPECT(!control_format(gpu, TIMESLICE, "%u:%u %s", tsgs.at->runlist,
-			       tsgs.at->id, tsgs.at->timeslice),
-	       "it does not go back");
-}
-
-/* A list of the module's own comes and goes while a timeslice is leased. */
-static void test_timeslice_beneath(const struct gpu *gpu)
-{
-	struct state before;
-	const struct tsg *tsg;
-	char text[80];
-	int slice, list;
-
-	need_file(gpu, SWITCH);
-	before = state_read(gpu);
-	tsg = before.tsgs.at;
-	ASSERT(tsg, "no TSGs");
-	snprintf(text, sizeof(text), "%u:%u 500", tsg->runlist, tsg->id);
-	slice = lease(gpu, TIMESLICE, text);
-	snprintf(text, sizeof(text), "%u:%u", tsg->runlist, tsg->id);
-	list = lease(gpu, SWITCH, text);
-	close(slice);
-	close(list);
-	state_expect(gpu, &before, "after a timeslice and then a list");
-
-	list = lease(gpu, SWITCH, text);
-	snprintf(text, sizeof(text), "%u:%u 500", tsg->runlist, tsg->id);
-	slice = lease(gpu, TIMESLICE, text);
-	close(list);
-	close(slice);
-	state_expect(gpu, &before, "after a list and then its timeslice");
-}
-
-static void test_switch_meanwhile(const struct gpu *gpu)
-{
-	struct state before;
-	const struct tsg *first, *second = NULL;
-	struct tsgs now = { NULL, 0 };
-	char text[80], *list;
-	int fd;
-
-	need_file(gpu, SWITCH);
-	before = state_read(gpu);
-	first = before.tsgs.at;
-	for (size_t i = 1; i < before.tsgs.count && !second; i++)
-		if (before.tsgs.at[i].runlist == first->runlist &&
-		    before.tsgs.at[i].id != first->id)
-			second = &before.tsgs.at[i];
-	ASSERT(second, "no two TSGs in a list");
-	snprintf(text, sizeof(text), "%u:%u", first->runlist, first->id);
-	fd = lease(gpu, SWITCH, text);
-	EXPECT(!control_format(gpu, SWITCH, "%u:%u", second->runlist,
-			       second->id), "a second one is refused");
-	close(fd);
-	list = gpu_runlist(gpu, first->runlist);
-	runlist_tsgs(list, first->runlist, &now);
-	EXPECT(now.count == 1 && now.at->id == second->id,
-	       "the end of the lease touched another one's list");
-	EXPECT(!control_format(gpu, RESUBMIT, "%u", first->runlist),
-	       "resubmitting is refused");
-	state_expect(gpu, &before, "after resubmitting");
-
-	fd = lease(gpu, SWITCH, text);
-	EXPECT(!control_format(gpu, RESUBMIT, "%u", first->runlist),
-	       "resubmitting is refused");
-	state_expect(gpu, &before, "resubmitted during the lease");
-	close(fd);
-	state_expect(gpu, &before, "after a lease that was over before");
-}
-
-/* ---- files that are read, too ---- */
-
-static void test_answer(const struct gpu *gpu)
-{
-	char wanted[80], *text;
-	struct tsgs tsgs;
-	int fd;
-
-	need_file(gpu, TIMESLICE);
-	tsgs = gpu_tsgs(gpu);
-	ASSERT(tsgs.count, "no TSGs");
-	fd = gpu_open(gpu, TIMESLICE, O_RDWR);
-	ASSERT(fd >= 0, "open: %s", strerror(errno));
-	snprintf(wanted, sizeof(wanted), "%u:%u 500", tsgs.at->runlist,
-		 tsgs.at->id);
-	EXPECT(!lease_through(fd, wanted), "%s", strerror(errno));
-	text = read_to_end(fd, NULL);
-	ASSERT(text, "read: %s", strerror(errno));
-	snprintf(wanted, sizeof(wanted), "runlist: %u\ntsg: %u\nasked_us: 500.000\n",
-		 tsgs.at->runlist, tsgs.at->id);
-	EXPECT(!strncmp(text, wanted, strlen(wanted)), "answer: %s", text);
-	close(fd);
-}
+/* ---- a file that is read, too ---- */
 
 static void test_snapshot(const struct gpu *gpu)
 {
@@ -372,23 +213,12 @@ static void test_killed_writers(const struct gpu *gpu)
 }
 
 static const struct suite_test tests[] = {
-	{ "close", "closing the file puts everything back", test_close,
+	{ "kill", "the end of the holder puts everything back", test_kill,
 	  SUITE_CONTROLS },
-	{ "enable", "also what was enabled", test_enable, SUITE_CONTROLS },
-	{ "kill", "the end of the holder does", test_kill, SUITE_CONTROLS },
 	{ "kill_all", "with all kinds of leases", test_kill_all,
 	  SUITE_CONTROLS },
 	{ "last_close", "duplicates and children keep a lease",
 	  test_last_close, SUITE_CONTROLS },
-	{ "only_the_leased", "also beside a lease", test_only_the_leased,
-	  SUITE_CONTROLS },
-	{ "timeslice_meanwhile", "another timeslice stays",
-	  test_timeslice_meanwhile, SUITE_CONTROLS },
-	{ "timeslice_beneath", "timeslices and lists in any order",
-	  test_timeslice_beneath, SUITE_CONTROLS },
-	{ "switch_meanwhile", "another list stays", test_switch_meanwhile,
-	  SUITE_CONTROLS },
-	{ "answer", "a lease answers", test_answer, SUITE_CONTROLS },
 	{ "snapshot", "an open file keeps what was", test_snapshot,
 	  SUITE_CONTROLS },
 	{ "concurrent", "all kinds at once", test_concurrent, SUITE_CONTROLS },

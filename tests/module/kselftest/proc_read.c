@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* An open file is one snapshot, in whatever pieces it is read. */
+/*
+ * An open file is one snapshot, in whatever pieces it is read. The form of
+ * runlists: tests/module/core/boxes_test.cpp.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +10,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "boxes.h"
 #include "suite.h"
 #include "tree.h"
 
@@ -106,23 +108,6 @@ static void check_lines(const struct text *text)
 static void test_lines(const struct gpu *gpu)
 {
 	for_each_text(gpu, check_lines);
-}
-
-static void check_boxes(const struct text *text)
-{
-	const struct file_kind *kind = file_kind(text->file);
-	const char *fault;
-	struct line line;
-
-	if (strncmp(kind->name, "runlist#", 8))
-		return;
-	fault = boxes_fault(text->text, &line);
-	EXPECT(!fault, "%s: %s: \"%s\"", text->file, fault, line.text);
-}
-
-static void test_boxes(const struct gpu *gpu)
-{
-	for_each_text(gpu, check_boxes);
 }
 
 static void check_bytes(const struct text *text)
@@ -403,8 +388,6 @@ static void test_snapshot_is_of_open(const struct gpu *gpu)
 static const struct suite_test tests[] = {
 	{ "lines", "files are printable lines that end in newlines",
 	  test_lines, 0 },
-	{ "boxes", "runlists are boxes of known keys, 48 columns wide",
-	  test_boxes, 0 },
 	{ "bytes", "byte by byte gives what a whole read gives",
 	  test_bytes, 0 },
 	{ "odd_pieces", "pieces of odd sizes add up to the whole",

@@ -79,8 +79,6 @@ void runlist_tsgs(const char *text, unsigned int runlist, struct tsgs *tsgs)
 			last->runlist = runlist;
 			last->id = line.number;
 		}
-		if (line.title && kind == BOX_CHANNEL && line.indent)
-			last->channels++;
 		if (kind != BOX_TSG)
 			continue;
 		if (!strcmp(line.key, "Timeout"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "state.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -108,6 +109,16 @@ static void restore_scheduling(const struct gpu *gpu, const char *text)
 			control_format(gpu, SCHEDULING, "%.*s",
 				       (int)strcspn(text, "\n"), text);
 	}
+}
+
+/* "CTA" of a runlist file is "cta" for preemption_mode. */
+static void mode_word(const char *shown, char word[8])
+{
+	size_t i = 0;
+
+	for (; shown[i] && i < 7; i++)
+		word[i] = (char)tolower((unsigned char)shown[i]);
+	word[i] = '\0';
 }
 
 static void restore_modes(const struct gpu *gpu,
