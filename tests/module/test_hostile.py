@@ -29,7 +29,17 @@ def test_every_way_at_some_accesses(module, kselftests, gpus, ways):
 
 # The log
 
-REQUESTS = 10_000 if EVERYTHING else 600
+LEAST = 10_000 if EVERYTHING else 300
+# As many requests as there are, and 50 more than lines may come of them: 100 in each 5 seconds that have begun.
+SCRIPT = """
+read now rest < /proc/uptime; start=${{now%.*}}; i=0; exec 3> {file}
+while :; do
+    echo {text} >&3; i=$((i + 1))
+    read now rest < /proc/uptime; allowed=$((100 * ((${{now%.*}} - start) / 5 + 2)))
+    [ $i -lt {least} ] || [ $i -lt $((allowed + 50)) ] || break
+done 2> /dev/null
+echo $allowed
+"""
 
 
 @pytest.mark.parametrize("text, complaint", (("0:1", "cannot disable channel"),
@@ -37,18 +47,15 @@ REQUESTS = 10_000 if EVERYTHING else 600
 def test_the_log_stays_bounded(bench, text, complaint):
     """100 lines of each kind in 5 seconds, whoever asks how often."""
     board = "titan-v"
+    # Which is read faster than what is behind a window: more come in five seconds.
+    bench.restart(board, "sysmem")
     bench.check("dmesg -c > /dev/null")
     if complaint.startswith("cannot"):
         bench.model(board).request("fault", "pri-error", "PCCSR", "0xbadf1100")
-    took = bench.check(
-        "start=$(cut -d. -f1 /proc/uptime); i=0; "
-        f"while [ $i -lt {REQUESTS} ]; do echo {text} > {bench.proc(board, 'disable_channel')}; "
-        "i=$((i + 1)); done 2> /dev/null; echo $(($(cut -d. -f1 /proc/uptime) - start))",
-        timeout_s=300)
-    lines = bench.module_log().splitlines()
+    allowed = int(bench.check(SCRIPT.format(file=bench.proc(board, "disable_channel"), text=text, least=LEAST), timeout_s=300))
+    lines = [line for line in bench.module_log().splitlines() if "callbacks suppressed" not in line]
     assert any(complaint in line for line in lines)
-    assert len(lines) <= 200 * (int(took) / 5 + 2)
-    assert len(lines) < REQUESTS / 2
+    assert len(lines) <= allowed
     bench.model(board).request("fault", "none")
     # What the module counted of its lines goes with it, so that those of later tests are there.
     bench.check("rmmod nvdebug")
