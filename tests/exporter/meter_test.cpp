@@ -3,8 +3,8 @@
 #include "tools/exporter/meter.hpp"
 
 #include "bench.hpp"
-#include "units.hpp"
 #include "tests/support/waiting.hpp"
+#include "units.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -20,8 +20,8 @@ class Kept : public Served {
         if (!options.clock)
             options.clock = [this] { return sim.now(); };
         options.searches = searches;
-        // Holds are asked for in virtual time. Keepers wait by the machine's clock, and this process
-        // may be kept from running.
+        // Holds are asked for in virtual time. Keepers wait by the machine's clock, and this
+        // process may be kept from running.
         options.beat = options.patience / 4;
         options.patience = driver_test::plenty;
         auto made = nvqos::Warden::start(gpu, asked, options,

@@ -490,7 +490,8 @@ TEST(Metrics, CountForEachTenantThoughOthersComeAndGo) {
         EXPECT_NE(text.find(used + line), std::string::npos) << line << text;
 }
 
-/// tests/qos/test_qos.py holds them against the schema, and ends the program when it has read enough.
+/// tests/qos/test_qos.py holds them against the schema, and ends the program when it has read
+/// enough.
 TEST_F(Ends, PrintsALineForEachEpoch) {
     const char *const longest = std::getenv("NVQOS_TESTS_FOR");
     EXPECT_EQ(run({"557=share:30%,cap:60%", "command:two=latency", "--for",

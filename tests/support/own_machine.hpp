@@ -13,9 +13,9 @@
 
 namespace driver_test {
 
-/// Gives this program a /run and abstract sockets of its own: who gives shares of a GPU locks a file
-/// in /run, and all tests have the same GPU; a mark goes to each recorder that there is. Where it may
-/// have none of its own, one program after the other has the machine's.
+/// Gives this program a /run and abstract sockets of its own: who gives shares of a GPU locks a
+/// file in /run, and all tests have the same GPU; a mark goes to each recorder that there is. Where
+/// it may have none of its own, one program after the other has the machine's.
 class OwnMachine : public testing::Environment {
   public:
     void SetUp() override {
