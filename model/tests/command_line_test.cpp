@@ -99,7 +99,7 @@ class Program : public testing::Test {
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
         control_.native().copy(address.sun_path, sizeof(address.sun_path) - 1);
-        for (int attempt = 0; attempt < 500; ++attempt) {
+        for (int attempt = 0; attempt < 6000; ++attempt) {
             const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM, 0));
             if (::connect(fd.get(), reinterpret_cast<const sockaddr *>(&address),
                           sizeof(address)) != 0) {

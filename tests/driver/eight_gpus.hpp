@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bench.hpp"
+#include "waiting.hpp"
 
 #include "nvdebug/gpu.hpp"
 
@@ -16,9 +17,6 @@
 namespace driver_test {
 
 using namespace std::chrono_literals;
-
-/// Long enough for any machine: a test that passes does not wait for it.
-inline constexpr auto plenty = 60s;
 
 /// No thread goes on before so many are there.
 class Together {

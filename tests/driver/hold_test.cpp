@@ -142,9 +142,7 @@ TEST_F(Holding, AKeeperThatIsKilledLeavesNothingChanged) {
     const auto before = timeslices_us();
     auto held = hold({557});
     put(*held, {.timeslice_ns = 512'000, .paused = true});
-    for (const pid_t keeper : keepers())
-        if (!first_keepers.contains(keeper))
-            ::kill(keeper, SIGKILL);
+    kill_keepers();
     const auto done = held->ask({.timeslice_ns = 600'000}).and_then([&] { return held->finish(); });
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().code, ErrorCode::busy);
@@ -158,9 +156,7 @@ TEST_F(Holding, AChannelThatIsFreedDoesNotKeepTheOthersPaused) {
     put(*held, {.paused = true});
     ASSERT_EQ(enabled(), (std::vector<bool>{false, false, true, true, true, true}));
     kernel.others[first].erase(held->channels()[0].channel);
-    for (const pid_t keeper : keepers())
-        if (!first_keepers.contains(keeper))
-            ::kill(keeper, SIGKILL);
+    kill_keepers();
     EXPECT_FALSE(held->ask({}).and_then([&] { return held->finish(); }));
     EXPECT_EQ(enabled(), (std::vector<bool>{false, true, true, true, true, true}));
 }

@@ -99,7 +99,7 @@ TEST_F(OfEightGpus, OneThatHangsIsLeftOutAndTheOthersGoOn) {
             errors = recorders.take_errors();
             silent += errors.empty() && !recorders.silent().empty();
         }
-        EXPECT_GT(rounds, 3) << "the others did not wait";
+        EXPECT_GT(rounds, 1) << "the others did not wait until it was left";
         EXPECT_EQ(silent, rounds - 1);
         EXPECT_TRUE(recorders.any_hangs());
         ASSERT_EQ(errors.size(), 1U);

@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace driver_test {
@@ -153,6 +154,8 @@ class StandIn final : public nvdebug::driver::Kernel {
     int take(int process, int descriptor) override;
     /// While no other thread is in a call: that call would never end in the child.
     int fork() override;
+    /// Returns the processes of that name that were forked with this stand-in, and live.
+    [[nodiscard]] std::set<pid_t> forked(const std::string &name) const;
 
   private:
     struct Prepared {

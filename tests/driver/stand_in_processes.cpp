@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
+#include <filesystem>
+#include <fstream>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
@@ -171,6 +174,28 @@ int StandIn::fork() {
     else
         lock_.unlock();
     return child < 0 ? -errno : static_cast<int>(child);
+}
+
+std::set<pid_t> StandIn::forked(const std::string &name) const {
+    // The memory that they share has an inode of its own, and the same place in all of them.
+    const auto shared = [this](const std::filesystem::path &process) {
+        std::ifstream maps(process / "maps");
+        for (std::string line; std::getline(maps, line);)
+            if (std::strtoull(line.c_str(), nullptr, 16) ==
+                reinterpret_cast<std::uintptr_t>(shared_))
+                return line;
+        return std::string();
+    };
+    const std::string own = shared("/proc/self");
+    std::set<pid_t> found;
+    for (const auto &entry : std::filesystem::directory_iterator("/proc")) {
+        std::ifstream file(entry.path() / "stat");
+        std::string pid, named, state;
+        if (file >> pid >> named >> state && named == "(" + name + ")" && state != "Z" &&
+            shared(entry.path()) == own)
+            found.insert(std::stoi(pid));
+    }
+    return found;
 }
 
 std::uint32_t StandIn::add_process(std::uint32_t pid, const std::vector<std::uint64_t> &instances) {

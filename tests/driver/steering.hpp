@@ -3,13 +3,13 @@
 #pragma once
 
 #include "bench.hpp"
+#include "own_machine.hpp"
+#include "waiting.hpp"
 
 #include "nvdebug/gpu.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <csignal>
 #include <map>
 #include <set>
 #include <string>
@@ -21,41 +21,10 @@ namespace driver_test {
 inline constexpr std::uint32_t channel_config = 4, channel_ram_place = 0xfffffff0,
                                enable_channel = 2, disable_channel = 3;
 
-/// Of Linux: the pids of keepers that live now and are of this run. Keepers are forked, so that
-/// they have its environment, by which the parts of a suite that run at once differ
-/// (GTEST_SHARD_INDEX).
-inline std::set<pid_t> keepers() {
-    const auto environment = [](const std::filesystem::path &process) {
-        std::ifstream file(process / "environ");
-        return std::string(std::istreambuf_iterator<char>(file), {});
-    };
-    const std::string own = environment("/proc/self");
-    std::set<pid_t> found;
-    for (const auto &entry : std::filesystem::directory_iterator("/proc")) {
-        std::ifstream file(entry.path() / "stat");
-        std::string pid, name, state;
-        if (file >> pid >> name >> state && name == "(nvdebug-keeper)" && state != "Z" &&
-            environment(entry.path()) == own)
-            found.insert(std::stoi(entry.path().filename()));
-    }
-    return found;
-}
-
-/// Waits for what another process does, and fails where it never does.
-template <typename Condition>
-bool comes_true(Condition condition) {
-    for (int n = 0; n < 1000; n++) {
-        if (condition())
-            return true;
-        ::usleep(5000);
-    }
-    return false;
-}
-
 class Steering : public Driver {
   protected:
     /// 557 has TSG 0 with channels 0 and 1, 558 TSG 1 with 2 and 3; TSG 2 is the driver's own.
-    Steering() : gpu(bench.tree(), 0), first_keepers(keepers()) {
+    Steering() : gpu(bench.tree(), 0) {
         const auto list = gpu.runlist(0).value();
         std::uint32_t index = 0;
         for (const nvdebug::Tsg &tsg : tsgs(list)) {
@@ -88,7 +57,19 @@ class Steering : public Driver {
     }
 
     ~Steering() override {
-        EXPECT_TRUE(comes_true([&] { return keepers() == first_keepers; })) << "a keeper is left";
+        EXPECT_TRUE(comes_true([&] { return keepers().empty(); })) << "a keeper is left";
+    }
+
+    /// Returns the processes that would undo what this test has changed.
+    std::set<pid_t> keepers() const { return kernel.forked("nvdebug-keeper"); }
+    /// Returns one of them; 0: there is none.
+    pid_t keeper() const {
+        const auto all = keepers();
+        return all.empty() ? 0 : *all.begin();
+    }
+    void kill_keepers() const {
+        for (const pid_t one : keepers())
+            ::kill(one, SIGKILL);
     }
 
     static std::vector<nvdebug::Tsg> tsgs(const nvdebug::Runlist &list) {
@@ -154,7 +135,6 @@ class Steering : public Driver {
 
     const std::vector<bool> all_on = {true, true, true, true, true, true};
     const nvdebug::Gpu gpu;
-    const std::set<pid_t> first_keepers;
     std::uint32_t first = 0, second = 0, channel_ram = 0;
     std::vector<std::uint64_t> instances;         // of channels, by id
     std::vector<std::uint64_t> headers;           // where a list has its TSGs

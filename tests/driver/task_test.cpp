@@ -6,6 +6,7 @@
 #include "cli/json.hpp"
 #include "commands.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -21,6 +22,14 @@ using Options = std::map<std::string, std::string, std::less<>>;
 
 class Tasks : public Steering {
   protected:
+    /// The end of a lease may come before it is waited for.
+    Tasks() {
+        sigset_t alarm;
+        sigemptyset(&alarm);
+        sigaddset(&alarm, SIGALRM);
+        ::pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
+    }
+
     /// A command of the tool's, as if it had been typed.
     struct Typed {
         nvdebugctl::Invocation invocation;
@@ -51,19 +60,30 @@ class Tasks : public Steering {
         EXPECT_TRUE(ended) << ended.error().error.sentence;
     }
 
-    /// Waits for the end of the lease, which a Ctrl-C is after @p seconds.
-    static void interrupt_after(unsigned seconds, const nvdebugctl::Document &document) {
+    /// Waits for the end of the lease: a Ctrl-C as soon as @p condition holds.
+    template <typename Condition>
+    static void interrupt_when(Condition condition, const nvdebugctl::Document &document) {
         sigset_t interrupt;
         sigemptyset(&interrupt);
         sigaddset(&interrupt, SIGINT);
         ::pthread_sigmask(SIG_BLOCK, &interrupt, nullptr);
-        std::thread user([seconds] {
-            ::sleep(seconds);
+        std::thread user([condition] {
+            EXPECT_TRUE(comes_true(condition));
             ::kill(::getpid(), SIGINT);
         });
         wait_for(document);
         user.join();
         ::pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
+    }
+
+    /// Clients that were given a timeslice, of the changes from that number on.
+    std::set<std::uint32_t> set_since(std::size_t first_change) const {
+        std::set<std::uint32_t> found;
+        const auto changes = kernel.changes();
+        for (std::size_t n = first_change; n < changes.size(); n++)
+            if (changes[n].command == rm::SetTimeslice::command && changes[n].by)
+                found.insert(changes[n].client);
+        return found;
     }
 
     const std::vector<nvdebugctl::Object> objects = nvdebugctl::all_objects();
@@ -217,7 +237,7 @@ TEST_F(Tasks, KeepTheirShareAsOthersComeAndGo) {
         for (auto &[name, object] : kernel.others[third])
             object.timeslice_us = 2000;
     };
-    interrupt_after(4, *document);
+    interrupt_when([this] { return set_since(0).size() == 3; }, *document);
     kernel.before_take = nullptr;
     EXPECT_EQ(timeslices_us(), untouched_us);
     // What was set last, before it was put back.
@@ -247,7 +267,8 @@ TEST_F(Tasks, KeepTheirShareThoughOthersSetTheirTimeslice) {
     for (auto &[name, object] : kernel.others[second])
         if (object.object_class == rm::class_tsg)
             kernel.set_timeslice(second, name, 8000);
-    interrupt_after(3, *document);
+    const std::size_t before = kernel.changes().size();
+    interrupt_when([&] { return set_since(before).size() == 2; }, *document);
     // What was set last, before it was put back.
     std::map<std::uint32_t, std::vector<std::uint64_t>> set; // by client
     for (const auto &change : kernel.changes())
@@ -270,7 +291,11 @@ TEST_F(Tasks, GiveNoShareToWhoHasTheNumberNow) {
     const std::uint32_t another = kernel.add_process(557, {instances[0]});
     kernel.processes[557].started = 77;
     const std::size_t before = kernel.changes().size();
-    interrupt_after(3, *document);
+    // A look lists all processes, and the descriptors of these two: that are two looks.
+    std::atomic<int> lists = 0;
+    kernel.before_list = [&] { lists++; };
+    interrupt_when([&] { return lists >= 6; }, *document);
+    kernel.before_list = nullptr;
     const auto changes = kernel.changes();
     for (std::size_t n = before; n < changes.size(); n++)
         EXPECT_NE(changes[n].client, another);

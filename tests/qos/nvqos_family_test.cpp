@@ -2,6 +2,8 @@
 // Processes that descend from others, with real ones.
 #include "tools/nvqos/family.hpp"
 
+#include "tests/driver/waiting.hpp"
+
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -69,9 +71,7 @@ TEST_F(Descendants, BelongAlsoOnceTheirParentHasEnded) {
     EXPECT_EQ(family.members(), std::set<Birth>{own});
     EXPECT_FALSE(family.has_ended());
     ::kill(grandchild, SIGKILL);
-    for (int n = 0; n < 1000 && !family.has_ended(); n++)
-        ::usleep(5000);
-    EXPECT_TRUE(family.has_ended());
+    EXPECT_TRUE(driver_test::comes_true([&] { return family.has_ended(); }));
 }
 
 TEST_F(Descendants, AreFoundAmongAll) {

@@ -180,10 +180,8 @@ TEST_F(Hanging, UseIsSeenAfterAKeeperWasKilled) {
     ASSERT_NE(enabled(), all_on);
     const std::size_t before = reports.size();
     const Ns used = sim.tasks[0].used;
-    for (const pid_t keeper : driver_test::keepers())
-        if (!first_keepers.contains(keeper))
-            ::kill(keeper, SIGKILL);
-    ASSERT_TRUE(comes_true([&] { return driver_test::keepers() == first_keepers; }));
+    kill_keepers();
+    ASSERT_TRUE(comes_true([&] { return keepers().empty(); }));
     hangs = true;
     keep_until(sim.now() + 500 * ms);
     EXPECT_EQ(enabled(), all_on);

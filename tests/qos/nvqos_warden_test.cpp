@@ -8,14 +8,16 @@
 #include "tools/nvqos/run.hpp"
 
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
+#include <fstream>
+#include <iterator>
 #include <sys/wait.h>
 
 namespace served {
 namespace {
 
 using driver_test::comes_true;
-using driver_test::keepers;
 using namespace qos;
 
 TEST_F(Kept, AShareThatEndsWithTheProgram) {
@@ -220,7 +222,7 @@ TEST_F(Kept, ATenantThatForksAHundredTimes) {
     keep_until(12 * qos::second);
     EXPECT_EQ(reports.back().tenants[1].tasks, 50U);
     warden.reset();
-    EXPECT_TRUE(comes_true([&] { return keepers() == first_keepers; }));
+    EXPECT_TRUE(comes_true([&] { return keepers().empty(); }));
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> last;
     for (const auto &change : kernel.changes())
         if (change.command == driver_test::rm::SetTimeslice::command)
@@ -413,7 +415,7 @@ TEST_F(Ends, ThoughNobodyReads) {
     const pid_t child = ::fork();
     if (child == 0) {
         ::dup2(ends[1], STDOUT_FILENO);
-        ::_exit(run({"557=share:30%", "--for", "2s", "--json"}));
+        ::_exit(run({"557=share:30%", "--epoch", "30ms", "--for", "600ms", "--json"}));
     }
     int status = -1;
     EXPECT_TRUE(comes_true([&] { return ::waitpid(child, &status, WNOHANG) == child; }));
@@ -488,9 +490,11 @@ TEST(Metrics, CountForEachTenantThoughOthersComeAndGo) {
         EXPECT_NE(text.find(used + line), std::string::npos) << line << text;
 }
 
-/// tests/test_qos.py holds them against the schema.
+/// test_qos.py holds them against the schema, and ends the program when it has read enough.
 TEST_F(Ends, PrintsALineForEachEpoch) {
-    EXPECT_EQ(run({"557=share:30%,cap:60%", "command:two=latency", "--for", "700ms", "--json"}),
+    const char *const longest = std::getenv("NVQOS_TESTS_FOR");
+    EXPECT_EQ(run({"557=share:30%,cap:60%", "command:two=latency", "--for",
+                   longest ? longest : "300ms", "--json"}),
               nvqos::done);
     EXPECT_EQ(enabled(), all_on);
 }

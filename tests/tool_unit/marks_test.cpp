@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "lib/base/marks.hpp"
 
+#include "tests/driver/own_machine.hpp"
+
 #include <csignal>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
