@@ -3,6 +3,7 @@
 #include "tools/exporter/meter.hpp"
 
 #include "bench.hpp"
+#include "waiting.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -31,10 +32,16 @@ class Metered : public ::testing::Test {
         kernel.clock = [this] { return now; };
     }
 
-    Meter meter(std::chrono::seconds keep_ended = 300s) {
+    /// Samples count, and steps forget nobody, also if this process is kept from running meanwhile.
+    Meter meter(std::chrono::seconds keep_ended = 300s,
+                std::chrono::milliseconds forgets_every = driver_test::plenty) {
         return {Gpu(bench.tree(), 0),
-                200ms,
-                {.tasks = 8, .keep_ended = keep_ended, .shortest_look = 0ms, .own_look = 0s}};
+                driver_test::plenty,
+                {.tasks = 8,
+                 .keep_ended = keep_ended,
+                 .shortest_look = 0ms,
+                 .own_look = 0s,
+                 .forgets_every = forgets_every}};
     }
 
     static rm::SwitchRecord one(std::uint64_t ns, bool starts, std::uint32_t pid) {
@@ -162,15 +169,14 @@ TEST_F(Metered, AGpuThatSleptAtFirstIsLookedAtAgain) {
     const Gpu gpu(bench.tree(), 0);
     EXPECT_TRUE(gpu.info()->runlists.empty());
     power = "active\n";
-    for (int n = 0; n < 200 && gpu.info()->runlists.empty(); n++)
-        ::usleep(50'000);
+    EXPECT_TRUE(driver_test::comes_true([&] { return !gpu.info()->runlists.empty(); }));
     EXPECT_FALSE(gpu.info()->runlists.empty());
     EXPECT_TRUE(gpu.engine_states());
 }
 
 /// Tasks come and go without a scrape: room is made all the same, also for TSGs without a pid.
 TEST_F(Metered, TasksThatEndedAreForgottenWithoutScrapes) {
-    Meter watched = meter(0s);
+    Meter watched = meter(0s, 0ms);
     watched.step();
     std::uint64_t at = 10;
     for (std::uint32_t n = 0; n < 8; n++, at += 2) {
@@ -178,10 +184,11 @@ TEST_F(Metered, TasksThatEndedAreForgottenWithoutScrapes) {
         kernel.switches.push_back(one((at + 1) * ms, false, 5000 + n));
     }
     watched.step();
-    ::usleep(1'100'000);
-    watched.step();
-    ::usleep(1'100'000);
-    watched.step();
+    // It is seen that they have ended, and then that they have for longer than they are kept.
+    for (int n = 0; n < 2; n++) {
+        ::usleep(1000);
+        watched.step();
+    }
     kernel.switches.push_back(one(at * ms, true, pid));
     kernel.switches.push_back(one((at + 1) * ms, false, pid));
     watched.step();
@@ -203,8 +210,7 @@ TEST_F(Metered, StepsDoNotWaitForLooks) {
         const std::scoped_lock held(gate);
     };
     std::thread looker([&] { watched.look(); });
-    while (!looks)
-        ::usleep(1000);
+    EXPECT_TRUE(driver_test::comes_true([&] { return looks.load(); }));
     kernel.switches = {one(10 * ms, true, pid), one(12 * ms, false, pid)};
     watched.step();
     ASSERT_TRUE(find(watched.snapshot(), pid));

@@ -106,9 +106,8 @@ void Meter::step() {
         return;
     read_switches();
     sample();
-    constexpr std::chrono::seconds between{1};
     const std::scoped_lock held(mutex_);
-    if (Clock::now() - forgot_ >= between)
+    if (Clock::now() - forgot_ >= limits_.forgets_every)
         forget_ended();
 }
 

@@ -69,10 +69,11 @@ class Meter {
   public:
     using Clock = std::chrono::steady_clock;
     struct Limits {
-        std::size_t tasks = 256;                      ///< that have their own times
-        std::chrono::seconds keep_ended{300};         ///< how long a task is shown that has ended
-        std::chrono::milliseconds shortest_look{500}; ///< between looks at lists, if asked
-        std::chrono::seconds own_look{5};             ///< and where step() needs one
+        std::size_t tasks = 256;                       ///< that have their own times
+        std::chrono::seconds keep_ended{300};          ///< how long a task is shown that has ended
+        std::chrono::milliseconds shortest_look{500};  ///< between looks at lists, if asked
+        std::chrono::seconds own_look{5};              ///< and where step() needs one
+        std::chrono::milliseconds forgets_every{1000}; ///< how often step() looks who has ended
     };
 
     /// @param period between steps.
