@@ -2,6 +2,7 @@
 // The system calls that the driver source makes. A test puts a stand-in in their place.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -45,6 +46,9 @@ class Kernel {
     virtual int take(int process, int descriptor) = 0;
     /// Without the C library's own work; the end of the child sends no signal.
     virtual int fork() = 0;
+
+    /// The time, for what has a bound or is tried again.
+    virtual std::chrono::steady_clock::time_point now() { return std::chrono::steady_clock::now(); }
 };
 
 /// The running one.

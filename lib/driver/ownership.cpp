@@ -141,11 +141,12 @@ class Ownership::Look {
             return end(pid);
         constexpr std::uint32_t of_a_process = 0x30000, of_a_user = 4 * of_a_process;
         QueryBudget &whole =
-            users_.try_emplace(process.uid, of_a_user, std::chrono::seconds(5)).first->second;
+            users_.try_emplace(process.uid, kernel_, of_a_user, std::chrono::seconds(5))
+                .first->second;
         found_.push_back({.process = std::move(process),
                           .controls = std::move(controls),
                           .cut = cut,
-                          .budget = {of_a_process, std::chrono::seconds(2), &whole}});
+                          .budget = {kernel_, of_a_process, std::chrono::seconds(2), &whole}});
     }
 
     /// Counts a process that has ended, or a failure to read it.

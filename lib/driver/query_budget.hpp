@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "kernel.hpp"
+
 namespace nvdebug::driver {
 
 /// The questions and the time that one look may spend on one process, or on all of a user's,
@@ -13,15 +15,16 @@ namespace nvdebug::driver {
 class QueryBudget {
   public:
     /// @param whole of all the user's processes; may be null
-    QueryBudget(std::uint32_t questions, std::chrono::seconds time, QueryBudget *whole = nullptr)
-        : questions_(questions), time_(time), whole_(whole) {}
+    QueryBudget(Kernel &kernel, std::uint32_t questions, std::chrono::seconds time,
+                QueryBudget *whole = nullptr)
+        : kernel_(&kernel), questions_(questions), time_(time), whole_(whole) {}
 
     /// Counts a question (3.5 us, measured); false: there is none left.
     [[nodiscard]] bool spend() {
         if (!until_)
-            until_ = Clock::now() + time_;
+            until_ = kernel_->now() + time_;
         if ((!whole_ || whole_->spend()) && questions_ &&
-            (--questions_ % between_looks_at_clock || Clock::now() < *until_))
+            (--questions_ % between_looks_at_clock || kernel_->now() < *until_))
             return true;
         spent_ = true;
         return false;
@@ -34,13 +37,13 @@ class QueryBudget {
     [[nodiscard]] bool spent() const { return spent_; }
 
   private:
-    using Clock = std::chrono::steady_clock;
     static constexpr std::uint32_t clients_most = 0x100, between_looks_at_clock = 0x100;
+    Kernel *kernel_;
     std::uint32_t questions_, clients_ = 0;
     std::chrono::seconds time_;
     QueryBudget *whole_;
     bool spent_ = false;
-    std::optional<Clock::time_point> until_; ///< from the first question on
+    std::optional<std::chrono::steady_clock::time_point> until_; ///< from the first question on
 };
 
 } // namespace nvdebug::driver

@@ -73,7 +73,7 @@ class Unit {
     std::shared_ptr<Machine> machine() {
         constexpr std::chrono::seconds between_tries{2};
         const std::scoped_lock held(lock_);
-        const auto now = Clock::now();
+        const auto now = kernel_->now();
         if (!machine_ || (closed_ && now - opened_ >= between_tries)) {
             opened_ = now;
             closed_.reset();
@@ -166,14 +166,12 @@ class Unit {
         return Machine::closed(closed_->sentence, std::move(attachment));
     }
 
-    using Clock = std::chrono::steady_clock;
-
     std::shared_ptr<Kernel> kernel_;
     std::shared_ptr<Ownership> ownership_; // of all GPUs
     Card card_;
     mutable std::mutex lock_;
     std::shared_ptr<Machine> machine_;
-    Clock::time_point opened_ = {};
+    std::chrono::steady_clock::time_point opened_ = {};
     std::optional<Error> closed_;
 };
 

@@ -14,6 +14,8 @@
 namespace driver_test {
 namespace {
 
+using namespace std::chrono_literals;
+
 class Looks : public Driver {
   protected:
     Looks() {
@@ -166,6 +168,20 @@ TEST_F(Looks, AreBoundedForEachProcess) {
     EXPECT_EQ(owners->cut, std::vector<std::uint32_t>{556});
     EXPECT_EQ(channels_of(*owners, 557), 2U);
     EXPECT_LE(kernel.questions, 0x30000U + 4096U);
+}
+
+/// The driver may be slow to answer: that is the end of the questions about one, not about others.
+TEST_F(Looks, AreBoundedInTime) {
+    kernel.processes[556].started = 1;
+    for (int n = 0; n < 200; n++)
+        kernel.add_process(556, {});
+    kernel.before_question = [this] { kernel.time += 1ms; };
+    const auto owners = nvdebug::Gpu(bench.tree(), 0).owners();
+    kernel.before_question = nullptr;
+    ASSERT_TRUE(owners);
+    EXPECT_EQ(owners->cut, std::vector<std::uint32_t>{556});
+    EXPECT_EQ(channels_of(*owners, 557), 2U);
+    EXPECT_LE(kernel.time.time_since_epoch(), 4s);
 }
 
 /// A user with many processes does not make looks long for all others.

@@ -6,6 +6,7 @@
 #include "lib/driver/kernel.hpp"
 #include "lib/driver/rm_abi.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -150,6 +151,9 @@ class StandIn final : public nvdebug::driver::Kernel {
     [[nodiscard]] std::unique_lock<std::recursive_mutex> stop() { return std::unique_lock(lock_); }
     bool host_numbers = true; ///< else this process is in a PID namespace of its own
     bool counts_as_host() override { return host_numbers; }
+    /// It stands still unless a test moves it, so that no look is cut by the machine's clock.
+    std::chrono::steady_clock::time_point time = {};
+    std::chrono::steady_clock::time_point now() override { return time; }
     int process(std::uint32_t pid) override;
     int take(int process, int descriptor) override;
     /// While no other thread is in a call: that call would never end in the child.
