@@ -51,7 +51,10 @@ class Marked : public Served {
         sim.tasks[0].arrives = simulated::always();
         sim.tasks[1].arrives = simulated::always();
         auto made = nvqos::Warden::start(gpu, asked(words),
-                                         {.clock = [this] { return sim.now(); }, .marks = &*marks},
+                                         {.patience = driver_test::plenty,
+                                          .beat = std::chrono::milliseconds(250),
+                                          .clock = [this] { return sim.now(); },
+                                          .marks = &*marks},
                                          [](const std::string &) {});
         ASSERT_TRUE(made) << made.error().sentence;
         warden = std::move(*made);

@@ -217,7 +217,7 @@ nvdebug::TaskState Warden::wanted(const Task &task) const {
 void Warden::apply(Ns now) {
     if (options_.dry_run)
         return;
-    const Ns beat = std::chrono::nanoseconds(options_.patience).count() / 4;
+    const Ns beat = std::chrono::nanoseconds(options_.beat.value_or(options_.patience / 4)).count();
     std::vector<Task *> asked;
     for (auto &[pid, task] : tasks_) {
         if (task.holds.empty())

@@ -65,6 +65,8 @@ class Warden {
     struct Options {
         bool dry_run = false;
         std::chrono::milliseconds patience{1000}; ///< nvdebug::HoldOptions
+        /// How often a hold is asked for at least; empty: four times within the patience.
+        std::optional<std::chrono::milliseconds> beat = {};
         /// Without a switch that shows a context which is not known, tasks are looked for so often;
         /// each 5 s under MPS, whose clients' contexts no switch shows.
         qos::Ns longest_unlooked = 60 * qos::second;
