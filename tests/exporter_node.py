@@ -5,30 +5,13 @@ import contextlib
 import pathlib
 import re
 import signal
-import socket
 import subprocess
-import time
 import urllib.request
 
 from ctl import ROOT, exporter
+from waiting import PATIENCE_S, free_port
 
 CAPTURE = ROOT / "tests/hardware/h100-580.159.04/capture-owners"
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-def until(what, seconds=30):
-    """Its first answer that is not nothing."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := what():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("it did not come about")
 
 
 def answers_without_gpu(command, port, **options):
@@ -37,10 +20,10 @@ def answers_without_gpu(command, port, **options):
         try:
             said = process.stderr.readline()
             assert f":{port}/metrics" in process.stderr.readline()
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S) as answer:
                 assert "nvdebug_gpus 0\n" in answer.read().decode()
             process.terminate()
-            assert process.wait(20) == 0
+            assert process.wait(PATIENCE_S) == 0
         finally:
             process.kill()
     return said
@@ -70,7 +53,7 @@ class Running:
         assert f"http://127.0.0.1:{self.port}/metrics" in self.first_line, self.first_line
 
     def scrape(self):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=20) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=PATIENCE_S) as answer:
             assert answer.status == 200 and answer.headers["Content-Type"].startswith("text/plain")
             return answer.read().decode()
 
@@ -81,7 +64,7 @@ class Running:
 
     def end(self, with_signal=signal.SIGTERM):
         self.process.send_signal(with_signal)
-        rest = self.process.communicate(timeout=20)[1]
+        rest = self.process.communicate(timeout=PATIENCE_S)[1]
         return self.process.returncode, rest
 
 

@@ -10,13 +10,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 
 import jsonschema
 import pytest
 from ctl import ROOT
+from waiting import PATIENCE_S, comes_true
 
-PATIENCE_S = 60
 FIRST_US = 2000
 PROGRAM = ROOT / "build/cmake/tests/qos/nvqos_stand_in"
 SCHEMAS = ROOT / "tools/nvqos/schema"
@@ -27,15 +26,6 @@ def build():
         subprocess.run(["scripts/locked", "build/cmake", "nvqos_stand_in", "sh", "-c",
                         "make -s --no-print-directory cmake && cmake --build build/cmake --target nvqos_stand_in"],
                        cwd=ROOT, check=True, stdout=sys.stderr)
-
-
-def comes_true(condition):
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.01)
-    return False
 
 
 def keepers(folder):

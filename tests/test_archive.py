@@ -12,10 +12,11 @@ import tarfile
 import pytest
 from containers import copy_libraries
 from distributions import NOBODY, ROOT, VERSION, epoch, in_root, made, run
-from exporter_node import CAPTURE, answers_without_gpu, children, free_port, has_no_rights, running, until
+from exporter_node import CAPTURE, answers_without_gpu, children, has_no_rights, running
 from nvdkernels import debian
 from sample import EVERYTHING
 from throwaway_root import needs_root
+from waiting import free_port, until
 
 MACHINE = os.uname().machine
 NAME = f"nvdebug-{VERSION}-{MACHINE}"

@@ -16,7 +16,8 @@ import jsonschema
 import pytest
 from containers import LIMITS
 from ctl import ROOT, built
-from qos_machine import FIRST_US, PATIENCE_S, comes_true
+from qos_machine import FIRST_US
+from waiting import PATIENCE_S, comes_true
 
 pytest_plugins = ["containers", "qos_machine"]
 SCHEMA = json.loads((ROOT / "tests/data/cdi-0.5.0.json").read_text(encoding="utf-8"))

@@ -16,15 +16,16 @@ import urllib.request
 
 import pytest
 from ctl import ROOT, exporter, write_gpu
-from exporter_node import CAPTURE, answers_without_gpu, children, free_port, has_no_rights, running, until
+from exporter_node import CAPTURE, answers_without_gpu, children, has_no_rights, running
 from surroundings import HIDDEN, hidden
 from throwaway_root import needs_root
+from waiting import PATIENCE_S, free_port, until
 
 TASK = re.compile(r'^(nvdebug_task_\w+)\{gpu="(\d+)",pid="(\d*)",command="([^"]*)".*\} (\S+)$', re.MULTILINE)
 
 
 def refused(*words):
-    done = subprocess.run([exporter(), *map(str, words)], capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run([exporter(), *map(str, words)], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 1 and done.stdout == "", done
     return done.stderr
 
@@ -94,7 +95,7 @@ def test_addresses(listen, host):
     process = subprocess.Popen([exporter(), "--from", CAPTURE, "--listen", f"{listen}{port}"], stderr=subprocess.PIPE, text=True)
     try:
         assert "listening on http://" in process.stderr.readline()
-        connection = http.client.HTTPConnection(host, port, timeout=20)
+        connection = http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
         connection.request("GET", "/metrics")
         assert b"nvdebug_up" in connection.getresponse().read()
     finally:
@@ -109,7 +110,7 @@ def test_what_is_no_address(words):
 
 
 def ask(node, method, path, headers=()):
-    connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=PATIENCE_S)
     connection.request(method, path, headers=dict(headers))
     answer = connection.getresponse()
     return answer, answer.read()
@@ -135,7 +136,7 @@ def test_pages():
                                   b"GET / SMTP/1.0\r\n\r\n", b"GET /" + b"/" * 4000 + b" HTTP/1.1\r\n\r\n"))
 def test_garbage(sent):
     with running(CAPTURE) as node:
-        with socket.create_connection(("127.0.0.1", node.port), timeout=20) as connection:
+        with socket.create_connection(("127.0.0.1", node.port), timeout=PATIENCE_S) as connection:
             connection.sendall(sent)
             with contextlib.suppress(ConnectionError):
                 assert connection.recv(4096).startswith(b"HTTP/1.1 4")
@@ -146,7 +147,7 @@ def test_garbage(sent):
 def test_slow_connections_keep_nobody_out(count):
     with running(CAPTURE) as node, contextlib.ExitStack() as slow:
         for _ in range(count):
-            connection = slow.enter_context(socket.create_connection(("127.0.0.1", node.port), timeout=20))
+            connection = slow.enter_context(socket.create_connection(("127.0.0.1", node.port), timeout=PATIENCE_S))
             connection.sendall(b"GET /metrics HTTP/1.1\r\nX: ")
         assert "nvdebug_up" in node.scrape()
 
@@ -167,7 +168,7 @@ def test_if_one_ends_both_do():
     with running(CAPTURE) as node:
         front, = children(node)
         os.kill(front, signal.SIGKILL)
-        said = node.process.communicate(timeout=20)[1]
+        said = node.process.communicate(timeout=PATIENCE_S)[1]
         assert node.process.returncode == 1 and "has ended" in said
     with running(CAPTURE) as node:
         front, = children(node)
@@ -185,7 +186,7 @@ def test_closed_streams_and_inherited_files():
         try:
             def page():
                 with contextlib.suppress(OSError):
-                    return urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20).read()
+                    return urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S).read()
             assert b"nvdebug_up" in until(page)
             front, = map(int, pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split())
             for pid in (process.pid, front):
@@ -223,17 +224,18 @@ def test_output_that_cannot_be_written(option):
 def test_no_gpu_is_a_state(tmp_path):
     """And one that comes is found."""
     port = free_port()
-    with subprocess.Popen([exporter(), "--from", tmp_path, "--listen", f"127.0.0.1:{port}"], stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([exporter(), "--from", tmp_path, "--listen", f"127.0.0.1:{port}", "--rate", "100"], stderr=subprocess.PIPE,
+                          text=True) as process:
         try:
             assert "no GPU is found" in process.stderr.readline()
             assert "listening on" in process.stderr.readline()
 
             def page():
-                return urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20).read().decode()
+                return urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S).read().decode()
             assert "nvdebug_gpus 0\n" in page() and "nvdebug_up{" not in page()
             write_gpu(tmp_path / "new", "h200", "fig7")
             (tmp_path / "new").rename(tmp_path / "gpu0")
-            until(lambda: 'nvdebug_up{gpu="0"} 1' in page(), 40)
+            until(lambda: 'nvdebug_up{gpu="0"} 1' in page())
         finally:
             process.kill()
 
@@ -262,7 +264,7 @@ def test_many_at_once():
 
 def test_a_gpu_that_goes_and_comes_back(tmp_path):
     write_gpu(tmp_path / "gpu0", "h200", "fig7")
-    with running(tmp_path, "--rate", "50") as node:
+    with running(tmp_path, "--rate", "100") as node:
         until(lambda: node.values("nvdebug_up") == {'{gpu="0"}': 1})
         (tmp_path / "gpu0").rename(tmp_path / "away")
         until(lambda: node.values("nvdebug_up") == {'{gpu="0"}': 0})

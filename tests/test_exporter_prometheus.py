@@ -17,8 +17,8 @@ import jsonschema
 import pytest
 import yaml
 from ctl import ROOT, write_gpu
-from exporter_node import CAPTURE, free_port, running, until
-from qos_machine import comes_true
+from exporter_node import CAPTURE, running
+from waiting import PATIENCE_S, comes_true, free_port, until
 
 pytest_plugins = ["qos_machine"]
 
@@ -53,7 +53,7 @@ def fixture_prometheus():
 def fixture_promtool(prometheus):
     def run(*words, text=None):
         done = subprocess.run([prometheus / "promtool", *map(str, words)], input=text, text=True, capture_output=True,
-                              check=False, timeout=60)
+                              check=False, timeout=PATIENCE_S)
         return done.returncode, done.stdout + done.stderr
     return run
 
@@ -83,7 +83,7 @@ class Server:
     def query(self, text):
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/query?query={urllib.parse.quote(text)}",
-                                        timeout=10) as answer:
+                                        timeout=PATIENCE_S) as answer:
                 return json.load(answer)["data"]["result"]
         except OSError:
             return []
@@ -91,7 +91,7 @@ class Server:
     def wait_for(self, text, count=1):
         """Until the query gives so many rows."""
         try:
-            return until(lambda: len(found := self.query(text)) >= count and found, 60)
+            return until(lambda: len(found := self.query(text)) >= count and found)
         except AssertionError:
             raise AssertionError(f"no result: {text}") from None
 

@@ -15,7 +15,8 @@ import subprocess
 
 import jsonschema
 import pytest
-from qos_machine import FIRST_US, PATIENCE_S, SCHEMAS, comes_true
+from qos_machine import FIRST_US, SCHEMAS
+from waiting import PATIENCE_S, comes_true
 
 pytest_plugins = ["qos_machine"]
 
