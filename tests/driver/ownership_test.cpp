@@ -175,7 +175,7 @@ TEST_F(Looks, AreBoundedInTime) {
     kernel.processes[556].started = 1;
     for (int n = 0; n < 200; n++)
         kernel.add_process(556, {});
-    kernel.before_question = [this] { kernel.time += 100us; };
+    kernel.before_question = [this] { kernel.time += 1ms; };
     const auto owners = nvdebug::Gpu(bench.tree(), 0).owners();
     kernel.before_question = nullptr;
     ASSERT_TRUE(owners);

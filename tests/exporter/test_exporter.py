@@ -53,7 +53,7 @@ def test_a_capture():
 def test_on_the_engine_by_samples(tmp_path):
     """Without a record of switches: the TSG that samples show. The model's words, in a folder."""
     write_gpu(tmp_path / "gpu0", "h200", "fig7")
-    with running(tmp_path, "--rate", "50") as node:
+    with running(tmp_path, "--rate", "100") as node:
         times = until(lambda: {line: value for line, value in node.values("nvdebug_task_gpu_seconds_total").items()
                                if value})
         assert list(times) == ['{gpu="0",pid="",command="TSG 0:0",container="",pod="",slurm_job="",slurm_step=""}']
@@ -225,7 +225,8 @@ def test_output_that_cannot_be_written(option):
 def test_no_gpu_is_a_state(tmp_path):
     """And one that comes is found."""
     port = free_port()
-    with subprocess.Popen([exporter(), "--from", tmp_path, "--listen", f"127.0.0.1:{port}"], stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([exporter(), "--from", tmp_path, "--listen", f"127.0.0.1:{port}", "--rate", "100"], stderr=subprocess.PIPE,
+                          text=True) as process:
         try:
             assert "no GPU is found" in process.stderr.readline()
             assert "listening on" in process.stderr.readline()

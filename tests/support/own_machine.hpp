@@ -23,7 +23,7 @@ class OwnMachine : public testing::Environment {
             ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
             ::mount("none", "/run", "tmpfs", 0, nullptr) == 0)
             return;
-        const std::string path = "/tmp/nvdebug-tests-" + std::to_string(::getuid());
+        const std::string path = testing::TempDir() + "nvdebug-tests-" + std::to_string(::getuid());
         const int file = ::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR);
         ASSERT_EQ(::flock(file, LOCK_EX), 0) << path; // until this program ends
     }

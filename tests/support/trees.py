@@ -78,7 +78,7 @@ class Opens:
         return +names
 
     def wait(self, seconds):
-        """Until there is one, or that time has passed."""
+        """Waits until there is one, or that time has passed."""
         select.select([self.notes], [], [], seconds)
 
     def close(self):

@@ -29,7 +29,7 @@ class Clock:
     def __init__(self, folder):
         self.folder = folder
         self.now = os.open(f"{folder}/now", os.O_RDWR)
-        # Of a program, and until when it sleeps: 16 bytes at once.
+        # Each message has 16 bytes: the number of a program, and until when it sleeps.
         self.told = os.open(f"{folder}/told", os.O_RDWR)
 
     def __getattr__(self, name):

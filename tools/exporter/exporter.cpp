@@ -104,9 +104,8 @@ class Node {
     }
 
     void step() {
-        constexpr std::chrono::seconds between_tries{10};
         Meters meters = all();
-        if (meters.empty() && Meter::Clock::now() - tried_ >= between_tries) {
+        if (meters.empty() && Meter::Clock::now() - tried_ >= between_tries(period_)) {
             tried_ = Meter::Clock::now();
             if (const auto opened = open(); !opened)
                 log_once(opened.error().sentence);

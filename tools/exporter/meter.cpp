@@ -19,7 +19,7 @@ constexpr std::uint64_t longest_in_periods = 4;
 } // namespace
 
 Meter::Meter(Gpu gpu, std::chrono::milliseconds period, const Limits &limits)
-    : gpu_(std::move(gpu)),
+    : gpu_(std::move(gpu)), period_(period),
       period_ns_(static_cast<std::uint64_t>(std::chrono::nanoseconds(period).count())),
       limits_(limits), times_(limits.tasks) {
     facts_.gpu = gpu_.index();
@@ -35,11 +35,10 @@ void Meter::fail(const Error &error) {
 
 /// Opens the GPU, also again after it was gone.
 void Meter::start() {
-    constexpr std::chrono::seconds between_tries{10};
     const auto now = Clock::now();
     if (now < next_start_)
         return;
-    next_start_ = now + between_tries;
+    next_start_ = now + between_tries(period_);
     {
         const std::scoped_lock held(mutex_);
         reader_.reset();

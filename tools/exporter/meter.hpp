@@ -2,6 +2,7 @@
 /// @file Watches one GPU: how long tasks have it, which engines work, what lists hold.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -62,6 +63,11 @@ struct Facts {
     bool foreign_pids = false;
     std::optional<MissingProcesses> missing; ///< where owners are known at all
 };
+
+/// Returns after how long a GPU is tried again that could not be opened: 50 steps, 10 s at most.
+inline std::chrono::milliseconds between_tries(std::chrono::milliseconds period) {
+    return std::min<std::chrono::milliseconds>(std::chrono::seconds(10), 50 * period);
+}
 
 /// Any thread may use it. How long it takes to read lists and processes is up to other programs, so
 /// look() holds no lock meanwhile that step() or snapshot() waits for.
@@ -138,6 +144,7 @@ class Meter {
     void add_lists_facts(TaskFacts &facts, const Process &process) const;
 
     const Gpu gpu_;
+    const std::chrono::milliseconds period_;
     const std::uint64_t period_ns_;
     const Limits limits_;
 
