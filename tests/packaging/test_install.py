@@ -120,7 +120,7 @@ def test_what_is_installed(prefix, libdir):
         "libnvdebug.a", "libnvstgm_task.a", "libnvdebug.so", SONAME, f"libnvdebug.so.{VERSION}", "pkgconfig/nvdebug.pc",
         "cmake/nvdebug/nvdebugConfig.cmake", "cmake/nvdebug/nvdebugConfigVersion.cmake",
         "cmake/nvdebug/nvdebugTargets.cmake",
-        "cmake/nvdebug/nvdebugTargets-relwithdebinfo.cmake")}
+        "cmake/nvdebug/nvdebugTargets-release.cmake")}
     expected |= {f"include/nvdebug/{path.name}" for path in (ROOT / "include/nvdebug").iterdir()}
     for tool in ("nvdebugctl", "nvqos", "nvstgm", "nvtaskset"):
         expected |= {f"bin/{tool}", f"share/bash-completion/completions/{tool}",
