@@ -462,6 +462,7 @@ def test_a_broken_rule_ends_the_replay_with_1(tmp_path):
     assert "R4,Hopper,h100-580.159.04,does not hold" in (tmp_path / "lab/evidence.csv").read_text(encoding="utf-8")
 
 
+@pytest.mark.ci
 def test_the_kernels_are_what_clang_makes(tmp_path):
     subprocess.run([LAB / "kernels/make", tmp_path / "kernels.ptx"], check=True, timeout=60)
     made = (tmp_path / "kernels.ptx").read_text(encoding="utf-8")
