@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """nvtaskset's limit of launches in flight on a real GPU: that it holds, and what it costs.
 
-    in_flight_check.py NVTASKSET LOAD [FOLDER] [--seconds N]
+    in_flight_check.py NVTASKSET LOAD [FOLDER] [--seconds N] [--launches N]
 
 On an otherwise idle GPU, with NVIDIA's driver; no root, in a minute. LOAD is load.cpp, built. Kernels of 200 us, of which
 16 to 32 are queued where nothing limits them, with limits of 1 to 16 in turn; launches and a CUDA graph; what queuing an
@@ -108,7 +108,7 @@ def graphs(asked):
 
 def costs(asked):
     for number, what in 2 * ((None, "as it is"), (0, "no limit"), (1024, "at most 1024 in flight")):
-        lines, status = started(asked, number, "launch", 20_000)
+        lines, status = started(asked, number, "launch", asked.launches)
         report("queuing an empty kernel", not status, f"{what}: median {lines[0]['median']} us, 99th percentile {lines[0]['p99']} us")
 
 
@@ -118,6 +118,7 @@ def main():
     parser.add_argument("load", type=lambda word: pathlib.Path(word).resolve())
     parser.add_argument("folder", nargs="?", type=pathlib.Path)
     parser.add_argument("--seconds", type=float, default=2, help="of each limit (default: 2)")
+    parser.add_argument("--launches", type=int, default=20_000, help="of which the cost is measured (default: 20000)")
     asked = parser.parse_args()
     limits(asked)
     graphs(asked)

@@ -36,7 +36,7 @@ NEVER = str(10 ** 12)
 # As nvdebugctl ends.
 USAGE, FAILED, UNSUPPORTED, PARTIAL = 1, 2, 3, 4
 TOO_LARGE = "error 720 CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"
-PATIENCE_S = 60
+PATIENCE_S = 120
 
 
 def first_sms():

@@ -175,7 +175,7 @@ def test_the_check_for_hardware(desk):
     load = desk.folder / "load"
     subprocess.run(["g++", "-std=c++20", "-O1", "-o", load, ROOT / "tests/hardware/load.cpp", "-ldl"], check=True)
     done = desk.command(ROOT / "tests/hardware/in_flight_check.py", TOOL, load, desk.folder / "out", "--seconds", "0.3",
-                        STAND_IN_LOOKS="3", STAND_IN_LOG="")
+                        "--launches", "200", STAND_IN_LOOKS="3", STAND_IN_LOG="")
     assert done.status == 0, done.out + done.err
     lines = (desk.folder / "out/in-flight-check.txt").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 13 and done.out.splitlines() == lines
