@@ -366,7 +366,6 @@ TEST_P(TranslateRequest, AreAnsweredWithAResultOrAnError) {
         }
 }
 
-/// "base" leaves the subcontexts out.
 TEST_P(TranslateRequest, OfAChannelsBaseAreThoseOfItsPageDirectory) {
     bench.machine.restart("fig6");
     layout = bench.layout();
@@ -382,6 +381,29 @@ TEST_P(TranslateRequest, OfAChannelsBaseAreThoseOfItsPageDirectory) {
         }
     }
     EXPECT_EQ(compared, layout.at("channels").size());
+}
+
+/// Compute work uses the subcontext's page directory, and "base" is about the instance block's:
+/// here it becomes that of another client of the MPS server.
+TEST_P(TranslateRequest, WithBaseLeaveSubcontextsOut) {
+    if (!bench.since("titan-v"))
+        return; // no subcontexts
+    bench.machine.restart("fig7");
+    layout = bench.layout();
+    std::map<unsigned, Json> of_veid;
+    for (const Json &channel : layout.at("channels"))
+        if (channel.at("runlist") == 0 && channel.at("subcontexts").size() > 1)
+            of_veid[channel.at("veid")] = channel;
+    const Json one = of_veid.at(1), other = of_veid.at(2);
+    ASSERT_NE(one.at("page_directory"), other.at("page_directory"));
+    const std::string before = answer(name(one) + " 0x200000");
+    const std::string of_other = answer(name(other) + " 0x200000");
+    EXPECT_EQ(answer(name(one) + " 0x200000 base"), before);
+    bench.poke(one.at("instance"), 4ULL * NV_RAMIN_PAGE_DIR_BASE,
+               bench.peek(other.at("instance"), 4ULL * NV_RAMIN_PAGE_DIR_BASE, 2));
+    EXPECT_EQ(answer(name(one) + " 0x200000"), before);
+    EXPECT_EQ(answer(name(one) + " 0x200000 base"), of_other);
+    EXPECT_NE(of_other, before);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TranslateRequest, testing::ValuesIn(all_boards()), name_of_board);
