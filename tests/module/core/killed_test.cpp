@@ -46,7 +46,7 @@ class Killed : public testing::TestWithParam<std::string> {
         machine.on_read = nullptr;
         machine.on_memory_read = nullptr;
     }
-    /// What killed_requests change, and time does not.
+    /// What requests change, and time does not.
     std::string state() {
         std::string kept;
         for (const File &file : all) {
