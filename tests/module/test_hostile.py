@@ -30,7 +30,7 @@ def test_every_way_at_some_accesses(module, kselftests, gpus, ways):
 # The log
 
 LEAST = 10_000 if EVERYTHING else 300
-# As many requests as there are, and 50 more than lines may come of them: 100 in each 5 seconds that have begun.
+# Writes LEAST requests, and at least 50 more than the log may have lines: 100 in each 5 seconds that have begun.
 SCRIPT = """
 read now rest < /proc/uptime; start=${{now%.*}}; i=0; exec 3> {file}
 while :; do
@@ -47,7 +47,7 @@ echo $allowed
 def test_the_log_stays_bounded(bench, text, complaint):
     """100 lines of each kind in 5 seconds, whoever asks how often."""
     board = "titan-v"
-    # Which is read faster than what is behind a window: more come in five seconds.
+    # System memory is read faster than memory behind a window, so more requests come in five seconds.
     bench.restart(board, "sysmem")
     bench.check("dmesg -c > /dev/null")
     if complaint.startswith("cannot"):
