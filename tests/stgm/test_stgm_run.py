@@ -171,7 +171,7 @@ def test_a_gpu_segment_is_boosted(tmp_path, priorities):
     if priorities == "linux":
         needs_root()
     pair = taskset(task("hi", 20 * SECOND, cpu(900 * MS)), task("lo", 30 * SECOND, gpu(200 * MS, 300 * MS, 200 * MS), sms=[0]))
-    assert without_gpu(pair, "--for", 1, "--offset", "hi=50000", "--priorities", priorities,
+    assert without_gpu(pair, "--for", 1, "--offset", "hi=100000", "--priorities", priorities,
                        "-o", tmp_path / "trace").status in (0, 2)
     events = [event for event in events_in(tmp_path / "trace") if event[3] not in ("overrun", "stall")]
     at = {}

@@ -51,6 +51,7 @@ ReturnToService=2
 SlurmdParameters=config_overrides
 KillWait=1
 CompleteWait=0
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=1000
 PlugStackConfig={folder}/plugstack.conf
 NodeName={host} NodeAddr=127.0.0.1 CPUs=2 RealMemory=500 Gres=gpu:{gpus},shard:{shards}
 PartitionName=all Nodes=ALL Default=YES OverSubscribe=FORCE:8 MaxTime=INFINITE State=UP

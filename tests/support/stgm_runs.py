@@ -8,7 +8,7 @@ import subprocess
 import building
 import ctl
 
-PATIENCE_S = 60
+PATIENCE_S = 120
 MS, SECOND = 1000, 1_000_000
 
 
