@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Images and containers by podman and runc, in folders of their own and in a mount namespace with an empty /run."""
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -9,6 +10,7 @@ import tempfile
 
 import pytest
 from throwaway_root import needs_root
+from waiting import comes_true
 
 PATIENCE_S = 120
 # What runc may set without CAP_SYS_RESOURCE.
@@ -69,6 +71,16 @@ class Podman:
     def run(self, *words, before="true"):
         return self.command("run", "--rm", "--network=none", *LIMITS, *words, before=before)
 
+    def processes(self):
+        """Numbers of the processes that have this storage among their words. A container's monitor starts one to clean up
+        after it, which may go on when the container and the command that ran it have ended."""
+        found = set()
+        for path in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if str(self.folder).encode() in (path / "cmdline").read_bytes():
+                    found.add(int(path.name))
+        return found
+
 
 @pytest.fixture(scope="module")
 def podman():
@@ -83,4 +95,8 @@ def podman():
         if done.stdout != "works\n":
             # An empty container: fails on a machine where runc may not use cgroups or mounts.
             pytest.skip(f"podman runs no container here at all: {done.stderr.strip()}")
-        yield made
+        try:
+            yield made
+        finally:
+            left = not comes_true(lambda: not made.processes(), PATIENCE_S)
+    assert not left, "a process of a container is left"
