@@ -51,7 +51,8 @@ def counts(asked, process):
 
 
 def counted(process, ns=0):
-    """What it counted, each 50 ms, up to a line after that moment; nothing: there is none."""
+    """Returns the pairs of numbers that the process printed, one each 50 ms, up to one after `ns`. Returns nothing if the process
+    ends before."""
     end = time.monotonic() + PATIENCE_S
     while process.poll() is None and time.monotonic() < end:
         process.told.seek(0)

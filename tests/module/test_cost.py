@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What a read costs in BAR accesses, counted by the model: the ways to memory, which are the kernel's.
-Registers and words of memory, on every board: tests/module/core/cost_test.cpp and walks_test.cpp."""
+"""BAR accesses of a read, counted by the model, for each of the kernel's ways to memory.
+tests/module/core/cost_test.cpp and walks_test.cpp count registers and words of memory on every board."""
 
 import math
 
@@ -13,7 +13,7 @@ from text import boxes
 # Two registers that move the window, two sizes of entries.
 WINDOWS = ("gtx1060-3gb", "titan-v", "h200")
 ENTRY_BYTES = {board: 16 if board in WIDE_ENTRIES else 8 for board in BOARDS}
-# Of a channel neither USERD's address nor, where a register has it, all of the instance pointer.
+# Of a channel's entry the module reads neither USERD's address nor, if a register has the instance pointer, that pointer.
 CHANNEL_BYTES = {"gtx1060-3gb": 4, "titan-v": 8, "h200": 12}
 CHANNEL_BLOCKS = ("PCCSR", "CHRAM")
 PER_INSTANCE = 12

@@ -57,7 +57,7 @@ def test_the_log_stays_bounded(bench, text, complaint):
     assert any(complaint in line for line in lines)
     assert len(lines) <= allowed
     bench.model(board).request("fault", "none")
-    # What the module counted of its lines goes with it, so that those of later tests are there.
+    # The module limits its lines, and the count of them ends with it: lines of later tests are not held back.
     bench.check("rmmod nvdebug")
     assert bench.machine.load_module().status == 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What a driver may do between two steps of a control, at the worst moment (tests/module/test_modules/stall.c)."""
+"""A driver changes a list between two steps of a control, which test_modules/stall.c holds up there."""
 
 import pytest
 from layouts import number
@@ -11,7 +11,8 @@ from tasks import even
 from text import tsgs
 from tracepoints import events, trace
 
-# On others, without a kernel: tests/module/core/moving_lists_test.cpp, preemption_mode_test.cpp and lease_*_test.cpp.
+# tests/module/core has the same races on all boards, without a kernel: moving_lists_test.cpp, preemption_mode_test.cpp and
+# lease_*_test.cpp.
 BOARDS = ("h200",)
 WORKLOADS = ("three-tasks", "sysmem")  # in video and in system memory
 OTHER = 0x5a5a5a5a

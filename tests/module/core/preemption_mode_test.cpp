@@ -194,8 +194,8 @@ TEST_P(PreemptionMode, IsSaid) {
                                 "set the preemption mode of 1 channel: 0:1 cta (by uid 0)\n"}));
 }
 
-/// In the runlist's file, where channel 2 shares the context of channel 1. CILP takes a save area,
-/// which not all contexts have.
+/// The runlist's file shows the mode. Channel 2 shares the context of channel 1. CILP takes a save
+/// area, which not all contexts have.
 TEST_P(PreemptionMode, IsShownInTheContext) {
     const std::vector<File> all = files(machine);
     const File list = *std::ranges::find(all, "runlist0", &File::name);

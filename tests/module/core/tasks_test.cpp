@@ -354,7 +354,7 @@ TEST_P(Tasks, HaveTheirTimeAgainAfterALease) {
     EXPECT_EQ((gained(10 * slice)[{0, 1}]), 0);
 }
 
-/// At its end, the list of a driver that has submitted meanwhile stays.
+/// The end of a lease leaves the list of a driver that has submitted meanwhile as it is.
 TEST_P(Tasks, OfADriverThatSubmitsAreLeftAloneByALease) {
     const std::vector<File> all = files(bench.machine);
     for (const auto &[name, text] :

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What an entry of a list has at most, and a box. */
+/* The most boxes of an entry of a list, and the most lines of a box. */
 #define BOXES_MAX 67 /* with an instance block, 64 subcontexts and a context */
 #define LINES_MAX 24
 
 static const struct {
-	const char *title; /* of what follows the dashes */
+	const char *title; /* without the dashes before it */
 	bool numbered;
 } kinds[BOX_KINDS] = {
 	[BOX_RUNLIST] = { "Runlist", true },

@@ -305,7 +305,7 @@ static void test_inherited(const struct gpu *gpu)
 	}
 }
 
-/* ---- what the kernel takes of a write ---- */
+/* ---- sizes of writes ---- */
 
 static void refuse(const struct gpu *gpu, int fd, const void *bytes,
 		   size_t size, int error)

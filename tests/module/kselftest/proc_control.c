@@ -12,7 +12,7 @@
 
 #define BYTES_MAX 4095
 
-/* ---- what the kernel takes of a write ---- */
+/* ---- sizes of writes ---- */
 
 static void refuse(const struct gpu *gpu, const char *file, const void *bytes,
 		   size_t size, int error)
@@ -41,7 +41,7 @@ static void test_limits(const struct gpu *gpu)
 		refuse(gpu, file, text, sizeof(text), E2BIG);
 	}
 	state_expect(gpu, &before, "after refused writes");
-	/* What is as long as can be is taken. */
+	/* A request of the largest size is accepted. */
 	for (size_t r = 0; r < count; r++) {
 		size_t length = strlen(requests[r].text);
 
