@@ -34,6 +34,13 @@ std::string sentence(std::string help) {
     return text(help) + (help.ends_with('.') || help.ends_with('?') ? "\n" : ".\n");
 }
 
+std::string value(const std::string &name) {
+    std::string out;
+    for (const char each : name)
+        out += each == '|' ? " | " : std::string(1, each);
+    return text(out);
+}
+
 std::string flag(const std::string &name) {
     return name.starts_with("--") ? "Fl Fl " + name.substr(2) : "Fl " + name.substr(1);
 }

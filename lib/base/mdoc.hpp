@@ -12,6 +12,8 @@ namespace nvdebug::base::mdoc {
 [[nodiscard]] std::string word(const std::string &word);
 /// Returns @p help, which begins in lower case and has no full stop, as lines of text.
 [[nodiscard]] std::string sentence(std::string help);
+/// Returns the name of a value as it stands behind `Ar`: `N | N%` of `N|N%`.
+[[nodiscard]] std::string value(const std::string &name);
 /// Returns `Fl Fl brief` of `--brief`.
 [[nodiscard]] std::string flag(const std::string &name);
 /// Returns `Fl n , Fl Fl count Ar COUNT`. @p short_name, @p value: may be empty

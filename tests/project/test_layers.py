@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULE = ("include", "compat", "decode", "core", "chips", "mmu.c", "access", "state",
           "views runlist.c device_info.c copy_topology.c", "probe", "host", "control", "gpus", "proc",
           "nvdebug_entry.c")
-PROGRAMS = ("include/nvdebug", "lib/base", "lib/drawing", "lib/driver", "lib/nvdebug",
+PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing", "lib/driver", "lib/nvdebug",
             "lib/partition lib/stgm lib/qos",
             "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
 # Declared at the bottom, and implemented by whoever has the machine.
@@ -36,6 +36,7 @@ TESTS = {
     "tests/module/kselftest": "",
     "tests/module/test_modules": "compat",
     "tests/bridge": "shared tests/driver tools/bridge lib/nvdebug model",
+    "tests/cli": "shared lib/base lib/cli",
     "tests/driver": "shared tools/nvdebugctl lib/nvdebug lib/driver include/nvdebug model",
     "tests/lib": "shared lib/nvdebug lib/base include/nvdebug",
     "tests/nvdebugctl": "shared tools/nvdebugctl lib/nvdebug lib/drawing lib/base",

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file Times, parts and whole numbers as people type them, alike in all programs.
+///
+/// A time has a unit: `500us`, `2ms`, `1.5ms`, `8 ms`, `8MS`, `10s`, `10m` or `10min`, `1h`. A
+/// number alone has a unit only where the caller gives one, because programs that mean seconds and
+/// programs that mean microseconds would otherwise take the same words. A part has its sign, `30%`:
+/// `0.3` is refused, because it may be a third of a percent as well as a third of the whole.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "nvdebug/expected.hpp"
+
+namespace nvdebug::base {
+
+/// The longest time that is taken: 31 years, so that no sum of two overflows.
+inline constexpr std::uint64_t longest_time_ns = 1'000'000'000'000'000'000;
+
+/// Returns the time in ns; empty: it is none, or finer than 1 ns.
+/// @param bare the unit of a number alone; empty: a number alone is no time
+[[nodiscard]] std::optional<std::uint64_t> parse_time_ns(std::string_view text,
+                                                         std::string_view bare = "");
+
+/// Which times an option takes, in ns.
+struct TimeRule {
+    std::uint64_t least = 0, most = longest_time_ns;
+    std::string_view bare = ""; ///< `s`, `ms` or `us`; empty: a time needs a unit
+};
+
+/// Returns the time in ns, or a sentence with @p name: which times there are, and what was typed.
+[[nodiscard]] tl::expected<std::uint64_t, std::string>
+take_time_ns(std::string_view name, std::string_view text, const TimeRule &rule);
+
+/// Returns what @p rule takes as a sentence goes on after `takes `: `a time from 1ms to 1s, as …`.
+[[nodiscard]] std::string describe(const TimeRule &rule);
+
+/// Returns a time with the largest unit in which it is whole: `500us`, `2ms`, `90s`.
+[[nodiscard]] std::string time_text(std::uint64_t ns);
+
+/// Returns a decimal number in millionths; empty: it is none, negative, or has more than nine
+/// digits or six decimals.
+[[nodiscard]] std::optional<std::int64_t> parse_millionths(std::string_view text);
+
+/// Returns the percentage of `30%` or `12.5%` in millionths of a percent, above 0 and at most 100%.
+[[nodiscard]] std::optional<std::int64_t> parse_percent(std::string_view text);
+
+/// Returns what to write in place of a part that parse_percent() refuses, as a sentence goes on:
+/// ` (did you mean 30%?)`; empty: it is no number.
+[[nodiscard]] std::string percent_guess(std::string_view text);
+
+/// Returns the whole number that is all of @p text, in decimal digits.
+[[nodiscard]] std::optional<std::int64_t>
+parse_whole(std::string_view text, std::int64_t least = 0,
+            std::int64_t most = std::numeric_limits<std::int64_t>::max());
+
+/// Returns the number, or a sentence with @p name: which numbers there are, and what was typed.
+[[nodiscard]] tl::expected<std::int64_t, std::string>
+take_whole(std::string_view name, std::string_view text, std::int64_t least, std::int64_t most);
+
+} // namespace nvdebug::base

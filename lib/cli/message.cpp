@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "lib/cli/message.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "lib/base/lines.hpp"
+#include "lib/base/printable.hpp"
+#include "lib/base/quantity.hpp"
+
+namespace nvdebug::cli {
+namespace {
+
+constexpr std::size_t usual_columns = 80, most_columns = 1000;
+
+int write_to(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(descriptor, text.data(), text.size());
+        if (written < 0 && errno != EINTR)
+            return errno;
+        text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
+    }
+    return 0;
+}
+
+/// Counts characters, of which each is taken to have one column.
+std::size_t columns_in(std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        text, [](char each) { return (static_cast<unsigned char>(each) & 0xc0) != 0x80; }));
+}
+
+} // namespace
+
+std::size_t columns_of(int descriptor) {
+    if (const char *const named = std::getenv("COLUMNS"))
+        if (const auto columns = base::parse_whole(named, 1, most_columns))
+            return static_cast<std::size_t>(*columns);
+    winsize size{};
+    if (isatty(descriptor) && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return usual_columns;
+}
+
+std::string message(std::string_view program, std::string_view sentence) {
+    const std::string text = std::string(program) + ": " + base::printable(sentence);
+    if (!isatty(STDERR_FILENO))
+        return text + "\n";
+    const std::size_t columns = columns_of(STDERR_FILENO);
+    std::string lines;
+    for (const std::string &line : base::break_lines(
+             text, [&](std::string_view each) { return columns_in(each) <= columns; }))
+        lines += line + "\n";
+    return lines;
+}
+
+void say(std::string_view program, std::string_view sentence) {
+    // Without a stderr the program goes on.
+    static_cast<void>(write_to(STDERR_FILENO, message(program, sentence)));
+}
+
+int write_out(std::string_view text) {
+    return write_to(STDOUT_FILENO, text);
+}
+
+std::string error_json(std::string_view program, std::string_view version, std::string_view code,
+                       std::string_view sentence) {
+    using Json = nlohmann::ordered_json;
+    const Json document = {
+        {"schema", "nvdebug/error"},
+        {"schema_version", schema_version},
+        {"tool", std::string(program) + " " + std::string(version)},
+        {"source", nullptr},
+        {"gpu", nullptr},
+        {"missing", Json::array()},
+        {"error", {{"code", code}, {"errno", nullptr}, {"path", nullptr}, {"message", sentence}}}};
+    return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace nvdebug::cli
