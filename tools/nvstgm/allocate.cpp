@@ -86,8 +86,8 @@ void add_places(Json &rows, const stgm::Allocation &allocation) {
     }
 }
 
-Outcome<void> print(const Arguments &arguments, const stgm::Allocation &allocation,
-                    const stgm::Options &options, stgm::Algorithm algorithm) {
+Answer<void> print(const Arguments &arguments, const stgm::Allocation &allocation,
+                   const stgm::Options &options, stgm::Algorithm algorithm) {
     Json rows = rows_of(allocation.set, allocation.bounds, options.method);
     add_places(rows, allocation);
     if (arguments.has("--output") && allocation.found) {
@@ -119,7 +119,7 @@ Outcome<void> print(const Arguments &arguments, const stgm::Allocation &allocati
     return write(stgm::to_json(allocation.set).dump(1) + "\n");
 }
 
-Outcome<Exit> run_allocate(const Arguments &arguments) {
+Answer<Exit> run_allocate(const Arguments &arguments) {
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());
@@ -141,7 +141,7 @@ Outcome<Exit> run_allocate(const Arguments &arguments) {
     if (!allocation.found)
         say("no allocation was found that " + name_of(options->method) + " accepts");
     return print(arguments, allocation, *options, algorithm).map([&] {
-        return allocation.found ? done : not_schedulable;
+        return allocation.found ? done : refused;
     });
 }
 
@@ -149,24 +149,24 @@ Outcome<Exit> run_allocate(const Arguments &arguments) {
 
 Command allocate_command() {
     return {
-        "allocate",
-        "finds cores and SMs at which every deadline is met",
-        {"SET"},
-        std::vector<Option>{
-            {"--algorithm",
-             "the paper's Algorithm 1 mended, as printed, or sets of SMs disjoint or equal",
-             "NAME",
-             "",
-             {"mended", "paper", "disjoint"}},
-            {"--output", "write the set here, and the table to stdout", "FILE", "-o"}} +
-            analysis_options() + form_options(),
-        "Writes the set with 'core' and 'sms' of each task to stdout, those it had before are not "
-        "kept; the table\n"
-        "and the same split as commands go to stderr. What is found was checked as 'check' does.\n"
-        "Exit status 0: found, 2: not found, 1: an error.",
-        {{"nvstgm allocate robot.json >placed.json", "find an allocation"},
-         {"nvstgm allocate robot.json --algorithm disjoint -o placed.json",
-          "one without SMs shared in part"}},
+        {"allocate",
+         "finds cores and SMs at which every deadline is met",
+         {"SET"},
+         std::vector<Option>{
+             {"--algorithm",
+              "the paper's Algorithm 1 mended, as printed, or sets of SMs disjoint or equal",
+              "NAME",
+              "",
+              {"mended", "paper", "disjoint"}},
+             {"--output", "write the set here, and the table to stdout", "FILE", "-o"}} +
+             analysis_options() + form_options(),
+         "Writes the set with 'core' and 'sms' of each task to stdout, those it had before are not "
+         "kept; the table\n"
+         "and the same split as commands go to stderr. What is found was checked as 'check' does.\n"
+         "Exit status 0: found, 2: not found.",
+         {{"nvstgm allocate robot.json >placed.json", "find an allocation"},
+          {"nvstgm allocate robot.json --algorithm disjoint -o placed.json",
+           "one without SMs shared in part"}}},
         run_allocate};
 }
 

@@ -50,7 +50,7 @@ std::vector<Column> task_columns() {
 
 namespace {
 
-Outcome<Exit> run_check(const Arguments &arguments) {
+Answer<Exit> run_check(const Arguments &arguments) {
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());
@@ -81,22 +81,23 @@ Outcome<Exit> run_check(const Arguments &arguments) {
                fmt::format(" ({}; times in {})\n", name_of(options->method),
                            set->time_unit == "us" ? "us" : "ticks");
     }
-    return write(text).map([&] { return schedulable ? done : not_schedulable; });
+    return write(text).map([&] { return schedulable ? done : refused; });
 }
 
 } // namespace
 
 Command check_command() {
     return {
-        "check",
-        "bounds each task's response time at the cores and SMs in the file",
-        {"SET"},
-        analysis_options() + form_options(),
-        "SET is a task set (nvstgm(1)), '-' for stdin. For mpcp, fmlp, server and timeslice a task "
-        "without\n"
-        "'sms' has all SMs. Exit status 0: schedulable, 2: not, 1: an error.",
-        {{"nvstgm check robot.json", "is every deadline met?"},
-         {"nvstgm check robot.json --waiting busy -j", "the same with tasks that spin, as JSON"}},
+        {"check",
+         "bounds each task's response time at the cores and SMs in the file",
+         {"SET"},
+         analysis_options() + form_options(),
+         "SET is a task set (nvstgm(1)), '-' for stdin. For mpcp, fmlp, server and timeslice a "
+         "task "
+         "without\n"
+         "'sms' has all SMs. Exit status 0: schedulable, 2: not.",
+         {{"nvstgm check robot.json", "is every deadline met?"},
+          {"nvstgm check robot.json --waiting busy -j", "the same with tasks that spin, as JSON"}}},
         run_check};
 }
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file The table that describes each command of nvstgm(1): parsing, help, completion and the man
- * page come from it. */
+/** @file The commands of nvstgm(1), each with the table of its options (lib/cli/table.hpp), and
+ * what several of them have in common. */
 #ifndef NVSTGM_COMMAND_HPP
 #define NVSTGM_COMMAND_HPP
 
-#include <map>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "lib/base/exit_status.hpp"
+#include "lib/cli/parse.hpp"
 #include "lib/stgm/analysis.hpp"
 #include "lib/stgm/taskset.hpp"
 
@@ -18,44 +17,39 @@ namespace nvstgm {
 using stgm::Outcome;
 using Json = nlohmann::ordered_json;
 
-enum Exit { done = 0, failed = 1, not_schedulable = 2 };
+using nvdebug::base::exit_status::Exit;
+using enum nvdebug::base::exit_status::Exit;
+
+/** Why a command ends, and with which status. A sentence alone is about what was typed or what a
+ * file has. */
+struct Failure {
+    Exit exit;
+    std::string sentence;
+
+    Failure(Exit status, std::string why) : exit(status), sentence(std::move(why)) {}
+    Failure(std::string why) : Failure(bad_usage, std::move(why)) {}
+};
+
+template <typename T>
+using Answer = tl::expected<T, Failure>;
 
 inline tl::unexpected<std::string> fail(std::string sentence) {
     return tl::unexpected(std::move(sentence));
 }
+inline tl::unexpected<Failure> fail(Failure failure) {
+    return tl::unexpected(std::move(failure));
+}
+inline tl::unexpected<Failure> fail(Exit exit, std::string sentence) {
+    return tl::unexpected(Failure(exit, std::move(sentence)));
+}
 
-struct Option {
-    std::string name; ///< `--analysis`
-    std::string help;
-    std::string value = ""; ///< what its value is called; empty: takes none
-    std::string short_name = "";
-    std::vector<std::string> choices = {}; ///< the first is the default
-    bool repeats = false;
-};
-
-/** What was typed, checked against the table. */
-class Arguments {
-  public:
-    std::vector<std::string> words;
-    std::map<std::string, std::vector<std::string>> options; ///< by name, values in their order
-
-    bool has(const std::string &option) const { return options.contains(option); }
-    /** The last one typed, else @p otherwise. */
-    std::string text(const std::string &option, const std::string &otherwise = "") const;
-    /** @p least … @p most, or a sentence. */
-    Outcome<std::int64_t> number(const std::string &option, std::int64_t otherwise,
-                                 std::int64_t least, std::int64_t most = stgm::longest_time) const;
-};
+using nvdebug::cli::Arguments;
+using nvdebug::cli::Option;
+using nvdebug::cli::operator+;
 
 struct Command {
-    std::string name;
-    std::string help;               ///< one line, lower case, no full stop
-    std::vector<std::string> words; ///< `SET`
-    std::vector<Option> options;
-    std::string notes; ///< more sentences for its help
-    std::vector<std::pair<std::string, std::string>> examples;
-    Outcome<Exit> (*run)(const Arguments &arguments);
-    bool more_words = false; ///< the last of @ref words may be several
+    nvdebug::cli::Verb verb;
+    Answer<Exit> (*run)(const Arguments &arguments);
 };
 
 Command allocate_command();
@@ -74,7 +68,14 @@ std::vector<Command> all_commands();
 std::vector<Option> analysis_options();
 /** `-j`, `--csv` */
 std::vector<Option> form_options();
-std::vector<Option> operator+(std::vector<Option> some, std::vector<Option> more);
+/** Returns the option's value, @p least … @p most, or a sentence. */
+Outcome<std::int64_t> number_of(const Arguments &arguments, const std::string &option,
+                                std::int64_t otherwise, std::int64_t least,
+                                std::int64_t most = stgm::longest_time);
+/** Returns a time in the set's unit, or a sentence. A number alone is in that unit; where it is us,
+ * the time may have a unit of its own, as 2ms. */
+Outcome<stgm::Time> time_of(const Arguments &arguments, const std::string &option,
+                            stgm::Time otherwise, stgm::Time least, const std::string &unit);
 /** @param unit of the set: where times of today's GPUs are defaults, they are microseconds */
 Outcome<stgm::Options> analysis_of(const Arguments &arguments, const stgm::TaskSet &set);
 std::string name_of(stgm::Method method);

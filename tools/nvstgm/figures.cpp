@@ -112,11 +112,11 @@ class Progress {
     std::uint64_t tenth_ = 0;
 };
 
-Outcome<Exit> run_figures(const Arguments &arguments) {
-    const auto sets = arguments.number("--sets", 10'000, 1, 10'000'000);
-    const auto seed = arguments.number("--seed", 1, 0);
-    const auto threads =
-        arguments.number("--threads", std::max(1U, std::thread::hardware_concurrency()), 1, 4096);
+Answer<Exit> run_figures(const Arguments &arguments) {
+    const auto sets = number_of(arguments, "--sets", 10'000, 1, 10'000'000);
+    const auto seed = number_of(arguments, "--seed", 1, 0);
+    const auto threads = number_of(arguments, "--threads",
+                                   std::max(1U, std::thread::hardware_concurrency()), 1, 4096);
     for (const auto *const one : {&sets, &seed, &threads})
         if (!*one)
             return fail(one->error());
@@ -124,7 +124,7 @@ Outcome<Exit> run_figures(const Arguments &arguments) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error || access(folder.c_str(), W_OK) < 0)
-        return fail(folder.string() + " is no folder that can be written to");
+        return fail(refused, folder.string() + " is no folder that can be written to");
     Progress progress;
     const std::vector<stgm::Figure> figures =
         stgm::figures(static_cast<std::uint64_t>(*sets), static_cast<std::uint64_t>(*seed),
@@ -160,20 +160,20 @@ Outcome<Exit> run_figures(const Arguments &arguments) {
 } // namespace
 
 Command figures_command() {
-    return {"figures",
-            "draws the paper's Figures 4 and 5 for all analyses",
-            {},
-            std::vector<Option>{
-                {"--sets", "for each point (default: 10000)", "N", "-n"},
-                {"--seed", "the same figures for the same seed (default: 1)", "N"},
-                {"--threads", "so many at once (default: as many as there are cores)", "N"},
-                {"--output", "where pictures and CSV go (default: here)", "FOLDER", "-o"}} +
-                form_options(),
-            "Each figure comes with both readings of Table I: a kernel's drawn length is that on "
-            "all SMs (full), or on\n"
-            "one (one), for which analyses named _fixed have kernels that do not speed up. "
-            "Progress is on stderr.",
-            {{"nvstgm figures -o pictures", "all of it, in minutes"}},
+    return {{"figures",
+             "draws the paper's Figures 4 and 5 for all analyses",
+             {},
+             std::vector<Option>{
+                 {"--sets", "for each point (default: 10000)", "N", "-n"},
+                 {"--seed", "the same figures for the same seed (default: 1)", "N"},
+                 {"--threads", "so many at once (default: as many as there are cores)", "N"},
+                 {"--output", "where pictures and CSV go (default: here)", "FOLDER", "-o"}} +
+                 form_options(),
+             "Each figure comes with both readings of Table I: a kernel's drawn length is that on "
+             "all SMs (full), or on\n"
+             "one (one), for which analyses named _fixed have kernels that do not speed up. "
+             "Progress is on stderr.",
+             {{"nvstgm figures -o pictures", "all of it, in minutes"}}},
             run_figures};
 }
 

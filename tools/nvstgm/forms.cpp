@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "lib/base/new_file.hpp"
+#include "lib/cli/message.hpp"
 
 namespace nvstgm {
 namespace {
@@ -37,6 +38,24 @@ std::string text_of(const Json &cell) {
     return cell.dump();
 }
 
+/// Returns the exit status for the errno of a file that was named.
+Exit status_of(int number) {
+    switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+    case EISDIR:
+    case ENAMETOOLONG:
+    case ELOOP:
+        return bad_usage;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return refused;
+    default:
+        return failed;
+    }
+}
+
 /// In columns of a terminal, for Latin letters and the like.
 std::size_t width_of(const std::string &text) {
     return static_cast<std::size_t>(std::ranges::count_if(
@@ -58,14 +77,13 @@ std::string list_of(std::span<const std::uint32_t> numbers) {
     return text;
 }
 
-Outcome<void> write(const std::string &text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    if (std::fflush(stdout) || std::ferror(stdout))
-        return fail("stdout cannot be written: " + std::string(std::strerror(errno)));
+Answer<void> write(const std::string &text) {
+    if (const int error = nvdebug::cli::write_out(text))
+        return fail(failed, std::string("cannot write to stdout: ") + std::strerror(error));
     return {};
 }
 
-Outcome<void> write_file(const std::string &path, const std::string &text) {
+Answer<void> write_file(const std::string &path, const std::string &text) {
     if (path == "-")
         return write(text);
     struct stat there {};
@@ -78,7 +96,7 @@ Outcome<void> write_file(const std::string &path, const std::string &text) {
         if (const auto real = std::filesystem::canonical(path, no_link); !no_link)
             final = real.string();
     const auto refused = [&](int error) {
-        return fail(path + " cannot be written: " + std::strerror(error));
+        return fail(status_of(error), path + " cannot be written: " + std::strerror(error));
     };
     std::optional<nvdebug::base::NewFile> made;
     if (replaces) {
@@ -109,7 +127,7 @@ Outcome<void> write_file(const std::string &path, const std::string &text) {
     return {};
 }
 
-Outcome<void> can_write(const std::string &path) {
+Answer<void> can_write(const std::string &path) {
     std::error_code error;
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     const bool replaces =
@@ -118,8 +136,8 @@ Outcome<void> can_write(const std::string &path) {
     if (path == "-" ||
         (!access(asked.c_str(), W_OK) && !std::filesystem::is_directory(path, error)))
         return {};
-    return fail(path + " cannot be written: " +
-                std::strerror(std::filesystem::is_directory(path, error) ? EISDIR : errno));
+    const int number = std::filesystem::is_directory(path, error) ? EISDIR : errno;
+    return fail(status_of(number), path + " cannot be written: " + std::strerror(number));
 }
 
 std::string document(const std::string &schema, Json data, const std::string &version) {

@@ -9,13 +9,13 @@
 
 namespace nvstgm {
 
-/// All of it, or a sentence.
-Outcome<void> write(const std::string &text);
+/// Writes all of it to stdout, or returns why not.
+Answer<void> write(const std::string &text);
 /// … into a file; `-`: stdout. An existing file is replaced when all is written, else it stays as
 /// it is.
-Outcome<void> write_file(const std::string &path, const std::string &text);
+Answer<void> write_file(const std::string &path, const std::string &text);
 /// As far as that can be found out without writing.
-Outcome<void> can_write(const std::string &path);
+Answer<void> can_write(const std::string &path);
 
 /// One line. @p schema as `check`
 std::string document(const std::string &schema, Json data, const std::string &version = "1.0");

@@ -10,16 +10,17 @@
 namespace nvstgm {
 namespace {
 
-Outcome<Exit> run_generate(const Arguments &arguments) {
+Answer<Exit> run_generate(const Arguments &arguments) {
     stgm::Table table;
-    const auto sms = arguments.number("--sms", 13, 1, stgm::limit::sms);
-    const auto cores = arguments.number("--cores", 0, 1, stgm::limit::cores);
-    const auto tasks = arguments.number("--tasks", 0, 1, stgm::limit::tasks);
+    const auto sms = number_of(arguments, "--sms", 13, 1, stgm::limit::sms);
+    const auto cores = number_of(arguments, "--cores", 0, 1, stgm::limit::cores);
+    const auto tasks = number_of(arguments, "--tasks", 0, 1, stgm::limit::tasks);
     // Of Linux: std::random_device takes a C library as new as the compiler's.
     std::uint32_t any = 0;
     if (getrandom(&any, sizeof(any), 0) != sizeof(any))
-        return fail("the kernel has no random numbers (getrandom); give one with --seed");
-    const auto seed = arguments.number("--seed", static_cast<std::int64_t>(any & 0x7fffffff), 0);
+        return fail(failed, "the kernel has no random numbers (getrandom); give one with --seed");
+    const auto seed =
+        number_of(arguments, "--seed", static_cast<std::int64_t>(any & 0x7fffffff), 0);
     for (const auto *const one : {&sms, &cores, &tasks, &seed})
         if (!*one)
             return fail(one->error());
@@ -51,24 +52,24 @@ Outcome<Exit> run_generate(const Arguments &arguments) {
 
 Command generate_command() {
     return {
-        "generate",
-        "makes a task set at random, by the paper's Table I",
-        {},
-        {{"--seed", "the same set for the same seed (default: any; it is printed)", "N"},
-         {"--cores", "processor cores (default: 2 to 4)", "N"},
-         {"--sms", "of the GPU (default: 13)", "N"},
-         {"--tasks", "so many (default: 2 to 4 for each core)", "N"},
-         {"--utilisation",
-          "of all tasks, by UUniFast-discard (default: each task's is 0.05 to 0.3)", "U"},
-         {"--kernels",
-          "a drawn kernel's length is that on all SMs, or on one",
-          "HOW",
-          "",
-          {"full", "one"}}},
-        "Nothing is allocated: 'nvstgm allocate -' does that. Kernels speed up with SMs by one of "
-        "eight profiles,\n"
-        "which are made up (docs/stgm.md).",
-        {{"nvstgm generate --seed 7 | nvstgm allocate - -j", "is a set of Table I schedulable?"}},
+        {"generate",
+         "makes a task set at random, by the paper's Table I",
+         {},
+         {{"--seed", "the same set for the same seed (default: any; it is printed)", "N"},
+          {"--cores", "processor cores (default: 2 to 4)", "N"},
+          {"--sms", "of the GPU (default: 13)", "N"},
+          {"--tasks", "so many (default: 2 to 4 for each core)", "N"},
+          {"--utilisation",
+           "of all tasks, by UUniFast-discard (default: each task's is 0.05 to 0.3)", "U"},
+          {"--kernels",
+           "a drawn kernel's length is that on all SMs, or on one",
+           "HOW",
+           "",
+           {"full", "one"}}},
+         "Nothing is allocated: 'nvstgm allocate -' does that. Kernels speed up with SMs by one of "
+         "eight profiles,\n"
+         "which are made up (docs/stgm.md).",
+         {{"nvstgm generate --seed 7 | nvstgm allocate - -j", "is a set of Table I schedulable?"}}},
         run_generate};
 }
 

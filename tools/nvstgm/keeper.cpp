@@ -20,14 +20,14 @@ std::vector<std::string> Keeper::words(const std::string &tpcs,
     return all;
 }
 
-Outcome<std::size_t> Keeper::tpcs() const {
+Answer<std::size_t> Keeper::tpcs() const {
     const auto text = output_of({path, "--list", "-j"});
     if (!text)
         return fail(text.error());
     const Json found = Json::parse(*text, nullptr, false);
     const Json::json_pointer place("/gpus/0/tpcs");
     if (found.is_discarded() || !found.contains(place))
-        return fail("'" + path + " --list -j' shows no GPU");
+        return fail(not_supported, "'" + path + " --list -j' shows no GPU");
     return found.at(place).size();
 }
 

@@ -16,7 +16,7 @@ struct Keeper {
     std::vector<std::string> words(const std::string &tpcs,
                                    const std::vector<std::string> &command) const;
     /// How many TPCs the first GPU has.
-    Outcome<std::size_t> tpcs() const;
+    Answer<std::size_t> tpcs() const;
 };
 
 /// `--nvtaskset`, `--no-mps`

@@ -7,12 +7,13 @@
 
 #include "forms.hpp"
 #include "keeper.hpp"
+#include "lib/base/words.hpp"
 #include "program.hpp"
 
 namespace nvstgm {
 namespace {
 
-constexpr std::size_t most_samples = 1'000'000;
+constexpr std::size_t most_samples = 1'000'000, any_gpu = 1024; ///< more TPCs than a GPU has
 constexpr double us_per_ms = 1000, longest_ms = 3'600'000;
 
 /// The lines of a program that are a number alone: ms.
@@ -42,7 +43,7 @@ Outcome<std::vector<double>> times_in(const std::string &text, const std::string
     return found;
 }
 
-/// `1,2,4` of a GPU of so many TPCs.
+/// Returns the numbers of `1,2,4`, or those that are usual, on a GPU of @p all TPCs.
 Outcome<std::vector<std::size_t>> grid_of(const Arguments &arguments, std::size_t all) {
     std::set<std::size_t> grid{1}; // a list of times begins there
     if (!arguments.has("--tpcs")) {
@@ -55,13 +56,13 @@ Outcome<std::vector<std::size_t>> grid_of(const Arguments &arguments, std::size_
     const std::string typed = arguments.text("--tpcs");
     for (std::size_t at = 0; at <= typed.size();) {
         const std::size_t end = std::min(typed.find(',', at), typed.size());
-        std::size_t tpcs = 0;
-        const auto [rest, error] = std::from_chars(typed.data() + at, typed.data() + end, tpcs);
-        if (error != std::errc() || rest != typed.data() + end || !tpcs || tpcs > all)
-            return fail(fmt::format(
-                "--tpcs takes numbers of TPCs, as 1,2,4, from 1 to {} on this GPU, not '{}'", all,
-                printable(typed)));
-        grid.insert(tpcs);
+        const auto tpcs = nvdebug::base::parse_whole(typed.substr(at, end - at), 1,
+                                                     static_cast<std::int64_t>(all));
+        if (!tpcs)
+            return fail(fmt::format("--tpcs takes numbers of TPCs, as 1,2,4, from 1 to {}, not {}",
+                                    all == any_gpu ? "all of the GPU" : std::to_string(all),
+                                    nvdebug::base::quote(typed)));
+        grid.insert(static_cast<std::size_t>(*tpcs));
         at = end + 1;
     }
     return std::vector(grid.begin(), grid.end());
@@ -100,15 +101,18 @@ std::vector<stgm::Time> kernel_of(const Json &rows) {
     return kernel;
 }
 
-Outcome<Exit> run_profile(const Arguments &arguments) {
+Answer<Exit> run_profile(const Arguments &arguments) {
     const Keeper keeper = Keeper::of(arguments);
-    const auto runs = arguments.number("--runs", 3, 1, 1000);
-    const auto margin = arguments.number("--margin", 10, 0, 1000);
-    const auto in = arguments.number("--to-device", 0, 0),
-               out = arguments.number("--from-device", 0, 0);
+    const auto runs = number_of(arguments, "--runs", 3, 1, 1000);
+    const auto margin = number_of(arguments, "--margin", 10, 0, 1000);
+    const auto in = time_of(arguments, "--to-device", 0, 0, "us"),
+               out = time_of(arguments, "--from-device", 0, 0, "us");
     for (const auto *const one : {&runs, &margin, &in, &out})
         if (!*one)
             return fail(one->error());
+    // What no GPU has is found before any GPU is asked.
+    if (const auto typed = grid_of(arguments, any_gpu); !typed)
+        return fail(typed.error());
     const auto all = keeper.tpcs();
     if (!all)
         return fail(all.error());
@@ -125,10 +129,10 @@ Outcome<Exit> run_profile(const Arguments &arguments) {
             const auto text = output_of(keeper.words(
                 "0" + (tpcs > 1 ? "-" + std::to_string(tpcs - 1) : ""), arguments.words));
             if (!text)
-                return fail(fmt::format("on {} TPCs: {}", tpcs, text.error()));
+                return fail(failed, fmt::format("on {} TPCs: {}", tpcs, text.error().sentence));
             const auto found = times_in(*text, program);
             if (!found)
-                return fail(found.error());
+                return fail(failed, found.error());
             times.insert(times.end(), found->begin(), found->end());
             clock = clocks(); // as the work left them
         }
@@ -183,24 +187,24 @@ Outcome<Exit> run_profile(const Arguments &arguments) {
 
 Command profile_command() {
     return {
-        "profile",
-        "measures a program's kernel on numbers of TPCs, as a segment of a task set",
-        {"COMMAND"},
-        std::vector<Option>{
-            {"--tpcs", "1 and these numbers (default: 1, 2, 4, 8, 16, 33, 66, and all)", "LIST"},
-            {"--runs", "of the program on each of them (default: 3)", "N", "-n"},
-            {"--margin", "above the largest time, in percent (default: 10)", "PERCENT"},
-            {"--to-device", "the segment's copy to the device, in us (default: 0)", "TIME"},
-            {"--from-device", "its copy back (default: 0)", "TIME"},
-            {"--output", "the segment alone, as JSON", "FILE", "-o"}} +
-            keeper_options() + form_options(),
-        "COMMAND prints a line for each kernel that it measured: a number alone, in ms. Other "
-        "lines are left out.\n"
-        "nvtaskset keeps it to TPCs 0, 0-1, 0-3 …; which TPCs it has in a set may matter, too.",
-        {{"nvstgm profile -o segment.json -- ./inference --times",
-          "its largest times on seven numbers of TPCs"}},
-        run_profile,
-        true};
+        {"profile",
+         "measures a program's kernel on numbers of TPCs, as a segment of a task set",
+         {"COMMAND"},
+         std::vector<Option>{
+             {"--tpcs", "1 and these numbers (default: 1, 2, 4, 8, 16, 33, 66, and all)", "LIST"},
+             {"--runs", "of the program on each of them (default: 3)", "N", "-n"},
+             {"--margin", "above the largest time, in percent (default: 10)", "PERCENT"},
+             {"--to-device", "the segment's copy to the device (default: 0)", "TIME"},
+             {"--from-device", "its copy back (default: 0)", "TIME"},
+             {"--output", "the segment alone, as JSON", "FILE", "-o"}} +
+             keeper_options() + form_options(),
+         "COMMAND prints a line for each kernel that it measured: a number alone, in ms. Other "
+         "lines are left out.\n"
+         "nvtaskset keeps it to TPCs 0, 0-1, 0-3 …; which TPCs it has in a set may matter, too.",
+         {{"nvstgm profile -o segment.json -- ./inference --times",
+           "its largest times on seven numbers of TPCs"}},
+         nvdebug::cli::Verb::More::command},
+        run_profile};
 }
 
 } // namespace nvstgm

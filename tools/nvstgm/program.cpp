@@ -12,7 +12,7 @@
 
 namespace nvstgm {
 
-Outcome<std::string> output_of(const std::vector<std::string> &words) {
+Answer<std::string> output_of(const std::vector<std::string> &words) {
     constexpr std::size_t most = 16 << 20;
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
@@ -36,16 +36,18 @@ Outcome<std::string> output_of(const std::vector<std::string> &words) {
         text.append(part, static_cast<std::size_t>(got));
     close(ends[0]);
     if (error)
-        return fail(printable(words[0]) + " cannot be run: " + std::strerror(error));
+        return fail(failed, printable(words[0]) + " cannot be run: " + std::strerror(error));
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (WIFSIGNALED(status))
-        return fail(printable(words[0]) + " was ended by signal " +
-                    std::to_string(WTERMSIG(status)));
+        return fail(failed, printable(words[0]) + " was ended by signal " +
+                                std::to_string(WTERMSIG(status)));
     if (WEXITSTATUS(status))
-        return fail(printable(words[0]) + " ended with status " +
-                    std::to_string(WEXITSTATUS(status)));
+        // nvtaskset's statuses mean the same here.
+        return fail(WEXITSTATUS(status) <= failed ? static_cast<Exit>(WEXITSTATUS(status)) : failed,
+                    printable(words[0]) + " ended with status " +
+                        std::to_string(WEXITSTATUS(status)));
     return text;
 }
 

@@ -8,6 +8,6 @@ namespace nvstgm {
 
 /// Its stdout, of at most 16 MiB; its stderr is nvstgm's. Fails if it cannot be run, or ends with
 /// another status than 0. Looked up in PATH.
-Outcome<std::string> output_of(const std::vector<std::string> &words);
+Answer<std::string> output_of(const std::vector<std::string> &words);
 
 } // namespace nvstgm

@@ -16,6 +16,14 @@ namespace {
 
 using stgm::Time;
 
+constexpr nvdebug::base::TimeRule run_times{
+    .least = ns_per_s / 1000, .most = 3600 * ns_per_s, .bare = "s"};
+
+/// Returns a whole number where it is one, as scripts of earlier versions have it.
+Json seconds_of(Time ns) {
+    return ns % ns_per_s ? Json(static_cast<double>(ns) / ns_per_s) : Json(ns / ns_per_s);
+}
+
 Outcome<void> can_run(const stgm::TaskSet &set, bool gpu, bool mps) {
     if (set.time_unit != "us")
         return fail("a set whose times are ticks cannot be run: 'time_unit' is to be us");
@@ -42,7 +50,7 @@ Outcome<void> can_run(const stgm::TaskSet &set, bool gpu, bool mps) {
 
 /// How many TPCs the GPU has: those of all tasks. That it is asked once keeps the tasks' nvtaskset
 /// from finding them out at once.
-Outcome<std::size_t> have_tpcs(const stgm::TaskSet &set, const Keeper &keeper) {
+Answer<std::size_t> have_tpcs(const stgm::TaskSet &set, const Keeper &keeper) {
     if (std::ranges::none_of(set.tasks, &stgm::Task::uses_gpu))
         return 0;
     const auto tpcs = keeper.tpcs();
@@ -78,9 +86,7 @@ Outcome<stgm::TaskSet> work_of(const Arguments &arguments, const stgm::TaskSet &
 Outcome<std::vector<std::string>> programs_of(const Arguments &arguments,
                                               const stgm::TaskSet &set) {
     std::vector<std::string> programs(set.tasks.size());
-    const auto typed = arguments.options.find("--program");
-    for (const std::string &one :
-         typed == arguments.options.end() ? std::vector<std::string>() : typed->second) {
+    for (const std::string &one : arguments.all("--program")) {
         const std::size_t equal = one.find('=');
         const auto task = std::ranges::find(set.tasks, one.substr(0, equal), &stgm::Task::name);
         if (equal == one.npos || equal + 1 == one.size())
@@ -94,9 +100,7 @@ Outcome<std::vector<std::string>> programs_of(const Arguments &arguments,
 
 Outcome<std::vector<Time>> offsets_of(const Arguments &arguments, const stgm::TaskSet &set) {
     std::vector<Time> offsets(set.tasks.size());
-    const auto typed = arguments.options.find("--offset");
-    for (const std::string &one :
-         typed == arguments.options.end() ? std::vector<std::string>() : typed->second) {
+    for (const std::string &one : arguments.all("--offset")) {
         const auto offset = offset_of(one, set);
         if (!offset)
             return fail(offset.error());
@@ -184,7 +188,7 @@ void say_of_priorities(int refused, const stgm::Ways &ways, bool own_cpus) {
                    : what + "; tasks hand their cores to each other");
 }
 
-Outcome<Exit> run_set(const Arguments &arguments) {
+Answer<Exit> run_set(const Arguments &arguments) {
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());
@@ -192,13 +196,13 @@ Outcome<Exit> run_set(const Arguments &arguments) {
     if (!options)
         return fail(options.error());
     const bool gpu = !arguments.has("--without-gpu"), mps = !arguments.has("--no-mps");
-    if (const auto can = can_run(*set, gpu, mps); !can)
-        return fail(arguments.words[0] + ": " + can.error());
-    const auto seconds = arguments.number("--for", 10, 1, 3600);
-    const auto margin = arguments.number("--margin", 10, 0, 90);
-    const auto stretch = arguments.number("--stretch", 100, 1, 1000);
-    const auto above_seen = arguments.number("--measure-margin", 20, 0, 1000);
-    for (const auto *const one : {&seconds, &margin, &stretch, &above_seen})
+    const auto length = arguments.time_ns("--for", 10 * ns_per_s, run_times);
+    const auto margin = number_of(arguments, "--margin", 10, 0, 90);
+    const auto stretch = number_of(arguments, "--stretch", 100, 1, 1000);
+    const auto above_seen = number_of(arguments, "--measure-margin", 20, 0, 1000);
+    if (!length)
+        return fail(length.error());
+    for (const auto *const one : {&margin, &stretch, &above_seen})
         if (!*one)
             return fail(one->error());
     const auto programs = programs_of(arguments, *set);
@@ -210,13 +214,15 @@ Outcome<Exit> run_set(const Arguments &arguments) {
     const auto work = work_of(arguments, *set);
     if (!work)
         return fail(work.error());
-    const Keeper keeper = Keeper::of(arguments);
-    const auto tpcs = gpu ? have_tpcs(*set, keeper) : Outcome<std::size_t>(0);
-    if (!tpcs)
-        return fail(arguments.words[0] + ": " + tpcs.error());
+    if (const auto can = can_run(*set, gpu, mps); !can)
+        return fail(arguments.words[0] + ": " + can.error());
     for (const char *const file : {"--output", "--measure"})
         if (const auto can = can_write(arguments.text(file, "-")); !can)
             return fail(can.error());
+    const Keeper keeper = Keeper::of(arguments);
+    const auto tpcs = gpu ? have_tpcs(*set, keeper) : Answer<std::size_t>(0);
+    if (!tpcs)
+        return fail(tpcs.error().exit, arguments.words[0] + ": " + tpcs.error().sentence);
     warn_of(*options);
     const std::vector<stgm::Bound> bounds = stgm::analyse(*set, *options);
 
@@ -229,21 +235,21 @@ Outcome<Exit> run_set(const Arguments &arguments) {
                          .managed = !arguments.has("--unmanaged"),
                          .margin = static_cast<std::uint32_t>(*margin),
                          .stretch = static_cast<std::uint32_t>(*stretch)},
-                .duration = *seconds * ns_per_s,
+                .duration = static_cast<Time>(*length),
                 .offsets = *offsets,
                 .work = *work};
     Running running(*set);
     if (const auto shared = running.share(order); !shared)
-        return fail(shared.error());
+        return fail(failed, shared.error());
     if (const auto started = running.start(keeper, *tpcs, *programs); !started)
-        return fail(started.error());
+        return fail(failed, started.error());
     GpuRecording recording;
     const bool records =
         gpu && *tpcs && arguments.has("--output") && is_perfetto(arguments.text("--output"));
     if (records)
         recording.begin(arguments.text("--nvdebugctl", "nvdebugctl"));
     if (const auto began = running.begin(); !began)
-        return fail(began.error());
+        return fail(failed, began.error());
     const bool whole = running.finish();
     const auto turns = records ? recording.end() : Outcome<std::vector<GpuTurn>>();
     if (!turns)
@@ -303,7 +309,7 @@ Outcome<Exit> run_set(const Arguments &arguments) {
                       {"waiting", order.ways.busy ? "busy" : "suspend"},
                       {"copy_wait", order.ways.spin_copies || order.ways.busy ? "spin" : "suspend"},
                       {"time_unit", set->time_unit},
-                      {"seconds", *seconds},
+                      {"seconds", seconds_of(static_cast<Time>(*length))},
                       {"whole", whole},
                       {"gpu", gpu},
                       {"mps", gpu && mps},
@@ -315,7 +321,7 @@ Outcome<Exit> run_set(const Arguments &arguments) {
                       {"stretch", *stretch},
                       {"above", above},
                       {"tasks", rows}},
-                     "1.1");
+                     "1.2");
     else if (arguments.has("--csv"))
         text = csv(run_columns(), rows);
     else
@@ -325,60 +331,65 @@ Outcome<Exit> run_set(const Arguments &arguments) {
                            "work longer than in the file, {} stalls{} (times in us)\n",
                            misses, above, set->tasks.size(), unexplained, overruns, stalls,
                            ended ? "; some tasks ended before their time" : "");
-    return write(text).map([&] { return misses || ended ? not_schedulable : done; });
+    return write(text).map([&] { return misses || ended ? partial : done; });
 }
 
 } // namespace
 
 Command run_command() {
     return {
-        "run",
-        "runs the set: each task a process, with kernels and copies on the GPU",
-        {"SET"},
-        std::vector<Option>{
-            {"--for", "so many seconds (default: 10)", "SECONDS"},
-            {"--offset", "when the task's first job comes (default: 0)", "NAME=TIME", "", {}, true},
-            {"--program",
-             "the task's work is a program's (nvdebug/stgm_task.h); for sh",
-             "NAME=COMMAND",
-             "",
-             {},
-             true},
-            {"--margin", "the work is shorter than in the file by so many percent (default: 10)",
-             "PERCENT"},
-            {"--stretch", "the work takes so many percent of the file's lengths (default: 100)",
-             "PERCENT"},
-            {"--work",
-             "the work is made for the lengths of this set, and SET's are those it may take",
-             "FILE"},
-            {"--measure", "writes the set with the largest times of this run, and a margin",
-             "FILE"},
-            {"--measure-margin", "above the largest time, in percent (default: 20)", "PERCENT"},
-            {"--priorities",
-             "of SCHED_FIFO, or tasks hand their core to each other",
-             "HOW",
-             "",
-             {"auto", "linux", "handed"}},
-            {"--unmanaged", "no locks for copies and kernels, and all TPCs for each task"},
-            {"--without-gpu",
-             "copies and kernels take their time by the clock, and no GPU is used"},
-            {"--nvdebugctl",
-             "which nvdebugctl records the GPU's own switches for FILE.pftrace (default: that in "
-             "PATH)",
-             "PROGRAM"},
-            {"--output", "what happened: text, or FILE.pftrace for ui.perfetto.dev", "FILE",
-             "-o"}} +
-            keeper_options() + analysis_options() + form_options(),
-        "Core n is the n-th CPU that nvstgm may use. A task's kernels are kept to its TPCs ('sms') "
-        "by nvtaskset.\n"
-        "Tasks have SCHED_FIFO where that is permitted. Exit status 0: no deadline was missed, 2: "
-        "one was, or a\n"
-        "task ended before its time, 1: an error.",
-        {{"nvstgm run placed.json --for 20", "do they meet their deadlines on this GPU?"},
-         {"nvstgm run placed.json --without-gpu -o run.pftrace",
-          "the protocol on the CPU alone, as a picture"},
-         {"nvstgm run placed.json --program camera='./camera --fast'",
-          "with a program that takes part by the header"}},
+        {"run",
+         "runs the set: each task a process, with kernels and copies on the GPU",
+         {"SET"},
+         std::vector<Option>{
+             {"--for", "how long, as 20s or 10m; a number alone is seconds (default: 10)", "TIME"},
+             {"--offset",
+              "when the task's first job comes (default: 0)",
+              "NAME=TIME",
+              "",
+              {},
+              true},
+             {"--program",
+              "the task's work is a program's (nvdebug/stgm_task.h); for sh",
+              "NAME=COMMAND",
+              "",
+              {},
+              true},
+             {"--margin", "the work is shorter than in the file by so many percent (default: 10)",
+              "PERCENT"},
+             {"--stretch", "the work takes so many percent of the file's lengths (default: 100)",
+              "PERCENT"},
+             {"--work",
+              "the work is made for the lengths of this set, and SET's are those it may take",
+              "FILE"},
+             {"--measure", "writes the set with the largest times of this run, and a margin",
+              "FILE"},
+             {"--measure-margin", "above the largest time, in percent (default: 20)", "PERCENT"},
+             {"--priorities",
+              "of SCHED_FIFO, or tasks hand their core to each other",
+              "HOW",
+              "",
+              {"auto", "linux", "handed"}},
+             {"--unmanaged", "no locks for copies and kernels, and all TPCs for each task"},
+             {"--without-gpu",
+              "copies and kernels take their time by the clock, and no GPU is used"},
+             {"--nvdebugctl",
+              "which nvdebugctl records the GPU's own switches for FILE.pftrace (default: that in "
+              "PATH)",
+              "PROGRAM"},
+             {"--output", "what happened: text, or FILE.pftrace for ui.perfetto.dev", "FILE",
+              "-o"}} +
+             keeper_options() + analysis_options() + form_options(),
+         "Core n is the n-th CPU that nvstgm may use. A task's kernels are kept to its TPCs "
+         "('sms') "
+         "by nvtaskset.\n"
+         "Tasks have SCHED_FIFO where that is permitted. Exit status 0: no deadline was missed, 4: "
+         "one was, or a task ended before its time.",
+         {{"nvstgm run placed.json --for 20", "do they meet their deadlines on this GPU?"},
+          {"nvstgm run placed.json --without-gpu -o run.pftrace",
+           "the protocol on the CPU alone, as a picture"},
+          {"nvstgm run placed.json --program camera='./camera --fast'",
+           "with a program that takes part by the header"}}},
         run_set};
 }
 

@@ -2,18 +2,54 @@
 // What commands about a task set have in common: its file, and the options of analyses.
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
 
 #include "command.hpp"
 #include "forms.hpp"
+#include "lib/base/words.hpp"
+#include "lib/cli/message.hpp"
 
 namespace nvstgm {
 
 void say(const std::string &sentence) {
-    std::fprintf(stderr, "nvstgm: %s\n", printable(sentence).c_str());
+    nvdebug::cli::say("nvstgm", sentence);
+}
+
+Outcome<std::int64_t> number_of(const Arguments &arguments, const std::string &option,
+                                std::int64_t otherwise, std::int64_t least, std::int64_t most) {
+    return arguments.number(option, otherwise, least, most);
+}
+
+namespace {
+
+/// Returns a time in the set's unit; nullopt: it is none, or out of bounds.
+std::optional<stgm::Time> parse_set_time(const std::string &text, const std::string &unit,
+                                         stgm::Time least) {
+    auto time = nvdebug::base::parse_whole(text);
+    if (const auto ns = nvdebug::base::parse_time_ns(text); ns && unit == "us" && *ns % 1000 == 0)
+        time = static_cast<stgm::Time>(*ns / 1000);
+    return time && *time >= least && *time <= stgm::longest_time ? time : std::nullopt;
+}
+
+/// Returns which times there are, for a sentence.
+std::string times_of(const std::string &unit) {
+    return unit == "us" ? "a time as 500us or 2ms, or a whole number of microseconds"
+                        : "a whole number of ticks";
+}
+
+} // namespace
+
+Outcome<stgm::Time> time_of(const Arguments &arguments, const std::string &option,
+                            stgm::Time otherwise, stgm::Time least, const std::string &unit) {
+    if (!arguments.has(option))
+        return otherwise;
+    const auto time = parse_set_time(arguments.text(option), unit, least);
+    if (!time)
+        return fail(fmt::format("{} takes {}, at least {}, not {}", option, times_of(unit), least,
+                                nvdebug::base::quote(arguments.text(option))));
+    return *time;
 }
 
 Outcome<stgm::TaskSet> read_set(const std::string &path) {
@@ -54,15 +90,14 @@ Outcome<std::pair<std::size_t, stgm::Time>> offset_of(const std::string &typed,
     const std::size_t equal = typed.rfind('=');
     const std::string name = typed.substr(0, equal),
                       number = equal == typed.npos ? "" : typed.substr(equal + 1);
-    stgm::Time time = -1;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), time);
-    if (error != std::errc() || end != number.data() + number.size() || time < 0 ||
-        time > stgm::longest_time)
-        return fail("--offset takes NAME=TIME, not '" + printable(typed) + "'");
+    const auto time = parse_set_time(number, set.time_unit, 0);
+    if (!time)
+        return fail("--offset takes NAME=TIME, " + times_of(set.time_unit) + ", not " +
+                    nvdebug::base::quote(typed));
     const auto task = std::ranges::find(set.tasks, name, &stgm::Task::name);
     if (task == set.tasks.end())
         return fail("--offset: there is no task '" + printable(name) + "'");
-    return std::pair{static_cast<std::size_t>(task - set.tasks.begin()), time};
+    return std::pair{static_cast<std::size_t>(task - set.tasks.begin()), *time};
 }
 
 Outcome<void> need_allocation(const stgm::TaskSet &set, stgm::Method method) {
@@ -100,25 +135,25 @@ std::vector<Option> analysis_options() {
     std::vector<std::string> names;
     for (const stgm::MethodName &one : stgm::method_names)
         names.push_back(one.name);
-    return {
-        {"--analysis", "which bounds", "NAME", "-a", names},
-        {"--waiting",
-         "what a task does while its kernel waits and runs",
-         "HOW",
-         "",
-         {"suspend", "busy"}},
-        {"--copy-wait",
-         "what it does while it waits for the copy engine; busy: it spins anyway",
-         "HOW",
-         "",
-         {"suspend", "spin"}},
-        {"--timeslice", "of timeslice: a task's (default: 2000 us, 1 tick)", "N"},
-        {"--turn-extra", "of timeslice: what a turn takes beyond it (default: 103 us, 0 ticks)",
-         "N"},
-        {"--turn-switch", "of timeslice: changing to the next task (default: 84 us, 0 ticks)", "N"},
-        {"--server-core", "of server: the core of the server (default: 0)", "N"},
-        {"--server-overhead", "of server: its own work, twice for each GPU segment (default: 0)",
-         "N"}};
+    return {{"--analysis", "which bounds", "NAME", "-a", names},
+            {"--waiting",
+             "what a task does while its kernel waits and runs",
+             "HOW",
+             "",
+             {"suspend", "busy"}},
+            {"--copy-wait",
+             "what it does while it waits for the copy engine; busy: it spins anyway",
+             "HOW",
+             "",
+             {"suspend", "spin"}},
+            {"--timeslice", "of timeslice: a task's (default: 2ms, 1 tick)", "TIME"},
+            {"--turn-extra", "of timeslice: what a turn takes beyond it (default: 103us, 0 ticks)",
+             "TIME"},
+            {"--turn-switch", "of timeslice: changing to the next task (default: 84us, 0 ticks)",
+             "TIME"},
+            {"--server-core", "of server: the core of the server (default: 0)", "N"},
+            {"--server-overhead",
+             "of server: its own work, twice for each GPU segment (default: 0)", "TIME"}};
 }
 
 Outcome<stgm::Options> analysis_of(const Arguments &arguments, const stgm::TaskSet &set) {
@@ -129,11 +164,11 @@ Outcome<stgm::Options> analysis_of(const Arguments &arguments, const stgm::TaskS
     options.busy = arguments.text("--waiting") == "busy";
     options.spin_copies = arguments.text("--copy-wait") == "spin";
     const bool us = set.time_unit == "us";
-    const auto timeslice = arguments.number("--timeslice", us ? 2000 : 1, 1);
-    const auto extra = arguments.number("--turn-extra", us ? 103 : 0, 0);
-    const auto change = arguments.number("--turn-switch", us ? 84 : 0, 0);
-    const auto core = arguments.number("--server-core", 0, 0, std::int64_t{set.cores} - 1);
-    const auto overhead = arguments.number("--server-overhead", 0, 0);
+    const auto timeslice = time_of(arguments, "--timeslice", us ? 2000 : 1, 1, set.time_unit);
+    const auto extra = time_of(arguments, "--turn-extra", us ? 103 : 0, 0, set.time_unit);
+    const auto change = time_of(arguments, "--turn-switch", us ? 84 : 0, 0, set.time_unit);
+    const auto core = number_of(arguments, "--server-core", 0, 0, std::int64_t{set.cores} - 1);
+    const auto overhead = time_of(arguments, "--server-overhead", 0, 0, set.time_unit);
     for (const auto *const one : {&timeslice, &extra, &change, &core, &overhead})
         if (!*one)
             return fail(one->error());

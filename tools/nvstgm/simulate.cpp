@@ -26,8 +26,8 @@ std::vector<Column> simulate_columns() {
             {"ratio", "ratio"},     {"deadline", "deadline"}, {"misses", "misses"}};
 }
 
-Outcome<void> write_trace(const Arguments &arguments, const stgm::TaskSet &set,
-                          const stgm::Plan &plan, const stgm::Waiting &waiting) {
+Answer<void> write_trace(const Arguments &arguments, const stgm::TaskSet &set,
+                         const stgm::Plan &plan, const stgm::Waiting &waiting) {
     stgm::Trace trace;
     stgm::simulate(set, waiting, plan, &trace);
     for (const std::string &sentence : stgm::check_trace(trace, set, waiting))
@@ -37,7 +37,7 @@ Outcome<void> write_trace(const Arguments &arguments, const stgm::TaskSet &set,
                                               : stgm::to_text(trace, set));
 }
 
-Outcome<Exit> run_simulate(const Arguments &arguments) {
+Answer<Exit> run_simulate(const Arguments &arguments) {
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());
@@ -50,10 +50,10 @@ Outcome<Exit> run_simulate(const Arguments &arguments) {
     stgm::Time longest = 0;
     for (const stgm::Task &task : set->tasks)
         longest = std::max(longest, task.period);
-    const auto schedules = arguments.number("--search", 1, 1, 1'000'000'000);
-    const auto seed = arguments.number("--seed", 1, 0);
-    const auto until =
-        arguments.number("--duration", std::min(stgm::longest_time, 10 * longest), 1);
+    const auto schedules = number_of(arguments, "--search", 1, 1, 1'000'000'000);
+    const auto seed = number_of(arguments, "--seed", 1, 0);
+    const auto until = time_of(arguments, "--duration", std::min(stgm::longest_time, 10 * longest),
+                               1, set->time_unit);
     for (const auto *const one : {&schedules, &seed, &until})
         if (!*one)
             return fail(one->error());
@@ -169,40 +169,41 @@ Outcome<Exit> run_simulate(const Arguments &arguments) {
                                : (above ? "most above its bound: " : "nearest to its bound: ") +
                                      printable(near.get<std::string>()),
                            set->time_unit == "us" ? "us" : "ticks");
-    return write(text).map([&] { return misses ? not_schedulable : done; });
+    return write(text).map([&] { return misses ? refused : done; });
 }
 
 } // namespace
 
 Command simulate_command() {
-    return {"simulate",
-            "lets the tasks run by the protocol, and shows the longest responses",
-            {"SET"},
-            std::vector<Option>{
-                {"--search", "so many schedules, all but the first chosen to be bad (default: 1)",
-                 "N", "-n"},
-                {"--seed", "of the choices (default: 1)", "N"},
-                {"--offset",
-                 "of the first schedule: when the task's first job comes (default: 0)",
-                 "NAME=TIME",
-                 "",
-                 {},
-                 true},
-                {"--duration",
-                 "of the first schedule: releases before this (default: ten of the longest period)",
-                 "TIME"},
-                {"--output", "what happened: text, or FILE.pftrace for ui.perfetto.dev", "FILE",
-                 "-o"}} +
-                analysis_options() + form_options(),
-            "In the first schedule every job comes as early as it may and takes its worst case. "
-            "The others vary\n"
-            "releases, execution times and who comes first. The bounds beside are those of "
-            "--analysis.\n"
-            "Exit status 0: no deadline was missed, 2: one was, 1: an error.",
-            {{"nvstgm simulate robot.json --search 10000",
-              "how near do responses come to their bounds?"},
-             {"nvstgm simulate robot.json -o robot.pftrace", "the schedule as a picture"}},
-            run_simulate};
+    return {
+        {"simulate",
+         "lets the tasks run by the protocol, and shows the longest responses",
+         {"SET"},
+         std::vector<Option>{
+             {"--search", "so many schedules, all but the first chosen to be bad (default: 1)", "N",
+              "-n"},
+             {"--seed", "of the choices (default: 1)", "N"},
+             {"--offset",
+              "of the first schedule: when the task's first job comes (default: 0)",
+              "NAME=TIME",
+              "",
+              {},
+              true},
+             {"--duration",
+              "of the first schedule: releases before this (default: ten of the longest period)",
+              "TIME"},
+             {"--output", "what happened: text, or FILE.pftrace for ui.perfetto.dev", "FILE",
+              "-o"}} +
+             analysis_options() + form_options(),
+         "In the first schedule every job comes as early as it may and takes its worst case. "
+         "The others vary\n"
+         "releases, execution times and who comes first. The bounds beside are those of "
+         "--analysis.\n"
+         "Exit status 0: no deadline was missed, 2: one was.",
+         {{"nvstgm simulate robot.json --search 10000",
+           "how near do responses come to their bounds?"},
+          {"nvstgm simulate robot.json -o robot.pftrace", "the schedule as a picture"}}},
+        run_simulate};
 }
 
 } // namespace nvstgm
