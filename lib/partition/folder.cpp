@@ -23,7 +23,7 @@ bool is_own_directory(const std::string &path) {
 
 Outcome<Folder> Folder::open(const std::string &path, bool make, unsigned forbidden) {
     if (make && mkdir(path.c_str(), 0700) < 0 && errno != EEXIST)
-        return fail("cannot make the folder " + path + ": " + std::strerror(errno));
+        return fail("cannot make the folder " + path + ": " + std::strerror(errno), Exit::failed);
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (descriptor < 0 && errno == ENOENT)
         return fail("there is no folder " + path);

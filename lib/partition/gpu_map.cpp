@@ -171,7 +171,8 @@ Outcome<std::vector<std::uint32_t>> parse_list(std::string_view text, const std:
                         Exit::bad_usage);
         if (*last >= limit)
             return fail("there is no " + what + " " + std::to_string(*last) +
-                        ": this GPU has 0 to " + std::to_string(limit - 1));
+                            ": this GPU has 0 to " + std::to_string(limit - 1),
+                        Exit::bad_usage);
         for (std::uint32_t n = *first; n <= *last; n++)
             found.insert(n);
     }
@@ -197,7 +198,8 @@ Outcome<std::vector<std::uint32_t>> tpcs_of_gpcs(const GpuMap &map,
     for (const std::uint32_t gpc : wanted)
         if (std::ranges::none_of(map.tpcs, [gpc](const Tpc &tpc) { return tpc.gpc == gpc; }))
             return fail("there is no GPC " + std::to_string(gpc) + ": this GPU has " +
-                        list_text(gpcs(map)));
+                            list_text(gpcs(map)),
+                        Exit::bad_usage);
     std::vector<std::uint32_t> found;
     for (std::uint32_t n = 0; n < map.tpcs.size(); n++)
         if (std::ranges::count(wanted, map.tpcs[n].gpc))

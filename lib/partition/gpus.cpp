@@ -82,7 +82,8 @@ Outcome<std::string> driver_version() {
     for (std::string word; words >> word;)
         if (std::ranges::count(word, '.') && word.find_first_not_of("0123456789.") == word.npos)
             return word + "@" + first_word(read_file("/proc/sys/kernel/random/boot_id"));
-    return fail(hidden() + "NVIDIA's driver is not loaded (" + driver_folder() + "/version)");
+    return fail(hidden() + "NVIDIA's driver is not loaded (" + driver_folder() + "/version)",
+                Exit::not_supported);
 }
 
 Outcome<Gpus> Gpus::find() {
@@ -92,7 +93,8 @@ Outcome<Gpus> Gpus::find() {
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
         addresses.push_back(at->path().filename().string());
     if (addresses.empty())
-        return fail(hidden() + "NVIDIA's driver has no GPU here (" + folder + ")");
+        return fail(hidden() + "NVIDIA's driver has no GPU here (" + folder + ")",
+                    Exit::not_supported);
     std::ranges::sort(addresses, {}, [](const std::string &text) {
         const auto address = base::parse_pci_address(text).value_or(base::PciAddress{});
         return std::tuple(address.domain.value_or(0), address.bus, address.device, text);
@@ -109,7 +111,8 @@ const Outcome<Gpu> &Gpus::at(std::size_t number) {
         else
             read =
                 fail("NVIDIA's driver shows no UUID of " + described(number, addresses_[number]) +
-                     ": no program has used it since it was set up, or it does not work");
+                         ": no program has used it since it was set up, or it does not work",
+                     Exit::failed);
     }
     return *read;
 }
@@ -191,8 +194,9 @@ Outcome<Selection> select(Gpus &gpus, const std::string &words) {
             }
         if (fit.size() != 1)
             return fail((fit.empty() ? "there is no GPU '" : "more than one GPU is '") + word +
-                        "': here are 0 to " + std::to_string(gpus.count() - 1) +
-                        " ('nvtaskset --list')");
+                            "': here are 0 to " + std::to_string(gpus.count() - 1) +
+                            " ('nvtaskset --list')",
+                        Exit::bad_usage);
         if (std::ranges::none_of(chosen.gpus,
                                  [&](const Gpu &gpu) { return gpu.number == fit[0].number; }))
             chosen.gpus.push_back(fit[0]);

@@ -193,7 +193,7 @@ std::vector<Task> tasks() {
 Outcome<Task> task_of(pid_t pid, Access access) {
     const std::string who = "process " + std::to_string(pid);
     if (pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH))
-        return fail("there is no " + who);
+        return fail("there is no " + who, Exit::bad_usage);
     std::error_code error;
     static_cast<void>(fs::directory_iterator(folder_of(pid) / "fd", error));
     if (error)

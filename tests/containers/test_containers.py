@@ -11,7 +11,7 @@ import subprocess
 import jsonschema
 import pytest
 from containers import copy_libraries, libraries_of
-from desk import FAILED, LIBRARY, PROGRAM, ROOT, STAND_INS, TOOL, USAGE, sms_in, sms_of
+from desk import LIBRARY, PROGRAM, REFUSED, ROOT, STAND_INS, TOOL, USAGE, sms_in, sms_of
 from distributions import VERSION, made, run
 from nvdkernels import debian
 from sample import EVERYTHING
@@ -70,8 +70,8 @@ def test_a_device_that_is_written_again(desk):
     ("--cdi a", "no TPCs are chosen", USAGE),
     ("--cdi a -t 0 -p 1", "exclude each other", USAGE),
     ("--cdi-folder /x -t 0", "--cdi-folder is where --cdi writes", USAGE),
-    ("--cdi a -t 66", "there is no TPC 66", FAILED),
-    ("--cdi a -t 0 --cdi-folder /proc/x", "cannot write /proc/x/nvdebug.io-tpcs-a.json", FAILED)))
+    ("--cdi a -t 66", "there is no TPC 66", USAGE),
+    ("--cdi a -t 0 --cdi-folder /proc/x", "cannot write /proc/x/nvdebug.io-tpcs-a.json", REFUSED)))
 def test_devices_that_cannot_be(desk, options, sentence, status):
     desk.refused(options, sentence, exit_status=status)
 
@@ -84,7 +84,7 @@ def test_a_tool_that_others_can_change(desk):
         shutil.copy2(file, place)
     place.chmod(0o777)
     done = desk.command(place / TOOL.name, "--cdi", "a", "-t", "0", "--cdi-folder", desk.folder / "cdi")
-    assert done.status == FAILED and "others than you and root can change" in done.err
+    assert done.status == REFUSED and "others than you and root can change" in done.err
     assert not (desk.folder / "cdi").exists()
 
 
@@ -113,7 +113,7 @@ def check(root, text=None):
 
 def refused(root, *words):
     status, err = check(root)
-    assert status == FAILED and len(err.splitlines()) == 1 and all(word in err for word in words), err
+    assert status == REFUSED and len(err.splitlines()) == 1 and all(word in err for word in words), err
 
 
 def old_library(place, minor):
@@ -173,7 +173,7 @@ def test_one_that_is_cut_off_or_damaged(image):
     for at in [*range(0, 64, 8), *range(64, min(len(whole), 4096), 40)]:
         library.write_bytes(whole[:at] + b"\xff" * 8 + whole[at + 8:])
         status, err = check(image)
-        assert status == FAILED and len(err.splitlines()) == 1, (at, err)
+        assert status == REFUSED and len(err.splitlines()) == 1, (at, err)
 
 
 @pytest.mark.parametrize("make", (
@@ -208,7 +208,7 @@ def test_links_stay_in_the_image(image, tmp_path):
     ('{"bundle": "/nonexistent"}', "cannot open /nonexistent/config.json"), ("endless", "is longer than 1 MiB")))
 def test_a_state_that_is_none(image, text, sentence):
     status, err = check(image, "x" * (2 << 20) if text == "endless" else text)
-    assert status in (USAGE, FAILED) and sentence in err and len(err.splitlines()) == 1
+    assert status in (USAGE, REFUSED) and sentence in err and len(err.splitlines()) == 1
 
 
 # --- real containers ---

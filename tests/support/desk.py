@@ -34,7 +34,7 @@ LEASE = 4152
 # Looks after which a launch of the stand-in does not end, either.
 NEVER = str(10 ** 12)
 # As nvdebugctl ends.
-USAGE, FAILED, UNSUPPORTED, PARTIAL = 1, 2, 3, 4
+USAGE, REFUSED, UNSUPPORTED, PARTIAL, FAILED = 1, 2, 3, 4, 5
 TOO_LARGE = "error 720 CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"
 PATIENCE_S = 120
 
@@ -188,7 +188,7 @@ class Desk:
         """A program that does all of it at once."""
         return self.tool("--no-mps", *options.split(), PROGRAM, *actions, **env)
 
-    def refused(self, options, sentence, *actions, exit_status=FAILED, **env):
+    def refused(self, options, sentence, *actions, exit_status=REFUSED, **env):
         """With one sentence, and before anything happened."""
         launches = self.launches()
         result = self.tool(*options.split(), *actions, **env)

@@ -4,7 +4,7 @@
 import re
 
 import pytest
-from desk import (ALL, FAILED, FIRST_SMS, GPC_TPCS, PROGRAM, TOO_LARGE, UNSUPPORTED, USAGE,
+from desk import (ALL, FIRST_SMS, GPC_TPCS, PROGRAM, TOO_LARGE, UNSUPPORTED, USAGE,
                   answers_while_it_changes, document, numbers, sms_in, sms_of)
 from waiting import until
 
@@ -38,18 +38,19 @@ def test_whole_gpcs_first(desk, size, gpcs):
 
 
 @pytest.mark.parametrize("options, sentence, exit_status", (
-    ("-t 66", "there is no TPC 66: this GPU has 0 to 65", FAILED),
+    ("-t 66", "there is no TPC 66: this GPU has 0 to 65", USAGE),
     ("-t 3-1", "'3-1' is no list of TPCs", USAGE),
     ("-t x", "'x' is no list of TPCs", USAGE),
     ("-t ,", "',' is no list of TPCs", USAGE),
     ("-t 99999999999999999999", "is no list of TPCs", USAGE),
-    ("-g 8", "there is no GPC 8", FAILED),
-    ("-s 0", "--sms 0: this GPU has 132 SMs", FAILED),
-    ("-s 134", "this GPU has 132 SMs", FAILED),
-    ("-s 101%", "this GPU has 132 SMs", FAILED),
+    ("-g 8", "there is no GPC 8", USAGE),
+    ("-s 0", "--sms takes a number of SMs, or a part as 25%, not '0'", USAGE),
+    ("-s 134", "this GPU has 132 SMs", USAGE),
+    ("-s 101%", "or a part as 25%, not '101%'", USAGE),
+    ("-s 0.25", "not '0.25' (did you mean 25%?)", USAGE),
     ("-s -4", "not '-4'", USAGE),
     ("-s x", "--sms takes a number of SMs", USAGE),
-    ("-i 1 -t 0", "there is no GPU '1'", FAILED),
+    ("-i 1 -t 0", "there is no GPU '1'", USAGE),
     ("-i MIG-57a2 -t 0", "part of a GPU (MIG)", UNSUPPORTED),
     *((f"-i {words} -t 0", "is no list of GPUs", USAGE) for words in (",", "0,", ",0", "0,,0")),
     *((f"{option} {words}", "is no list of", USAGE) for option in ("-t", "-g")
@@ -65,8 +66,8 @@ def test_wishes_that_cannot_be(desk, options, sentence, exit_status):
 
 
 def test_an_empty_list(desk):
-    desk.refused("--no-mps", "no TPCs are chosen", "-t", "", PROGRAM, "launch", exit_status=USAGE)
-    desk.refused("--no-mps -t 0", "is no list of GPUs", "-i", "", PROGRAM, "launch", exit_status=USAGE)
+    desk.refused("--no-mps", "--tpcs takes a value: LIST", "-t", "", PROGRAM, "launch", exit_status=USAGE)
+    desk.refused("--no-mps -t 0", "--gpu takes a value: GPU", "-i", "", PROGRAM, "launch", exit_status=USAGE)
 
 
 def test_the_commands_own_status(desk):

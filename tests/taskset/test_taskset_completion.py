@@ -39,15 +39,14 @@ def help_text():
 
 def test_manual_help_and_completion_have_the_same_options():
     listed = set(offered(("--",)))
-    page = (ROOT / "docs/man/nvtaskset.1").read_text(encoding="utf-8")
+    page = (ROOT / "tools/nvtaskset/nvtaskset.1.in").read_text(encoding="utf-8")
     assert len(listed) >= 20
-    assert {f"--{name}" for name in re.findall(r"^\.It .*Fl Fl ([a-z-]+)", page, re.M)} == listed
+    assert set(re.findall(r"^@option (--[a-z-]+)$", page, re.M)) == listed
     assert set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", help_text(), re.M)) == listed
 
 
 def test_completion_skips_the_values_of_the_options_that_take_one():
-    # A PID may follow --pid, which takes no value itself.
-    takes = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+) [A-Z]", help_text(), re.M)) | {"--pid"}
+    takes = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+) [A-Z]", help_text(), re.M))
     assert len(takes) == 9
     assert {name for name in offered(("--",)) if "nproc" not in offered((name, "npro"))} == takes
 

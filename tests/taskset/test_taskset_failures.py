@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from desk import (ALL, FAILED, LIBRARY, NOT_KEPT, PROGRAM, ROOT, TARGETS, TOOL, TOO_LARGE, USAGE, as_nobody, build, sms_in,
-                  sms_of)
+from desk import (ALL, FAILED, LIBRARY, NOT_KEPT, PROGRAM, ROOT, TARGETS, TOOL, TOO_LARGE, UNSUPPORTED, USAGE, as_nobody, build,
+                  sms_in, sms_of)
 from throwaway_root import needs_root
 
 
@@ -132,7 +132,7 @@ def test_the_library_is_missing(desk, tmp_path):
     alone.mkdir(parents=True)
     shutil.copy(TOOL, alone)
     result = desk.command(alone / "nvtaskset", "--no-mps", "-t", "0", PROGRAM, "launch")
-    assert result.status == FAILED and not result.out
+    assert result.status == UNSUPPORTED and not result.out
     assert "missing" in result.err and str(tmp_path / "alone/lib/nvtaskset/libnvtaskset.so") in result.err
 
 
@@ -143,7 +143,7 @@ def test_the_library_cannot_be_loaded(desk, tmp_path, content):
     shutil.copy(TOOL, tmp_path)
     (tmp_path / "libnvtaskset.so").write_bytes(content)
     result = desk.command(tmp_path / "nvtaskset", "--no-mps", "-t", "0", PROGRAM, "launch")
-    assert result.status == FAILED and not result.out and "cannot be loaded" in result.err
+    assert result.status == UNSUPPORTED and not result.out and "cannot be loaded" in result.err
 
 
 @pytest.mark.parametrize("partitions", (True, False))
@@ -217,10 +217,10 @@ def test_the_watcher_is_no_part_of_the_task(desk):
 
 
 def test_no_driver(desk):
-    desk.refused("--list", "NVIDIA's driver", NVTASKSET_DRIVER_FOLDER="/nonexistent")
+    desk.refused("--list", "NVIDIA's driver", NVTASKSET_DRIVER_FOLDER="/nonexistent", exit_status=UNSUPPORTED)
     shutil.rmtree(desk.folder / "driver/gpus")
-    desk.refused("--no-mps -t 0", "has no GPU", PROGRAM, "launch")
+    desk.refused("--no-mps -t 0", "has no GPU", PROGRAM, "launch", exit_status=UNSUPPORTED)
 
 
 def test_no_cuda(desk):
-    desk.refused("--no-mps -t 0", "CUDA (libcuda.so.1", PROGRAM, "launch", LD_LIBRARY_PATH="")
+    desk.refused("--no-mps -t 0", "CUDA (libcuda.so.1", PROGRAM, "launch", LD_LIBRARY_PATH="", exit_status=UNSUPPORTED)

@@ -6,7 +6,7 @@ import pathlib
 import re
 
 import pytest
-from desk import ALL, GPC_TPCS, NOT_KEPT, PARTIAL, PROGRAM, UNSUPPORTED, desk_of, document, sms_in, sms_of
+from desk import ALL, FAILED, GPC_TPCS, NOT_KEPT, PARTIAL, PROGRAM, UNSUPPORTED, USAGE, desk_of, document, sms_in, sms_of
 
 
 # --- GPUs ---
@@ -43,8 +43,8 @@ def test_several_gpus(tmp_path):
         # CUDA may count them in another way.
         seen = {"CUDA_VISIBLE_DEVICES": "1,0"}
         assert sms_in(desk.run("-i 0 -t 0-3", *one[1], **seen).answers[1]) == sms_of(*range(4))
-        desk.refused("--no-mps -i 2 -t 0", "there is no GPU '2'", PROGRAM, "launch")
-        desk.refused("--no-mps -i GPU- -t 0", "more than one GPU", PROGRAM, "launch")
+        desk.refused("--no-mps -i 2 -t 0", "there is no GPU '2'", PROGRAM, "launch", exit_status=USAGE)
+        desk.refused("--no-mps -i GPU- -t 0", "more than one GPU", PROGRAM, "launch", exit_status=USAGE)
 
 
 WRONG_GPU = "launches on a GPU for which no partition was asked are not kept to one"
@@ -261,7 +261,7 @@ def test_one_gpu_without_a_uuid(tmp_path, spoil, bad):
         assert result.status == 0 and f"no UUID of GPU {bad}" in result.err
         desk.change(program.pid, "-t 9")
         assert len(program.launch()) == 2
-        desk.refused(f"--no-mps -i {bad} -t 0", f"no UUID of GPU {bad}", "true")
+        desk.refused(f"--no-mps -i {bad} -t 0", f"no UUID of GPU {bad}", "true", exit_status=FAILED)
 
 
 def test_looking_wakes_none(tmp_path):

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import pytest
-from desk import (FAILED, LAUNCHES, LEASE, NEVER, PROGRAM, ROOT, TOOL, USAGE, attach_earlier_library, desk_of, document, gate,
+from desk import (LAUNCHES, LEASE, NEVER, PROGRAM, REFUSED, ROOT, TOOL, USAGE, attach_earlier_library, desk_of, document, gate,
                   most_in_flight, page_of, prepared)
 from waiting import until
 
@@ -155,8 +155,8 @@ def test_a_lease_holds_until_its_time(desk):
 
 @pytest.mark.parametrize("options, sentence", (
     ("--in-flight 2", "--in-flight changes a running task; name it with -p PID"),
-    ("--in-flight 1025 -p 1", "from 1 to 1024, or 0 for no limit, not '1025'"),
-    ("--in-flight -1 -p 1", "from 1 to 1024, or 0 for no limit, not '-1'"),
+    ("--in-flight 1025 -p 1", "a whole number from 0 to 1024, not '1025'; 0 is no limit"),
+    ("--in-flight -1 -p 1", "from 0 to 1024, not '-1'"),
     ("--in-flight 2x -p 1", "not '2x'"),
     ("--in-flight 2 -t 0 -p 1", "exclude each other"),
     ("--in-flight 2 --whole -p 1", "exclude each other"),
@@ -166,7 +166,7 @@ def test_what_makes_no_sense(desk, options, sentence):
 
 
 def test_a_task_that_was_not_started_by_nvtaskset(desk):
-    desk.refused(f"--in-flight 2 -p {os.getpid()}", "was not started by nvtaskset", exit_status=FAILED)
+    desk.refused(f"--in-flight 2 -p {os.getpid()}", "was not started by nvtaskset", exit_status=REFUSED)
 
 
 @pytest.mark.ci

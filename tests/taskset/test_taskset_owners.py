@@ -9,19 +9,19 @@ import signal
 import sys
 
 import pytest
-from desk import FAILED, LIBRARY, PROGRAM, Running, TOOL, as_nobody, document, sms_in, sms_of
+from desk import LIBRARY, PROGRAM, REFUSED, Running, TOOL, USAGE, as_nobody, document, sms_in, sms_of
 from throwaway_root import needs_root
 
 
 # --- owners of tasks ---
 
 def test_no_such_process(desk):
-    desk.refused("-t 0 -p 4000000", "there is no process 4000000")
+    desk.refused("-t 0 -p 4000000", "there is no process 4000000", exit_status=USAGE)
     program = desk.start("-t 0")
     program.launch()
     os.kill(program.pid, signal.SIGKILL)
     program.process.wait()
-    desk.refused(f"-t 0 -p {program.pid}", f"there is no process {program.pid}")
+    desk.refused(f"-t 0 -p {program.pid}", f"there is no process {program.pid}", exit_status=USAGE)
     assert "(program)" not in desk.done("--list")
 
 
@@ -33,7 +33,7 @@ def test_one_that_is_not_ours(open_desk):
     assert program.launch() == sms_of(*range(4))
     for options in (("-t", "0", "-p", program.pid), ("-p", program.pid)):
         result = desk.command(*nobody, *options, XDG_CACHE_HOME="/nonexistent", **env)
-        assert result.status == FAILED and f"process {program.pid} is not yours" in result.err
+        assert result.status == REFUSED and f"process {program.pid} is not yours" in result.err
     result = desk.command(*nobody, "--no-mps", "-t", "5", copy, "launch", XDG_CACHE_HOME="/nonexistent",
                           STAND_IN_LOG="/dev/null", **env)
     assert sms_in(result.answers[0]) == sms_of(5)

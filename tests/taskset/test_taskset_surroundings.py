@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 import pytest
-from desk import FAILED, LIBRARY, PATIENCE_S, PROGRAM, TOOL, sms_in, sms_of
+from desk import FAILED, LIBRARY, PATIENCE_S, PROGRAM, REFUSED, TOOL, UNSUPPORTED, sms_in, sms_of
 from throwaway_root import needs_root
 
 
@@ -105,7 +105,7 @@ def test_signals_are_the_commands(desk, signal_name):
         assert bool(int(result.out.split()[1], 16) >> (number - 1) & 1) == ignored
     (desk.folder / "bin").mkdir()
     result = desk.command(sys.executable, "-c", start, TOOL, "--list", "--probe", LD_LIBRARY_PATH="/nonexistent")
-    assert result.status == FAILED and "CUDA (libcuda.so.1" in result.err
+    assert result.status == UNSUPPORTED and "CUDA (libcuda.so.1" in result.err
 
 
 @pytest.mark.parametrize("words", (("--list",), ("--list", "-j"), ("-p",), ("-p", "-j"), ("--help",), ("--version",)))
@@ -296,7 +296,7 @@ def test_folders_that_are_not_ours(control, folder, spoil):
     plant = "mkdir -p -m 700 /run/nvtaskset/mps-1; : > /run/nvtaskset/mps-1/control; "
     for words in ("-t 0 true", "--quit-mps"):
         result = control.shell(f"{prepare}{plant}{TOOL} {words}")
-        assert result.status == FAILED and "is not this user's alone" in result.err
+        assert result.status == REFUSED and "is not this user's alone" in result.err
     assert "called" not in control.calls()
 
 

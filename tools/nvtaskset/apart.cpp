@@ -34,13 +34,13 @@ Outcome<std::string> apart(const std::string &what,
                            const std::function<Outcome<std::string>()> &work) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
-        return fail("no pipe for " + what + ": " + std::strerror(errno));
+        return fail("no pipe for " + what + ": " + std::strerror(errno), Exit::failed);
     const pid_t child = fork();
     if (child < 0) {
         const int number = errno;
         close(ends[0]);
         close(ends[1]);
-        return fail("no process for " + what + ": " + std::strerror(number));
+        return fail("no process for " + what + ": " + std::strerror(number), Exit::failed);
     }
     if (child == 0) {
         close(ends[0]);
@@ -68,10 +68,11 @@ Outcome<std::string> apart(const std::string &what,
     while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
     }
     if (late)
-        return fail(what + " did not end in two minutes");
+        return fail(what + " did not end in two minutes", Exit::failed);
     if (ended != child || !WIFEXITED(status) || (WEXITSTATUS(status) && text.empty()))
         return fail("the process of " + what + " ended unexpectedly" +
-                    (ended == child ? " (status " + std::to_string(status) + ")" : ""));
+                        (ended == child ? " (status " + std::to_string(status) + ")" : ""),
+                    Exit::failed);
     if (WEXITSTATUS(status))
         return fail(text, static_cast<Exit>(WEXITSTATUS(status)));
     return text;

@@ -70,8 +70,8 @@ Json edits_of(const Options &options, const std::string &partitions, const std::
 Exit write_device(const Options &options) {
     const std::string library = injection_path();
     if (access(library.c_str(), R_OK) < 0)
-        return refuse("the library that keeps programs to a partition is not installed: " +
-                      library);
+        return refuse("the library that keeps programs to a partition is not installed: " + library,
+                      Exit::not_supported);
     const auto tool = base::expect_private(library).and_then(base::own_path_for_hooks);
     if (!tool)
         return refuse(tool.error());

@@ -19,7 +19,7 @@ Exit show(const Options &options, const Task &task) {
     Exit exit = Exit::done;
     const auto maps = maps_of(options, exit);
     if (!maps)
-        return refuse(maps.error());
+        return refuse(options, maps.error());
     if (options.json)
         return print_json(*maps, {&task}, exit);
     bool any = false;
@@ -50,10 +50,10 @@ Exit free_task(const Options &options, const Task &task) {
     auto gpus = Gpus::find();
     const auto chosen = gpus ? select(*gpus, *options.gpu) : fail(gpus.error());
     if (!chosen)
-        return refuse(chosen.error());
+        return refuse(options, chosen.error());
     for (const Gpu &gpu : chosen->gpus)
         if (!task.page->clear(gpu.uuid))
-            return refuse(too_many_gpus);
+            return refuse(options, {too_many_gpus});
     return Exit::done;
 }
 
@@ -61,15 +61,16 @@ Exit free_task(const Options &options, const Task &task) {
 Exit limit_launches(const Options &options, const Task &task) {
     const State &state = task.page->state();
     if (state.limiting < state.attached)
-        return refuse("a process of the task does not limit launches: it has the library of an "
-                      "earlier nvtaskset, or a CUDA without events of streams; start it again");
+        return refuse(options,
+                      {"a process of the task does not limit launches: it has the library of an "
+                       "earlier nvtaskset, or a CUDA without events of streams; start it again"});
     auto gpus = Gpus::find();
     const auto chosen = gpus ? select(*gpus, options.gpu.value_or("all")) : fail(gpus.error());
     if (!chosen)
-        return refuse(chosen.error());
+        return refuse(options, chosen.error());
     for (const Gpu &gpu : chosen->gpus)
         if (!task.page->limit(gpu.uuid, *options.in_flight))
-            return refuse(too_many_gpus);
+            return refuse(options, {too_many_gpus});
     return Exit::done;
 }
 
@@ -77,12 +78,12 @@ Exit limit_launches(const Options &options, const Task &task) {
 Exit set_partitions(const Options &options, const Task &task) {
     const auto targets = targets_of_task(options, task);
     if (!targets)
-        return refuse(targets.error());
+        return refuse(options, targets.error());
     std::optional<ChoiceLock> lock;
     if (options.exclusive || !options.size.empty()) {
         auto taken = ChoiceLock::take();
         if (!taken)
-            return refuse(taken.error());
+            return refuse(options, taken.error());
         lock.emplace(std::move(*taken));
     }
     std::vector<Task> others = tasks();
@@ -90,10 +91,10 @@ Exit set_partitions(const Options &options, const Task &task) {
                   [&](const Task &other) { return other.page->inode() == task.page->inode(); });
     const auto partitions = chosen_partitions(options, *targets, others);
     if (!partitions)
-        return refuse(partitions.error());
+        return refuse(options, partitions.error());
     for (const Partition &partition : *partitions)
         if (!task.page->set(partition))
-            return refuse(too_many_gpus);
+            return refuse(options, {too_many_gpus});
     return Exit::done;
 }
 
@@ -103,7 +104,7 @@ Exit change_task(const Options &options) {
     const bool changes = options.names_tpcs() || options.whole || options.in_flight;
     const auto task = task_of(options.pid, changes ? Access::change : Access::look);
     if (!task)
-        return refuse(task.error());
+        return refuse(options, task.error());
     if (!changes)
         return show(options, *task);
     if (options.whole)
@@ -114,7 +115,8 @@ Exit change_task(const Options &options) {
         return exit;
     // The process with the page may have ended meanwhile.
     if (!look_at(options.pid))
-        return refuse("process " + std::to_string(options.pid) + " has ended");
+        return refuse(options,
+                      {"process " + std::to_string(options.pid) + " has ended", Exit::failed});
     if (std::ranges::none_of(task->processes, &Process::injected))
         note(options, "process " + std::to_string(options.pid) +
                           " has not used CUDA yet; what was set holds when it does");

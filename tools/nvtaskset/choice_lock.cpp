@@ -57,7 +57,7 @@ Outcome<ChoiceLock> ChoiceLock::take() {
     const int descriptor =
         openat(folder->descriptor(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (descriptor < 0)
-        return fail("cannot open " + path + ": " + std::strerror(errno));
+        return fail("cannot open " + path + ": " + std::strerror(errno), Exit::failed);
     ChoiceLock lock(descriptor);
     struct stat file {};
     fstat(descriptor, &file);
@@ -66,7 +66,7 @@ Outcome<ChoiceLock> ChoiceLock::take() {
     for (auto since = Clock::now(), looked = since; flock(descriptor, LOCK_EX | LOCK_NB) < 0;
          std::this_thread::sleep_for(pause)) {
         if (errno != EWOULDBLOCK && errno != EINTR)
-            return fail("cannot lock " + path + ": " + std::strerror(errno));
+            return fail("cannot lock " + path + ": " + std::strerror(errno), Exit::failed);
         const auto now = Clock::now();
         if (now - looked < between_looks)
             continue;
@@ -76,8 +76,9 @@ Outcome<ChoiceLock> ChoiceLock::take() {
             since = now;
         } else if (now - since >= patience) {
             return fail(holder + " holds the lock " + path + " for more than " +
-                        std::to_string(patience.count()) +
-                        " s; if it is stopped, continue or end it");
+                            std::to_string(patience.count()) +
+                            " s; if it is stopped, continue or end it",
+                        Exit::failed);
         }
     }
     return lock;

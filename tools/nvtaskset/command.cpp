@@ -70,7 +70,8 @@ Outcome<Page> page_with_choice(const Options &options, const std::vector<Target>
     if (!page)
         return fail(
             std::string("cannot create the memory that nvtaskset shares with the command: ") +
-            std::strerror(errno));
+                std::strerror(errno),
+            Exit::failed);
     for (const Partition &partition : *partitions)
         page->set(partition);
     if (own_server) {
@@ -110,20 +111,43 @@ void leave_task() {
     unsetenv(whole_count_variable);
 }
 
+/// Returns whether execvp() would find a file for @p command, which may yet be one that cannot be
+/// run.
+bool is_there(const std::string &command) {
+    if (command.find('/') != command.npos)
+        return access(command.c_str(), F_OK) == 0 || errno != ENOENT;
+    const char *const path = std::getenv("PATH");
+    std::string_view folders = path ? path : "/bin:/usr/bin";
+    for (bool is_last = false; !is_last && !command.empty();) {
+        const std::size_t end = std::min(folders.find(':'), folders.size());
+        is_last = end == folders.size();
+        const std::string folder(folders.substr(0, end));
+        if (access(((folder.empty() ? "." : folder) + "/" + command).c_str(), F_OK) == 0)
+            return true;
+        folders.remove_prefix(is_last ? end : end + 1);
+    }
+    return false;
+}
+
 /// CUDA goes on without a library that it cannot load, and prints nothing.
 Outcome<void> check_library(const std::string &library) {
     if (access(library.c_str(), R_OK) < 0)
-        return fail("the library that keeps programs to a partition is not installed: " + library);
+        return fail("the library that keeps programs to a partition is not installed: " + library,
+                    Exit::not_supported);
     if (!dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL))
         return fail(
             std::string("the library that keeps programs to a partition cannot be loaded: ") +
-            dlerror());
+                dlerror(),
+            Exit::not_supported);
     return {};
 }
 
 } // namespace
 
 Exit run_command(const Options &options) {
+    // Before a GPU is asked and an MPS server started, for a name that is mistyped.
+    if (!is_there(options.command[0]))
+        return refuse(options.command[0] + ": " + std::strerror(ENOENT), Exit::not_found);
     const std::string library = injection_path();
     if (const auto checked = check_library(library); !checked)
         return refuse(checked.error());

@@ -56,7 +56,7 @@ Exit list_tasks(const Options &options) {
     Exit exit = Exit::done;
     const auto maps = maps_of(options, exit);
     if (!maps)
-        return refuse(maps.error());
+        return refuse(options, maps.error());
     const std::vector<Task> running = tasks();
     if (options.json) {
         std::vector<const Task *> each;

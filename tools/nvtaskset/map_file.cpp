@@ -41,7 +41,8 @@ void keep(const Gpu &gpu, const GpuMap &map) {
 Outcome<GpuMap> probe_apart(const Gpu &gpu, const std::string &driver) {
     const std::string library = injection_path();
     if (access(library.c_str(), R_OK) < 0)
-        return fail("the library that keeps programs to a partition is not installed: " + library);
+        return fail("the library that keeps programs to a partition is not installed: " + library,
+                    Exit::not_supported);
     const auto text = apart("a kernel that finds the TPCs", [&]() -> Outcome<std::string> {
         const auto map = probe(gpu.uuid, gpu.pci_address, driver, library);
         return map ? Outcome<std::string>(map_text(*map)) : fail(map.error());
@@ -49,7 +50,7 @@ Outcome<GpuMap> probe_apart(const Gpu &gpu, const std::string &driver) {
     if (!text)
         return fail(text.error());
     const auto map = parse_map(*text);
-    return map ? Outcome<GpuMap>(*map) : fail("the GPU's TPCs contradict each other");
+    return map ? Outcome<GpuMap>(*map) : fail("the GPU's TPCs contradict each other", Exit::failed);
 }
 
 } // namespace

@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "messages.hpp"
 
-#include <cstdio>
 #include <cstring>
 
 #include "lib/base/printable.hpp"
 #include "lib/base/standard_output.hpp"
+#include "lib/cli/main.hpp"
+#include "lib/cli/message.hpp"
+#include "program.hpp"
 
 namespace nvtaskset {
 
 using nvdebug::base::printable;
 
 void say(const std::string &sentence) {
-    std::fprintf(stderr, "nvtaskset: %s\n", printable(sentence).c_str());
+    nvdebug::cli::say("nvtaskset", sentence);
 }
 
 Exit refuse(const Refusal &why) {
     say(why.sentence);
     return why.exit;
+}
+
+Exit refuse(const Options &options, const Refusal &why) {
+    return static_cast<Exit>(
+        nvdebug::cli::refuse(program(), options.json, static_cast<int>(why.exit), why.sentence));
 }
 
 Exit refuse(const std::string &sentence, Exit exit) {
@@ -26,7 +33,7 @@ Exit refuse(const std::string &sentence, Exit exit) {
 
 Exit written(Exit exit) {
     if (const int error = nvdebug::base::finish_standard_output())
-        return refuse(std::string("cannot write: ") + std::strerror(error));
+        return refuse(std::string("cannot write: ") + std::strerror(error), Exit::failed);
     return exit;
 }
 

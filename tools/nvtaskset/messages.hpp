@@ -18,7 +18,9 @@ void note(const Options &options, const std::string &sentence);
 
 /// Prints why nvtaskset ends, and returns the status.
 Exit refuse(const Refusal &why);
-Exit refuse(const std::string &sentence, Exit exit = Exit::failed);
+/// The same, with --json also as JSON on standard output.
+Exit refuse(const Options &options, const Refusal &why);
+Exit refuse(const std::string &sentence, Exit exit = Exit::refused);
 
 /// Ends standard output. Returns @p exit, or a failure if something could not be written.
 [[nodiscard]] Exit written(Exit exit);

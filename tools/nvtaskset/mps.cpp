@@ -112,7 +112,7 @@ Outcome<void> join_mps(std::uint32_t server) {
         });
         // Of two that start at the same time one fails, and finds the other's.
         if (!started.is_success() && (started.error || !answers(path)))
-            return fail(why(started, path));
+            return fail(why(started, path), Exit::failed);
     }
     setenv(pipe_variable, path.c_str(), 1);
     setenv(log_variable, path.c_str(), 1);
@@ -131,7 +131,8 @@ Outcome<bool> quit_mps() {
         if (!answers(folder->path()))
             continue;
         if (!run_service(control_of(folder->path(), "quit\n", daemon_patience_ms)).is_success())
-            return fail(std::string(control) + " does not quit; its log is in " + folder->path());
+            return fail(std::string(control) + " does not quit; its log is in " + folder->path(),
+                        Exit::failed);
         any = true;
     }
     return any;

@@ -1,39 +1,28 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include <cstdio>
 #include <exception>
-#include <string_view>
 
 #include "cdi.hpp"
 #include "change.hpp"
 #include "command.hpp"
-#include "completion.hpp"
 #include "image.hpp"
 #include "lib/base/inherited.hpp"
+#include "lib/cli/main.hpp"
 #include "list.hpp"
 #include "messages.hpp"
 #include "mps.hpp"
-#include "option_table.hpp"
 #include "options.hpp"
+#include "program.hpp"
 
 namespace nvtaskset {
 namespace {
 
-Exit main(int argc, char **argv) {
-    if (argc > 1 && std::string_view(argv[1]) == "__complete") {
-        for (const std::string &line : completions({argv + 2, argv + argc}))
-            std::printf("%s\n", line.c_str());
-        return written(Exit::done);
-    }
+Exit perform(const nvdebug::cli::Arguments &arguments) {
     Options options;
-    std::string wrong = parse(argc, argv, options);
-    if (options.help || options.version) {
-        std::fputs(options.help ? help().c_str() : "nvtaskset " NVTASKSET_VERSION "\n", stdout);
-        return written(Exit::done);
-    }
+    std::string wrong = read(arguments, options);
     if (wrong.empty())
         wrong = contradiction(options);
     if (!wrong.empty())
-        return refuse(wrong + " (nvtaskset --help)", Exit::bad_usage);
+        return refuse(options, {wrong + "; see 'nvtaskset --help'", Exit::bad_usage});
     if (options.quit_mps) {
         const auto quit = quit_mps();
         return !quit   ? refuse(quit.error())
@@ -53,9 +42,12 @@ Exit main(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     nvdebug::base::make_inheritance_usable();
-    nvtaskset::Exit exit = nvtaskset::Exit::failed;
+    constexpr nvtaskset::Exit exit = nvtaskset::Exit::failed;
     try {
-        exit = nvtaskset::main(argc, argv);
+        return nvdebug::cli::run(nvtaskset::program(), {argv + 1, argv + argc},
+                                 [](const nvdebug::cli::Parsed &parsed) {
+                                     return static_cast<int>(nvtaskset::perform(parsed.arguments));
+                                 });
     } catch (const std::exception &error) {
         nvtaskset::say(error.what());
     }

@@ -1,136 +1,94 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "options.hpp"
 
-#include <charconv>
-#include <cstring>
-#include <getopt.h>
-#include <vector>
+#include <string_view>
 
+#include "lib/base/quantity.hpp"
+#include "lib/base/words.hpp"
 #include "lib/partition/gate.hpp"
-#include "option_table.hpp"
 
 namespace nvtaskset {
 
-std::string parse(int argc, char **argv, Options &options) {
-    std::string letters = "+:";
-    std::vector<option> long_options;
-    for (const Option &one : option_table()) {
-        const int has_value = one.takes_value() ? required_argument : no_argument;
-        long_options.push_back({one.name, has_value, nullptr, one.id});
-        if (one.has_letter())
-            letters += static_cast<char>(one.id) + std::string(one.takes_value() ? ":" : "");
+using nvdebug::base::parse_whole;
+using nvdebug::base::quote;
+
+std::optional<Size> parse_size(const std::string &text) {
+    constexpr std::int64_t most = 99'999;
+    if (const auto percent = nvdebug::base::parse_percent(text))
+        return Size{0, *percent};
+    if (const auto sms = parse_whole(text, 1, most))
+        return Size{static_cast<std::size_t>(*sms), 0};
+    return std::nullopt;
+}
+
+namespace {
+
+/// Returns what is wrong with the choice of TPCs and GPUs, as far as that is known without a GPU.
+std::string wrong_choice(const Options &options) {
+    // More TPCs than a GPU has: only what is no list at all is wrong on every GPU.
+    constexpr std::uint32_t limit = 4096;
+    for (const auto &[text, what] : {std::pair(options.tpcs, "TPC"), {options.gpcs, "GPC"}})
+        if (!text.empty())
+            if (const auto list = parse_list(text, what, limit);
+                !list && list.error().exit == Exit::bad_usage)
+                return list.error().sentence;
+    if (!options.size.empty() && !parse_size(options.size))
+        return "--sms takes a number of SMs, or a part as 25%, not " + quote(options.size) +
+               (options.size.find('.') == std::string::npos
+                    ? ""
+                    : nvdebug::base::percent_guess(options.size));
+    const std::string gpus = options.gpu ? "," + *options.gpu + "," : "";
+    if (gpus.find(",,") != gpus.npos)
+        return quote(*options.gpu) + " is no list of GPUs: a name is empty";
+    return "";
+}
+
+} // namespace
+
+std::string read(const nvdebug::cli::Arguments &arguments, Options &options) {
+    options.command = arguments.words;
+    options.tpcs = arguments.text("--tpcs");
+    options.gpcs = arguments.text("--gpcs");
+    options.size = arguments.text("--sms");
+    if (arguments.has("--gpu"))
+        options.gpu = arguments.text("--gpu");
+    if (arguments.has("--spread"))
+        options.placement = Placement::spread;
+    options.exclusive = arguments.has("--exclusive");
+    options.whole = arguments.has("--whole");
+    options.prepare = arguments.has("--prepare");
+    options.mps = !arguments.has("--no-mps");
+    options.whole_count = arguments.has("--whole-count");
+    options.best_effort = arguments.has("--best-effort");
+    options.quit_mps = arguments.has("--quit-mps");
+    options.check_image = arguments.has("--check-image");
+    options.probe = arguments.has("--probe");
+    options.list = options.probe || arguments.has("--list");
+    options.json = arguments.has("--json");
+    options.quiet = arguments.has("--quiet");
+    options.cdi = arguments.text("--cdi");
+    options.cdi_folder_named = arguments.has("--cdi-folder");
+    options.cdi_folder = arguments.text("--cdi-folder", options.cdi_folder);
+    if (arguments.has("--pid")) {
+        const auto pid = parse_whole(arguments.text("--pid"), 1, std::numeric_limits<pid_t>::max());
+        if (!pid)
+            return quote(arguments.text("--pid")) + " is no PID";
+        options.pid = static_cast<pid_t>(*pid);
     }
-    long_options.push_back({nullptr, 0, nullptr, 0});
-    bool of_task = false;
-    opterr = 0;
-    for (;;) {
-        const int given = getopt_long(argc, argv, letters.c_str(), long_options.data(), nullptr);
-        switch (given) {
-        case 't':
-            options.tpcs = optarg;
-            break;
-        case 'g':
-            options.gpcs = optarg;
-            break;
-        case 's':
-            options.size = optarg;
-            break;
-        case opt_spread:
-            options.placement = Placement::spread;
-            break;
-        case 'i':
-            options.gpu = optarg;
-            break;
-        case 'x':
-            options.exclusive = true;
-            break;
-        case 'p':
-            of_task = true;
-            break;
-        case opt_whole:
-            options.whole = true;
-            break;
-        case opt_prepare:
-            options.prepare = true;
-            break;
-        case opt_no_mps:
-            options.mps = false;
-            break;
-        case opt_turn:
-            if (std::strlen(optarg) != 1 || *optarg < '1' || *optarg > '9')
-                return "--turn takes a number from 1 to 9, not '" + std::string(optarg) + "'";
-            options.turn = static_cast<std::uint32_t>(*optarg - '0');
-            break;
-        case opt_in_flight: {
-            const std::string_view word = optarg;
-            std::uint32_t number = 0;
-            const auto [end, error] =
-                std::from_chars(word.data(), word.data() + word.size(), number);
-            if (error != std::errc() || end != word.data() + word.size() || number > in_flight_max)
-                return "--in-flight takes a number of launches from 1 to " +
-                       std::to_string(in_flight_max) + ", or 0 for no limit, not '" +
-                       std::string(word) + "'";
-            options.in_flight = number;
-            break;
-        }
-        case opt_whole_count:
-            options.whole_count = true;
-            break;
-        case opt_best_effort:
-            options.best_effort = true;
-            break;
-        case opt_quit_mps:
-            options.quit_mps = true;
-            break;
-        case opt_cdi:
-            options.cdi = optarg;
-            if (!nvdebug::base::is_device_name(options.cdi))
-                return "--cdi takes a name of letters, digits and _-.: that begins and ends with a "
-                       "letter or digit, not '" +
-                       options.cdi + "'";
-            break;
-        case opt_cdi_folder:
-            options.cdi_folder = optarg;
-            options.cdi_folder_named = true;
-            break;
-        case opt_check_image:
-            options.check_image = true;
-            break;
-        case 'l':
-            options.list = true;
-            break;
-        case opt_probe:
-            options.probe = options.list = true;
-            break;
-        case 'j':
-            options.json = true;
-            break;
-        case 'q':
-            options.quiet = true;
-            break;
-        case 'h':
-            options.help = true;
-            return "";
-        case 'V':
-            options.version = true;
-            return "";
-        case ':':
-            return std::string(argv[optind - 1]) + " takes a value";
-        case '?':
-            return std::string("there is no option ") + argv[optind - 1];
-        default:
-            // The PID may stand before other options, as the COMMAND may not.
-            if (!of_task || options.pid || optind >= argc || !std::strcmp(argv[optind - 1], "--")) {
-                options.command.assign(argv + optind, argv + argc);
-                return of_task && !options.pid ? "-p needs the PID of a process" : "";
-            }
-            const std::string_view word = argv[optind++];
-            const auto [end, error] =
-                std::from_chars(word.data(), word.data() + word.size(), options.pid);
-            if (error != std::errc() || end != word.data() + word.size() || options.pid <= 0)
-                return "'" + std::string(word) + "' is no PID";
-        }
-    }
+    const auto turn = arguments.number("--turn", 0, 1, 9);
+    if (!turn)
+        return turn.error();
+    options.turn = static_cast<std::uint32_t>(*turn);
+    const auto in_flight = arguments.number("--in-flight", 0, 0, in_flight_max);
+    if (!in_flight)
+        return in_flight.error() + "; 0 is no limit";
+    if (arguments.has("--in-flight"))
+        options.in_flight = static_cast<std::uint32_t>(*in_flight);
+    if (!options.cdi.empty() && !nvdebug::base::is_device_name(options.cdi))
+        return "--cdi takes a name of letters, digits and _-.: that begins and ends with a letter "
+               "or digit, not " +
+               quote(options.cdi);
+    return wrong_choice(options);
 }
 
 std::string contradiction(const Options &options) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/base/container_device.hpp"
+#include "lib/cli/parse.hpp"
 #include "lib/partition/gpu_map.hpp"
 
 namespace nvtaskset {
@@ -26,14 +27,24 @@ struct Options {
     /// Until the next boot, as UUIDs and TPCs are looked up.
     std::string cdi_folder = nvdebug::base::device_folder;
     bool cdi_folder_named = false, check_image = false;
-    bool list = false, probe = false, quit_mps = false, json = false, help = false, version = false;
+    bool list = false, probe = false, quit_mps = false, json = false;
     std::vector<std::string> command;
 
     bool names_tpcs() const { return !tpcs.empty() || !gpcs.empty() || !size.empty(); }
 };
 
-/// Reads the words into @p options. Returns what is wrong with them; empty: nothing.
-[[nodiscard]] std::string parse(int argc, char **argv, Options &options);
+/// What --sms takes: a number of SMs, or a part of them in millionths of a percent.
+struct Size {
+    std::size_t sms = 0; ///< 0: it is a part
+    std::int64_t percent = 0;
+};
+
+/// Reads `16` or `25%`.
+[[nodiscard]] std::optional<Size> parse_size(const std::string &text);
+
+/// Reads what was typed into @p options. Returns what is wrong with it on every GPU; empty:
+/// nothing.
+[[nodiscard]] std::string read(const nvdebug::cli::Arguments &arguments, Options &options);
 
 /// Returns which options contradict each other; empty: none do.
 [[nodiscard]] std::string contradiction(const Options &options);

@@ -147,7 +147,8 @@ class Runner {
         const char *name = nullptr;
         cuda_.call("cuGetErrorName", error, &name);
         return fail("CUDA does not run a kernel on the GPU: " + what + ": " +
-                    (name ? name : std::to_string(error)));
+                        (name ? name : std::to_string(error)),
+                    Exit::failed);
     }
 
     const cuda::Library &cuda_;
@@ -242,7 +243,7 @@ class Probe {
         Partition partition{uuid_, disabled, {}, 1, 1};
         partition.exists.fill(~0U);
         if (!page_.set(partition))
-            return fail("there are too many GPUs");
+            return fail("there are too many GPUs", Exit::not_supported);
         return runner_.where();
     }
 
@@ -263,7 +264,8 @@ Outcome<GpuMap> probe(const Uuid &uuid, const std::string &pci_address, const st
     if (!page)
         return fail(
             std::string("cannot create the memory that nvtaskset shares with CUDA's process: ") +
-            std::strerror(errno));
+                std::strerror(errno),
+            Exit::failed);
     page->writable()->probes = 1;
     page->writable()->warned = 1; // find_tpcs() counts them itself
     const std::string name = page_name_text({getpid(), page->descriptor(), page->inode()});
@@ -276,13 +278,15 @@ Outcome<GpuMap> probe(const Uuid &uuid, const std::string &pci_address, const st
 
     const cuda::Library cuda;
     if (!cuda.loaded())
-        return fail("CUDA (libcuda.so.1, part of NVIDIA's driver) is not there");
+        return fail("CUDA (libcuda.so.1, part of NVIDIA's driver) is not there",
+                    Exit::not_supported);
     Runner runner(cuda);
     if (const auto opened = runner.open(uuid); !opened)
         return fail(opened.error());
     if (!page->state().attached)
         return fail("CUDA does not load " + library +
-                    ", or gives it no callbacks; so nothing can be kept to a partition");
+                        ", or gives it no callbacks; so nothing can be kept to a partition",
+                    Exit::failed);
     Probe look(runner, *page, uuid);
     auto tpcs = look.find_tpcs();
     if (!tpcs)

@@ -13,20 +13,22 @@ namespace {
 
 /// `16` SMs or `25%`, as TPCs: never fewer SMs than asked for.
 Outcome<std::size_t> tpc_count(const GpuMap &map, const std::string &size) {
-    const bool percent = size.ends_with('%');
-    const std::string digits = size.substr(0, size.size() - percent);
-    if (digits.empty() || digits.size() > 5 ||
-        digits.find_first_not_of("0123456789") != digits.npos)
-        return fail("--sms takes a number of SMs, or of percent as 25%, not '" + size + "'",
+    const auto typed = parse_size(size);
+    if (!typed)
+        return fail("--sms takes a number of SMs, or a part as 25%, not '" + size + "'",
                     Exit::bad_usage);
-    const std::size_t number = std::stoul(digits), per_tpc = map.tpcs.front().sms.size();
+    const std::size_t per_tpc = map.tpcs.front().sms.size();
     std::size_t all = 0;
     for (const Tpc &tpc : map.tpcs)
         all += tpc.sms.size();
-    const std::size_t sms = percent ? (all * number + 99) / 100 : number;
-    if (!sms || sms > all)
+    constexpr std::size_t whole = 100'000'000;
+    const std::size_t sms =
+        typed->sms ? typed->sms
+                   : (all * static_cast<std::size_t>(typed->percent) + whole - 1) / whole;
+    if (sms > all)
         return fail("--sms " + size + ": this GPU has " + std::to_string(all) +
-                    " SMs, and a partition one TPC at least");
+                        " SMs, and a partition one TPC at least",
+                    Exit::bad_usage);
     return (sms + per_tpc - 1) / per_tpc;
 }
 
@@ -66,7 +68,7 @@ Outcome<std::vector<Target>> targets_on(const Options &options, const Selection 
         auto target = target_on(options, gpu);
         if (target)
             targets.push_back(std::move(*target));
-        else if (named || target.error().exit == Exit::bad_usage)
+        else if (named)
             return fail(target.error());
         else
             left_out.push_back(
@@ -74,9 +76,10 @@ Outcome<std::vector<Target>> targets_on(const Options &options, const Selection 
                  target.error().exit});
     }
     if (targets.empty())
-        return !left_out.empty()         ? fail(left_out.front())
-               : chosen.left_out.empty() ? fail("no GPU of this machine can be partitioned")
-                                         : fail(chosen.left_out.front());
+        return !left_out.empty() ? fail(left_out.front())
+               : chosen.left_out.empty()
+                   ? fail("no GPU of this machine can be partitioned", Exit::not_supported)
+                   : fail(chosen.left_out.front());
     // That a GPU is not kept to a partition is no note that -q leaves out.
     for (const Refusal &each : left_out)
         say(each.sentence);

@@ -44,11 +44,13 @@ Outcome<std::string> ask_cuda(const Visibility &visibility) {
     constexpr int no_device = 100;
     int devices = 0;
     if (!cuda.loaded())
-        return fail("CUDA (libcuda.so.1, part of NVIDIA's driver) is not there");
+        return fail("CUDA (libcuda.so.1, part of NVIDIA's driver) is not there",
+                    Exit::not_supported);
     if (const int error = cuda.call("cuInit", 0U); error == no_device)
         return "";
     else if (error || cuda.call("cuDeviceGetCount", &devices))
-        return fail("CUDA cannot be used (cuInit: error " + std::to_string(error) + ")");
+        return fail("CUDA cannot be used (cuInit: error " + std::to_string(error) + ")",
+                    Exit::failed);
     std::string text;
     for (int n = 0; n < devices; n++) {
         std::array<char, 32> address{};
