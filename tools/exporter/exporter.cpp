@@ -2,15 +2,12 @@
 // nvdebug-exporter: the use of this node's GPUs by process, container, pod and job, for Prometheus.
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <fcntl.h>
-#include <getopt.h>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -26,14 +23,20 @@
 #include "families.hpp"
 #include "front.hpp"
 #include "lib/base/ending_signals.hpp"
+#include "lib/base/exit_status.hpp"
 #include "lib/base/inherited.hpp"
-#include "lib/base/standard_output.hpp"
+#include "lib/base/words.hpp"
+#include "lib/cli/main.hpp"
+#include "lib/cli/message.hpp"
 #include "nvdebug/surroundings.hpp"
 
 namespace nvdebug::exporter {
 namespace {
 
-constexpr int failed = 1;
+using base::exit_status::bad_usage;
+using base::exit_status::failed;
+using base::exit_status::refused;
+
 constexpr unsigned rate_max = 100;
 
 struct Options {
@@ -41,13 +44,12 @@ struct Options {
     unsigned rate = 5; ///< steps a second
     Meter::Limits limits;
     GpuLabels labels;
-    bool help = false, version = false;
 };
 
-/// Prints a line on stderr. Returns the exit status of a failure.
-int log(const std::string &sentence) {
-    std::fprintf(stderr, "nvdebug-exporter: %s\n", sentence.c_str());
-    return failed;
+/// Prints a line on stderr. Returns the exit status.
+int log(const std::string &sentence, int exit_status = failed) {
+    cli::say("nvdebug-exporter", sentence);
+    return exit_status;
 }
 
 Result<Tree> open_source(const std::string &from) {
@@ -232,27 +234,33 @@ class Node {
     std::thread looker_; // the last: it uses the others
 };
 
-const char *const help =
-    R"(Serves the use of this node's NVIDIA GPUs by process, container, pod and job to Prometheus.
-
-  nvdebug-exporter [OPTION]...
-
-      --listen ADDRESS:PORT  where it answers, at /metrics (default: 127.0.0.1:9745);
-                             :PORT is any address of this machine, [::1]:PORT is IPv6
-      --from SOURCE          module, driver, a capture or a folder (default: what there is)
-      --rate N               looks at engines N times a second, 1 to 100 (default: 5)
-      --gpu-labels LIST      uuid, product or both (uuid,product): labels of all series of a GPU
-      --tasks N              tasks that have numbers of their own, 1 to 10000 (default: 256)
-  -h, --help, -V, --version
-
-Exit status: 0 after SIGTERM, SIGINT or SIGHUP; 1: it cannot start or go on, stderr says why.
-Manual: nvdebug-exporter(8)
-)";
-
-bool number(const char *text, std::size_t most, std::size_t &value) {
-    const char *const end = text + std::strlen(text);
-    const auto [stop, error] = std::from_chars(text, end, value);
-    return error == std::errc() && stop == end && text != end && value >= 1 && value <= most;
+const cli::Program &program() {
+    static const cli::Program all{
+        .name = "nvdebug-exporter",
+        .version = NVDEBUG_EXPORTER_VERSION,
+        .help = "Serves the use of this node's NVIDIA GPUs by process, container, pod and job to "
+                "Prometheus.",
+        .verbs = {{.name = "",
+                   .help = "",
+                   .options =
+                       {{"--listen",
+                         "where it answers, at /metrics (default: 127.0.0.1:9745); :PORT is any "
+                         "address of this machine, [::1]:PORT is IPv6",
+                         "ADDRESS:PORT"},
+                        {"--from", "module, driver, a capture or a folder (default: what there is)",
+                         "SOURCE"},
+                        {"--rate", "looks at engines N times a second, 1 to 100 (default: 5)", "N"},
+                        {"--gpu-labels",
+                         "uuid, product or both (uuid,product): labels of all series of a GPU",
+                         "LIST"},
+                        {"--tasks",
+                         "tasks that have numbers of their own, 1 to 10000 (default: 256)", "N"}},
+                   .usage = {{"nvdebug-exporter [OPTION]...", ""}}}},
+        .exit_status = "Exit status: 0 after SIGTERM, SIGINT or SIGHUP; 1: wrong usage, or no "
+                       "such file or address; 2: another program has the port; 5: failed, may "
+                       "work later.",
+        .manual = "nvdebug-exporter(8)"};
+    return all;
 }
 
 /// Returns false if a word of the list is no label.
@@ -274,56 +282,24 @@ bool parse_labels(std::string_view list, GpuLabels &labels) {
 }
 
 /// Returns what is wrong with the command line; empty: nothing.
-std::string parse(int argc, char **argv, Options &options) {
-    enum Long { listen = 256, from, rate, tasks, gpu_labels };
-    static const option long_options[] = {{"listen", required_argument, nullptr, listen},
-                                          {"from", required_argument, nullptr, from},
-                                          {"rate", required_argument, nullptr, rate},
-                                          {"tasks", required_argument, nullptr, tasks},
-                                          {"gpu-labels", required_argument, nullptr, gpu_labels},
-                                          {"help", no_argument, nullptr, 'h'},
-                                          {"version", no_argument, nullptr, 'V'},
-                                          {nullptr, 0, nullptr, 0}};
-    opterr = 0;
-    std::size_t value = 0;
-    for (int given; (given = getopt_long(argc, argv, ":hV", long_options, nullptr)) >= 0;)
-        switch (given) {
-        case listen:
-            options.listen = optarg;
-            if (!parse_address(options.listen))
-                return "--listen takes ADDRESS:PORT, not '" + options.listen + "'";
-            break;
-        case from:
-            options.from = optarg;
-            break;
-        case rate:
-            if (!number(optarg, rate_max, value))
-                return "--rate takes a number from 1 to 100, not '" + std::string(optarg) + "'";
-            options.rate = static_cast<unsigned>(value);
-            break;
-        case tasks:
-            if (!number(optarg, 10'000, value))
-                return "--tasks takes a number from 1 to 10000, not '" + std::string(optarg) + "'";
-            options.limits.tasks = value;
-            break;
-        case gpu_labels:
-            if (!parse_labels(optarg, options.labels))
-                return "--gpu-labels takes uuid, product or uuid,product, not '" +
-                       std::string(optarg) + "'";
-            break;
-        case 'h':
-            options.help = true;
-            return "";
-        case 'V':
-            options.version = true;
-            return "";
-        case ':':
-            return std::string(argv[optind - 1]) + " takes a value";
-        default:
-            return std::string("there is no option ") + argv[optind - 1];
-        }
-    if (optind < argc)
-        return "unexpected argument '" + std::string(argv[optind]) + "'";
+std::string read(const cli::Arguments &arguments, Options &options) {
+    options.listen = arguments.text("--listen", options.listen);
+    if (!parse_address(options.listen))
+        return "--listen takes ADDRESS:PORT, not " + base::quote(options.listen);
+    options.from = arguments.text("--from");
+    const auto rate = arguments.number("--rate", options.rate, 1, rate_max);
+    if (!rate)
+        return rate.error();
+    options.rate = static_cast<unsigned>(*rate);
+    const auto tasks =
+        arguments.number("--tasks", static_cast<std::int64_t>(options.limits.tasks), 1, 10'000);
+    if (!tasks)
+        return tasks.error();
+    options.limits.tasks = static_cast<std::size_t>(*tasks);
+    if (arguments.has("--gpu-labels") &&
+        !parse_labels(arguments.text("--gpu-labels"), options.labels))
+        return "--gpu-labels takes uuid, product or uuid,product, not " +
+               base::quote(arguments.text("--gpu-labels"));
     return "";
 }
 
@@ -435,7 +411,10 @@ int serve(const Options &options) {
     const int listener = listen_at(*parse_address(options.listen));
     if (listener < 0)
         return log("cannot listen on " + options.listen + ": " + ::strerrordesc_np(-listener) +
-                   "; choose another with --listen");
+                       "; choose another with --listen",
+                   listener == -EADDRINUSE || listener == -EACCES ? refused
+                   : listener == -EADDRNOTAVAIL                   ? bad_usage
+                                                                  : failed);
     const sigset_t ending = block_signals(); // before there are other threads
     std::signal(SIGCHLD, SIG_DFL);
     // The front is forked before anything is open that it must not have.
@@ -449,7 +428,8 @@ int serve(const Options &options) {
     {
         Node node(options, period);
         if (const auto opened = node.open(); !opened) {
-            status = log(opened.error().sentence);
+            // What --from names is no capture, or is not there.
+            status = log(opened.error().sentence, bad_usage);
         } else {
             std::thread answering([&] { answer_on(node, front.socket); });
             log("listening on http://" + url_host(options.listen) + "/metrics");
@@ -466,19 +446,13 @@ int serve(const Options &options) {
     return status;
 }
 
-int run(int argc, char **argv) {
-    Options options;
-    if (const std::string wrong = parse(argc, argv, options); !wrong.empty())
-        return log(wrong + "; see 'nvdebug-exporter --help'");
-    if (options.help || options.version) {
-        if (options.help)
-            std::fputs(help, stdout);
-        else
-            std::printf("nvdebug-exporter %s\n", NVDEBUG_EXPORTER_VERSION);
-        const int error = base::finish_standard_output();
-        return error ? log(std::string("cannot write: ") + ::strerrordesc_np(error)) : 0;
-    }
-    return serve(options);
+int run(const std::vector<std::string> &words) {
+    return cli::run(program(), words, [](const cli::Parsed &parsed) {
+        Options options;
+        if (const std::string wrong = read(parsed.arguments, options); !wrong.empty())
+            return log(wrong + "; see 'nvdebug-exporter --help'", bad_usage);
+        return serve(options);
+    });
 }
 
 } // namespace
@@ -488,7 +462,7 @@ int main(int argc, char **argv) {
     nvdebug::base::make_inheritance_usable();
     nvdebug::base::survive_broken_pipes();
     try {
-        return nvdebug::exporter::run(argc, argv);
+        return nvdebug::exporter::run({argv + 1, argv + argc});
     } catch (const std::exception &error) {
         return nvdebug::exporter::log(error.what());
     }
