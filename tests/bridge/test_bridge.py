@@ -168,4 +168,4 @@ def test_output_that_cannot_be_written_is_a_failure(where):
     ensure_built(bridge.TARGET)
     done = subprocess.run(["sh", "-c", f'"$0" --help {where}', paths.BRIDGE], stderr=subprocess.PIPE, text=True,
                           check=False, timeout=60)
-    assert done.returncode == 3 and "cannot write to standard output: " in done.stderr
+    assert done.returncode == 5 and "cannot write to stdout: " in done.stderr

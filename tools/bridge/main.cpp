@@ -5,92 +5,65 @@
 #include "source.hpp"
 
 #include "base/error.hpp"
-#include "base/parse.hpp"
 #include "transport/attach.hpp"
 #include "transport/control_server.hpp"
 #include "transport/event_loop.hpp"
 
+#include "lib/base/exit_status.hpp"
 #include "lib/base/inherited.hpp"
-#include "lib/base/standard_output.hpp"
-
-#include <getopt.h>
+#include "lib/cli/main.hpp"
+#include "lib/cli/message.hpp"
 
 #include <cstring>
-#include <iostream>
 #include <limits>
 
 namespace {
 
 using namespace nvdebug::bridge;
 
-constexpr const char *help =
-    "Shows a real GPU to QEMU as a PCI device that can be read. See docs/vm.md.\n"
-    "Usage: nvdebug-bridge [OPTION]...\n"
-    "\n"
-    "  --capture FILE     a GPU of a capture made with nvdebugctl --from driver\n"
-    "  --live GPU         a GPU of NVIDIA's driver: 0, 1, ... by PCI address\n"
-    "  --qemu-fd FD       socket whose other end x-pci-proxy-dev has\n"
-    "  --vfio-user PATH   Unix socket to listen on for vfio-user-pci\n"
-    "  --control PATH     Unix socket to listen on for requests\n"
-    "  --help             print that, and exit\n";
+namespace cli = nvdebug::cli;
 
-constexpr int exit_usage = 1, exit_config = 2, exit_internal = 3;
+namespace exit_status = nvdebug::base::exit_status;
+
+const cli::Program &program() {
+    static const cli::Program all{
+        .name = "nvdebug-bridge",
+        .version = NVDEBUG_VERSION,
+        .help = "Shows a real GPU to QEMU as a PCI device that can be read. See docs/vm.md.",
+        .verbs =
+            {{.name = "",
+              .help = "",
+              .options = {{"--capture", "a GPU of a capture made with nvdebugctl --from driver",
+                           "FILE"},
+                          {"--live", "a GPU of NVIDIA's driver: 0, 1, ... by PCI address", "GPU"},
+                          {"--qemu-fd", "socket whose other end x-pci-proxy-dev has", "FD"},
+                          {"--vfio-user", "Unix socket to listen on for vfio-user-pci", "PATH"},
+                          {"--control", "Unix socket to listen on for requests", "PATH"}},
+              .usage = {{"nvdebug-bridge [OPTION]...", ""}}}},
+        .exit_status = "Exit status: 0 after QEMU has gone; 1: wrong usage, or a capture or GPU "
+                       "that cannot be shown; 5: it failed, and may work later.",
+        .manual = ""};
+    return all;
+}
 
 struct Options {
     std::string capture, live;
     nvmodel::AttachOptions attach;
-    std::string trouble;
-    bool help = false;
 };
 
-Options parse(int argc, char **argv) {
-    static constexpr option known[]{{"capture", required_argument, nullptr, 'C'},
-                                    {"live", required_argument, nullptr, 'l'},
-                                    {"qemu-fd", required_argument, nullptr, 'q'},
-                                    {"vfio-user", required_argument, nullptr, 'u'},
-                                    {"control", required_argument, nullptr, 'c'},
-                                    {"help", no_argument, nullptr, 'h'},
-                                    {}};
-    Options options;
-    opterr = 0;
-    for (int letter; (letter = ::getopt_long(argc, argv, "h", known, nullptr)) != -1;) {
-        const std::string value = optarg ? optarg : "";
-        if (letter == 'C') {
-            options.capture = value;
-        } else if (letter == 'l') {
-            options.live = value;
-        } else if (letter == 'u') {
-            options.attach.vfio_user = value;
-        } else if (letter == 'c') {
-            options.attach.control = value;
-        } else if (letter == 'q') {
-            const auto fd = nvmodel::parse_number(value);
-            options.attach.qemu_fd =
-                fd && *fd <= std::numeric_limits<int>::max() ? static_cast<int>(*fd) : -1;
-        } else if (letter == 'h') {
-            options.help = true;
-        } else {
-            options.trouble =
-                std::string(argv[optind - 1]) + ": no such option, or its value is missing";
-        }
-    }
-    if (options.help)
-        return options;
-    if (options.trouble.empty())
-        options.trouble = trouble_with(options.attach);
-    if (options.trouble.empty() && options.capture.empty() == options.live.empty())
-        options.trouble = "one of --capture and --live is needed";
-    return options;
-}
-
-/// @returns the exit status: what cannot be written is a failure.
-int say(const std::string &text) {
-    std::cout << text;
-    const int error = nvdebug::base::finish_standard_output();
-    if (error)
-        std::cerr << "nvdebug-bridge: cannot write to standard output: " << std::strerror(error)
-                  << "\n";
-    return error ? exit_internal : 0;
+/// Returns what is wrong with the command line; empty: nothing.
+std::string read(const cli::Arguments &arguments, Options &options) {
+    options.capture = arguments.text("--capture");
+    options.live = arguments.text("--live");
+    options.attach.vfio_user = arguments.text("--vfio-user");
+    options.attach.control = arguments.text("--control");
+    const auto fd = arguments.number("--qemu-fd", -1, 0, std::numeric_limits<int>::max());
+    if (!fd)
+        return fd.error();
+    options.attach.qemu_fd = static_cast<int>(*fd);
+    if (options.capture.empty() == options.live.empty())
+        return "one of --capture and --live is needed";
+    return trouble_with(options.attach);
 }
 
 int serve(const Options &options) {
@@ -101,7 +74,11 @@ int serve(const Options &options) {
     const auto transport = nvmodel::attach(gpu, options.attach);
     nvmodel::ControlServer control(requests, options.attach.control);
     nvmodel::serve_until_qemu_goes(*transport, control);
-    return say(gpu.report() + "\n");
+    if (const int error = cli::write_out(gpu.report() + "\n")) {
+        cli::say(program().name, std::string("cannot write to stdout: ") + std::strerror(error));
+        return exit_status::failed;
+    }
+    return 0;
 }
 
 } // namespace
@@ -110,16 +87,17 @@ int main(int argc, char **argv) {
     nvdebug::base::make_inheritance_usable();
     nvdebug::base::survive_broken_pipes();
     try {
-        const Options options = parse(argc, argv);
-        if (options.trouble.empty())
-            return options.help ? say(help) : serve(options);
-        std::cerr << "nvdebug-bridge: " << options.trouble << " (see --help)\n";
-        return exit_usage;
+        return cli::run(program(), {argv + 1, argv + argc}, [](const cli::Parsed &parsed) {
+            Options options;
+            const std::string wrong = read(parsed.arguments, options);
+            return wrong.empty() ? serve(options)
+                                 : cli::refuse(program(), false, exit_status::bad_usage,
+                                               wrong + "; see 'nvdebug-bridge "
+                                                       "--help'");
+        });
     } catch (const nvmodel::ConfigError &error) {
-        std::cerr << "nvdebug-bridge: " << error.what() << "\n";
-        return exit_config;
+        return cli::refuse(program(), false, exit_status::bad_usage, error.what());
     } catch (const std::exception &error) {
-        std::cerr << "nvdebug-bridge: " << error.what() << "\n";
-        return exit_internal;
+        return cli::refuse(program(), false, exit_status::failed, error.what());
     }
 }
