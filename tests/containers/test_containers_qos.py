@@ -56,7 +56,7 @@ def test_a_device(tmp_path, words, name, hook):
 
 @pytest.mark.parametrize("words, sentence, status", (
     (("--cdi", "fast"), "--cdi: 'fast' is no goal", 1),
-    (("--cdi", ""), "--cdi: '' is no goal", 1),
+    (("--cdi", ""), "--cdi takes a value: GOAL", 1),
     (("--cdi", "latency:"), "--cdi: latency takes a time", 1),
     (("--cdi", "latency", *("-g 4294967295 " * 6).split()), "cannot be the name of a device", 1),
     (("--cdi", "latency", "--cdi", "cap:3%"), "take one goal", 1),

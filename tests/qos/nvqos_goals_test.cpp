@@ -6,9 +6,25 @@
 
 #include <fstream>
 
+#include "lib/cli/completion.hpp"
+
 namespace {
 
 using namespace nvqos;
+
+/// Reads a whole command line, as main() does.
+Outcome<Invocation> parse(const std::vector<std::string> &words) {
+    const auto parsed = nvdebug::cli::parse(program(), words);
+    return parsed.wrong ? fail(bad_usage, *parsed.wrong) : read(parsed.arguments);
+}
+
+/// Returns what completion offers in place of the last word.
+std::vector<std::string> completions(const std::vector<std::string> &words) {
+    std::vector<std::string> found;
+    for (const std::string &line : nvdebug::cli::completions(program(), words))
+        found.push_back(line.substr(0, line.find('\t')));
+    return found;
+}
 
 Asked typed(const std::vector<std::string> &words) {
     Asked asked;
@@ -210,11 +226,35 @@ TEST(CommandLine, RefusesWhatMakesNoSense) {
                                                {"--scheme", "best", "7=latency"},
                                                {"-j", "-q", "7=latency"},
                                                {"--gpu", "x", "7=latency"},
+                                               {"--epoch", "100", "7=latency"},
                                                {"--interval", "1us", "7=latency"}}) {
         const auto parsed = parse(words);
         ASSERT_FALSE(parsed);
         EXPECT_EQ(parsed.error().exit, bad_usage);
     }
+}
+
+TEST(CommandLine, TimesOfPeopleAreSecondsWithoutAUnit) {
+    const auto parsed = parse({"--for", "2", "-i", "3", "-e", "50 MS", "7=latency"});
+    ASSERT_TRUE(parsed) << parsed.error().sentence;
+    EXPECT_EQ(parsed->length, 2 * qos::second);
+    EXPECT_EQ(parsed->interval, 3 * qos::second);
+    EXPECT_EQ(parsed->asked.settings.epoch, 50 * qos::ms);
+}
+
+TEST(CommandLine, SentencesSayWhatToWrite) {
+    const auto sentence = [](const std::vector<std::string> &words) {
+        const auto parsed = parse(words);
+        return parsed ? "" : parsed.error().sentence;
+    };
+    const auto has = [&](const std::vector<std::string> &words, const char *part) {
+        return sentence(words).find(part) != std::string::npos;
+    };
+    EXPECT_TRUE(has({"7=latancy"}, "'latancy' (did you mean 'latency'?) is no goal"));
+    EXPECT_TRUE(has({"7=share:0.3"}, "(did you mean 30%?)"));
+    EXPECT_TRUE(has({"serve=latency"}, "write command:serve"));
+    EXPECT_TRUE(has({"others=share:30%"}, "others is what is left"));
+    EXPECT_TRUE(has({"--scheme", "elestic", "7=latency"}, "(did you mean 'elastic'?)"));
 }
 
 TEST(CommandLine, IsCompleted) {

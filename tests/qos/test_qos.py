@@ -14,7 +14,7 @@ import shells
 from building import ROOT, built
 
 PATIENCE_S = 60
-MANUAL = (ROOT / "docs/man/nvqos.1").read_text(encoding="utf-8")
+MANUAL = (ROOT / "tools/nvqos/nvqos.1.in").read_text(encoding="utf-8")
 SCHEMA = json.loads((ROOT / "tools/nvqos/schema/nvqos.epoch.json").read_text(encoding="utf-8"))
 NO_DRIVER = not os.path.exists("/dev/nvidiactl")
 
@@ -29,7 +29,7 @@ def options():
 
 
 def test_help_names_what_the_manual_has():
-    named = {"--" + name for name in re.findall(r"Fl Fl ([a-z-]+)", MANUAL)}
+    named = {"--" + name for name in re.findall(r"^@option --([a-z-]+)", MANUAL, re.M)}
     assert set(options()) == named
     for goal in ("share", "speed", "cap", "latency", "best-effort"):
         assert goal in nvqos("--help").stdout and f"Cm {goal}" in MANUAL
@@ -37,7 +37,7 @@ def test_help_names_what_the_manual_has():
 
 
 def test_completion_offers_every_option():
-    assert sorted(nvqos("__complete", "--").stdout.split()) == options()
+    assert sorted(line.split("\t")[0] for line in nvqos("__complete", "--").stdout.splitlines()) == options()
     assert set(nvqos("__complete", "--scheme", "").stdout.split()) == {"rollover", "naive", "history", "elastic"}
     assert "7=latency" in nvqos("__complete", "7=").stdout.split()
 
@@ -46,7 +46,7 @@ def test_completion_offers_every_option():
 @pytest.mark.parametrize("typed, whole", (
     ("--dry", "--dry-run "),
     ("--scheme naive -q --fi", "--scheme naive -q --file "),
-    ("--scheme=na", "--scheme=na"),
+    ("--scheme=na", "--scheme=naive "),
     ("conta", "container:"),
     ("7=sh", "7=share:"),
     ("command:a=la", "command:a=latency "),

@@ -2,7 +2,6 @@
 #include "command_line.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 
 #include "lib/base/container_device.hpp"
@@ -15,126 +14,179 @@ using nvdebug::base::printable;
 
 namespace {
 
+using nvdebug::cli::Arguments;
+using nvdebug::cli::Option;
+
 const std::vector<std::string> goal_forms = {
     "share:", "cap:", "speed:", "latency", "best-effort", "timeslice:"};
 
+/// Returns what may stand in place of a goal; of several the last one, behind those before it.
+std::vector<std::string> goal_candidates(const std::string &typed) {
+    const std::size_t comma = typed.rfind(',');
+    std::vector<std::string> candidates;
+    for (const std::string &goal : goal_forms)
+        candidates.push_back(typed.substr(0, comma + 1) + goal);
+    return candidates;
+}
+
+/// Returns what may stand in place of WHO=GOAL.
+std::vector<std::string> word_candidates(const std::string &typed) {
+    const std::size_t sign = typed.rfind('=');
+    if (sign == typed.npos)
+        return {"container:", "pod:", "cgroup:", "command:", "all-of:", "job:", "others="};
+    std::vector<std::string> candidates = goal_candidates(typed.substr(sign + 1));
+    for (std::string &candidate : candidates)
+        candidate.insert(0, typed, 0, sign + 1);
+    return candidates;
+}
+
+std::vector<Option> options() {
+    return {
+        {"--file", "goals from a TOML file, which is read again on SIGHUP", "FILE", "-f"},
+        {"--gpu", "only this GPU; may be given several times (default: all)", "N", "-g", {}, true},
+        {"--epoch", "how often turns are divided anew (default: 100ms)", "TIME", "-e"},
+        {"--scheme",
+         "what becomes of a part that was not used",
+         "NAME",
+         "-s",
+         {std::begin(scheme_names), std::end(scheme_names)}},
+        {.name = "--socket",
+         .help = fmt::format("keep goals that root's programs ask for there, too (default: {})",
+                             Socket::usual_path),
+         .value = "PATH",
+         .place = Option::Place::sign},
+        {"--tpcs", "divide TPCs, too, where a speed is kept by launches"},
+        {.name = "--cdi",
+         .help = "write that device's file; containers with it have the goal",
+         .value = "GOAL",
+         .candidates = goal_candidates},
+        {"--cdi-folder",
+         fmt::format("there (default: {}, until the next boot; /etc/cdi stays)",
+                     nvdebug::base::device_folder),
+         "FOLDER"},
+        {.name = "--hold-container",
+         .help = "what the file has runtimes run: asks the nvqos at --socket",
+         .value = "GOAL",
+         .candidates = goal_candidates},
+        {"--for", "end after that time, as 90s; a number alone is seconds", "TIME"},
+        {"--interval", "how often the table is printed; a number alone is seconds (default: 1s)",
+         "TIME", "-i"},
+        {"--dry-run", "print what would be kept or refused, and change nothing"},
+        {"--metrics", "a file for Prometheus, replaced each second, gone at the end", "FILE"},
+        {"--json", "a line of JSON for each epoch of each GPU", "", "-j"},
+        {"--quiet", "print nothing but errors", "", "-q"},
+    };
+}
+
 } // namespace
 
-const std::vector<Option> &options() {
-    static const std::vector<Option> all = {
-        {"--file", "-f", "FILE", "goals from a TOML file, which is read again on SIGHUP"},
-        {"--gpu", "-g", "N", "only this GPU; may be given several times (default: all)"},
-        {"--epoch", "-e", "TIME", "how often turns are divided anew (default: 100ms)"},
-        {"--scheme",
-         "-s",
-         "NAME",
-         "what becomes of a part that was not used (default: rollover)",
-         {std::begin(scheme_names), std::end(scheme_names)}},
-        {"--socket",
-         "",
-         "PATH",
-         fmt::format("keep goals that root's programs ask for there, too (default: {})",
-                     Socket::usual_path),
-         {},
-         true},
-        {"--tpcs", "", "", "divide TPCs, too, where a speed is kept by launches"},
-        {"--cdi", "", "GOAL", "write that device's file; containers with it have the goal",
-         goal_forms},
-        {"--cdi-folder", "", "FOLDER",
-         fmt::format("there (default: {}, until the next boot; /etc/cdi stays)",
-                     nvdebug::base::device_folder)},
-        {"--hold-container", "", "GOAL",
-         "what the file has runtimes run: asks the nvqos at --socket", goal_forms},
-        {"--for", "", "TIME", "end after that time, as 90s"},
-        {"--interval", "-i", "TIME", "how often the table is printed (default: 1s)"},
-        {"--dry-run", "", "", "print what would be kept or refused, and change nothing"},
-        {"--metrics", "", "FILE", "a file for Prometheus, replaced each second, gone at the end"},
-        {"--json", "-j", "", "a line of JSON for each epoch of each GPU"},
-        {"--quiet", "-q", "", "print nothing but errors"},
-        {"--help", "-h", "", "this"},
-        {"--version", "-V", "", "which version this is"}};
+const nvdebug::cli::Program &program() {
+    static const nvdebug::cli::Program all{
+        .name = "nvqos",
+        .version = NVQOS_VERSION,
+        .help = "Keep goals for tasks that share a GPU, until it ends; then all is as before.",
+        .verbs = {{
+            .name = "",
+            .help = "",
+            .words = {"WHO=GOAL[,GOAL]..."},
+            .options = options(),
+            .examples = {{"sudo nvqos command:serve=latency",
+                          "requests of a service are served before all others'"},
+                         {"sudo nvqos container:3f2a=share:30% job:17=cap:20%",
+                          "a part for one tenant, and an end for another"},
+                         {"sudo nvqos --socket", "goals that Slurm's plugin and the like ask for"},
+                         {"sudo nvqos --cdi share:30%",
+                          "a device for containers: nvdebug.io/qos=share-30"}},
+            .more = nvdebug::cli::Verb::More::any,
+            .before = "  WHO   PID, container:ID, pod:UID, cgroup:PATH, command:NAME, all-of:PID, "
+                      "job:ID, or others\n"
+                      "  GOAL  share:N%  at least so much of the time, while it has work\n"
+                      "        speed:N%  at least so much of its speed alone, by GPU time, or by "
+                      "launches at an MPS server\n"
+                      "        cap:N%    in no second more; also beside another goal\n"
+                      "        latency[:TIME]  served first; in TIME 99 of 100 requests are to "
+                      "end, which is seen of tasks that nvtaskset started\n"
+                      "        best-effort[:WEIGHT]  what is left (default)\n"
+                      "        timeslice:TIME  turns of this length, as 500us",
+            .candidates = word_candidates,
+        }},
+        .exit_status = "Exit status: 0; 1: usage; 2: refused, as goals cannot be kept; 3: never on "
+                       "this machine; 4: a goal was not kept, or a GPU left out; 5: failed, may "
+                       "work later.",
+        .manual = "nvqos(1)"};
     return all;
 }
 
 namespace {
 
-const Option *find(const std::string &typed) {
-    for (const Option &option : options())
-        if (option.name == typed || (!option.short_name.empty() && option.short_name == typed))
-            return &option;
-    return nullptr;
-}
-
-Outcome<void> take_time(const Option &option, const std::string &value, qos::Ns least,
-                        qos::Ns &to) {
-    const auto time = parse_time(value);
-    if (!time || *time < least)
-        return fail(bad_usage,
-                    fmt::format("{} takes a time of at least {:g}ms, as 100ms or 2s, not '{}'",
-                                option.name,
-                                static_cast<double>(least) / static_cast<double>(qos::ms),
-                                printable(value)));
-    to = *time;
+/// Reads the time of an option that was given into @p to, which stays as it is otherwise.
+Outcome<void> take_time(const Arguments &arguments, const std::string &option,
+                        const nvdebug::base::TimeRule &rule, qos::Ns &to) {
+    const auto time = arguments.time_ns(option, static_cast<std::uint64_t>(to), rule);
+    if (!time)
+        return fail(bad_usage, time.error());
+    to = static_cast<qos::Ns>(*time);
     return {};
 }
 
-Outcome<void> take(const Option &option, const std::string &value, Invocation &invocation) {
-    const std::string &name = option.name;
-    if (name == "--help") {
-        invocation.what = Invocation::What::help;
-    } else if (name == "--version") {
-        invocation.what = Invocation::What::version;
-    } else if (name == "--file") {
-        invocation.file = value;
-    } else if (name == "--gpu") {
-        std::uint32_t gpu = 0;
-        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), gpu);
-        if (error != std::errc() || end != value.data() + value.size())
-            return fail(bad_usage,
-                        "--gpu takes the number of a GPU, not '" + printable(value) + "'");
-        invocation.typed.gpus.push_back(gpu);
-    } else if (name == "--epoch") {
-        invocation.has_epoch = true;
-        return take_time(option, value, qos::ms, invocation.typed.settings.epoch);
-    } else if (name == "--scheme") {
-        const auto scheme = parse_scheme(value);
-        if (!scheme)
-            return fail(bad_usage, "--scheme: " + scheme.error().sentence);
-        invocation.has_scheme = true;
-        invocation.typed.settings.scheme = *scheme;
-    } else if (name == "--for") {
-        qos::Ns length = 0;
-        if (auto taken = take_time(option, value, qos::ms, length); !taken)
-            return taken;
+Outcome<void> take_times(const Arguments &arguments, Invocation &invocation) {
+    constexpr nvdebug::base::TimeRule epochs{.least = qos::ms},
+        lengths{.least = qos::ms, .bare = "s"}, intervals{.least = 100 * qos::ms, .bare = "s"};
+    qos::Ns length = 0;
+    if (auto taken = take_time(arguments, "--epoch", epochs, invocation.typed.settings.epoch);
+        !taken)
+        return taken;
+    if (auto taken = take_time(arguments, "--for", lengths, length); !taken)
+        return taken;
+    if (arguments.has("--for"))
         invocation.length = length;
-    } else if (name == "--socket") {
-        invocation.socket = value;
-    } else if (name == "--cdi" || name == "--hold-container") {
-        if (!invocation.container.goal.empty())
-            return fail(bad_usage, "--cdi and --hold-container take one goal for all that is in "
-                                   "the container, as share:30%,cap:50%; give one of them once");
-        if (auto goal = parse_goal(value); !goal)
-            return fail(bad_usage, name + ": " + goal.error().sentence);
-        invocation.container.goal = value;
-        if (invocation.what == Invocation::What::run)
-            invocation.what =
-                name == "--cdi" ? Invocation::What::write_device : Invocation::What::hold_container;
-    } else if (name == "--cdi-folder") {
-        invocation.cdi_folder = value;
-    } else if (name == "--interval") {
-        return take_time(option, value, 100 * qos::ms, invocation.interval);
-    } else if (name == "--metrics") {
-        invocation.metrics = value;
-    } else if (name == "--tpcs") {
-        invocation.typed.tpcs = true;
-    } else if (name == "--dry-run") {
-        invocation.dry_run = true;
-    } else if (name == "--json") {
-        invocation.json = true;
-    } else {
-        invocation.quiet = true;
-    }
+    return take_time(arguments, "--interval", intervals, invocation.interval);
+}
+
+/// Reads the goal of --cdi or --hold-container.
+Outcome<void> take_container(const Arguments &arguments, Invocation &invocation) {
+    const bool writes = arguments.has("--cdi"), holds = arguments.has("--hold-container");
+    if (writes && holds)
+        return fail(bad_usage, "--cdi and --hold-container take one goal for all that is in the "
+                               "container, as share:30%,cap:50%; give one of them once");
+    if (!writes && !holds)
+        return {};
+    const std::string name = writes ? "--cdi" : "--hold-container";
+    invocation.container.goal = arguments.text(name);
+    if (auto goal = parse_goal(invocation.container.goal); !goal)
+        return fail(bad_usage, name + ": " + goal.error().sentence);
+    invocation.what = writes ? Invocation::What::write_device : Invocation::What::hold_container;
     return {};
+}
+
+Outcome<void> take(const Arguments &arguments, Invocation &invocation) {
+    for (const std::string &gpu : arguments.all("--gpu")) {
+        const auto number = nvdebug::base::parse_whole(gpu, 0, UINT32_MAX);
+        if (!number)
+            return fail(bad_usage, "--gpu takes the number of a GPU, not '" + printable(gpu) + "'");
+        invocation.typed.gpus.push_back(static_cast<std::uint32_t>(*number));
+    }
+    if (arguments.has("--scheme")) {
+        invocation.has_scheme = true;
+        invocation.typed.settings.scheme = *parse_scheme(arguments.text("--scheme"));
+    }
+    invocation.has_epoch = arguments.has("--epoch");
+    if (auto taken = take_times(arguments, invocation); !taken)
+        return taken;
+    if (arguments.has("--file"))
+        invocation.file = arguments.text("--file");
+    if (arguments.has("--metrics"))
+        invocation.metrics = arguments.text("--metrics");
+    if (arguments.has("--socket")) {
+        const std::string path = arguments.text("--socket");
+        invocation.socket = path.empty() ? Socket::usual_path : path;
+    }
+    invocation.cdi_folder = arguments.text("--cdi-folder", invocation.cdi_folder);
+    invocation.typed.tpcs = arguments.has("--tpcs");
+    invocation.dry_run = arguments.has("--dry-run");
+    invocation.json = arguments.has("--json");
+    invocation.quiet = arguments.has("--quiet");
+    return take_container(arguments, invocation);
 }
 
 } // namespace
@@ -164,16 +216,15 @@ Outcome<Asked> goals_of(const Invocation &invocation) {
 
 namespace {
 
-/// Of a device or its hook, whose options are few.
-Outcome<Invocation> finish_container(Invocation invocation, const std::vector<std::string> &named,
-                                     bool has_words) {
+/// Checks the options of a device or its hook, which are few.
+Outcome<Invocation> finish_container(Invocation invocation, const Arguments &arguments) {
     const bool writes = invocation.what == Invocation::What::write_device;
     const std::string own = writes ? "--cdi" : "--hold-container";
-    for (const std::string &name : named)
+    for (const auto &[name, values] : arguments.options)
         if (name != own && name != "--gpu" && name != "--socket" &&
             (name != "--cdi-folder" || !writes))
             return fail(bad_usage, name + " has no effect with " + own);
-    if (has_words)
+    if (!arguments.words.empty())
         return fail(bad_usage, own + " takes a goal, and no WHO=GOAL: the tenant is the container "
                                      "that has the device");
     invocation.container.gpus = invocation.typed.gpus;
@@ -186,128 +237,33 @@ Outcome<Invocation> finish_container(Invocation invocation, const std::vector<st
 
 } // namespace
 
-Outcome<Invocation> parse(const std::vector<std::string> &words) {
+Outcome<Invocation> read(const Arguments &arguments) {
     Invocation invocation;
-    std::vector<std::string> named;
-    bool only_goals = false, has_words = false;
-    for (std::size_t at = 0; at < words.size(); at++) {
-        std::string word = words[at];
-        if (only_goals || !word.starts_with('-')) {
-            if (auto added = add_word(word, invocation.typed); !added)
-                return tl::unexpected(added.error());
-            has_words = true;
-            continue;
-        }
-        if (word == "--") {
-            only_goals = true;
-            continue;
-        }
-        std::optional<std::string> value;
-        if (const std::size_t sign = word.find('='); word.starts_with("--") && sign != word.npos) {
-            value = word.substr(sign + 1);
-            word.resize(sign);
-        }
-        const Option *const option = find(word);
-        if (!option)
-            return fail(bad_usage,
-                        "there is no option " + printable(word) + "; 'nvqos --help' lists them");
-        if (option->may_lack_value && !value)
-            value = Socket::usual_path;
-        if (option->value.empty() && value)
-            return fail(bad_usage, option->name + " takes no value");
-        if (!option->value.empty() && !value) {
-            if (at + 1 == words.size())
-                return fail(bad_usage, option->name + " takes a value: " + option->value);
-            value = words[++at];
-        }
-        if (auto taken = take(*option, value.value_or(""), invocation); !taken)
-            return tl::unexpected(taken.error());
-        named.push_back(option->name);
-    }
-    if (invocation.what == Invocation::What::help || invocation.what == Invocation::What::version)
-        return invocation;
+    for (const std::string &word : arguments.words)
+        if (auto added = add_word(word, invocation.typed); !added)
+            return tl::unexpected(added.error());
+    if (auto taken = take(arguments, invocation); !taken)
+        return tl::unexpected(taken.error());
     if (invocation.what != Invocation::What::run)
-        return finish_container(std::move(invocation), named, has_words);
-    if (std::ranges::find(named, "--cdi-folder") != named.end())
+        return finish_container(std::move(invocation), arguments);
+    if (arguments.has("--cdi-folder"))
         return fail(bad_usage, "--cdi-folder is where --cdi writes; give the goal with --cdi");
     if (invocation.json && invocation.quiet)
         return fail(bad_usage, "--json and --quiet exclude each other");
     if (invocation.dry_run && invocation.socket)
         return fail(bad_usage, "--dry-run and --socket exclude each other");
     if (!invocation.file && !invocation.socket && invocation.typed.tenants.empty())
-        return fail(bad_usage, "no goal is named: write command:serve=latency, --file FILE or "
-                               "--socket; 'nvqos --help' says more");
+        return fail(bad_usage, arguments.words.empty()
+                                   ? "no goal is named: write command:serve=latency, --file FILE "
+                                     "or --socket; 'nvqos --help' says more"
+                                   : "others is what is left beside tenants, and none is named: "
+                                     "write command:serve=latency, --file FILE or --socket; "
+                                     "'nvqos --help' says more");
     auto asked = goals_of(invocation);
     if (!asked)
         return tl::unexpected(asked.error());
     invocation.asked = std::move(*asked);
     return invocation;
-}
-
-std::string help() {
-    std::string text =
-        "Usage: nvqos [OPTION]... [WHO=GOAL[,GOAL]...]...\n"
-        "Keep goals for tasks that share a GPU, until it ends; then all is as before.\n\n"
-        "WHO   PID, container:ID, pod:UID, cgroup:PATH, command:NAME, all-of:PID,\n"
-        "      job:ID, or others\n"
-        "GOAL  share:N%  at least so much of the time, while it has work\n"
-        "      speed:N%  at least so much of its speed alone, by GPU time, or by\n"
-        "                launches at an MPS server\n"
-        "      cap:N%    in no second more; also beside another goal\n"
-        "      latency[:TIME]  served first; in TIME 99 of 100 requests are to end,\n"
-        "                which is seen of tasks that nvtaskset started\n"
-        "      best-effort[:WEIGHT]  what is left (default)\n"
-        "      timeslice:TIME  turns of this length, as 500us\n\n";
-    std::size_t width = 0;
-    const auto heading = [](const Option &option) {
-        return (option.short_name.empty() ? "    " : option.short_name + ", ") + option.name +
-               (option.value.empty()    ? ""
-                : option.may_lack_value ? "[=" + option.value + "]"
-                                        : " " + option.value);
-    };
-    for (const Option &option : options())
-        width = std::max(width, heading(option).size());
-    for (const Option &option : options())
-        text += fmt::format("  {:{}}  {}\n", heading(option), width, option.help);
-    return text + "\nExamples:\n"
-                  "  sudo nvqos command:serve=latency\n"
-                  "      requests of a service are served before all others'\n"
-                  "  sudo nvqos container:3f2a=share:30% job:17=cap:20%\n"
-                  "      a part for one tenant, and an end for another\n"
-                  "  sudo nvqos --socket\n"
-                  "      goals that Slurm's plugin and the like ask for\n"
-                  "  sudo nvqos --cdi share:30%\n"
-                  "      a device for containers: nvdebug.io/qos=share-30\n\n"
-                  "Exit status: 0; 1: usage; 2: it failed, or goals cannot be kept; 3: not with "
-                  "this driver;\n"
-                  "4: a goal was not kept.\nManual: nvqos(1)\n";
-}
-
-std::vector<std::string> completions(const std::vector<std::string> &words) {
-    const std::string typed = words.empty() ? "" : words.back();
-    std::vector<std::string> candidates, found;
-    const Option *const before = words.size() > 1 ? find(words[words.size() - 2]) : nullptr;
-    if (before && !before->value.empty() && !before->may_lack_value) {
-        // Of goals the last one; those before it stay.
-        const std::size_t comma = before->value == "GOAL" ? typed.rfind(',') : typed.npos;
-        for (const std::string &choice : before->choices)
-            candidates.push_back(typed.substr(0, comma + 1) + choice);
-    } else if (typed.starts_with('-')) {
-        for (const Option &option : options())
-            candidates.push_back(option.name);
-    } else if (const std::size_t sign = typed.rfind('='); sign != typed.npos) {
-        const std::size_t comma = typed.rfind(',');
-        const std::string head =
-            typed.substr(0, std::max(sign, comma == typed.npos ? sign : comma) + 1);
-        for (const std::string &goal : goal_forms)
-            candidates.push_back(head + goal);
-    } else {
-        candidates = {"container:", "pod:", "cgroup:", "command:", "all-of:", "job:", "others="};
-    }
-    for (const std::string &candidate : candidates)
-        if (candidate.starts_with(typed))
-            found.push_back(candidate);
-    return found;
 }
 
 } // namespace nvqos

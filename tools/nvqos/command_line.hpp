@@ -9,23 +9,15 @@
 #include "container.hpp"
 #include "goals.hpp"
 #include "lib/base/container_device.hpp"
+#include "lib/cli/parse.hpp"
 
 namespace nvqos {
 
-struct Option {
-    std::string name; ///< `--epoch`
-    std::string short_name;
-    std::string value; ///< what its value is called; empty: takes none
-    std::string help;
-    std::vector<std::string> choices = {};
-    bool may_lack_value = false; ///< its value stands behind a sign: `--socket`, `--socket=PATH`
-};
-
-const std::vector<Option> &options();
+[[nodiscard]] const nvdebug::cli::Program &program();
 
 /// What was typed.
 struct Invocation {
-    enum class What { run, help, version, write_device, hold_container } what = What::run;
+    enum class What { run, write_device, hold_container } what = What::run;
     Asked asked;
     std::optional<std::string> file; ///< it is read again on SIGHUP
     Asked typed;                     ///< what of asked was not in the file
@@ -39,13 +31,9 @@ struct Invocation {
     bool dry_run = false, json = false, quiet = false;
 };
 
-/// The file is read, too.
-Outcome<Invocation> parse(const std::vector<std::string> &words);
+/// Reads what was typed, and the file, if there is one.
+Outcome<Invocation> read(const nvdebug::cli::Arguments &arguments);
 /// What the file has, with what was typed.
 Outcome<Asked> goals_of(const Invocation &invocation);
-
-std::string help();
-/// What may stand in place of the last word.
-std::vector<std::string> completions(const std::vector<std::string> &words);
 
 } // namespace nvqos

@@ -2,10 +2,11 @@
 #include "goals.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 
 #include "lib/base/printable.hpp"
+#include "lib/base/quantity.hpp"
+#include "lib/base/words.hpp"
 #include "nvdebug/task.hpp"
 
 namespace nvqos {
@@ -16,40 +17,17 @@ using qos::Aim;
 namespace {
 
 std::optional<std::uint32_t> pid_of(std::string_view text) {
-    std::uint32_t pid = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
-    if (error != std::errc() || end != text.data() + text.size() || pid == 0 || text.front() == '0')
+    const auto pid = nvdebug::base::parse_whole(text, 1, UINT32_MAX);
+    if (!pid || text.front() == '0')
         return std::nullopt;
-    return pid;
-}
-
-/** A decimal number in units of a millionth; at most six decimals. */
-std::optional<std::int64_t> millionths(std::string_view text) {
-    constexpr std::size_t most_decimals = 6, most_digits = 9;
-    const std::size_t dot = std::min(text.find('.'), text.size());
-    const std::string_view first = text.substr(0, dot),
-                           decimals = text.substr(std::min(dot + 1, text.size()));
-    if (first.empty() || first.size() > most_digits || decimals.size() > most_decimals ||
-        (dot < text.size() && decimals.empty()))
-        return std::nullopt;
-    std::string digits = std::string(first) + std::string(decimals);
-    digits.append(most_decimals - decimals.size(), '0');
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size() || digits.front() == '-')
-        return std::nullopt;
-    return value;
+    return static_cast<std::uint32_t>(*pid);
 }
 
 /** `30%`: above 0, at most all of it */
 std::optional<qos::Part> part_of(std::string_view text) {
-    if (!text.ends_with('%'))
-        return std::nullopt;
-    const auto percent = millionths(text.substr(0, text.size() - 1));
-    constexpr std::int64_t most = 100 * qos::whole;
-    if (!percent || *percent <= 0 || *percent > most)
-        return std::nullopt;
-    const qos::Part part = *percent / 100;
+    const auto percent = nvdebug::base::parse_percent(text);
+    static_assert(qos::whole == 1'000'000); // parts are millionths, too
+    const qos::Part part = percent ? static_cast<qos::Part>(*percent / 100) : 0;
     return part ? std::optional(part) : std::nullopt;
 }
 
@@ -69,10 +47,10 @@ Outcome<Selector> parse_selector(std::string_view text) {
     if (colon == text.npos) {
         who.pid = pid_of(text);
         if (!who.pid)
-            return fail(bad_usage,
-                        quoted(text) +
-                            " names no task: write the number of a process, container:ID, "
-                            "pod:UID, cgroup:PATH, command:NAME, all-of:PID or job:ID");
+            return fail(bad_usage, quoted(text) +
+                                       " names no task: write command:" + printable(text) +
+                                       " if it is a name, the number of a process, container:ID, "
+                                       "pod:UID, cgroup:PATH, command:NAME, all-of:PID or job:ID");
         return who;
     }
     const std::string_view kind = text.substr(0, colon), value = text.substr(colon + 1);
@@ -108,8 +86,8 @@ Outcome<void> add_goal(std::string_view text, qos::Goal &goal) {
                            value = text.substr(std::min(colon + 1, text.size()));
     const auto wants_part = [&] {
         return fail(bad_usage,
-                    fmt::format("{} takes a part as {}:30%, above 0 and at most 100%, not {}", kind,
-                                kind, quoted(value)));
+                    fmt::format("{} takes a part as {}:30%, above 0 and at most 100%, not {}{}",
+                                kind, kind, quoted(value), nvdebug::base::percent_guess(value)));
     };
     if (kind == "cap") {
         if (goal.cap)
@@ -138,12 +116,11 @@ Outcome<void> add_goal(std::string_view text, qos::Goal &goal) {
     } else if (kind == "best-effort") {
         constexpr std::int64_t most = 1000;
         if (!value.empty() || colon < text.size()) {
-            const auto [end, error] =
-                std::from_chars(value.data(), value.data() + value.size(), goal.weight);
-            if (error != std::errc() || end != value.data() + value.size() || goal.weight < 1 ||
-                goal.weight > most)
+            const auto weight = nvdebug::base::parse_whole(value, 1, most);
+            if (!weight)
                 return fail(bad_usage, fmt::format("best-effort takes a weight of 1 to {}, not {}",
                                                    most, quoted(value)));
+            goal.weight = *weight;
         }
     } else if (kind == "timeslice") {
         aim = Aim::timeslice;
@@ -157,7 +134,9 @@ Outcome<void> add_goal(std::string_view text, qos::Goal &goal) {
                                     double(bounds.longest) / double(qos::second), quoted(value)));
         goal.slice = *slice;
     } else {
-        return fail(bad_usage, quoted(kind) +
+        const std::vector<std::string> kinds = {"share",   "cap",         "speed",
+                                                "latency", "best-effort", "timeslice"};
+        return fail(bad_usage, quoted(kind) + nvdebug::base::guess(kind, kinds) +
                                    " is no goal: those are share:N%, cap:N%, speed:N%, "
                                    "latency[:TIME], best-effort[:WEIGHT] and timeslice:TIME");
     }
@@ -210,17 +189,8 @@ Outcome<void> add_word(std::string_view word, Asked &asked) {
 }
 
 std::optional<qos::Ns> parse_time(std::string_view text) {
-    const std::pair<std::string_view, qos::Ns> units[] = {
-        {"us", qos::us}, {"ms", qos::ms}, {"s", qos::second}};
-    for (const auto &[unit, ns] : units) {
-        if (!text.ends_with(unit))
-            continue;
-        const auto value = millionths(text.substr(0, text.size() - unit.size()));
-        constexpr std::int64_t million = 1'000'000, longest = 1'000'000;
-        if (value && *value / million <= longest)
-            return qos::scaled(*value, ns, million);
-    }
-    return std::nullopt;
+    const auto ns = nvdebug::base::parse_time_ns(text);
+    return ns ? std::optional(static_cast<qos::Ns>(*ns)) : std::nullopt;
 }
 
 Outcome<qos::Scheme> parse_scheme(std::string_view text) {

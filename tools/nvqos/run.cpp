@@ -16,6 +16,8 @@
 #include "desk.hpp"
 #include "lib/base/ending_signals.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/cli/main.hpp"
+#include "lib/cli/message.hpp"
 #include "metrics.hpp"
 #include "report.hpp"
 #include "socket.hpp"
@@ -308,20 +310,10 @@ class Session {
     Desk desk_{wardens_, invocation_.asked};
 };
 
-Outcome<Exit> perform(const std::vector<std::string> &words, const Open &open) {
-    if (!words.empty() && words[0] == "__complete") {
-        std::string lines;
-        for (const std::string &word : completions({words.begin() + 1, words.end()}))
-            lines += word + "\n";
-        return write(lines).map([] { return done; });
-    }
-    auto invocation = parse(words);
+Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open) {
+    auto invocation = read(arguments);
     if (!invocation)
         return tl::unexpected(std::move(invocation).error());
-    if (invocation->what == Invocation::What::help)
-        return write(help()).map([] { return done; });
-    if (invocation->what == Invocation::What::version)
-        return write("nvqos " NVQOS_VERSION "\n").map([] { return done; });
     const ContainerGoal &container = invocation->container;
     if (invocation->what == Invocation::What::write_device) {
         const auto device = write_goal_device(container, invocation->cdi_folder);
@@ -346,15 +338,17 @@ Outcome<Exit> perform(const std::vector<std::string> &words, const Open &open) {
 } // namespace
 
 void warn(const std::string &sentence) {
-    std::fprintf(stderr, "nvqos: %s\n", sentence.c_str());
+    nvdebug::cli::say("nvqos", sentence);
 }
 
 Exit run(const std::vector<std::string> &words, const Open &open) {
-    const auto status = perform(words, open);
-    if (status)
-        return *status;
-    warn(status.error().sentence);
-    return status.error().exit;
+    return static_cast<Exit>(
+        nvdebug::cli::run(program(), words, [&](const nvdebug::cli::Parsed &parsed) -> int {
+            const auto status = perform(parsed.arguments, open);
+            return status ? *status
+                          : nvdebug::cli::refuse(program(), parsed.json, status.error().exit,
+                                                 status.error().sentence);
+        }));
 }
 
 } // namespace nvqos
