@@ -147,7 +147,7 @@ portable:
 	$(call configure,$(BUILD)/release,$(OPTIMISED) \
 		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF)
 	$(call cmake_build,$(BUILD)/release,"programs for other distributions",nvtaskset-portable nvstgm-portable $\
-		nvqos-static nvdebugctl-static nvdebug-exporter-static schemas manuals nvstgm)
+		nvqos-static nvdebugctl-static nvdebug-exporter-static schemas manuals nvstgm nvtaskset nvqos nvdebug-exporter)
 
 archive: portable ## build build/archive/nvdebug-VERSION-x86_64.tar.gz, which runs where it is unpacked
 	@scripts/locked $(BUILD)/archive "archive" packaging/archive $(BUILD)/release $(BUILD)/archive

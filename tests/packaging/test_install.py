@@ -131,8 +131,8 @@ def test_what_is_installed(prefix, libdir):
     expected |= {f"share/nvdebug/schema/{name}" for name in (
         "common.json", "error.json", "recording.line.json",
         *(each["schema"] for each in commands if each["schema"]))}
-    expected |= {f"share/man/man1/{path.name}" for path in (ROOT / "docs/man").glob("*.1")} | {
-        "share/man/man1/nvdebugctl.1", "share/man/man1/nvstgm.1",
+    expected |= {
+        *(f"share/man/man1/{tool}.1" for tool in ("nvdebugctl", "nvqos", "nvstgm", "nvtaskset")),
         *(f"share/man/man1/nvdebugctl-{each['object']}.1" for each in commands if each["object"] != "help")}
     expected |= {"sbin/nvdebug-exporter", "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json", "share/nvdebug/rules.yml",
                  "lib/slurm/spank_nvdebug.so", "share/man/man8/spank_nvdebug.8",
