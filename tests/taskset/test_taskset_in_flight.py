@@ -2,6 +2,7 @@
 """nvtaskset's limit of launches in flight. In the stand-in a launch has ended once its event was looked at so often."""
 
 import ctypes
+import json
 import os
 import subprocess
 import time
@@ -159,10 +160,15 @@ def test_a_lease_holds_until_its_time(desk):
     ("--in-flight -1 -p 1", "from 0 to 1024, not '-1'"),
     ("--in-flight 2x -p 1", "not '2x'"),
     ("--in-flight 2 -t 0 -p 1", "exclude each other"),
-    ("--in-flight 2 --whole -p 1", "exclude each other"),
-    ("--in-flight 2 -j -p 1", "--json has an effect with --list, and with -p that shows a task")))
+    ("--in-flight 2 --whole -p 1", "exclude each other")))
 def test_what_makes_no_sense(desk, options, sentence):
     desk.refused(options, sentence, exit_status=USAGE)
+
+
+def test_a_change_is_not_shown_as_json(desk):
+    result = desk.tool("--in-flight", "2", "-j", "-p", "1")
+    sentence = "--json has an effect with --list, and with -p that shows a task"
+    assert result.status == USAGE and sentence in result.err and sentence in json.loads(result.out)["error"]["message"]
 
 
 def test_a_task_that_was_not_started_by_nvtaskset(desk):

@@ -76,9 +76,8 @@ Outcome<ChoiceLock> ChoiceLock::take() {
             since = now;
         } else if (now - since >= patience) {
             return fail(holder + " holds the lock " + path + " for more than " +
-                            std::to_string(patience.count()) +
-                            " s; if it is stopped, continue or end it",
-                        Exit::failed);
+                        std::to_string(patience.count()) +
+                        " s; if it is stopped, continue or end it");
         }
     }
     return lock;
