@@ -135,7 +135,7 @@ def test_a_recording_that_was_cut_is_shown(recorded, tmp_path):
 
 
 @pytest.mark.parametrize("words, sentence", [
-    ("--for x", "a time is 10"), ("--for 0", "a time is 10"), ("--for 1d", "a time is 10"), ("--rate x", "samples a second"),
+    ("--for x", "--for takes a time"), ("--for 0", "--for takes a time"), ("--for 1d", "--for takes a time"), ("--rate x", "samples a second"),
     ("--rate 100001", "samples a second"), ("-o x.bin", "does not follow from its name"),
     ("--format csv", "name its file with -o"), ("-o - --summary", "name a file"),
     ("-o - -j", "name a file"), ("-o x.csv --format xml", "xml")])

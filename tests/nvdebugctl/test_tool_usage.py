@@ -17,10 +17,10 @@ from trees import fails
     ("gpu ls", ["'gpu'", "no verb 'ls'", "list, show"]),
     ("gpu lsit", ["no verb 'lsit'", "did you mean 'list'?"]),
     ("rnulist list", ["no 'rnulist'", "did you mean 'runlist'?"]),
-    ("c list", ["no 'c'", "it may be channel or copy or check or capture or completion"]),
-    ("t l", ["it may be tsg or task or topology or top"]),
+    ("c list", ["no 'c'", "it may be channel, copy, check, capture or completion"]),
+    ("t l", ["it may be tsg, task, topology or top"]),
     ("gpu list --bogus", ["--bogus"]),
-    ("runlist show 0 --breif", ["--breif (did you mean '--brief'?); see"]),
+    ("runlist show 0 --breif", ["--breif (did you mean --brief?); see"]),
     ("channel preemption 0:1 cliP", ["'cliP' is no MODE", "did you mean 'cilp'?"]),
     ("gpu list -x", ["-x"]),
     ("gpu list extra", ["'extra'"]),
@@ -76,6 +76,9 @@ from trees import fails
     ("memory translate 0x1000:coh 0 base", ["does not take base"]),
     ("help bogus", ["no 'bogus'"]),
     ("help gpu bogus", ["no verb 'bogus'"]),
+    ("help gup", ["no 'gup'", "did you mean 'gpu'?"]),
+    ("help gpu lsit", ["no verb 'lsit'", "did you mean 'list'?"]),
+    ("--versoin", ["--versoin (did you mean --version?)"]),
     ("help gpu list more", ["nothing else"]),
 ])
 def test_usage(tree, line, words):
@@ -126,10 +129,21 @@ def test_options_stand_anywhere(tree):
 
 
 @pytest.mark.parametrize("line", ("-h", "--help", "gpu -h", "gpu list --help", "-h gpu list",
-                                  "runlist show --help", "help", "help gpu", "--version"))
+                                  "runlist show --help", "help", "help gpu", "--version", "-V", "gpu list -V"))
 def test_help_is_an_answer(line):
     result = ctl(line)
     assert result.status == 0 and result.out and not result.err
+
+
+def test_help_has_lines_of_80_columns_where_there_is_no_terminal():
+    for line in ("help", *(f"help {command['object']} {command['verb'] or ''}" for command in table())):
+        for each in ctl(line).out.splitlines():
+            # What may be pasted is in one piece.
+            assert len(each) <= 80 or " " not in each.strip(), (line, each)
+
+
+def test_a_shell_that_is_not_known_is_not_taken_for_another():
+    assert "did you mean" not in ctl("completion tcsh").err
 
 
 def test_json_of_a_usage_error(tree):

@@ -89,7 +89,7 @@ std::string synopsis_of(const Object &object) {
     return text;
 }
 
-std::string verbs_of(const Object &object) {
+std::string described_verbs(const Object &object) {
     std::string items;
     for (const Command &command : object.commands) {
         items += ".It Cm " + command.name();
@@ -228,7 +228,7 @@ std::string page(const Object &object, const char *date, const Sections &prose,
     };
     std::string text = fmt::format(head, date, upper("nvdebugctl-" + object.name));
     text += fmt::format(".Sh NAME\n.Nm nvdebugctl-{}\n.Nd {}\n", object.name, object.help) +
-            synopsis_of(object) + ".Sh DESCRIPTION\n" + of("") + verbs_of(object);
+            synopsis_of(object) + ".Sh DESCRIPTION\n" + of("") + described_verbs(object);
     if (!object.commands.front().passes_on)
         text += ".Pp\nThe options common to all objects are in\n.Xr nvdebugctl 1 .\n";
     text += of("DESCRIPTION");
@@ -251,7 +251,8 @@ std::string page_of_tool(const std::vector<Object> &objects, const char *date,
     std::vector<std::string> sorted;
     for (const Object &object : objects)
         if (object.name == "help")
-            items += verbs_of(object).substr(std::string_view(".Bl -tag -width Ds\n").size());
+            items +=
+                described_verbs(object).substr(std::string_view(".Bl -tag -width Ds\n").size());
         else
             sorted.push_back(object.name);
     std::ranges::sort(sorted);

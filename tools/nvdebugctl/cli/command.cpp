@@ -18,6 +18,18 @@ std::vector<std::string> names_that_may_be_short(const std::vector<Object> &obje
     return names;
 }
 
+std::vector<std::string> names_of(const std::vector<Object> &objects) {
+    std::vector<std::string> names;
+    std::ranges::transform(objects, std::back_inserter(names), &Object::name);
+    return names;
+}
+
+std::vector<std::string> verbs_of(const Object &object) {
+    std::vector<std::string> names;
+    std::ranges::transform(object.commands, std::back_inserter(names), &Command::verb);
+    return names;
+}
+
 const Command *find_command(const Object &object, std::string_view verb) {
     const auto found = std::ranges::find(object.commands, verb, &Command::verb);
     return found == object.commands.end() ? nullptr : &*found;

@@ -134,6 +134,12 @@ struct Object {
 /// nullptr: no such object.
 [[nodiscard]] const Object *find_object(const std::vector<Object> &objects, std::string_view name);
 
+/// Returns the names of all objects.
+[[nodiscard]] std::vector<std::string> names_of(const std::vector<Object> &objects);
+
+/// Returns the object's verbs.
+[[nodiscard]] std::vector<std::string> verbs_of(const Object &object);
+
 /// Names of which the begin is enough: those of all objects that start no other program.
 [[nodiscard]] std::vector<std::string> names_that_may_be_short(const std::vector<Object> &objects);
 

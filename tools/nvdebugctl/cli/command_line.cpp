@@ -70,7 +70,7 @@ const std::vector<Option> &common_options() {
          "",
          {"auto", "always", "never"}},
         {"--help", "this help", "", "-h"},
-        {"--version", "the tool's version"},
+        {"--version", "the tool's version", "", "-V"},
     };
     return options;
 }
@@ -121,18 +121,6 @@ std::string ask_help(const Invocation &invocation) {
                                            : "");
 }
 
-/// ` (did you mean 'gpu'?)` where that can be guessed, `; it may be copy or check`.
-std::string guess(const std::string &word, const std::vector<std::string> &known) {
-    std::vector<std::string> longer;
-    std::ranges::copy_if(known, std::back_inserter(longer), [&](const std::string &each) {
-        return !word.empty() && each.starts_with(word);
-    });
-    if (longer.size() > 1)
-        return fmt::format("; it may be {}", fmt::join(longer, " or "));
-    const auto meant = nearest_word(word, known);
-    return meant ? fmt::format(" (did you mean '{}'?)", *meant) : "";
-}
-
 Outcome<void> check_argument(const Argument &argument, const std::string &word,
                              const Invocation &invocation) {
     switch (argument.kind) {
@@ -152,7 +140,7 @@ Outcome<void> check_argument(const Argument &argument, const std::string &word,
                                      argument.kind == Argument::Kind::tsg ? "TSG" : "channel"));
         break;
     case Argument::Kind::choice:
-        if (std::ranges::find(argument.choices, word) == argument.choices.end())
+        if (!nvdebug::base::same_word(word, argument.choices))
             return usage(fmt::format("'{}' is no {} of '{}'{}; it is one of {}", word,
                                      argument.name, invocation.command->name(),
                                      guess(word, argument.choices),
@@ -183,7 +171,9 @@ Outcome<void> assign_arguments(const std::vector<std::string> &words, Invocation
                 break;
             if (auto checked = check_argument(argument, words[next], invocation); !checked)
                 return checked;
-            invocation.arguments[argument.name].push_back(words[next++]);
+            invocation.arguments[argument.name].push_back(
+                nvdebug::base::same_word(words[next], argument.choices).value_or(words[next]));
+            next++;
         } while (repeats);
     }
     if (next < words.size())
@@ -249,18 +239,6 @@ Outcome<void> choose_columns(Invocation &invocation) {
     return {};
 }
 
-std::vector<std::string> names_of(const std::vector<Object> &objects) {
-    std::vector<std::string> names;
-    std::ranges::transform(objects, std::back_inserter(names), &Object::name);
-    return names;
-}
-
-std::vector<std::string> verbs_of(const Object &object) {
-    std::vector<std::string> names;
-    std::ranges::transform(object.commands, std::back_inserter(names), &Command::verb);
-    return names;
-}
-
 std::string names_of_verbs(const Object &object) {
     return fmt::format("{}", fmt::join(verbs_of(object), ", "));
 }
@@ -271,9 +249,9 @@ Outcome<void> unknown_word(const std::vector<Object> &objects, const std::vector
         rest, [](const std::string &word) { return word.size() > 1 && word[0] == '-'; });
     if (option != rest.end()) {
         std::vector<std::string> names;
-        if (invocation.command)
-            std::ranges::transform(options_of(*invocation.command), std::back_inserter(names),
-                                   &Option::name);
+        std::ranges::transform(invocation.command ? options_of(*invocation.command)
+                                                  : common_options(),
+                               std::back_inserter(names), &Option::name);
         return usage(fmt::format("there is no option {}{}; {}", *option,
                                  guess(option->substr(0, option->find('=')), names),
                                  ask_help(invocation)));

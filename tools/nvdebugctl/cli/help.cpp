@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sstream>
+#include <unistd.h>
 
 #include "command_line.hpp"
 #include "context.hpp"
 #include "help.hpp"
 #include "json.hpp"
+#include "lib/cli/message.hpp"
 #include "output.hpp"
 #include "page.hpp"
 #include "text.hpp"
@@ -18,33 +20,25 @@ namespace {
 
 using Item = std::pair<std::string, std::string>;
 
-/// In lines that fit the terminal, each after the first with @p indent; as it is, without one.
+/// Returns @p text in lines that fit the terminal, each after the first with @p indent.
 std::string wrapped(const std::string &text, std::size_t indent) {
     constexpr std::size_t narrowest = 20;
-    const auto width = this_terminal().width;
-    if (!width)
-        return text + "\n";
+    const std::size_t width = nvdebug::cli::columns_of(STDOUT_FILENO);
     std::string lines;
     for (const std::string &line :
-         break_lines(text, std::max(narrowest, *width > indent ? *width - indent : 0)))
+         break_lines(text, std::max(narrowest, width > indent ? width - indent : 0)))
         lines += (lines.empty() ? "" : std::string(indent, ' ')) + line + "\n";
     return lines;
 }
 
-/// Sentences, in lines of 100 columns where there is no terminal.
 std::string paragraph(const std::string &text) {
-    constexpr std::size_t usual = 100;
-    std::string lines;
-    for (const std::string &line : break_lines(text, this_terminal().width.value_or(usual)))
-        lines += line + "\n";
-    return lines;
+    return wrapped(text, 0);
 }
 
 /// Names and, beside them, what they mean; a name that is long has a line of its own.
 std::string list(const std::vector<Item> &items) {
-    const auto terminal = this_terminal().width;
     const std::size_t longest =
-        terminal ? std::max<std::size_t>(8, *terminal / 3) : std::string::npos;
+        std::max<std::size_t>(8, nvdebug::cli::columns_of(STDOUT_FILENO) / 3);
     std::size_t width = 0;
     for (const Item &item : items)
         if (item.first.size() <= longest)
@@ -108,8 +102,7 @@ std::string help_of_tool(const std::vector<Object> &objects) {
            "\n" +
            paragraph("OBJECT and VERB can be cut short where that leaves no doubt, but for 'exec': "
                      "'run sh 0' is 'runlist show 0'. Exit status: 0 done, 1 usage, 2 refused or "
-                     "failed, 3 not "
-                     "supported here, 4 partial or torn. More is in 'nvdebugctl OBJECT --help' and "
+                     "failed, 3 not supported here, 4 partial or torn. More is in 'nvdebugctl OBJECT --help' and "
                      "nvdebugctl-OBJECT(1).");
 }
 
@@ -245,12 +238,13 @@ Outcome<Document> help(Context &context) {
     const Object *object = nullptr;
     const Command *command = nullptr;
     if (!words.empty() && !(object = find_object(objects, words[0])))
-        return usage(fmt::format("there is no '{}'; see 'nvdebugctl help'", words[0]));
+        return usage(fmt::format("there is no '{}'{}; see 'nvdebugctl help'", words[0],
+                                 guess(words[0], names_of(objects))));
     if (object && object->commands.front().verb.empty())
         command = &object->commands.front();
     if (words.size() > 1 && !(command = find_command(*object, words[1])))
-        return usage(
-            fmt::format("'{0}' has no verb '{1}'; see 'nvdebugctl help {0}'", words[0], words[1]));
+        return usage(fmt::format("'{0}' has no verb '{1}'{2}; see 'nvdebugctl help {0}'", words[0],
+                                 words[1], guess(words[1], verbs_of(*object))));
     Json commands = Json::array();
     for (const Object &candidate : objects)
         for (const Command &one : candidate.commands)

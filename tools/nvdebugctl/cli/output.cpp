@@ -13,14 +13,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "lib/cli/message.hpp"
 #include "text.hpp"
 
 namespace nvdebugctl {
 
 void say(const std::string &sentence) {
-    const std::string line = fmt::format("nvdebugctl: {}\n", printable(sentence));
-    // Without a stderr the command goes on.
-    static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+    nvdebug::cli::say("nvdebugctl", sentence);
 }
 
 Outcome<void> Output::write(std::string_view text) {
@@ -32,8 +31,8 @@ Outcome<void> Output::write(std::string_view text) {
                 continue;
             broken_pipe_ = number == EPIPE;
             return tl::unexpected(
-                Failure({nvdebug::code_of_errno(number), number, "",
-                         fmt::format("cannot write to stdout: {}", strerror(number))}));
+                Failure(failed, {nvdebug::code_of_errno(number), number, "",
+                                 fmt::format("cannot write to stdout: {}", strerror(number))}));
         }
         text.remove_prefix(static_cast<std::size_t>(written));
     }

@@ -85,11 +85,9 @@ Seconds LeaseTime::wait(const std::function<void()> &each_second) const {
 }
 
 Outcome<std::optional<Seconds>> parse_lease_time(const std::string &text) {
-    const auto ns = parse_timespan_ns(text, "s");
+    const auto ns = nvdebug::base::take_time_ns("--for", text, {.bare = "s"});
     if (!ns)
-        return usage(fmt::format("--for takes a time ({}) of up to 31 years, or 0 (until "
-                                 "interrupted), not '{}'",
-                                 timespan_examples, text));
+        return usage(ns.error() + "; 0 is until interrupted");
     if (*ns == 0)
         return std::nullopt;
     return std::chrono::nanoseconds(*ns);

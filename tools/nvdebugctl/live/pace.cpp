@@ -13,12 +13,12 @@ Outcome<Pace> pace_of(const Context &context, std::chrono::milliseconds usual,
     const auto least = static_cast<std::uint64_t>(shortest.count());
     Pace pace{usual};
     if (const auto word = context.value("--interval")) {
-        const auto interval = parse_milliseconds(*word);
-        if (!interval || *interval < least || *interval > longest)
-            return usage(
-                fmt::format("-s {}: an interval is {} to {} milliseconds, or has a unit, as 10s",
-                            *word, least, longest));
-        pace.interval = std::chrono::milliseconds(*interval);
+        constexpr std::uint64_t ms = 1'000'000;
+        const auto interval = nvdebug::base::take_time_ns(
+            "--interval", *word, {.least = least * ms, .most = longest * ms, .bare = "ms"});
+        if (!interval)
+            return usage(interval.error());
+        pace.interval = std::chrono::milliseconds(*interval / ms);
     }
     if (const auto word = context.value("--count")) {
         pace.count = parse_id(*word);

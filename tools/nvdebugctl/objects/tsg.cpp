@@ -165,10 +165,10 @@ Outcome<void> check_time(const Context &context) {
     // (255 << 15) * 1.024 us, and that once: docs/proc.md
     constexpr std::uint64_t shortest_ns = 1024, longest_ns = 8'556'380'160;
     const std::string &time = context.words("TIME").front();
-    const auto ns = parse_timespan_ns(time);
+    const auto ns = parse_time_ns(time, "us");
     if (!ns)
-        return usage(
-            fmt::format("'{}' is not a time: write 500us, 2ms, 1.5ms or plain microseconds", time));
+        return usage(fmt::format("{} is not a time: write 500us, 2ms, 1.5ms or plain microseconds",
+                                 quote(time)));
     if (*ns < shortest_ns || *ns > longest_ns)
         return usage(fmt::format("a timeslice is 1.024us to 8.556380160s, and {} is {} than that; "
                                  "nothing was written",
@@ -178,7 +178,7 @@ Outcome<void> check_time(const Context &context) {
 
 Outcome<Document> set_timeslice(Context &context) {
     const nvdebug::Target tsg = context.targets().front();
-    const auto ns = parse_timespan_ns(context.words("TIME").front());
+    const auto ns = parse_time_ns(context.words("TIME").front(), "us");
     return carry_out(context, nvdebug::set_timeslice(tsg, *ns), timeslice(context.gpu(), tsg));
 }
 

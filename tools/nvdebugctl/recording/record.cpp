@@ -82,9 +82,9 @@ Outcome<RecordPlan> plan_of(const Context &context) {
     RecordPlan plan{std::nullopt, nanoseconds(1'000'000'000 / Recorder::default_rate)};
     if (const auto text = context.value("--for")) {
         // As with controls a number alone is seconds.
-        const auto ns = parse_timespan_ns(*text, "s");
-        if (!ns || *ns == 0)
-            return usage(fmt::format("--for {}: a time is {}", *text, timespan_examples));
+        const auto ns = nvdebug::base::take_time_ns("--for", *text, {.least = 1, .bare = "s"});
+        if (!ns)
+            return usage(ns.error());
         plan.length = nanoseconds(*ns);
     }
     if (const auto text = context.value("--rate")) {

@@ -2,12 +2,12 @@
 #include "shares.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
 
 #include "lib/base/claim.hpp"
+#include "lib/base/quantity.hpp"
 
 namespace nvdebugctl {
 
@@ -22,28 +22,18 @@ double turn_of(const Competitor &one) {
     return (static_cast<double>(one.ns) / 1000 + overrun_us) * one.headers;
 }
 
-/// `25%`, `0.5%`
-std::optional<double> parse_share(const std::string &text) {
-    double percent = 0;
-    if (!text.ends_with('%'))
-        return std::nullopt;
-    const char *const end = text.data() + text.size() - 1;
-    const auto [stop, error] = std::from_chars(text.data(), end, percent, std::chars_format::fixed);
-    if (error != std::errc() || stop != end || !(percent > 0 && percent < 100))
-        return std::nullopt;
-    return percent / 100;
-}
-
 } // namespace
 
 std::optional<Shares> parse_shares(const std::string &text) {
     Shares shares;
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
-        const auto share = parse_share(text.substr(begin, end - begin));
-        if (!share)
+        const auto percent =
+            nvdebug::base::parse_percent(std::string_view(text).substr(begin, end - begin));
+        constexpr std::int64_t whole = 100'000'000;
+        if (!percent || *percent == whole)
             return std::nullopt;
-        shares.push_back(*share);
+        shares.push_back(static_cast<double>(*percent) / whole);
         begin = end + 1;
     }
     return shares;

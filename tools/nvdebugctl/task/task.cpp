@@ -196,8 +196,7 @@ Outcome<Document> set(Context &context) {
         if (const auto value = context.value(option))
             return set_tpcs_of_all(context, *pids, option, *value);
     if (const auto time = context.value("--timeslice"))
-        return carry_out_task(context,
-                              nvdebug::set_task_timeslice(*pids, *parse_timespan_ns(*time)),
+        return carry_out_task(context, nvdebug::set_task_timeslice(*pids, *parse_time_ns(*time)),
                               observe(context, *pids, "timeslice_us", timeslices_of));
     if (const auto level = context.value("--interleave"))
         return carry_out_task(
@@ -226,9 +225,11 @@ Outcome<void> check_set(const Context &context) {
         }))
         return usage("--for is not valid with --tpcs, --gpcs and --sms: TPCs stay as they are set");
     if (const auto time = context.value("--timeslice")) {
-        const auto ns = parse_timespan_ns(*time);
-        if (!ns || !time->ends_with('s'))
-            return usage(fmt::format("'{}' is not a time: write 500us, 2ms or 1.5ms", *time));
+        const auto ns = parse_time_ns(*time);
+        if (!ns)
+            return usage(fmt::format("--timeslice takes a time with its unit, as 500us, 2ms or "
+                                     "1.5ms, not {}",
+                                     quote(*time)));
         if (!nvdebug::is_settable_timeslice(*ns))
             return usage(fmt::format("a timeslice is 100us to 1s in whole microseconds, since a "
                                      "switch alone takes 84us (on an H100); {} is not",
@@ -238,7 +239,8 @@ Outcome<void> check_set(const Context &context) {
         const auto shares = parse_shares(*text);
         const std::size_t pids = context.words("PID").size();
         if (!shares)
-            return usage(fmt::format("--share takes a part such as 25%, not '{}'", *text));
+            return usage(fmt::format("--share takes a part such as 25%, not {}{}", quote(*text),
+                                     nvdebug::base::percent_guess(*text)));
         if (shares->size() > 1 && shares->size() != pids)
             return usage(fmt::format("--share has {} parts for {} PIDs: one for all, or one for "
                                      "each in this order",
