@@ -27,14 +27,14 @@ def test_pipe_that_nobody_reads(one):
                               stderr=subprocess.PIPE, text=True, check=False)
     finally:
         os.close(write)
-    assert (done.returncode, done.stderr) == (2, "")
+    assert (done.returncode, done.stderr) == (5, "")
 
 
 def test_full_disk(one):
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run([tool(), "--from", one, "gpu", "show"], stdout=full,
                               stderr=subprocess.PIPE, text=True, check=False)
-    assert done.returncode == 2
+    assert done.returncode == 5
     assert os.strerror(errno.ENOSPC) in done.stderr and done.stderr.count("\n") == 1
 
 

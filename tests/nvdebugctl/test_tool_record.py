@@ -167,7 +167,7 @@ def test_cannot_open_the_file(proc):
 
 def test_full_disk(proc, tmp_path):
     result = ctl("record --for 5 --format ndjson --summary -o /dev/full", proc)
-    assert result.status == 2 and "No space left on device" in result.err
+    assert result.status == 5 and "No space left on device" in result.err
     assert "recorded" in result.out, "the summary is there all the same"
 
     # A file that can grow no more, in the middle of a line.
@@ -178,7 +178,7 @@ def test_full_disk(proc, tmp_path):
     with changing(proc):
         done = subprocess.run([tool(), "--from", proc, "record", "--for", "20", "--rate", "1000", "-o", path],
                               preexec_fn=limit, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    assert done.returncode == 2 and "the part written before can be read" in done.stderr
+    assert done.returncode == 5 and "the part written before can be read" in done.stderr
     assert path.read_bytes().endswith(b"\n") and all("kind" in one for one in lines(path))
 
 
@@ -252,7 +252,7 @@ def test_what_others_wrote_to_standard_output_stays(tmp_path):
     with log.open("ab") as out:
         done = subprocess.run([tool(), "recording", "show", RECORDING, "-o", "-"], stdout=out, stderr=subprocess.PIPE,
                               preexec_fn=limited(len(before) + 5000), timeout=PATIENCE_S, check=False)
-    assert done.returncode == 2 and b"File too large" in done.stderr
+    assert done.returncode == 5 and b"File too large" in done.stderr
     assert log.read_bytes().startswith(before)
 
 
@@ -277,7 +277,7 @@ def test_a_file_that_cannot_be_written_anew_stays(proc, tmp_path, verb):
     old.write_text("as it was")
     old.chmod(0o644)
     words = {"capture": ["--from", proc, "capture", old], "show": ["recording", "show", RECORDING, "-o", old]}[verb]
-    assert run(words, preexec_fn=limited(2048)).returncode == 2
+    assert run(words, preexec_fn=limited(2048)).returncode == 5
     assert old.read_text() == "as it was" and os.listdir(tmp_path).count("old.ndjson") == 1
     assert run(words).returncode == 0
     assert old.stat().st_mode & 0o777 == 0o600, "it names processes"
@@ -302,7 +302,7 @@ def test_output_that_cannot_be_written_is_a_failure(proc, words, closed):
     redirect = " ".join(f"{number}>&-" for number in closed)
     done = subprocess.run(["sh", "-c", f'"$0" "$@" {redirect}', tool(), *line], stderr=subprocess.PIPE,
                           stdin=subprocess.DEVNULL, timeout=PATIENCE_S, check=False)
-    assert done.returncode == 2
+    assert done.returncode == 5
     assert 2 in closed or b"Bad file descriptor" in done.stderr
 
 

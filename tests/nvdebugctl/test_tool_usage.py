@@ -215,7 +215,7 @@ def test_all_gpus_have_a_row_each_in_check(tree):
 def test_all_gpus_where_one_cannot_be_read(tree, tmp_path):
     capture = write_capture(tmp_path / "capture", tree, {"gpu1/device_info": "EIO"})
     result = ctl("-g all engine list", capture)
-    assert result.status == 2 and "gpu1/device_info" in result.err
+    assert result.status == 5 and "gpu1/device_info" in result.err
     assert {line.split()[0] for line in result.out.splitlines()[1:]} == {"0"}
     lists = write_capture(tmp_path / "lists", tree, {"gpu0/engines": "EACCES"})
     assert ctl("-g all engine list", lists).status == 4

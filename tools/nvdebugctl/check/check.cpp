@@ -210,7 +210,7 @@ Outcome<Document> run(Context &context) {
         by_verdict[name_of(verdict)] = counts.at(static_cast<std::size_t>(verdict));
     const bool trouble = counts.at(static_cast<std::size_t>(Verdict::trouble)) > 0;
     return Document{.data = {{"findings", findings}, {"verdicts", by_verdict}},
-                    .exit = trouble ? failed : done};
+                    .exit = trouble ? refused : done};
 }
 
 } // namespace

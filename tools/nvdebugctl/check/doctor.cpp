@@ -368,7 +368,7 @@ Outcome<Document> examine(Context &) {
     document.data = {{"findings", rows}};
     document.rows = std::move(rows);
     if (std::ranges::count(findings, Verdict::trouble, &Finding::verdict))
-        document.exit = failed;
+        document.exit = refused;
     return document;
 }
 

@@ -7,21 +7,37 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/exit_status.hpp"
 #include "nvdebug/error.hpp"
 #include "nvdebug/expected.hpp"
 
 namespace nvdebugctl {
 
-enum Exit { done = 0, bad_usage = 1, failed = 2, not_supported = 3, partial = 4 };
+using nvdebug::base::exit_status::Exit;
+using enum nvdebug::base::exit_status::Exit;
+
+/// Returns the exit status to which an error leads. Trying again later helps against `failed`
+/// alone.
+inline Exit exit_of(nvdebug::ErrorCode code) {
+    switch (code) {
+    case nvdebug::ErrorCode::unsupported:
+        return not_supported;
+    case nvdebug::ErrorCode::gone:
+    case nvdebug::ErrorCode::busy:
+    case nvdebug::ErrorCode::timeout:
+    case nvdebug::ErrorCode::io:
+        return failed;
+    default:
+        return refused;
+    }
+}
 
 /// A library's error with the exit status it leads to.
 struct Failure {
     Exit exit;
     nvdebug::Error error;
 
-    Failure(nvdebug::Error why)
-        : exit(why.code == nvdebug::ErrorCode::unsupported ? not_supported : failed),
-          error(std::move(why)) {}
+    Failure(nvdebug::Error why) : exit(exit_of(why.code)), error(std::move(why)) {}
     Failure(Exit status, nvdebug::Error why) : exit(status), error(std::move(why)) {}
 };
 

@@ -101,8 +101,9 @@ std::string help_of_tool(const std::vector<Object> &objects) {
                                 {"nvdebugctl -j runlist show 0", "the same for a program"}}) +
            "\n" +
            paragraph("OBJECT and VERB can be cut short where that leaves no doubt, but for 'exec': "
-                     "'run sh 0' is 'runlist show 0'. Exit status: 0 done, 1 usage, 2 refused or "
-                     "failed, 3 not supported here, 4 partial or torn. More is in 'nvdebugctl OBJECT --help' and "
+                     "'run sh 0' is 'runlist show 0'. Exit status: 0 done, 1 usage, 2 refused, or "
+                     "trouble was found, 3 not supported here, 4 partial or torn, 5 failed, may "
+                     "work later. More is in 'nvdebugctl OBJECT --help' and "
                      "nvdebugctl-OBJECT(1).");
 }
 

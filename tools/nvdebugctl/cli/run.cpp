@@ -119,7 +119,7 @@ Exit report(Context *context, bool json, bool pretty, const Failure &failure, Ou
 
 /// Of several exit statuses, the one that weighs most.
 Exit heavier(Exit a, Exit b) {
-    constexpr std::array by_weight = {done, partial, not_supported, bad_usage, failed};
+    constexpr std::array by_weight = {done, partial, not_supported, bad_usage, refused, failed};
     return std::ranges::find(by_weight, a) < std::ranges::find(by_weight, b) ? b : a;
 }
 

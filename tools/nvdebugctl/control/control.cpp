@@ -217,7 +217,7 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
                      {"lease_seconds", limit ? Json(limit->count()) : Json(nullptr)},
                      {"changes", changes(*before, {})}};
     if (dry) {
-        document.exit = refused ? failed : done;
+        document.exit = refused ? nvdebugctl::refused : done;
         return document;
     }
 

@@ -129,7 +129,7 @@ Outcome<Document> shared_by_two(Context &context) {
                        {"contended_pces_note", note}};
     Document document{both};
     const bool contend = pces && !pces->empty();
-    document.exit = shared || (context.flag("--pces") && contend) ? failed : done;
+    document.exit = shared || (context.flag("--pces") && contend) ? refused : done;
     return document;
 }
 

@@ -72,7 +72,7 @@ Outcome<Document> translate(Context &context) {
                      {"flags", walk->flags},
                      {"error", or_null(walk->error)}},
                     std::nullopt,
-                    walk->result ? done : failed};
+                    walk->result ? done : refused};
 }
 
 std::string shown_place(const Json &place) {

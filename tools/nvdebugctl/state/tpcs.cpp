@@ -60,7 +60,7 @@ Outcome<void> set_tpcs(std::uint32_t pid, const std::string &pci_address, const 
     const int exit = WIFEXITED(status) ? WEXITSTATUS(status) : failed;
     if (exit)
         return tl::unexpected(
-            Failure(exit <= partial ? static_cast<Exit>(exit) : failed,
+            Failure(exit <= failed ? static_cast<Exit>(exit) : failed,
                     {nvdebug::ErrorCode::invalid, 0, "",
                      fmt::format("the TPCs of process {} are as they were", pid)}));
     return {};
