@@ -130,8 +130,9 @@ Outcome<void> take_time(const Arguments &arguments, const std::string &option,
 }
 
 Outcome<void> take_times(const Arguments &arguments, Invocation &invocation) {
-    constexpr nvdebug::base::TimeRule epochs{.least = qos::ms},
-        lengths{.least = qos::ms, .bare = "s"}, intervals{.least = 100 * qos::ms, .bare = "s"};
+    constexpr nvdebug::base::TimeRule epochs{.least = qos::ms, .most = longest_time},
+        lengths{.least = qos::ms, .most = longest_time, .bare = "s"},
+        intervals{.least = 100 * qos::ms, .most = longest_time, .bare = "s"};
     qos::Ns length = 0;
     if (auto taken = take_time(arguments, "--epoch", epochs, invocation.typed.settings.epoch);
         !taken)

@@ -190,7 +190,7 @@ Outcome<void> add_word(std::string_view word, Asked &asked) {
 
 std::optional<qos::Ns> parse_time(std::string_view text) {
     const auto ns = nvdebug::base::parse_time_ns(text);
-    return ns ? std::optional(static_cast<qos::Ns>(*ns)) : std::nullopt;
+    return ns && *ns <= longest_time ? std::optional(static_cast<qos::Ns>(*ns)) : std::nullopt;
 }
 
 Outcome<qos::Scheme> parse_scheme(std::string_view text) {

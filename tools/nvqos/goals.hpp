@@ -49,6 +49,8 @@ Outcome<qos::Goal> parse_goal(std::string_view text);
 Outcome<void> add_word(std::string_view word, Asked &asked);
 /** `100ms`, `1.5s`, `500us` */
 std::optional<qos::Ns> parse_time(std::string_view text);
+/** The longest time that is taken: 11 days, so that sums and products of times stay in range. */
+inline constexpr qos::Ns longest_time = 1'000'000 * qos::second;
 Outcome<qos::Scheme> parse_scheme(std::string_view text);
 inline constexpr const char *scheme_names[] = {"rollover", "naive", "history", "elastic"};
 
