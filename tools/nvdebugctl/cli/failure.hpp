@@ -18,8 +18,12 @@ using enum nvdebug::base::exit_status::Exit;
 
 /// Returns the exit status to which an error leads. Trying again later helps against `failed`
 /// alone.
-inline Exit exit_of(nvdebug::ErrorCode code) {
-    switch (code) {
+inline Exit exit_of(const nvdebug::Error &error) {
+    if (error.number == ENOSPC || error.number == EDQUOT)
+        return failed;
+    if (error.number == EISDIR || error.number == ENOTDIR)
+        return refused; // of a name that was typed
+    switch (error.code) {
     case nvdebug::ErrorCode::unsupported:
         return not_supported;
     case nvdebug::ErrorCode::gone:
@@ -37,7 +41,7 @@ struct Failure {
     Exit exit;
     nvdebug::Error error;
 
-    Failure(nvdebug::Error why) : exit(exit_of(why.code)), error(std::move(why)) {}
+    Failure(nvdebug::Error why) : exit(exit_of(why)), error(std::move(why)) {}
     Failure(Exit status, nvdebug::Error why) : exit(status), error(std::move(why)) {}
 };
 
