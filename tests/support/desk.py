@@ -8,6 +8,7 @@ import itertools
 import json
 import mmap
 import os
+import pathlib
 import re
 import secrets
 import select
@@ -162,6 +163,11 @@ class Desk:
             place.mkdir(parents=True)
             (place / "information").write_text(f"Model: \t\t {name}\nIRQ:   \t\t 0\nGPU UUID: \t {uuid}\n")
 
+    def kept(self, uuid=None):
+        """The file in which what nvtaskset has found out of a GPU is kept; unless named, of the first."""
+        folder = self.folder / "cache/nvtaskset" if os.geteuid() else pathlib.Path("/run/nvtaskset")
+        return folder / (uuid or self.uuids[0])
+
     def command(self, *words, **env):
         done = subprocess.run([str(word) for word in words], env={**self.env, **env}, check=False, text=True,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S)
@@ -216,6 +222,8 @@ class Desk:
     def end(self):
         for program in self.running:
             program.kill()
+        for uuid in self.uuids:
+            self.kept(uuid).unlink(missing_ok=True)
         log = self.log_file.read_text() if self.log_file.exists() else ""
         assert not re.search("^(HANG|WRONG)", log, re.MULTILINE), log
 

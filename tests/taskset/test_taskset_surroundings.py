@@ -161,14 +161,32 @@ def test_the_probe_is_kept_in_the_users_own_folder(open_desk):
         assert not list((home / ".cache/nvtaskset").iterdir())
 
 
+def test_root_finds_its_probe_without_a_home(desk):
+    """As a service has none; and with any cache."""
+    needs_root()
+    desk.done("--list")
+    probes = len(desk.launches("nvtaskset"))
+    assert probes
+    cache = desk.env.pop("XDG_CACHE_HOME")
+    home = desk.env.pop("HOME", None)
+    desk.done("--list")
+    desk.done("--list", HOME=str(desk.folder))
+    desk.done("--list", XDG_CACHE_HOME=f"{desk.folder}/other")
+    assert len(desk.launches("nvtaskset")) == probes
+    desk.env["XDG_CACHE_HOME"] = cache
+    if home:
+        desk.env["HOME"] = home
+    assert not pathlib.Path(cache).exists() and not (desk.folder / "other").exists() and not (desk.folder / ".cache").exists()
+
+
 def test_a_probe_that_another_put_there(desk):
     needs_root()
     desk.done("--list")
-    (kept,) = (desk.folder / "cache/nvtaskset").iterdir()
+    kept = desk.kept()
     text = kept.read_text()
     target = desk.folder / "target"
     target.write_text("mine")
-    for spoil in (lambda: os.chown(kept, 65534, 65534), lambda: (kept.rename(desk.folder / "map"), kept.symlink_to(desk.folder / "map")),
+    for spoil in (lambda: os.chown(kept, 65534, 65534), lambda: (shutil.move(kept, desk.folder / "map"), kept.symlink_to(desk.folder / "map")),
                   lambda: (kept.unlink(), os.mkfifo(kept))):
         before = len(desk.launches("nvtaskset"))
         spoil()
