@@ -50,7 +50,7 @@ TESTS = {
     "tests/packaging": "shared",
     "tests/vm": "shared",
     "tests/project": "shared tests/module",
-    "tests/bench": "vm lib/nvdebug lib/driver include/nvdebug model",
+    "tests/bench": "vm tests/module/core lib/nvdebug lib/driver include/nvdebug model",
     "tests/fuzz": "shared tests/driver tests/module/core tests/module/decode lib/nvdebug lib/driver include/nvdebug "
                   "decode include core model",
 }
