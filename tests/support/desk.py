@@ -12,6 +12,7 @@ import pathlib
 import re
 import secrets
 import select
+import shlex
 import signal
 import subprocess
 import time
@@ -24,6 +25,8 @@ from users import NAMELESS, as_user, copy_for_all, open_folder
 STAND_INS = FOLDER / "tests/taskset"
 TOOL, LIBRARY = FOLDER / "bin/nvtaskset", FOLDER / "bin/libnvtaskset.so"
 PROGRAM = STAND_INS / "program"
+# In scripts of a shell, as the clone's path may have blanks.
+TOOL_WORD, PROGRAM_WORD = shlex.quote(str(TOOL)), shlex.quote(str(PROGRAM))
 TARGETS = ("nvtaskset", "cuda_stand_in", "rm_stand_in", "taskset_program")
 # A process that cannot be kept to its partition ends so; a launch that hangs a GPU ends the stand-in so.
 NOT_KEPT, HUNG = 125, 99
@@ -138,9 +141,12 @@ class Desk:
     def __init__(self, folder, gpus):
         self.folder, self.running = folder, []
         self.log_file = folder / "log"
+        # LD_PRELOAD splits at blanks and colons, which the clone's path may have.
+        stand_ins = folder / "stand-ins"
+        stand_ins.symlink_to(STAND_INS)
         self.env = {**os.environ,
-                    "LD_LIBRARY_PATH": str(STAND_INS / "libcuda"),
-                    "LD_PRELOAD": str(STAND_INS / "librm_stand_in.so"),
+                    "LD_LIBRARY_PATH": str(stand_ins / "libcuda"),
+                    "LD_PRELOAD": str(stand_ins / "librm_stand_in.so"),
                     "XDG_CACHE_HOME": str(folder / "cache"),
                     "NVTASKSET_DRIVER_FOLDER": str(folder / "driver"),
                     "STAND_IN_LOG": str(self.log_file),
@@ -256,8 +262,13 @@ def as_nobody(desk):
     options, the program, and the environment."""
     stand_ins = (STAND_INS / "librm_stand_in.so", STAND_INS / "libcuda")
     built = copy_for_all(desk.folder / "built", TOOL, LIBRARY, PROGRAM, *stand_ins)
+    # Without it, nvtaskset makes a folder in /tmp.
+    runtime = desk.folder / "runtime"
+    runtime.mkdir(0o700, exist_ok=True)
+    os.chown(runtime, NAMELESS, NAMELESS)
     return ((*as_user(built, NAMELESS), built / TOOL.name), built / PROGRAM.name,
-            {"LD_LIBRARY_PATH": str(built / "libcuda"), "LD_PRELOAD": str(built / "librm_stand_in.so")})
+            {"LD_LIBRARY_PATH": str(built / "libcuda"), "LD_PRELOAD": str(built / "librm_stand_in.so"),
+             "XDG_RUNTIME_DIR": str(runtime)})
 
 
 def answers_while_it_changes(desk, program, line, partitions, wanted):
