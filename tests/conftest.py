@@ -34,7 +34,7 @@ if WORKER := os.environ.get("PYTEST_XDIST_WORKER"):
     os.environ.setdefault("NVDEBUG_CPU", str(PROCESSORS[int(WORKER.removeprefix("gw")) % len(PROCESSORS)]))
 
 DEFAULT_WORKLOAD = "three-tasks"
-pytest_plugins = ["desk", "sample", "slowest", "trees"]
+pytest_plugins = ["desk", "sample", "slowest", "slurm", "trees"]
 # Debian 12's QEMU has no vfio-user: make check-vfio-user names another one.
 collect_ignore = [] if os.environ.get("NVDEBUG_QEMU") else ["vm/test_vfio_user.py"]
 # What takes a kernel that checks itself: make check-debug chooses one.

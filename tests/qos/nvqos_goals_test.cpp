@@ -189,6 +189,26 @@ TEST_F(File, IsRefusedWithTheLine) {
     EXPECT_EQ(read_goals("/nonexistent/goals.toml").error().exit, failed);
 }
 
+TEST_F(File, IsRefusedWithTheLineWhereTomlAsserts) {
+    refused("[$tenant]\n", ".toml:1: this line is no TOML");
+    refused("epoch = \"1s\"\n[[$]]\n", ".toml:2: this line is no TOML");
+    refused("[[tenant]]\npid = 7\ngoal = [\"latency\", }\n", ".toml:3: this line is no TOML");
+    refused("epoch = 1979-05-27Te7:32:00Z\n", ".toml:1: this line is no TOML");
+}
+
+TEST(Files, ThatCannotBeReadAreRefusedWithTheReason) {
+    const auto refused = [](const char *path, const std::string &sentence) {
+        const auto asked = read_goals(path);
+        ASSERT_FALSE(asked);
+        EXPECT_EQ(asked.error().exit, failed);
+        EXPECT_NE(asked.error().sentence.find(sentence), std::string::npos)
+            << asked.error().sentence;
+    };
+    refused("/nonexistent/goals.toml", "/nonexistent/goals.toml cannot be read: No such file");
+    refused("/", "/ cannot be read: Is a directory");
+    refused("/dev/zero", "/dev/zero cannot be read: it is longer than 16 MiB");
+}
+
 TEST_F(File, StandsBelowWhatIsTyped) {
     ASSERT_TRUE(
         read("epoch = \"200ms\"\nscheme = \"naive\"\n[[tenant]]\npid = 7\ngoal = \"cap:3%\"\n"));

@@ -42,11 +42,12 @@ class Machine:
         self.nvqos = None
 
     def start(self, *words, wait=True):
-        """nvqos, with a /run of its own."""
-        script = 'mount -t tmpfs none /run && exec "$@"'
+        """nvqos, with a /run of its own, in which nvtaskset's maps of GPUs are those of now."""
+        script = ('rm -rf "$0/maps" && mkdir "$0/maps" && { cp /run/nvtaskset/GPU-* "$0/maps" 2>/dev/null || true; } && '
+                  'mount -t tmpfs none /run && cp -r "$0/maps" /run/nvtaskset && exec "$@"')
         with open(self.folder / "errors", "ab") as errors:
             self.nvqos = subprocess.Popen(
-                ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", PROGRAM, f"--socket={self.path}", *words],
+                ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, self.folder, PROGRAM, f"--socket={self.path}", *words],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=os.environ | {"NVQOS_STAND_IN": str(self.folder)})
         self.started.append(self.nvqos)
         if wait:
