@@ -77,6 +77,23 @@ def test_names_that_refer_to_others():
     assert str(file.parent) == place["mountPath"] and (FOLDER / "base" / file.name).exists()
 
 
+def test_the_pod_monitor_finds_the_agent_once():
+    folder = FOLDER / "podmonitor"
+    component = yaml.safe_load((folder / "kustomization.yaml").read_text(encoding="utf-8"))
+    assert component["kind"] == "Component" and "namespace" not in component, "that would move the overlay's own pods"
+    assert set(component["resources"]) == {path.name for path in folder.iterdir()} - {"kustomization.yaml"}
+    (monitor,) = manifests(folder / "podmonitor.yaml")
+    template = agent()["spec"]["template"]["metadata"]
+    assert monitor["spec"]["selector"]["matchLabels"] == template["labels"]
+    base = yaml.safe_load((FOLDER / "base/kustomization.yaml").read_text(encoding="utf-8"))
+    assert monitor["metadata"]["namespace"] == base["namespace"]
+    (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
+    assert endpoint["honorLabels"] and endpoint["port"] == container("exporter")["ports"][0]["name"]
+    (patch,) = (yaml.safe_load(each["patch"]) for each in component["patches"])
+    assert patch["metadata"]["name"] == agent()["metadata"]["name"] and patch["metadata"]["namespace"] == base["namespace"]
+    assert patch["spec"]["template"]["metadata"]["annotations"] == dict.fromkeys(template["annotations"]), "each is taken off"
+
+
 @pytest.mark.parametrize("name, unit", (("nvqos", "tools/nvqos/nvqos.service.in"),
                                         ("exporter", "tools/exporter/nvdebug-exporter.service.in")))
 def test_rights_are_those_of_the_unit(name, unit):

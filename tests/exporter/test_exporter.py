@@ -56,7 +56,7 @@ def test_on_the_engine_by_samples(tmp_path):
     with running(tmp_path, "--rate", "100") as node:
         times = until(lambda: {line: value for line, value in node.values("nvdebug_task_gpu_seconds_total").items()
                                if value})
-        assert list(times) == ['{gpu="0",pid="",command="TSG 0:0",container="",pod="",slurm_job="",slurm_step=""}']
+        assert list(times) == ['{gpu="0",pid="",command="TSG 0:0",task_container="",task_pod="",slurm_job="",slurm_step=""}']
 
 
 def test_ends_by_a_signal():

@@ -28,12 +28,15 @@ Labels with(Labels labels, const char *name, std::string value) {
     return labels;
 }
 
-/// All tasks' series have the same labels, empty where there is nothing.
+/// Returns a task's labels: the same for all tasks, with empty values where there is nothing. None
+/// has a name that a scraper gives to its targets (job, instance, namespace, pod, container, node):
+/// Prometheus would keep the target's and rename ours, and then all tasks would be in the
+/// exporter's own pod.
 Labels of_task(Labels gpu, std::string pid, std::string command, const Identity &id) {
     gpu.push_back({"pid", std::move(pid)});
     gpu.push_back({"command", std::move(command)});
-    for (const auto &[name, value] : {std::pair("container", &id.container),
-                                      {"pod", &id.pod},
+    for (const auto &[name, value] : {std::pair("task_container", &id.container),
+                                      {"task_pod", &id.pod},
                                       {"slurm_job", &id.job},
                                       {"slurm_step", &id.step}})
         gpu.push_back({name, value->value_or("")});
