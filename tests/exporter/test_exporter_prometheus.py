@@ -25,6 +25,7 @@ pytest_plugins = ["qos_machine"]
 DASHBOARD = json.loads((ROOT / "tools/exporter/dashboard.json").read_text(encoding="utf-8"))
 RULES = ROOT / "tools/exporter/rules.yml"
 RULES_TEST = ROOT / "tests/exporter/rules_test.yml"
+RULES_DAY_TEST = ROOT / "tests/exporter/rules_day_test.yml"
 
 
 @pytest.fixture(name="prometheus", scope="session")
@@ -276,7 +277,7 @@ def rules():
 
 def test_rules(promtool):
     assert promtool("check", "rules", RULES)[0] == 0
-    status, text = promtool("test", "rules", RULES_TEST)
+    status, text = promtool("test", "rules", RULES_TEST, RULES_DAY_TEST)
     assert status == 0, text
 
 
