@@ -71,6 +71,7 @@ TEST(Families, OfAGpuThatDoesNotAnswerSayOnlyThat) {
 TEST(Families, WhatIsNotKnownIsMissing) {
     Facts few = facts();
     few.has_switches = false;
+    few.others.ns = 1;
     few.faulted_channels.reset();
     few.tasks[0].tpcs.reset();
     few.tasks[0].kept.reset();
@@ -79,7 +80,7 @@ TEST(Families, WhatIsNotKnownIsMissing) {
     const std::string all = text({few});
     for (const char *const name :
          {"nvdebug_task_tpcs", "nvdebug_task_kept", "nvdebug_task_timeslice",
-          "nvdebug_task_channels", "nvdebug_faulted", "nvdebug_switch"})
+          "nvdebug_task_channels", "nvdebug_faulted", "nvdebug_switch", "nvdebug_task_slice"})
         EXPECT_EQ(all.find(name), std::string::npos) << name;
 }
 
