@@ -90,12 +90,15 @@ def test_wrong_words(words, sentence):
     assert said.startswith("nvdebug-exporter: ") and sentence in said and said.count("\n") == 1
 
 
+EVERY = "every address of this machine, http://localhost:"
+
+
 @pytest.mark.parametrize("listen, host, shown", (
-    (":", "127.0.0.1", "every address of this machine, http://localhost:"), ("*:", "127.0.0.1", "every address of this machine, http://localhost:"),
-    ("[::1]:", "::1", "http://[::1]:"), ("localhost:", "localhost", "http://localhost:"),
-    (":", "::1", "every address of this machine, http://localhost:"), ("", "127.0.0.1", "every address of this machine, http://localhost:"),
-    ("0.0.0.0:", "127.0.0.1", "every IPv4 address of this machine, http://localhost:"), ("0:", "127.0.0.1", "every IPv4 address of this"),
-    ("[::]:", "::1", "every IPv6 address of this machine, http://localhost:"), ("127.0.0.2:", "127.0.0.2", "http://127.0.0.2:")))
+    (":", "127.0.0.1", EVERY), ("*:", "127.0.0.1", EVERY), (":", "::1", EVERY), ("", "127.0.0.1", EVERY),
+    ("[::1]:", "::1", "http://[::1]:"), ("localhost:", "localhost", "http://localhost:"), ("127.0.0.2:", "127.0.0.2", "http://127.0.0.2:"),
+    ("0.0.0.0:", "127.0.0.1", "every IPv4 address of this machine, http://localhost:"),
+    ("0:", "127.0.0.1", "every IPv4 address of this machine, http://localhost:"),
+    ("[::]:", "::1", "every IPv6 address of this machine, http://localhost:")))
 @pytest.mark.parametrize("is_service", (False, True))
 def test_addresses(listen, host, shown, is_service):
     """And under systemd, as the unit lets nobody else in: who waits for a scrape finds the reason in the log."""
