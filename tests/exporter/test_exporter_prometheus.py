@@ -154,10 +154,10 @@ def expressions():
 def test_rules_and_dashboard_over_the_driver(prometheus, machine, tmp_path):
     """Stand-in: each query of the dashboard, and each recording rule, gives a result, and no alert is one."""
     (tmp_path / "files").mkdir()
-    machine.start("--quiet", f"--metrics={tmp_path}/files/goals.prom")
+    machine.start("--quiet", f"--metrics={tmp_path}/files/metrics")
     one = machine.process()
     assert machine.ask(f"hold job:1 share:30%,cap:50% pid={one.pid}") == "ok"
-    assert comes_true(lambda: "nvqos_got_ratio" in (tmp_path / "files/goals.prom").read_text(encoding="utf-8"))
+    assert comes_true(lambda: "nvqos_got_ratio" in (tmp_path / "files/metrics").read_text(encoding="utf-8"))
     with stand_in_node() as target, served(tmp_path / "files") as goals, server(
             prometheus, tmp_path, [target, goals], [RULES]) as at:
         at.wait_for("nvdebug_task_slice_seconds_count > 100")
