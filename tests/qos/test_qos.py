@@ -93,6 +93,16 @@ def test_the_example_is_read_and_then_the_driver_is_missing():
     assert done.returncode == 2 and "NVIDIA's driver is not loaded" in done.stderr
 
 
+@pytest.mark.skipif(not NO_DRIVER, reason="NVIDIA's driver is there")
+@pytest.mark.parametrize("name, is_read", (("x.txt", False), ("qos.prom", True), ("x.prom.txt", False), ("prom", False), ("x.PROM", False),
+                                           ("x.prom ", False), (".prom", True)))
+def test_a_name_of_metrics_that_node_exporter_does_not_read(tmp_path, name, is_read):
+    done = nvqos("4711=share:30%", "--quiet", "--metrics", tmp_path / name)
+    assert done.returncode == 2 and "NVIDIA's driver is not loaded" in done.stderr
+    warning = f"nvqos: --metrics {tmp_path / name}: node_exporter reads only files that end with .prom; use such a name for it\n"
+    assert (warning in done.stderr) != is_read and ("node_exporter" in done.stderr) != is_read
+
+
 def test_a_file_is_refused_with_its_line(tmp_path):
     path = tmp_path / "goals.toml"
     path.write_text('[[tenant]]\ncommand = "serve"\ngoal = "fast"\n', encoding="utf-8")

@@ -31,6 +31,8 @@
 #include <vector>
 #include <zlib.h>
 
+#include "accept_encoding.hpp"
+
 namespace nvdebug::exporter {
 namespace {
 
@@ -149,6 +151,7 @@ class Page {
         to.header = std::string("HTTP/1.1 ") + status + "\r\nContent-Type: " + type +
                     "\r\nContent-Length: " + std::to_string(body->size()) +
                     (is_packed ? "\r\nContent-Encoding: gzip" : "") +
+                    "\r\nVary: Accept-Encoding"
                     "\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n";
         if (!to.head)
             to.body = body;
@@ -296,17 +299,6 @@ class Front {
         }
         ::shutdown(one.descriptor, SHUT_WR);
         close(one);
-    }
-
-    static bool takes_gzip(std::string request) {
-        std::ranges::transform(request, request.begin(), [](unsigned char c) {
-            return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-        });
-        const std::size_t field = request.find("\naccept-encoding:");
-        return field != request.npos &&
-               std::string_view(request)
-                       .substr(field, request.find('\n', field + 1) - field)
-                       .find("gzip") != std::string_view::npos;
     }
 
     void take(Connection &one) {

@@ -331,6 +331,9 @@ Outcome<Exit> perform(const std::vector<std::string> &words, const Open &open) {
     }
     if (invocation->what == Invocation::What::hold_container)
         return hold_container(container).map([] { return done; });
+    if (invocation->metrics && !invocation->metrics->ends_with(".prom"))
+        warn("--metrics " + nvdebug::base::printable(*invocation->metrics) +
+             ": node_exporter reads only files that end with .prom; use such a name for it");
     const auto tree = open();
     if (!tree)
         return fail(tree.error());
