@@ -107,7 +107,7 @@ Result<TaskHolds> hold(const std::shared_ptr<Kernel> &kernel, Ownership &ownersh
             return take_processes(tasks->processes(), one.calls)
                 .and_then([&](std::vector<Process> processes) {
                     return Hold::start(kernel, std::move(processes), std::move(one.calls),
-                                       std::move(one.channels), options.patience);
+                                       std::move(one.channels), options);
                 });
         }));
     return holds;

@@ -12,6 +12,7 @@
 
 namespace nvdebug::driver {
 
+/// Each call that can be undone, and the one that undoes it, have the same number.
 struct CallPlan {
     std::vector<Call> calls, undo;
 };

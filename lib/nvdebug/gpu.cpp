@@ -237,7 +237,8 @@ Result<Lease> Gpu::lease(const Request &request) const {
                                         " does cannot be undone, so there is no lease of it; make "
                                         "the request without one"});
     return write_request(*this, request.file, "lease " + request.text).map([](Performed performed) {
-        return Lease(std::move(performed.lease), std::move(performed.answer));
+        return Lease(std::move(performed.lease), std::move(performed.answer),
+                     std::move(performed.left));
     });
 }
 

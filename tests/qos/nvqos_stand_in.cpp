@@ -8,8 +8,10 @@
 // tasks is added to FOLDER/changes, also by keepers that outlive nvqos: a line
 // `PID timeslice MICROSECONDS`, or `PID channels 0|1` for each channel that is disabled or enabled.
 // Each task begins with a timeslice of 2000 us. With NVQOS_STAND_IN_MPS they are clients of one MPS
-// server, two at most: each has a channel of the first TSG.
+// server, two at most: each has a channel of the first TSG. While there are files FOLDER/refuse/N,
+// each change that enables channels removes one and is refused, as where the GPU answers late.
 #include "served.hpp"
+#include "stand_in_parts.hpp"
 
 #include "lib/base/inherited.hpp"
 #include "lib/base/process.hpp"
@@ -35,7 +37,7 @@ std::string text_of(const std::string &path) {
 class Machine final : public served::Served {
   public:
     explicit Machine(const std::filesystem::path &folder)
-        : tasks_(folder / "tasks"), changes_(folder / "changes") {
+        : tasks_(folder / "tasks"), changes_(folder / "changes"), refuse_(folder / "refuse") {
         kernel.end_process(557);
         kernel.end_process(558);
         for (simulated::Task &task : sim.tasks)
@@ -47,6 +49,7 @@ class Machine final : public served::Served {
         kernel.before_flush = [this] { pass(); };
         kernel.before_list = [this] { look(); };
         kernel.effect = [this](const driver_test::StandIn::Change &change) { come(change); };
+        kernel.refuses = [this](const driver_test::rm::Control &asked) { return refuse(asked); };
         kernel.noted = [this](const driver_test::StandIn::Change &change) { note(change); };
     }
 
@@ -135,6 +138,19 @@ class Machine final : public served::Served {
         }
     }
 
+    /// Also in keepers, which ask at once.
+    std::uint32_t refuse(const driver_test::rm::Control &asked) const {
+        constexpr std::uint32_t timed_out = 0x65, granted = driver_test::rm::ok;
+        if (asked.command != driver_test::rm::DisableChannels::command ||
+            driver_test::at<driver_test::rm::DisableChannels>(asked.params)->disable)
+            return granted;
+        std::error_code none;
+        for (const auto &entry : std::filesystem::directory_iterator(refuse_, none))
+            if (std::filesystem::remove(entry.path(), none))
+                return timed_out;
+        return granted;
+    }
+
     void note(const driver_test::StandIn::Change &change) const {
         for (const auto &[pid, process] : kernel.processes) {
             if (!process.clients.contains(change.client))
@@ -150,7 +166,7 @@ class Machine final : public served::Served {
         }
     }
 
-    const std::filesystem::path tasks_, changes_;
+    const std::filesystem::path tasks_, changes_, refuse_;
     qos::Ns began_;
     std::vector<Task> running_;
 };

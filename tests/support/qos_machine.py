@@ -38,6 +38,7 @@ class Machine:
         self.folder = folder
         self.path = folder / "run/nvqos.sock"
         (folder / "tasks").mkdir()
+        (folder / "refuse").mkdir()
         self.started = []
         self.nvqos = None
 
@@ -82,6 +83,14 @@ class Machine:
         if gpu:
             self.use_gpu(process.pid)
         return process
+
+    def refuse(self, times):
+        """So many of the next requests that enable channels."""
+        for number in range(times):
+            (self.folder / "refuse" / str(number)).touch()
+
+    def refusals_left(self):
+        return len(list((self.folder / "refuse").iterdir()))
 
     def use_gpu(self, pid):
         (self.folder / "tasks" / str(pid)).touch()

@@ -149,7 +149,12 @@ void Warden::begin_search() {
     if (is_searching())
         return;
     std::vector<std::uint32_t> pids;
-    nvdebug::HoldOptions options{.runlist = runlist_, .patience = options_.patience};
+    nvdebug::HoldOptions options{
+        .runlist = runlist_,
+        .patience = options_.patience,
+        .report_left = [warn = warn_, index = gpu_.index()](const std::string &left) {
+            warn(fmt::format("gpu{}: {}", index, left));
+        }};
     for (auto &[pid, task] : tasks_) {
         if (!std::exchange(task.is_to_be_held, false))
             continue;
