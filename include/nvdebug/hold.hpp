@@ -52,6 +52,21 @@ class TaskHold {
 /// Those of Gpu::hold_each(), each with its own error.
 using TaskHolds = std::vector<Result<std::unique_ptr<TaskHold>>>;
 
+/// A process that a helper has left changed, as it was killed, and its program with it.
+struct LeftOver {
+    std::uint32_t pid;
+    std::string command;      ///< at most 15 bytes, of the process' choice; empty: not known
+    std::size_t channels = 0; ///< that may be disabled, or enabled, though they were not before
+    std::size_t tsgs = 0;     ///< whose timeslice, interleave level or preemption mode may differ
+    bool restored = false;    ///< all of it is as it was before
+};
+
+struct LeftOvers {
+    std::vector<LeftOver> tasks; ///< by pid
+    /// Sentences about tasks that could not be restored, and about files that make no sense.
+    std::vector<std::string> troubles;
+};
+
 struct HoldOptions {
     /// Timeslices are those of TSGs in this runlist alone, where lists can be read; empty: of all.
     std::optional<std::uint32_t> runlist = {};

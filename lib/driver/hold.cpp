@@ -26,6 +26,7 @@ struct Report {
     std::uint64_t disabled_left = 0;  ///< not_done() of what enables channels
     std::uint64_t timeslice_left = 0; ///< the same of TSGs
     pid_t keeper = 0;
+    int not_written = 0; ///< errno of its entry in the journal
 };
 
 // --- in the helper: async-signal-safe calls only ---
@@ -35,14 +36,15 @@ struct Report {
 /// helper does not end before.
 class Hand {
   public:
-    Hand(Helper &helper, HeldCalls &calls)
-        : helper_(helper), calls_(calls), enable_(calls.enable), slices_(calls.set.size()) {
+    Hand(Helper &helper, HeldCalls &calls, JournalEntry &entry)
+        : helper_(helper), calls_(calls), entry_(entry), enable_(calls.enable),
+          slices_(calls.set.size()) {
         for (Call &call : enable_)
             call.done = true;
     }
 
     void work(int patience_ms) {
-        send({{}, true, false});
+        send({.failed = {}, .there = true, .last = false, .not_written = entry_.write()});
         int waited_ms = 0; // since the last order
         for (;;) {
             const int left_ms = is_asked() ? std::max(patience_ms - waited_ms, 0) : -1;
@@ -89,12 +91,17 @@ class Hand {
         for (std::size_t n = 0; n < slices_.size(); n++)
             calls_.set[n].done = !slices_[n].us;
         report.timeslice_left = not_done(calls_.set);
+        if (is_owed())
+            entry_.set_undoing();
+        else
+            entry_.remove();
         send(report);
         // Its owner has this report, and does not wait for what follows.
         for (pauses_.begin_anew(); is_owed(); pauses_.grow()) {
             helper_.pause(pauses_.next_ms());
             undo();
         }
+        entry_.remove();
     }
 
     bool is_there() const {
@@ -132,7 +139,7 @@ class Hand {
         return first;
     }
 
-    /// Asks also for what was done before: another program may have enabled the channels since.
+    /// Disables all channels, also when it did so before: another program may have enabled them.
     Answer disable() {
         const bool was_paused = std::exchange(is_paused_, true);
         for (std::size_t n = 0; n < enable_.size(); n++) {
@@ -143,7 +150,7 @@ class Hand {
         for (Call &call : calls_.disable)
             if (const Answer answer = make(call); !answer.ok() && first.ok())
                 first = answer;
-        // As far as is known the channels are still disabled, and the next order asks again.
+        // A refusal leaves the channels as they were, and the next order asks again.
         if (first.ok() || (was_paused && !first.error && first.status != rm::gpu_is_lost))
             return {rm::ok, 0};
         wanted_.paused = false; // all of it or nothing
@@ -171,9 +178,12 @@ class Hand {
         if (looked.ok())
             std::memcpy(&now, calls_.look[n].params.data(), sizeof(now));
         if (slice.is_confirmed && now && now != slice.us) {
-            // The process, or another, has set it meanwhile: it stays, or is put back to that.
-            if (us)
+            // The process, or another, has set it meanwhile: it stays, or is put back to that. What
+            // another helper has set is put back by that one.
+            if (us && now != calls_.before_us[n] && !entry_.is_elsewhere(n)) {
                 calls_.before_us[n] = now;
+                entry_.set_timeslice(n, now);
+            }
             slice = {};
             if (!us)
                 return {rm::ok, 0};
@@ -215,6 +225,7 @@ class Hand {
 
     Helper &helper_;
     HeldCalls &calls_;
+    JournalEntry &entry_;
     std::vector<Call> enable_;  ///< copies of HeldCalls::enable; not done: channels may be disabled
     std::vector<Slice> slices_; ///< by TSG
     Order wanted_{};
@@ -233,27 +244,28 @@ Error cannot_hold(int number) {
 
 } // namespace
 
-Result<std::unique_ptr<TaskHold>> Hold::start(std::shared_ptr<Kernel> kernel,
-                                              std::vector<Process> processes, HeldCalls calls,
-                                              std::vector<HeldChannel> channels,
-                                              const HoldOptions &options) {
+Result<std::unique_ptr<TaskHold>>
+Hold::start(std::shared_ptr<Kernel> kernel, const std::string &gpu, std::vector<Process> processes,
+            HeldCalls calls, std::vector<HeldChannel> channels, const HoldOptions &options) {
     int sockets[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
         return tl::unexpected(cannot_hold(errno));
-    std::unique_ptr<Hold> hold(
-        new Hold(std::move(kernel), std::move(calls), std::move(channels), options.report_left));
+    std::unique_ptr<Hold> hold(new Hold(std::move(kernel), gpu, processes, std::move(calls),
+                                        std::move(channels), options.report_left));
     HeldCalls &all = hold->calls_;
     Helper helper(*hold->kernel_, sockets[1], processes,
                   {&all.disable, &all.enable, &all.set, &all.look});
-    Hand hand(helper, all);
+    Hand hand(helper, all, hold->entry_);
     const int error = helper.fork("nvdebug-keeper",
                                   [&] { hand.work(static_cast<int>(options.patience.count())); });
     ::close(sockets[1]);
     hold->socket_ = sockets[0];
     hold->asked_ = 1;
     hold->processes_ = std::move(processes);
-    if (error || !hold->finish())
-        return tl::unexpected(cannot_hold(error ? error : EAGAIN));
+    if (error)
+        return tl::unexpected(cannot_hold(error));
+    if (const auto ready = hold->finish(); !ready)
+        return tl::unexpected(ready.error().path.empty() ? cannot_hold(EAGAIN) : ready.error());
     // Here they would outlive the helper's, which lets go of a process that ends.
     for (std::size_t n = 0; n < hold->processes_.size(); n++) {
         Process &process = hold->processes_[n];
@@ -291,8 +303,9 @@ Result<void> Hold::finish() {
         if (came <= 0 || ::recv(socket_, &report, sizeof(report), 0) != sizeof(report) ||
             report.last)
             return tl::unexpected(broken());
-        keeper_ = report.keeper;
-        if (!report.there)
+        if (report.not_written)
+            fail(not_written(report.not_written));
+        else if (!report.there)
             fail({ErrorCode::not_found, ESRCH, "", "the process has ended"});
         else if (report.failed.error || report.failed.status == rm::gpu_is_lost)
             fail({ErrorCode::gone, ENODEV, "", "the GPU has gone, NVIDIA's driver says"});
@@ -332,7 +345,10 @@ Undone Hold::undo_here() {
             call.only_while_us = *state.timeslice_ns / 1000;
             std::memcpy(call.params.data(), &calls_.before_us[n], sizeof(std::uint64_t));
         }
-    return undo_anew(kernel_, processes_, std::move(calls));
+    const Undone undone = undo_anew(kernel_, gpu_, processes_, std::move(calls));
+    if (undone.all || undone.is_kept)
+        entry_.remove();
+    return undone;
 }
 
 Hold::~Hold() {

@@ -22,10 +22,10 @@ struct HeldCalls {
 class Hold final : public TaskHold {
   public:
     /// The processes are those that the calls are about, and may be more.
-    static Result<std::unique_ptr<TaskHold>> start(std::shared_ptr<Kernel> kernel,
-                                                   std::vector<Process> processes, HeldCalls calls,
-                                                   std::vector<HeldChannel> channels,
-                                                   const HoldOptions &options);
+    /// @param gpu its PCI address
+    static Result<std::unique_ptr<TaskHold>>
+    start(std::shared_ptr<Kernel> kernel, const std::string &gpu, std::vector<Process> processes,
+          HeldCalls calls, std::vector<HeldChannel> channels, const HoldOptions &options);
     ~Hold() override;
 
     Result<void> ask(const TaskState &wanted) override;
@@ -34,19 +34,22 @@ class Hold final : public TaskHold {
     const std::vector<HeldChannel> &channels() const override { return channels_; }
 
   private:
-    Hold(std::shared_ptr<Kernel> kernel, HeldCalls calls, std::vector<HeldChannel> channels,
+    Hold(std::shared_ptr<Kernel> kernel, const std::string &gpu,
+         const std::vector<Process> &processes, HeldCalls calls, std::vector<HeldChannel> channels,
          std::function<void(const std::string &)> report_left)
-        : kernel_(std::move(kernel)), calls_(std::move(calls)), channels_(std::move(channels)),
+        : kernel_(std::move(kernel)), gpu_(gpu), calls_(std::move(calls)),
+          entry_(gpu, processes, {&calls_.enable, &calls_.set}), channels_(std::move(channels)),
           report_left_(std::move(report_left)) {}
     Undone undo_here();
     Error broken();
 
     const std::shared_ptr<Kernel> kernel_;
+    const std::string gpu_;
     HeldCalls calls_;
+    JournalEntry entry_;
     const std::vector<HeldChannel> channels_;
     const std::function<void(const std::string &)> report_left_;
     int socket_ = -1;
-    pid_t keeper_ = 0;
     std::size_t asked_ = 0; ///< of which the answers are outstanding
     /// What the helper was last seen to have done, and what it was asked for since. Each may hold.
     std::vector<TaskState> states_{TaskState{}};

@@ -19,6 +19,7 @@ constexpr int patience_ms = 5000;
 struct Said {
     enum What : int { nothing, ready, undone, dismissed } what;
     pid_t pid;          ///< the keeper's
+    int error;          ///< errno of its entry in the journal; 0: it is written
     Answer failed;      ///< of calls that were made: a failure
     std::uint64_t left; ///< not_done()
 };
@@ -49,20 +50,25 @@ Answer undo_all(Helper &helper, std::vector<Call> &calls) {
     return failed;
 }
 
-void keep(Helper &helper, std::vector<Call> &calls) {
-    say(helper.socket(), {Said::ready, ::getpid(), {}, 0});
+void keep(Helper &helper, std::vector<Call> &calls, JournalEntry &entry) {
+    say(helper.socket(), {Said::ready, ::getpid(), entry.write(), {}, 0});
     // If waiting fails, the calls are made now: too early is safer than never.
     Said said{};
     if (helper.wait(-1) == Helper::Woken::message &&
         ::recv(helper.socket(), &said, sizeof(said), 0) == sizeof(said) &&
         said.what == Said::dismissed)
-        return;
+        return entry.remove();
     Answer failed = undo_all(helper, calls);
-    say(helper.socket(), {Said::undone, ::getpid(), failed, not_done(calls)});
+    if (failed.ok())
+        entry.remove();
+    else
+        entry.set_undoing();
+    say(helper.socket(), {Said::undone, ::getpid(), 0, failed, not_done(calls)});
     for (Pauses pauses; !failed.ok(); pauses.grow()) {
         helper.pause(pauses.next_ms());
         failed = undo_all(helper, calls);
     }
+    entry.remove();
 }
 
 // --- in the process that holds the lease ---
@@ -134,8 +140,9 @@ std::string describe(const Answer &failed) {
 
 Undone left_to(pid_t keeper, const std::vector<std::uint32_t> &pids, const std::vector<Call> &calls,
                const Answer &failed) {
-    return {false, describe_left(pids, calls) + ": " + describe(failed) + ", and nvdebug-keeper, " +
-                       "process " + std::to_string(keeper) + ", tries again until it is undone"};
+    return {false, true,
+            describe_left(pids, calls) + ": " + describe(failed) + ", and nvdebug-keeper, " +
+                "process " + std::to_string(keeper) + ", tries again until it is undone"};
 }
 
 std::uint64_t not_done(const std::vector<Call> &calls) {
@@ -153,8 +160,8 @@ void mark_done(std::vector<Call> &calls, std::uint64_t left) {
         calls[n].done = !(left >> std::min(n, last) & 1);
 }
 
-Undone undo_calls(const std::shared_ptr<Kernel> &kernel, const std::vector<Process> &processes,
-                  std::vector<Call> calls) {
+Undone undo_calls(const std::shared_ptr<Kernel> &kernel, const std::string &gpu,
+                  const std::vector<Process> &processes, std::vector<Call> calls) {
     Answer failed{rm::ok, 0};
     const auto number_of = [&](const Call &call) {
         return processes[call.process].controls[call.control].here.number();
@@ -171,14 +178,16 @@ Undone undo_calls(const std::shared_ptr<Kernel> &kernel, const std::vector<Proce
     if (calls.empty())
         return {};
     if (std::ranges::all_of(calls, [&](const Call &call) { return number_of(call) >= 0; }))
-        if (const auto keeper = Keeper::start(kernel, processes, calls))
+        if (const auto keeper =
+                Keeper::start(kernel, gpu, processes, calls, Keeper::Written::if_possible))
             return (*keeper)->undo();
-    return {false, describe_left(pids_of(processes), calls) + ": " + describe(failed) +
-                       ", and no process could be started that tries again"};
+    return {false, false,
+            describe_left(pids_of(processes), calls) + ": " + describe(failed) +
+                ", and no process could be started that tries again"};
 }
 
-Undone undo_anew(const std::shared_ptr<Kernel> &kernel, std::vector<Process> &processes,
-                 std::vector<Call> calls) {
+Undone undo_anew(const std::shared_ptr<Kernel> &kernel, const std::string &gpu,
+                 std::vector<Process> &processes, std::vector<Call> calls) {
     const auto device = kernel->device("/dev/nvidiactl");
     for (Call &call : calls) {
         Process &process = processes[call.process];
@@ -191,25 +200,30 @@ Undone undo_anew(const std::shared_ptr<Kernel> &kernel, std::vector<Process> &pr
             number == -ESRCH || number == -EBADF ||
             (number >= 0 && kernel->device("/proc/self/fd/" + std::to_string(number)) != device);
     }
-    return undo_calls(kernel, processes, std::move(calls));
+    return undo_calls(kernel, gpu, processes, std::move(calls));
 }
 
 Result<std::shared_ptr<Keeper>> Keeper::start(std::shared_ptr<Kernel> kernel,
+                                              const std::string &gpu,
                                               const std::vector<Process> &processes,
-                                              std::vector<Call> calls) {
+                                              std::vector<Call> calls, Written written) {
     int sockets[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
         return tl::unexpected(cannot_keep(errno));
     const std::shared_ptr<Keeper> keeper(
-        new Keeper(std::move(kernel), std::move(calls), sockets[0]));
-    keeper->pids_ = pids_of(processes);
+        new Keeper(std::move(kernel), gpu, processes, std::move(calls), sockets[0]));
     Helper helper(*keeper->kernel_, sockets[1], processes, {&keeper->calls_});
-    const int error = helper.fork("nvdebug-keeper", [&] { keep(helper, keeper->calls_); });
+    const int error =
+        helper.fork("nvdebug-keeper", [&] { keep(helper, keeper->calls_, keeper->entry_); });
     ::close(sockets[1]);
     const Said said = error ? Said{} : hear(sockets[0]);
     if (said.what != Said::ready) {
         keeper->dismiss();
         return tl::unexpected(cannot_keep(error ? error : EAGAIN));
+    }
+    if (said.error && written == Written::needed) {
+        keeper->dismiss();
+        return tl::unexpected(not_written(said.error));
     }
     keeper->pid_ = said.pid;
     return keeper;
@@ -226,7 +240,7 @@ void Keeper::settle(std::vector<Process> processes) {
 void Keeper::dismiss() {
     if (socket_ < 0)
         return;
-    say(socket_, {Said::dismissed, 0, {}, 0});
+    say(socket_, {Said::dismissed, 0, 0, {}, 0});
     ::close(std::exchange(socket_, -1));
 }
 
@@ -239,11 +253,14 @@ Undone Keeper::undo() {
     Undone undone;
     if (said.what != Said::undone) {
         // It was killed, or hangs. If it was never settled, its starter has the descriptors.
-        if (!processes_.empty())
-            undone = undo_anew(kernel_, processes_, calls_);
-        else
-            undone = {false, describe_left(pids_, calls_) +
-                                 ": the process that would undo it, nvdebug-keeper, has ended"};
+        if (!processes_.empty()) {
+            undone = undo_anew(kernel_, gpu_, processes_, calls_);
+            if (undone.all || undone.is_kept)
+                entry_.remove();
+        } else
+            undone = {false, false,
+                      describe_left(pids_, calls_) +
+                          ": the process that would undo it, nvdebug-keeper, has ended"};
     } else if (!said.failed.ok()) {
         mark_done(calls_, said.left);
         undone = left_to(pid_, pids_, calls_, said.failed);

@@ -2,6 +2,7 @@
 #include "driver_requests.hpp"
 
 #include "driver_plan.hpp"
+#include "driver_restore.hpp"
 #include "driver_tasks.hpp"
 #include "lib/driver/keeper.hpp"
 #include "task_request.hpp"
@@ -56,12 +57,12 @@ Result<void> make_calls(Kernel &kernel, const TaskRequest &request, std::vector<
 }
 
 /// Undoes calls of which one was refused, or that had no effect.
-Error undone_after(Error error, const std::shared_ptr<Kernel> &kernel,
+Error undone_after(Error error, const std::shared_ptr<Kernel> &kernel, const std::string &gpu,
                    const std::vector<Process> &processes, std::vector<Call> undo) {
     // A timeslice that was refused may be set all the same, or still be.
     for (Call &call : undo)
         call.only_while_us.reset();
-    if (const Undone undone = undo_calls(kernel, processes, std::move(undo)); !undone.all)
+    if (const Undone undone = undo_calls(kernel, gpu, processes, std::move(undo)); !undone.all)
         error.sentence += "; but " + undone.left;
     else
         error.sentence += "; nothing is changed";
@@ -90,20 +91,23 @@ Result<Performed> perform_request(const std::shared_ptr<Kernel> &kernel, Ownersh
     const auto request = parse_request(*find_control(file), text);
     if (!request)
         return tl::unexpected(request.error());
-    auto tasks = find_tasks(ownership, card, *request, read_lists);
+    auto tasks = find_restored(kernel, ownership, card, *request, read_lists);
     if (!tasks)
         return tl::unexpected(tasks.error());
     const auto channels = find_channels(*kernel, *tasks, *request);
     if (!channels)
         return tl::unexpected(channels.error());
-    auto plan = make_plan(*kernel, *tasks, *request, *channels);
+    const WrittenDown written = written_down(card);
+    if (auto undone = check_undone(written, *tasks, *channels); request->lease && !undone)
+        return tl::unexpected(undone.error());
+    auto plan = make_plan(*kernel, *tasks, *request, *channels, written.originals);
     if (!plan)
         return tl::unexpected(plan.error());
     const std::optional<TsgEntry> old = entry_of(*tasks, *channels->front());
     std::shared_ptr<Keeper> keeper;
     if (request->lease) {
         // Before the first call, so that there is no moment without it.
-        auto started = Keeper::start(kernel, tasks->processes(), plan->undo);
+        auto started = Keeper::start(kernel, card.pci_address, tasks->processes(), plan->undo);
         if (!started)
             return tl::unexpected(started.error());
         keeper = std::move(*started);
@@ -112,7 +116,8 @@ Result<Performed> perform_request(const std::shared_ptr<Kernel> &kernel, Ownersh
     if (done)
         done = verify_effect(*tasks, *request, *channels, read_lists);
     if (!done) {
-        Error error = undone_after(std::move(done).error(), kernel, tasks->processes(), plan->undo);
+        Error error = undone_after(std::move(done).error(), kernel, card.pci_address,
+                                   tasks->processes(), plan->undo);
         if (keeper)
             keeper->dismiss();
         return tl::unexpected(std::move(error));

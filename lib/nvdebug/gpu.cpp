@@ -255,4 +255,12 @@ Result<TaskHolds> Gpu::hold_each(Pids pids, const HoldOptions &options) const {
     return tree_.impl().hold(folder(), groups, options);
 }
 
+Result<LeftOvers> Gpu::left_overs() const {
+    return tree_.impl().left_overs(folder());
+}
+
+Result<LeftOvers> Gpu::restore(Pids pids) const {
+    return tree_.impl().restore(folder(), {pids.begin(), pids.end()});
+}
+
 } // namespace nvdebug

@@ -49,6 +49,8 @@ class Machine final : public served::Served {
         kernel.before_flush = [this] { pass(); };
         kernel.before_list = [this] { look(); };
         kernel.effect = [this](const driver_test::StandIn::Change &change) { come(change); };
+        // As of a machine on which they run already: their names of clients are those of before.
+        look();
         kernel.refuses = [this](const driver_test::rm::Control &asked) { return refuse(asked); };
         kernel.noted = [this](const driver_test::StandIn::Change &change) { note(change); };
     }
@@ -109,7 +111,7 @@ class Machine final : public served::Served {
         std::vector<std::uint64_t> own = {instances[2 * place], instances[2 * place + 1]};
         if (std::getenv("NVQOS_STAND_IN_MPS"))
             own = {instances[place % 2]};
-        const std::uint32_t client = kernel.add_process(birth.pid, own);
+        const std::uint32_t client = rename(birth.pid, kernel.add_process(birth.pid, own));
         for (auto &[name, object] : kernel.others[client])
             object.timeslice_us = 2000;
         const std::string proc = "/proc/" + std::to_string(birth.pid) + "/";
@@ -123,6 +125,25 @@ class Machine final : public served::Served {
         pid_of.push_back(birth.pid);
         running_.push_back({birth, place, sim.tasks.size()});
         sim.tasks.push_back({0, simulated::always(), 0, 2000 * qos::us});
+    }
+
+    /// Gives the client of a process the name that it had with another stand-in for this folder.
+    std::uint32_t rename(std::uint32_t pid, std::uint32_t client) {
+        const std::filesystem::path path = tasks_ / std::to_string(pid);
+        const auto kept =
+            static_cast<std::uint32_t>(std::strtoul(text_of(path).c_str(), nullptr, 10));
+        if (!kept) {
+            std::ofstream(path) << client;
+            return client;
+        }
+        auto objects = std::move(kernel.others.extract(client).mapped());
+        objects[kept] = objects.extract(client).mapped();
+        for (auto &[name, object] : objects)
+            if (object.parent == client)
+                object.parent = kept;
+        kernel.others[kept] = std::move(objects);
+        kernel.processes[pid].clients = {kept};
+        return kept;
     }
 
     /// What has come of it, if the task has not ended meanwhile.
