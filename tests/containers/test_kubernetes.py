@@ -168,6 +168,15 @@ def test_patches_of_the_page_fit_the_manifests():
                 assert change["op"] == "add" and isinstance(target, dict)
 
 
+def test_what_is_to_be_undone_outlives_the_pod():
+    """And claims are those of all programs on the node, which see each other in this folder."""
+    (place,) = (each for each in container("nvqos")["volumeMounts"] if each["name"] == "nvdebug")
+    (volume,) = (each for each in agent()["spec"]["template"]["spec"]["volumes"] if each["name"] == "nvdebug")
+    folder = re.search(r'runtime_folder = "(.*)"', (ROOT / "lib/base/runtime_folder.hpp").read_text(encoding="utf-8"))[1]
+    assert place == {"name": "nvdebug", "mountPath": folder}
+    assert volume == {"name": "nvdebug", "hostPath": {"path": folder, "type": "DirectoryOrCreate"}}
+
+
 @pytest.mark.parametrize("name, unit", (("nvqos", "tools/nvqos/nvqos.service.in"),
                                         ("exporter", "tools/exporter/nvdebug-exporter.service.in")))
 def test_rights_are_those_of_the_unit(name, unit):

@@ -261,9 +261,7 @@ std::uint32_t StandIn::question(const rm::Control &asked) {
     case rm::Preempt::command:
     case rm::DisableChannels::command:
     case rm::SetPreemptionMode::command:
-        if (++asked_to_change == refuse_change)
-            return refuse_with;
-        return change(asked, client->second);
+        return change_or_refuse(asked, client->second);
     default:
         break;
     }

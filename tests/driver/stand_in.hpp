@@ -121,6 +121,16 @@ class StandIn final : public nvdebug::driver::Kernel {
     /// Of the changes, from 1, the one that is refused with this status.
     std::uint64_t refuse_change = 0;
     std::uint32_t refuse_with = rm::not_supported;
+    /// Of the changes that all processes ask for from now on, the @p nth and those behind it, @p
+    /// times together, are refused with this status: by default NV_ERR_TIMEOUT, as where the GPU's
+    /// firmware answers late. @p all_the_same: they are made, nevertheless.
+    void refuse_from(std::uint64_t nth, std::uint64_t times = 1, std::uint32_t status = 0x65,
+                     bool all_the_same = false);
+    /// How many were refused since, and how many were asked for.
+    [[nodiscard]] std::uint64_t refused() const;
+    [[nodiscard]] std::uint64_t asked_by_all() const;
+    /// Called for each change in the process that asks for it: is it refused with that status?
+    std::function<std::uint32_t(const rm::Control &)> refuses;
     /// What is done to each answer before the caller has it.
     std::function<void(unsigned number, void *answer, std::size_t bytes)> garble;
 
@@ -174,6 +184,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::uint32_t question(const rm::Control &control);
     std::uint32_t events(const rm::Control &control);
     std::uint32_t change(const rm::Control &control, const Objects &objects);
+    std::uint32_t change_or_refuse(const rm::Control &control, const Objects &objects);
     std::uint32_t disable(const rm::Control &control, const Objects &objects);
     void keep(const Change &change);
     std::uint64_t latest(const rm::Control &control, std::uint32_t command,

@@ -144,6 +144,13 @@ TEST_F(DoctorTest, DriverSuffices) {
     EXPECT_EQ(all[1].subject, "module");
     EXPECT_TRUE(all[1].fix.starts_with("only for these: "));
 
+    machine.driver->left_over = {"gpu0: process 557 (one) was left with changes"};
+    const auto left = findings_about(machine);
+    EXPECT_EQ(left[1].subject, "tasks");
+    EXPECT_EQ(left[1].verdict, Verdict::attention);
+    EXPECT_EQ(left[1].answer, machine.driver->left_over[0]);
+    machine.driver->left_over.clear();
+
     machine.driver->refused = "only root may";
     const auto refused = findings_about(machine);
     EXPECT_EQ(refused[0].verdict, Verdict::attention);

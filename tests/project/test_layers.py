@@ -36,7 +36,7 @@ TESTS = {
     "tests/module/kselftest": "",
     "tests/module/test_modules": "compat",
     "tests/bridge": "shared tests/driver tools/bridge lib/nvdebug model",
-    "tests/driver": "shared tools/nvdebugctl lib/nvdebug lib/driver include/nvdebug model",
+    "tests/driver": "shared tools/nvdebugctl lib/nvdebug lib/driver lib/base include/nvdebug model",
     "tests/lib": "shared lib/nvdebug lib/base include/nvdebug",
     "tests/nvdebugctl": "shared tools/nvdebugctl lib/nvdebug lib/drawing lib/base",
     "tests/taskset": "shared tools/nvtaskset lib/nvdebug lib/partition lib/driver",

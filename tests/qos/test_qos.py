@@ -133,3 +133,10 @@ def test_the_unit_has_what_the_program_takes():
     assert set(word for word in words if word.startswith("--")) <= set(options())
     # Its keepers undo what it has changed: systemd does not end them before.
     assert "KillMode" not in unit and "pidfd_getfd" in unit
+
+
+def test_the_unit_may_write_to_its_folder_alone():
+    """There it has claims and what is to be undone, also after its end."""
+    lines = (ROOT / "tools/nvqos/nvqos.service.in").read_text(encoding="utf-8").splitlines()
+    assert {"ProtectSystem=strict", "RuntimeDirectory=nvdebug", "RuntimeDirectoryMode=0700", "RuntimeDirectoryPreserve=yes"} <= set(lines)
+    assert not [line for line in lines if line.startswith("ReadWritePaths")]

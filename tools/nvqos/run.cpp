@@ -14,6 +14,7 @@
 
 #include "command_line.hpp"
 #include "desk.hpp"
+#include "left_over.hpp"
 #include "lib/base/ending_signals.hpp"
 #include "lib/base/printable.hpp"
 #include "metrics.hpp"
@@ -99,6 +100,7 @@ class Session {
         for (const nvdebug::Gpu &gpu : *gpus) {
             if (!wanted.empty() && std::ranges::find(wanted, gpu.index()) == wanted.end())
                 continue;
+            restore_left_over(gpu, invocation_.dry_run, warn);
             auto warden = Warden::start(gpu, invocation_.asked,
                                         {.dry_run = invocation_.dry_run,
                                          .patience = std::chrono::milliseconds(patience),

@@ -9,6 +9,7 @@
 
 #include "lib/base/claim.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/runtime_folder.hpp"
 #include "refusal.hpp"
 
 namespace nvqos {
@@ -76,8 +77,8 @@ Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &as
             "NVIDIA's driver counts processes as the host does, and this container has numbers "
             "of its own: run nvqos in the host's PID namespace (docker run --pid=host)");
     const auto info = warden->gpu_.info();
-    warden->claim_ =
-        nvdebug::base::claim_shares("/run", info ? info->pci_address.value_or("") : "");
+    warden->claim_ = nvdebug::base::claim_shares(nvdebug::base::runtime_folder,
+                                                 info ? info->pci_address.value_or("") : "");
     if (!warden->claim_ && !options.dry_run)
         return fail(failed, "another nvqos, or 'nvdebugctl task set --share', runs on this "
                             "GPU: give all goals in one, "

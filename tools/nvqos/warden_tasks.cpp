@@ -149,7 +149,12 @@ void Warden::begin_search() {
     if (is_searching())
         return;
     std::vector<std::uint32_t> pids;
-    nvdebug::HoldOptions options{.runlist = runlist_, .patience = options_.patience};
+    nvdebug::HoldOptions options{
+        .runlist = runlist_,
+        .patience = options_.patience,
+        .report_left = [warn = warn_, index = gpu_.index()](const std::string &left) {
+            warn(fmt::format("gpu{}: {}", index, left));
+        }};
     for (auto &[pid, task] : tasks_) {
         if (!std::exchange(task.is_to_be_held, false))
             continue;
@@ -261,11 +266,16 @@ void Warden::take_holds(nvdebug::Result<nvdebug::TaskHolds> &holds) {
         task.why_not.clear();
         if (!hold && hold.error().code == nvdebug::ErrorCode::not_found)
             lose(task, hold.error());
-        else if (!hold)
+        else if (!hold) {
             task.why_not =
                 fmt::format("gpu{}: {} cannot be changed, so that goals may not be kept: {}",
                             gpu_.index(), name_of(task.process), hold.error().sentence);
-        else if (!(*hold)->channels().empty())
+            // A keeper still undoes what was changed before: it is held with a later look.
+            if (hold.error().code == nvdebug::ErrorCode::busy) {
+                task.channels.clear();
+                look_needed_ = true;
+            }
+        } else if (!(*hold)->channels().empty())
             task.holds.push_back(std::move(*hold));
         task.asked.reset(); // for what is held now, too
         task.has_turns = !task.holds.empty();

@@ -79,6 +79,12 @@ void check_driver(const Machine &machine, Findings &findings) {
                             "NVIDIA's driver shows no state: " + machine.driver->refused, ""});
 }
 
+void check_left_over(const Machine &machine, Findings &findings) {
+    if (machine.driver)
+        for (const std::string &sentence : machine.driver->left_over)
+            findings.push_back({"tasks", Verdict::attention, sentence, ""});
+}
+
 void check_module(const Machine &machine, Findings &findings) {
     const ModuleFacts &module = machine.module;
     if (module.loaded && is_ours(machine)) {
@@ -327,6 +333,7 @@ Findings findings_about(const Machine &machine) {
         return findings;
     const bool sees_sys = !machine.has(Obstacle::Kind::no_sys);
     check_driver(machine, findings);
+    check_left_over(machine, findings);
     if (sees_sys) {
         check_module(machine, findings);
         check_signature(machine, findings);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file Tasks that an nvqos before this one left changed: it was killed, and its keepers with it.
+#pragma once
+
+#include "failure.hpp"
+#include "nvdebug/gpu.hpp"
+
+namespace nvqos {
+
+/// Restores them, or with @p dry_run names them alone, and warns of each.
+void restore_left_over(const nvdebug::Gpu &gpu, bool dry_run, const Warn &warn);
+
+} // namespace nvqos
