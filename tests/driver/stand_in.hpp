@@ -94,6 +94,11 @@ class StandIn final : public nvdebug::driver::Kernel {
     bool real_processes = false;
     /// Called before each ioctl, without the lock.
     std::function<void()> before_ioctl;
+    /// The same, with the request.
+    std::function<void(unsigned number, const void *argument)> before_request;
+    /// The GPUs that clients of readers have asked for: rm::Card::gpu_id by client. What is
+    /// recorded of switches is of the first one.
+    std::map<std::uint32_t, std::uint32_t> gpus_of;
     /// Called before it hands out what it recorded of switches.
     std::function<void()> before_flush;
     /// Called before a folder is listed, without the lock.
@@ -212,11 +217,12 @@ class StandIn final : public nvdebug::driver::Kernel {
         std::vector<std::uint32_t> words;
     };
     std::map<const void *, Mapped> mapped_;
-    std::map<std::uint32_t, std::uint64_t> event_memory_; // bytes, by name
-    std::map<int, std::uint32_t> event_maps_;             // name, by the descriptor it is for
-    std::map<std::uint32_t, std::vector<std::uint64_t> *> event_words_;
+    using Named = std::pair<std::uint32_t, std::uint32_t>; // the client, and its name
+    std::map<Named, std::uint64_t> event_memory_;          // bytes
+    std::map<int, Named> event_maps_;                      // by the descriptor it is for
+    std::map<Named, std::vector<std::uint64_t> *> event_words_;
+    std::map<std::uint32_t, Named> events_; // header and records, by client
     std::map<const void *, std::unique_ptr<std::vector<std::uint64_t>>> event_mapped_;
-    std::uint32_t event_header_ = 0, event_records_ = 0;
     void fill(Mapped &mapped) const;
     std::uint64_t next_linear_ = 0x7f0000000000;
 };

@@ -186,7 +186,7 @@ TEST_F(File, IsRefusedWithTheLine) {
     refused("[[tenant]]\npid = 7\ngoal = \"latency\"\n[[tenant]]\npid = 7\ngoal = \"cap:3%\"\n",
             "twice");
     refused("epoch = \n", ":1:");
-    EXPECT_EQ(read_goals("/nonexistent/goals.toml").error().exit, failed);
+    EXPECT_EQ(read_goals("/nonexistent/goals.toml").error().exit, bad_usage);
 }
 
 TEST_F(File, StandsBelowWhatIsTyped) {

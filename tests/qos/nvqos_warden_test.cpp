@@ -249,7 +249,7 @@ TEST_F(Kept, ANumberThatIsGivenAgainIsNotMeant) {
 TEST_F(Kept, WhatCannotBeKeptIsRefusedBeforeAnythingIsDone) {
     start({"557=share:60%", "558=share:45%"});
     ASSERT_TRUE(refused);
-    EXPECT_EQ(refused->exit, nvqos::failed);
+    EXPECT_EQ(refused->exit, nvqos::refused);
     EXPECT_NE(refused->sentence.find("add up to 105 %, and at most 99.328 % can be promised"),
               std::string::npos)
         << refused->sentence;
@@ -314,7 +314,11 @@ class Program : public Served, public testing::WithParamInterface<int> {
     }
 
     int run(const std::vector<std::string> &words) {
-        return nvqos::run(words, [this] { return nvdebug::Result<nvdebug::Tree>(bench.tree()); });
+        return nvqos::run(words, [this] {
+            return nvdebug::driver::open_tree(bench.kernel, {}).map([](const auto &opened) {
+                return nvdebug::Tree(opened);
+            });
+        });
     }
     pid_t start(const std::vector<std::string> &words) {
         const pid_t child = ::fork();
@@ -392,8 +396,19 @@ TEST_F(Ends, NotOnSighupButReadsItsFileAgain) {
 TEST_F(Ends, WithTheStatusOfWhatHappened) {
     EXPECT_EQ(run({}), nvqos::bad_usage);
     EXPECT_EQ(run({"557=share"}), nvqos::bad_usage);
-    EXPECT_EQ(run({"4711=share:30%"}), nvqos::failed) << "no such task";
-    EXPECT_EQ(run({"557=share:30%", "--gpu", "7"}), nvqos::failed);
+    EXPECT_EQ(run({"4711=share:30%"}), nvqos::bad_usage) << "no such task";
+    EXPECT_EQ(run({"557=share:30%", "--gpu", "7"}), nvqos::bad_usage);
+    EXPECT_EQ(run({"557=share:60%", "558=share:45%"}), nvqos::refused);
+    kernel.cannot_open["/dev/nvidiactl"] = ENOENT;
+    EXPECT_EQ(run({"557=share:30%"}), nvqos::not_supported) << "no driver";
+    kernel.cannot_open["/dev/nvidiactl"] = EACCES;
+    EXPECT_EQ(run({"557=share:30%"}), nvqos::refused);
+    kernel.cannot_open["/dev/nvidiactl"] = EIO;
+    EXPECT_EQ(run({"557=share:30%"}), nvqos::failed);
+    kernel.cannot_open.clear();
+    kernel.has_switches = false;
+    EXPECT_EQ(run({"557=share:30%"}), nvqos::not_supported);
+    kernel.has_switches = true;
     EXPECT_EQ(run({"557=latency:"}), nvqos::bad_usage);
     EXPECT_EQ(run({"557=share:30%", "--dry-run", "--json"}), nvqos::done);
     EXPECT_EQ(kernel.asked_to_change, 0U);
@@ -402,7 +417,7 @@ TEST_F(Ends, WithTheStatusOfWhatHappened) {
     kernel.switches.push_back(kernel.switches.back());
     kernel.switches.back().tag = driver_test::rm::SwitchRecord::ends;
     kernel.switches.back().ns = kernel.clock() + 5'000'000'000;
-    EXPECT_EQ(run({"557=cap:30%", "--for", "300ms", "--quiet"}), nvqos::not_kept);
+    EXPECT_EQ(run({"557=cap:30%", "--for", "300ms", "--quiet"}), nvqos::partial);
     EXPECT_EQ(enabled(), all_on);
 }
 
@@ -445,7 +460,7 @@ TEST_F(Ends, WithoutAFileOfMetrics) {
     EXPECT_TRUE(WIFEXITED(status));
     EXPECT_NE(::access(path.c_str(), F_OK), 0);
     EXPECT_EQ(run({"557=share:30%", "--quiet", "--metrics", "/nonexistent/qos.prom"}),
-              nvqos::failed);
+              nvqos::bad_usage);
     EXPECT_EQ(kernel.asked_to_change, 0U) << "before anything is changed";
 }
 

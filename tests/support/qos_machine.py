@@ -40,6 +40,7 @@ class Machine:
         (folder / "tasks").mkdir()
         self.started = []
         self.nvqos = None
+        self.stdout = subprocess.PIPE
 
     def start(self, *words, wait=True):
         """nvqos, with a /run of its own."""
@@ -47,7 +48,7 @@ class Machine:
         with open(self.folder / "errors", "ab") as errors:
             self.nvqos = subprocess.Popen(
                 ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", PROGRAM, f"--socket={self.path}", *words],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=os.environ | {"NVQOS_STAND_IN": str(self.folder)})
+                stdin=subprocess.DEVNULL, stdout=self.stdout, stderr=errors, env=os.environ | {"NVQOS_STAND_IN": str(self.folder)})
         self.started.append(self.nvqos)
         if wait:
             assert comes_true(lambda: self.answers() or self.nvqos.poll() is not None)

@@ -172,11 +172,10 @@ Outcome<Asked> read_goals(const std::string &path) {
         return Reader(path).read(toml::parse_file(path));
     } catch (const toml::parse_error &error) {
         const auto line = error.source().begin.line;
-        return fail(
-            line ? bad_usage : failed,
-            line ? fmt::format("{}:{}: {}", printable(path), line, printable(error.description()))
-                 : fmt::format("{} cannot be read: {}", printable(path),
-                               printable(error.description())));
+        return fail(bad_usage, line ? fmt::format("{}:{}: {}", printable(path), line,
+                                                  printable(error.description()))
+                                    : fmt::format("{} cannot be read: {}", printable(path),
+                                                  printable(error.description())));
     }
 }
 

@@ -36,6 +36,7 @@ struct Asked {
     qos::Settings settings = {};
     std::vector<std::uint32_t> gpus = {}; ///< empty: all
     bool tpcs = false;                    ///< are divided where a speed is kept by launches
+    bool operator==(const Asked &) const = default;
 };
 
 /** `4711`, `container:3f2a`, `cgroup:/x`, `command:train`, `all-of:4711`, `job:17`, `pod:8c1e` */

@@ -60,18 +60,27 @@ struct Use {
     qos::Waits waits = {}; ///< for its turns, while it had work
 };
 
+/// The same, by Tenant::family.
+struct FamilyUse {
+    std::shared_ptr<Family> family;
+    Use use;
+};
+
 class Warden {
   public:
     struct Options {
         bool dry_run = false;
+        /// Goals that cannot be kept together are a warning, and no failure.
+        bool takes_any_goals = false;
         std::chrono::milliseconds patience{1000}; ///< nvdebug::HoldOptions
         /// How often a hold is asked for at least; empty: four times within the patience.
         std::optional<std::chrono::milliseconds> beat = {};
         /// Without a switch that shows a context which is not known, tasks are looked for so often;
         /// each 5 s under MPS, whose clients' contexts no switch shows.
         qos::Ns longest_unlooked = 60 * qos::second;
-        GpuClock::Local clock = {}; ///< empty: CLOCK_MONOTONIC_RAW
-        Marks *marks = nullptr;     ///< of its goals; it outlives the warden
+        GpuClock::Local clock = {};              ///< empty: CLOCK_MONOTONIC_RAW
+        Marks *marks = nullptr;                  ///< of its goals; it outlives the warden
+        std::optional<std::uint32_t> index = {}; ///< by which the GPU is named; empty: nvdebug's
         /// How tasks are searched for; deferred: in step() and start(), as they come to it.
         std::launch searches = std::launch::async | std::launch::deferred;
     };
@@ -101,10 +110,9 @@ class Warden {
     void put_goals(const Asked &asked);
     /// Finds out anew which task is which tenant's.
     void divide();
-    /// Of a tenant that has a family; none: it is not on this GPU.
-    std::optional<Use> use_of(const std::shared_ptr<Family> &family) const;
+    /// Of each tenant that has a family.
+    std::vector<FamilyUse> uses() const;
 
-    const nvdebug::Gpu &gpu() const { return gpu_; }
     /// Returns a sentence for each goal that cannot be kept.
     std::vector<std::string> refusals() const;
     /// Epochs of tenants in which a goal was not kept.
@@ -113,7 +121,8 @@ class Warden {
     Report plan() const;
     /// A sentence for each tenant with enough waits: what they took.
     std::vector<std::string> waits() const;
-    bool has_tasks_of(std::size_t tenant) const;
+    /// By tenant: has it tasks?
+    std::vector<bool> has_tasks() const;
 
   private:
     struct Task {
@@ -177,6 +186,7 @@ class Warden {
     Report report(qos::EpochRecord epoch) const;
 
     const nvdebug::Gpu gpu_;
+    const std::uint32_t number_; ///< Options::index
     Asked asked_;
     const Options options_;
     const Warn warn_;

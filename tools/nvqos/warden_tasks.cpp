@@ -127,9 +127,12 @@ void Warden::count_tsgs() {
         governor_->set_tsgs(n, turns[n]);
 }
 
-bool Warden::has_tasks_of(std::size_t tenant) const {
-    return std::ranges::any_of(tasks_,
-                               [&](const auto &one) { return one.second.tenant == tenant; });
+std::vector<bool> Warden::has_tasks() const {
+    std::vector<bool> has(asked_.tenants.size());
+    for (const auto &[pid, task] : tasks_)
+        if (task.tenant < has.size())
+            has[task.tenant] = true;
+    return has;
 }
 
 // --- searches ---
@@ -210,9 +213,8 @@ Outcome<void> Warden::find_tasks() {
 
 void Warden::take_owners(const nvdebug::Owners &owners) {
     if (owners.denied || owners.hidden)
-        warn_once(
-            fmt::format("gpu{}: there may be tasks that this user may not change; run it as root",
-                        gpu_.index()));
+        warn_once(fmt::format(
+            "gpu{}: there may be tasks that this user may not change; run it as root", number_));
     std::set<std::uint32_t> there;
     has_mps_ = false;
     for (const nvdebug::Process &process : owners.processes) {
@@ -264,7 +266,7 @@ void Warden::take_holds(nvdebug::Result<nvdebug::TaskHolds> &holds) {
         else if (!hold)
             task.why_not =
                 fmt::format("gpu{}: {} cannot be changed, so that goals may not be kept: {}",
-                            gpu_.index(), name_of(task.process), hold.error().sentence);
+                            number_, name_of(task.process), hold.error().sentence);
         else if (!(*hold)->channels().empty())
             task.holds.push_back(std::move(*hold));
         task.asked.reset(); // for what is held now, too
@@ -296,8 +298,7 @@ void Warden::lose(Task &task, const nvdebug::Error &error) {
     task.is_gone = error.code == nvdebug::ErrorCode::not_found;
     count_tsgs();
     if (!task.is_gone)
-        warn_once(
-            fmt::format("gpu{}: {}: {}", gpu_.index(), name_of(task.process), error.sentence));
+        warn_once(fmt::format("gpu{}: {}: {}", number_, name_of(task.process), error.sentence));
 }
 
 } // namespace nvqos
