@@ -79,6 +79,7 @@ void StandIn::close(int descriptor) {
     ready_.erase(descriptor);
     event_maps_.erase(descriptor);
     objects_.erase(descriptor);
+    held_threads_.erase(descriptor);
     if (held_.erase(descriptor))
         ::close(descriptor);
     const auto taken = taken_.find(descriptor);

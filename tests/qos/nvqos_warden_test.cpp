@@ -409,6 +409,9 @@ TEST_F(Ends, WithTheStatusOfWhatHappened) {
     kernel.has_switches = false;
     EXPECT_EQ(run({"557=share:30%"}), nvqos::not_supported);
     kernel.has_switches = true;
+    ASSERT_TRUE(bench.gpu.set_mode("mig", true));
+    EXPECT_EQ(run({"557=share:30%", "--for", "300ms"}), nvqos::failed) << "it may be turned off";
+    ASSERT_TRUE(bench.gpu.set_mode("mig", false));
     EXPECT_EQ(run({"557=latency:"}), nvqos::bad_usage);
     EXPECT_EQ(run({"557=share:30%", "--dry-run", "--json"}), nvqos::done);
     EXPECT_EQ(kernel.asked_to_change, 0U);
@@ -485,8 +488,19 @@ TEST(Metrics, CountAndEscape) {
         EXPECT_NE(text.find(line), std::string::npos) << line << text;
     EXPECT_EQ(text.find("nvqos_wait_p99_seconds"), std::string::npos) << "there are too few";
     EXPECT_EQ(text.find("nvqos_goal_ratio{gpu=\"3\",tenant=\"others\""), std::string::npos);
+    metrics.set_up(3, true);
+    metrics.set_up(4, true);
+    EXPECT_NE(metrics.text().find("nvqos_up{gpu=\"3\"} 1\nnvqos_up{gpu=\"4\"} 1\n"),
+              std::string::npos);
     metrics.clear();
-    EXPECT_EQ(metrics.text(), "");
+    metrics.set_up(4, false);
+    EXPECT_NE(metrics.text().find("nvqos_up{gpu=\"3\"} 1\nnvqos_up{gpu=\"4\"} 0\n"),
+              std::string::npos);
+    EXPECT_EQ(metrics.text().find("nvqos_epochs_total"), std::string::npos);
+    metrics.add(report);
+    metrics.set_up(3, false);
+    EXPECT_EQ(metrics.text().find("nvqos_epochs_total"), std::string::npos)
+        << "what was before it was left out";
 }
 
 TEST(Metrics, CountForEachTenantThoughOthersComeAndGo) {

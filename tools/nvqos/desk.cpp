@@ -190,7 +190,9 @@ void Desk::tend(Ns now) {
             over.push_back(held.name);
     for (const std::string &name : over)
         remove(name);
-    registry_.look(now);
+    if (registry_.look(now))
+        for (const auto &gpu : gpus_)
+            gpu->divide();
 }
 
 } // namespace nvqos

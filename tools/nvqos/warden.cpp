@@ -67,7 +67,9 @@ Warden::Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, War
       has_goals_(asks_for_something(asked)), marks_(options.marks, number_),
       clock_(options.clock ? options.clock : GpuClock::Local(monotonic_raw)),
       violations_(asked.tenants.size() + 1), used_(asked.tenants.size() + 1),
-      since_(asked.tenants.size() + 1) {}
+      since_(asked.tenants.size() + 1) {
+    grow_trees();
+}
 
 Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &asked,
                                                const Options &options, Warn warn) {
@@ -317,6 +319,7 @@ Outcome<void> Warden::set_goals(const Asked &asked) {
         since_ = since;
         violations_ = violations;
         past_violations_ = past;
+        grow_trees();
         divide();
         return fail(refused, refusals.front());
     }
@@ -358,6 +361,7 @@ void Warden::take_goals(const Asked &asked) {
     else
         governor_.emplace(asked.settings, goals_of(asked), now_);
     asked_ = asked;
+    grow_trees();
     divide();
 }
 

@@ -3,6 +3,7 @@
 /// qos::Governor decides, and limits launches beside a service.
 #pragma once
 
+#include <functional>
 #include <future>
 #include <limits>
 #include <map>
@@ -78,8 +79,11 @@ class Warden {
         /// Without a switch that shows a context which is not known, tasks are looked for so often;
         /// each 5 s under MPS, whose clients' contexts no switch shows.
         qos::Ns longest_unlooked = 60 * qos::second;
-        GpuClock::Local clock = {};              ///< empty: CLOCK_MONOTONIC_RAW
-        Marks *marks = nullptr;                  ///< of its goals; it outlives the warden
+        GpuClock::Local clock = {}; ///< empty: CLOCK_MONOTONIC_RAW
+        Marks *marks = nullptr;     ///< of its goals; it outlives the warden
+        /// All processes, read once in each search.
+        std::function<std::vector<nvdebug::base::ProcessState>()> processes =
+            nvdebug::base::all_processes;
         std::optional<std::uint32_t> index = {}; ///< by which the GPU is named; empty: nvdebug's
         /// How tasks are searched for; deferred: in step() and start(), as they come to it.
         std::launch searches = std::launch::async | std::launch::deferred;
@@ -139,6 +143,8 @@ class Warden {
         qos::Ns asked_at = 0;
         std::optional<qos::Ns> paused_since = {}; ///< when the driver had confirmed the pause
         bool recorded = false; ///< a switch of it was read, or show_on_record() has made one
+        bool has_page = false; ///< it was looked for
+        std::shared_ptr<nvtaskset::Page> page = nullptr; ///< Launcher::page
 
         void let_go() {
             holds.clear();
@@ -153,6 +159,13 @@ class Warden {
         std::vector<nvdebug::HeldChannel> held() const;
     };
 
+    /// What another thread has found.
+    struct Found {
+        nvdebug::Result<nvdebug::Owners> owners;
+        /// Launcher::page, of those that were not looked for before.
+        std::map<nvdebug::base::Birth, std::shared_ptr<nvtaskset::Page>> pages = {};
+    };
+
     Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Warn warn);
     Outcome<void> read_clock();
     Outcome<void> read();
@@ -165,6 +178,8 @@ class Warden {
     /// Of a search that is over. Returns whether turns were read.
     Outcome<bool> take_found();
     Outcome<void> find_tasks();
+    void grow_trees();
+    std::function<Found()> search() const;
     void take_owners(const nvdebug::Owners &owners);
     void take_holds(nvdebug::Result<nvdebug::TaskHolds> &holds);
     void lose(Task &task, const nvdebug::Error &error);
@@ -223,7 +238,8 @@ class Warden {
     bool look_needed_ = true, has_mps_ = false;
     qos::Ns looked_at_ = 0; ///< when the last search for tasks began
     /// One at a time, in another thread. A search has all that it needs itself.
-    std::future<nvdebug::Result<nvdebug::Owners>> looking_;
+    std::future<Found> looking_;
+    Trees trees_; ///< of all-of: in the goals
     std::future<nvdebug::Result<nvdebug::TaskHolds>> holding_;
     std::vector<std::uint32_t> held_; ///< of holding_, in its order
 };

@@ -22,7 +22,7 @@ void Warden::keep_launches() {
     for (const auto &[pid, task] : tasks_)
         if (task.has_turns)
             launchers.push_back(
-                {&task.process, task.tenant, goal_of(task.tenant), *task.has_turns});
+                {&task.process, task.tenant, goal_of(task.tenant), *task.has_turns, task.page});
     launches_->keep(launchers, asked_.tpcs);
     for (const auto &[pid, task] : tasks_)
         if (!task.why_not.empty() && !launches_->paces(pid))

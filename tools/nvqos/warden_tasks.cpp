@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/base/printable.hpp"
+#include "lib/partition/tasks.hpp"
 #include "warden.hpp"
 
 namespace nvqos {
@@ -85,9 +86,9 @@ std::size_t Warden::tenant_of(const nvdebug::Process &process) const {
         const Selector &who = asked_.tenants[n].who;
         const auto meant = who.pid ? meant_.find(*who.pid) : meant_.end();
         // The pid of a process that has ended may have been reused.
-        if (meant != meant_.end() && process.started && meant->second != *process.started)
+        if (meant != meant_.end() && process.started != meant->second)
             continue;
-        if (fits(asked_.tenants[n], process))
+        if (fits(asked_.tenants[n], process, trees_))
             return n;
     }
     return asked_.tenants.size();
@@ -97,8 +98,8 @@ Warden::Task &Warden::task_of(std::uint32_t pid) {
     const auto [at, fresh] = tasks_.try_emplace(pid);
     Task &task = at->second;
     if (fresh) {
-        task.process = reader_->process(pid);
-        task.process.pid = pid;
+        // One read: what else there is about it, a search finds, which has no deadline.
+        task.process = {pid, {}, {}, {}, reader_->started(pid)};
         task.tenant = tenant_of(task.process);
         look_needed_ = look_needed_ || !passed_over_.contains(pid);
     }
@@ -144,7 +145,53 @@ bool Warden::is_searching() const {
 void Warden::look() {
     looked_at_ = now_;
     look_needed_ = false; // what comes from now on may not be found
-    looking_ = std::async(options_.searches, [gpu = gpu_] { return gpu.owners(); });
+    looking_ = std::async(options_.searches, search());
+}
+
+/// Of each all-of: in the goals. Which process has the number, the next search finds.
+void Warden::grow_trees() {
+    Trees wanted;
+    for (const Tenant &tenant : asked_.tenants)
+        if (const auto pid = tenant.who.all_of) {
+            const auto known = trees_.find(*pid);
+            look_needed_ = look_needed_ || known == trees_.end();
+            wanted[*pid] = known == trees_.end() ? std::make_shared<Family>() : known->second;
+        }
+    trees_ = std::move(wanted);
+}
+
+/// How long all of this takes, those decide who have processes: so no step does any of it.
+std::function<Warden::Found()> Warden::search() const {
+    std::vector<std::shared_ptr<Family>> families;
+    for (const Tenant &tenant : asked_.tenants)
+        if (tenant.family)
+            families.push_back(tenant.family);
+    for (const auto &[pid, tree] : trees_)
+        families.push_back(tree);
+    std::set<nvdebug::base::Birth> known;
+    for (const auto &[pid, task] : tasks_)
+        if (task.has_page && task.process.started)
+            known.insert({pid, *task.process.started});
+    return [gpu = gpu_, families = std::move(families), known = std::move(known), trees = trees_,
+            processes = options_.processes, wants_pages = launches_.has_value()] {
+        Found found{gpu.owners()};
+        if (!found.owners)
+            return found;
+        for (const auto &[pid, tree] : trees)
+            if (!tree->had_members())
+                if (const auto root = nvdebug::base::state_of(pid); root && !root->has_ended)
+                    tree->add(root->birth);
+        look_for_descendants(families, processes);
+        std::set<std::uint32_t> pids;
+        for (const nvdebug::OwnedChannel &channel : found.owners->channels)
+            pids.insert(channel.pid);
+        for (const nvdebug::Process &process : found.owners->processes)
+            if (const nvdebug::base::Birth birth{process.pid, process.started.value_or(0)};
+                wants_pages && pids.contains(process.pid) && !known.contains(birth))
+                found.pages[birth] =
+                    nvtaskset::page_of(static_cast<pid_t>(process.pid), nvtaskset::Access::change);
+        return found;
+    };
 }
 
 /// Holds tasks that were found, and looks for others when that is due.
@@ -182,15 +229,22 @@ void Warden::begin_search() {
 }
 
 Outcome<bool> Warden::take_found() {
-    if (const auto owners = result_of(looking_)) {
-        look_needed_ = look_needed_ || !*owners;
-        if (!*owners)
-            return owners->error().code == nvdebug::ErrorCode::gone ? fail(owners->error())
-                                                                    : Outcome<bool>(false);
+    if (const auto found = result_of(looking_)) {
+        const auto &owners = found->owners;
+        look_needed_ = look_needed_ || !owners;
+        if (!owners)
+            return owners.error().code == nvdebug::ErrorCode::gone ? fail(owners.error())
+                                                                   : Outcome<bool>(false);
         // Turns of tasks that have ended are still theirs.
         if (auto turns = governor_ ? read() : Outcome<void>(); !turns)
             return tl::unexpected(turns.error());
-        take_owners(**owners);
+        take_owners(*owners);
+        for (auto &[pid, task] : tasks_)
+            if (const auto page = found->pages.find({pid, task.process.started.value_or(0)});
+                page != found->pages.end()) {
+                task.has_page = true;
+                task.page = page->second;
+            }
         return true;
     }
     if (auto holds = result_of(holding_))
@@ -235,8 +289,11 @@ void Warden::take_owners(const nvdebug::Owners &owners) {
             nvdebug::same_process(task.process, process) && task.process.pid == process.pid;
         task.process = process;
         task.tenant = tenant_of(process);
-        if (!same)
+        if (!same) {
             task.has_turns.reset();
+            task.has_page = false;
+            task.page.reset();
+        }
         if (same && task.channels == channels)
             continue;
         task.channels = std::move(channels);
