@@ -289,7 +289,8 @@ def test_a_process_without_its_first_thread_stays_capped(kept):
     kept.started.append(one)
     kept.use_gpu(one.pid)
     two = kept.process(gpu=False)
-    assert kept.ask(f"hold a cap:20% pid={one.pid}") == "ok" and kept.ask(f"hold b share:10% pid={two.pid} holder={one.pid}") == "ok"
+    assert kept.ask(f"hold a cap:20% pid={one.pid}") == "ok"
+    assert kept.ask(f"hold b share:10% pid={two.pid} holder={one.pid}") == "ok"
     assert comes_true(lambda: ("channels", 0) in kept.changes(one.pid))
     one.stdin.write(b"\n")
     one.stdin.close()
