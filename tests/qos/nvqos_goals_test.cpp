@@ -89,7 +89,8 @@ TEST(Times, AreExact) {
 TEST(Selectors, FitWhatTaskSetFits) {
     nvdebug::Process process{11, "train",
                              "/system.slice/slurmstepd.scope/job_17/step_0/user/task_0", 0};
-    const auto fits_it = [&](const Selector &who) { return fits({"", who, {}}, process); };
+    Trees trees;
+    const auto fits_it = [&](const Selector &who) { return fits({"", who, {}}, process, trees); };
     const auto fit = [&](const char *word) { return fits_it(*parse_selector(word)); };
     EXPECT_TRUE(fit("11"));
     EXPECT_FALSE(fit("12"));
@@ -111,9 +112,14 @@ TEST(Selectors, FitWhatTaskSetFits) {
     EXPECT_TRUE(fit("pod:8c1e5a52-0000"));
     EXPECT_FALSE(fit("pod:9"));
     EXPECT_TRUE(fit("container:aaaa"));
-    process.pid = static_cast<std::uint32_t>(getpid());
-    EXPECT_TRUE(fits_it({.all_of = static_cast<std::uint32_t>(getppid())}));
-    EXPECT_FALSE(fits_it({.all_of = process.pid, .command = "other"}));
+    process.started = 3;
+    EXPECT_FALSE(fits_it({.all_of = 7})) << "nothing is read";
+    trees[7] = std::make_shared<Family>();
+    EXPECT_FALSE(fits_it({.all_of = 7}));
+    trees[7]->add({11, 3});
+    EXPECT_TRUE(fits_it({.all_of = 7}));
+    EXPECT_TRUE(fits_it({.all_of = 7, .command = "train"}));
+    EXPECT_FALSE(fits_it({.all_of = 7, .command = "other"}));
 }
 
 class File : public testing::Test {
@@ -186,7 +192,7 @@ TEST_F(File, IsRefusedWithTheLine) {
     refused("[[tenant]]\npid = 7\ngoal = \"latency\"\n[[tenant]]\npid = 7\ngoal = \"cap:3%\"\n",
             "twice");
     refused("epoch = \n", ":1:");
-    EXPECT_EQ(read_goals("/nonexistent/goals.toml").error().exit, failed);
+    EXPECT_EQ(read_goals("/nonexistent/goals.toml").error().exit, bad_usage);
 }
 
 TEST_F(File, IsRefusedWithTheLineWhereTomlAsserts) {

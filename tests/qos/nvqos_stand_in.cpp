@@ -10,6 +10,10 @@
 // Each task begins with a timeslice of 2000 us. With NVQOS_STAND_IN_MPS they are clients of one MPS
 // server, two at most: each has a channel of the first TSG. While there are files FOLDER/refuse/N,
 // each change that enables channels removes one and is refused, as where the GPU answers late.
+//
+// With NVQOS_STAND_IN_GPUS=N there are so many GPUs; tasks use the first one. While there is a file
+// FOLDER/bad.G, GPU G cannot be opened; with lost.G it is lost, and with hangs.G no request that is
+// about it is answered.
 #include "served.hpp"
 #include "stand_in_parts.hpp"
 
@@ -17,6 +21,7 @@
 #include "lib/base/process.hpp"
 #include "tools/nvqos/run.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
@@ -24,6 +29,7 @@
 #include <fstream>
 #include <iterator>
 #include <time.h>
+#include <unistd.h>
 
 namespace {
 
@@ -37,12 +43,18 @@ std::string text_of(const std::string &path) {
 class Machine final : public served::Served {
   public:
     explicit Machine(const std::filesystem::path &folder)
-        : tasks_(folder / "tasks"), changes_(folder / "changes"), refuse_(folder / "refuse") {
+        : folder_(folder), tasks_(folder / "tasks"), changes_(folder / "changes"),
+          refuse_(folder / "refuse") {
         kernel.end_process(557);
         kernel.end_process(558);
         for (simulated::Task &task : sim.tasks)
             task.paused = true;
         kernel.real_processes = true;
+        const char *const gpus = std::getenv("NVQOS_STAND_IN_GPUS");
+        for (std::uint32_t gpu = 1; gpus && gpu < std::strtoul(gpus, nullptr, 10); gpu++)
+            kernel.add_card(gpu, static_cast<std::uint8_t>(gpu + 1));
+        if (gpus)
+            make_faulty();
         began_ = monotonic();
         kernel.clock = [this] { return pass(); };
         // nvqos asks for the time less often than for switches.
@@ -78,6 +90,39 @@ class Machine final : public served::Served {
         look();
         run_until(monotonic() - began_);
         return static_cast<std::uint64_t>(begin + sim.now());
+    }
+
+    /// The number of the GPU that a request is about.
+    std::optional<std::uint32_t> gpu_of(unsigned number, const void *argument) {
+        namespace rm = driver_test::rm;
+        if (number != rm::esc_control)
+            return std::nullopt;
+        const auto &asked = *static_cast<const rm::Control *>(argument);
+        const auto stopped = kernel.stop();
+        const auto known = kernel.gpus_of.find(asked.client);
+        return known == kernel.gpus_of.end() ? std::nullopt
+                                             : std::optional((known->second >> 8) - 1);
+    }
+
+    bool is(const std::string &what, std::uint32_t gpu) const {
+        return std::filesystem::exists(folder_ / (what + "." + std::to_string(gpu)));
+    }
+
+    void make_faulty() {
+        kernel.before_request = [this](unsigned number, const void *argument) {
+            for (const auto gpu = gpu_of(number, argument); gpu && is("hangs", *gpu);)
+                ::usleep(10'000);
+            const auto stopped = kernel.stop();
+            kernel.cannot_open.clear();
+            for (std::uint32_t gpu = 0; gpu < kernel.cards.size(); gpu++)
+                if (is("bad", gpu))
+                    kernel.cannot_open["/dev/nvidia" + std::to_string(gpu)] = EIO;
+        };
+        kernel.garble = [this](unsigned number, void *answer, std::size_t) {
+            if (const auto gpu = gpu_of(number, answer); gpu && is("lost", *gpu))
+                static_cast<driver_test::rm::Control *>(answer)->status =
+                    driver_test::rm::gpu_is_lost;
+        };
     }
 
     void look() {
@@ -187,7 +232,7 @@ class Machine final : public served::Served {
         }
     }
 
-    const std::filesystem::path tasks_, changes_, refuse_;
+    const std::filesystem::path folder_, tasks_, changes_, refuse_;
     qos::Ns began_;
     std::vector<Task> running_;
 };

@@ -90,7 +90,7 @@ def test_usage(words, sentence):
 @pytest.mark.skipif(not NO_DRIVER, reason="NVIDIA's driver is there")
 def test_the_example_is_read_and_then_the_driver_is_missing():
     done = nvqos("--file", ROOT / "docs/examples/service.toml", "--dry-run")
-    assert done.returncode == 2 and "NVIDIA's driver is not loaded" in done.stderr
+    assert done.returncode == 3 and "NVIDIA's driver is not loaded" in done.stderr
 
 
 @pytest.mark.skipif(not NO_DRIVER, reason="NVIDIA's driver is there")

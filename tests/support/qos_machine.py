@@ -43,6 +43,7 @@ class Machine:
         (folder / "refuse").mkdir()
         self.started = []
         self.nvqos = None
+        self.stdout = subprocess.PIPE
 
     def start(self, *words, wait=True):
         """nvqos, with a /run that all have which are started here, in which nvtaskset's maps of GPUs are those of now."""
@@ -51,7 +52,7 @@ class Machine:
         with open(self.folder / "errors", "ab") as errors:
             self.nvqos = subprocess.Popen(
                 ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, self.folder / "slash_run", PROGRAM, f"--socket={self.path}", *words],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=os.environ | {"NVQOS_STAND_IN": str(self.folder)})
+                stdin=subprocess.DEVNULL, stdout=self.stdout, stderr=errors, env=os.environ | {"NVQOS_STAND_IN": str(self.folder)})
         self.started.append(self.nvqos)
         if wait:
             assert comes_true(lambda: self.answers() or self.nvqos.poll() is not None)

@@ -18,7 +18,6 @@
 #include <set>
 #include <string>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
@@ -393,15 +392,6 @@ bool is_service() {
            (pid ? pid == std::to_string(::getpid()) : ::getppid() == 1);
 }
 
-/// Raises the limit of open files to the hard limit: reading processes takes descriptors.
-void raise_file_limit() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        ::setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 /// The process that reads the network, and the socket to it.
 struct Child {
     pid_t pid = -1;
@@ -497,7 +487,7 @@ int serve(const Options &options) {
     if (front.pid < 0)
         return log(std::string("cannot start the process that answers: ") +
                    ::strerrordesc_np(errno));
-    raise_file_limit();
+    nvdebug::base::raise_file_limit();
     int status = 0;
     {
         Node node(options, period);

@@ -172,7 +172,7 @@ class Reader {
 Outcome<std::string> read_text(const std::string &path) {
     constexpr std::size_t most = std::size_t{16} << 20; // a million lines
     const auto cannot = [&](const char *why) {
-        return fail(failed, fmt::format("{} cannot be read: {}", printable(path), why));
+        return fail(bad_usage, fmt::format("{} cannot be read: {}", printable(path), why));
     };
     const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "re"),
                                                                 std::fclose);
