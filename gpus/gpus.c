@@ -201,9 +201,10 @@ static void renew_device(struct nvdebug_device *device)
 	fresh = nvdebug_device_create(device->bus, device->dev);
 	if (!fresh)
 		return;
-	/* a failure may be worth showing, too: another reason in info */
+	/* if it was not identified before, info may have another reason now */
 	ret = nvdebug_device_probe(fresh);
-	if (!nvdebug_device_replaces(fresh, device)) {
+	if ((ret && device->identified) ||
+	    !nvdebug_device_replaces(fresh, device)) {
 		nvdebug_device_retire(fresh);
 		nvdebug_device_put(fresh);
 		return;
