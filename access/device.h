@@ -32,6 +32,14 @@ struct resource;
 
 #define NVDEBUG_BARS	3	/* by NVIDIA's numbers: registers, FB, instance */
 
+/* Memory of an override list, by the GPU's addresses. */
+struct nvdebug_own_memory {
+	struct list_head node;	/* in device->own */
+	u64 addr;
+	size_t bytes;
+	phys_addr_t phys;	/* of addr when allocated */
+};
+
 struct nvdebug_device {
 	struct nvdebug_gpu gpu;
 	struct kref ref;
@@ -66,6 +74,8 @@ struct nvdebug_device {
 	char driver_name[32];	/* under name_lock, "-": none */
 	u32 driver_changes;	/* under hw_access: counted */
 
+	spinlock_t own_lock;
+	struct list_head own;	/* under own_lock: nvdebug_own_memory */
 	/* Under gpu.lock, see access/list_memory.c. */
 	u32 lists;		/* override lists allocated */
 	bool started_dma;	/* enabled for them */

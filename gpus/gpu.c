@@ -124,6 +124,8 @@ struct nvdebug_device *nvdebug_device_create(const struct nvdebug_bus *bus,
 	mutex_init(&device->life);
 	init_rwsem(&device->hw_access);
 	spin_lock_init(&device->name_lock);
+	spin_lock_init(&device->own_lock);
+	INIT_LIST_HEAD(&device->own);
 	device->number = -1;
 	device->bus = bus;
 	device->dev = get_device(dev);

@@ -51,7 +51,7 @@ static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 	s->base.records = 1;
 
 	nvdebug_device_driver_name(device, s->driver, sizeof(s->driver));
-	s->forbidden = nvdebug_window_forbidden(gpu);
+	s->forbidden = nvdebug_window_forbidden(gpu, root);
 	if (root)
 		info_refresh(device);
 	if (nvdebug_device_why_busy(device, &s->away)) {

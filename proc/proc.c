@@ -138,6 +138,8 @@ static int open_snapshot(struct proc_open *open, const struct file *file)
 	/* with state_all, no addresses without CAP_SYS_ADMIN */
 	snapshot->hide = node->state && nvdebug_params.state_all &&
 			 !file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
+	snapshot->hide_words = !file_ns_capable(file, &init_user_ns,
+						CAP_SYS_RAWIO);
 	open->snapshot = snapshot;
 	return 0;
 }
