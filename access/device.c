@@ -131,8 +131,8 @@ void nvdebug_device_follow_registers(struct nvdebug_device *device)
 
 /*
  * Drivers that hand a device to user space or a guest without managing its DMA:
- * Linux drivers/xen/xen-pciback, drivers/uio, and DPDK's igb_uio. Or which keep
- * it for one (drivers/pci/pci-stub.c, whose flag for that is of 5.19).
+ * Linux drivers/xen/xen-pciback, drivers/uio, and DPDK's igb_uio. pci-stub keeps
+ * a device for a guest, and has a flag for that from 5.19 on.
  */
 static const char * const foreign_drivers[] = {
 	"pciback", "pci-stub", "uio_pci_generic", "igb_uio",
@@ -162,8 +162,8 @@ static const char *device_why_busy(const struct nvdebug_device *device)
 }
 
 /*
- * Everybody may open files that ask this. While the driver changes they are
- * turned away, instead of keeping the change waiting.
+ * Files that every user may open ask this. While the driver changes they get an
+ * answer without the lock: their opens must not keep the change waiting.
  */
 int nvdebug_device_why_busy(struct nvdebug_device *device, const char **why)
 {
@@ -198,8 +198,8 @@ void nvdebug_device_note_driver(struct nvdebug_device *device,
 }
 
 /*
- * After @meanwhile no lease is left to be undone. So whoever comes now may wait
- * in the queue behind this, and this for nobody but those inside.
+ * After @meanwhile no lease is left to be undone, so later readers can wait in
+ * the queue of hw_access behind this. It waits for earlier readers only.
  */
 void nvdebug_device_change_driver(struct nvdebug_device *device,
 				  struct device_driver *driver, bool runs,

@@ -70,11 +70,11 @@ struct nvdebug_device {
 	/* Under hw_access. From before the driver's probe to after its remove */
 	struct device_driver *driver;
 	bool driver_runs;	/* under hw_access: probed, not removed */
-	spinlock_t name_lock;
+	spinlock_t name_lock;	/* of the copy of the name */
 	char driver_name[32];	/* under name_lock, "-": none */
 	u32 driver_changes;	/* under hw_access: counted */
 
-	spinlock_t own_lock;
+	spinlock_t own_lock;	/* of the list below */
 	struct list_head own;	/* under own_lock: nvdebug_own_memory */
 	/* Under gpu.lock, see access/list_memory.c. */
 	u32 lists;		/* override lists allocated */
@@ -111,7 +111,7 @@ bool nvdebug_device_is_assigned(const struct nvdebug_device *device);
  */
 int __must_check nvdebug_device_why_busy(struct nvdebug_device *device,
 					 const char **why);
-/* The driver's name, "-" without one. Waits for nobody. */
+/* The driver's name, "-" without one. Does not wait. */
 void nvdebug_device_driver_name(struct nvdebug_device *device, char *name,
 				size_t size);
 /*
@@ -121,7 +121,7 @@ void nvdebug_device_driver_name(struct nvdebug_device *device, char *name,
 int __must_check nvdebug_device_begin_retire(struct nvdebug_device *device);
 /*
  * Note the driver (NULL: none; @runs: between its probe and remove) of a device
- * that nobody accesses, with the device lock.
+ * that is not accessed now, with the device lock.
  */
 void nvdebug_device_note_driver(struct nvdebug_device *device,
 				struct device_driver *driver, bool runs);

@@ -50,13 +50,13 @@ void nvdebug_pramin_read_register(struct nvdebug_pramin *p);
 u64 nvdebug_pramin_covers(const struct nvdebug_pramin *p, u32 position,
 			  u64 addr);
 /*
- * May the window be moved? Not with a driver bound, with pram_window=never, or under lockdown, which does not apply to restoring
- * state (p->restoring).
+ * May the window be moved? Not with a driver bound, with pram_window=never, or
+ * under lockdown, which does not apply to restoring state (p->restoring).
  */
 bool nvdebug_pramin_may_move(const struct nvdebug_pramin *p);
 /*
- * May a driver move it at any time? Then nothing is
- * written through it, and what is read is read twice.
+ * May a driver move it at any time? Then nothing is written through it, and what
+ * is read is read twice.
  */
 bool nvdebug_pramin_is_shared(const struct nvdebug_pramin *p);
 /* Can the window be moved to @addr? */

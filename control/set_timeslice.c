@@ -26,8 +26,8 @@
 #include "state/runlist.h"
 
 /*
- * A header of the TSG, which may be listed several times. Word 0 is written. The
- * others tell that it is still that header.
+ * A header of the TSG, which may be listed several times. Word 0 is written, if
+ * the other words are still those of this header.
  */
 struct tsg_header {
 	u64 addr;

@@ -236,19 +236,19 @@ static void look_at(struct nvdebug_device *device)
 
 /*
  * A driver's probe() or remove() has the lock for as long as it runs. NVIDIA's
- * remove() waits until nobody uses the GPU, which may take hours.
+ * remove() waits for the last program on the GPU, which may take hours.
  */
 static bool lock_device(struct device *dev, unsigned long deadline)
 {
 	while (!device_trylock(dev)) {
 		if (READ_ONCE(leaving) || time_after_eq(jiffies, deadline))
 			return false;
-		msleep(10);
+		msleep(20);
 	}
 	return true;
 }
 
-/* Look at all that are wanted. Those whose lock is not free are put off. */
+/* Look at all wanted GPUs. One whose lock is not free is put off. */
 static void look_at_wanted(unsigned long deadline)
 {
 	struct nvdebug_device *device;

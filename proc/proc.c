@@ -430,9 +430,9 @@ static int create_info(struct nvdebug_device *device)
 }
 
 /*
- * At load, and only of the first name: procfs has no function for it but the
- * path, which is looked up where the caller's root is. Whatever else is found
- * there is not procfs, and says nothing.
+ * Check the first name, at load. The only way to procfs is a path, which is
+ * looked up in the caller's root. A file of another file system there has no
+ * meaning.
  */
 int nvdebug_proc_check(void)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Kernel lockdown, which lasts until a reboot and so has VMs of its own; and system memory, which is not anybody's."""
+"""Kernel lockdown, which lasts until a reboot and so has VMs of its own, and who may read system memory."""
 
 import driver
 from conftest import Bench
@@ -33,7 +33,7 @@ def by_user(machine, command):
 
 
 def poke_list(model, at=0):
-    """The words of somebody else are where runlist 0 is, from that word on."""
+    """Puts other words where runlist 0 is, from word `at` on."""
     one = next(one for one in model.request("layout")["runlists"] if one["id"] == 0)
     for i, word in enumerate(SECRET):
         model.request("poke", one["aperture"], hex(number(one["address"]) + 4 * (at + i)), word)
@@ -48,8 +48,8 @@ def refused(result):
 
 
 def test_system_memory(module):
-    """It is read while a driver is bound, not under lockdown for confidentiality, and words that are no entry only
-    by those who may read any memory. Users cause no line in the log."""
+    """It is read only while a driver is bound, and not under lockdown for confidentiality. Words that are no entry
+    are for CAP_SYS_RAWIO. Users cause no line in the log."""
     boards = ("h200", "titan-v")
     with Machine([Gpu("h200", "sysmem"), Gpu("titan-v")], module=module, module_params="state_uid=1000",
                  extra_files=driver.files()) as machine:

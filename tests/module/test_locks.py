@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Locks of others: the module waits for nobody while it has one, and keeps nobody from having one for long."""
+"""The kernel's locks: the module does not wait while it has one, and does not keep others from one for long."""
 
 import contextlib
 
@@ -20,7 +20,7 @@ def slot(bench, board):
 
 
 def begin(bench, name, commands):
-    """Commands that may hang, in the background: done() says whether they have ended."""
+    """Starts commands that may hang in the background; ends() waits for them."""
     bench.check(f"rm -f /tmp/{name}; (({commands}); touch /tmp/{name}) < /dev/null > /dev/null 2>&1 &")
 
 
@@ -30,7 +30,7 @@ def ends(bench, name, patience_s=PATIENCE_S):
 
 @contextlib.contextmanager
 def device_lock(bench, board):
-    """Somebody has the lock of its device, as a driver's remove() has while it waits for the last user of its GPU."""
+    """The lock of its device is held, as by a driver's remove() that waits for the last program on the GPU."""
     bench.check(f"insmod /lib/devicelock.ko slot={slot(bench, board)}")
     try:
         yield

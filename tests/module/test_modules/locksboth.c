@@ -31,13 +31,13 @@ static int lock_both(void *data)
 	device_lock(&pdev->dev);
 	WRITE_ONCE(locked, true);
 	while (!READ_ONCE(go) && !kthread_should_stop())
-		msleep(10);
+		msleep(20);
 	pci_lock_rescan_remove();
 	pci_unlock_rescan_remove();
 	device_unlock(&pdev->dev);
 	WRITE_ONCE(done, true);
 	while (!kthread_should_stop())
-		msleep(10);
+		msleep(20);
 	return 0;
 }
 
