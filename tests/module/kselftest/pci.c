@@ -89,10 +89,21 @@ static bool is_integrated(const struct gpu *gpu)
 	return strcmp(value, "-");
 }
 
+/* The driver that the device is for, or none with "\n". */
+static void override_driver(const struct address *address, const char *driver)
+{
+	char path[100];
+	int error;
+
+	snprintf(path, sizeof(path), PCI "devices/%.40s/driver_override",
+		 address->text);
+	error = pci_write(path, driver);
+	ASSERT(!error, "%s: %s", path, strerror(error));
+}
+
 void pci_bind(const struct gpu *gpu)
 {
 	struct address address;
-	char path[100];
 	int error;
 
 	if (is_integrated(gpu))
@@ -100,10 +111,7 @@ void pci_bind(const struct gpu *gpu)
 	if (access(PCI "drivers/" DRIVER, F_OK))
 		ktap_skip("no driver " DRIVER);
 	gpu_pci_address(gpu, address.text);
-	snprintf(path, sizeof(path), PCI "devices/%.40s/driver_override",
-		 address.text);
-	error = pci_write(path, DRIVER);
-	ASSERT(!error, "%s: %s", path, strerror(error));
+	override_driver(&address, DRIVER);
 	error = pci_write(PCI "drivers/" DRIVER "/bind", address.text);
 	ASSERT(!error, "binding %s: %s", address.text, strerror(error));
 }
@@ -118,6 +126,7 @@ void pci_unbind(const struct gpu *gpu)
 	gpu_pci_address(gpu, address.text);
 	error = pci_write(PCI "drivers/" DRIVER "/unbind", address.text);
 	ASSERT(!error, "unbinding %s: %s", address.text, strerror(error));
+	override_driver(&address, "\n");
 }
 
 bool folder_exists(const struct gpu *gpu)
