@@ -127,6 +127,17 @@ void nvdebug_device_follow_registers(struct nvdebug_device *device)
 	up_write(&device->hw_access);
 }
 
+/* The same with the lock, and before leases are undone where they are now. */
+static void device_follow_locked(struct nvdebug_device *device)
+{
+	device_lock_assert(device->dev);
+	if (!device_registers_moved(device))
+		return;
+	down_write(&device->hw_access);
+	device_map_anew(device, device->bar[0]);
+	up_write(&device->hw_access);
+}
+
 /* The driver. */
 
 /*
@@ -206,11 +217,10 @@ void nvdebug_device_change_driver(struct nvdebug_device *device,
 				  void (*meanwhile)(struct nvdebug_device *device))
 {
 	WRITE_ONCE(device->changing, true);
+	device_follow_locked(device);
 	meanwhile(device);
 	down_write(&device->hw_access);
 	nvdebug_device_note_driver(device, driver, runs);
-	if (device_registers_moved(device))
-		device_map_anew(device, device->bar[0]);
 	device->bus->driver_changed(device);
 	device->driver_changes++;
 	WRITE_ONCE(device->changing, false);

@@ -127,7 +127,7 @@ void nvdebug_device_note_driver(struct nvdebug_device *device,
 				struct device_driver *driver, bool runs);
 /*
  * Set the driver, with the device lock. Ends accesses in progress and waits for
- * them, and maps registers that have moved anew. @meanwhile runs first, when no
+ * them. Registers that have moved are mapped anew before. @meanwhile runs first, when no
  * new access can start; it must leave no lease to be undone.
  */
 void nvdebug_device_change_driver(struct nvdebug_device *device,

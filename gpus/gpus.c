@@ -145,6 +145,8 @@ static void end_device(struct nvdebug_device *device)
 {
 	lockdep_assert_held(&device->life);
 	WRITE_ONCE(device->gone, true);
+	/* leases are undone and lists withdrawn where the registers are now */
+	nvdebug_device_follow_registers(device);
 	publisher->withdraw(device);
 	nvdebug_device_retire(device);
 	device->removed = true;

@@ -8,7 +8,7 @@ from costs import accesses
 from driver import DRIVERS, bind, driver, folder
 from leases import hold, kill
 from nvdvm import initramfs
-from runlist import enabled
+from runlist import enabled, location
 from stall import stalled
 
 BOARD, OTHER = "h200", "titan-v"
@@ -183,6 +183,24 @@ def test_a_driver_has_bar0_found_again(bench):
         bench.write_ok(boards[0], "scheduling", "0 off")
         assert "0 off" in bench.read(boards[0], "scheduling")
         bench.write_ok(boards[0], "scheduling", "0 on")
+
+
+@pytest.mark.parametrize("event", ("bind", "unload"))
+def test_what_was_changed_is_undone_where_bar0_is(bench, event):
+    """A lease and a list of the module's own, before a driver is bound and when the module goes."""
+    boards = PAIRS[1]
+    bench.restart(boards[0], "bars")
+    where = location(bench, boards[0])
+    bench.write_ok(boards[0], "switch_to_tsg", "0:1")
+    hold(bench, [(bench.proc(boards[0], "scheduling"), "0 off")])
+    with exchanged(bench, *boards), driver(bench):
+        if event == "bind":
+            assert bind(bench, boards[0]).status == 0
+        else:
+            bench.check("rmmod nvdebug")
+            assert bench.machine.load_module().status == 0
+        assert location(bench, boards[0]) == where and "0 on" in bench.read(boards[0], "scheduling")
+    kill(bench)
 
 
 def test_a_lease_is_not_undone_on_another_gpu(bench):
