@@ -184,12 +184,6 @@ void check_parameters(const Machine &machine, Findings &findings) {
              "the module was loaded with pram_window=never: memory that no BAR shows "
              "cannot be read",
              "reload it with pram_window=auto if files fail with EOPNOTSUPP"});
-    if (window && *window == "always")
-        findings.push_back(
-            {"pram_window", Verdict::attention,
-             "the module was loaded with pram_window=always: it moves the PRAMIN window also "
-             "while a driver is bound, whose page tables may then go to another place",
-             "reload it without, unless you know that the driver leaves the window alone"});
 }
 
 bool may_read_state(const Machine &machine) {
