@@ -186,6 +186,25 @@ Undone undo_calls(const std::shared_ptr<Kernel> &kernel, const std::string &gpu,
                 ", and no process could be started that tries again"};
 }
 
+namespace {
+
+/// Takes a descriptor of a process, also if its first thread has ended. Returns -ESRCH if all of the
+/// process has ended.
+int take_again(const std::shared_ptr<Kernel> &kernel, const Process &process, int descriptor) {
+    const int taken = kernel->take(process.held.number(), descriptor);
+    if (taken != -ESRCH)
+        return taken;
+    const auto thread = descriptors_of(*kernel, process.pid).thread;
+    if (!thread || start_of(*kernel, process.pid) != process.started)
+        return -ESRCH;
+    const Taken other(kernel, kernel->thread(*thread));
+    const int of_other = other.number() < 0 ? -ESRCH : kernel->take(other.number(), descriptor);
+    // That thread may have ended meanwhile, too, which says nothing of the process.
+    return of_other == -ESRCH ? -EAGAIN : of_other;
+}
+
+} // namespace
+
 Undone undo_anew(const std::shared_ptr<Kernel> &kernel, const std::string &gpu,
                  std::vector<Process> &processes, std::vector<Call> calls) {
     const auto device = kernel->device("/dev/nvidiactl");
@@ -193,7 +212,7 @@ Undone undo_anew(const std::shared_ptr<Kernel> &kernel, const std::string &gpu,
         Process &process = processes[call.process];
         Process::Control &control = process.controls[call.control];
         if (control.here.number() < 0)
-            control.here = Taken(kernel, kernel->take(process.held.number(), control.there));
+            control.here = Taken(kernel, take_again(kernel, process, control.there));
         const int number = control.here.number();
         // The process has ended or closed it, or the number is another file's by now.
         call.done =

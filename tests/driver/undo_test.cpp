@@ -122,6 +122,18 @@ TEST_P(RefusedFor, AKilledKeepersTaskIsRestored) {
     EXPECT_EQ(kernel.refused(), GetParam());
 }
 
+/// pthread_exit() in main(): the descriptors are taken from a thread that goes on.
+TEST_P(RefusedFor, AKilledKeepersTaskWithoutAFirstThreadIsRestored) {
+    auto held = hold({557});
+    ASSERT_TRUE(try_to(*held, changed));
+    kernel.processes[557].first_thread_ended = true;
+    kernel.refuse_from(1, GetParam());
+    kill_keepers();
+    EXPECT_FALSE(try_to(*held, {}));
+    expect_as_before();
+    EXPECT_EQ(kernel.refused(), GetParam());
+}
+
 TEST_P(RefusedFor, ALeaseIsUndone) {
     auto lease = gpu.lease(pause({557, 558}));
     ASSERT_TRUE(lease) << lease.error().sentence;

@@ -206,7 +206,7 @@ TEST(Files, ThatCannotBeReadAreRefusedWithTheReason) {
     const auto refused = [](const char *path, const std::string &sentence) {
         const auto asked = read_goals(path);
         ASSERT_FALSE(asked);
-        EXPECT_EQ(asked.error().exit, failed);
+        EXPECT_EQ(asked.error().exit, bad_usage);
         EXPECT_NE(asked.error().sentence.find(sentence), std::string::npos)
             << asked.error().sentence;
     };
