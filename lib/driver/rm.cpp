@@ -17,6 +17,11 @@ constexpr std::uint32_t device_handle = 0x6e760001, subdevice_handle = 0x6e76000
                         memory_handle = 0x6e760003;
 
 Error cannot_open_device(const std::string &path, int number) {
+    if (path != control_path && (number == ENODEV || number == ENXIO || number == EIO))
+        return {ErrorCode::gone, number, path,
+                "the GPU of " + path + " has gone, or could not be set up (" +
+                    ::strerrordesc_np(number) +
+                    "); the kernel's log says more ('dmesg | grep -i xid')"};
     switch (number) {
     case ENOENT:
     case ENXIO:
@@ -35,11 +40,34 @@ Error cannot_open_device(const std::string &path, int number) {
     }
 }
 
+/// The driver did not take a request. Only an errno that stands for an unknown number or size of a
+/// request is about its version.
 Error not_taken(const std::string &what, int number) {
-    return {number == ENODEV ? ErrorCode::gone : ErrorCode::unsupported, number, control_path,
-            "NVIDIA's driver does not take the request to " + what + " (" +
-                ::strerrordesc_np(number) +
-                "): it is older or newer than those this program knows, 525 to 595"};
+    const std::string why =
+        ::strerrordesc_np(number) ? ::strerrordesc_np(number) : "error " + std::to_string(number);
+    switch (number) {
+    case ENODEV:
+    case ENXIO:
+    case EIO:
+        return {ErrorCode::gone, number, control_path,
+                "the GPU, or NVIDIA's driver, has gone: the request to " + what + " ended with '" +
+                    why + "'; the kernel's log says more ('dmesg | grep -i xid')"};
+    case EINVAL:
+    case ENOTTY:
+    case ENOSYS:
+    case EOPNOTSUPP:
+        return {ErrorCode::unsupported, number, control_path,
+                "NVIDIA's driver does not take the request to " + what + " (" + why +
+                    "): it is older or newer than those this program knows, 525 to 595"};
+    case EACCES:
+    case EPERM:
+        return {ErrorCode::denied, number, control_path,
+                "you may not have NVIDIA's driver " + what + "; use sudo"};
+    default:
+        return {code_of_errno(number), number, control_path,
+                "NVIDIA's driver did not carry out the request to " + what + " (" + why +
+                    "); the kernel's log may say why, and it may work later"};
+    }
 }
 
 std::string address_of(const rm::Card &card) {
@@ -179,6 +207,9 @@ Error Gpu::refused(const std::string &what, std::uint32_t status) const {
     case rm::gpu_is_lost:
         return {ErrorCode::gone, ENODEV, "",
                 "the GPU at " + card_.pci_address + " has fallen off the bus, its driver says"};
+    case rm::timeout:
+        return {ErrorCode::timeout, ETIMEDOUT, "",
+                who + " now: it did not answer in time; try again"};
     default:
         return {ErrorCode::unsupported, EOPNOTSUPP, "",
                 who + ": status " + hex(status) + " (nvstatuscodes.h); " +

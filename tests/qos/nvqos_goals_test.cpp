@@ -105,7 +105,8 @@ TEST(Times, AreExact) {
 TEST(Selectors, FitWhatTaskSetFits) {
     nvdebug::Process process{11, "train",
                              "/system.slice/slurmstepd.scope/job_17/step_0/user/task_0", 0};
-    const auto fits_it = [&](const Selector &who) { return fits({"", who, {}}, process); };
+    Trees trees;
+    const auto fits_it = [&](const Selector &who) { return fits({"", who, {}}, process, trees); };
     const auto fit = [&](const char *word) { return fits_it(*parse_selector(word)); };
     EXPECT_TRUE(fit("11"));
     EXPECT_FALSE(fit("12"));
@@ -127,9 +128,14 @@ TEST(Selectors, FitWhatTaskSetFits) {
     EXPECT_TRUE(fit("pod:8c1e5a52-0000"));
     EXPECT_FALSE(fit("pod:9"));
     EXPECT_TRUE(fit("container:aaaa"));
-    process.pid = static_cast<std::uint32_t>(getpid());
-    EXPECT_TRUE(fits_it({.all_of = static_cast<std::uint32_t>(getppid())}));
-    EXPECT_FALSE(fits_it({.all_of = process.pid, .command = "other"}));
+    process.started = 3;
+    EXPECT_FALSE(fits_it({.all_of = 7})) << "nothing is read";
+    trees[7] = std::make_shared<Family>();
+    EXPECT_FALSE(fits_it({.all_of = 7}));
+    trees[7]->add({11, 3});
+    EXPECT_TRUE(fits_it({.all_of = 7}));
+    EXPECT_TRUE(fits_it({.all_of = 7, .command = "train"}));
+    EXPECT_FALSE(fits_it({.all_of = 7, .command = "other"}));
 }
 
 class File : public testing::Test {
@@ -202,7 +208,27 @@ TEST_F(File, IsRefusedWithTheLine) {
     refused("[[tenant]]\npid = 7\ngoal = \"latency\"\n[[tenant]]\npid = 7\ngoal = \"cap:3%\"\n",
             "twice");
     refused("epoch = \n", ":1:");
-    EXPECT_EQ(read_goals("/nonexistent/goals.toml").error().exit, failed);
+    EXPECT_EQ(read_goals("/nonexistent/goals.toml").error().exit, bad_usage);
+}
+
+TEST_F(File, IsRefusedWithTheLineWhereTomlAsserts) {
+    refused("[$tenant]\n", ".toml:1: this line is no TOML");
+    refused("epoch = \"1s\"\n[[$]]\n", ".toml:2: this line is no TOML");
+    refused("[[tenant]]\npid = 7\ngoal = [\"latency\", }\n", ".toml:3: this line is no TOML");
+    refused("epoch = 1979-05-27Te7:32:00Z\n", ".toml:1: this line is no TOML");
+}
+
+TEST(Files, ThatCannotBeReadAreRefusedWithTheReason) {
+    const auto refused = [](const char *path, const std::string &sentence) {
+        const auto asked = read_goals(path);
+        ASSERT_FALSE(asked);
+        EXPECT_EQ(asked.error().exit, bad_usage);
+        EXPECT_NE(asked.error().sentence.find(sentence), std::string::npos)
+            << asked.error().sentence;
+    };
+    refused("/nonexistent/goals.toml", "/nonexistent/goals.toml cannot be read: No such file");
+    refused("/", "/ cannot be read: Is a directory");
+    refused("/dev/zero", "/dev/zero cannot be read: it is longer than 16 MiB");
 }
 
 TEST_F(File, StandsBelowWhatIsTyped) {

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "nvdebug/product.hpp"
-
 namespace nvqos {
 namespace {
 
@@ -41,6 +39,12 @@ Json json_of(const Use &use, std::uint32_t gpu) {
             {"wait_p99_ms", p99 ? Json(*p99) : Json()}};
 }
 
+/// nullptr: the tenant is not on this GPU.
+const Use *use_of(const std::vector<FamilyUse> &uses, const std::shared_ptr<Family> &family) {
+    const auto at = std::ranges::find(uses, family, &FamilyUse::family);
+    return at == uses.end() ? nullptr : &at->use;
+}
+
 } // namespace
 
 Asked Desk::goals_on(std::uint32_t gpu, const Asked &fixed) const {
@@ -54,39 +58,48 @@ Asked Desk::goals_on(std::uint32_t gpu, const Asked &fixed) const {
 }
 
 Outcome<void> Desk::apply() {
-    for (const auto &warden : wardens_) {
-        const std::uint32_t gpu = warden->gpu().index();
-        if (auto set = warden->set_goals(goals_on(gpu, fixed_)); !set)
-            return fail(set.error().exit, fmt::format("GPU {}: {}", gpu, set.error().sentence));
-    }
+    for (const auto &gpu : gpus_)
+        if (auto set = gpu->set_goals(goals_on(gpu->index(), fixed_)); !set)
+            return fail(set.error().exit,
+                        fmt::format("GPU {}: {}", gpu->index(), set.error().sentence));
     return {};
 }
 
 void Desk::remove(const std::string &name) {
     registry_.remove(name);
-    for (const auto &warden : wardens_)
-        warden->put_goals(goals_on(warden->gpu().index(), fixed_));
+    for (const auto &gpu : gpus_)
+        gpu->put_goals(goals_on(gpu->index(), fixed_));
 }
 
 Outcome<std::vector<std::uint32_t>> Desk::gpus_of(const Request &request) const {
     std::vector<std::uint32_t> found;
     for (const std::string &wanted : request.gpus) {
-        const auto is_meant = [&](const std::unique_ptr<Warden> &warden) {
-            if (wanted == std::to_string(warden->gpu().index()))
-                return true;
-            const auto info = warden->gpu().info();
-            return info && nvdebug::product_of(warden->gpu().tree(), *info).uuid == wanted;
-        };
-        const auto at = std::ranges::find_if(wardens_, is_meant);
-        if (at == wardens_.end())
+        const auto at = std::ranges::find_if(gpus_, [&](const std::unique_ptr<GpuThread> &gpu) {
+            return wanted == std::to_string(gpu->index()) || gpu->uuid() == wanted;
+        });
+        if (at == gpus_.end())
             return fail(bad_usage, fmt::format("gpu={}: nvqos keeps goals on no such GPU; "
                                                "'nvdebugctl gpu list' lists GPUs",
                                                wanted));
-        const std::uint32_t gpu = (*at)->gpu().index();
+        const std::uint32_t gpu = (*at)->index();
         if (std::ranges::find(found, gpu) == found.end())
             found.push_back(gpu);
     }
     return found;
+}
+
+Outcome<void> Desk::expect_any(const std::vector<std::uint32_t> &wanted) const {
+    std::string why;
+    for (const auto &gpu : gpus_) {
+        if (!wanted.empty() && std::ranges::find(wanted, gpu->index()) == wanted.end())
+            continue;
+        if (gpu->is_up())
+            return {};
+        const auto failure = gpu->why_out();
+        why += fmt::format("{}GPU {} is left out now: {}", why.empty() ? "" : "; ", gpu->index(),
+                           failure ? failure->sentence : "it is not ready yet");
+    }
+    return fail(failed, why);
 }
 
 std::string Desk::hold(const Request &request, Ns now) {
@@ -95,12 +108,15 @@ std::string Desk::hold(const Request &request, Ns now) {
         return "error " + gpus.error().sentence;
     if (std::ranges::find(fixed_.tenants, request.name, &Tenant::name) != fixed_.tenants.end())
         return "error " + request.name + " is a tenant of nvqos' own goals: take another name";
+    const bool is_new = !registry_.find(request.name);
+    if (const auto any = is_new ? expect_any(*gpus) : Outcome<void>(); !any)
+        return "refused " + any.error().sentence;
     const auto added = registry_.add(request, std::move(*gpus), now);
     if (!added)
         return "error " + added.error().sentence;
     if (*added == Registry::Added::processes) {
-        for (const auto &warden : wardens_)
-            warden->divide();
+        for (const auto &gpu : gpus_)
+            gpu->divide();
         return "ok";
     }
     const auto applied = apply();
@@ -110,23 +126,31 @@ std::string Desk::hold(const Request &request, Ns now) {
     return "refused " + applied.error().sentence;
 }
 
-std::string Desk::sentence_of(const Held &held) const {
+Desk::Uses Desk::uses() const {
+    Uses all;
+    for (const auto &gpu : gpus_)
+        all.emplace_back(gpu->index(), gpu->uses());
+    return all;
+}
+
+std::string Desk::sentence_of(const Held &held, const Uses &all) {
     std::string got;
-    for (const auto &warden : wardens_)
-        if (const auto use = warden->use_of(held.family); use && use->used > 0)
-            got += (got.empty() ? "got " : "; ") + text_of_use(*use, warden->gpu().index());
+    for (const auto &[gpu, uses] : all)
+        if (const Use *const use = use_of(uses, held.family); use && use->used > 0)
+            got += (got.empty() ? "got " : "; ") + text_of_use(*use, gpu);
     return fmt::format("asked {}, {}", text_of(held.goal), got.empty() ? "no work on a GPU" : got);
 }
 
 std::string Desk::list(Ns now) const {
+    const Uses uses = this->uses();
     Json all = Json::array();
     for (const Held &held : registry_.all()) {
         Json pids = Json::array(), got = Json::array();
         for (const auto &member : held.family->members())
             pids.push_back(member.pid);
-        for (const auto &warden : wardens_)
-            if (const auto use = warden->use_of(held.family))
-                got.push_back(json_of(*use, warden->gpu().index()));
+        for (const auto &[gpu, of_gpu] : uses)
+            if (const Use *const use = use_of(of_gpu, held.family))
+                got.push_back(json_of(*use, gpu));
         all.push_back({{"name", held.name},
                        {"goal", text_of(held.goal)},
                        {"gpus", held.gpus},
@@ -153,7 +177,7 @@ std::string Desk::answer(const std::string &line, Ns now) {
         return "error there is no tenant " + request->name +
                ": it was never held, or its holder or its processes have ended; 'list' lists those "
                "that there are";
-    const std::string sentence = sentence_of(*held);
+    const std::string sentence = sentence_of(*held, uses());
     if (request->verb == Request::Verb::release)
         remove(request->name);
     return "ok " + sentence;
@@ -166,7 +190,9 @@ void Desk::tend(Ns now) {
             over.push_back(held.name);
     for (const std::string &name : over)
         remove(name);
-    registry_.look(now);
+    if (registry_.look(now))
+        for (const auto &gpu : gpus_)
+            gpu->divide();
 }
 
 } // namespace nvqos

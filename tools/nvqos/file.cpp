@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
-#include <toml++/toml.h>
+#include <memory>
 
 #include "goals.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/toml.hpp"
 
 namespace nvqos {
 namespace {
@@ -165,19 +169,38 @@ class Reader {
     const std::string &path_;
 };
 
+Outcome<std::string> read_text(const std::string &path) {
+    constexpr std::size_t most = std::size_t{16} << 20; // a million lines
+    const auto cannot = [&](const char *why) {
+        return fail(bad_usage, fmt::format("{} cannot be read: {}", printable(path), why));
+    };
+    const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "re"),
+                                                                std::fclose);
+    if (!file)
+        return cannot(::strerrordesc_np(errno));
+    std::string text;
+    std::array<char, 65536> bytes{};
+    while (const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), file.get())) {
+        text.append(bytes.data(), got);
+        if (text.size() > most)
+            return cannot("it is longer than 16 MiB");
+    }
+    if (std::ferror(file.get()))
+        return cannot(::strerrordesc_np(errno));
+    return text;
+}
+
 } // namespace
 
 Outcome<Asked> read_goals(const std::string &path) {
-    try {
-        return Reader(path).read(toml::parse_file(path));
-    } catch (const toml::parse_error &error) {
-        const auto line = error.source().begin.line;
-        return fail(
-            line ? bad_usage : failed,
-            line ? fmt::format("{}:{}: {}", printable(path), line, printable(error.description()))
-                 : fmt::format("{} cannot be read: {}", printable(path),
-                               printable(error.description())));
-    }
+    const auto text = read_text(path);
+    if (!text)
+        return tl::unexpected(text.error());
+    const auto table = nvdebug::base::parse_toml(*text);
+    if (!table)
+        return fail(bad_usage, fmt::format("{}:{}: {}", printable(path), table.error().line,
+                                           printable(table.error().sentence)));
+    return Reader(path).read(*table);
 }
 
 } // namespace nvqos
