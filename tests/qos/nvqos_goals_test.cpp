@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <sys/stat.h>
 
 namespace {
 
@@ -187,6 +188,25 @@ TEST_F(File, IsRefusedWithTheLine) {
             "twice");
     refused("epoch = \n", ":1:");
     EXPECT_EQ(read_goals("/nonexistent/goals.toml").error().exit, failed);
+}
+
+/// Container runtimes make a folder where the file of a mount is missing.
+TEST_F(File, IsNothingElse) {
+    const auto is_no_file = [](const std::string &place, const std::string &what) {
+        const auto asked = read_goals(place);
+        ASSERT_FALSE(asked) << place;
+        EXPECT_EQ(asked.error().exit, failed);
+        EXPECT_NE(asked.error().sentence.find(place + " is no file: it is " + what),
+                  std::string::npos)
+            << asked.error().sentence;
+    };
+    is_no_file("/tmp", "a folder");
+    is_no_file("/dev/zero", "a device");
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    is_no_file(path, "a pipe");
+    std::remove(path.c_str());
+    std::ofstream(path) << std::string((std::size_t{1} << 20) + 1, '\n');
+    EXPECT_NE(read_goals(path).error().sentence.find("more than 1048576 bytes"), std::string::npos);
 }
 
 TEST_F(File, StandsBelowWhatIsTyped) {

@@ -7,6 +7,7 @@
 #include <toml++/toml.h>
 
 #include "goals.hpp"
+#include "lib/base/input_file.hpp"
 #include "lib/base/printable.hpp"
 
 namespace nvqos {
@@ -168,15 +169,15 @@ class Reader {
 } // namespace
 
 Outcome<Asked> read_goals(const std::string &path) {
+    constexpr std::size_t most = std::size_t{1} << 20;
+    const auto text = nvdebug::base::read_whole(path, most);
+    if (!text)
+        return fail(failed, text.error());
     try {
-        return Reader(path).read(toml::parse_file(path));
+        return Reader(path).read(toml::parse(std::string_view(*text), path));
     } catch (const toml::parse_error &error) {
-        const auto line = error.source().begin.line;
-        return fail(
-            line ? bad_usage : failed,
-            line ? fmt::format("{}:{}: {}", printable(path), line, printable(error.description()))
-                 : fmt::format("{} cannot be read: {}", printable(path),
-                               printable(error.description())));
+        return fail(bad_usage, fmt::format("{}:{}: {}", printable(path), error.source().begin.line,
+                                           printable(error.description())));
     }
 }
 
