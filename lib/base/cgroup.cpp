@@ -105,15 +105,6 @@ std::optional<std::string_view> behind(const Names &names, std::size_t at,
                : std::nullopt;
 }
 
-/// `0`, `0+1` (of a heterogeneous job), or one of Slurm's own.
-bool is_step(std::string_view text) {
-    constexpr std::string_view own[] = {"batch", "extern", "interactive"};
-    const std::size_t plus = text.find('+');
-    return std::ranges::find(own, text) != std::end(own) ||
-           (is_number(text.substr(0, plus)) &&
-            (plus == text.npos || is_number(text.substr(plus + 1))));
-}
-
 /// @param is_relative names begin below an unknown cgroup
 Identity slurm_of(const Names &names, bool is_relative) {
     constexpr std::string_view scope = "slurmstepd.scope";
@@ -166,6 +157,14 @@ Identity runtime_of(const Names &names, bool is_relative) {
 }
 
 } // namespace
+
+bool is_step(std::string_view text) {
+    constexpr std::string_view own[] = {"batch", "extern", "interactive"};
+    const std::size_t plus = text.find('+');
+    return std::ranges::find(own, text) != std::end(own) ||
+           (is_number(text.substr(0, plus)) &&
+            (plus == text.npos || is_number(text.substr(plus + 1))));
+}
 
 Identity identity_in(std::string_view path) {
     Names names;

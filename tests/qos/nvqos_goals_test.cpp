@@ -91,7 +91,7 @@ TEST(Selectors, FitWhatTaskSetFits) {
     nvdebug::Process process{11, "train",
                              "/system.slice/slurmstepd.scope/job_17/step_0/user/task_0", 0};
     const auto fits_it = [&](const Selector &who) { return fits({"", who, {}}, process); };
-    const auto fit = [&](const char *word) { return fits_it(*parse_selector(word)); };
+    const auto fit = [&](const char *word) { return fits_it(parse_tenant(word)->who); };
     EXPECT_TRUE(fit("11"));
     EXPECT_FALSE(fit("12"));
     EXPECT_TRUE(fit("command:train"));
@@ -159,7 +159,7 @@ goal = "speed:10%"
     ASSERT_TRUE(asked) << asked.error().sentence;
     EXPECT_EQ(asked->settings.epoch, 200 * qos::ms);
     EXPECT_EQ(asked->settings.scheme, qos::Scheme::history);
-    EXPECT_EQ(asked->gpus, (std::vector<std::uint32_t>{1, 0}));
+    EXPECT_EQ(asked->gpus, (std::vector<std::string>{"1", "0"}));
     EXPECT_EQ(asked->others.weight, 2);
     EXPECT_TRUE(asked->tpcs);
     ASSERT_EQ(asked->tenants.size(), 4U);
@@ -174,8 +174,12 @@ TEST_F(File, IsRefusedWithTheLine) {
     refused("epoch = 100\n", ":1: epoch is a time");
     refused("\nepoc = \"1s\"\n", ":2: 'epoc' is no key here");
     refused("scheme = \"best\"\n", "is no scheme");
-    refused("gpus = \"all\"\n", "gpus are numbers");
-    refused("gpus = [-1]\n", "gpus are numbers");
+    refused("scheme = 3\n", ":1: scheme is a text");
+    refused("gpus = [0.5]\n", ":1: gpus are numbers or names");
+    refused("gpus = [-1]\n", ":1: '-1' cannot be a GPU's name");
+    refused("gpus = [0,\n\"x\"]\n", ":2: 'x' cannot be a GPU's name");
+    refused("gpus = []\n", "an empty list");
+    refused("gpus = \"MIG-57a2\"\n", "a part of a GPU (MIG)");
     refused("tpcs = \"all\"\n", ":1: tpcs is true or false");
     refused("[tenant]\npid = 1\n", "write [[tenant]]");
     refused("[[tenant]]\ngoal = \"latency\"\n", "which tasks");

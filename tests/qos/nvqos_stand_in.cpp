@@ -8,7 +8,8 @@
 // tasks is added to FOLDER/changes, also by keepers that outlive nvqos: a line
 // `PID timeslice MICROSECONDS`, or `PID channels 0|1` for each channel that is disabled or enabled.
 // Each task begins with a timeslice of 2000 us. With NVQOS_STAND_IN_MPS they are clients of one MPS
-// server, two at most: each has a channel of the first TSG.
+// server, two at most: each has a channel of the first TSG. With NVQOS_STAND_IN_TWO there is a
+// second GPU, which no task uses.
 #include "served.hpp"
 
 #include "lib/base/inherited.hpp"
@@ -41,6 +42,8 @@ class Machine final : public served::Served {
         for (simulated::Task &task : sim.tasks)
             task.paused = true;
         kernel.real_processes = true;
+        if (std::getenv("NVQOS_STAND_IN_TWO"))
+            kernel.add_card(1, 2);
         began_ = monotonic();
         kernel.clock = [this] { return pass(); };
         // nvqos asks for the time less often than for switches.

@@ -6,7 +6,7 @@ import pathlib
 import re
 
 import pytest
-from desk import ALL, GPC_TPCS, NOT_KEPT, PARTIAL, PROGRAM, UNSUPPORTED, desk_of, document, sms_in, sms_of
+from desk import ALL, GPC_TPCS, NOT_KEPT, PARTIAL, PROGRAM, UNSUPPORTED, USAGE, desk_of, document, sms_in, sms_of
 
 
 # --- GPUs ---
@@ -222,6 +222,28 @@ def test_gpus_that_the_command_will_not_see(tmp_path):
         for gpu, devices, said in (("0", "1", True), ("1", "1", False), ("0,1", "1", False), ("1", desk.uuids[0], True)):
             result = desk.tool("--no-mps", "-i", gpu, "-t", "0", "true", CUDA_VISIBLE_DEVICES=devices)
             assert ("CUDA shows the command no GPU of -i" in result.err) == said and result.status == 0
+
+
+def test_names_of_device_files_and_of_devices_of_containers(tmp_path):
+    """On some machines /dev/nvidia0 is not the first GPU by PCI address."""
+    with desk_of(tmp_path, "h100,h100,h100") as desk:
+        for place, minor in zip(sorted((tmp_path / "driver/gpus").iterdir()), (2, 0, 1)):
+            information = place / "information"
+            text = information.read_text(encoding="utf-8")
+            information.write_text(re.sub(r"(Device Minor: \t) \d+", rf"\1 {minor}", text), encoding="utf-8")
+
+        def kept(name):
+            result = desk.tool("--no-mps", "-i", name, "-t", "0-3", "sh", "-c", "echo $NVTASKSET_PARTITIONS")
+            assert result.status == 0, result.err
+            return [desk.uuids.index(text.partition(":")[0]) for text in result.out.strip().split(";")]
+        for name, numbers in (("/dev/nvidia0", [1]), ("/dev/nvidia2", [0]), ("/dev/nvidia0,/dev/nvidia1", [1, 2]),
+                              ("nvidia.com/gpu=1", [1]), (f"nvidia.com/gpu={desk.uuids[2]}", [2]), ("nvidia.com/gpu=all", [0, 1, 2]),
+                              (f"k8s.device-plugin.nvidia.com/gpu={desk.uuids[1]}", [1]), (f"{desk.uuids[2]}::0", [2])):
+            assert sorted(kept(name)) == numbers, name
+        desk.refused("--no-mps -i /dev/nvidia3 -t 0", "there is no GPU '/dev/nvidia3': here are 0 to 2", PROGRAM, "launch")
+        desk.refused("--no-mps -i /dev/nvidiactl -t 0", "cannot be a GPU's name: write its number (0)", PROGRAM, "launch",
+                     exit_status=USAGE)
+        desk.refused("--no-mps -i nvidia.com/gpu=0:1 -t 0", "is a part of a GPU (MIG)", PROGRAM, "launch", exit_status=UNSUPPORTED)
 
 
 @pytest.mark.parametrize("form", (str.upper, lambda text: "0000" + text, lambda text: ("0000" + text).upper(),

@@ -2,9 +2,9 @@
 #include "command_line.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 
+#include "gpus.hpp"
 #include "lib/base/container_device.hpp"
 #include "lib/base/printable.hpp"
 #include "socket.hpp"
@@ -23,7 +23,8 @@ const std::vector<std::string> goal_forms = {
 const std::vector<Option> &options() {
     static const std::vector<Option> all = {
         {"--file", "-f", "FILE", "goals from a TOML file, which is read again on SIGHUP"},
-        {"--gpu", "-g", "N", "only this GPU; may be given several times (default: all)"},
+        {"--gpu", "-g", "GPU",
+         "only this GPU, or these: 0,2, a UUID, a PCI address, /dev/nvidia0 (default: all)"},
         {"--epoch", "-e", "TIME", "how often turns are divided anew (default: 100ms)"},
         {"--scheme",
          "-s",
@@ -87,12 +88,8 @@ Outcome<void> take(const Option &option, const std::string &value, Invocation &i
     } else if (name == "--file") {
         invocation.file = value;
     } else if (name == "--gpu") {
-        std::uint32_t gpu = 0;
-        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), gpu);
-        if (error != std::errc() || end != value.data() + value.size())
-            return fail(bad_usage,
-                        "--gpu takes the number of a GPU, not '" + printable(value) + "'");
-        invocation.typed.gpus.push_back(gpu);
+        if (auto added = add_gpus(value, invocation.typed.gpus); !added)
+            return fail(bad_usage, "--gpu: " + added.error().sentence);
     } else if (name == "--epoch") {
         invocation.has_epoch = true;
         return take_time(option, value, qos::ms, invocation.typed.settings.epoch);
@@ -157,8 +154,9 @@ Outcome<Asked> goals_of(const Invocation &invocation) {
     if (text_of(asked.others) == text_of(qos::Goal()))
         asked.others = read->others;
     std::ranges::move(read->tenants, std::back_inserter(asked.tenants));
-    if (asked.tenants.empty() && !invocation.socket)
-        return fail(bad_usage, printable(*invocation.file) + " has no [[tenant]]");
+    if (!asked.any() && !invocation.socket)
+        return fail(bad_usage, printable(*invocation.file) +
+                                   " has no goal: neither a [[tenant]] nor others = \"cap:20%\"");
     return asked;
 }
 
@@ -234,9 +232,9 @@ Outcome<Invocation> parse(const std::vector<std::string> &words) {
         return fail(bad_usage, "--json and --quiet exclude each other");
     if (invocation.dry_run && invocation.socket)
         return fail(bad_usage, "--dry-run and --socket exclude each other");
-    if (!invocation.file && !invocation.socket && invocation.typed.tenants.empty())
-        return fail(bad_usage, "no goal is named: write command:serve=latency, --file FILE or "
-                               "--socket; 'nvqos --help' says more");
+    if (!invocation.file && !invocation.socket && !invocation.typed.any())
+        return fail(bad_usage, "no goal is named: write command:serve=latency, others=cap:20%, "
+                               "--file FILE or --socket; 'nvqos --help' says more");
     auto asked = goals_of(invocation);
     if (!asked)
         return tl::unexpected(asked.error());

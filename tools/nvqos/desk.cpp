@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "nvdebug/product.hpp"
+#include "gpus.hpp"
 
 namespace nvqos {
 namespace {
@@ -69,23 +70,14 @@ void Desk::remove(const std::string &name) {
 }
 
 Outcome<std::vector<std::uint32_t>> Desk::gpus_of(const Request &request) const {
-    std::vector<std::uint32_t> found;
-    for (const std::string &wanted : request.gpus) {
-        const auto is_meant = [&](const std::unique_ptr<Warden> &warden) {
-            if (wanted == std::to_string(warden->gpu().index()))
-                return true;
-            const auto info = warden->gpu().info();
-            return info && nvdebug::product_of(warden->gpu().tree(), *info).uuid == wanted;
-        };
-        const auto at = std::ranges::find_if(wardens_, is_meant);
-        if (at == wardens_.end())
-            return fail(bad_usage, fmt::format("gpu={}: nvqos keeps goals on no such GPU; "
-                                               "'nvdebugctl gpu list' lists GPUs",
-                                               wanted));
-        const std::uint32_t gpu = (*at)->gpu().index();
-        if (std::ranges::find(found, gpu) == found.end())
-            found.push_back(gpu);
-    }
+    std::vector<nvdebug::Gpu> gpus;
+    for (const auto &warden : wardens_)
+        gpus.push_back(warden->gpu());
+    auto found = numbers_of(request.gpus, gpus, driver_folder());
+    if (!found)
+        return fail(bad_usage, fmt::format("gpu={}: nvqos keeps goals on no such GPU: {}; "
+                                           "'nvdebugctl gpu list' lists GPUs",
+                                           fmt::join(request.gpus, ","), found.error().sentence));
     return found;
 }
 
@@ -167,6 +159,29 @@ void Desk::tend(Ns now) {
     for (const std::string &name : over)
         remove(name);
     registry_.look(now);
+    if (now - looked_elsewhere_ >= qos::second) {
+        look_elsewhere();
+        looked_elsewhere_ = now;
+    }
+}
+
+/// Says once of each tenant that its processes use a GPU on which it has no goal: its numbers of
+/// GPUs may be another world's, and its goal is then kept where it does no work.
+void Desk::look_elsewhere() {
+    std::vector<std::string> names;
+    for (const Held &held : registry_.all())
+        for (const auto &warden : wardens_) {
+            if (held.is_elsewhere || held.is_on(warden->gpu().index()) ||
+                !warden->has_tasks_in(*held.family))
+                continue;
+            warn_(fmt::format("{}: its processes use GPU {}, and its goal ({}) is for GPU {} alone",
+                              held.name, warden->gpu().index(), text_of(held.goal),
+                              fmt::join(held.gpus, ", ")));
+            names.push_back(held.name);
+            break;
+        }
+    for (const std::string &name : names)
+        registry_.set_elsewhere(name);
 }
 
 } // namespace nvqos

@@ -4,25 +4,28 @@
 #include <algorithm>
 #include <map>
 
-#include "nvdebug/task.hpp"
+#include "lib/base/cgroup.hpp"
 
 namespace nvqos {
 
 using nvdebug::base::Birth;
 using nvdebug::base::ProcessState;
 
+bool Family::knows(const nvdebug::Process &process) const {
+    return std::ranges::any_of(cgroups_,
+                               [&](const std::string &path) {
+                                   return nvdebug::base::is_below(process.cgroup.value_or(""),
+                                                                  path);
+                               }) ||
+           (process.started && members_.contains({process.pid, *process.started}));
+}
+
 bool Family::has(const nvdebug::Process &process) {
-    if (std::ranges::any_of(cgroups_, [&](const std::string &path) {
-            return nvdebug::is_selected({.cgroup = path}, process);
-        }))
+    if (knows(process))
         return true;
-    if (!process.started)
+    if (!process.started || members_.empty())
         return false;
     const Birth self{process.pid, *process.started};
-    if (members_.contains(self))
-        return true;
-    if (members_.empty())
-        return false;
     constexpr int deepest = 1000; // a bound, as processes come and go meanwhile
     auto at = nvdebug::base::state_of(process.pid);
     for (int depth = 0; depth < deepest && at && at->parent; depth++) {

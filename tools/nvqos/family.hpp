@@ -20,6 +20,8 @@ class Family {
 
     /// Is it a member, or does it descend from one? It is a member from then on.
     bool has(const nvdebug::Process &process);
+    /// Is it a member already, or in one of the cgroups? Reads nothing.
+    bool knows(const nvdebug::Process &process) const;
     /// Makes those of @p all that descend from members members, and forgets members that have
     /// ended. A process whose parent ends between two looks, before it has used a GPU, is missed.
     void look(std::span<const nvdebug::base::ProcessState> all);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lib/base/marks.hpp"
+#include "lib/base/task_name.hpp"
 
 namespace nvqos {
 namespace {
@@ -54,6 +55,14 @@ Outcome<Registry::Added> Registry::add(const Request &request, std::vector<std::
             return tl::unexpected(found.error());
         holder = *found;
     }
+    // With processes as well, a path of another cgroup namespace does no harm.
+    for (const std::string &cgroup : request.cgroups)
+        if (nvdebug::base::is_cgroup(cgroup) == false &&
+            (roots.empty() || nvdebug::base::has_first_cgroup_namespace()))
+            return fail(bad_usage,
+                        fmt::format("cgroup={}: there is no such cgroup here; /proc/PID/cgroup has "
+                                    "that of a process",
+                                    cgroup));
     std::ranges::sort(gpus);
     auto at = std::ranges::find(all_, request.name, &Held::name);
     const bool is_new = at == all_.end();
@@ -90,6 +99,12 @@ void Registry::remove(const std::string &name) {
 const Held *Registry::find(const std::string &name) const {
     const auto found = std::ranges::find(all_, name, &Held::name);
     return found == all_.end() ? nullptr : &*found;
+}
+
+void Registry::set_elsewhere(const std::string &name) {
+    const auto found = std::ranges::find(all_, name, &Held::name);
+    if (found != all_.end())
+        found->is_elsewhere = true;
 }
 
 void Registry::look(Ns now) {

@@ -21,6 +21,7 @@ struct Held {
     std::shared_ptr<Family> family;
     std::optional<nvdebug::base::Birth> holder;
     qos::Ns since;
+    bool is_elsewhere = false; ///< it uses a GPU that its goal is not for, and this was said
 
     bool is_on(std::uint32_t gpu) const;
     /// Has its holder ended, or without one all of its processes?
@@ -40,6 +41,8 @@ class Registry {
     /// nullptr: there is none.
     const Held *find(const std::string &name) const;
     const std::vector<Held> &all() const { return all_; }
+    /// Notes Held::is_elsewhere.
+    void set_elsewhere(const std::string &name);
 
     /// Looks for processes that descend from those of tenants, where that is due.
     void look(qos::Ns now);

@@ -14,8 +14,10 @@
 
 #include "command_line.hpp"
 #include "desk.hpp"
+#include "gpus.hpp"
 #include "lib/base/ending_signals.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/task_name.hpp"
 #include "metrics.hpp"
 #include "report.hpp"
 #include "socket.hpp"
@@ -53,6 +55,17 @@ sigset_t signals(const Invocation &invocation) {
     return set;
 }
 
+/// A warning that a tenant has no process yet, with the likely reason.
+std::string sentence_on_nobody(const Tenant &tenant) {
+    std::string sentence = nvdebug::base::printable(tenant.name) + ": no task fits yet";
+    if (tenant.who.cgroup && nvdebug::base::is_cgroup(*tenant.who.cgroup) == false)
+        sentence += fmt::format("; there is no cgroup {} now",
+                                nvdebug::base::printable(*tenant.who.cgroup));
+    if (tenant.who.command && tenant.who.command->starts_with('/'))
+        sentence += "; names of commands mostly have no folder: see 'nvdebugctl task list'";
+    return sentence;
+}
+
 /// Keeps goals on all GPUs until a signal, the end of --for, or a failure.
 class Session {
   public:
@@ -77,11 +90,10 @@ class Session {
             return fail(gpus.error());
         if (gpus->empty())
             return fail(failed, "NVIDIA's driver has no GPU here");
-        const auto &wanted = invocation_.asked.gpus;
-        for (const std::uint32_t number : wanted)
-            if (std::ranges::find(*gpus, number, &nvdebug::Gpu::index) == gpus->end())
-                return fail(failed, fmt::format("there is no GPU {}; there are {}, from 0 on",
-                                                number, gpus->size()));
+        const auto meant = numbers_of(invocation_.asked.gpus, *gpus, driver_folder());
+        if (!meant)
+            return tl::unexpected(meant.error());
+        const std::vector<std::uint32_t> &wanted = *meant;
         const sigset_t set = signals(invocation_);
         signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
         if (signals_ < 0)
@@ -121,8 +133,11 @@ class Session {
                             "process {} has no GPU context; 'nvdebugctl task list' lists those "
                             "that have one",
                             *tenant.who.pid));
-                warn(fmt::format("{}: no task fits yet", nvdebug::base::printable(tenant.name)));
+                warn(sentence_on_nobody(tenant));
             }
+        for (const Tenant &tenant : invocation_.asked.tenants)
+            if (!tenant.note.empty())
+                warn(tenant.note);
         return {};
     }
 
@@ -305,7 +320,7 @@ class Session {
     Ns tended_ = 0;
     Marks marks_{warn};
     Desk::Wardens wardens_;
-    Desk desk_{wardens_, invocation_.asked};
+    Desk desk_{wardens_, invocation_.asked, warn};
 };
 
 Outcome<Exit> perform(const std::vector<std::string> &words, const Open &open) {

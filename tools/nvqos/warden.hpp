@@ -47,6 +47,12 @@ struct TenantReport {
     std::optional<Requests> requests = {}; ///< of a service, if nvtaskset started it
 };
 
+/// Was its goal kept over the last second? Empty: it has no process, so that there was nothing to
+/// keep.
+inline std::optional<bool> kept(const TenantReport &tenant) {
+    return tenant.tasks || !tenant.record.kept ? std::optional(tenant.record.kept) : std::nullopt;
+}
+
 struct Report {
     std::uint32_t gpu;
     qos::EpochRecord epoch;
@@ -114,6 +120,8 @@ class Warden {
     /// A sentence for each tenant with enough waits: what they took.
     std::vector<std::string> waits() const;
     bool has_tasks_of(std::size_t tenant) const;
+    /// Does a process that the family knows use this GPU?
+    bool has_tasks_in(const Family &family) const;
 
   private:
     struct Task {

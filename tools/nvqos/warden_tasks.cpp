@@ -132,6 +132,12 @@ bool Warden::has_tasks_of(std::size_t tenant) const {
                                [&](const auto &one) { return one.second.tenant == tenant; });
 }
 
+bool Warden::has_tasks_in(const Family &family) const {
+    return std::ranges::any_of(tasks_, [&](const auto &one) {
+        return !one.second.is_gone && family.knows(one.second.process);
+    });
+}
+
 // --- searches ---
 
 bool Warden::is_searching() const {
@@ -278,8 +284,8 @@ void Warden::take_holds(nvdebug::Result<nvdebug::TaskHolds> &holds) {
 /// millisecond makes it leave and come back (measured on an H100).
 nvdebug::Result<void> Warden::show_on_record(Task &task) {
     const bool is_silent = !last_switch_ && now_ - since_[task.tenant] >= asked_.settings.epoch;
-    if (task.recorded || task.tenant == asked_.tenants.size() ||
-        !(asked_.tenants[task.tenant].goal.cap || is_silent))
+    const bool is_tenants = task.tenant < asked_.tenants.size();
+    if (task.recorded || !(goal_of(task.tenant).cap || (is_tenants && is_silent)))
         return {};
     task.recorded = true;
     task.asked.reset();
