@@ -44,7 +44,7 @@ TESTS = {
     "tests/stgm": "shared lib/stgm",
     "tests/stgm/model": "tests/data tests/stgm lib/stgm model lab/model docs",
     "tests/exporter": "shared tests/driver tools/exporter lib/nvdebug model",
-    "tests/slurm": "shared tests/qos",
+    "tests/slurm": "shared tests/qos tools/slurm",
     "tests/containers": "shared",
     "tests/lab": "shared lab/nvdlab",
     "tests/packaging": "shared",
