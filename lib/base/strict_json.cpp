@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "strict_json.hpp"
 #include "packing.hpp"
+#include "printable.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 namespace nvdebug::base {
@@ -13,10 +16,17 @@ void wrong(const std::string &place, const std::string &what) {
 }
 
 std::string in_quotes(std::string_view text) {
-    std::string shown;
-    for (const char c : text.substr(0, 40))
-        shown += c < ' ' || c == 0x7f || static_cast<unsigned char>(c) >= 0x80 ? '?' : c;
-    return "'" + shown + (text.size() > 40 ? "…'" : "'");
+    constexpr std::size_t most = 40;
+    std::size_t size = std::min(text.size(), most);
+    // Not within a character of UTF-8.
+    while (size > 0 && size < text.size() &&
+           (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80)
+        size--;
+    constexpr std::string_view replacement = "\xef\xbf\xbd"; // U+FFFD
+    std::string shown = printable(text.substr(0, size));
+    for (std::size_t at; (at = shown.find(replacement)) != shown.npos;)
+        shown.replace(at, replacement.size(), "?");
+    return "'" + shown + (text.size() > size ? "…'" : "'");
 }
 
 namespace {
@@ -128,12 +138,49 @@ Json document(std::string_view text, const Bounds &bounds) {
     }
 }
 
+namespace {
+
+/// How many letters have to be changed, added or left out to make one of the other.
+std::size_t distance(std::string_view one, std::string_view other) {
+    std::vector<std::size_t> row(other.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t n = 0; n < one.size(); n++) {
+        std::size_t diagonal = row[0]++;
+        for (std::size_t m = 0; m < other.size(); m++) {
+            const std::size_t kept = diagonal + (one[n] != other[m]);
+            diagonal = row[m + 1];
+            row[m + 1] = std::min({row[m] + 1, row[m + 1] + 1, kept});
+        }
+    }
+    return row.back();
+}
+
+/// Which fields there are, and which of them a wrong one is close to.
+std::string fields(std::string_view typed, std::initializer_list<std::string_view> keys) {
+    constexpr std::size_t longest = 40; // of what is compared
+    std::string all;
+    std::string_view best;
+    std::size_t least = 3; // of more changes it is another word
+    for (const std::string_view key : keys) {
+        all += (all.empty() ? "" : ", ") + std::string(key);
+        const std::size_t changes = typed.size() > longest ? least : distance(typed, key);
+        if (changes < least && changes < key.size()) {
+            least = changes;
+            best = key;
+        }
+    }
+    return "; there are " + all +
+           (best.empty() ? "" : ", and perhaps '" + std::string(best) + "' is meant");
+}
+
+} // namespace
+
 void Place::expect_object(std::initializer_list<std::string_view> keys) const {
     if (!value.is_object())
         wrong(where(), "is not an object");
     for (const auto &[key, unused] : value.items())
         if (std::ranges::find(keys, key) == keys.end())
-            wrong(where(), "there is no field " + in_quotes(key) + " here");
+            wrong(where(), "there is no field " + in_quotes(key) + " here" + fields(key, keys));
 }
 
 Place Place::at(const char *key) const {
@@ -154,9 +201,21 @@ std::vector<Place> Place::items(std::size_t most) const {
 }
 
 std::int64_t Place::number(std::int64_t least, std::int64_t most) const {
+    constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
+    // Many programs write whole numbers with a point, 33333.0, and the parser makes this of a
+    // number that is too large for an integer.
+    if (value.is_number_float()) {
+        const double given = value.get<double>();
+        if (given != std::trunc(given))
+            wrong(where(), "is not a whole number");
+        if (given > static_cast<double>(most) || given >= static_cast<double>(endless))
+            wrong(where(), value.dump() + " is more than " + std::to_string(most));
+        if (given < static_cast<double>(least) || given < -static_cast<double>(endless))
+            wrong(where(), value.dump() + " is less than " + std::to_string(least));
+        return static_cast<std::int64_t>(given);
+    }
     if (!value.is_number_integer())
         wrong(where(), "is not a whole number");
-    constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
     const bool fits = !value.is_number_unsigned() ||
                       value.get<std::uint64_t>() <= static_cast<std::uint64_t>(endless);
     const std::int64_t found = fits ? value.get<std::int64_t>() : endless;

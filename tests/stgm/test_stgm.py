@@ -212,12 +212,56 @@ def test_a_thousand_tasks():
             assert len(data["tasks"]) == 1000
 
 
+@pytest.mark.parametrize("change, sentence", (
+    ({"period": 33_333.5}, "is not a whole number"),
+    ({"period": 10 ** 20}, "1e+20 is more than 1000000000000000"),
+    ({"period": 1e20}, "1e+20 is more than 1000000000000000"),
+    ({"period": -3.0}, "-3.0 is less than 1"),
+    ({"affinity": 0}, "there is no field 'affinity' here; there are name, period, deadline, priority, segments, core, sms"),
+    ({"perod": 1}, "and perhaps 'period' is meant"),
+))
+def test_a_number_or_a_field_that_is_wrong_has_its_reason(change, sentence):
+    taskset = a_set("ce1")
+    taskset["tasks"][0] |= change
+    result = check(taskset)
+    assert result.status == 1 and sentence in result.err
+
+
+def test_whole_numbers_may_have_a_point():
+    """pandas, jq and JavaScript write them so."""
+    taskset = a_set("ce1")
+    plain = check(taskset, "-j").out
+    for task in taskset["tasks"]:
+        task |= {"period": float(task["period"]), "deadline": float(task["deadline"])}
+    assert check(taskset, "-j").out == plain
+    taskset["time_unit"] = "\u00b5s"
+    assert "'\u00b5s'" in check(taskset).err
+
+
 # --- allocate ---
 
 def allocated(name, *words):
     result = nvstgm("allocate", SETS / f"{name}.json" if isinstance(name, str) else "-", *words,
                     stdin="" if isinstance(name, str) else json.dumps(name))
     return result
+
+
+def a_cpu_task(name, cpu, period=10_000, deadline=10_000):
+    return {"name": name, "period": period, "deadline": deadline, "segments": [{"cpu": cpu}]}
+
+
+@pytest.mark.parametrize("tasks, sentence", (
+    ([a_cpu_task(str(n), 9_000) for n in range(3)] + [a_cpu_task("s", 1_000)], "the tasks need 2.8 cores, and there are 2"),
+    ([a_cpu_task(str(n), 6_667) for n in range(3)] + [a_cpu_task("s", 1)], "the tasks need 2.0002 cores, and there are 2"),
+    ([a_cpu_task("long", 9_000, deadline=8_000)], "task 'long' takes 9000 by itself, and its deadline is 8000"),
+    ([a_cpu_task(str(n), 6_000) for n in range(3)], "the tasks need 1.8 of 2 cores and 0 of 4 SMs, and wait for each other besides"),
+    ([{**a_cpu_task(str(n), 1), "segments": [{"gpu": {"to_device": 0, "kernel": [36_000, 18_000, 12_000, 9_000], "from_device": 0}}]}
+      for n in range(2)], "the tasks need 7.2 SMs all the time, and there are 4"),
+))
+def test_a_refusal_has_the_number_that_decides(tasks, sentence):
+    taskset = a_set("ce1") | {"cores": 2, "sms": 4, "tasks": tasks}
+    result = allocated(taskset)
+    assert result.status == 2 and sentence in result.err
 
 
 @pytest.mark.parametrize("algorithm", ("mended", "paper", "disjoint"))
@@ -236,6 +280,7 @@ def test_allocate(name, analysis, waiting, algorithm):
     assert written.status == result.status
     if not data["schedulable"]:
         assert written.out == "" and "no allocation was found" in written.err
+        assert re.search(r"need \d[\d.]* (of \d+ )?(cores|SMs)|takes \d+ by itself, and its deadline is \d+", written.err)
         return
     placed = json.loads(written.out)
     assert [(task["core"], task["sms"]) for task in placed["tasks"]] == \
