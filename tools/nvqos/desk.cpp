@@ -172,7 +172,7 @@ void Desk::look_elsewhere() {
     for (const Held &held : registry_.all())
         for (const auto &warden : wardens_) {
             if (held.is_elsewhere || held.is_on(warden->gpu().index()) ||
-                !warden->has_tasks_in(*held.family))
+                !warden->has_unheld_tasks_in(*held.family))
                 continue;
             warn_(fmt::format("{}: its processes use GPU {}, and its goal ({}) is for GPU {} alone",
                               held.name, warden->gpu().index(), text_of(held.goal),

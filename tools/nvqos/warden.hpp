@@ -120,8 +120,8 @@ class Warden {
     /// A sentence for each tenant with enough waits: what they took.
     std::vector<std::string> waits() const;
     bool has_tasks_of(std::size_t tenant) const;
-    /// Does a process that the family knows use this GPU?
-    bool has_tasks_in(const Family &family) const;
+    /// Does a process that the family knows use this GPU, as one of no tenant that is held?
+    bool has_unheld_tasks_in(const Family &family) const;
 
   private:
     struct Task {

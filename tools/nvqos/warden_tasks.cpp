@@ -132,9 +132,12 @@ bool Warden::has_tasks_of(std::size_t tenant) const {
                                [&](const auto &one) { return one.second.tenant == tenant; });
 }
 
-bool Warden::has_tasks_in(const Family &family) const {
+bool Warden::has_unheld_tasks_in(const Family &family) const {
     return std::ranges::any_of(tasks_, [&](const auto &one) {
-        return !one.second.is_gone && family.knows(one.second.process);
+        const Task &task = one.second;
+        const bool is_held =
+            task.tenant < asked_.tenants.size() && asked_.tenants[task.tenant].family;
+        return !task.is_gone && !is_held && family.knows(task.process);
     });
 }
 

@@ -128,6 +128,7 @@ Outcome<std::vector<std::uint32_t>> selected(Context &context) {
     if (!owners)
         return tl::unexpected(Failure(owners.error()));
     pids = nvdebug::select(selection_of(context), *owners);
+    note_selection(context, true);
     if (!pids.empty())
         return pids;
     return fail(nvdebug::ErrorCode::not_found,
