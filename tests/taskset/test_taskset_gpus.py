@@ -246,6 +246,23 @@ def test_names_of_device_files_and_of_devices_of_containers(tmp_path):
         desk.refused("--no-mps -i nvidia.com/gpu=0:1 -t 0", "is a part of a GPU (MIG)", PROGRAM, "launch", exit_status=UNSUPPORTED)
 
 
+@pytest.mark.parametrize("error, name, cause", (
+    (802, "CUDA_ERROR_SYSTEM_NOT_READY (802)", "systemctl status nvidia-fabricmanager"),
+    (803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)", "of different versions, as after an update of the driver"),
+    (999, "CUDA_ERROR_UNKNOWN (999)", "nvidia-modprobe -u -c 0"),
+    (34, "CUDA_ERROR_STUB_LIBRARY (34)", "LD_LIBRARY_PATH"),
+    (4242, "error (4242)", ""),
+))
+def test_an_error_of_cuda_has_its_name_and_cause(tmp_path, error, name, cause):
+    with desk_of(tmp_path, "h100,h100") as desk:
+        env = {"CUDA_VISIBLE_DEVICES": "0", "STAND_IN_CUINIT": str(error)}
+        shown = desk.tool("--no-mps", "-t", "0", "true", **env)
+        assert shown.status == 2 and f"CUDA cannot be used: cuInit: {name}" in shown.err and cause in shown.err
+        assert "with -i" not in shown.err, "that would fail in the same way"
+        named = desk.tool("--no-mps", "-i", "0", "-t", "0", "true", **env)
+        assert named.status == 2 and f"cuInit: {name}" in named.err and cause in named.err
+
+
 @pytest.mark.parametrize("form", (str.upper, lambda text: "0000" + text, lambda text: ("0000" + text).upper(),
                                   lambda text: text[5:].upper(), lambda text: text[5:], lambda text: text[:-2]))
 def test_addresses_as_others_print_them(tmp_path, form):

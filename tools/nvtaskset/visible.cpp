@@ -10,7 +10,7 @@
 
 #include "apart.hpp"
 #include "lib/base/gpu_name.hpp"
-#include "lib/partition/cuda.hpp"
+#include "lib/partition/cuda_error.hpp"
 #include "lib/partition/state.hpp"
 
 namespace nvtaskset {
@@ -47,8 +47,10 @@ Outcome<std::string> ask_cuda(const Visibility &visibility) {
         return fail("CUDA (libcuda.so.1, part of NVIDIA's driver) is not there");
     if (const int error = cuda.call("cuInit", 0U); error == no_device)
         return "";
-    else if (error || cuda.call("cuDeviceGetCount", &devices))
-        return fail("CUDA cannot be used (cuInit: error " + std::to_string(error) + ")");
+    else if (error)
+        return fail("CUDA cannot be used: cuInit: " + cuda::error_text(cuda, error));
+    if (const int error = cuda.call("cuDeviceGetCount", &devices))
+        return fail("CUDA cannot be used: cuDeviceGetCount: " + cuda::error_text(cuda, error));
     std::string text;
     for (int n = 0; n < devices; n++) {
         std::array<char, 32> address{};
@@ -67,10 +69,11 @@ void add(Numbers &to, std::size_t number) {
 /// As CUDA shows them.
 Outcome<Numbers> asked_of_cuda(const Gpus &gpus, const Visibility &visibility) {
     const auto text = apart("asking CUDA for its GPUs", [&] { return ask_cuda(visibility); });
+    // Without CUDA, no GPU that is named can be partitioned either.
     if (!text)
         return fail("which GPUs CUDA_VISIBLE_DEVICES=" + *visibility.devices +
                         " leaves cannot be found out: " + text.error().sentence +
-                        "; name them with -i",
+                        (text.error().sentence.starts_with("CUDA ") ? "" : "; name them with -i"),
                     text.error().exit);
     Numbers shown;
     std::istringstream lines(*text);
