@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "rm.hpp"
 
+#include "rights.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -16,7 +18,7 @@ constexpr const char *control_path = "/dev/nvidiactl";
 constexpr std::uint32_t device_handle = 0x6e760001, subdevice_handle = 0x6e760002,
                         memory_handle = 0x6e760003;
 
-Error cannot_open_device(const std::string &path, int number) {
+Error cannot_open_device(Kernel &kernel, const std::string &path, int number) {
     switch (number) {
     case ENOENT:
     case ENXIO:
@@ -27,7 +29,9 @@ Error cannot_open_device(const std::string &path, int number) {
                     "'nvidia-smi' makes them"};
     case EACCES:
     case EPERM:
-        return {ErrorCode::denied, number, path, "you may not open " + path + "; use sudo"};
+        return {ErrorCode::denied, number, path,
+                "you may not open " + path + ": " + ::strerrordesc_np(number) + "; " +
+                    advice_on_device(kernel, number)};
     default:
         return {code_of_errno(number), number, path,
                 "NVIDIA's driver does not let " + path +
@@ -87,7 +91,7 @@ int Client::ioctl(unsigned number, void *argument, std::size_t bytes) {
 Result<std::shared_ptr<Client>> Client::open(std::shared_ptr<Kernel> kernel) {
     const int descriptor = kernel->open(control_path);
     if (descriptor < 0)
-        return tl::unexpected(cannot_open_device(control_path, -descriptor));
+        return tl::unexpected(cannot_open_device(*kernel, control_path, -descriptor));
     const std::shared_ptr<Client> client(new Client(std::move(kernel), descriptor));
     return client->read_version().and_then([&] { return client->make_client(); }).map([&] {
         return client;
@@ -174,8 +178,8 @@ Error Gpu::refused(const std::string &what, std::uint32_t status) const {
     switch (status) {
     case rm::insufficient_permissions:
         return {ErrorCode::denied, EPERM, "",
-                "NVIDIA's driver lets root alone (CAP_SYS_ADMIN) read registers and memory; use "
-                "sudo"};
+                "NVIDIA's driver lets root alone (CAP_SYS_ADMIN) read registers and memory; " +
+                    advice_on_right(*client_->kernel_, "CAP_SYS_ADMIN")};
     case rm::gpu_is_lost:
         return {ErrorCode::gone, ENODEV, "",
                 "the GPU at " + card_.pci_address + " has fallen off the bus, its driver says"};
@@ -190,7 +194,7 @@ Result<std::unique_ptr<Gpu>> Gpu::open(std::shared_ptr<Client> client, const Car
     const std::string path = "/dev/nvidia" + std::to_string(card.minor);
     const int descriptor = client->kernel_->open(path);
     if (descriptor < 0)
-        return tl::unexpected(cannot_open_device(path, -descriptor));
+        return tl::unexpected(cannot_open_device(*client->kernel_, path, -descriptor));
     std::unique_ptr<Gpu> gpu(new Gpu(std::move(client), card, descriptor));
     if (auto made = gpu->make_objects(); !made)
         return tl::unexpected(std::move(made).error());
@@ -233,7 +237,8 @@ Result<void> Gpu::make_objects() {
         return tl::unexpected(Error{ErrorCode::denied, EPERM, "",
                                     "NVIDIA's driver does not let you read registers of the GPU "
                                     "at " +
-                                        card_.pci_address + "; use sudo"});
+                                        card_.pci_address + "; " +
+                                        advice_on_right(*client_->kernel_, "CAP_SYS_ADMIN")});
     return {};
 }
 
@@ -300,7 +305,7 @@ Result<std::unique_ptr<Window>> Gpu::map(std::uint64_t begin, std::size_t bytes)
     const int descriptor = kernel.open("/dev/nvidia" + std::to_string(card_.minor));
     if (descriptor < 0)
         return tl::unexpected(
-            cannot_open_device("/dev/nvidia" + std::to_string(card_.minor), -descriptor));
+            cannot_open_device(kernel, "/dev/nvidia" + std::to_string(card_.minor), -descriptor));
     std::unique_ptr<Window> window(new Window(client_, device_handle, begin, bytes));
     rm::Map map{};
     map.client = client_->client_;
