@@ -71,8 +71,8 @@ Named<std::uint32_t> read_pid(std::string_view text) {
         return tl::unexpected(quoted(text) + " is no number of a process");
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
     if (error != std::errc() || pid > most)
-        return tl::unexpected(quoted(text) + " is no number of a process: Linux counts them to " +
-                              std::to_string(most));
+        return tl::unexpected("there is no such process as " + printable(text.substr(0, 40)) +
+                              ": Linux counts them to " + std::to_string(most));
     return pid;
 }
 

@@ -47,7 +47,8 @@ Outcome<void> add_word(std::string_view word, Request &request) {
     } else if (key == "pid" || key == "holder") {
         const auto pid = nvdebug::base::read_pid(value);
         if (!pid)
-            return fail(bad_usage, fmt::format("{}=: {}", key, pid.error()));
+            return fail(bad_usage,
+                        fmt::format("{}={}: {}", key, printable(value.substr(0, 40)), pid.error()));
         if (key == "pid")
             add_once(request.pids, *pid);
         else if (request.holder)
