@@ -425,9 +425,10 @@ STRESS_VM = vm/run --no-build $(if $(KERNEL),--kernel $(KERNEL)) --timeout 14400
 	--board gtx980 --board titan-v --board h200
 
 .PHONY: stress
-stress: vm kselftest ## readers, writers, hot-unplug and reloads at once (SEED=, ROUNDS=400, KERNEL=)
-	$(STRESS_VM) --strict --file $(BUILD)/kselftest/proc_versions -- \
-		/root/proc_versions --rounds $$(($(ROUNDS) / 20 + 1))
+stress: vm kselftest vm-test-modules ## readers, writers, hot-unplug and reloads at once (SEED=, ROUNDS=400, KERNEL=)
+	$(STRESS_VM) --strict --file $(BUILD)/kselftest/proc_versions \
+		--file $(BUILD)/test-modules/$(VM_RELEASE)/pcigpu.ko -- \
+		"insmod /root/pcigpu.ko && /root/proc_versions --rounds $$(($(ROUNDS) / 20 + 1))"
 	$(STRESS_VM) --strict --file $(BUILD)/kselftest/proc_walks -- /root/proc_walks
 	$(STRESS_VM) --strict --file $(BUILD)/kselftest/proc_stress -- \
 		/root/proc_stress --seed $(SEED) --rounds $(ROUNDS)
@@ -443,7 +444,7 @@ bench: deps ## what reading costs, on the model and a GPU that is there (PARTS=,
 
 .PHONY: bench-programs
 bench-programs: model vm-guest $(BUILD)/bench/pace
-	$(call cmake_build,$(BUILD)/cmake,benchmarks,lib_parse model_accesses driver_calls nvdebugctl)
+	$(call cmake_build,$(BUILD)/cmake,benchmarks,core_costs lib_parse model_accesses driver_calls nvdebugctl)
 $(BUILD)/bench/pace: tests/bench/pace.c
 	$(call make_file,$@,$<,$(GUEST_CC) -O2 -Wall -Wextra -Werror -static -o $@ $<)
 

@@ -4,6 +4,7 @@
  */
 #include <linux/module.h>
 
+#include "access/lockdown.h"
 #include "access/params.h"
 #include "gpus/gpus.h"
 #include "proc/proc.h"
@@ -15,6 +16,9 @@ static int __init nvdebug_init(void)
 	ret = nvdebug_params_check();
 	if (ret)
 		return ret;
+	/* so that no reader has to ask, and cause a line in the log */
+	nvdebug_locked_down(LOCKDOWN_PCI_ACCESS);
+	nvdebug_locked_down(LOCKDOWN_KCORE);
 	ret = nvdebug_proc_check();
 	if (ret)
 		return ret;

@@ -295,10 +295,14 @@ static void show_unknown(struct nvdebug_box *box, const struct nvdebug_chip *chi
 	u32 i;
 
 	nvdebug_box_open(box, 0, 4, "Unknown Entry %zu", at);
-	/* any of the words may be of an address, so all are hidden like one */
+	/*
+	 * It need not be an entry: memory that was freed holds something else
+	 * by now. And any of the words may be of an address.
+	 */
 	for (i = 0; i < chip->runlist->entry_words; i++) {
 		key[5] = '0' + i;
-		nvdebug_box_address(box, key, word[i], s->base.hide);
+		nvdebug_box_address(box, key, word[i],
+				    s->base.hide || s->base.hide_words);
 	}
 	nvdebug_box_close(box);
 }

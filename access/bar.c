@@ -271,7 +271,7 @@ static bool table_read_in_reach(struct nvdebug_bars *bars, u8 aperture,
 				u64 addr, u32 *buf, size_t words)
 {
 	if (aperture != NV_APERTURE_VID)
-		return !nvdebug_sysmem_read(bars->mem->gpu, addr, buf, words);
+		return !nvdebug_sysmem_read(bars->mem, addr, buf, words);
 	return (nvdebug_bar_read_words(bars, addr, buf, words, false) ||
 		read_standing_window(bars, addr, buf, words)) &&
 	       nvdebug_bar_is_answer(buf, words);

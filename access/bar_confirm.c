@@ -120,7 +120,7 @@ static struct nvdebug_bar_entry *check_read_entry(struct bar_check *check,
 		return e;
 	if (in_video ? !check_read_video(check, addr, buf, words) :
 		       check->irqs_off ||
-		       nvdebug_sysmem_read(bars->mem->gpu, addr, buf, words))
+		       nvdebug_sysmem_read(bars->mem, addr, buf, words))
 		return NULL;
 	e = entry_renew(bars, aperture, addr);
 	memcpy(e->word, buf, words * sizeof(u32));

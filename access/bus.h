@@ -21,7 +21,7 @@ struct nvdebug_bus {
 	/* Register the bus notifier. */
 	int (*watch)(void);
 	void (*unwatch)(void);
-	/* Call nvdebug_gpus_add() for each GPU. */
+	/* Call nvdebug_gpus_found() for each GPU. Waits for no device. */
 	void (*scan)(void);
 
 	/* Fill in device->bar. */
@@ -49,7 +49,7 @@ struct nvdebug_bus {
 	 * is suspended: a PCI device without a driver stays in D0.
 	 */
 	bool (*is_on)(struct nvdebug_device *device);
-	/* Why only info is supported, or NULL. */
+	/* Why it is not accessed at all, and has only info, or NULL. */
 	const char *(*unsupported)(struct nvdebug_device *device);
 	/* Bus specific lines of info; NULL: not on this bus. */
 	void (*show_pci)(struct seq_file *m, const struct nvdebug_device *device);

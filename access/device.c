@@ -10,6 +10,7 @@
 #include <linux/ratelimit.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 
 #include "access/bus.h"
@@ -19,15 +20,134 @@
 #include "decode/register.h"
 #include "hw/pmc.h"
 
+/* The mapping of registers. */
+
+/* All registers that any supported chip has are below this. */
+#define BAR0_MIN_SIZE	SZ_16M
+
+int nvdebug_device_map_registers(struct nvdebug_device *device)
+{
+	const struct resource *bar = device->bar[0];
+	struct nvdebug_gpu *gpu = &device->gpu;
+	int ret;
+
+	if (!bar || !bar->start) {
+		nvdebug_warn_ratelimit(gpu, "no BAR0: left alone\n");
+		return -ENODEV;
+	}
+	device->bar0_len = resource_size(bar);
+	if (device->bar0_len < BAR0_MIN_SIZE) {
+		nvdebug_warn_ratelimit(gpu,
+				       "BAR0 has only %pa bytes: left alone\n",
+				       &device->bar0_len);
+		return -ENODEV;
+	}
+
+	ret = device->bus->enable(device);
+	if (ret) {
+		nvdebug_warn_ratelimit(gpu,
+				       "cannot enable memory decoding (%d): left alone\n",
+				       ret);
+		return ret;
+	}
+
+	/* Not requested: the region belongs to the driver. */
+	device->bar0 = ioremap(bar->start, device->bar0_len);
+	if (!device->bar0) {
+		nvdebug_warn_ratelimit(gpu, "cannot map BAR0: left alone\n");
+		device->bus->disable(device);
+		return -ENOMEM;
+	}
+	device->bar0_start = bar->start;
+	return 0;
+}
+
+void nvdebug_device_unmap_registers(struct nvdebug_device *device)
+{
+	if (device->bar0)
+		iounmap(device->bar0);
+	device->bar0 = NULL;
+	device->bus->disable(device);
+}
+
+/*
+ * Is BAR0 elsewhere than where it was mapped? Its region is not the module's.
+ * While no driver requests it, the kernel moves it as it likes, for example
+ * when another BAR is resized (resourceN_resize), and gives its place to
+ * another device.
+ */
+static bool device_registers_moved(const struct nvdebug_device *device)
+{
+	const struct resource *bar = device->bar[0];
+
+	return device->bar0 &&
+	       (READ_ONCE(bar->start) != device->bar0_start ||
+		READ_ONCE(bar->end) != device->bar0_start + device->bar0_len - 1 ||
+		READ_ONCE(bar->flags) & (IORESOURCE_UNSET | IORESOURCE_DISABLED));
+}
+
+/*
+ * Map them anew at @bar, a copy of their resource that was made with the device
+ * lock. Until that succeeds they are not used.
+ */
+static void device_map_anew(struct nvdebug_device *device,
+			    const struct resource *bar)
+{
+	void __iomem *fresh;
+
+	lockdep_assert_held_write(&device->hw_access);
+	if (!device->bar0 || !bar->start ||
+	    bar->flags & (IORESOURCE_UNSET | IORESOURCE_DISABLED) ||
+	    resource_size(bar) < BAR0_MIN_SIZE)
+		return;
+	fresh = ioremap(bar->start, resource_size(bar));
+	if (!fresh)
+		return;
+	iounmap(device->bar0);
+	device->bar0 = fresh;
+	device->bar0_start = bar->start;
+	device->bar0_len = resource_size(bar);
+	nvdebug_info_ratelimit(&device->gpu, "BAR0 has moved to %pa\n",
+			       &device->bar0_start);
+}
+
+void nvdebug_device_follow_registers(struct nvdebug_device *device)
+{
+	struct resource bar;
+
+	/* a driver change does it itself; the lock is that of whoever moves it */
+	if (!device_registers_moved(device) || READ_ONCE(device->changing) ||
+	    !device_trylock(device->dev))
+		return;
+	bar = *device->bar[0];
+	device_unlock(device->dev);
+	if (down_write_killable(&device->hw_access))
+		return;
+	device_map_anew(device, &bar);
+	up_write(&device->hw_access);
+}
+
+/* The same with the lock, and before leases are undone where they are now. */
+static void device_follow_locked(struct nvdebug_device *device)
+{
+	device_lock_assert(device->dev);
+	if (!device_registers_moved(device))
+		return;
+	down_write(&device->hw_access);
+	device_map_anew(device, device->bar[0]);
+	up_write(&device->hw_access);
+}
+
 /* The driver. */
 
 /*
  * Drivers that hand a device to user space or a guest without managing its DMA:
- * Linux drivers/xen/xen-pciback, drivers/uio, and DPDK's igb_uio.
+ * Linux drivers/xen/xen-pciback, drivers/uio, and DPDK's igb_uio. pci-stub keeps
+ * a device for a guest, and has a flag for that from 5.19 on.
  */
 static const char * const foreign_drivers[] = {
-	"pciback", "uio_pci_generic", "igb_uio", "uio_pdrv_genirq",
-	"uio_dmem_genirq",
+	"pciback", "pci-stub", "uio_pci_generic", "igb_uio",
+	"uio_pdrv_genirq", "uio_dmem_genirq",
 };
 
 bool nvdebug_device_is_assigned(const struct nvdebug_device *device)
@@ -40,54 +160,67 @@ bool nvdebug_device_is_assigned(const struct nvdebug_device *device)
 				       driver->name) >= 0);
 }
 
+static const char changing[] = "a driver is being bound or unbound";
+
 static const char *device_why_busy(const struct nvdebug_device *device)
 {
 	lockdep_assert_held(&device->hw_access);
 	if (nvdebug_device_is_assigned(device))
 		return "given to a program or virtual machine";
 	if (device->driver && !device->driver_runs)
-		return "a driver is being bound or unbound";
+		return changing;
 	return NULL;
 }
 
-/* Also where nothing was accessed: a driver change waits for every reader. */
-static void device_end_access(struct nvdebug_device *device)
-{
-	up_read(&device->hw_access);
-	wake_up(&device->hw_access_ended);
-}
-
+/*
+ * Files that every user may open ask this. While the driver changes they get an
+ * answer without the lock: their opens must not keep the change waiting.
+ */
 int nvdebug_device_why_busy(struct nvdebug_device *device, const char **why)
 {
+	*why = changing;
+	if (READ_ONCE(device->changing))
+		return 0;
 	if (down_read_killable(&device->hw_access))
 		return -EINTR;
 	*why = device_why_busy(device);
-	device_end_access(device);
+	up_read(&device->hw_access);
 	return 0;
 }
 
-int nvdebug_device_driver_name(struct nvdebug_device *device, char *name,
-			       size_t size)
+void nvdebug_device_driver_name(struct nvdebug_device *device, char *name,
+				size_t size)
 {
-	if (down_read_killable(&device->hw_access))
-		return -EINTR;
-	/* the driver cannot be unbound while hw_access is held */
-	strscpy(name, device->driver ? device->driver->name : "-", size);
-	device_end_access(device);
-	return 0;
+	spin_lock(&device->name_lock);
+	strscpy(name, device->driver_name, size);
+	spin_unlock(&device->name_lock);
 }
 
+void nvdebug_device_note_driver(struct nvdebug_device *device,
+				struct device_driver *driver, bool runs)
+{
+	device_lock_assert(device->dev);
+	WRITE_ONCE(device->driver, driver);
+	device->driver_runs = runs;
+	spin_lock(&device->name_lock);
+	strscpy(device->driver_name, driver ? driver->name : "-",
+		sizeof(device->driver_name));
+	spin_unlock(&device->name_lock);
+}
+
+/*
+ * After @meanwhile no lease is left to be undone, so later readers can wait in
+ * the queue of hw_access behind this. It waits for earlier readers only.
+ */
 void nvdebug_device_change_driver(struct nvdebug_device *device,
 				  struct device_driver *driver, bool runs,
 				  void (*meanwhile)(struct nvdebug_device *device))
 {
-	device_lock_assert(device->dev);
 	WRITE_ONCE(device->changing, true);
+	device_follow_locked(device);
 	meanwhile(device);
-	wait_event(device->hw_access_ended,
-		   down_write_trylock(&device->hw_access));
-	WRITE_ONCE(device->driver, driver);
-	device->driver_runs = runs;
+	down_write(&device->hw_access);
+	nvdebug_device_note_driver(device, driver, runs);
 	device->bus->driver_changed(device);
 	device->driver_changes++;
 	WRITE_ONCE(device->changing, false);
@@ -102,7 +235,7 @@ static int device_keep_awake(struct nvdebug_device *device)
 	struct device *dev = device->dev;
 
 	if (device_why_busy(device)) {
-		device_end_access(device);
+		up_read(&device->hw_access);
 		return -EBUSY;
 	}
 	/*
@@ -113,7 +246,8 @@ static int device_keep_awake(struct nvdebug_device *device)
 	device->bus->hold(device);
 	pm_runtime_get_noresume(dev);
 	pm_runtime_barrier(dev);
-	if (!pm_runtime_suspended(dev) && device->bus->is_awake(device))
+	if (!pm_runtime_suspended(dev) && device->bus->is_awake(device) &&
+	    !device_registers_moved(device))
 		return 0;
 	nvdebug_gpu_end(&device->gpu);
 	return -ENODEV;
@@ -168,7 +302,7 @@ void nvdebug_gpu_end(struct nvdebug_gpu *gpu)
 	/* not _noidle: a delayed suspend should happen now */
 	pm_runtime_put(device->dev);
 	device->bus->release(device);
-	device_end_access(device);
+	up_read(&device->hw_access);
 }
 
 int nvdebug_gpu_check_stop(const struct nvdebug_gpu *gpu)
@@ -182,54 +316,7 @@ int nvdebug_gpu_check_stop(const struct nvdebug_gpu *gpu)
 	return READ_ONCE(device->changing) ? -ECANCELED : 0;
 }
 
-/* Registers. */
-
-/* All registers that any supported chip has are below this. */
-#define BAR0_MIN_SIZE	SZ_16M
-
-int nvdebug_device_map_registers(struct nvdebug_device *device)
-{
-	const struct resource *bar = device->bar[0];
-	struct nvdebug_gpu *gpu = &device->gpu;
-	int ret;
-
-	if (!bar || !bar->start) {
-		nvdebug_warn_ratelimit(gpu, "no BAR0: left alone\n");
-		return -ENODEV;
-	}
-	device->bar0_len = resource_size(bar);
-	if (device->bar0_len < BAR0_MIN_SIZE) {
-		nvdebug_warn_ratelimit(gpu,
-				       "BAR0 has only %pa bytes: left alone\n",
-				       &device->bar0_len);
-		return -ENODEV;
-	}
-
-	ret = device->bus->enable(device);
-	if (ret) {
-		nvdebug_warn_ratelimit(gpu,
-				       "cannot enable memory decoding (%d): left alone\n",
-				       ret);
-		return ret;
-	}
-
-	/* Not requested: the region belongs to the driver. */
-	device->bar0 = ioremap(bar->start, device->bar0_len);
-	if (!device->bar0) {
-		nvdebug_warn_ratelimit(gpu, "cannot map BAR0: left alone\n");
-		device->bus->disable(device);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-void nvdebug_device_unmap_registers(struct nvdebug_device *device)
-{
-	if (device->bar0)
-		iounmap(device->bar0);
-	device->bar0 = NULL;
-	device->bus->disable(device);
-}
+/* Access to registers. */
 
 static bool is_register(const struct nvdebug_device *device, u32 offset)
 {

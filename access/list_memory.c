@@ -6,8 +6,10 @@
 #include <linux/device.h>
 #include <linux/dma-mapping.h>
 #include <linux/err.h>
+#include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 
 #include "access/bus.h"
 #include "access/device.h"
@@ -19,7 +21,8 @@ struct dma_list {
 	struct nvdebug_list_memory base;
 	__le32 *words;
 	dma_addr_t dma;
-	phys_addr_t phys;	/* of base.addr when allocated */
+	struct nvdebug_device *device;
+	struct nvdebug_own_memory own;
 };
 
 static int dma_list_alloc(struct nvdebug_device *device, struct dma_list *list)
@@ -60,10 +63,10 @@ static int dma_list_check_address(struct nvdebug_gpu *gpu,
 
 	if (!found)
 		return -ENOMEM;
-	ret = nvdebug_sysmem_phys(gpu, list->base.addr, &list->phys);
+	ret = nvdebug_sysmem_phys(gpu, list->base.addr, &list->own.phys);
 	if (ret)
 		goto out;
-	ret = nvdebug_sysmem_read(gpu, list->base.addr, found, n);
+	ret = nvdebug_sysmem_read_any(gpu, list->base.addr, found, n);
 	if (ret)
 		goto out;
 	if (memcmp(found, words, n * sizeof(u32)))
@@ -104,6 +107,12 @@ nvdebug_list_memory_alloc(struct nvdebug_gpu *gpu, const u32 *words, u32 count,
 	if (ret)
 		goto err_free_words;
 
+	list->device = device;
+	list->own.addr = list->base.addr;
+	list->own.bytes = list->base.bytes;
+	spin_lock(&device->own_lock);
+	list_add(&list->own.node, &device->own);
+	spin_unlock(&device->own_lock);
 	if (device->bus->start_dma(device))
 		device->started_dma = true;
 	device->lists++;
@@ -116,6 +125,14 @@ err_free:
 	return ERR_PTR(ret);
 }
 
+/* It is not the module's to read any more. */
+static void dma_list_disown(struct dma_list *list)
+{
+	spin_lock(&list->device->own_lock);
+	list_del(&list->own.node);
+	spin_unlock(&list->device->own_lock);
+}
+
 void nvdebug_list_memory_free(struct nvdebug_gpu *gpu,
 			      struct nvdebug_list_memory *memory)
 {
@@ -124,6 +141,7 @@ void nvdebug_list_memory_free(struct nvdebug_gpu *gpu,
 	phys_addr_t phys;
 
 	lockdep_assert_held(&gpu->lock);
+	dma_list_disown(list);
 	/* before the memory is freed, in case Host still reads it */
 	if (!--device->lists && device->started_dma) {
 		device->started_dma = false;
@@ -134,16 +152,19 @@ void nvdebug_list_memory_free(struct nvdebug_gpu *gpu,
 	 * through the DMA API would be a bug.
 	 */
 	if (!nvdebug_sysmem_phys(gpu, list->base.addr, &phys) &&
-	    phys == list->phys)
+	    phys == list->own.phys)
 		dma_list_free_words(device, list);
 	else
 		nvdebug_err_ratelimit(gpu,
-				      "%zu bytes of memory are lost: the GPU's addresses changed under a runlist\n",
+				      "%zu bytes of memory are lost: the GPU's addresses changed under a runlist, or a reset blocks them\n",
 				      list->base.bytes);
 	kfree(list);
 }
 
 void nvdebug_list_memory_abandon(struct nvdebug_list_memory *memory)
 {
-	kfree(container_of(memory, struct dma_list, base));
+	struct dma_list *list = container_of(memory, struct dma_list, base);
+
+	dma_list_disown(list);
+	kfree(list);
 }

@@ -182,7 +182,7 @@ static int request_start(struct nvdebug_session *s,
 		if (nvdebug_mem_place(s->base.gpu, req->aperture) ==
 		    NVDEBUG_PLACE_VIDEO)
 			return 0;
-		ret = nvdebug_sysmem_read(s->base.gpu, wanted_addr(req),
+		ret = nvdebug_sysmem_read(&s->base, wanted_addr(req),
 					  req->buf + done, req->words - done);
 	}
 	return request_end(s, req, ret);
@@ -574,7 +574,7 @@ int nvdebug_mem_write(struct nvdebug_mem *mem,
 	    NVDEBUG_PLACE_VIDEO)
 		ret = write_video_again(s, change);
 	else
-		ret = nvdebug_sysmem_write(s->base.gpu, change);
+		ret = nvdebug_sysmem_write(&s->base, change);
 	if (!ret)
 		nvdebug_table_cache_change(&s->tables, change->aperture,
 					   change->addr, change->value);

@@ -13,12 +13,12 @@ struct nvdebug_params nvdebug_params = {
 };
 
 /* By enum nvdebug_pram_window. */
-static const char * const pram_windows[] = { "auto", "never", "always" };
+static const char * const pram_windows[] = { "auto", "never" };
 
 static char *pram_window = "auto";
 module_param(pram_window, charp, 0444);
 MODULE_PARM_DESC(pram_window,
-		 "May the window into video memory be moved? auto (default): while no driver is bound; never; always: DANGEROUS with a driver, whose page tables may then go to the wrong place in video memory");
+		 "May the window into video memory be moved? auto (default): while no driver is bound; never");
 module_param_named(burst_us, nvdebug_params.burst_us, uint, 0444);
 MODULE_PARM_DESC(burst_us,
 		 "Microseconds after which reading through that window turns interrupts on for a moment (default: 300)");
@@ -39,7 +39,7 @@ int nvdebug_params_check(void)
 	int window = sysfs_match_string(pram_windows, pram_window);
 
 	if (window < 0) {
-		pr_err("pram_window=%s: must be auto, never or always\n",
+		pr_err("pram_window=%s: must be auto or never\n",
 		       pram_window);
 		return -EINVAL;
 	}

@@ -11,7 +11,6 @@
 enum nvdebug_pram_window {
 	NVDEBUG_WINDOW_AUTO,	/* while no driver is bound */
 	NVDEBUG_WINDOW_NEVER,
-	NVDEBUG_WINDOW_ALWAYS,
 };
 
 struct nvdebug_params {

@@ -4,11 +4,11 @@
 #include <linux/lockdep.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
-#include <linux/security.h>
 #include <linux/time64.h>
 
 #include "access/change.h"
 #include "access/device.h"
+#include "access/lockdown.h"
 #include "access/params.h"
 #include "access/pramin.h"
 #include "chips/chips.h"
@@ -23,21 +23,17 @@
 /* Does not access the GPU. The driver is stable under hw_access. */
 static const char *window_never_moves(const struct nvdebug_gpu *gpu)
 {
-	switch (nvdebug_params.pram_window) {
-	case NVDEBUG_WINDOW_NEVER:
+	if (nvdebug_params.pram_window == NVDEBUG_WINDOW_NEVER)
 		return "pram_window=never";
-	case NVDEBUG_WINDOW_ALWAYS:
-		return NULL;
-	default:
-		return READ_ONCE(nvdebug_device(gpu)->driver) ? "a driver is bound" : NULL;
-	}
+	return READ_ONCE(nvdebug_device(gpu)->driver) ? "a driver is bound" : NULL;
 }
 
-const char *nvdebug_window_forbidden(const struct nvdebug_gpu *gpu)
+const char *nvdebug_window_forbidden(const struct nvdebug_gpu *gpu, bool ask)
 {
 	const char *why = window_never_moves(gpu);
 
-	if (!why && security_locked_down(LOCKDOWN_PCI_ACCESS))
+	if (!why && (ask ? nvdebug_locked_down(LOCKDOWN_PCI_ACCESS) :
+			   nvdebug_known_locked_down(LOCKDOWN_PCI_ACCESS)))
 		why = "kernel lockdown";
 	return why;
 }
@@ -45,13 +41,12 @@ const char *nvdebug_window_forbidden(const struct nvdebug_gpu *gpu)
 bool nvdebug_pramin_may_move(const struct nvdebug_pramin *p)
 {
 	return p->restoring ? !window_never_moves(p->gpu) :
-			      !nvdebug_window_forbidden(p->gpu);
+			      !nvdebug_window_forbidden(p->gpu, true);
 }
 
 bool nvdebug_pramin_is_shared(const struct nvdebug_pramin *p)
 {
-	return READ_ONCE(nvdebug_device(p->gpu)->driver) &&
-	       nvdebug_params.pram_window != NVDEBUG_WINDOW_ALWAYS;
+	return READ_ONCE(nvdebug_device(p->gpu)->driver);
 }
 
 static u64 offset_in_mib(u64 addr)

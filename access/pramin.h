@@ -8,7 +8,7 @@
  * one, and writes page tables and instance blocks through the window. If the
  * module had moved it, such a write would go elsewhere in video memory, and
  * reading the register would not reveal that. So the window is moved only while
- * no driver is bound, unless pram_window=always.
+ * no driver is bound.
  *
  * It is moved for one burst at a time: under gpu->lock and with interrupts off,
  * save the register, move the window, read a few words, read the register back,
@@ -50,14 +50,13 @@ void nvdebug_pramin_read_register(struct nvdebug_pramin *p);
 u64 nvdebug_pramin_covers(const struct nvdebug_pramin *p, u32 position,
 			  u64 addr);
 /*
- * May the window be moved? Not with a driver bound (unless pram_window=always),
- * with pram_window=never, or under lockdown, which does not apply to restoring
- * state (p->restoring).
+ * May the window be moved? Not with a driver bound, with pram_window=never, or
+ * under lockdown, which does not apply to restoring state (p->restoring).
  */
 bool nvdebug_pramin_may_move(const struct nvdebug_pramin *p);
 /*
- * May a driver move it at any time (unless pram_window=always)? Then nothing is
- * written through it, and what is read is read twice.
+ * May a driver move it at any time? Then nothing is written through it, and what
+ * is read is read twice.
  */
 bool nvdebug_pramin_is_shared(const struct nvdebug_pramin *p);
 /* Can the window be moved to @addr? */
@@ -87,7 +86,10 @@ int __must_check nvdebug_pramin_write(struct nvdebug_pramin *p, u32 position,
 /* Attempts if the window is moved by others. */
 #define NVDEBUG_PRAMIN_TRIES	3
 
-/* Why the PRAMIN window may not be moved, or NULL if it may. */
-const char *nvdebug_window_forbidden(const struct nvdebug_gpu *gpu);
+/*
+ * Why the PRAMIN window may not be moved, or NULL if it may. Without @ask
+ * lockdown counts only if it is known, and the kernel writes no line to its log.
+ */
+const char *nvdebug_window_forbidden(const struct nvdebug_gpu *gpu, bool ask);
 
 #endif

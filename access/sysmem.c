@@ -4,9 +4,11 @@
 #include <linux/iommu.h>
 #include <linux/ioport.h>
 #include <linux/kernel.h>
+#include <linux/list.h>
 #include <linux/memory_hotplug.h>
 #include <linux/page-flags.h>
 #include <linux/sched.h>
+#include <linux/spinlock.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
@@ -15,6 +17,7 @@
 #endif
 
 #include "access/device.h"
+#include "access/lockdown.h"
 #include "access/sysmem.h"
 #include "chips/chips.h"
 #include "compat/compat.h"
@@ -143,8 +146,8 @@ static int sysmem_read_page(struct nvdebug_gpu *gpu, struct page *page,
 	return ret ? -EFAULT : 0;
 }
 
-int nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
-			size_t words)
+int nvdebug_sysmem_read_any(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
+			    size_t words)
 {
 	size_t bytes = words * sizeof(u32);
 	size_t done, n, i;
@@ -170,6 +173,54 @@ int nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
 	for (i = 0; i < words; i++)
 		le32_to_cpus(&buf[i]);
 	return 0;
+}
+
+/* Is it all in a list of the module's own, which is where it was allocated? */
+static bool sysmem_is_own(struct nvdebug_gpu *gpu, u64 bus, size_t bytes)
+{
+	struct nvdebug_device *device = nvdebug_device(gpu);
+	struct nvdebug_own_memory *own;
+	phys_addr_t was = 0, phys;
+	bool found = false;
+	u64 addr = 0;
+
+	spin_lock(&device->own_lock);
+	list_for_each_entry(own, &device->own, node) {
+		if (bus < own->addr || bus - own->addr > own->bytes ||
+		    bytes > own->bytes - (bus - own->addr))
+			continue;
+		addr = own->addr;
+		was = own->phys;
+		found = true;
+		break;
+	}
+	spin_unlock(&device->own_lock);
+	return found && !nvdebug_sysmem_phys(gpu, addr, &phys) && phys == was;
+}
+
+/*
+ * An address that comes from the GPU gives no right to what is there. While a
+ * driver is bound, its registers and tables lead to memory of that driver. When
+ * it has gone they lead to whoever has that memory since.
+ */
+static int sysmem_check_allowed(const struct nvdebug_mem *mem, u64 bus,
+				size_t bytes)
+{
+	if (sysmem_is_own(mem->gpu, bus, bytes))
+		return 0;
+	if (!READ_ONCE(nvdebug_device(mem->gpu)->driver))
+		return -EOPNOTSUPP;
+	if (!mem->restoring && nvdebug_locked_down(LOCKDOWN_KCORE))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+int nvdebug_sysmem_read(const struct nvdebug_mem *mem, u64 bus, u32 *buf,
+			size_t words)
+{
+	int ret = sysmem_check_allowed(mem, bus, words * sizeof(u32));
+
+	return ret ? ret : nvdebug_sysmem_read_any(mem->gpu, bus, buf, words);
 }
 
 /* Can memory be written that the GPU reads without snooping? */
@@ -232,15 +283,20 @@ static int sysmem_replace_word(void *map,
 	return ret;
 }
 
-int nvdebug_sysmem_write(struct nvdebug_gpu *gpu,
+int nvdebug_sysmem_write(const struct nvdebug_mem *mem,
 			 const struct nvdebug_mem_change *change)
 {
 	bool coherent = change->aperture == NV_APERTURE_COH;
-	struct page *page = sysmem_page(gpu, change->addr);
+	struct nvdebug_gpu *gpu = mem->gpu;
+	struct page *page;
 	u32 word;
 	void *map;
 	int ret;
 
+	ret = sysmem_check_allowed(mem, change->addr, sizeof(u32));
+	if (ret)
+		return ret;
+	page = sysmem_page(gpu, change->addr);
 	if (!page)
 		return -EFAULT;
 	if (!coherent && !cache_can_write_back(gpu))
@@ -257,7 +313,7 @@ int nvdebug_sysmem_write(struct nvdebug_gpu *gpu,
 	sysmem_unmap_page(gpu, map);
 	if (ret)
 		return ret;
-	ret = nvdebug_sysmem_read(gpu, change->addr, &word, 1);
+	ret = nvdebug_sysmem_read_any(gpu, change->addr, &word, 1);
 	if (ret)
 		return ret;
 	return word == change->value ? 0 : -EIO;

@@ -12,9 +12,17 @@
 
 struct nvdebug_gpu;
 
-/* Errors as nvdebug_mem_read(). May sleep. */
-int __must_check nvdebug_sysmem_read(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
-				     size_t words);
+/*
+ * Read words that a driver has put there, or the module: only while a driver is
+ * bound and kernel lockdown allows reading the kernel's memory, which it need
+ * not for restoring state, or in memory of override lists. Else -EOPNOTSUPP.
+ * Other errors as nvdebug_mem_read(). May sleep.
+ */
+int __must_check nvdebug_sysmem_read(const struct nvdebug_mem *mem, u64 bus,
+				     u32 *buf, size_t words);
+/* The same without a question, for addresses that the module has made. */
+int __must_check nvdebug_sysmem_read_any(struct nvdebug_gpu *gpu, u64 bus,
+					 u32 *buf, size_t words);
 /* Physical address of a bus address, for one page. -EFAULT: not mapped. */
 int __must_check nvdebug_sysmem_phys(struct nvdebug_gpu *gpu, u64 bus,
 				     phys_addr_t *phys);
@@ -26,9 +34,10 @@ int __must_check nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma,
 					u64 *address);
 /*
  * Write one word if it and its guards are as expected, else -EBUSY. -EOPNOTSUPP
- * if the GPU does not snoop and the cache cannot be written back.
+ * where nothing may be read, and if the GPU does not snoop and the cache cannot
+ * be written back.
  */
-int __must_check nvdebug_sysmem_write(struct nvdebug_gpu *gpu,
+int __must_check nvdebug_sysmem_write(const struct nvdebug_mem *mem,
 				      const struct nvdebug_mem_change *change);
 
 #endif

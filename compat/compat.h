@@ -62,16 +62,4 @@ iommu_driver_get_domain_for_dev(struct device *dev)
 #define nvdebug_assign_str(dst, src)	__assign_str(dst, src)
 #endif
 
-/* From 6.3 on, iommu_map() has a parameter of allocation flags. */
-static inline int nvdebug_iommu_map(struct iommu_domain *domain,
-				    unsigned long iova, phys_addr_t phys,
-				    size_t size, int prot)
-{
-#ifdef NVDEBUG_HAVE_IOMMU_MAP_GFP
-	return iommu_map(domain, iova, phys, size, prot, GFP_KERNEL);
-#else
-	return iommu_map(domain, iova, phys, size, prot);
-#endif
-}
-
 #endif

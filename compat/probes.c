@@ -45,6 +45,7 @@ static inline struct iommu_domain *probe(struct device *dev)
 static const char probe[] __maybe_unused = EXPANDED(__assign_str(dst));
 #endif
 
+/* For a test module, tests/module/test_modules/iommuremap.c. */
 #ifdef PROBE_IOMMU_MAP_GFP
 static inline int probe(struct iommu_domain *domain, phys_addr_t phys)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/kernel.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/seq_buf.h>
 
 #include "control/lease.h"
@@ -11,12 +12,14 @@
 
 int nvdebug_leases_init(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 {
-	/* nvdebug_leases_end_all() may hold it for long */
 	if (mutex_lock_killable(&gpu->leases_lock))
 		return -EINTR;
 	mutex_init(&leases->lock);
 	INIT_LIST_HEAD(&leases->undos);
 	leases->count = 0;
+	leases->visited = false;
+	/* a turn that has begun need not come here: no lease can be taken */
+	leases->turn = gpu->leases_turn;
 	list_add_tail(&leases->node, &gpu->leases);
 	mutex_unlock(&gpu->leases_lock);
 	return 0;
@@ -101,7 +104,7 @@ static int leases_begin_undo(struct nvdebug_gpu *gpu)
 
 /*
  * The last one first. Not interruptible. hw_access is taken inside of
- * leases->lock, here as by requests.
+ * leases->lock, here as by requests, and leases_lock inside of all.
  */
 static void leases_undo(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 {
@@ -128,29 +131,63 @@ static void leases_undo(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 	leases->count = 0;
 }
 
-void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
+/* Returns false while nvdebug_leases_end_all() is about to lock it. */
+static bool leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 {
+	bool visited;
+
 	mutex_lock(&leases->lock);
 	leases_undo(leases, gpu);
-	mutex_unlock(&leases->lock);
-	/*
-	 * It stays in the list until it has ended, so that
-	 * nvdebug_leases_end_all() waits for that.
-	 */
 	mutex_lock(&gpu->leases_lock);
-	list_del(&leases->node);
+	visited = leases->visited;
+	if (!visited)
+		list_del(&leases->node);
 	mutex_unlock(&gpu->leases_lock);
+	mutex_unlock(&leases->lock);
+	return !visited;
+}
+
+void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
+{
+	/* each time round, whoever visits it gets its lock next */
+	while (!leases_end(leases, gpu))
+		cond_resched();
 	mutex_destroy(&leases->lock);
 }
 
-void nvdebug_leases_end_all(struct nvdebug_gpu *gpu)
+/* Find an open file that this turn has not visited. */
+static struct nvdebug_leases *leases_next(struct nvdebug_gpu *gpu, u32 turn)
 {
 	struct nvdebug_leases *leases;
 
+	lockdep_assert_held(&gpu->leases_lock);
+	list_for_each_entry(leases, &gpu->leases, node)
+		if (leases->turn != turn)
+			return leases;
+	return NULL;
+}
+
+/*
+ * The undo of a file may take seconds. Only its own close waits for that, and
+ * in turn an end that has begun is waited for here.
+ */
+void nvdebug_leases_end_all(struct nvdebug_gpu *gpu)
+{
+	struct nvdebug_leases *leases;
+	u32 turn;
+
 	mutex_lock(&gpu->leases_lock);
-	list_for_each_entry(leases, &gpu->leases, node) {
+	turn = ++gpu->leases_turn;
+	while ((leases = leases_next(gpu, turn))) {
+		leases->turn = turn;
+		leases->visited = true;
+		mutex_unlock(&gpu->leases_lock);
+
 		mutex_lock(&leases->lock);
 		leases_undo(leases, gpu);
+		mutex_lock(&gpu->leases_lock);
+		leases->visited = false;
+		/* it is not freed before leases_lock is free */
 		mutex_unlock(&leases->lock);
 	}
 	mutex_unlock(&gpu->leases_lock);

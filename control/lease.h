@@ -18,7 +18,11 @@ struct seq_buf;
 
 /* The leases of an open file of a control. */
 struct nvdebug_leases {
+	/* All three under gpu->leases_lock. */
 	struct list_head node;	/* in gpu->leases */
+	u32 turn;	/* of gpu->leases_turn: the last that came here */
+	bool visited;	/* by nvdebug_leases_end_all(): not to be freed */
+
 	struct mutex lock;	/* serialises requests, for their order */
 	struct list_head undos;	/* last one first */
 	unsigned int count;
@@ -44,9 +48,10 @@ int __must_check nvdebug_request(struct nvdebug_gpu *gpu,
 void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu);
 
 /*
- * Undo the leases of all open files; the files can then be used for others.
- * Before a driver is bound or unbound: what was changed is the present owner's,
- * and the next one uses the same ids.
+ * Undo the leases of all open files; the files can then be used for others. One
+ * call at a time, while no lease can be taken. Before a driver is bound or
+ * unbound: the changes are the present owner's, and the next one uses the same
+ * ids.
  */
 void nvdebug_leases_end_all(struct nvdebug_gpu *gpu);
 

@@ -7,6 +7,7 @@
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/seq_buf.h>
+#include <linux/string.h>
 
 #include "chips/chips.h"
 #include "control/controls.h"
@@ -24,11 +25,15 @@
 #include "state/resolve.h"
 #include "state/runlist.h"
 
-/* Word 0 of a header of the TSG, which may be listed several times. */
+/*
+ * A header of the TSG, which may be listed several times. Word 0 is written, if
+ * the other words are still those of this header.
+ */
 struct tsg_header {
 	u64 addr;
 	u32 old;
 	u32 new;
+	u32 rest[NVDEBUG_ENTRY_WORDS - 1];
 };
 
 /* Saved by a lease: far more than any driver uses. */
@@ -156,6 +161,8 @@ static int list_find_headers(struct timeslice_request *req)
 		header->old = word[0];
 		header->new = ops->set_timeslice(word[0], req->timeout,
 						 req->scale);
+		memcpy(header->rest, word + 1,
+		       (ops->entry_words - 1) * sizeof(u32));
 	}
 	return 0;
 }
@@ -190,14 +197,23 @@ static int header_write_word(struct timeslice_edit *edit,
 			     const struct tsg_header *header, u32 expected,
 			     u32 value)
 {
+	struct nvdebug_mem_guard guard[NVDEBUG_ENTRY_WORDS - 1];
 	const struct nvdebug_mem_change change = {
 		.addr = header->addr,
 		.aperture = edit->loc.aperture,
 		.expected = expected,
 		.value = value,
+		.guard = guard,
+		.guards = edit->gpu->chip->runlist->entry_words - 1,
 	};
+	u32 i;
 	int ret;
 
+	for (i = 0; i < change.guards; i++)
+		guard[i] = (struct nvdebug_mem_guard) {
+			.addr = header->addr + (i + 1) * sizeof(u32),
+			.value = header->rest[i],
+		};
 	ret = nvdebug_mem_write(edit->mem, &change);
 	if (!ret)
 		trace_timeslice(edit->gpu, edit->runlist->id,

@@ -39,9 +39,9 @@ struct nvdebug_gpu {
 	struct mutex lock;
 	struct list_head overrides;	/* under lock, see state/override.h */
 	u64 overrides_made;		/* under lock: total count */
-	/* Taken before the lock of an open file and before hw_access. */
-	struct mutex leases_lock;
+	struct mutex leases_lock;	/* innermost: nothing waits under it */
 	struct list_head leases;	/* under leases_lock, see control/lease.h */
+	u32 leases_turn;		/* of nvdebug_leases_end_all() */
 
 	/* Set by probe/, constant until the GPU is probed again. */
 	struct nvdebug_chip_id id;

@@ -14,7 +14,9 @@ struct seq_file;
 /* First member of every snapshot. */
 struct nvdebug_snapshot {
 	size_t records;	/* set by the view */
-	bool hide;	/* print no addresses; set by the caller */
+	/* Set by the caller. */
+	bool hide;	/* print no addresses */
+	bool hide_words;	/* nor memory that was not understood */
 };
 
 struct nvdebug_view {

@@ -17,10 +17,14 @@
 #include "core/machine.h"
 #include "gpus/gpus.h"
 
+/*
+ * The virtual functions of a GPU of this host are left out: a guest may use
+ * them, and they would take the numbers of the GPUs that follow.
+ */
 static bool pci_is_gpu(const struct pci_dev *pdev)
 {
 	return pdev->vendor == PCI_VENDOR_ID_NVIDIA &&
-	       pdev->class >> 16 == PCI_BASE_CLASS_DISPLAY;
+	       pdev->class >> 16 == PCI_BASE_CLASS_DISPLAY && !pdev->is_virtfn;
 }
 
 static u64 pci_address(struct device *dev)
@@ -30,19 +34,19 @@ static u64 pci_address(struct device *dev)
 	return (u64)pci_domain_nr(pdev->bus) << 16 | pci_dev_id(pdev);
 }
 
+/*
+ * The lock excludes hotplug, and waits for a rescan in progress. It is that of
+ * all PCI hotplug, and some kernels take it with a device's lock held. So
+ * nothing but the list is touched under it.
+ */
 static void pci_scan(void)
 {
 	struct pci_dev *pdev = NULL;
 
-	/* excludes hotplug, and waits for a rescan in progress */
 	pci_lock_rescan_remove();
-	for_each_pci_dev(pdev) {
-		if (!pci_is_gpu(pdev))
-			continue;
-		device_lock(&pdev->dev);
-		nvdebug_gpus_add(&nvdebug_bus_pci, &pdev->dev);
-		device_unlock(&pdev->dev);
-	}
+	for_each_pci_dev(pdev)
+		if (pci_is_gpu(pdev))
+			nvdebug_gpus_found(&nvdebug_bus_pci, &pdev->dev);
 	pci_unlock_rescan_remove();
 }
 
@@ -63,6 +67,7 @@ static int pci_event(struct notifier_block *block, unsigned long event,
 		nvdebug_gpus_scan_later();
 		break;
 	case BUS_NOTIFY_DEL_DEVICE:
+	case BUS_NOTIFY_REMOVED_DEVICE:
 		nvdebug_gpus_remove(dev);
 		break;
 	default:
@@ -196,11 +201,8 @@ static const struct pci_device_id coherent[] = {
 
 static const char *pci_unsupported(struct nvdebug_device *device)
 {
-	struct pci_dev *pdev = to_pci_dev(device->dev);
-
-	if (pci_match_id(coherent, pdev))
-		return "memory coherent with the CPU's";
-	return pdev->is_virtfn ? "virtual function" : NULL;
+	return pci_match_id(coherent, to_pci_dev(device->dev)) ?
+		       "memory coherent with the CPU's" : NULL;
 }
 
 static void pci_show_info(struct seq_file *m,

@@ -68,11 +68,8 @@ static u64 platform_address(struct device *dev)
 
 static int platform_add(struct device *dev, void *data)
 {
-	if (!platform_is_gpu(dev))
-		return 0;
-	device_lock(dev);
-	nvdebug_gpus_add(&nvdebug_bus_platform, dev);
-	device_unlock(dev);
+	if (platform_is_gpu(dev))
+		nvdebug_gpus_found(&nvdebug_bus_platform, dev);
 	return 0;
 }
 
@@ -94,7 +91,6 @@ static int platform_event(struct notifier_block *block, unsigned long event,
 		nvdebug_gpus_scan_later();
 		break;
 	case BUS_NOTIFY_DEL_DEVICE:
-	/* a concurrent scan can find it until here */
 	case BUS_NOTIFY_REMOVED_DEVICE:
 		nvdebug_gpus_remove(dev);
 		break;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <linux/device.h>
-#include <linux/err.h>
-#include <linux/jiffies.h>
 #include <linux/ratelimit.h>
 #include <linux/slab.h>
-#include <linux/wait.h>
+#include <linux/string.h>
 
 #include "access/bar_finds.h"
 #include "access/bus.h"
@@ -18,6 +16,16 @@
 #include "host/override_list.h"
 #include "probe/modes.h"
 #include "probe/probe.h"
+
+/* Is its identity known from the bus alone, and the GPU not to be accessed? */
+static bool is_unsupported(struct nvdebug_device *device)
+{
+	const char *why = device->bus->unsupported(device);
+
+	if (why)
+		nvdebug_probe_reset(&device->gpu, why);
+	return why;
+}
 
 /* -EAGAIN: suspended, assigned to user space or closed. */
 static int gpu_probe(struct nvdebug_device *device)
@@ -36,8 +44,8 @@ static int gpu_probe(struct nvdebug_device *device)
 	}
 	ret = nvdebug_device_map_registers(device);
 	if (ret)
-		goto err_forget;
-	ret = nvdebug_probe_chip(gpu, device->bus->unsupported(device));
+		goto err_reset;
+	ret = nvdebug_probe_chip(gpu);
 	if (ret)
 		goto err_unmap;
 	closed = gpu->chip ? nvdebug_modes_read(gpu, &gpu->modes) : NULL;
@@ -56,7 +64,7 @@ static int gpu_probe(struct nvdebug_device *device)
 
 err_unmap:
 	nvdebug_device_unmap_registers(device);
-err_forget:
+err_reset:
 	nvdebug_probe_reset(gpu, ret == -ENOMEM ? "no memory to look at it" :
 						   "it does not answer");
 	nvdebug_gpu_end(gpu);
@@ -73,8 +81,6 @@ static void chip_id_hint(struct nvdebug_device *device)
 	if (gpu->id.chip)
 		return;
 	gpu->id.chip = device->bus->chip_id_hint(device);
-	if (!gpu->id.chip)
-		return;
 	chip = nvdebug_chip_find(gpu->id.chip, &gpu->chip_name);
 	gpu->generation = chip ? chip->generation : NULL;
 }
@@ -86,7 +92,7 @@ static void device_free(struct kref *ref)
 
 	nvdebug_gpu_destroy(&device->gpu);
 	nvdebug_bar_finds_free(device->bar_finds);
-	mutex_destroy(&device->identity);
+	mutex_destroy(&device->life);
 	put_device(device->dev);
 	kfree(device);
 }
@@ -105,64 +111,62 @@ struct nvdebug_device *nvdebug_device_create(const struct nvdebug_bus *bus,
 					     struct device *dev)
 {
 	struct nvdebug_device *device = kzalloc(sizeof(*device), GFP_KERNEL);
-	int ret;
 
 	if (!device)
-		return ERR_PTR(-ENOMEM);
+		return NULL;
 	nvdebug_gpu_init(&device->gpu);
 	kref_init(&device->ref);
 	INIT_LIST_HEAD(&device->node);
 	nvdebug_device_log_init(device);
 	/* once a second on average; without a line about the rest */
-	ratelimit_state_init(&device->identify_ratelimit, 5 * HZ, 5);
-	ratelimit_set_flags(&device->identify_ratelimit,
-			    RATELIMIT_MSG_ON_RELEASE);
-	mutex_init(&device->identity);
+	ratelimit_state_init(&device->probe_ratelimit, 5 * HZ, 5);
+	ratelimit_set_flags(&device->probe_ratelimit, RATELIMIT_MSG_ON_RELEASE);
+	mutex_init(&device->life);
 	init_rwsem(&device->hw_access);
-	init_waitqueue_head(&device->hw_access_ended);
+	spin_lock_init(&device->name_lock);
+	spin_lock_init(&device->own_lock);
+	INIT_LIST_HEAD(&device->own);
 	device->number = -1;
-	device->probed_at = jiffies;
 	device->bus = bus;
 	device->dev = get_device(dev);
-	/* the device lock excludes driver changes */
-	device_lock_assert(dev);
-	device->driver = dev->driver;
-	device->driver_runs = dev->driver;
-	bus->attach(device);
-
-	ret = gpu_probe(device);
-	if (ret && ret != -EAGAIN) {
-		nvdebug_device_put(device);
-		return ERR_PTR(ret);
-	}
-	if (ret)
-		chip_id_hint(device);
 	return device;
 }
 
-bool nvdebug_device_identify(struct nvdebug_device *device)
+int nvdebug_device_probe(struct nvdebug_device *device)
 {
-	int ret = -EALREADY;
+	int ret = 0;
 
-	mutex_lock(&device->identity);
-	if (!device->identified && __ratelimit(&device->identify_ratelimit))
+	/* it excludes driver changes: neither probe() nor remove() runs */
+	nvdebug_device_note_driver(device, device->dev->driver,
+				   device->dev->driver);
+	device->bus->attach(device);
+
+	if (!is_unsupported(device))
 		ret = gpu_probe(device);
-	mutex_unlock(&device->identity);
-	return !ret;
+	if (ret != -EAGAIN)
+		return ret;
+	chip_id_hint(device);
+	return 0;
 }
 
 void nvdebug_device_read_modes(struct nvdebug_device *device)
 {
 	struct nvdebug_gpu *gpu = &device->gpu;
+	struct nvdebug_modes modes;
+	const char *closed;
 
-	mutex_lock(&device->identity);
-	if (device->identified && gpu->chip && !nvdebug_gpu_begin_undo(gpu)) {
-		if (!READ_ONCE(device->gone))
-			WRITE_ONCE(device->closed,
-				   nvdebug_modes_read(gpu, &gpu->modes));
-		nvdebug_gpu_end(gpu);
+	if (!device->identified || !gpu->chip)
+		return;
+	/* nvdebug_gpu_begin() fails if it is closed, and the other would wait */
+	if (READ_ONCE(device->changing) || nvdebug_gpu_begin_undo(gpu))
+		return;
+	if (!READ_ONCE(device->gone)) {
+		closed = nvdebug_modes_read(gpu, &modes);
+		WRITE_ONCE(gpu->modes.mig, modes.mig);
+		WRITE_ONCE(gpu->modes.cc, modes.cc);
+		WRITE_ONCE(device->closed, closed);
 	}
-	mutex_unlock(&device->identity);
+	nvdebug_gpu_end(gpu);
 }
 
 static void retire_overrides(struct nvdebug_device *device)
@@ -193,10 +197,20 @@ void nvdebug_device_set_driver(struct nvdebug_device *device,
 	nvdebug_device_change_driver(device, driver, runs, retire_changes);
 }
 
+/* Does @fresh have more to show than @device? */
+static bool knows_more(const struct nvdebug_device *fresh,
+		       const struct nvdebug_device *device)
+{
+	if (device->identified)
+		return fresh->identified && fresh->gpu.gaps < device->gpu.gaps;
+	return fresh->identified ||
+	       strcmp(fresh->gpu.unsupported, device->gpu.unsupported);
+}
+
 bool nvdebug_device_replaces(struct nvdebug_device *fresh,
 			     const struct nvdebug_device *device)
 {
-	if (!fresh->identified || fresh->gpu.gaps >= device->gpu.gaps)
+	if (!knows_more(fresh, device))
 		return false;
 	fresh->number = device->number;
 	/* bus mastering is turned off when the driver is unbound, as before */
@@ -212,6 +226,4 @@ void nvdebug_device_retire(struct nvdebug_device *device)
 	down_write(&device->hw_access);
 	nvdebug_device_unmap_registers(device);
 	up_write(&device->hw_access);
-	wake_up(&device->hw_access_ended);
-	nvdebug_device_put(device);
 }

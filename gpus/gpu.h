@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Lifetime of a GPU: nvdebug_device_create() maps and probes it,
+ * Lifetime of a GPU: nvdebug_device_probe() maps and identifies it,
  * nvdebug_device_retire() ends hardware access, and the last reference frees
  * it.
  */
@@ -14,21 +14,19 @@ struct device_driver;
 struct nvdebug_bus;
 struct nvdebug_device;
 
-/*
- * Map and probe the GPU @dev. Logs why it fails. A GPU that is suspended or
- * assigned to user space is identified later.
- */
+/* Allocate it. Accesses nothing. NULL: no memory. */
 struct nvdebug_device *nvdebug_device_create(const struct nvdebug_bus *bus,
 					     struct device *dev);
-/* After its files are removed. Drops the initial reference. */
+/*
+ * Map and identify it, once, with the device lock. Fails, with a line in the
+ * log, if it is to be left alone. A GPU that is suspended, closed by a mode or
+ * assigned to user space is none of these: it is only not identified.
+ */
+int __must_check nvdebug_device_probe(struct nvdebug_device *device);
+/* End hardware access, after its files are removed. */
 void nvdebug_device_retire(struct nvdebug_device *device);
 void nvdebug_device_get(struct nvdebug_device *device);
 void nvdebug_device_put(struct nvdebug_device *device);
-/*
- * Identify a GPU that could not be identified before, unless that was tried too
- * often lately. Returns true if it succeeded now.
- */
-bool nvdebug_device_identify(struct nvdebug_device *device);
 /*
  * Set its driver (NULL: none; @runs: between its probe and remove) after ending
  * hardware accesses in progress. Only from the bus notifier, with the device
@@ -37,8 +35,8 @@ bool nvdebug_device_identify(struct nvdebug_device *device);
 void nvdebug_device_set_driver(struct nvdebug_device *device,
 			       struct device_driver *driver, bool runs);
 /*
- * Compare with @fresh, probed again while a driver is bound: if it has fewer
- * gaps, it takes over the number of @device, and true is returned.
+ * Compare @device with @fresh, the same GPU probed again. If more is known of it
+ * by now, @fresh takes over the number of @device, and true is returned.
  */
 bool nvdebug_device_replaces(struct nvdebug_device *fresh,
 			     const struct nvdebug_device *device);

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * A scan has three steps. The buses put the GPUs that are new into the list,
+ * under whatever lock of theirs keeps devices in place, and wait for nothing.
+ * Then each GPU that is wanted is probed, under the lock of its device alone.
+ * At last those that were probed get their directories.
+ *
+ * A GPU leaves the list when its files and mappings are gone, and not before:
+ * whoever changes its driver or removes it finds it there until then.
+ */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/atomic.h>
+#include <linux/delay.h>
 #include <linux/device.h>
-#include <linux/err.h>
 #include <linux/idr.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
@@ -23,45 +32,67 @@ static const struct nvdebug_bus * const buses[] = {
 
 static const struct nvdebug_publisher *publisher;
 
-/* Serialises scans. Outside of all bus locks. */
+/* Serialises scans. Outside of all locks of buses and devices. */
 static DEFINE_MUTEX(scan_lock);
 /* Of the current scan: a GPU was left out for lack of memory. */
 static int scan_error;
-/* Of the current scan: also add unknown GPUs. */
-static bool scan_new;
-/* scan_new of the next scan from the work queue. */
+/* The next scan from the work queue also adds GPUs that are not in the list. */
 static atomic_t wanted_new = ATOMIC_INIT(0);
 /* The GPUs that have a directory or are about to get one, in order. */
 static LIST_HEAD(gpus);
-/* Inside of bus locks. */
+/* Protects the list alone: nothing is waited for under it. */
 static DEFINE_MUTEX(gpus_lock);
 /* Numbers of the directories: always the lowest free one. */
 static DEFINE_IDA(numbers);
 /* Under gpus_lock: the module is unloaded, no GPU is added any more. */
 static bool leaving;
 
-static struct nvdebug_device *find_device(const struct device *dev)
-{
-	struct nvdebug_device *device;
+static void gpus_scan_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(scan_work, gpus_scan_work);
 
-	lockdep_assert_held(&gpus_lock);
-	list_for_each_entry(device, &gpus, node)
-		if (device->dev == dev)
-			return device;
-	return NULL;
+/* Not while the system sleeps: a scan enables and reads GPUs. */
+static void queue_scan(unsigned long delay)
+{
+	mod_delayed_work(system_freezable_wq, &scan_work, delay);
 }
 
-/* With a reference of its own. */
-static struct nvdebug_device *get_device_of(const struct device *dev)
+typedef bool (*device_test)(struct nvdebug_device *device, const void *data);
+
+/* Find the first GPU in the list that passes @test. Returns a reference. */
+static struct nvdebug_device *get_first(device_test test, const void *data)
 {
 	struct nvdebug_device *device;
 
 	mutex_lock(&gpus_lock);
-	device = find_device(dev);
-	if (device)
-		nvdebug_device_get(device);
+	list_for_each_entry(device, &gpus, node) {
+		if (test(device, data)) {
+			nvdebug_device_get(device);
+			mutex_unlock(&gpus_lock);
+			return device;
+		}
+	}
 	mutex_unlock(&gpus_lock);
-	return device;
+	return NULL;
+}
+
+static bool is_of(struct nvdebug_device *device, const void *dev)
+{
+	return device->dev == dev;
+}
+
+static bool is_any(struct nvdebug_device *device, const void *data)
+{
+	return true;
+}
+
+static bool take_wanted(struct nvdebug_device *device, const void *data)
+{
+	return xchg(&device->wanted, false);
+}
+
+static bool is_to_publish(struct nvdebug_device *device, const void *data)
+{
+	return device->probed && !device->published;
 }
 
 static bool is_before(const struct nvdebug_device *a, const struct nvdebug_device *b)
@@ -86,72 +117,283 @@ static void insert_device(struct nvdebug_device *device)
 	list_add_tail(&device->node, before);
 }
 
-static void remove_device(struct nvdebug_device *device)
+void nvdebug_gpus_found(const struct nvdebug_bus *bus, struct device *dev)
 {
-	lockdep_assert_held(&gpus_lock);
-	list_del(&device->node);
-	publisher->withdraw(device);
-	if (device->number >= 0)
-		ida_free(&numbers, device->number);
-	nvdebug_device_retire(device);
+	struct nvdebug_device *device = get_first(is_of, dev);
+
+	lockdep_assert_held(&scan_lock);
+	if (device) {
+		nvdebug_device_put(device);
+		return;
+	}
+	device = nvdebug_device_create(bus, dev);
+	if (!device) {
+		scan_error = -ENOMEM;
+		return;
+	}
+	device->wanted = true;
+	mutex_lock(&gpus_lock);
+	if (leaving)
+		nvdebug_device_put(device);
+	else
+		insert_device(device);
+	mutex_unlock(&gpus_lock);
 }
 
-static void add_device(const struct nvdebug_bus *bus, struct device *dev)
+/* End its files and its accesses. */
+static void end_device(struct nvdebug_device *device)
 {
-	struct nvdebug_device *device = nvdebug_device_create(bus, dev);
+	lockdep_assert_held(&device->life);
+	WRITE_ONCE(device->gone, true);
+	/* leases are undone and lists withdrawn where the registers are now */
+	nvdebug_device_follow_registers(device);
+	publisher->withdraw(device);
+	nvdebug_device_retire(device);
+	device->removed = true;
+}
 
-	lockdep_assert_held(&gpus_lock);
-	if (!IS_ERR(device))
-		insert_device(device);
-	else if (PTR_ERR(device) == -ENOMEM)
+/* End it, and take it off the list. */
+static void drop_device(struct nvdebug_device *device)
+{
+	end_device(device);
+	mutex_lock(&gpus_lock);
+	list_del(&device->node);
+	mutex_unlock(&gpus_lock);
+	if (device->number >= 0)
+		ida_free(&numbers, device->number);
+	nvdebug_device_put(device);
+}
+
+/* A scan may be busy with it, and is waited for. */
+static void remove_device(struct nvdebug_device *device)
+{
+	/* what takes long should stop now */
+	WRITE_ONCE(device->gone, true);
+	mutex_lock(&device->life);
+	if (!device->removed)
+		drop_device(device);
+	mutex_unlock(&device->life);
+}
+
+static void probe_device(struct nvdebug_device *device)
+{
+	int ret = nvdebug_device_probe(device);
+
+	device->probed = true;
+	if (!ret)
+		return;
+	if (ret == -ENOMEM)
 		scan_error = -ENOMEM;
+	drop_device(device);
 }
 
 /*
  * Probe it again, into a new struct: readers of the old one take no lock, so it
- * must not change.
+ * must not change. The lock of its device keeps its driver as it is until the
+ * new one is in the list.
  */
 static void renew_device(struct nvdebug_device *device)
 {
 	struct nvdebug_device *fresh;
+	int ret;
 
-	lockdep_assert_held(&gpus_lock);
-	fresh = nvdebug_device_create(device->bus, device->dev);
-	if (IS_ERR(fresh))
+	/* without a driver nothing has set up more registers */
+	if (device->identified && !device->driver)
 		return;
-	if (!nvdebug_device_replaces(fresh, device)) {
+	fresh = nvdebug_device_create(device->bus, device->dev);
+	if (!fresh)
+		return;
+	/* if it was not identified before, info may have another reason now */
+	ret = nvdebug_device_probe(fresh);
+	if ((ret && device->identified) ||
+	    !nvdebug_device_replaces(fresh, device)) {
 		nvdebug_device_retire(fresh);
+		nvdebug_device_put(fresh);
 		return;
 	}
-	dev_info(device->dev, "more registers answer: /proc/gpu%d is created again\n",
+	dev_info(device->dev,
+		 "what is known of it has changed: /proc/gpu%d is created again\n",
 		 device->number);
+	fresh->probed = true;
+	end_device(device);
+	mutex_lock(&gpus_lock);
 	list_replace(&device->node, &fresh->node);
-	publisher->withdraw(device);
-	nvdebug_device_retire(device);
+	mutex_unlock(&gpus_lock);
+	nvdebug_device_put(device);
 }
 
-void nvdebug_gpus_add(const struct nvdebug_bus *bus, struct device *dev)
+static void look_at(struct nvdebug_device *device)
+{
+	mutex_lock(&device->life);
+	if (!device->removed) {
+		if (!device_is_registered(device->dev))
+			drop_device(device);
+		else if (!device->probed)
+			probe_device(device);
+		else
+			renew_device(device);
+	}
+	mutex_unlock(&device->life);
+}
+
+/*
+ * A driver's probe() or remove() has the lock for as long as it runs. NVIDIA's
+ * remove() waits for the last program on the GPU, which may take hours.
+ */
+static bool lock_device(struct device *dev, unsigned long deadline)
+{
+	while (!device_trylock(dev)) {
+		if (READ_ONCE(leaving) || time_after_eq(jiffies, deadline))
+			return false;
+		msleep(20);
+	}
+	return true;
+}
+
+/* Look at all wanted GPUs. One whose lock is not free is put off. */
+static void look_at_wanted(unsigned long deadline)
 {
 	struct nvdebug_device *device;
 
+	while ((device = get_first(take_wanted, NULL))) {
+		if (lock_device(device->dev, deadline)) {
+			look_at(device);
+			device_unlock(device->dev);
+		} else {
+			device->put_off = true;
+		}
+		nvdebug_device_put(device);
+	}
+}
+
+/* Until the next try to lock a device. */
+#define PUT_OFF		(HZ / 10)
+
+static void want_put_off(void)
+{
+	struct nvdebug_device *device;
+	bool any = false;
+
 	mutex_lock(&gpus_lock);
-	device = find_device(dev);
-	if (!device && scan_new && !leaving)
-		add_device(bus, dev);
-	else if (device && xchg(&device->probe_again, false) && dev->driver)
-		renew_device(device);
+	list_for_each_entry(device, &gpus, node) {
+		if (!device->put_off)
+			continue;
+		device->put_off = false;
+		WRITE_ONCE(device->wanted, true);
+		any = true;
+	}
 	mutex_unlock(&gpus_lock);
+	if (any)
+		queue_scan(PUT_OFF);
+}
+
+/* Those that were put off keep their number. */
+static int number_all(void)
+{
+	struct nvdebug_device *device;
+	int ret = 0;
+
+	mutex_lock(&gpus_lock);
+	list_for_each_entry(device, &gpus, node) {
+		if (device->number >= 0)
+			continue;
+		ret = ida_alloc(&numbers, GFP_KERNEL);
+		if (ret < 0)
+			break;
+		device->number = ret;
+	}
+	mutex_unlock(&gpus_lock);
+	return min(ret, 0);
+}
+
+static int publish_device(struct nvdebug_device *device)
+{
+	int ret = 0;
+
+	mutex_lock(&device->life);
+	device->published = true;
+	if (!device->removed) {
+		ret = device->number < 0 ? -ENOMEM :
+			publisher->publish(device, device->number);
+		if (ret)
+			drop_device(device);
+	}
+	mutex_unlock(&device->life);
+	return ret;
+}
+
+static int publish_all(void)
+{
+	struct nvdebug_device *device;
+	int ret = number_all();
+	int error;
+
+	while ((device = get_first(is_to_publish, NULL))) {
+		error = publish_device(device);
+		if (error)
+			ret = error;
+		nvdebug_device_put(device);
+	}
+	return ret;
+}
+
+/*
+ * Look at the GPUs that are wanted and, if @new, at those that are not in the
+ * list. All are looked at before the first gets a number, so that at load
+ * numbers follow addresses. A GPU that cannot be identified is logged and left
+ * out. Returns an error if another could not get its directory. Waits for
+ * locks of devices for up to @patience in all.
+ */
+static int gpus_scan(bool new, unsigned long patience)
+{
+	unsigned long deadline = jiffies + patience;
+	size_t i;
+	int ret;
+
+	mutex_lock(&scan_lock);
+	scan_error = 0;
+	for (i = 0; new && i < ARRAY_SIZE(buses); i++)
+		buses[i]->scan();
+	look_at_wanted(deadline);
+	ret = publish_all();
+	if (!ret)
+		ret = scan_error;
+	want_put_off();
+	mutex_unlock(&scan_lock);
+	return ret;
+}
+
+static void gpus_scan_work(struct work_struct *work)
+{
+	int ret = gpus_scan(atomic_xchg(&wanted_new, 0), 0);
+
+	if (ret)
+		pr_err("failed to create the directory of a GPU (%d)\n", ret);
+}
+
+void nvdebug_gpus_scan_later(void)
+{
+	atomic_set(&wanted_new, 1);
+	queue_scan(0);
+}
+
+void nvdebug_gpus_probe_again(struct nvdebug_device *device)
+{
+	if (device->identified && !device->gpu.gaps)
+		return;
+	WRITE_ONCE(device->wanted, true);
+	queue_scan(0);
 }
 
 void nvdebug_gpus_remove(struct device *dev)
 {
 	struct nvdebug_device *device;
 
-	mutex_lock(&gpus_lock);
-	device = find_device(dev);
-	if (device)
+	/* a scan may have put another one in its place meanwhile */
+	while ((device = get_first(is_of, dev))) {
 		remove_device(device);
-	mutex_unlock(&gpus_lock);
+		nvdebug_device_put(device);
+	}
 }
 
 void nvdebug_gpus_driver_event(struct device *dev, unsigned long event)
@@ -174,9 +416,8 @@ void nvdebug_gpus_driver_event(struct device *dev, unsigned long event)
 	default:
 		return;
 	}
-	device = get_device_of(dev);
+	device = get_first(is_of, dev);
 	if (device) {
-		/* it may wait: not under gpus_lock, which others need */
 		nvdebug_device_set_driver(device, driver, runs);
 		if (runs)
 			nvdebug_gpus_probe_again(device);
@@ -184,82 +425,6 @@ void nvdebug_gpus_driver_event(struct device *dev, unsigned long event)
 	} else if (runs) {
 		nvdebug_gpus_scan_later();
 	}
-}
-
-static int publish_device(struct nvdebug_device *device)
-{
-	if (device->number < 0)
-		device->number = ida_alloc(&numbers, GFP_KERNEL);
-	if (device->number < 0)
-		return device->number;
-	return publisher->publish(device, device->number);
-}
-
-static int gpus_publish_all(void)
-{
-	struct nvdebug_device *device, *next;
-	int error, ret = 0;
-
-	mutex_lock(&gpus_lock);
-	list_for_each_entry_safe(device, next, &gpus, node) {
-		if (device->proc)
-			continue;
-		error = publish_device(device);
-		if (error) {
-			remove_device(device);
-			ret = error;
-		}
-	}
-	mutex_unlock(&gpus_lock);
-	return ret;
-}
-
-/*
- * Add unknown GPUs, if @new, and probe those with probe_again set. All are
- * identified before the first gets a number, so that at load numbers follow
- * addresses. A GPU that cannot be identified is logged and left out. Returns an
- * error if another could not get its directory.
- */
-static int gpus_scan(bool new)
-{
-	size_t i;
-	int ret;
-
-	mutex_lock(&scan_lock);
-	scan_error = 0;
-	scan_new = new;
-	for (i = 0; i < ARRAY_SIZE(buses); i++)
-		buses[i]->scan();
-	ret = gpus_publish_all();
-	if (!ret)
-		ret = scan_error;
-	mutex_unlock(&scan_lock);
-	return ret;
-}
-
-static void gpus_scan_work(struct work_struct *work)
-{
-	int ret = gpus_scan(atomic_xchg(&wanted_new, 0));
-
-	if (ret)
-		pr_err("failed to create the directory of a GPU (%d)\n", ret);
-}
-
-static DECLARE_WORK(scan_work, gpus_scan_work);
-
-void nvdebug_gpus_scan_later(void)
-{
-	atomic_set(&wanted_new, 1);
-	schedule_work(&scan_work);
-}
-
-void nvdebug_gpus_probe_again(struct nvdebug_device *device)
-{
-	if (!READ_ONCE(device->gpu.gaps))
-		return;
-	WRITE_ONCE(device->probed_at, jiffies);
-	WRITE_ONCE(device->probe_again, true);
-	schedule_work(&scan_work);
 }
 
 static void gpus_report_none(void)
@@ -272,13 +437,15 @@ static void gpus_report_none(void)
 
 static void gpus_remove_all(void)
 {
-	struct nvdebug_device *device, *next;
+	struct nvdebug_device *device;
 
 	mutex_lock(&gpus_lock);
-	leaving = true;
-	list_for_each_entry_safe(device, next, &gpus, node)
-		remove_device(device);
+	WRITE_ONCE(leaving, true);
 	mutex_unlock(&gpus_lock);
+	while ((device = get_first(is_any, NULL))) {
+		remove_device(device);
+		nvdebug_device_put(device);
+	}
 }
 
 /*
@@ -290,9 +457,12 @@ static void gpus_unwatch(size_t count)
 	gpus_remove_all();
 	while (count--)
 		buses[count]->unwatch();
-	cancel_work_sync(&scan_work);
+	cancel_delayed_work_sync(&scan_work);
 	ida_destroy(&numbers);
 }
+
+/* At load, for devices that are just being read or configured. */
+#define LOAD_PATIENCE	HZ
 
 int nvdebug_gpus_start(const struct nvdebug_publisher *publish_by)
 {
@@ -306,7 +476,7 @@ int nvdebug_gpus_start(const struct nvdebug_publisher *publish_by)
 		gpus_unwatch(i - 1);
 		return ret;
 	}
-	ret = gpus_scan(true);
+	ret = gpus_scan(true, LOAD_PATIENCE);
 	if (ret)
 		gpus_unwatch(ARRAY_SIZE(buses));
 	else

@@ -28,14 +28,17 @@ struct nvdebug_publisher {
 int nvdebug_gpus_start(const struct nvdebug_publisher *publisher);
 void nvdebug_gpus_stop(void);
 
-/* For buses, inside bus->scan() only, with the device lock: a GPU was found. */
-void nvdebug_gpus_add(const struct nvdebug_bus *bus, struct device *dev);
+/*
+ * For buses, inside bus->scan() only: a GPU was found, which may be known
+ * already. Neither accesses the device nor waits for anybody.
+ */
+void nvdebug_gpus_found(const struct nvdebug_bus *bus, struct device *dev);
 /* A device was added: scan from a work queue. */
 void nvdebug_gpus_scan_later(void);
 /*
- * Probe a GPU with gaps again from a work queue, since a driver may have set it
- * up. If it then has fewer gaps, its directory is removed, open files included,
- * and created again with the same number.
+ * Probe a GPU again from a work queue, if it was not identified or has gaps. If
+ * more is known then, its directory is removed, open files included, and
+ * created again with the same number.
  */
 void nvdebug_gpus_probe_again(struct nvdebug_device *device);
 /*
@@ -43,7 +46,10 @@ void nvdebug_gpus_probe_again(struct nvdebug_device *device);
  * lock. Ends hardware accesses in progress and waits for them.
  */
 void nvdebug_gpus_driver_event(struct device *dev, unsigned long event);
-/* It is removed: no access afterwards. Not from within a scan. */
+/*
+ * It is removed: no access afterwards. To be called for BUS_NOTIFY_DEL_DEVICE,
+ * and for BUS_NOTIFY_REMOVED_DEVICE, as a scan may find the device until then.
+ */
 void nvdebug_gpus_remove(struct device *dev);
 
 extern const struct nvdebug_bus nvdebug_bus_pci;

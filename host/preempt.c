@@ -200,7 +200,14 @@ int nvdebug_preempt_tsg(struct nvdebug_gpu *gpu,
 	if (!ops->tsg_watched)
 		return preempt_tsg_and_wait(gpu, &watch, &preempt, word);
 
-	ret = nvdebug_gate_set(gpu, runlist, false, &was_open);
+	/*
+	 * One bit cannot tell who closed the gate: a driver that closes it
+	 * meanwhile finds it opened again. So it is not closed for longer than
+	 * this preempt takes.
+	 */
+	ret = nvdebug_await(gpu, preempt_is_done, &preempt);
+	if (!ret)
+		ret = nvdebug_gate_set(gpu, runlist, false, &was_open);
 	if (!ret)
 		ret = preempt_tsg_and_wait(gpu, &watch, &preempt, word);
 	if (was_open) {

@@ -164,7 +164,7 @@ void nvdebug_info_show(struct seq_file *m, const struct nvdebug_gpu *gpu,
 	put_features(m, gpu, away, AFTER_MEMORY, NVDEBUG_FEATURES);
 	put_lines(m, attachment, attachment->show_platform,
 		  "platform_device: -\ncompatible: -\n");
-	seq_printf(m, "mig: %s\n", nvdebug_mode_name(gpu->modes.mig));
+	seq_printf(m, "mig: %s\n", nvdebug_mode_name(READ_ONCE(gpu->modes.mig)));
 	seq_printf(m, "confidential_computing: %s\n",
-		   nvdebug_mode_name(gpu->modes.cc));
+		   nvdebug_mode_name(READ_ONCE(gpu->modes.cc)));
 }

@@ -25,7 +25,7 @@ static u32 reg_read_or_zero(struct nvdebug_gpu *gpu, u32 offset)
 	return nvdebug_reg_read(gpu, offset, &value) ? 0 : value;
 }
 
-int nvdebug_probe_chip(struct nvdebug_gpu *gpu, const char *why_not)
+int nvdebug_probe_chip(struct nvdebug_gpu *gpu)
 {
 	u32 boot0 = 0;
 	int ret;
@@ -61,9 +61,7 @@ int nvdebug_probe_chip(struct nvdebug_gpu *gpu, const char *why_not)
 		gpu->generation = gpu->chip->generation;
 
 	if (nvdebug_boot1_is_virtual(reg_read_or_zero(gpu, NV_PMC_BOOT_1)))
-		why_not = "virtual function";
-	if (why_not)
-		gpu->unsupported = why_not;
+		gpu->unsupported = "virtual function";
 
 	if (gpu->unsupported)
 		gpu->chip = NULL;

@@ -9,11 +9,9 @@
 struct nvdebug_gpu;
 
 /*
- * Identify the chip. @why_not: why only info is supported, or NULL. Fails, with
- * a line in the log, if BOOT_0 cannot be read.
+ * Identify the chip. Fails, with a line in the log, if BOOT_0 cannot be read.
  */
-int __must_check nvdebug_probe_chip(struct nvdebug_gpu *gpu,
-				    const char *why_not);
+int __must_check nvdebug_probe_chip(struct nvdebug_gpu *gpu);
 /*
  * Determine all features. Fails with -ENOMEM.
  */

@@ -3,7 +3,7 @@
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/ioport.h>
-#include <linux/jiffies.h>
+#include <linux/ratelimit.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
@@ -25,16 +25,18 @@ struct info_snapshot {
 	const char *away;	/* why no file can be read now, or NULL */
 };
 
-bool nvdebug_info_may_access_gpu(void)
+/* May this task's open of info access the GPU? Only root's may. */
+static bool may_access_gpu(void)
 {
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
 }
 
 static void info_refresh(struct nvdebug_device *device)
 {
+	nvdebug_device_follow_registers(device);
 	nvdebug_device_read_modes(device);
-	/* a driver may set the GPU up after its probe */
-	if (time_after(jiffies, READ_ONCE(device->probed_at) + HZ))
+	/* it may be awake by now, or set up by its driver */
+	if (__ratelimit(&device->probe_ratelimit))
 		nvdebug_gpus_probe_again(device);
 }
 
@@ -42,24 +44,19 @@ static struct nvdebug_snapshot *info_take(struct nvdebug_gpu *gpu, u32 id)
 {
 	struct nvdebug_device *device = nvdebug_device(gpu);
 	struct info_snapshot *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
-	int ret;
+	bool root = may_access_gpu();
 
 	if (!s)
 		return ERR_PTR(-ENOMEM);
 	s->base.records = 1;
 
-	ret = nvdebug_device_driver_name(device, s->driver, sizeof(s->driver));
-	if (ret) {
-		kfree(s);
-		return ERR_PTR(ret);
-	}
-	s->forbidden = nvdebug_window_forbidden(gpu);
-	if (nvdebug_info_may_access_gpu())
+	nvdebug_device_driver_name(device, s->driver, sizeof(s->driver));
+	s->forbidden = nvdebug_window_forbidden(gpu, root);
+	if (root)
 		info_refresh(device);
-	ret = nvdebug_device_why_busy(device, &s->away);
-	if (ret) {
+	if (nvdebug_device_why_busy(device, &s->away)) {
 		kfree(s);
-		return ERR_PTR(ret);
+		return ERR_PTR(-EINTR);
 	}
 	if (!s->away)
 		s->away = READ_ONCE(device->closed);
@@ -92,6 +89,7 @@ static void info_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 		container_of(base, struct info_snapshot, base);
 	struct nvdebug_device *device = nvdebug_device(gpu);
 	struct nvdebug_attachment attachment = {
+		.identified = device->identified,
 		.driver = s->driver,
 		.away = s->away,
 		.window = s->forbidden,
@@ -108,10 +106,7 @@ static void info_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 			attachment.bar_bytes[bar] =
 				resource_size(device->bar[bar]);
 
-	mutex_lock(&device->identity);
-	attachment.identified = device->identified;
 	nvdebug_info_show(m, gpu, &attachment);
-	mutex_unlock(&device->identity);
 }
 
 const struct nvdebug_view nvdebug_info_view = {

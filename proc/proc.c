@@ -5,11 +5,16 @@
 #include <linux/capability.h>
 #include <linux/device.h>
 #include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <linux/mutex.h>
 #include <linux/namei.h>
+#include <linux/overflow.h>
 #include <linux/proc_fs.h>
 #include <linux/security.h>
 #include <linux/seq_buf.h>
 #include <linux/seq_file.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/user_namespace.h>
@@ -43,24 +48,31 @@ struct nvdebug_proc {
 	struct proc_file *nodes;
 };
 
-/* An open file of a view. */
-struct proc_reader {
+/* An open file. */
+struct proc_open {
+	const struct proc_file *node;
 	struct nvdebug_device *device;
 	const struct nvdebug_view *view;
-	struct nvdebug_snapshot *snapshot;
-	struct nvdebug_leases leases;	/* of a file that is a control, too */
+	struct nvdebug_snapshot *snapshot;	/* NULL: not opened to be read */
+	struct nvdebug_leases leases;	/* of a control */
+
+	/* Of a control that answers, which has room for it in text. */
+	struct mutex answer_lock;	/* one request at a time */
+	struct seq_buf answer;
+	bool answered;
+	char text[];
 };
 
-static void create_rest(struct nvdebug_device *device);
+#define ANSWER_BYTES	SZ_4K
 
-/* Views: open takes the snapshot, which is printed record by record. */
+/* Views: open takes the snapshot, and reads print it record by record. */
 
 static void *seq_start(struct seq_file *m, loff_t *pos)
 {
-	const struct proc_reader *reader = m->private;
+	const struct proc_open *open = m->private;
 
 	/* a file that is only written to can be sought in */
-	return reader->snapshot && *pos < reader->snapshot->records ? pos : NULL;
+	return open->snapshot && *pos < open->snapshot->records ? pos : NULL;
 }
 
 static void *seq_next(struct seq_file *m, void *v, loff_t *pos)
@@ -75,13 +87,13 @@ static void seq_stop(struct seq_file *m, void *v)
 
 static int seq_show(struct seq_file *m, void *v)
 {
-	const struct proc_reader *reader = m->private;
+	const struct proc_open *open = m->private;
 
-	reader->view->show(m, &reader->device->gpu, reader->snapshot, *(loff_t *)v);
+	open->view->show(m, &open->device->gpu, open->snapshot, *(loff_t *)v);
 	return 0;
 }
 
-static const struct seq_operations reader_seq_ops = {
+static const struct seq_operations view_seq_ops = {
 	.start = seq_start,
 	.next = seq_next,
 	.stop = seq_stop,
@@ -116,79 +128,108 @@ static int check_open(struct nvdebug_device *device)
 	return why || READ_ONCE(device->closed) ? -EBUSY : 0;
 }
 
-static void free_snapshot(const struct nvdebug_view *view,
-			  struct nvdebug_snapshot *snapshot)
+static int open_snapshot(struct proc_open *open, const struct file *file)
 {
-	if (snapshot)
-		view->free(snapshot);
+	const struct proc_file *node = open->node;
+	struct nvdebug_snapshot *snapshot = take_snapshot(node);
+
+	if (IS_ERR(snapshot))
+		return PTR_ERR(snapshot);
+	/* with state_all, no addresses without CAP_SYS_ADMIN */
+	snapshot->hide = node->state && nvdebug_params.state_all &&
+			 !file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
+	snapshot->hide_words = !file_ns_capable(file, &init_user_ns,
+						CAP_SYS_RAWIO);
+	open->snapshot = snapshot;
+	return 0;
 }
 
-static int reader_open(struct inode *inode, struct file *file)
+static void open_free(struct proc_open *open)
 {
-	const struct proc_file *node = pde_data(inode);
-	struct nvdebug_snapshot *snapshot = NULL;
-	struct proc_reader *reader;
+	if (open->snapshot)
+		open->view->free(open->snapshot);
+	mutex_destroy(&open->answer_lock);
+	nvdebug_device_put(open->device);
+	kfree(open);
+}
+
+/* Files with a view are seq_files. */
+static struct proc_open *opened(const struct file *file)
+{
+	const struct proc_file *node = pde_data(file_inode(file));
+	const struct seq_file *m = file->private_data;
+
+	return node->view ? m->private : file->private_data;
+}
+
+static int file_attach(struct file *file, struct proc_open *open)
+{
+	struct seq_file *m;
 	int ret;
 
-	ret = node->view == &nvdebug_info_view ? 0 : check_open(node->device);
+	if (!open->view) {
+		file->private_data = open;
+		return 0;
+	}
+	ret = seq_open(file, &view_seq_ops);
 	if (ret)
 		return ret;
-	/* opening info creates the other files, if the GPU is awake now */
-	if (node->view == &nvdebug_info_view && nvdebug_info_may_access_gpu() &&
-	    nvdebug_device_identify(node->device))
-		create_rest(node->device);
-	if (file->f_mode & FMODE_READ) {
-		snapshot = take_snapshot(node);
-		if (IS_ERR(snapshot))
-			return PTR_ERR(snapshot);
-		/* with state_all, no addresses without CAP_SYS_ADMIN */
-		snapshot->hide = node->state && nvdebug_params.state_all &&
-				 !file_ns_capable(file, &init_user_ns,
-						  CAP_SYS_ADMIN);
-	}
+	m = file->private_data;
+	m->private = open;
+	return 0;
+}
 
-	reader = __seq_open_private(file, &reader_seq_ops, sizeof(*reader));
-	if (!reader) {
-		ret = -ENOMEM;
-		goto err_free_snapshot;
-	}
-	if (node->control) {
-		ret = nvdebug_leases_init(&reader->leases, &node->device->gpu);
-		if (ret)
-			goto err_release;
-	}
-	nvdebug_device_get(node->device);
-	reader->device = node->device;
-	reader->view = node->view;
-	reader->snapshot = snapshot;
+static int file_open(struct inode *inode, struct file *file)
+{
+	const struct proc_file *node = pde_data(inode);
+	bool answers = node->control && node->control->answers;
+	struct proc_open *open;
+	int ret = 0;
+
+	if (node->view && node->view != &nvdebug_info_view)
+		ret = check_open(node->device);
+	if (ret)
+		return ret;
+	open = kzalloc(struct_size(open, text, answers ? ANSWER_BYTES : 0),
+		       GFP_KERNEL_ACCOUNT);
+	if (!open)
+		return -ENOMEM;
+	open->node = node;
+	open->view = node->view;
+	open->device = node->device;
+	nvdebug_device_get(open->device);
+	mutex_init(&open->answer_lock);
+
+	if (node->view && file->f_mode & FMODE_READ)
+		ret = open_snapshot(open, file);
+	if (!ret && node->control)
+		ret = nvdebug_leases_init(&open->leases, &node->device->gpu);
+	if (ret)
+		goto err_free;
+	ret = file_attach(file, open);
+	if (ret)
+		goto err_end;
 	return 0;
 
-err_release:
-	seq_release_private(inode, file);
-err_free_snapshot:
-	free_snapshot(node->view, snapshot);
+err_end:
+	if (node->control)
+		nvdebug_leases_end(&open->leases, &node->device->gpu);
+err_free:
+	open_free(open);
 	return ret;
 }
 
-static int reader_release(struct inode *inode, struct file *file)
+static int file_release(struct inode *inode, struct file *file)
 {
-	const struct proc_file *node = pde_data(inode);
-	struct seq_file *m = file->private_data;
-	struct proc_reader *reader = m->private;
+	struct proc_open *open = opened(file);
 
-	if (node->control)
-		nvdebug_leases_end(&reader->leases, &reader->device->gpu);
-	free_snapshot(reader->view, reader->snapshot);
-	nvdebug_device_put(reader->device);
-	return seq_release_private(inode, file);
+	if (open->node->control)
+		nvdebug_leases_end(&open->leases, &open->device->gpu);
+	if (open->view)
+		seq_release(inode, file);
+	open_free(open);
+	return 0;
 }
-
-static const struct proc_ops reader_proc_ops = {
-	.proc_open = reader_open,
-	.proc_read_iter = seq_read_iter,
-	.proc_lseek = seq_lseek,
-	.proc_release = reader_release,
-};
 
 /* Controls: one write is one request. */
 
@@ -198,12 +239,10 @@ static bool may_write_controls(void)
 	       !security_locked_down(LOCKDOWN_PCI_ACCESS);
 }
 
-static ssize_t request_write(struct file *file, const char __user *buf,
-			     size_t count, struct nvdebug_leases *leases,
-			     struct seq_buf *answer)
+static ssize_t request_write(struct proc_open *open, const char __user *buf,
+			     size_t count, struct seq_buf *answer)
 {
-	const struct proc_file *node = pde_data(file_inode(file));
-	const struct nvdebug_control *control = node->control;
+	const struct nvdebug_control *control = open->node->control;
 	char *text;
 	int ret;
 
@@ -215,158 +254,84 @@ static ssize_t request_write(struct file *file, const char __user *buf,
 	if (IS_ERR(text))
 		return PTR_ERR(text);
 
-	ret = nvdebug_request(&node->device->gpu, control, leases, text, count,
-			      answer);
+	ret = nvdebug_request(&open->device->gpu, control, &open->leases, text,
+			      count, answer);
 	kfree(text);
 	if (ret == -ECANCELED)
 		ret = -EBUSY;
 	return ret ? ret : count;
 }
 
-static int control_open(struct inode *inode, struct file *file)
+/* An answer is kept in the open file, and read from its beginning. */
+static ssize_t file_write(struct file *file, const char __user *buf,
+			  size_t count, loff_t *ppos)
 {
-	const struct proc_file *node = pde_data(inode);
-	struct nvdebug_leases *leases = kzalloc(sizeof(*leases),
-						GFP_KERNEL_ACCOUNT);
-	int ret;
-
-	if (!leases)
-		return -ENOMEM;
-	ret = nvdebug_leases_init(leases, &node->device->gpu);
-	if (ret)
-		kfree(leases);
-	else
-		file->private_data = leases;
-	return ret;
-}
-
-static int control_release(struct inode *inode, struct file *file)
-{
-	const struct proc_file *node = pde_data(inode);
-	struct nvdebug_leases *leases = file->private_data;
-
-	nvdebug_leases_end(leases, &node->device->gpu);
-	kfree(leases);
-	return 0;
-}
-
-static ssize_t control_write(struct file *file, const char __user *buf,
-			     size_t count, loff_t *ppos)
-{
-	return request_write(file, buf, count, file->private_data, NULL);
-}
-
-static const struct proc_ops control_proc_ops = {
-	.proc_open = control_open,
-	.proc_write = control_write,
-	.proc_release = control_release,
-};
-
-/* A control with a view of its state. */
-
-static ssize_t reader_control_write(struct file *file, const char __user *buf,
-				    size_t count, loff_t *ppos)
-{
-	struct seq_file *m = file->private_data;
-	struct proc_reader *reader = m->private;
-
-	return request_write(file, buf, count, &reader->leases, NULL);
-}
-
-static const struct proc_ops reader_control_proc_ops = {
-	.proc_open = reader_open,
-	.proc_read_iter = seq_read_iter,
-	.proc_write = reader_control_write,
-	.proc_lseek = seq_lseek,
-	.proc_release = reader_release,
-};
-
-/* A control that answers: the answer is kept in the open file. */
-
-struct proc_dialogue {
-	struct mutex lock;	/* of the answer: one request at a time */
-	struct nvdebug_leases leases;
-	bool answered;
-	struct seq_buf answer;
-	char text[SZ_4K];
-};
-
-static int dialogue_open(struct inode *inode, struct file *file)
-{
-	const struct proc_file *node = pde_data(inode);
-	struct proc_dialogue *d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
-	int ret;
-
-	if (!d)
-		return -ENOMEM;
-	ret = nvdebug_leases_init(&d->leases, &node->device->gpu);
-	if (ret) {
-		kfree(d);
-		return ret;
-	}
-	mutex_init(&d->lock);
-	file->private_data = d;
-	return 0;
-}
-
-static int dialogue_release(struct inode *inode, struct file *file)
-{
-	const struct proc_file *node = pde_data(inode);
-	struct proc_dialogue *d = file->private_data;
-
-	nvdebug_leases_end(&d->leases, &node->device->gpu);
-	mutex_destroy(&d->lock);
-	kfree(d);
-	return 0;
-}
-
-/* A request resets the file position, to read its answer. */
-static ssize_t dialogue_write(struct file *file, const char __user *buf,
-			      size_t count, loff_t *ppos)
-{
-	struct proc_dialogue *d = file->private_data;
+	struct proc_open *open = opened(file);
 	ssize_t ret;
 
-	if (mutex_lock_killable(&d->lock))
+	if (!open->node->control->answers)
+		return request_write(open, buf, count, NULL);
+	if (mutex_lock_killable(&open->answer_lock))
 		return -EINTR;
-	seq_buf_init(&d->answer, d->text, sizeof(d->text));
-	ret = request_write(file, buf, count, &d->leases, &d->answer);
-	d->answered = ret >= 0;
+	seq_buf_init(&open->answer, open->text, ANSWER_BYTES);
+	ret = request_write(open, buf, count, &open->answer);
+	open->answered = ret >= 0;
 	*ppos = 0;
-	mutex_unlock(&d->lock);
+	mutex_unlock(&open->answer_lock);
 	return ret;
 }
 
-static ssize_t dialogue_read(struct file *file, char __user *buf, size_t count,
-			     loff_t *ppos)
+static ssize_t answer_read(struct file *file, char __user *buf, size_t count,
+			   loff_t *ppos)
 {
-	struct proc_dialogue *d = file->private_data;
+	struct proc_open *open = opened(file);
 	ssize_t ret = -ENODATA;
 
-	if (mutex_lock_killable(&d->lock))
+	if (mutex_lock_killable(&open->answer_lock))
 		return -EINTR;
-	if (d->answered)
-		ret = simple_read_from_buffer(buf, count, ppos, d->text,
-					      seq_buf_used(&d->answer));
-	mutex_unlock(&d->lock);
+	if (open->answered)
+		ret = simple_read_from_buffer(buf, count, ppos, open->text,
+					      seq_buf_used(&open->answer));
+	mutex_unlock(&open->answer_lock);
 	return ret;
 }
 
-static const struct proc_ops dialogue_proc_ops = {
-	.proc_open = dialogue_open,
-	.proc_read = dialogue_read,
-	.proc_write = dialogue_write,
+static const struct proc_ops view_proc_ops = {
+	.proc_open = file_open,
+	.proc_read_iter = seq_read_iter,
+	.proc_lseek = seq_lseek,
+	.proc_release = file_release,
+};
+
+static const struct proc_ops view_control_proc_ops = {
+	.proc_open = file_open,
+	.proc_read_iter = seq_read_iter,
+	.proc_write = file_write,
+	.proc_lseek = seq_lseek,
+	.proc_release = file_release,
+};
+
+static const struct proc_ops control_proc_ops = {
+	.proc_open = file_open,
+	.proc_write = file_write,
+	.proc_release = file_release,
+};
+
+static const struct proc_ops answer_proc_ops = {
+	.proc_open = file_open,
+	.proc_read = answer_read,
+	.proc_write = file_write,
 	.proc_lseek = default_llseek,
-	.proc_release = dialogue_release,
+	.proc_release = file_release,
 };
 
 static const struct proc_ops *proc_file_ops(const struct proc_file *node)
 {
 	if (!node->control)
-		return &reader_proc_ops;
+		return &view_proc_ops;
 	if (node->control->answers)
-		return &dialogue_proc_ops;
-	return node->view ? &reader_control_proc_ops : &control_proc_ops;
+		return &answer_proc_ops;
+	return node->view ? &view_control_proc_ops : &control_proc_ops;
 }
 
 static umode_t proc_file_mode(const struct proc_file *node)
@@ -465,27 +430,23 @@ static int create_info(struct nvdebug_device *device)
 }
 
 /*
- * Check for an existing entry, for which proc_mkdir() would print a kernel
- * warning.
+ * Check the first name, at load. The only way to procfs is a path, which is
+ * looked up in the caller's root. A file of another file system there has no
+ * meaning.
  */
-static int proc_check_name(const char *name)
-{
-	char path_name[32];
-	struct path path;
-	int ret;
-
-	snprintf(path_name, sizeof(path_name), "/proc/%s", name);
-	ret = kern_path(path_name, 0, &path);
-	if (ret)
-		return ret == -ENOENT ? 0 : ret;
-	path_put(&path);
-	pr_err("another module owns %s: unload that one first\n", path_name);
-	return -EBUSY;
-}
-
 int nvdebug_proc_check(void)
 {
-	return proc_check_name("gpu0");
+	struct path path;
+	bool taken;
+
+	if (kern_path("/proc/gpu0", 0, &path))
+		return 0;
+	taken = path.dentry->d_sb->s_magic == PROC_SUPER_MAGIC;
+	path_put(&path);
+	if (!taken)
+		return 0;
+	pr_err("another module owns /proc/gpu0: unload that one first\n");
+	return -EBUSY;
 }
 
 /* All files of this GPU except info. */
@@ -507,8 +468,6 @@ static void proc_withdraw(struct nvdebug_device *device)
 
 	if (!device->proc)
 		return;
-	/* long operations in progress should stop now */
-	WRITE_ONCE(device->gone, true);
 	proc_remove(device->proc->dir);
 	for (node = device->proc->nodes; node; node = next) {
 		next = node->next;
@@ -521,27 +480,22 @@ static void proc_withdraw(struct nvdebug_device *device)
 static int proc_publish(struct nvdebug_device *device, unsigned int index)
 {
 	char name[16];
-	int ret;
+	int ret = -ENOMEM;
 
 	snprintf(name, sizeof(name), "gpu%u", index);
-	ret = proc_check_name(name);
-	if (ret)
-		return ret;
-
 	device->proc = kzalloc(sizeof(*device->proc), GFP_KERNEL);
 	if (!device->proc)
-		return -ENOMEM;
+		return ret;
 	device->proc->dir = proc_mkdir(name, NULL);
 	if (!device->proc->dir) {
-		ret = -ENOMEM;
+		dev_err(device->dev,
+			"cannot create /proc/%s: another module owns it, or there is no memory\n",
+			name);
 		goto err_withdraw;
 	}
-	/* an open of the first file must not identify the GPU meanwhile */
-	mutex_lock(&device->identity);
 	ret = create_files(device);
 	if (!ret)
 		ret = create_info(device);
-	mutex_unlock(&device->identity);
 	if (ret)
 		goto err_withdraw;
 	if (device->identified && device->gpu.unsupported)
@@ -558,20 +512,6 @@ static int proc_publish(struct nvdebug_device *device, unsigned int index)
 err_withdraw:
 	proc_withdraw(device);
 	return ret;
-}
-
-/*
- * Create the other files of a GPU that was identified late. Called once, from
- * the open of info.
- */
-static void create_rest(struct nvdebug_device *device)
-{
-	if (create_files(device))
-		dev_warn(device->dev, "no memory for all of /proc/gpu%u\n",
-			 device->number);
-	else
-		dev_info(device->dev, "%s is awake: /proc/gpu%u is complete\n",
-			 device->gpu.chip_name, device->number);
 }
 
 const struct nvdebug_publisher nvdebug_proc_publisher = {

@@ -12,9 +12,6 @@ struct nvdebug_device;
 /* -EBUSY, with a line in the log, if another module owns /proc/gpu0. */
 int nvdebug_proc_check(void);
 
-/*
- * Publishes GPUs as /proc/gpuX. Fails with -EBUSY, with a line in the log, if
- * that name is taken.
- */
+/* Publishes GPUs as /proc/gpuX. */
 extern const struct nvdebug_publisher nvdebug_proc_publisher;
 #endif

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Fixtures: one booted VM for the whole run, put back into a known state for every test."""
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -15,6 +16,7 @@ for folder in ("vm", "tests/bench"):
 # What helpers assert is to be explained as in tests.
 pytest.register_assert_rewrite(*(path.stem for path in (pathlib.Path(__file__).parent / "support").glob("*.py")))
 
+import driver  # noqa: E402
 import golden_text  # noqa: E402
 import stall  # noqa: E402
 from boards import BOARDS  # noqa: E402
@@ -34,7 +36,7 @@ if WORKER := os.environ.get("PYTEST_XDIST_WORKER"):
     os.environ.setdefault("NVDEBUG_CPU", str(PROCESSORS[int(WORKER.removeprefix("gw")) % len(PROCESSORS)]))
 
 DEFAULT_WORKLOAD = "three-tasks"
-pytest_plugins = ["desk", "sample", "slowest", "trees"]
+pytest_plugins = ["desk", "sample", "slowest", "slurm", "trees"]
 # Debian 12's QEMU has no vfio-user: make check-vfio-user names another one.
 collect_ignore = [] if os.environ.get("NVDEBUG_QEMU") else ["vm/test_vfio_user.py"]
 # What takes a kernel that checks itself: make check-debug chooses one.
@@ -85,7 +87,7 @@ def session_machine(module, kselftests, worker_id):
     test_modules = paths.BUILD / "test-modules" / kernel.find().release
     files = {**kselftests, **stall.files(),
              **{f"/lib/{name}.ko": test_modules / f"{name}.ko"
-                for name in ("procowner", "pcigpu", "devicelock", "lostbar")}}
+                for name in ("procowner", "pcigpu", "devicelock", "lostbar", "locksboth", "movebar", "relay")}}
     with Machine([Gpu(board) for board in BOARDS], module=module, extra_files=files,
                  logs=paths.BUILD / "logs" / "pytest" / worker_id) as machine:
         yield machine
@@ -194,6 +196,20 @@ def fresh(this):
 @pytest.fixture
 def bench(session_machine):
     yield from fresh(Bench(session_machine))
+
+
+@pytest.fixture
+def start(bench):
+    """start(BOARD, WORKLOAD): the workload, with a driver for one in system memory, which is read only then."""
+    with contextlib.ExitStack() as drivers:
+        def begin(board, workload):
+            if workload == "sysmem" and bench.run("[ -e /sys/bus/pci/drivers/pcigpu ]").status:
+                drivers.enter_context(driver.driver(bench))
+            if workload == "sysmem":
+                assert driver.bind(bench, board).status == 0
+            bench.restart(board, workload)
+
+        yield begin
 
 
 @pytest.fixture

@@ -129,13 +129,19 @@ class NVDEBUG_API Lease {
     /// Undoes the request now. Read the state to see whether everything was put back; the module
     /// also logs it.
     void end();
+    /// After end(): a sentence about what NVIDIA's driver refused to undo, with the processes and
+    /// the commands that undo it; a process that was forked goes on trying. Empty: nothing was
+    /// refused, or the module undoes it.
+    std::string left() const { return left_ ? *left_ : std::string(); }
 
-    /// @p held is undone with the last reference to it.
-    Lease(std::shared_ptr<const void> held, std::string answer);
+    /// @p held is undone with the last reference to it, and may then write to @p left.
+    Lease(std::shared_ptr<const void> held, std::string answer,
+          std::shared_ptr<const std::string> left = nullptr);
 
   private:
     std::shared_ptr<const void> held_;
     std::string answer_;
+    std::shared_ptr<const std::string> left_;
 };
 
 } // namespace nvdebug

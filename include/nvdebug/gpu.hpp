@@ -83,6 +83,15 @@ class NVDEBUG_API Gpu {
     /// takes as long as that of a single hold(). A process is named once.
     Result<TaskHolds> hold_each(Pids pids, const HoldOptions &options = {}) const;
 
+    /// What helpers of holds and leases left changed on this GPU when they were killed, as they
+    /// wrote it down in /run/nvdebug. ErrorCode::denied to others than root,
+    /// ErrorCode::unsupported where NVIDIA's driver is not the source.
+    Result<LeftOvers> left_overs() const;
+
+    /// Puts that back for these processes, or for all if none is named. A process that was forked
+    /// for it goes on with what NVIDIA's driver refuses.
+    Result<LeftOvers> restore(Pids pids) const;
+
   private:
     Tree tree_;
     std::uint32_t index_;

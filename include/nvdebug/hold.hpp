@@ -7,8 +7,10 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "nvdebug/error.hpp"
@@ -32,12 +34,13 @@ struct HeldChannel {
 /// All TSGs and channels that processes had when Gpu::hold() was called. What was changed is undone
 /// when this object or its process ends, however it ends, and when nothing was asked for longer
 /// than HoldOptions::patience: a program that is suspended keeps nothing changed. A process that
-/// was forked for it (docs/nvdebugctl.md) does all of that. One thread at a time.
+/// was forked for it (docs/nvdebugctl.md) does all of that. An undo that NVIDIA's driver refuses is
+/// repeated by that process until it is done, or the processes have ended. One thread at a time.
 class TaskHold {
   public:
     virtual ~TaskHold() = default;
-    /// Returns before it is done, so that several holds are asked at once. What is so already is
-    /// not done again, unless another program has changed it.
+    /// Returns before it is done, so that several holds are asked at once. A timeslice is not set
+    /// again, unless another program has changed it; a pause is asked for each time.
     virtual Result<void> ask(const TaskState &wanted) = 0;
     /// Waits until it is done. ErrorCode::not_found: the processes have ended.
     virtual Result<void> finish() = 0;
@@ -49,6 +52,21 @@ class TaskHold {
 /// Those of Gpu::hold_each(), each with its own error.
 using TaskHolds = std::vector<Result<std::unique_ptr<TaskHold>>>;
 
+/// A process that a helper has left changed, as it was killed, and its program with it.
+struct LeftOver {
+    std::uint32_t pid;
+    std::string command;      ///< at most 15 bytes, of the process' choice; empty: not known
+    std::size_t channels = 0; ///< that may be disabled, or enabled, though they were not before
+    std::size_t tsgs = 0;     ///< whose timeslice, interleave level or preemption mode may differ
+    bool restored = false;    ///< all of it is as it was before
+};
+
+struct LeftOvers {
+    std::vector<LeftOver> tasks; ///< by pid
+    /// Sentences about tasks that could not be restored, and about files that make no sense.
+    std::vector<std::string> troubles;
+};
+
 struct HoldOptions {
     /// Timeslices are those of TSGs in this runlist alone, where lists can be read; empty: of all.
     std::optional<std::uint32_t> runlist = {};
@@ -56,6 +74,10 @@ struct HoldOptions {
     /// Channels of other holds: left out, with the timeslices of their TSGs. Holds what a process
     /// has made since, and nothing is restored meanwhile.
     std::vector<HeldChannel> except = {};
+    /// Called by the end of a hold, in its thread, if something could not be put back: with a
+    /// sentence that names the processes and the commands that do it. A process that was forked
+    /// goes on trying.
+    std::function<void(const std::string &)> report_left = {};
 };
 
 } // namespace nvdebug

@@ -170,7 +170,8 @@ std::string not_one(const GpuName &name, std::size_t count, const GpuSet &gpus) 
         return sentence + "is none";
     const std::size_t first = gpus.number(0), last = gpus.number(gpus.count() - 1);
     if (gpus.count() == 1)
-        return sentence + "is " + std::to_string(first) + " (" + gpus.address(0) + ")";
+        return sentence + "is " + std::to_string(first) +
+               (gpus.address(0).empty() ? "" : " (" + gpus.address(0) + ")");
     // Numbers without a gap, or all of them.
     if (last - first + 1 == gpus.count())
         return sentence + "are " + std::to_string(first) + " to " + std::to_string(last);

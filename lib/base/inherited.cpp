@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace nvdebug::base {
@@ -44,6 +45,14 @@ void make_inheritance_usable() {
 void survive_broken_pipes() {
     if (is(SIGPIPE, SIG_DFL))
         handle(SIGPIPE, after_default_pipe);
+}
+
+void raise_file_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+    }
 }
 
 void give_inheritance_back() {

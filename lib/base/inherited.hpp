@@ -15,6 +15,10 @@ void make_inheritance_usable();
 /// From now on a write to a pipe without a reader fails with EPIPE; on exec SIGPIPE is as it was.
 void survive_broken_pipes();
 
+/// Raises the limit of open files to the hard limit, for a program that takes descriptors of
+/// others' processes.
+void raise_file_limit();
+
 /// For a program that this process becomes: SIGCHLD is ignored again, if it was.
 void give_inheritance_back();
 

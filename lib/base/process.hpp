@@ -25,8 +25,14 @@ struct Birth {
 struct ProcessState {
     Birth birth;
     std::uint32_t parent; ///< 0: it has none
-    bool has_ended;       ///< it is a zombie
+    bool has_ended;       ///< it is a zombie, and none of its threads goes on
 };
+
+/// Has a process ended, by the text of /proc/PID/stat? Its first thread may end before the others:
+/// then its state is that of a zombie, and its descriptors are shown for its other threads alone.
+[[nodiscard]] bool has_ended(std::string_view stat);
+/// The same of the first thread.
+[[nodiscard]] bool has_first_thread_ended(std::string_view stat);
 
 /// Empty: there is no such process, or it is hidden from this one.
 [[nodiscard]] std::optional<ProcessState> state_of(std::uint32_t pid);
@@ -34,7 +40,8 @@ struct ProcessState {
 /// Is it the same process still, and has it not ended?
 [[nodiscard]] bool lives(const Birth &process);
 
-/// All processes that are not hidden from this one and have not ended, in no order.
+/// All processes that are not hidden from this one and have not ended, in no order; at most
+/// 0x40000, which take 3 s to read.
 [[nodiscard]] std::vector<ProcessState> all_processes();
 
 /// The parent of a process; 0: it has none. Empty: it has ended, or is hidden from this one.

@@ -13,24 +13,52 @@
 namespace nvdebug::driver {
 namespace {
 
-/// Each channel of a request alone. Fails as one of them does, or if all have gone.
+rm::DisableChannels channels_of(const Call &call) {
+    rm::DisableChannels all{};
+    std::memcpy(&all, call.params.data(), sizeof(all));
+    return all;
+}
+
+Answer disable_one(Kernel &kernel, int descriptor, const Call &call, const rm::DisableChannels &all,
+                   std::uint32_t n) {
+    rm::DisableChannels one{};
+    one.disable = all.disable;
+    one.count = 1;
+    one.clients[0] = all.clients[n];
+    one.channels[0] = all.channels[n];
+    return ask_rm(kernel, descriptor, call.client, call.object, rm::DisableChannels::command, &one,
+                  sizeof(one));
+}
+
+/// Makes a request for each channel alone. Fails as one of them does, or if all have gone.
 Answer disable_each(Kernel &kernel, int descriptor, const Call &call,
                     const rm::DisableChannels &all) {
     Answer gone{rm::ok, 0}, failed = gone;
     bool any = false;
     for (std::uint32_t n = 0; n < all.count; n++) {
-        rm::DisableChannels one{};
-        one.disable = all.disable;
-        one.count = 1;
-        one.clients[0] = all.clients[n];
-        one.channels[0] = all.channels[n];
-        const Answer answer = ask_rm(kernel, descriptor, call.client, call.object,
-                                     rm::DisableChannels::command, &one, sizeof(one));
+        const Answer answer = disable_one(kernel, descriptor, call, all, n);
         any = any || answer.ok();
         if (!answer.ok())
             (answer.is_gone() ? gone : failed) = answer;
     }
     return !failed.ok() ? failed : any ? Answer{rm::ok, 0} : gone;
+}
+
+/// Makes the call for each of its channels alone, and leaves in it the channels that failed.
+Answer undo_each(Kernel &kernel, int descriptor, Call &call, rm::DisableChannels all) {
+    Answer failed{rm::ok, 0};
+    std::uint32_t left = 0;
+    for (std::uint32_t n = 0; n < all.count; n++) {
+        const Answer answer = disable_one(kernel, descriptor, call, all, n);
+        if (answer.ok() || answer.is_gone())
+            continue;
+        failed = answer;
+        all.clients[left] = all.clients[n];
+        all.channels[left++] = all.channels[n];
+    }
+    all.count = left;
+    std::memcpy(call.params.data(), &all, sizeof(all));
+    return failed;
 }
 
 } // namespace
@@ -46,13 +74,29 @@ Answer make_call(Kernel &kernel, int descriptor, Call &call) {
     const Answer answer = ask_rm(kernel, descriptor, call.client, call.object, call.command,
                                  call.params.data(), call.params.size());
     // The process may have freed one of the channels: of the others nothing may have been done.
-    if (call.command == rm::DisableChannels::command && answer.is_gone()) {
-        rm::DisableChannels all{};
-        std::memcpy(&all, call.params.data(), sizeof(all));
-        if (all.count > 1)
+    if (call.command == rm::DisableChannels::command && answer.is_gone())
+        if (const rm::DisableChannels all = channels_of(call); all.count > 1)
             return disable_each(kernel, descriptor, call, all);
-    }
     return answer;
+}
+
+Answer undo_call(Kernel &kernel, int descriptor, Call &call) {
+    Answer answer{rm::ok, 0};
+    bool is_ours = true;
+    if (call.only_while_us) {
+        rm::Timeslice now{};
+        answer = ask_rm(kernel, descriptor, call.client, call.object, rm::Timeslice::command, &now,
+                        sizeof(now));
+        is_ours = answer.ok() && now.us == *call.only_while_us;
+    }
+    if (is_ours)
+        answer = ask_rm(kernel, descriptor, call.client, call.object, call.command,
+                        call.params.data(), call.params.size());
+    if (call.command == rm::DisableChannels::command && !answer.ok())
+        if (const rm::DisableChannels all = channels_of(call); all.count > 1)
+            answer = undo_each(kernel, descriptor, call, all);
+    call.done = answer.ok() || answer.is_gone();
+    return call.done ? Answer{rm::ok, 0} : answer;
 }
 
 Helper::Helper(Kernel &kernel, int socket, const std::vector<Process> &processes,
@@ -122,6 +166,17 @@ void Helper::let_go(std::size_t process) {
             kernel_.close(taken.number);
 }
 
+/// Returns whether a process has ended.
+bool Helper::let_go_of_ended() {
+    bool any = false;
+    for (std::size_t n = 1; n < awaited_.size(); n++)
+        if (awaited_[n].revents && awaited_[n].fd >= 0) {
+            let_go(n - 1);
+            any = true;
+        }
+    return any;
+}
+
 Helper::Woken Helper::wait(int timeout_ms) {
     for (;;) {
         const int came = ::poll(awaited_.data(), awaited_.size(), timeout_ms);
@@ -129,12 +184,21 @@ Helper::Woken Helper::wait(int timeout_ms) {
             continue;
         if (came <= 0)
             return came ? Woken::broken : Woken::late;
-        for (std::size_t n = 1; n < awaited_.size(); n++)
-            if (awaited_[n].revents)
-                let_go(n - 1);
+        let_go_of_ended();
         if (awaited_[0].revents)
             return Woken::message;
     }
+}
+
+void Helper::pause(int ms) {
+    if (socket_ >= 0)
+        ::close(std::exchange(socket_, -1));
+    awaited_[0].fd = -1;
+    const int came = ::poll(awaited_.data(), awaited_.size(), ms);
+    if (came > 0)
+        let_go_of_ended();
+    else if (came < 0 && errno != EINTR) // nothing can be waited for but time
+        ::poll(nullptr, 0, ms);
 }
 
 int Helper::number_of(const Call &call) const {
@@ -146,6 +210,11 @@ int Helper::number_of(const Call &call) const {
 
 Answer Helper::make(Call &call) {
     return make_call(kernel_, number_of(call), call);
+}
+
+Answer Helper::undo(Call &call) {
+    call.done = call.done || !is_there(call);
+    return call.done ? Answer{rm::ok, 0} : undo_call(kernel_, number_of(call), call);
 }
 
 int Helper::fork(const char *name, const std::function<void()> &work) {

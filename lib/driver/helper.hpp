@@ -25,6 +25,8 @@ struct Call {
     std::vector<std::byte> params;
     /** The call is made only while the TSG has this timeslice, so that no other change is lost. */
     std::optional<std::uint64_t> only_while_us = std::nullopt;
+    /** Set by undo_call(): the call was made, or its object has gone. */
+    bool done = false;
 };
 
 template <typename Params>
@@ -37,6 +39,25 @@ Call call_of(const ClientChannel &owned, std::uint32_t object, const Params &par
 
 /** Async-signal-safe if Kernel::ioctl() is. The parameters may get an answer. */
 Answer make_call(Kernel &kernel, int descriptor, Call &call);
+
+/**
+ * Makes a call that undoes something, and marks it as done if nothing of it is left. A list of
+ * channels that is refused is repeated one by one, and the call keeps those that failed. The
+ * timeslice is asked for first where the call depends on it. Async-signal-safe like make_call().
+ */
+Answer undo_call(Kernel &kernel, int descriptor, Call &call);
+
+/** The pauses after which an undo that failed is repeated: each is twice as long as the last. */
+class Pauses {
+  public:
+    int next_ms() const { return next_ms_; }
+    void grow() { next_ms_ = next_ms_ < longest_ms / 2 ? 2 * next_ms_ : longest_ms; }
+    void begin_anew() { next_ms_ = first_ms; }
+
+  private:
+    static constexpr int first_ms = 10, longest_ms = 10'000;
+    int next_ms_ = first_ms;
+};
 
 /**
  * What a helper has, made before it is forked: from then on nothing is allocated. Processes that it
@@ -68,6 +89,10 @@ class Helper {
     /** Its process lives, as far as is known. */
     bool is_there(const Call &call) const { return awaited_[call.process + 1].fd >= 0; }
     Answer make(Call &call);
+    /** undo_call(), unless the call is done. If the process has ended, it is done. */
+    Answer undo(Call &call);
+    /** Closes the socket, and waits so long, or until a process has ended. */
+    void pause(int ms);
 
   private:
     struct Taken {
@@ -78,10 +103,11 @@ class Helper {
     bool close_listed(int folder) const;
     void close_others() const;
     void let_go(std::size_t process);
+    bool let_go_of_ended();
     int number_of(const Call &call) const;
 
     Kernel &kernel_;
-    const int socket_;
+    int socket_;
     std::vector<Taken> taken_;    ///< those of calls
     std::vector<int> kept_;       ///< descriptors, rising
     std::vector<pollfd> awaited_; ///< the socket, then each process; below 0: none of its is kept

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,43 +20,88 @@ struct Order {
 };
 
 struct Report {
-    std::uint32_t status;
-    int error;
-    bool there; ///< a process that it is about lives
-    bool last;  ///< all was undone, and the helper ends
+    Answer failed;
+    bool there;                       ///< a process that it is about lives
+    bool last;                        ///< the helper ends, once nothing is left
+    std::uint64_t disabled_left = 0;  ///< not_done() of what enables channels
+    std::uint64_t timeslice_left = 0; ///< the same of TSGs
+    pid_t keeper = 0;
+    int not_written = 0; ///< errno of its entry in the journal
 };
 
 // --- in the helper: async-signal-safe calls only ---
 
+/// Does what it is asked for. What was changed stays to be undone until the driver has confirmed
+/// the undo, or the process has ended: an undo that fails is repeated with growing pauses, and the
+/// helper does not end before.
 class Hand {
   public:
-    Hand(Helper &helper, HeldCalls &calls)
-        : helper_(helper), calls_(calls), set_us_(calls.set.size()) {}
+    Hand(Helper &helper, HeldCalls &calls, JournalEntry &entry)
+        : helper_(helper), calls_(calls), entry_(entry), enable_(calls.enable),
+          slices_(calls.set.size()) {
+        for (Call &call : enable_)
+            call.done = true;
+    }
 
     void work(int patience_ms) {
-        send({rm::ok, 0, true, false});
-        for (int patience = -1;;) {
-            const Helper::Woken woken = helper_.wait(patience);
+        send({.failed = {}, .there = true, .last = false, .not_written = entry_.write()});
+        int waited_ms = 0; // since the last order
+        for (;;) {
+            const int left_ms = is_asked() ? std::max(patience_ms - waited_ms, 0) : -1;
+            const int wait_ms = !is_owed()    ? left_ms
+                                : left_ms < 0 ? pauses_.next_ms()
+                                              : std::min(left_ms, pauses_.next_ms());
+            const Helper::Woken woken = helper_.wait(wait_ms);
             Order order{};
             if (woken == Helper::Woken::late) {
+                waited_ms += wait_ms;
+                if (is_asked() && waited_ms >= patience_ms)
+                    wanted_ = {}; // until the next order
+                else
+                    pauses_.grow();
                 undo();
-                patience = -1; // until the next order
                 continue;
             }
             if (woken == Helper::Woken::broken ||
-                ::recv(helper_.socket(), &order, sizeof(order), 0) != sizeof(order)) {
-                send({undo().status, 0, true, true});
-                return;
-            }
+                ::recv(helper_.socket(), &order, sizeof(order), 0) != sizeof(order))
+                return end();
+            waited_ms = 0;
+            pauses_.begin_anew();
             const Answer answer = obey(order);
-            send({answer.status, answer.error, is_there(), false});
-            patience = paused_ || any_set() ? patience_ms : -1;
+            send({answer, is_there(), false});
         }
     }
 
   private:
+    /// A timeslice of a TSG that was asked for.
+    struct Slice {
+        std::uint64_t us = 0;      ///< 0: the TSG is as it was before
+        bool is_confirmed = false; ///< else the TSG may have this one, or another one
+    };
+
     void send(const Report &report) const {
-        ::send(helper_.socket(), &report, sizeof(report), MSG_NOSIGNAL);
+        Report made = report;
+        made.keeper = ::getpid();
+        ::send(helper_.socket(), &made, sizeof(made), MSG_NOSIGNAL);
+    }
+
+    void end() {
+        wanted_ = {};
+        Report report{undo(), true, true, not_done(enable_)};
+        for (std::size_t n = 0; n < slices_.size(); n++)
+            calls_.set[n].done = !slices_[n].us;
+        report.timeslice_left = not_done(calls_.set);
+        if (is_owed())
+            entry_.set_undoing();
+        else
+            entry_.remove();
+        send(report);
+        // Its owner has this report, and does not wait for what follows.
+        for (pauses_.begin_anew(); is_owed(); pauses_.grow()) {
+            helper_.pause(pauses_.next_ms());
+            undo();
+        }
+        entry_.remove();
     }
 
     bool is_there() const {
@@ -67,14 +113,17 @@ class Hand {
         return calls_.enable.empty() && calls_.set.empty();
     }
 
-    bool any_set() const {
-        for (const std::uint64_t us : set_us_)
-            if (us)
-                return true;
-        return false;
+    bool is_asked() const { return wanted_.paused || wanted_.timeslice_us; }
+
+    /// Returns whether something is changed that is not asked for any more.
+    bool is_owed() const {
+        return (!wanted_.paused &&
+                std::ranges::any_of(enable_, [](const Call &call) { return !call.done; })) ||
+               (!wanted_.timeslice_us &&
+                std::ranges::any_of(slices_, [](const Slice &slice) { return slice.us != 0; }));
     }
 
-    /// The first failure; what a process had that has ended is none.
+    /// Returns the first failure. A process that has ended, or freed what it is about, is none.
     Answer make(Call &call) {
         if (!helper_.is_there(call))
             return {rm::ok, 0};
@@ -82,33 +131,36 @@ class Hand {
         return answer.is_gone() ? Answer{rm::ok, 0} : answer;
     }
 
-    Answer make_all(std::vector<Call> &calls) {
+    Answer enable() {
         Answer first{rm::ok, 0};
-        for (Call &call : calls)
-            if (const Answer answer = make(call); !answer.ok() && first.ok())
+        for (Call &call : enable_)
+            if (const Answer answer = helper_.undo(call); !answer.ok() && first.ok())
                 first = answer;
         return first;
     }
 
-    Answer pause(bool paused) {
-        if (paused == paused_)
-            return {rm::ok, 0};
-        paused_ = paused;
-        const Answer answer = make_all(paused ? calls_.disable : calls_.enable);
-        if (!answer.ok() && paused) {
-            make_all(calls_.enable); // all of it or nothing
-            paused_ = false;
+    /// Disables all channels, also when it did so before: another program may have enabled them.
+    Answer disable() {
+        const bool was_paused = std::exchange(is_paused_, true);
+        for (std::size_t n = 0; n < enable_.size(); n++) {
+            std::ranges::copy(calls_.enable[n].params, enable_[n].params.begin());
+            enable_[n].done = false;
         }
-        return answer;
+        Answer first{rm::ok, 0};
+        for (Call &call : calls_.disable)
+            if (const Answer answer = make(call); !answer.ok() && first.ok())
+                first = answer;
+        // A refusal leaves the channels as they were, and the next order asks again.
+        if (first.ok() || (was_paused && !first.error && first.status != rm::gpu_is_lost))
+            return {rm::ok, 0};
+        wanted_.paused = false; // all of it or nothing
+        resume();
+        return first;
     }
 
-    /// What the TSG has now; 0: not known.
-    std::uint64_t current(std::size_t n) {
-        const Answer answer = make(calls_.look[n]);
-        std::uint64_t us = 0;
-        if (answer.ok())
-            std::memcpy(&us, calls_.look[n].params.data(), sizeof(us));
-        return us;
+    Answer resume() {
+        is_paused_ = false;
+        return enable();
     }
 
     Answer put(std::size_t n, std::uint64_t us) {
@@ -116,43 +168,69 @@ class Hand {
         return make(calls_.set[n]);
     }
 
-    /// @param us 0: what was before
+    /// @param us 0: the timeslice that was before
     Answer set(std::size_t n, std::uint64_t us) {
-        if (!us && !set_us_[n])
+        Slice &slice = slices_[n];
+        if (!us && !slice.us)
             return {rm::ok, 0}; // nothing was changed: whatever it is now is its own
-        const std::uint64_t now = current(n);
-        if (now && set_us_[n] && now != set_us_[n]) {
-            // The process, or another, has set it meanwhile: it is put back to that.
-            calls_.before_us[n] = now;
-            set_us_[n] = 0;
-        }
-        if (us == set_us_[n])
+        const Answer looked = make(calls_.look[n]);
+        std::uint64_t now = 0;
+        if (looked.ok())
+            std::memcpy(&now, calls_.look[n].params.data(), sizeof(now));
+        if (slice.is_confirmed && now && now != slice.us) {
+            // The process, or another, has set it meanwhile: it stays, or is put back to that. What
+            // another helper has set is put back by that one.
+            if (us && now != calls_.before_us[n] && !entry_.is_elsewhere(n)) {
+                calls_.before_us[n] = now;
+                entry_.set_timeslice(n, now);
+            }
+            slice = {};
+            if (!us)
+                return {rm::ok, 0};
+        } else if (slice.is_confirmed && us == slice.us) {
             return {rm::ok, 0};
+        } else if (!us && !looked.ok()) {
+            return looked;
+        }
         const Answer answer = put(n, us ? us : calls_.before_us[n]);
         if (answer.ok())
-            set_us_[n] = us;
+            slice = {us, us != 0};
+        else if (us)
+            slice = {us, false};
         return answer;
     }
 
-    Answer obey(const Order &order) {
+    Answer set_all(std::uint64_t us) {
         Answer first{rm::ok, 0};
-        const auto note = [&](const Answer &answer) {
-            if (first.ok() && !answer.ok())
+        for (std::size_t n = 0; n < slices_.size(); n++)
+            if (const Answer answer = set(n, us); !answer.ok() && first.ok())
                 first = answer;
-        };
-        // A pause is in haste.
-        note(pause(order.paused));
-        for (std::size_t n = 0; n < set_us_.size(); n++)
-            note(set(n, order.timeslice_us));
         return first;
     }
 
-    Answer undo() { return obey({0, false}); }
+    Answer obey(const Order &order) {
+        wanted_ = order;
+        // A pause is in haste.
+        const Answer paused = order.paused ? disable() : resume();
+        const Answer set = set_all(order.timeslice_us);
+        return paused.ok() ? set : paused;
+    }
+
+    /// Puts back what is not asked for.
+    Answer undo() {
+        const Answer enabled = wanted_.paused ? Answer{rm::ok, 0} : resume();
+        const Answer set = wanted_.timeslice_us ? Answer{rm::ok, 0} : set_all(0);
+        return enabled.ok() ? set : enabled;
+    }
 
     Helper &helper_;
     HeldCalls &calls_;
-    std::vector<std::uint64_t> set_us_; ///< by TSG; 0: it is as it was before
-    bool paused_ = false;
+    JournalEntry &entry_;
+    std::vector<Call> enable_;  ///< copies of HeldCalls::enable; not done: channels may be disabled
+    std::vector<Slice> slices_; ///< by TSG
+    Order wanted_{};
+    bool is_paused_ = false; ///< all channels are disabled, as the driver confirmed
+    Pauses pauses_;
 };
 
 // --- in the process that holds ---
@@ -166,32 +244,35 @@ Error cannot_hold(int number) {
 
 } // namespace
 
-Result<std::unique_ptr<TaskHold>> Hold::start(std::shared_ptr<Kernel> kernel,
-                                              std::vector<Process> processes, HeldCalls calls,
-                                              std::vector<HeldChannel> channels,
-                                              std::chrono::milliseconds patience) {
+Result<std::unique_ptr<TaskHold>>
+Hold::start(std::shared_ptr<Kernel> kernel, const std::string &gpu, std::vector<Process> processes,
+            HeldCalls calls, std::vector<HeldChannel> channels, const HoldOptions &options) {
     int sockets[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
         return tl::unexpected(cannot_hold(errno));
-    std::unique_ptr<Hold> hold(new Hold(std::move(kernel), std::move(calls), std::move(channels)));
+    std::unique_ptr<Hold> hold(new Hold(std::move(kernel), gpu, processes, std::move(calls),
+                                        std::move(channels), options.report_left));
     HeldCalls &all = hold->calls_;
     Helper helper(*hold->kernel_, sockets[1], processes,
                   {&all.disable, &all.enable, &all.set, &all.look});
-    Hand hand(helper, all);
-    const int error =
-        helper.fork("nvdebug-keeper", [&] { hand.work(static_cast<int>(patience.count())); });
+    Hand hand(helper, all, hold->entry_);
+    const int error = helper.fork("nvdebug-keeper",
+                                  [&] { hand.work(static_cast<int>(options.patience.count())); });
     ::close(sockets[1]);
     hold->socket_ = sockets[0];
     hold->asked_ = 1;
     hold->processes_ = std::move(processes);
-    if (error || !hold->finish())
-        return tl::unexpected(cannot_hold(error ? error : EAGAIN));
+    if (error)
+        return tl::unexpected(cannot_hold(error));
+    if (const auto ready = hold->finish(); !ready)
+        return tl::unexpected(ready.error().path.empty() ? cannot_hold(EAGAIN) : ready.error());
     // Here they would outlive the helper's, which lets go of a process that ends.
     for (std::size_t n = 0; n < hold->processes_.size(); n++) {
         Process &process = hold->processes_[n];
         for (Process::Control &control : process.controls)
             control.here = Taken();
-        if (std::ranges::none_of(all.enable, [&](const Call &call) { return call.process == n; }))
+        const auto is_of_it = [&](const Call &call) { return call.process == n; };
+        if (std::ranges::none_of(all.enable, is_of_it) && std::ranges::none_of(all.set, is_of_it))
             process.held = Taken();
     }
     return hold;
@@ -207,6 +288,11 @@ Result<void> Hold::ask(const TaskState &wanted) {
 }
 
 Result<void> Hold::finish() {
+    std::optional<Error> first;
+    const auto fail = [&](Error error) {
+        if (!first)
+            first = std::move(error);
+    };
     for (; asked_ > 0; asked_--) {
         pollfd wait{socket_, POLLIN, 0};
         int came;
@@ -217,66 +303,59 @@ Result<void> Hold::finish() {
         if (came <= 0 || ::recv(socket_, &report, sizeof(report), 0) != sizeof(report) ||
             report.last)
             return tl::unexpected(broken());
-        if (!report.there) {
-            asked_ = 0;
-            return tl::unexpected(Error{ErrorCode::not_found, ESRCH, "", "the process has ended"});
-        }
-        if (report.error || report.status == rm::gpu_is_lost) {
-            asked_ = 0;
-            return tl::unexpected(
-                Error{ErrorCode::gone, ENODEV, "", "the GPU has gone, NVIDIA's driver says"});
-        }
-        if (report.status) {
-            asked_ = 0;
-            return tl::unexpected(Error{ErrorCode::unsupported, EOPNOTSUPP, "",
-                                        "NVIDIA's driver refuses the change with status " +
-                                            hex(report.status) + " (nvstatuscodes.h)"});
-        }
+        if (report.not_written)
+            fail(not_written(report.not_written));
+        else if (!report.there)
+            fail({ErrorCode::not_found, ESRCH, "", "the process has ended"});
+        else if (report.failed.error || report.failed.status == rm::gpu_is_lost)
+            fail({ErrorCode::gone, ENODEV, "", "the GPU has gone, NVIDIA's driver says"});
+        else if (report.failed.status)
+            fail({ErrorCode::unsupported, EOPNOTSUPP, "",
+                  "NVIDIA's driver refuses the change with status " + hex(report.failed.status) +
+                      " (nvstatuscodes.h)"});
     }
+    if (first)
+        return tl::unexpected(std::move(*first));
     states_.erase(states_.begin(), states_.end() - 1);
     return {};
 }
 
 /// The helper was killed, or hangs.
 Error Hold::broken() {
+    Undone undone;
     if (socket_ >= 0) {
         ::close(std::exchange(socket_, -1));
-        undo_here();
+        undone = undo_here();
     }
     asked_ = 0;
     return {ErrorCode::busy, ECHILD, "",
-            "the process that holds the task, nvdebug-keeper, was ended; what it had changed was "
-            "put back"};
+            "the process that holds the task, nvdebug-keeper, was ended; " +
+                (undone.all ? "what it had changed was put back" : undone.left)};
 }
 
-void Hold::undo_here() {
-    const auto device = kernel_->device("/dev/nvidiactl");
-    const auto make = [&](Call &call) {
-        Process &process = processes_[call.process];
-        Process::Control &control = process.controls[call.control];
-        const Taken taken(kernel_, kernel_->take(process.held.number(), control.there));
-        // The number may be another file's by now.
-        if (taken.number() >= 0 &&
-            kernel_->device("/proc/self/fd/" + std::to_string(taken.number())) == device)
-            make_call(*kernel_, taken.number(), call);
-    };
+Undone Hold::undo_here() {
+    std::vector<Call> calls;
     if (std::ranges::any_of(states_, &TaskState::paused))
-        for (Call &call : calls_.enable)
-            make(call);
+        calls = calls_.enable;
     for (std::size_t n = 0; n < calls_.set.size(); n++)
         for (const TaskState &state : states_) {
             if (!state.timeslice_ns)
                 continue;
-            calls_.set[n].only_while_us = *state.timeslice_ns / 1000;
-            std::memcpy(calls_.set[n].params.data(), &calls_.before_us[n], sizeof(std::uint64_t));
-            make(calls_.set[n]);
+            Call &call = calls.emplace_back(calls_.set[n]);
+            call.only_while_us = *state.timeslice_ns / 1000;
+            std::memcpy(call.params.data(), &calls_.before_us[n], sizeof(std::uint64_t));
         }
+    const Undone undone = undo_anew(kernel_, gpu_, processes_, std::move(calls));
+    if (undone.all || undone.is_kept)
+        entry_.remove();
+    return undone;
 }
 
 Hold::~Hold() {
     if (socket_ < 0)
         return;
     ::shutdown(socket_, SHUT_WR);
+    Undone undone;
     for (;;) {
         pollfd wait{socket_, POLLIN, 0};
         const int came = ::poll(&wait, 1, longest_answer_ms);
@@ -286,12 +365,24 @@ Hold::~Hold() {
         if (came > 0 && ::recv(socket_, &report, sizeof(report), 0) == sizeof(report)) {
             if (!report.last)
                 continue; // of what was asked before
+            if (!report.failed.ok()) {
+                std::vector<Call> left = calls_.enable;
+                mark_done(left, report.disabled_left);
+                mark_done(calls_.set, report.timeslice_left);
+                for (std::size_t n = 0; n < calls_.set.size(); n++)
+                    std::memcpy(calls_.set[n].params.data(), &calls_.before_us[n],
+                                sizeof(std::uint64_t));
+                left.insert(left.end(), calls_.set.begin(), calls_.set.end());
+                undone = left_to(report.keeper, pids_of(processes_), left, report.failed);
+            }
         } else if (!processes_.empty()) {
-            undo_here();
+            undone = undo_here();
         }
         break;
     }
     ::close(socket_);
+    if (!undone.all && report_left_)
+        report_left_(undone.left);
 }
 
 } // namespace nvdebug::driver

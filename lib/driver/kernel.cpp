@@ -108,6 +108,12 @@ class Running final : public Kernel {
         return process < 0 ? -errno : process;
     }
 
+    int thread(std::uint32_t tid) override {
+        constexpr unsigned of_a_thread = O_EXCL; // PIDFD_THREAD of linux/pidfd.h
+        const int thread = static_cast<int>(::syscall(SYS_pidfd_open, tid, of_a_thread));
+        return thread < 0 ? -errno : thread;
+    }
+
     int take(int process, int descriptor) override {
         const int taken = static_cast<int>(::syscall(SYS_pidfd_getfd, process, descriptor, 0));
         return taken < 0 ? -errno : taken;

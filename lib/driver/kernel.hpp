@@ -44,7 +44,11 @@ class Kernel {
     /// A descriptor of a process (pidfd_open()): ready to be read once it has ended, and never of
     /// another that gets its number.
     virtual int process(std::uint32_t pid) = 0;
-    /// A descriptor of such a process, as one of this: the same open file (pidfd_getfd()).
+    /// The same of one thread, ready to be read once the thread has ended. -EINVAL: Linux is older
+    /// than 6.9.
+    virtual int thread(std::uint32_t /*tid*/) { return -EINVAL; }
+    /// A descriptor of such a process or thread, as one of this: the same open file
+    /// (pidfd_getfd()).
     virtual int take(int process, int descriptor) = 0;
     /// Without the C library's own work; the end of the child sends no signal.
     virtual int fork() = 0;

@@ -111,7 +111,7 @@ Result<std::unique_ptr<Machine>> Machine::probe(std::unique_ptr<Words> words,
     int ret = nvdebug_gpu_begin(gpu);
     const Access access(state);
     if (!ret)
-        ret = nvdebug_probe_chip(gpu, nullptr);
+        ret = nvdebug_probe_chip(gpu);
     if (!ret && gpu->chip)
         state.away = nvdebug_modes_read(gpu, &gpu->modes);
     if (!ret && state.away)

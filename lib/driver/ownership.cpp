@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <iterator>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace nvdebug::driver {
@@ -23,6 +25,9 @@ bool is_denial(int error) {
 /// The RM names its clients by a counter, which begins again after about a million.
 constexpr std::uint32_t names_of_clients = 0x100000;
 
+/// As many are asked about in half a second.
+constexpr std::uint32_t names_at_a_time = 0x20000;
+
 std::uint32_t name_after(std::uint32_t name, std::uint32_t steps) {
     return rm::first_client + ((name - rm::first_client + steps) % names_of_clients);
 }
@@ -37,7 +42,8 @@ std::uint32_t names_between(std::uint32_t first, std::uint32_t name) {
 class Ownership::Look {
   public:
     Look(Ownership &known, const Card &card)
-        : known_(known), kernel_(*known.kernel_), control_(kernel_.device(control_device)),
+        : known_(known), clients_(known.clients_), is_first_(!known.searched_),
+          kernel_(*known.kernel_), control_(kernel_.device(control_device)),
           gpu_(kernel_.device("/dev/nvidia" + std::to_string(card.minor))), card_(card) {}
 
     Owned run(bool everything) {
@@ -46,23 +52,25 @@ class Ownership::Look {
             search();
             ask_all();
             if (everything)
-                known_.older_ = names_of_clients - 1;
+                begin_turn(known_.first_);
             if (known_.older_ && (everything || has_unknown())) {
                 known_.pass_++;
-                search_older(known_.older_);
+                search_older(everything || is_first_ ? known_.older_ : names_at_a_time);
                 ask_all();
             }
+            note_unknown();
         }
         std::vector<std::size_t> places; // processes that have ended have no channels
         for (Found &one : found_) {
             places.push_back(owned_.processes.size());
-            if (one.ended)
+            if (one.ended || !one.uses_gpu)
                 continue;
             owned_.count.denied += one.process.denied;
-            if (one.budget.spent() || one.cut)
+            if (one.budget.spent() || one.cut || (one.unfinished && !has_client(one)))
                 owned_.cut.push_back(one.process.pid);
             owned_.processes.push_back(std::move(one.process));
         }
+        owned_.count.hidden = static_cast<std::uint32_t>(owned_.hidden.size());
         for (ClientChannel &channel : owned_.channels)
             channel.process = places[channel.process];
         std::ranges::stable_sort(owned_.channels, {}, &ClientChannel::process);
@@ -73,10 +81,15 @@ class Ownership::Look {
     struct Found {
         Process process;
         std::vector<int> controls; // its descriptors
-        bool cut = false;          // it has more descriptors than are examined
-        bool checked = false;      // its pidfd is of this process
+        bool uses_gpu = true;
+        std::optional<std::uint32_t> thread = {}; // by which they are taken
+        bool cut = false;                         // it has more descriptors than are examined
+        bool checked = false;                     // its pidfd is of this process
         bool ended = false;
+        bool hidden = false;     // its descriptors cannot be taken
+        bool unfinished = false; // it was not asked about all ownerless clients
         QueryBudget budget;
+        Taken of_thread = {};
     };
 
     // --- processes ---
@@ -88,20 +101,24 @@ class Ownership::Look {
         for (const std::string &name : names)
             if (const auto pid = number_of(name); pid && *pid != kernel_.self())
                 look_at(*pid);
-        // The oldest first: what a child has inherited is its parent's.
+        // Those without the GPU first: what they made is then asked of nobody else. The oldest
+        // first: what a child has inherited is its parent's.
         std::ranges::sort(found_, {}, [](const Found &one) {
-            return std::pair(one.process.started, one.process.pid);
+            return std::tuple(one.uses_gpu, one.process.started, one.process.pid);
         });
-        owned_.count.hidden = static_cast<std::uint32_t>(owned_.hidden.size());
-        std::erase_if(known_.asked_, [&](const auto &one) { return !seen_.contains(one.first); });
+        std::set<Descriptor> with_gpu;
+        for (const Found &one : found_)
+            for (const int number : one.controls)
+                if (one.uses_gpu)
+                    with_gpu.insert({one.process.pid, one.process.started, number});
+        clients_.begin_look(seen_, std::move(with_gpu));
     }
 
     void look_at(std::uint32_t pid) {
         // Examining a descriptor takes a microsecond.
         constexpr std::size_t descriptors_most = 0x10000;
-        const std::string folder = folder_of(pid);
-        std::vector<std::string> names;
-        if (const int error = kernel_.list(folder + "fd", names)) {
+        auto [error, folder, thread, names] = descriptors_of(kernel_, pid);
+        if (error) {
             if (is_denial(error))
                 owned_.hidden.push_back(pid);
             else if (!is_end(error))
@@ -114,7 +131,7 @@ class Ownership::Look {
         bool uses_gpu = false;
         for (const std::string &name : names) {
             const auto number = number_of(name);
-            const auto device = kernel_.device(folder + "fd/" + name);
+            const auto device = kernel_.device(folder + name);
             if (!number || !device)
                 continue;
             uses_gpu = uses_gpu || device == gpu_;
@@ -127,15 +144,19 @@ class Ownership::Look {
         for (const int control : controls)
             if (started)
                 seen_.insert({pid, *started, control});
-        if (!uses_gpu)
+        Process process{pid, started.value_or(0), {}, {}, {}, {}, {}};
+        if (!uses_gpu) {
+            if (started)
+                found_.push_back({.process = std::move(process),
+                                  .controls = std::move(controls),
+                                  .uses_gpu = false,
+                                  .thread = thread,
+                                  .budget = {kernel_, 0, std::chrono::seconds(0)}});
             return;
-        Process process{pid,
-                        started.value_or(0),
-                        uid_of(kernel_, pid),
-                        command_of(kernel_, pid),
-                        cgroup_of(kernel_, pid),
-                        {},
-                        {}};
+        }
+        process.uid = uid_of(kernel_, pid);
+        process.command = command_of(kernel_, pid);
+        process.cgroup = cgroup_of(kernel_, pid);
         // The pid may have been reused.
         if (!started || start_of(kernel_, pid) != started)
             return end(pid);
@@ -145,6 +166,7 @@ class Ownership::Look {
                 .first->second;
         found_.push_back({.process = std::move(process),
                           .controls = std::move(controls),
+                          .thread = thread,
                           .cut = cut,
                           .budget = {kernel_, of_a_process, std::chrono::seconds(2), &whole}});
     }
@@ -166,17 +188,41 @@ class Ownership::Look {
     }
 
     bool has_controls() const {
-        return std::ranges::any_of(found_, [](const Found &one) { return !one.controls.empty(); });
+        return std::ranges::any_of(
+            found_, [](const Found &one) { return one.uses_gpu && !one.controls.empty(); });
+    }
+
+    /// Returns whether a client of the process is known.
+    bool has_client(const Found &one) const {
+        return std::ranges::any_of(one.controls, [&](int number) {
+            return clients_.clients_of({one.process.pid, one.process.started, number});
+        });
     }
 
     /// Returns whether some process that can be queried has no known client.
     bool has_unknown() const {
-        std::set<std::uint32_t> with;
-        for (const auto &[client, owner] : known_.owned_)
-            with.insert(owner.pid);
         return std::ranges::any_of(found_, [&](const Found &one) {
-            return !one.controls.empty() && !one.process.denied && !with.contains(one.process.pid);
+            return one.uses_gpu && !one.controls.empty() && !one.process.denied && !has_client(one);
         });
+    }
+
+    /// The RM's counter does not show how often it has gone round: a client that was made more than
+    /// a round ago, in the time between two looks, is found among all names alone.
+    void note_unknown() {
+        constexpr std::uint32_t many_looks = 0x100; // some processes never make a client
+        if (!has_unknown()) {
+            known_.unknown_looks_ = 0;
+            known_.looks_to_turn_ = few_looks;
+        } else if (++known_.unknown_looks_ >= known_.looks_to_turn_ && !known_.older_) {
+            begin_turn(known_.newest_);
+            known_.unknown_looks_ = 0;
+            known_.looks_to_turn_ = std::min(2 * known_.looks_to_turn_, many_looks);
+        }
+    }
+
+    void begin_turn(std::uint32_t newest) {
+        known_.first_ = newest;
+        known_.older_ = names_of_clients - 1;
     }
 
     // --- clients ---
@@ -199,22 +245,18 @@ class Ownership::Look {
 
     /// Returns whether a client of that name lives and has no known owner yet.
     bool find_client(std::uint32_t name) {
-        if (known_.broken_ || name == known_.client_->handle() || known_.owned_.contains(name) ||
-            !lives(name))
+        if (known_.broken_ || name == known_.client_->handle())
+            return false;
+        // Its owner is asked whether it is still the owner, if it is asked at all in this look.
+        if (clients_.is_checked(name) || !lives(name))
             return false;
         // A name may be reused: all descriptors are queried about it again.
-        known_.unowned_[name] = known_.pass_;
-        // Bounded, as any user can make clients; the oldest are not needed any more.
-        constexpr std::size_t unowned_most = 0x10000;
-        if (known_.unowned_.size() > unowned_most)
-            known_.unowned_.erase(std::ranges::min_element(
-                known_.unowned_, {}, &std::pair<const std::uint32_t, std::uint64_t>::second));
+        clients_.disown(name);
         return true;
     }
 
     void search() {
         known_.pass_++;
-        forget();
         if (known_.searched_) {
             search_new();
             constexpr std::uint32_t at_a_time = 0x1000;
@@ -227,19 +269,6 @@ class Ownership::Look {
             known_.searched_ = !known_.broken_;
         }
         known_.seen_ = seen_;
-    }
-
-    /// A client may stay open after its descriptor is closed here: in a child, or in a process that
-    /// was sent the descriptor.
-    void forget() {
-        for (auto at = known_.owned_.begin(); at != known_.owned_.end();) {
-            if (seen_.contains(at->second)) {
-                ++at;
-                continue;
-            }
-            known_.unowned_[at->first] = known_.pass_;
-            at = known_.owned_.erase(at);
-        }
     }
 
     /// Returns the counter of the RM, which only a new client shows.
@@ -259,15 +288,23 @@ class Ownership::Look {
         const bool is_new = !std::ranges::includes(known_.seen_, seen_);
         const bool is_due = known_.pass_ - known_.counted_ >= passes_between && has_unknown();
         if (const auto now = is_new || is_due ? count() : std::nullopt) {
-            for (std::uint32_t n = names_between(known_.newest_, *now); n-- > 1;)
-                find_client(name_after(known_.newest_, n));
+            const std::uint32_t made = names_between(known_.newest_, *now);
+            if (made > names_at_a_time) {
+                // How many there are, others decide: the rest is searched in later looks.
+                begin_turn(*now);
+                search_older(names_at_a_time);
+            } else {
+                // The youngest last, as they are asked about first.
+                for (std::uint32_t n = 1; n < made; n++)
+                    find_client(name_after(known_.newest_, n));
+            }
             known_.newest_ = *now;
             return;
         }
         // A client that is known was there before, and does not show how far the counter is.
         for (std::uint32_t n = 1; n <= ahead; n++)
             if (const std::uint32_t name = name_after(known_.newest_, n);
-                !known_.unowned_.contains(name) && find_client(name)) {
+                !clients_.is_unowned(name) && find_client(name)) {
                 known_.newest_ = name;
                 n = 0;
             }
@@ -282,11 +319,16 @@ class Ownership::Look {
     // --- descriptors ---
 
     void ask_all() {
+        for (Found &one : found_)
+            (one.uses_gpu ? of_gpu_ : of_others_).descriptors += one.controls.size();
         for (std::size_t n = 0; n < found_.size(); n++) {
             Found &one = found_[n];
-            for (const int number : one.controls)
-                if (!one.budget.spent() && !one.ended)
+            one.unfinished = false;
+            for (const int number : one.controls) {
+                if (!one.ended && (!one.uses_gpu || !one.budget.spent()))
                     ask(n, {one.process.pid, one.process.started, number});
+                (one.uses_gpu ? of_gpu_ : of_others_).descriptors--;
+            }
             if (one.process.controls.empty())
                 one.process.held = Taken();
         }
@@ -295,18 +337,27 @@ class Ownership::Look {
     /// Queries through one descriptor, which is closed again if no channel is found through it.
     void ask(std::size_t n, const Descriptor &at) {
         Found &one = found_[n];
-        const auto clients = clients_to_ask(at);
-        if (clients.empty() && known_.asked_.contains(at))
+        std::vector<std::uint32_t> clients;
+        if (const auto *const own = clients_.clients_of(at); own && one.uses_gpu)
+            std::ranges::copy_if(*own, std::back_inserter(clients),
+                                 [&](std::uint32_t client) { return !done_.contains(client); });
+        const KnownClients::Asked *const asked = clients_.find_asked(at);
+        const bool was_asked = asked != nullptr;
+        if (was_asked && clients.empty() && !clients_.next_unowned(*asked))
             return;
         Taken taken = take(one, at.number);
         if (taken.number() < 0)
             return;
         std::vector<ClientChannel> channels;
-        if (known_.asked_.contains(at) || !is_duplicate(one, at, taken.number()))
+        if (was_asked || !one.uses_gpu || !is_duplicate(one, at, taken.number())) {
             for (const std::uint32_t client : clients)
-                ask(one, at, taken.number(), client, channels);
-        if (!one.budget.spent() && !known_.broken_)
-            known_.asked_[at] = known_.pass_;
+                ask_owner(one, at, taken.number(), client, channels);
+            if (!one.uses_gpu)
+                check_file(at, taken.number());
+            ask_unowned(one, at, taken.number(), channels);
+        } else {
+            clients_.mark_all_asked(at);
+        }
         for (ClientChannel &channel : channels) {
             channel.process = n;
             channel.control = one.process.controls.size();
@@ -316,56 +367,94 @@ class Ownership::Look {
             one.process.controls.push_back({at.number, std::move(taken)});
     }
 
-    /// Returns the known clients of @p at, and ownerless ones that it was not asked about.
-    std::vector<std::uint32_t> clients_to_ask(const Descriptor &at) const {
-        std::vector<std::uint32_t> clients;
-        for (const auto &[client, owner] : known_.owned_)
-            if (owner == at && !done_.contains(client))
-                clients.push_back(client);
-        const auto asked = known_.asked_.find(at);
-        for (const auto &[client, pass] : known_.unowned_)
-            if (asked == known_.asked_.end() || pass > asked->second)
-                clients.push_back(client);
-        return clients;
+    /// The number of a descriptor without the GPU may be another file's by now.
+    void check_file(const Descriptor &at, int descriptor) {
+        const auto *const own = clients_.clients_of(at);
+        if (!own || !of_others_.spend())
+            return;
+        const std::uint32_t client = *own->begin();
+        if (!lives(client) ||
+            !ForeignClient(kernel_, descriptor, client, owned_.count, of_others_.budget)
+                 .is_of_descriptor())
+            clients_.disown_all(at);
     }
 
-    void ask(Found &one, const Descriptor &at, int descriptor, std::uint32_t client,
-             std::vector<ClientChannel> &channels) {
-        if (one.budget.spent())
-            return;
-        const auto owner = known_.owned_.find(client);
-        if (!lives(client)) {
+    /// Asks a descriptor about clients whose owner is not known. What that costs, those decide who
+    /// made the clients: it is charged to the look, of which each descriptor has a part.
+    void ask_unowned(Found &one, const Descriptor &at, int descriptor,
+                     std::vector<ClientChannel> &channels) {
+        Ownerless &whole = one.uses_gpu ? of_gpu_ : of_others_;
+        std::uint32_t questions = whole.part();
+        KnownClients::Asked &asked = clients_.asked(at);
+        for (auto next = clients_.next_unowned(asked); next; next = clients_.next_unowned(asked)) {
+            const std::uint32_t client = clients_.unowned(*next);
+            if (!one.uses_gpu && clients_.owner_of(client) && !clients_.is_checked(client)) {
+                asked.note(*next);
+                continue;
+            }
+            one.unfinished = !questions || !whole.spend();
+            if (one.unfinished || known_.broken_)
+                return;
+            questions--;
+            const auto before = kernel_.now();
+            const bool there = lives(client);
+            const bool is_owner =
+                there && ForeignClient(kernel_, descriptor, client, owned_.count, whole.budget)
+                             .is_of_descriptor();
+            whole.time -= kernel_.now() - before;
             if (known_.broken_)
                 return;
-            known_.unowned_.erase(client);
-            if (owner != known_.owned_.end())
-                known_.owned_.erase(owner);
+            asked.note(*next);
+            if (is_owner)
+                own_and_ask(one, at, descriptor, client, channels);
+            else if (!there)
+                clients_.remove(client);
+        }
+    }
+
+    /// Asks about a client whose owner is known.
+    void ask_owner(Found &one, const Descriptor &at, int descriptor, std::uint32_t client,
+                   std::vector<ClientChannel> &channels) {
+        if (one.budget.spent())
+            return;
+        if (!lives(client)) {
+            if (!known_.broken_)
+                clients_.remove(client);
             return;
         }
-        ForeignClient queried(kernel_, descriptor, client, owned_.count, one.budget);
-        if (!queried.is_of_descriptor()) {
+        if (ForeignClient(kernel_, descriptor, client, owned_.count, one.budget).is_of_descriptor())
+            own_and_ask(one, at, descriptor, client, channels);
+        else if (!one.budget.spent())
             // The number of the descriptor, or the name of the client, has been reused.
-            if (owner != known_.owned_.end() && !one.budget.spent()) {
-                known_.owned_.erase(owner);
-                known_.unowned_[client] = known_.pass_ + 1;
-            }
+            clients_.disown(client);
+    }
+
+    /// Its channels are asked for if the process uses the GPU.
+    void own_and_ask(Found &one, const Descriptor &at, int descriptor, std::uint32_t client,
+                     std::vector<ClientChannel> &channels) {
+        clients_.own(client, at);
+        if (!one.uses_gpu)
             return;
-        }
-        known_.unowned_.erase(client);
-        known_.owned_[client] = at;
         done_.insert(client);
-        if (one.budget.spend_client())
-            for (const ClientChannel &channel : queried.channels(card_))
-                channels.push_back(channel);
+        if (!one.budget.spend_client())
+            return;
+        ForeignClient queried(kernel_, descriptor, client, owned_.count, one.budget);
+        for (const ClientChannel &channel : queried.channels(card_))
+            channels.push_back(channel);
     }
 
     /// Returns whether another descriptor of the process is of the same file, with the same
     /// clients.
     bool is_duplicate(Found &one, const Descriptor &at, int descriptor) {
         std::map<int, std::uint32_t> others; // of each descriptor a client
-        for (const auto &[client, owner] : known_.owned_)
-            if (owner.pid == at.pid && owner.number != at.number && done_.contains(client))
-                others[owner.number] = client;
+        for (const int number : one.controls) {
+            const auto *const of = clients_.clients_of({at.pid, at.started, number});
+            if (number == at.number || !of)
+                continue;
+            for (const std::uint32_t client : *of)
+                if (done_.contains(client))
+                    others[number] = client;
+        }
         return std::ranges::any_of(others, [&](const auto &other) {
             return lives(other.second) &&
                    ForeignClient(kernel_, descriptor, other.second, owned_.count, one.budget)
@@ -384,7 +473,18 @@ class Ownership::Look {
             }
             process.held = Taken(known_.kernel_, held);
         }
-        Taken taken(known_.kernel_, kernel_.take(process.held.number(), descriptor));
+        // The process itself has no descriptors any more once its first thread has ended.
+        if (one.thread && one.of_thread.number() < 0) {
+            const int thread = kernel_.thread(*one.thread);
+            if (thread < 0) {
+                if (one.uses_gpu && !is_end(thread) && !std::exchange(one.hidden, true))
+                    owned_.hidden.push_back(process.pid);
+                return {};
+            }
+            one.of_thread = Taken(known_.kernel_, thread);
+        }
+        const int from = one.thread ? one.of_thread.number() : process.held.number();
+        Taken taken(known_.kernel_, kernel_.take(from, descriptor));
         const int number = taken.number();
         // The pid may have been reused.
         if (!one.checked && start_of(kernel_, process.pid) != process.started) {
@@ -411,12 +511,35 @@ class Ownership::Look {
     }
 
     Ownership &known_;
+    KnownClients &clients_;
+    const bool is_first_;
     Kernel &kernel_;
     const std::optional<std::uint64_t> control_, gpu_;
     const Card &card_;
     Owned owned_;
     std::map<std::optional<std::uint32_t>, QueryBudget> users_; // by uid
     std::vector<Found> found_;
+    /// What may be asked in this look about ownerless clients.
+    struct Ownerless {
+        QueryBudget budget; // without an end: the bounds are these
+        std::uint32_t questions = 0x40000;
+        std::chrono::steady_clock::duration time = std::chrono::seconds(2);
+        std::size_t descriptors = 0; // among which it is divided
+        std::uint32_t part() const {
+            constexpr std::uint32_t least = 0x100;
+            const auto among = static_cast<std::uint32_t>(std::max<std::size_t>(descriptors, 1));
+            return std::max(questions / among, least);
+        }
+        bool spend() {
+            if (!questions || time <= std::chrono::seconds(0))
+                return false;
+            questions--;
+            return true;
+        }
+    };
+    // Of processes with this GPU, and of the others.
+    Ownerless of_gpu_{{kernel_, ~0U, std::chrono::hours(1)}},
+        of_others_{{kernel_, ~0U, std::chrono::hours(1)}};
     std::set<Descriptor> seen_;    // of any process, also without this GPU
     std::set<std::uint32_t> done_; // clients of which the channels are known
 };

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "foreign_client.hpp"
+#include "known_clients.hpp"
 #include "nvdebug/error.hpp"
 #include "processes.hpp"
 #include "rm.hpp"
@@ -43,20 +43,15 @@ class Ownership {
     /// Looks at the processes that have the GPU's file open, takes their descriptors of
     /// /dev/nvidiactl one at a time, and asks the RM through them which channels they made. Only
     /// questions. What ends or is refused meanwhile is counted; what one process and what one
-    /// user's may cost is bounded, and Owned::cut names those that have more.
+    /// user's may cost is bounded, and Owned::cut names those that have more. Clients whose owner
+    /// is not known are asked about through all descriptors, also those of processes without the
+    /// GPU; that has a bound for the look, and goes on in the next one.
     /// @param everything all names are searched anew (3.7 s); else the oldest only where a process
-    /// has no client.
+    /// has no client, at once in the first look and in parts later.
     [[nodiscard]] Result<Owned> find(const Card &card, bool everything = false);
 
   private:
     class Look;
-    /// As /proc has it: another file may have the number later.
-    struct Descriptor {
-        std::uint32_t pid;
-        std::uint64_t started;
-        int number;
-        auto operator<=>(const Descriptor &) const = default;
-    };
 
     const std::shared_ptr<Kernel> kernel_;
     std::mutex lock_;
@@ -68,11 +63,12 @@ class Ownership {
     /// Names that are left to ask about of those before the first look: the next one is so many
     /// before first_.
     std::uint32_t first_ = 0, older_ = 0;
-    std::uint64_t counted_ = 0; ///< in which pass a client was made to see how far names are
+    std::uint64_t counted_ = 0;       ///< in which pass a client was made to see how far names are
+    std::uint32_t unknown_looks_ = 0; ///< in a row, in which a process had no client
+    std::uint32_t looks_to_turn_ = few_looks; ///< after so many of them all names are asked about
+    static constexpr std::uint32_t few_looks = 3;
     std::set<Descriptor> seen_; ///< in the last look
-    std::map<std::uint32_t, Descriptor> owned_;      ///< by client
-    std::map<std::uint32_t, std::uint64_t> unowned_; ///< ownerless clients: found in which pass
-    std::map<Descriptor, std::uint64_t> asked_;      ///< about clients found until which pass
+    KnownClients clients_;
 };
 
 } // namespace nvdebug::driver

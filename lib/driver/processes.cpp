@@ -50,12 +50,40 @@ std::optional<std::uint64_t> start_of(Kernel &kernel, std::uint32_t pid) {
     return whole_number<std::uint64_t>(base::stat_field(stat, starttime));
 }
 
+DescriptorFolder descriptors_of(Kernel &kernel, std::uint32_t pid) {
+    DescriptorFolder found{.path = folder_of(pid) + "fd"};
+    found.error = kernel.list(found.path, found.names);
+    found.path += "/";
+    if (found.error || !found.names.empty())
+        return found;
+    const std::string stat = kernel.read(folder_of(pid) + "stat");
+    if (!base::has_first_thread_ended(stat) || base::has_ended(stat))
+        return found;
+    constexpr std::size_t threads_most = 1024;
+    std::vector<std::string> threads;
+    kernel.list(folder_of(pid) + "task", threads);
+    threads.resize(std::min(threads.size(), threads_most));
+    for (const std::string &name : threads) {
+        const auto thread = number_of(name);
+        const std::string folder = folder_of(pid) + "task/" + name + "/fd";
+        if (!thread || *thread == pid)
+            continue;
+        found.names.clear();
+        found.error = kernel.list(folder, found.names);
+        if (!found.error && !found.names.empty()) {
+            found.path = folder + "/";
+            found.thread = thread;
+            return found;
+        }
+    }
+    found.error = 0;
+    return found;
+}
+
 bool has_open(Kernel &kernel, std::uint32_t pid, std::uint64_t gpu) {
-    const std::string folder = folder_of(pid) + "fd";
-    std::vector<std::string> descriptors;
-    kernel.list(folder, descriptors);
-    return std::ranges::any_of(descriptors, [&](const std::string &name) {
-        return kernel.device(folder + "/" + name) == gpu;
+    const DescriptorFolder descriptors = descriptors_of(kernel, pid);
+    return std::ranges::any_of(descriptors.names, [&](const std::string &name) {
+        return kernel.device(descriptors.path + name) == gpu;
     });
 }
 

@@ -63,6 +63,17 @@ struct Process {
 /// ended.
 [[nodiscard]] std::optional<std::uint64_t> start_of(Kernel &kernel, std::uint32_t pid);
 
+/// Where the descriptors of a process are listed.
+struct DescriptorFolder {
+    int error = 0;                            ///< -errno: they cannot be listed
+    std::string path = {};                    ///< `/proc/PID/fd/`, or of a thread
+    std::optional<std::uint32_t> thread = {}; ///< if the first thread has ended: one that has not
+    std::vector<std::string> names = {};
+};
+/// Those of a process whose first thread has ended are listed for its other threads alone, of which
+/// 1024 are tried.
+[[nodiscard]] DescriptorFolder descriptors_of(Kernel &kernel, std::uint32_t pid);
+
 /// Does a process have this file of a GPU (Kernel::device()) open? False also where this process
 /// may not look.
 [[nodiscard]] bool has_open(Kernel &kernel, std::uint32_t pid, std::uint64_t gpu);

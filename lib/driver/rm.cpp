@@ -19,6 +19,11 @@ constexpr std::uint32_t device_handle = 0x6e760001, subdevice_handle = 0x6e76000
                         memory_handle = 0x6e760003;
 
 Error cannot_open_device(Kernel &kernel, const std::string &path, int number) {
+    if (path != control_path && (number == ENODEV || number == ENXIO || number == EIO))
+        return {ErrorCode::gone, number, path,
+                "the GPU of " + path + " has gone, or could not be set up (" +
+                    ::strerrordesc_np(number) +
+                    "); the kernel's log says more ('dmesg | grep -i xid')"};
     switch (number) {
     case ENOENT:
     case ENXIO:
@@ -39,11 +44,35 @@ Error cannot_open_device(Kernel &kernel, const std::string &path, int number) {
     }
 }
 
-Error not_taken(const std::string &what, int number) {
-    return {number == ENODEV ? ErrorCode::gone : ErrorCode::unsupported, number, control_path,
-            "NVIDIA's driver does not take the request to " + what + " (" +
-                ::strerrordesc_np(number) +
-                "): it is older or newer than those this program knows, 525 to 595"};
+/// The driver did not take a request. Only an errno that stands for an unknown number or size of a
+/// request is about its version.
+Error not_taken(Kernel &kernel, const std::string &what, int number) {
+    const std::string why =
+        ::strerrordesc_np(number) ? ::strerrordesc_np(number) : "error " + std::to_string(number);
+    switch (number) {
+    case ENODEV:
+    case ENXIO:
+    case EIO:
+        return {ErrorCode::gone, number, control_path,
+                "the GPU, or NVIDIA's driver, has gone: the request to " + what + " ended with '" +
+                    why + "'; the kernel's log says more ('dmesg | grep -i xid')"};
+    case EINVAL:
+    case ENOTTY:
+    case ENOSYS:
+    case EOPNOTSUPP:
+        return {ErrorCode::unsupported, number, control_path,
+                "NVIDIA's driver does not take the request to " + what + " (" + why +
+                    "): it is older or newer than those this program knows, 525 to 595"};
+    case EACCES:
+    case EPERM:
+        return {ErrorCode::denied, number, control_path,
+                "you may not have NVIDIA's driver " + what + "; " +
+                    advice_on_right(kernel, "CAP_SYS_ADMIN")};
+    default:
+        return {code_of_errno(number), number, control_path,
+                "NVIDIA's driver did not carry out the request to " + what + " (" + why +
+                    "); the kernel's log may say why, and it may work later"};
+    }
 }
 
 std::string address_of(const rm::Card &card) {
@@ -102,7 +131,7 @@ Result<void> Client::read_version() {
     rm::Version version{};
     version.command = rm::Version::query;
     if (const int error = ioctl(rm::esc_version, &version, sizeof(version)))
-        return tl::unexpected(not_taken("say its version", error));
+        return tl::unexpected(not_taken(*kernel_, "say its version", error));
     version_.assign(version.text, ::strnlen(version.text, sizeof(version.text)));
     if (version_.empty() || version_.find_first_not_of("0123456789.") != version_.npos)
         return tl::unexpected(Error{ErrorCode::unsupported, 0, control_path,
@@ -126,7 +155,7 @@ Result<void> Client::make_client() {
         old_alloc_ = true;
     }
     if (error)
-        return tl::unexpected(not_taken("open a client", error));
+        return tl::unexpected(not_taken(*kernel_, "open a client", error));
     if (status || !client_)
         return tl::unexpected(
             Error{ErrorCode::unsupported, 0, control_path,
@@ -142,7 +171,7 @@ Result<std::uint32_t> Client::alloc(std::uint32_t parent, std::uint32_t object, 
     const int error = old_alloc_ ? ioctl(rm::esc_alloc, &old, sizeof(old))
                                  : ioctl(rm::esc_alloc, &now, sizeof(now));
     if (error)
-        return tl::unexpected(not_taken("make an object of class " + hex(which), error));
+        return tl::unexpected(not_taken(*kernel_, "make an object of class " + hex(which), error));
     return old_alloc_ ? old.status : now.status;
 }
 
@@ -150,14 +179,15 @@ Result<std::uint32_t> Client::control(std::uint32_t object, std::uint32_t comman
                                       std::size_t bytes) {
     const Answer answer = ask_rm(*kernel_, descriptor_, client_, object, command, params, bytes);
     if (answer.error)
-        return tl::unexpected(not_taken("answer question " + hex(command), -answer.error));
+        return tl::unexpected(
+            not_taken(*kernel_, "answer question " + hex(command), -answer.error));
     return answer.status;
 }
 
 Result<std::vector<Card>> Client::cards() {
     std::array<rm::Card, rm::cards_max> all{};
     if (const int error = ioctl(rm::esc_card_info, all.data(), sizeof(all)))
-        return tl::unexpected(not_taken("list its GPUs", error));
+        return tl::unexpected(not_taken(*kernel_, "list its GPUs", error));
     std::vector<Card> cards;
     for (const rm::Card &card : all)
         if (card.valid)
@@ -183,6 +213,9 @@ Error Gpu::refused(const std::string &what, std::uint32_t status) const {
     case rm::gpu_is_lost:
         return {ErrorCode::gone, ENODEV, "",
                 "the GPU at " + card_.pci_address + " has fallen off the bus, its driver says"};
+    case rm::timeout:
+        return {ErrorCode::timeout, ETIMEDOUT, "",
+                who + " now: it did not answer in time; try again"};
     default:
         return {ErrorCode::unsupported, EOPNOTSUPP, "",
                 who + ": status " + hex(status) + " (nvstatuscodes.h); " +
@@ -323,7 +356,7 @@ Result<std::unique_ptr<Window>> Gpu::map(std::uint64_t begin, std::size_t bytes)
     }
     kernel.close(descriptor);
     if (error)
-        return tl::unexpected(not_taken("map memory", error));
+        return tl::unexpected(not_taken(kernel, "map memory", error));
     if (map.status)
         return tl::unexpected(refused("memory be mapped", map.status));
     if (!window->mapped_)

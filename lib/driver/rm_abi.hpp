@@ -349,6 +349,7 @@ enum Status : std::uint32_t {
     invalid_client = 0x23,
     not_supported = 0x56,
     object_not_found = 0x57,
+    timeout = 0x65,
 };
 
 } // namespace nvdebug::driver::rm

@@ -19,6 +19,9 @@ constexpr std::size_t header_bytes = 4096, records_bytes = count * sizeof(rm::Sw
 Error refused(const std::string &what, std::uint32_t status) {
     if (status == rm::gpu_is_lost)
         return {ErrorCode::gone, ENODEV, "", "the GPU has fallen off the bus, its driver says"};
+    if (status == rm::timeout)
+        return {ErrorCode::timeout, ETIMEDOUT, "",
+                "NVIDIA's driver does not " + what + " now: it did not answer in time; try again"};
     return {ErrorCode::unsupported, EOPNOTSUPP, "",
             "NVIDIA's driver does not " + what + ": status " + hex(status) +
                 " (nvstatuscodes.h); a virtual GPU, MIG or its age may be why"};

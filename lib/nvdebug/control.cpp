@@ -163,8 +163,9 @@ Result<TimesliceChange> parse_timeslice_change(std::string_view text) {
     return text::parse_record<TimesliceChange>(text, keys);
 }
 
-Lease::Lease(std::shared_ptr<const void> held, std::string answer)
-    : held_(std::move(held)), answer_(std::move(answer)) {}
+Lease::Lease(std::shared_ptr<const void> held, std::string answer,
+             std::shared_ptr<const std::string> left)
+    : held_(std::move(held)), answer_(std::move(answer)), left_(std::move(left)) {}
 
 Lease::Lease(Lease &&other) noexcept = default;
 Lease &Lease::operator=(Lease &&other) noexcept = default;

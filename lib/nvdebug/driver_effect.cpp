@@ -76,9 +76,9 @@ Result<void> verify_effect(DriverTasks &tasks, const TaskRequest &request,
         if (missing.empty())
             return {};
     }
-    return tl::unexpected(Error{
-        ErrorCode::unsupported, EOPNOTSUPP, "",
-        "NVIDIA's driver accepted the request, but it had no effect: " + missing + "; undone"});
+    return tl::unexpected(
+        Error{ErrorCode::unsupported, EOPNOTSUPP, "",
+              "NVIDIA's driver accepted the request, but it had no effect: " + missing});
 }
 
 std::optional<TsgEntry> entry_of(const DriverTasks &tasks, const OwnedChannel &channel) {

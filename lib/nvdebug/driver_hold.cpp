@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "driver_plan.hpp"
+#include "driver_restore.hpp"
 #include "lib/driver/hold.hpp"
 #include "task_request.hpp"
 
@@ -22,8 +23,9 @@ struct Planned {
 };
 
 /// Calls for the timeslices of tasks, and for all of their channels, but those of other holds.
+/// Channels that were disabled before helpers changed them stay so.
 Result<Planned> held_calls(const DriverTasks &tasks, const OwnedChannels &channels,
-                           const HoldOptions &options) {
+                           const HoldOptions &options, const Originals &originals) {
     Planned planned;
     HeldCalls &calls = planned.calls;
     const std::set<HeldChannel> except(options.except.begin(), options.except.end());
@@ -34,8 +36,10 @@ Result<Planned> held_calls(const DriverTasks &tasks, const OwnedChannels &channe
     std::erase_if(own, is_left_out);
     for (const OwnedChannel *const channel : own)
         planned.channels.push_back({channel->client, channel->channel});
-    // What is disabled now stays so.
-    const OwnedChannels changed = channels_to_change(tasks, own, false);
+    OwnedChannels changed = own;
+    std::erase_if(changed, [&](const OwnedChannel *channel) {
+        return was_enabled(tasks, *channel, originals) == false;
+    });
     add_disable(calls.disable, tasks, changed, true);
     add_disable(calls.enable, tasks, changed, false);
     for (const OwnedTsg &tsg : tsgs_in(channels)) {
@@ -45,24 +49,27 @@ Result<Planned> held_calls(const DriverTasks &tasks, const OwnedChannels &channe
              (!place || place->runlist != *options.runlist)))
             continue;
         const ClientChannel &channel = tasks.client_channel(*tsg.front());
-        if (!channel.timeslice_us)
+        const auto before = timeslice_before(tasks, *tsg.front(), originals);
+        if (!before)
             return tl::unexpected(
                 not_restorable(name_of(tasks.process(*tsg.front())), "a timeslice"));
-        calls.set.push_back(call_of(channel, channel.tsg, rm::SetTimeslice{*channel.timeslice_us}));
+        calls.set.push_back(call_of(channel, channel.tsg, rm::SetTimeslice{*before}));
         calls.look.push_back(call_of(channel, channel.tsg, rm::Timeslice{0}));
-        calls.before_us.push_back(*channel.timeslice_us);
+        calls.before_us.push_back(*before);
     }
     return planned;
 }
 
 Result<Planned> plan(Kernel &kernel, const DriverTasks &tasks, const TaskRequest &request,
-                     const HoldOptions &options) {
+                     const HoldOptions &options, const WrittenDown &written) {
     const auto channels = find_channels(kernel, tasks, request);
     if (!channels)
         return tl::unexpected(channels.error());
     if (auto whole = check_shared(tasks, request.pids); !whole)
         return tl::unexpected(whole.error());
-    return held_calls(tasks, *channels, options);
+    if (auto undone = check_undone(written, tasks, *channels); !undone)
+        return tl::unexpected(undone.error());
+    return held_calls(tasks, *channels, options, written.originals);
 }
 
 /// Moves the processes that calls are about out of all of them. Fails if one is another hold's.
@@ -93,21 +100,22 @@ Result<TaskHolds> hold(const std::shared_ptr<Kernel> &kernel, Ownership &ownersh
     request.lease = true;
     for (const auto &pids : groups)
         request.pids.insert(request.pids.end(), pids.begin(), pids.end());
-    auto tasks = find_tasks(ownership, card, request, read_lists);
+    auto tasks = find_restored(kernel, ownership, card, request, read_lists);
     if (!tasks)
         return tl::unexpected(tasks.error());
+    const WrittenDown written = written_down(card);
     std::vector<Result<Planned>> plans;
     for (const auto &pids : groups) {
         request.pids = pids;
-        plans.push_back(plan(*kernel, *tasks, request, options));
+        plans.push_back(plan(*kernel, *tasks, request, options, written));
     }
     TaskHolds holds;
     for (auto &planned : plans)
         holds.push_back(planned.and_then([&](Planned &one) {
             return take_processes(tasks->processes(), one.calls)
                 .and_then([&](std::vector<Process> processes) {
-                    return Hold::start(kernel, std::move(processes), std::move(one.calls),
-                                       std::move(one.channels), options.patience);
+                    return Hold::start(kernel, card.pci_address, std::move(processes),
+                                       std::move(one.calls), std::move(one.channels), options);
                 });
         }));
     return holds;

@@ -20,22 +20,36 @@ std::uint32_t interleave_of(Kernel &kernel, const Process &process, const Client
     return answer.ok() && now.level <= rm::Interleave::highest ? now.level : medium;
 }
 
+/// The value that a property had before helpers changed it, or @p now.
+template <typename T>
+T original_or(const Originals &originals, const Property &property, T now) {
+    const auto found = originals.find(property);
+    return found == originals.end() ? now : static_cast<T>(found->second);
+}
+
 Result<CallPlan> plan_enabling(const DriverTasks &tasks, const TaskRequest &request,
-                               const OwnedChannels &channels) {
+                               const OwnedChannels &channels, const Originals &originals) {
     const bool enable = request.control.verb == Verb::enable;
-    const OwnedChannels changed = channels_to_change(tasks, channels, enable);
-    if (enable && request.lease && std::ranges::any_of(changed, [&](const OwnedChannel *channel) {
-            return !tasks.on_lists().place_of(*channel);
-        }))
-        return tl::unexpected(not_restorable("these channels", "whether they were enabled"));
+    OwnedChannels undone, only_changed;
+    for (const OwnedChannel *const channel : channels) {
+        const auto before = was_enabled(tasks, *channel, originals);
+        if (enable && request.lease && !before)
+            return tl::unexpected(not_restorable("these channels", "whether they were enabled"));
+        const RunlistPlace *const place = tasks.on_lists().place_of(*channel);
+        if (before != enable)
+            undone.push_back(channel);
+        else if (!place || place->channel->enabled != enable)
+            only_changed.push_back(channel); // by a helper, which puts it back
+    }
     CallPlan plan;
-    add_disable(plan.calls, tasks, changed, !enable);
-    add_disable(plan.undo, tasks, changed, enable);
+    add_disable(plan.calls, tasks, undone, !enable);
+    add_disable(plan.undo, tasks, undone, enable);
+    add_disable(plan.calls, tasks, only_changed, !enable);
     return plan;
 }
 
 Result<CallPlan> plan_modes(const DriverTasks &tasks, const TaskRequest &request,
-                            const std::vector<OwnedTsg> &tsgs) {
+                            const std::vector<OwnedTsg> &tsgs, const Originals &originals) {
     CallPlan plan;
     for (const OwnedTsg &tsg : tsgs) {
         const auto context = context_mode(tasks, tsg);
@@ -47,7 +61,9 @@ Result<CallPlan> plan_modes(const DriverTasks &tasks, const TaskRequest &request
         mode.channel = channel.tsg; // measured: of a TSG it shows in the image
         mode.compute = static_cast<std::uint32_t>(request.values.front());
         plan.calls.push_back(call_of(channel, channel.subdevice, mode));
-        mode.compute = static_cast<std::uint32_t>(context->mode);
+        mode.compute =
+            original_or(originals, property_of(tasks, *context->channel, Property::Kind::mode),
+                        static_cast<std::uint32_t>(context->mode));
         plan.undo.push_back(call_of(channel, channel.subdevice, mode));
     }
     if (plan.calls.empty())
@@ -82,15 +98,24 @@ void add_disable(std::vector<Call> &calls, const DriverTasks &tasks, const Owned
         }
 }
 
-OwnedChannels channels_to_change(const DriverTasks &tasks, const OwnedChannels &channels,
-                                 bool enabled) {
-    OwnedChannels changed;
-    for (const OwnedChannel *const channel : channels) {
-        const RunlistPlace *const place = tasks.on_lists().place_of(*channel);
-        if (!place || place->channel->enabled != enabled)
-            changed.push_back(channel);
-    }
-    return changed;
+Property property_of(const DriverTasks &tasks, const OwnedChannel &channel, Property::Kind kind) {
+    const ClientChannel &named = tasks.client_channel(channel);
+    const Process &process = tasks.process(channel);
+    return {kind, process.pid, process.started, named.client,
+            kind == Property::Kind::channel ? named.channel : named.tsg};
+}
+
+std::optional<bool> was_enabled(const DriverTasks &tasks, const OwnedChannel &channel,
+                                const Originals &originals) {
+    const RunlistPlace *const place = tasks.on_lists().place_of(channel);
+    return original_or(originals, property_of(tasks, channel, Property::Kind::channel),
+                       place ? place->channel->enabled : std::nullopt);
+}
+
+std::optional<std::uint64_t> timeslice_before(const DriverTasks &tasks, const OwnedChannel &channel,
+                                              const Originals &originals) {
+    return original_or(originals, property_of(tasks, channel, Property::Kind::timeslice),
+                       tasks.client_channel(channel).timeslice_us);
 }
 
 Error not_restorable(const std::string &owner, const std::string &value) {
@@ -111,9 +136,9 @@ Result<void> check_shared(const DriverTasks &tasks, Pids pids) {
 }
 
 Result<CallPlan> make_plan(Kernel &kernel, const DriverTasks &tasks, const TaskRequest &request,
-                           const OwnedChannels &channels) {
+                           const OwnedChannels &channels, const Originals &originals) {
     if (!request.is_of_tsgs())
-        return plan_enabling(tasks, request, channels);
+        return plan_enabling(tasks, request, channels, originals);
     const std::vector<OwnedTsg> tsgs = tsgs_in(channels);
     if (tsgs.empty() || (!request.control.by_process && tsgs.size() != request.targets.size()))
         return tl::unexpected(Error{ErrorCode::invalid, EINVAL, "",
@@ -121,7 +146,7 @@ Result<CallPlan> make_plan(Kernel &kernel, const DriverTasks &tasks, const TaskR
     if (auto whole = check_shared(tasks, request.pids); !whole)
         return tl::unexpected(whole.error());
     if (request.control.verb == Verb::mode)
-        return plan_modes(tasks, request, tsgs);
+        return plan_modes(tasks, request, tsgs, originals);
     CallPlan plan;
     for (std::size_t n = 0; n < tsgs.size(); n++) {
         const ClientChannel &channel = tasks.client_channel(*tsgs[n].front());
@@ -130,18 +155,20 @@ Result<CallPlan> make_plan(Kernel &kernel, const DriverTasks &tasks, const TaskR
             plan.calls.push_back(
                 call_of(channel, channel.tsg, rm::Preempt{1, 1, rm::Preempt::longest_us}));
         } else if (request.control.verb == Verb::timeslice) {
-            if (!channel.timeslice_us)
+            const auto before = timeslice_before(tasks, *tsgs[n].front(), originals);
+            if (!before)
                 return tl::unexpected(not_restorable(name_of(process), "a timeslice"));
             plan.calls.push_back(
                 call_of(channel, channel.tsg, rm::SetTimeslice{request.value_of(n)}));
-            plan.undo.push_back(
-                call_of(channel, channel.tsg, rm::SetTimeslice{*channel.timeslice_us}));
+            plan.undo.push_back(call_of(channel, channel.tsg, rm::SetTimeslice{*before}));
             plan.undo.back().only_while_us = request.value_of(n);
         } else {
             const auto level = static_cast<std::uint32_t>(request.value_of(n));
             plan.calls.push_back(call_of(channel, channel.tsg, rm::SetInterleave{level}));
-            plan.undo.push_back(call_of(
-                channel, channel.tsg, rm::SetInterleave{interleave_of(kernel, process, channel)}));
+            const auto before = original_or(
+                originals, property_of(tasks, *tsgs[n].front(), Property::Kind::interleave),
+                interleave_of(kernel, process, channel));
+            plan.undo.push_back(call_of(channel, channel.tsg, rm::SetInterleave{before}));
         }
     }
     return plan;

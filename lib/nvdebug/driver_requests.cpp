@@ -2,11 +2,13 @@
 #include "driver_requests.hpp"
 
 #include "driver_plan.hpp"
+#include "driver_restore.hpp"
 #include "driver_tasks.hpp"
 #include "lib/driver/keeper.hpp"
 #include "lib/driver/rights.hpp"
 #include "task_request.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -21,8 +23,7 @@ Error refused(Kernel &kernel, const TaskRequest &request, const Process &process
         "cannot " + std::string(request.control.words) + " " + name_of(process) + ": ";
     if (start_of(kernel, process.pid) != process.started || answer.is_gone())
         return {ErrorCode::not_found, ESRCH, "",
-                what + "the process has ended, or freed it, meanwhile; changes to other processes "
-                       "were undone"};
+                what + "the process has ended, or freed it, meanwhile"};
     if (answer.error || answer.status == rm::gpu_is_lost)
         return {ErrorCode::gone, ENODEV, "",
                 what + "the GPU has gone, according to NVIDIA's driver" +
@@ -37,26 +38,38 @@ Error refused(Kernel &kernel, const TaskRequest &request, const Process &process
                      : "; " + driver::advice_on_right(kernel, "CAP_SYS_ADMIN"))};
     return {ErrorCode::unsupported, EOPNOTSUPP, "",
             what + "NVIDIA's driver refuses with status " + hex(answer.status) +
-                " (nvstatuscodes.h); nothing is changed"};
+                " (nvstatuscodes.h)"};
 }
 
-void make_all(Kernel &kernel, std::vector<Process> &processes, std::vector<Call> &calls) {
-    for (Call &call : calls)
-        make_call(kernel, processes[call.process].controls[call.control].here.number(), call);
-}
-
-/// Makes the calls; if one is refused, those before it are undone.
+/// Makes the calls, until one is refused; then those are left in the plan's undo that may have been
+/// made.
 Result<void> make_calls(Kernel &kernel, const TaskRequest &request, std::vector<Process> &processes,
                         CallPlan &plan) {
-    for (Call &call : plan.calls) {
+    for (std::size_t n = 0; n < plan.calls.size(); n++) {
+        Call &call = plan.calls[n];
         Process &process = processes[call.process];
         const Answer answer = make_call(kernel, process.controls[call.control].here.number(), call);
         if (answer.ok())
             continue;
-        make_all(kernel, processes, plan.undo);
+        // A call that timed out may have been made; rights are looked at before anything is done.
+        const bool is_made = answer.status != rm::insufficient_permissions;
+        plan.undo.resize(std::min(plan.undo.size(), n + is_made));
         return tl::unexpected(refused(kernel, request, process, answer));
     }
     return {};
+}
+
+/// Undoes calls of which one was refused, or that had no effect.
+Error undone_after(Error error, const std::shared_ptr<Kernel> &kernel, const std::string &gpu,
+                   const std::vector<Process> &processes, std::vector<Call> undo) {
+    // A timeslice that was refused may be set all the same, or still be.
+    for (Call &call : undo)
+        call.only_while_us.reset();
+    if (const Undone undone = undo_calls(kernel, gpu, processes, std::move(undo)); !undone.all)
+        error.sentence += "; but " + undone.left;
+    else
+        error.sentence += "; nothing is changed";
+    return error;
 }
 
 } // namespace
@@ -81,34 +94,36 @@ Result<Performed> perform_request(const std::shared_ptr<Kernel> &kernel, Ownersh
     const auto request = parse_request(*find_control(file), text);
     if (!request)
         return tl::unexpected(request.error());
-    auto tasks = find_tasks(ownership, card, *request, read_lists);
+    auto tasks = find_restored(kernel, ownership, card, *request, read_lists);
     if (!tasks)
         return tl::unexpected(tasks.error());
     const auto channels = find_channels(*kernel, *tasks, *request);
     if (!channels)
         return tl::unexpected(channels.error());
-    auto plan = make_plan(*kernel, *tasks, *request, *channels);
+    const WrittenDown written = written_down(card);
+    if (auto undone = check_undone(written, *tasks, *channels); request->lease && !undone)
+        return tl::unexpected(undone.error());
+    auto plan = make_plan(*kernel, *tasks, *request, *channels, written.originals);
     if (!plan)
         return tl::unexpected(plan.error());
     const std::optional<TsgEntry> old = entry_of(*tasks, *channels->front());
     std::shared_ptr<Keeper> keeper;
     if (request->lease) {
         // Before the first call, so that there is no moment without it.
-        auto started = Keeper::start(kernel, tasks->processes(), plan->undo);
+        auto started = Keeper::start(kernel, card.pci_address, tasks->processes(), plan->undo);
         if (!started)
             return tl::unexpected(started.error());
         keeper = std::move(*started);
     }
     auto done = make_calls(*kernel, *request, tasks->processes(), *plan);
-    if (done) {
+    if (done)
         done = verify_effect(*tasks, *request, *channels, read_lists);
-        if (!done)
-            make_all(*kernel, tasks->processes(), plan->undo);
-    }
     if (!done) {
+        Error error = undone_after(std::move(done).error(), kernel, card.pci_address,
+                                   tasks->processes(), plan->undo);
         if (keeper)
             keeper->dismiss();
-        return tl::unexpected(std::move(done).error());
+        return tl::unexpected(std::move(error));
     }
     Performed performed;
     const std::optional<TsgEntry> now = entry_of(*tasks, *channels->front());
@@ -116,6 +131,8 @@ Result<Performed> perform_request(const std::shared_ptr<Kernel> &kernel, Ownersh
         performed.answer = timeslice_answer(*old, *now, request->values.front());
     if (keeper)
         keeper->settle(std::move(tasks->processes()));
+    if (keeper)
+        performed.left = keeper->left();
     performed.lease = std::move(keeper);
     return performed;
 }

@@ -2,6 +2,7 @@
 #include "driver_tree.hpp"
 #include "driver_hold.hpp"
 #include "driver_requests.hpp"
+#include "driver_restore.hpp"
 #include "error.hpp"
 #include "lib/base/text.hpp"
 #include "lib/driver/machine.hpp"
@@ -122,6 +123,14 @@ class Unit {
         if (asleep())
             return tl::unexpected(left_asleep());
         return driver::hold(kernel_, *ownership_, card_, groups, options, read_lists);
+    }
+
+    Result<LeftOvers> left_overs() const { return driver::left_overs(*kernel_, card_); }
+
+    Result<LeftOvers> restore(const std::vector<std::uint32_t> &pids) const {
+        if (asleep())
+            return tl::unexpected(left_asleep());
+        return driver::restore(kernel_, *ownership_, card_, pids);
     }
 
     /// Why there is nothing but `info`; empty: there is more.
@@ -282,6 +291,15 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
             return unit.hold(groups, options,
                              [&](Detail detail) { return lists(unit, parse(gpu)->gpu, detail); });
         });
+    }
+
+    Result<LeftOvers> left_overs(std::string_view gpu) const override {
+        return ask(gpu, [](Unit &unit, std::string_view) { return unit.left_overs(); });
+    }
+
+    Result<LeftOvers> restore(std::string_view gpu,
+                              const std::vector<std::uint32_t> &pids) const override {
+        return ask(gpu, [&](Unit &unit, std::string_view) { return unit.restore(pids); });
     }
 
     std::string record(std::string_view name) const override {

@@ -110,7 +110,9 @@ constexpr Reason read_reasons[] = {
      "a register or memory that this needs answers with an error; the kernel log may say more"},
     {EOPNOTSUPP, any,
      "this memory can only be reached by moving the PRAMIN window, which is not done while a "
-     "driver is bound, with pram_window=never, or under kernel lockdown; 'info' has the reason"},
+     "driver is bound, with pram_window=never, or under kernel lockdown ('info' has the reason); "
+     "or it is system memory, which is read only while a driver is bound, and not under lockdown "
+     "for confidentiality"},
     {EBUSY, any, "somebody else kept changing what was read; try again"},
     {EFAULT, any,
      "a list lies in system memory that the GPU's IOMMU does not map or that the kernel does not "

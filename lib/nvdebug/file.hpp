@@ -43,6 +43,8 @@ struct Performed {
     /// While it lives a lease holds, if one was asked for.
     std::shared_ptr<const void> lease;
     std::string answer;
+    /// Of such a lease: Lease::left().
+    std::shared_ptr<const std::string> left = nullptr;
 };
 
 /// One open, one write of the whole text, and what the control answers.

@@ -237,7 +237,8 @@ Result<Lease> Gpu::lease(const Request &request) const {
                                         " does cannot be undone, so there is no lease of it; make "
                                         "the request without one"});
     return write_request(*this, request.file, "lease " + request.text).map([](Performed performed) {
-        return Lease(std::move(performed.lease), std::move(performed.answer));
+        return Lease(std::move(performed.lease), std::move(performed.answer),
+                     std::move(performed.left));
     });
 }
 
@@ -252,6 +253,14 @@ Result<TaskHolds> Gpu::hold_each(Pids pids, const HoldOptions &options) const {
     for (const std::uint32_t pid : pids)
         groups.push_back({pid});
     return tree_.impl().hold(folder(), groups, options);
+}
+
+Result<LeftOvers> Gpu::left_overs() const {
+    return tree_.impl().left_overs(folder());
+}
+
+Result<LeftOvers> Gpu::restore(Pids pids) const {
+    return tree_.impl().restore(folder(), {pids.begin(), pids.end()});
 }
 
 } // namespace nvdebug

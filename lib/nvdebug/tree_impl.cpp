@@ -26,6 +26,18 @@ Result<TaskHolds> Tree::Impl::hold(std::string_view gpu,
               "tasks are held through NVIDIA's driver, and " + path + " is not from it"});
 }
 
+Result<LeftOvers> Tree::Impl::left_overs(std::string_view gpu) const {
+    return tl::unexpected(
+        Error{ErrorCode::unsupported, 0, path_in(*this, gpu),
+              "only changes that were made through NVIDIA's driver are written down, and " + path +
+                  " is not from it"});
+}
+
+Result<LeftOvers> Tree::Impl::restore(std::string_view gpu,
+                                      const std::vector<std::uint32_t> &) const {
+    return left_overs(gpu);
+}
+
 std::string Tree::Impl::record(std::string_view) const {
     return {};
 }

@@ -30,6 +30,9 @@ struct Tree::Impl {
     virtual Result<TaskHolds> hold(std::string_view gpu,
                                    const std::vector<std::vector<std::uint32_t>> &groups,
                                    const HoldOptions &options) const;
+    virtual Result<LeftOvers> left_overs(std::string_view gpu) const;
+    virtual Result<LeftOvers> restore(std::string_view gpu,
+                                      const std::vector<std::uint32_t> &pids) const;
     /// Words as class driver::Record has them: of a file (`gpu0/runlist0`) those that its last
     /// read() took, and only once; of a folder (`gpu0`) those that finding out about the GPU took,
     /// each time. Empty where it is not words that are read.

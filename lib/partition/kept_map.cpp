@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 using nvdebug::base::is_private;
 
 std::string maps_path() {
+    if (geteuid() == 0)
+        return runtime_path();
     std::error_code error;
     if (const char *const cache = variable("XDG_CACHE_HOME"); cache && *cache == '/') {
         fs::create_directories(cache, error);

@@ -9,8 +9,9 @@
 
 namespace nvtaskset {
 
-/// The user's cache; where another user could change it, as root's with a user's HOME, a folder
-/// until the next boot.
+/// Returns the folder of the maps: for root always `/run/nvtaskset`, so that a service, which
+/// has no HOME, finds what root's shell has made; for others the user's cache, or runtime_path()
+/// where another user could change that.
 [[nodiscard]] std::string maps_path();
 /// What is kept of the GPU for this driver_version(). nullopt: there is none, or one that another
 /// user than root could have made.

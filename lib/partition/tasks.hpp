@@ -38,7 +38,9 @@ struct Keeping {
 /// nullptr.
 std::uint64_t unkept_launches(const State &state, const Slot *slot);
 
-/// The page of a process' task. nullptr: it has none, or this user may not look.
+/// The page of a process' task. nullptr: it has none, or this user may not look. Reads what the
+/// process' user decides on (descriptors, mappings, the environment): not for a thread with a
+/// deadline.
 [[nodiscard]] std::shared_ptr<Page> page_of(pid_t pid, Access access);
 /// Those that this user may look into, by their oldest pid.
 [[nodiscard]] std::vector<Task> tasks();

@@ -5,6 +5,8 @@ that are those of the systemd units. `make check-kubernetes` holds it against Ku
 import json
 import pathlib
 import re
+import shutil
+import subprocess
 import tomllib
 
 import jsonschema
@@ -75,6 +77,104 @@ def test_names_that_refer_to_others():
     file = pathlib.PurePath(container("nvqos")["command"][-1])
     (place,) = (each for each in container("nvqos")["volumeMounts"] if each["name"] == "goals")
     assert str(file.parent) == place["mountPath"] and (FOLDER / "base" / file.name).exists()
+
+
+def test_the_pod_monitor_finds_the_agent_once():
+    folder = FOLDER / "podmonitor"
+    component = yaml.safe_load((folder / "kustomization.yaml").read_text(encoding="utf-8"))
+    assert component["kind"] == "Component" and "namespace" not in component, "that would move the overlay's own pods"
+    assert set(component["resources"]) == {path.name for path in folder.iterdir()} - {"kustomization.yaml"}
+    (monitor,) = manifests(folder / "podmonitor.yaml")
+    template = agent()["spec"]["template"]["metadata"]
+    assert monitor["spec"]["selector"]["matchLabels"] == template["labels"]
+    base = yaml.safe_load((FOLDER / "base/kustomization.yaml").read_text(encoding="utf-8"))
+    assert monitor["metadata"]["namespace"] == base["namespace"]
+    (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
+    assert endpoint["honorLabels"] and endpoint["port"] == container("exporter")["ports"][0]["name"]
+    (patch,) = (yaml.safe_load(each["patch"]) for each in component["patches"])
+    assert patch["metadata"]["name"] == agent()["metadata"]["name"] and patch["metadata"]["namespace"] == base["namespace"]
+    assert patch["spec"]["template"]["metadata"]["annotations"] == dict.fromkeys(template["annotations"]), "each is taken off"
+
+
+def fits(labels):
+    """Whether a node with these labels has the agent, by its selector and affinity."""
+    spec = agent()["spec"]["template"]["spec"]
+    (term,) = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert all(each["operator"] == "NotIn" for each in term["matchExpressions"])
+    return spec["nodeSelector"].items() <= labels.items() and all(
+        labels.get(each["key"]) not in each["values"] for each in term["matchExpressions"])
+
+
+def test_the_agent_leaves_a_node_before_its_driver_is_upgraded():
+    node = {"nvidia.com/gpu.present": "true"}
+    operators = {**node, "nvidia.com/gpu.deploy.device-plugin": "true", "nvidia.com/gpu.deploy.client": "true"}
+    for there in (node, operators, {**operators, "nvidia.com/gpu.deploy.device-plugin": "false"}, {**node, "nvdebug.io/agent": ""}):
+        assert fits(there), there
+    page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
+    for label, value in (("nvdebug.io/agent", "paused"), ("nvidia.com/gpu.deploy.client", "paused-for-driver-upgrade"),
+                         ("nvidia.com/gpu.deploy.client", "paused-for-mig-change"),
+                         ("nvidia.com/gpu.deploy.device-plugin", "paused-for-driver-upgrade")):
+        assert not fits({**operators, label: value}) and not fits({**node, label: value}), label
+        assert f"`{label}`" in page and f"`{value}`" in page
+    assert not fits({})
+
+
+def references(folder):
+    """Files and folders that a kustomization names, and those of what it names."""
+    listed = yaml.safe_load((folder / "kustomization.yaml").read_text(encoding="utf-8"))
+    for name in (*listed.get("resources", ()), *listed.get("components", ()),
+                 *(name for each in listed.get("configMapGenerator", ()) for name in each["files"])):
+        path = (folder / name).resolve()
+        yield path
+        if path.is_dir():
+            yield from references(path)
+
+
+def test_the_recipe_works_as_pasted(tmp_path):
+    """The page's commands on files run, and what is applied then names files that are there and the image that was pushed."""
+    page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
+    recipe = re.search(r"```\n(IMAGE=.*?)```", page, re.S)[1]
+    shutil.copytree(FOLDER, tmp_path / "packaging/kubernetes")
+    shutil.copy(ROOT / "VERSION", tmp_path)
+    (tmp_path / "bin").mkdir()
+    for program in ("make", "buildah", "kubectl"):
+        (tmp_path / "bin" / program).write_text(f'#!/bin/sh\necho "{program} $*" >>"$LOG"\n', encoding="utf-8")
+        (tmp_path / "bin" / program).chmod(0o755)
+    subprocess.run(["sh", "-eu", "-c", recipe], cwd=tmp_path, check=True,
+                   env={"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "LOG": str(tmp_path / "log")})
+    log = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+    (pushed,) = (line.split()[-1] for line in log if line.startswith("buildah push"))
+    (applied,) = (line.split()[-1] for line in log if line.startswith("kubectl apply -k"))
+    found = list(references(tmp_path / applied))
+    assert len(found) > 5 and all(path.exists() for path in found), found
+    (image,) = yaml.safe_load((tmp_path / applied / "kustomization.yaml").read_text(encoding="utf-8"))["images"]
+    assert pushed == f"{image['newName']}:{image['newTag']}" and any(f"-t {pushed} " in line for line in log)
+
+
+def test_patches_of_the_page_fit_the_manifests():
+    page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
+    parts = [yaml.safe_load(text) for text in re.findall(r"```yaml\n((?:components|patches):.*?)```", page, re.S)]
+    by_name = {(each["kind"], each["metadata"]["name"]): each for path in FILES for each in manifests(path)}
+    assert len(parts) == 2
+    for part in parts:
+        for name in part.get("components", ()):
+            assert (FOLDER / "example" / name / "kustomization.yaml").exists()
+        for patch in part["patches"]:
+            target = by_name[patch["target"]["kind"], patch["target"]["name"]]
+            for change in yaml.safe_load(patch["patch"]):
+                *parents, _ = change["path"].removeprefix("/").split("/")
+                for key in parents:
+                    target = target[key.replace("~1", "/")]
+                assert change["op"] == "add" and isinstance(target, dict)
+
+
+def test_what_is_to_be_undone_outlives_the_pod():
+    """And claims are those of all programs on the node, which see each other in this folder."""
+    (place,) = (each for each in container("nvqos")["volumeMounts"] if each["name"] == "nvdebug")
+    (volume,) = (each for each in agent()["spec"]["template"]["spec"]["volumes"] if each["name"] == "nvdebug")
+    folder = re.search(r'runtime_folder = "(.*)"', (ROOT / "lib/base/runtime_folder.hpp").read_text(encoding="utf-8"))[1]
+    assert place == {"name": "nvdebug", "mountPath": folder}
+    assert volume == {"name": "nvdebug", "hostPath": {"path": folder, "type": "DirectoryOrCreate"}}
 
 
 @pytest.mark.parametrize("name, unit", (("nvqos", "tools/nvqos/nvqos.service.in"),

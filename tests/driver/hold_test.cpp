@@ -55,13 +55,30 @@ TEST_F(Holding, ChangesAgainAndAgainAndPutsItBack) {
     EXPECT_EQ(enabled(), all_on);
 }
 
-TEST_F(Holding, DoesNotDoAgainWhatIsSo) {
+TEST_F(Holding, ATimesliceThatIsSoIsNotSetAgain) {
     auto held = hold({557});
-    put(*held, {.timeslice_ns = 512'000, .paused = true});
+    put(*held, {.timeslice_ns = 512'000});
     const std::size_t before = asked();
     for (int n = 0; n < 5; n++)
-        put(*held, {.timeslice_ns = 512'000, .paused = true});
+        put(*held, {.timeslice_ns = 512'000});
     EXPECT_EQ(asked(), before);
+}
+
+/// As by a keeper that hung and was given up.
+TEST_F(Holding, APauseIsAskedForAgainAsOthersMayHaveEndedIt) {
+    auto held = hold({557});
+    put(*held, {.paused = true});
+    ASSERT_TRUE(gpu.perform(nvdebug::resume_tasks(std::vector<std::uint32_t>{557})));
+    ASSERT_EQ(enabled(), all_on);
+    put(*held, {.paused = true});
+    EXPECT_EQ(enabled(), (std::vector<bool>{false, false, true, true, true, true}));
+    // A refusal of what is so does not end the pause.
+    kernel.refuse_from(1);
+    put(*held, {.paused = true});
+    EXPECT_EQ(kernel.refused(), 1U);
+    EXPECT_EQ(enabled(), (std::vector<bool>{false, false, true, true, true, true}));
+    held.reset();
+    EXPECT_EQ(enabled(), all_on);
 }
 
 /// As CUDA does with its own TSG after it was found.
@@ -170,6 +187,17 @@ TEST_F(Holding, ARefusalIsReported) {
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().code, ErrorCode::unsupported);
     EXPECT_EQ(enabled(), all_on);
+}
+
+/// Answers are those of what was asked for, also after one of several was a refusal.
+TEST_F(Holding, EachRequestHasItsOwnAnswer) {
+    auto held = hold({557});
+    kernel.refuse_from(1);
+    ASSERT_TRUE(held->ask({.timeslice_ns = 512'000}));
+    ASSERT_TRUE(held->ask({.timeslice_ns = 600'000}));
+    EXPECT_FALSE(held->finish());
+    put(*held, {.timeslice_ns = 700'000});
+    EXPECT_NEAR(static_cast<double>(timeslices_us()[0]), 700, 7);
 }
 
 TEST_F(Holding, WhatIsDisabledBeforeStaysSo) {

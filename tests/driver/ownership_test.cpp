@@ -282,6 +282,180 @@ TEST_F(Looks, FindInGroupsWhatIsFoundByName) {
     EXPECT_GT(found, 20U) << "else nothing is compared";
 }
 
+// --- what any user can make ---
+
+/// Clients of a process without a GPU are asked of it, once, and cost no other process anything.
+TEST_F(Looks, OfClientsOfNobodyAreShort) {
+    const nvdebug::Gpu gpu(bench.tree(), 0);
+    ASSERT_EQ(channels(gpu, 557), 2U);
+    constexpr std::uint32_t many = 65'000, others = 500;
+    for (std::uint32_t n = 0; n < many; n++)
+        kernel.add_process(others, {});
+    kernel.processes[others].uses_gpu = false;
+    for (int look = 0; look < 3; look++) {
+        // As the first one does, each look finds new clients and new processes.
+        for (std::uint32_t pid = 600 + 10 * look; pid < 610 + 10 * static_cast<unsigned>(look);
+             pid++) {
+            kernel.add_process(pid, {0x1000000 + 0x1000ULL * pid});
+            kernel.processes[pid].started = 10 + pid;
+            kernel.processes[pid].copies = 2;
+            kernel.add_process(others, {});
+        }
+        const std::uint64_t before = kernel.ioctls;
+        const auto owners = gpu.owners();
+        ASSERT_TRUE(owners);
+        EXPECT_EQ(owners->cut, std::vector<std::uint32_t>{});
+        EXPECT_EQ(channels_of(*owners, 557), 2U);
+        for (std::uint32_t pid = 600; pid < 610 + 10 * static_cast<unsigned>(look); pid++)
+            EXPECT_EQ(channels_of(*owners, pid), 1U) << pid;
+        // A client takes three: does it live, when it is found and when it is asked, and whose is
+        // it?
+        EXPECT_LE(kernel.ioctls - before, (look ? 0U : 3 * many) + 20'000U);
+        EXPECT_TRUE(std::ranges::none_of(owners->processes,
+                                         [](const auto &one) { return one.pid == others; }));
+    }
+}
+
+/// The same where nobody can be asked who made them: what is not asked in one look is in the next.
+TEST_F(Looks, OfClientsWithoutAnyOwnerAreBounded) {
+    const nvdebug::Gpu gpu(bench.tree(), 0);
+    ASSERT_EQ(channels(gpu, 557), 2U);
+    constexpr std::uint32_t many = 65'000;
+    for (std::uint32_t n = 0; n < many; n++)
+        kernel.add_process(500, {});
+    kernel.processes.erase(500);
+    for (std::uint32_t pid = 600; pid < 620; pid++) {
+        kernel.add_process(pid, {0x1000000 + 0x1000ULL * pid});
+        kernel.processes[pid].started = 10 + pid;
+        kernel.processes[pid].copies = 2;
+    }
+    std::uint64_t most = 0, last = 0;
+    for (int look = 0; look < 30; look++) {
+        const std::uint64_t before = kernel.ioctls;
+        const auto owners = gpu.owners();
+        ASSERT_TRUE(owners);
+        EXPECT_EQ(owners->cut, std::vector<std::uint32_t>{}) << "no process' budget is spent";
+        EXPECT_EQ(channels_of(*owners, 557), 2U);
+        for (std::uint32_t pid = 600; pid < 620; pid++)
+            EXPECT_EQ(channels_of(*owners, pid), 1U) << pid << ": its own client is a new one";
+        last = kernel.ioctls - before;
+        most = std::max(most, last);
+    }
+    EXPECT_LE(most, many + 2 * 0x40000U + 20'000U);
+    EXPECT_LE(last, 20'000U) << "all was asked";
+}
+
+/// The counter of names has gone round between two looks.
+TEST_F(Looks, FindAProcessAfterAWholeTurnOfTheRing) {
+    const nvdebug::Gpu gpu(bench.tree(), 0);
+    ASSERT_EQ(channels(gpu, 557), 2U);
+    // All names are asked about once, in parts.
+    for (int n = 0; n < 300; n++)
+        ASSERT_EQ(channels(gpu, 557), 2U);
+    // The counter is before the client's name again.
+    kernel.use_up_names(1'000);
+    kernel.add_process(600, {0x200000});
+    kernel.processes[600].started = 9;
+    kernel.use_up_names(0x100000 - 900);
+    int looks = 0;
+    std::uint64_t most = 0;
+    while (looks < 100) {
+        const std::uint64_t before = kernel.ioctls;
+        looks++;
+        const bool found = channels(gpu, 600) == 1;
+        most = std::max(most, kernel.ioctls - before);
+        if (found)
+            break;
+    }
+    EXPECT_LE(looks, 20);
+    EXPECT_LE(most, 0x40000U) << "a look has a part of the ring";
+}
+
+/// How many names were used since the last look, others decide: it has a bound.
+TEST_F(Looks, AskAboutManyNewNamesInParts) {
+    const nvdebug::Gpu gpu(bench.tree(), 0);
+    ASSERT_EQ(channels(gpu, 557), 2U);
+    kernel.use_up_names(300'000);
+    kernel.add_process(600, {0x200000});
+    kernel.use_up_names(600'000);
+    kernel.add_process(601, {0x300000});
+    std::uint64_t most = 0;
+    int looks = 0;
+    while (looks++ < 30) {
+        const std::uint64_t before = kernel.ioctls;
+        const bool found = channels(gpu, 600) == 1 && channels(gpu, 601) == 1;
+        most = std::max(most, kernel.ioctls - before);
+        if (found)
+            break;
+    }
+    EXPECT_LE(looks, 10);
+    EXPECT_LE(most, 2 * 0x40000U + 10'000U);
+}
+
+/// A name of a process without the GPU is given to one that has it.
+TEST_F(Looks, SeeANameThatIsGivenAgain) {
+    const nvdebug::Gpu gpu(bench.tree(), 0);
+    const std::uint32_t client = kernel.add_process(500, {});
+    kernel.processes[500].uses_gpu = false;
+    kernel.processes[500].started = 3;
+    ASSERT_EQ(channels(gpu, 557), 2U);
+    kernel.others.erase(client);
+    kernel.processes[500].clients.erase(client);
+    const std::uint32_t youngest = kernel.add_process(501, {});
+    kernel.use_up_names((client - youngest - 1) & 0xfffff);
+    ASSERT_EQ(kernel.add_process(600, {0x200000}), client);
+    kernel.processes[600].started = 9;
+    int looks = 0;
+    while (looks < 30 && channels(gpu, 600) != 1)
+        looks++;
+    EXPECT_LT(looks, 20);
+}
+
+/// A process may send its descriptor to one without the GPU, which root's tools do not show.
+TEST_F(Looks, AreNotMisledByADescriptorThatWasSent) {
+    const nvdebug::Gpu gpu(bench.tree(), 0);
+    ASSERT_EQ(channels(gpu, 557), 2U);
+    const std::uint32_t decoy = kernel.add_process(500, {}), later = kernel.add_process(500, {});
+    kernel.processes[500].uses_gpu = false;
+    kernel.processes[500].started = 3;
+    const std::uint32_t client = kernel.add_process(600, {0x200000});
+    kernel.add_process(600, {0x201000});
+    kernel.processes[600].started = 9;
+    kernel.processes[500].clients = kernel.processes[600].clients;
+    EXPECT_EQ(channels(gpu, 600), 2U);
+    // It is asked first, while the other one does not have the GPU so far.
+    for (const std::uint32_t pid : {700U, 701U}) {
+        kernel.add_process(pid, {0x300000 + 0x1000ULL * pid});
+        kernel.processes[pid].uses_gpu = false;
+        kernel.processes[pid].started = pid == 700 ? 2 : 20;
+    }
+    kernel.processes[700].clients = kernel.processes[701].clients;
+    EXPECT_EQ(channels(gpu, 701), 0U);
+    kernel.processes[701].uses_gpu = true;
+    EXPECT_EQ(channels(gpu, 701), 1U);
+    // The number of its descriptor becomes that of another file.
+    kernel.processes[500].clients = {decoy, later};
+    kernel.add_process(557, {});
+    EXPECT_EQ(channels(gpu, 600), 2U);
+    kernel.processes[500].clients = kernel.processes[600].clients;
+    kernel.processes[500].clients.insert(kernel.add_process(600, {0x202000}));
+    EXPECT_EQ(channels(gpu, 600), 3U);
+    EXPECT_TRUE(kernel.others.contains(client));
+}
+
+/// pthread_exit() in main(): the process goes on, and has no descriptors of its own in /proc.
+TEST_F(Looks, FindProcessesWhoseFirstThreadHasEnded) {
+    kernel.processes[557].first_thread_ended = true;
+    const nvdebug::Gpu gpu(bench.tree(), 0);
+    EXPECT_EQ(channels(gpu, 557), 2U);
+    // Without PIDFD_THREAD it is counted.
+    kernel.has_thread_descriptors = false;
+    const auto owners = nvdebug::Gpu(bench.tree(), 0).owners();
+    ASSERT_TRUE(owners);
+    EXPECT_EQ(channels_of(*owners, 557), 0U);
+    EXPECT_EQ(owners->hidden, 1U);
+}
+
 /// Only what has the name of a device of NVIDIA's is looked at: a file elsewhere may be on a server
 /// that is gone.
 TEST(RunningKernel, LooksAtDevicesAlone) {

@@ -263,7 +263,7 @@ TEST_F(Recorded, SamplesThatFailOrComeLateAreCounted) {
     ASSERT_TRUE(recorder->sample()) << "there is a register, too";
     kernel.clock = [this] { return static_cast<std::uint64_t>(bench.gpu.now()); };
     kernel.fail = kernel.ioctls + 2; // the first reads the time, the second the registers
-    kernel.fail_with = EIO;
+    kernel.fail_with = ETIMEDOUT;
     ASSERT_TRUE(recorder->sample());
     kernel.fail = 0;
     recorder->end();

@@ -79,6 +79,7 @@ void StandIn::close(int descriptor) {
     ready_.erase(descriptor);
     event_maps_.erase(descriptor);
     objects_.erase(descriptor);
+    held_threads_.erase(descriptor);
     if (held_.erase(descriptor))
         ::close(descriptor);
     const auto taken = taken_.find(descriptor);
@@ -95,6 +96,8 @@ void StandIn::close(int descriptor) {
 int StandIn::ioctl(int descriptor, unsigned long request, void *argument) {
     if (before_ioctl)
         before_ioctl();
+    if (before_request)
+        before_request(_IOC_NR(request), argument);
     const std::scoped_lock calling(lock_);
     ioctls++;
     if (::getpid() != self_)
@@ -192,16 +195,16 @@ std::uint32_t StandIn::make(int descriptor, std::uint32_t parent, std::uint32_t 
         const auto &memory = *static_cast<rm::MemoryParams *>(params);
         if (memory.more_attributes != rm::MemoryParams::user_read_only)
             wrong("memory of events that can be written");
-        event_memory_[object] = memory.bytes;
+        event_memory_[{parent, object}] = memory.bytes;
         return 0;
     }
     case rm::class_events: {
         const auto &made = *static_cast<rm::EventParams *>(params);
-        if (!event_memory_.contains(made.header) ||
-            event_memory_[made.records] < std::uint64_t{made.record_bytes} * made.record_count)
+        if (!event_memory_.contains({parent, made.header}) ||
+            event_memory_[{parent, made.records}] <
+                std::uint64_t{made.record_bytes} * made.record_count)
             return rm::invalid_argument;
-        event_header_ = made.header;
-        event_records_ = made.records;
+        events_[parent] = {made.header, made.records};
         return 0;
     }
     default:
@@ -229,7 +232,9 @@ std::uint32_t StandIn::control(int descriptor, const rm::Control &asked) {
         return others.contains(about.client) ? rm::ok : rm::invalid_client;
     }
     if (asked.command == rm::IdInfo::command && asked.params_size == sizeof(rm::IdInfo)) {
-        at<rm::IdInfo>(asked.params)->device = 0;
+        auto &id = *at<rm::IdInfo>(asked.params);
+        gpus_of[asked.client] = id.gpu_id;
+        id.device = 0;
         return 0;
     }
     if (asked.command == rm::BindSwitches::command || asked.command >> 16 == rm::class_events)
@@ -261,9 +266,7 @@ std::uint32_t StandIn::question(const rm::Control &asked) {
     case rm::Preempt::command:
     case rm::DisableChannels::command:
     case rm::SetPreemptionMode::command:
-        if (++asked_to_change == refuse_change)
-            return refuse_with;
-        return change(asked, client->second);
+        return change_or_refuse(asked, client->second);
     default:
         break;
     }
@@ -329,17 +332,21 @@ std::uint32_t StandIn::events(const rm::Control &asked) {
                                                                       : rm::ok;
     if (asked.command == rm::EnableEvents::command || asked.command == rm::TakeEvents::command)
         return rm::ok;
-    if (asked.command != rm::flush_events || !event_words_.contains(event_header_)) {
+    const auto [header_name, records_name] = events_[asked.client];
+    if (asked.command != rm::flush_events || !event_words_.contains({asked.client, header_name})) {
         wrong("events asked for in another way");
         return rm::invalid_argument;
     }
     if (before_flush)
         before_flush();
-    auto *const header = reinterpret_cast<rm::EventHeader *>(event_words_[event_header_]->data());
-    auto *const records =
-        reinterpret_cast<rm::SwitchRecord *>(event_words_[event_records_]->data());
+    if (gpus_of[asked.client] != cards.front().gpu_id)
+        return rm::ok;
+    auto &header_words = *event_words_[{asked.client, header_name}],
+         &record_words = *event_words_[{asked.client, records_name}];
+    auto *const header = reinterpret_cast<rm::EventHeader *>(header_words.data());
+    auto *const records = reinterpret_cast<rm::SwitchRecord *>(record_words.data());
     // A ring: older ones have been read.
-    const std::size_t bytes = event_words_[event_records_]->size() * sizeof(std::uint64_t);
+    const std::size_t bytes = record_words.size() * sizeof(std::uint64_t);
     const std::size_t count = bytes / sizeof(rm::SwitchRecord);
     for (std::size_t n = switches.size() - std::min(switches.size(), count - 1);
          n < switches.size(); n++)
@@ -374,10 +381,10 @@ std::uint32_t StandIn::prepare(rm::Map &map) {
     mappings++;
     if (map.flags != rm::Map::read_only)
         wrong("a mapping that can be written");
-    if (event_memory_.contains(map.memory)) {
-        if (map.offset || map.length != event_memory_[map.memory])
+    if (const Named named{map.client, map.memory}; event_memory_.contains(named)) {
+        if (map.offset || map.length != event_memory_[named])
             wrong("a part of the memory of events mapped");
-        event_maps_[map.descriptor] = map.memory;
+        event_maps_[map.descriptor] = named;
         return 0;
     }
     if (map.offset > memory_bytes || map.length > memory_bytes - map.offset || map.offset % 4096 ||

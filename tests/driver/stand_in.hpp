@@ -57,7 +57,11 @@ class StandIn final : public nvdebug::driver::Kernel {
         std::set<std::uint32_t> clients = {}; // of its descriptor of /dev/nvidiactl
         bool hidden = false, denied = false, uses_gpu = true;
         unsigned copies = 0; // of its descriptor of /dev/nvidiactl (dup())
+        /// Its first thread has ended, and another one goes on (other_thread).
+        bool first_thread_ended = false;
     };
+    /// Added to a pid, that thread's number.
+    static constexpr std::uint32_t other_thread = 1'000'000;
     std::map<std::uint32_t, Process> processes; ///< but for the one that reads
     std::map<std::uint32_t, Objects> others;    ///< objects of their clients
     /// A process with a client that has one TSG of these instance blocks; returns its client.
@@ -94,6 +98,11 @@ class StandIn final : public nvdebug::driver::Kernel {
     bool real_processes = false;
     /// Called before each ioctl, without the lock.
     std::function<void()> before_ioctl;
+    /// The same, with the request.
+    std::function<void(unsigned number, const void *argument)> before_request;
+    /// The GPUs that clients of readers have asked for: rm::Card::gpu_id by client. What is
+    /// recorded of switches is of the first one.
+    std::map<std::uint32_t, std::uint32_t> gpus_of;
     /// Called before it hands out what it recorded of switches.
     std::function<void()> before_flush;
     /// Called before a folder is listed, without the lock.
@@ -121,6 +130,16 @@ class StandIn final : public nvdebug::driver::Kernel {
     /// Of the changes, from 1, the one that is refused with this status.
     std::uint64_t refuse_change = 0;
     std::uint32_t refuse_with = rm::not_supported;
+    /// Of the changes that all processes ask for from now on, the @p nth and those behind it, @p
+    /// times together, are refused with this status: by default NV_ERR_TIMEOUT, as where the GPU's
+    /// firmware answers late. @p all_the_same: they are made, nevertheless.
+    void refuse_from(std::uint64_t nth, std::uint64_t times = 1, std::uint32_t status = 0x65,
+                     bool all_the_same = false);
+    /// How many were refused since, and how many were asked for.
+    [[nodiscard]] std::uint64_t refused() const;
+    [[nodiscard]] std::uint64_t asked_by_all() const;
+    /// Called for each change in the process that asks for it: is it refused with that status?
+    std::function<std::uint32_t(const rm::Control &)> refuses;
     /// What is done to each answer before the caller has it.
     std::function<void(unsigned number, void *answer, std::size_t bytes)> garble;
 
@@ -150,12 +169,14 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::uint32_t self() override { return 1; }
     /// While it lives other threads wait with their calls.
     [[nodiscard]] std::unique_lock<std::recursive_mutex> stop() { return std::unique_lock(lock_); }
-    bool host_numbers = true; ///< else this process is in a PID namespace of its own
+    bool has_thread_descriptors = true; ///< else Linux is older than 6.9
+    bool host_numbers = true;           ///< else this process is in a PID namespace of its own
     bool counts_as_host() override { return host_numbers; }
     /// It stands still unless a test moves it, so that no look is cut by the machine's clock.
     std::chrono::steady_clock::time_point time = {};
     std::chrono::steady_clock::time_point now() override { return time; }
     int process(std::uint32_t pid) override;
+    int thread(std::uint32_t tid) override;
     int take(int process, int descriptor) override;
     /// While no other thread is in a call: that call would never end in the child.
     int fork() override;
@@ -175,11 +196,13 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::uint32_t question(const rm::Control &control);
     std::uint32_t events(const rm::Control &control);
     std::uint32_t change(const rm::Control &control, const Objects &objects);
+    std::uint32_t change_or_refuse(const rm::Control &control, const Objects &objects);
     std::uint32_t disable(const rm::Control &control, const Objects &objects);
     void keep(const Change &change);
     std::uint64_t latest(const rm::Control &control, std::uint32_t command,
                          std::uint64_t before) const;
     void take_effect();
+    /// @param rest of the path; `fd` also for the folder of a thread
     Process *process_of(const std::string &path, std::string &rest);
     std::uint32_t read_registers(const rm::RegisterOps &request);
     std::uint32_t prepare(rm::Map &map);
@@ -200,6 +223,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::uint32_t effects_ = 0;           // changes that have taken effect
     std::map<std::uint32_t, Life> lives_; // by pid
     std::map<int, std::uint32_t> held_;   // pid, by the descriptor of the process
+    std::set<int> held_threads_;          // of these, those of a thread
     std::map<std::uint32_t, std::set<std::uint32_t>> dying_; // clients, by pid
     std::uint32_t next_client_ = rm::first_client + 1;       // counted up, from the start again
     std::uint32_t new_client();
@@ -213,11 +237,12 @@ class StandIn final : public nvdebug::driver::Kernel {
         std::vector<std::uint32_t> words;
     };
     std::map<const void *, Mapped> mapped_;
-    std::map<std::uint32_t, std::uint64_t> event_memory_; // bytes, by name
-    std::map<int, std::uint32_t> event_maps_;             // name, by the descriptor it is for
-    std::map<std::uint32_t, std::vector<std::uint64_t> *> event_words_;
+    using Named = std::pair<std::uint32_t, std::uint32_t>; // the client, and its name
+    std::map<Named, std::uint64_t> event_memory_;          // bytes
+    std::map<int, Named> event_maps_;                      // by the descriptor it is for
+    std::map<Named, std::vector<std::uint64_t> *> event_words_;
+    std::map<std::uint32_t, Named> events_; // header and records, by client
     std::map<const void *, std::unique_ptr<std::vector<std::uint64_t>>> event_mapped_;
-    std::uint32_t event_header_ = 0, event_records_ = 0;
     void fill(Mapped &mapped) const;
     std::uint64_t next_linear_ = 0x7f0000000000;
 };

@@ -49,6 +49,38 @@ void StandIn::take_effect() {
         fill(at->second);
 }
 
+void StandIn::refuse_from(std::uint64_t nth, std::uint64_t times, std::uint32_t status,
+                          bool all_the_same) {
+    shared_->refuse_status = status;
+    shared_->refuses_what_it_does = all_the_same;
+    shared_->refused = 0;
+    shared_->asked = 0;
+    shared_->refuse_begin = nth;
+    shared_->refuse_end = nth + times;
+}
+
+std::uint64_t StandIn::refused() const {
+    return shared_->refused;
+}
+
+std::uint64_t StandIn::asked_by_all() const {
+    return shared_->asked;
+}
+
+std::uint32_t StandIn::change_or_refuse(const rm::Control &asked, const Objects &objects) {
+    if (++asked_to_change == refuse_change)
+        return refuse_with;
+    if (const std::uint32_t status = refuses ? refuses(asked) : rm::ok)
+        return status;
+    const std::uint64_t number = ++shared_->asked;
+    if (number < shared_->refuse_begin || number >= shared_->refuse_end)
+        return change(asked, objects);
+    shared_->refused++;
+    if (shared_->refuses_what_it_does)
+        change(asked, objects);
+    return shared_->refuse_status;
+}
+
 std::uint32_t StandIn::change(const rm::Control &asked, const Objects &objects) {
     const std::uint32_t object_class = objects.at(asked.object).object_class;
     Change made{asked.client, asked.object, asked.command, 0, ::getpid()};

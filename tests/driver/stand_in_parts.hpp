@@ -19,6 +19,9 @@ struct StandIn::Shared {
     std::atomic<std::uint32_t> count;
     std::atomic<std::uint64_t> ioctls; // of forked processes
     std::atomic_flag busy;             // several processes keep changes at once
+    std::atomic<std::uint64_t> asked, refuse_begin, refuse_end, refused;
+    std::atomic<std::uint32_t> refuse_status;
+    std::atomic<bool> refuses_what_it_does;
     Change changes[most];
 };
 

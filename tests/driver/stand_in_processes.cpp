@@ -42,7 +42,14 @@ StandIn::Process *StandIn::process_of(const std::string &path, std::string &rest
         return nullptr;
     rest = path.substr(static_cast<std::size_t>(end));
     const auto process = processes.find(pid);
-    return process == processes.end() ? nullptr : &process->second;
+    if (process == processes.end())
+        return nullptr;
+    const std::string thread = "task/" + std::to_string(pid + other_thread) + "/";
+    if (process->second.first_thread_ended && rest.starts_with(thread))
+        rest.erase(0, thread.size());
+    else if (process->second.first_thread_ended && rest.starts_with("fd"))
+        rest = "nothing";
+    return &process->second;
 }
 
 std::string StandIn::read(const std::string &path) {
@@ -57,7 +64,9 @@ std::string StandIn::read(const std::string &path) {
             return process->status;
         if (name == "stat")
             // The name is no word, and 22 is the field.
-            return "5 (a) b) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 " +
+            return std::string("5 (a) b) ") + (process->first_thread_ended ? "Z" : "S") +
+                   " 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 " +
+                   (process->first_thread_ended ? "2" : "1") + " 0 " +
                    std::to_string(process->started) + " 0 0\n";
         return "";
     }
@@ -90,6 +99,14 @@ int StandIn::list(const std::string &path, std::vector<std::string> &names) {
     }
     std::string name;
     const Process *const process = process_of(path, name);
+    if (process && process->first_thread_ended && name == "nothing")
+        return 0;
+    if (process && process->first_thread_ended && name == "task") {
+        std::uint32_t pid = 0;
+        std::sscanf(path.c_str(), "/proc/%u/", &pid);
+        names.insert(names.end(), {std::to_string(pid), std::to_string(pid + other_thread)});
+        return 0;
+    }
     if (!process || name != "fd")
         return -ENOENT;
     if (process->hidden)
@@ -146,6 +163,18 @@ int StandIn::process(std::uint32_t pid) {
     return descriptor;
 }
 
+int StandIn::thread(std::uint32_t tid) {
+    const std::scoped_lock calling(lock_);
+    if (!has_thread_descriptors)
+        return -EINVAL;
+    if (tid < other_thread)
+        return -ESRCH;
+    const int descriptor = process(tid - other_thread);
+    if (descriptor >= 0)
+        held_threads_.insert(descriptor);
+    return descriptor;
+}
+
 int StandIn::take(int held, int descriptor) {
     const std::scoped_lock calling(lock_);
     if (before_take)
@@ -156,6 +185,8 @@ int StandIn::take(int held, int descriptor) {
         return -ESRCH;
     if (process->second.denied)
         return -EPERM;
+    if (process->second.first_thread_ended && !held_threads_.contains(held))
+        return -ESRCH;
     if (taken_.size() >= descriptors_most)
         return -EMFILE;
     most_taken = std::max(most_taken, taken_.size() + 1);

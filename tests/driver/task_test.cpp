@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <thread>
 #include <unistd.h>
 
@@ -299,6 +301,98 @@ TEST_F(Tasks, GiveNoShareToWhoHasTheNumberNow) {
     const auto changes = kernel.changes();
     for (std::size_t n = before; n < changes.size(); n++)
         EXPECT_NE(changes[n].client, another);
+}
+
+// --- what was left changed ---
+
+/// As by a program that was killed with its keeper: a lease that pauses 557.
+class LeftTasks : public Tasks {
+  protected:
+    LeftTasks() {
+        std::filesystem::remove_all(folder);
+        std::optional<nvdebug::Lease> lease;
+        if (auto granted = gpu.lease(pause({557})))
+            lease.emplace(std::move(*granted));
+        std::filesystem::path file;
+        for (const auto &entry : std::filesystem::directory_iterator(folder))
+            file = entry.path();
+        std::ifstream read(file);
+        const std::string text(std::istreambuf_iterator<char>(read), {});
+        lease.reset();
+        EXPECT_TRUE(gpu.perform(pause({557})));
+        std::ofstream(folder + "/changes-left") << text;
+        std::filesystem::permissions(folder + "/changes-left", std::filesystem::perms(0600));
+        EXPECT_TRUE(comes_true([&] { return keepers().empty(); }));
+        EXPECT_EQ(enabled()[0], false);
+    }
+    ~LeftTasks() override { std::filesystem::remove_all(folder); }
+
+    const std::string folder = "/run/nvdebug";
+};
+
+TEST_F(LeftTasks, AreNamedByListAndRestoredOnce) {
+    const auto list = type("list", {});
+    ASSERT_TRUE(list->run());
+    const auto notes = list->context->take_notes();
+    ASSERT_EQ(notes.size(), 1U);
+    EXPECT_EQ(notes[0],
+              "process 557 (one) was left with changes to 2 channels and 0 TSGs by a keeper "
+              "that was killed; 'sudo nvdebugctl task restore 557 --gpu 0' undoes them");
+    EXPECT_EQ(enabled()[0], false);
+    const auto restored = type("restore", {})->run();
+    ASSERT_TRUE(restored) << restored.error().error.sentence;
+    EXPECT_EQ(restored->data, Json::parse(R"([{"pid": 557, "command": "one", "channels": 2,
+                                               "tsgs": 0, "restored": true}])"));
+    EXPECT_EQ(enabled(), all_on);
+    const auto again = type("restore", {});
+    EXPECT_EQ(again->run()->data, Json::array());
+    EXPECT_EQ(again->context->take_notes(), std::vector<std::string>{"no task was left changed"});
+    EXPECT_TRUE(type("list", {})->context->take_notes().empty());
+}
+
+TEST_F(LeftTasks, AreRestoredByNumber) {
+    const auto other = type("restore", {"558"})->run();
+    ASSERT_FALSE(other);
+    EXPECT_EQ(other.error().error.sentence, "nothing of process 558 was left changed on gpu0");
+    EXPECT_EQ(enabled()[0], false);
+    EXPECT_FALSE(type("restore", {"one"})->run());
+    ASSERT_TRUE(type("restore", {"557"})->run());
+    EXPECT_EQ(enabled(), all_on);
+}
+
+TEST_F(LeftTasks, ThatTheDriverRefusesToRestoreAreMissing) {
+    kernel.refuse_from(1, 20);
+    const auto typed = type("restore", {});
+    const auto restored = typed->run();
+    ASSERT_TRUE(restored);
+    EXPECT_EQ(restored->data[0]["restored"], false);
+    ASSERT_EQ(typed->context->missing().size(), 1U);
+    EXPECT_NE(typed->context->missing()[0].sentence.find("nvdebugctl task resume 557"),
+              std::string::npos);
+    EXPECT_TRUE(comes_true([&] { return enabled() == all_on; }));
+}
+
+TEST_F(LeftTasks, GarbageIsMissing) {
+    std::ofstream(folder + "/changes-left", std::ios::app) << "x";
+    const auto typed = type("restore", {});
+    ASSERT_TRUE(typed->run());
+    ASSERT_EQ(typed->context->missing().size(), 1U);
+    EXPECT_EQ(enabled()[0], false);
+}
+
+/// The end of a lease fails with what is to be done.
+TEST_F(Tasks, ALeaseThatTheDriverRefusesToUndoSaysSo) {
+    const auto typed = type("pause", {"558"}, {{"--for", "0.05"}});
+    const auto document = typed->run();
+    ASSERT_TRUE(document) << document.error().error.sentence;
+    kernel.refuse_from(1, 20);
+    const auto ended = document->then();
+    ASSERT_FALSE(ended);
+    EXPECT_NE(ended.error().error.sentence.find(
+                  "process 558 is still changed ('nvdebugctl task resume 558' undoes it)"),
+              std::string::npos)
+        << ended.error().error.sentence;
+    EXPECT_TRUE(comes_true([&] { return enabled() == all_on; }));
 }
 
 } // namespace

@@ -2,6 +2,8 @@
 #include "tools/exporter/families.hpp"
 
 #include <gtest/gtest.h>
+#include <regex>
+#include <set>
 
 namespace nvdebug::exporter {
 namespace {
@@ -37,7 +39,7 @@ Facts facts() {
 TEST(Families, HaveLabelsAndUnits) {
     const std::string all = text({facts()});
     const std::string task =
-        R"({gpu="3",pid="4711",command="my \"task\"��",container="c1",pod="p1",slurm_job="17",slurm_step="0"})";
+        R"({gpu="3",pid="4711",command="my \"task\"��",task_container="c1",task_pod="p1",slurm_job="17",slurm_step="0"})";
     for (
         const std::string &line :
         {std::string(R"(nvdebug_up{gpu="3"} 1)"),
@@ -69,6 +71,7 @@ TEST(Families, OfAGpuThatDoesNotAnswerSayOnlyThat) {
 TEST(Families, WhatIsNotKnownIsMissing) {
     Facts few = facts();
     few.has_switches = false;
+    few.others.ns = 1;
     few.faulted_channels.reset();
     few.tasks[0].tpcs.reset();
     few.tasks[0].kept.reset();
@@ -77,7 +80,7 @@ TEST(Families, WhatIsNotKnownIsMissing) {
     const std::string all = text({few});
     for (const char *const name :
          {"nvdebug_task_tpcs", "nvdebug_task_kept", "nvdebug_task_timeslice",
-          "nvdebug_task_channels", "nvdebug_faulted", "nvdebug_switch"})
+          "nvdebug_task_channels", "nvdebug_faulted", "nvdebug_switch", "nvdebug_task_slice"})
         EXPECT_EQ(all.find(name), std::string::npos) << name;
 }
 
@@ -108,12 +111,35 @@ TEST(Families, SayWhichProcessesAreNotKnown) {
     EXPECT_TRUE(has(text({}), "nvdebug_gpus 0")) << "none is a state";
 }
 
+/// By Prometheus itself, the usual scrape of Kubernetes' pods, the Prometheus operator, Google's
+/// and Azure's. Our label of such a name would be renamed, or would hide the target's.
+TEST(Families, HaveNoLabelThatScrapersSet) {
+    const std::set<std::string> of_scrapers = {
+        "job",  "instance",   "namespace",       "pod",       "container",
+        "node", "endpoint",   "service",         "cluster",   "location",
+        "app",  "project_id", "prometheus",      "host",      "hostname",
+        "zone", "region",     "kubernetes_node", "component", "name"};
+    Facts all = facts();
+    all.missing = MissingProcesses{1, 2, 3, {}, {}};
+    all.others.ns = 1;
+    const std::string shown = metrics_text({all}, "1.2", {true, true});
+    const std::regex label(R"re([{,](\w+)=")re");
+    std::set<std::string> ours;
+    for (std::sregex_iterator at(shown.begin(), shown.end(), label), end; at != end; ++at)
+        ours.insert((*at)[1]);
+    EXPECT_GT(ours.size(), 15U) << shown;
+    for (const std::string &name : ours) {
+        EXPECT_FALSE(of_scrapers.contains(name)) << name;
+        EXPECT_FALSE(name.starts_with("exported_")) << name;
+    }
+}
+
 TEST(Families, OthersAreOneTask) {
     Facts many = facts();
     many.others.ns = 1'000'000'000;
     EXPECT_TRUE(has(
         text({many}),
-        R"(nvdebug_task_gpu_seconds_total{gpu="3",pid="",command="others",container="",pod="",slurm_job="",slurm_step=""} 1)"));
+        R"(nvdebug_task_gpu_seconds_total{gpu="3",pid="",command="others",task_container="",task_pod="",slurm_job="",slurm_step=""} 1)"));
 }
 
 TEST(Families, OfSeveralGpusAreInOneFamily) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // stand_in_node PORT: nvdebug-exporter on a node with one GPU, which is the model's behind the
-// stand-in for NVIDIA's driver. Two tasks take turns, a job's and a pod's; nvtaskset is not there,
-// and the partition of the first is made up.
+// stand-in for NVIDIA's driver. Three tasks take turns, a job's and those of two pods; nvtaskset is
+// not there, and the partition of the first is made up.
 #include "tools/exporter/families.hpp"
 #include "tools/exporter/front.hpp"
 #include "tools/exporter/meter.hpp"
@@ -22,9 +22,9 @@ namespace exporter = nvdebug::exporter;
 namespace rm = nvdebug::driver::rm;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t job_pid = 4711, pod_pid = 4712;
+constexpr std::uint32_t job_pid = 4711, pod_pid = 4712, other_pod_pid = 4713;
 
-/// Two tasks with all of GR0: 8 ms and 2 ms, and what a switch takes.
+/// Three tasks with all of GR0: 8 ms, 2 ms and 1 ms, and what a switch takes.
 class Load {
   public:
     explicit Load(driver_test::StandIn &kernel) : kernel_(kernel) {
@@ -33,15 +33,16 @@ class Load {
 
     /// What happened since the last time; at most as many records as the driver keeps.
     void go_on() {
-        constexpr std::uint64_t ms = 1'000'000, switching = 84'000;
+        constexpr std::uint64_t ms = 1'000'000, switching = 84'000, round = 11 * ms + 3 * switching;
         constexpr std::size_t most = 60'000;
         now_ = static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - begin_).count());
-        for (; next_ + 10 * ms + 2 * switching <= now_ && kernel_.switches.size() < most;
-             next_ += 10 * ms + 2 * switching) {
+        for (; next_ + round <= now_ && kernel_.switches.size() < most; next_ += round) {
             add(next_, true, job_pid);
             add(next_ + 8 * ms, false, job_pid);
             add(next_ + 8 * ms + switching, true, pod_pid);
             add(next_ + 10 * ms + switching, false, pod_pid);
+            add(next_ + 10 * ms + 2 * switching, true, other_pod_pid);
+            add(next_ + 11 * ms + 2 * switching, false, other_pod_pid);
         }
     }
 
@@ -75,6 +76,10 @@ int answer(int front) {
     kernel.processes[pod_pid].command = "serve";
     kernel.processes[pod_pid].cgroup =
         "0::/kubepods/pod01234567-89ab-cdef-0123-456789abcdef/" + std::string(64, 'c') + "\n";
+    kernel.add_process(other_pod_pid, {});
+    kernel.processes[other_pod_pid].command = "batch";
+    kernel.processes[other_pod_pid].cgroup =
+        "0::/kubepods/pod89abcdef-89ab-cdef-0123-456789abcdef/" + std::string(64, 'd') + "\n";
     Load load(kernel);
     exporter::Meter meter(nvdebug::Gpu(bench.tree(), 0), std::chrono::seconds(1),
                           {.tasks = 8, .shortest_look = {}, .own_look = {}});

@@ -48,6 +48,7 @@ def test_a_capture():
         busy = until(lambda: node.values("nvdebug_engine_busy_seconds_total")['{gpu="0",engine="GR0"}'])
         assert until(lambda: node.values("nvdebug_engine_busy_seconds_total")['{gpu="0",engine="GR0"}'] > busy)
         assert 'chip="GH100"' in text and "nvdebug_switch_seconds" not in text
+        assert "nvdebug_task_slice_seconds" not in text, "without switches there are no turns"
 
 
 def test_on_the_engine_by_samples(tmp_path):
@@ -56,7 +57,7 @@ def test_on_the_engine_by_samples(tmp_path):
     with running(tmp_path, "--rate", "100") as node:
         times = until(lambda: {line: value for line, value in node.values("nvdebug_task_gpu_seconds_total").items()
                                if value})
-        assert list(times) == ['{gpu="0",pid="",command="TSG 0:0",container="",pod="",slurm_job="",slurm_step=""}']
+        assert list(times) == ['{gpu="0",pid="",command="TSG 0:0",task_container="",task_pod="",slurm_job="",slurm_step=""}']
 
 
 def test_ends_by_a_signal():
@@ -89,20 +90,56 @@ def test_wrong_words(words, sentence):
     assert said.startswith("nvdebug-exporter: ") and sentence in said and said.count("\n") == 1
 
 
-@pytest.mark.parametrize("listen, host", ((":", "127.0.0.1"), ("*:", "127.0.0.1"), ("[::1]:", "::1"), ("localhost:", "localhost"),
-                                          (":", "::1"), ("", "127.0.0.1")))
-def test_addresses(listen, host):
+EVERY = "every address of this machine, http://localhost:"
+
+
+@pytest.mark.parametrize("listen, host, shown", (
+    (":", "127.0.0.1", EVERY), ("*:", "127.0.0.1", EVERY), (":", "::1", EVERY), ("", "127.0.0.1", EVERY),
+    ("[::1]:", "::1", "http://[::1]:"), ("localhost:", "localhost", "http://localhost:"), ("127.0.0.2:", "127.0.0.2", "http://127.0.0.2:"),
+    ("0.0.0.0:", "127.0.0.1", "every IPv4 address of this machine, http://localhost:"),
+    ("0:", "127.0.0.1", "every IPv4 address of this machine, http://localhost:"),
+    ("[::]:", "::1", "every IPv6 address of this machine, http://localhost:")))
+@pytest.mark.parametrize("is_service", (False, True))
+def test_addresses(listen, host, shown, is_service):
+    """And under systemd, as the unit lets nobody else in: who waits for a scrape finds the reason in the log."""
     port = free_port()
-    process = subprocess.Popen([exporter(), "--from", CAPTURE, "--listen", f"{listen}{port}"], stderr=subprocess.PIPE, text=True)
+    command = 'export INVOCATION_ID=0 SYSTEMD_EXEC_PID=$$; exec "$0" "$@"' if is_service else 'exec "$0" "$@"'
+    around = {name: value for name, value in os.environ.items() if name not in ("INVOCATION_ID", "SYSTEMD_EXEC_PID")}
+    process = subprocess.Popen(["sh", "-c", command, exporter(), "--from", CAPTURE, "--listen", f"{listen}{port}"],
+                               stderr=subprocess.PIPE, text=True, env=around)
     try:
-        assert "listening on http://" in process.stderr.readline()
+        assert f"nvdebug-exporter: listening on {shown}" in process.stderr.readline()
         connection = http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
         connection.request("GET", "/metrics")
         assert b"nvdebug_up" in connection.getresponse().read()
+        process.terminate()
+        rest = process.stderr.read()
+        assert ("IPAddressAllow=" in rest) == (is_service and shown.startswith("every")), rest
     finally:
         process.kill()
         process.wait()
         process.stderr.close()
+
+
+def test_the_log_names_a_unit_only_in_one():
+    """A shell that a service started has its variables, and another pid."""
+    port = free_port()
+    process = subprocess.Popen([exporter(), "--from", CAPTURE, "--listen", f":{port}"], stderr=subprocess.PIPE, text=True,
+                               env=os.environ | {"INVOCATION_ID": "0", "SYSTEMD_EXEC_PID": "1"})
+    assert "listening on every address" in process.stderr.readline()
+    process.terminate()
+    assert "IPAddressAllow=" not in process.communicate(timeout=PATIENCE_S)[1]
+
+
+@pytest.mark.parametrize("source, parts", (
+    ((), ("/proc/gpu0", "NVIDIA's driver shows none: ")), (("--from", "module"), ("/proc/gpu0", "--from module does not ask NVIDIA's driver"))))
+def test_both_ways_to_gpus_are_named(source, parts):
+    """On a machine without the module and without the driver."""
+    if list(pathlib.Path("/proc").glob("gpu[0-9]*")) or os.path.exists("/dev/nvidiactl"):
+        pytest.skip("GPUs are here")
+    port = free_port()
+    said = answers_without_gpu([exporter(), *source, "--listen", f"127.0.0.1:{port}"], port)
+    assert all(part in said for part in parts) and "nvdebugctl doctor" in said, said
 
 
 @pytest.mark.parametrize("words", ("[::1:9745", "::1:9745", "[]:9745", "a:b:9745", ":", "[::1]"))
@@ -130,6 +167,12 @@ def test_pages():
         assert ask(node, "POST", "/metrics")[0].status == 405
         packed, body = ask(node, "GET", "/metrics", {"Accept-Encoding": "gzip"}.items())
         assert packed.headers["Content-Encoding"] == "gzip" and b"nvdebug_up" in gzip.decompress(body)
+        assert packed.headers["Vary"] == "Accept-Encoding"
+        for refused_by in ("gzip;q=0", "identity", "br, *;q=0", "deflate", "gzip;q=0.5, identity"):
+            for path in ("/metrics", "/", "/healthz", "/other"):
+                answer, body = ask(node, "GET", path, {"Accept-Encoding": refused_by}.items())
+                assert "Content-Encoding" not in answer.headers and body.decode(), refused_by
+                assert answer.headers["Vary"] == "Accept-Encoding"
         assert not re.search(r"^(?!nvdebug_|# |\Z)", node.scrape(), re.MULTILINE), "families of nobody else"
 
 

@@ -25,6 +25,7 @@ pytest_plugins = ["qos_machine"]
 DASHBOARD = json.loads((ROOT / "tools/exporter/dashboard.json").read_text(encoding="utf-8"))
 RULES = ROOT / "tools/exporter/rules.yml"
 RULES_TEST = ROOT / "tests/exporter/rules_test.yml"
+RULES_DAY_TEST = ROOT / "tests/exporter/rules_day_test.yml"
 
 
 @pytest.fixture(name="prometheus", scope="session")
@@ -69,9 +70,10 @@ def test_the_format(promtool):
 # --- a server ---
 
 class Server:
-    def __init__(self, prometheus, folder, targets, rules=()):
+    def __init__(self, prometheus, folder, targets, rules=(), jobs=None):
+        """Scrapes targets, or what the scrape configurations in jobs name."""
         config = {"global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": list(map(str, rules)),
-                  "scrape_configs": [{"job_name": "nvdebug", "static_configs": [{"targets": targets}]}]}
+                  "scrape_configs": jobs or [{"job_name": "nvdebug", "static_configs": [{"targets": targets}]}]}
         (folder / "prometheus.yml").write_text(json.dumps(config), encoding="utf-8")
         self.port = free_port()
         self.process = subprocess.Popen(
@@ -145,7 +147,7 @@ def served(folder):
 
 def expressions():
     """Of the dashboard, as they are when all is selected."""
-    return [target["expr"].replace("$__rate_interval", "10s").replace("$instance", ".*").replace("$gpu", ".*")
+    return [re.sub(r"\$(node|instance|gpu)\b", ".*", target["expr"].replace("$__rate_interval", "10s"))
             for panel in DASHBOARD["panels"] for target in panel["targets"]]
 
 
@@ -165,11 +167,106 @@ def test_rules_and_dashboard_over_the_driver(prometheus, machine, tmp_path):
             if "record" in rule:
                 at.wait_for(rule["record"])
         share, = at.wait_for('task:nvdebug_task_gpu_seconds:rate5m{slurm_job="17"}')
-        assert share["metric"]["slurm_step"] == "0" and share["metric"]["job"] == "nvdebug", "the job of Prometheus' own"
-        other, = at.wait_for('task:nvdebug_task_gpu_seconds:rate5m{pod="01234567-89ab-cdef-0123-456789abcdef"}')
-        assert other["metric"]["container"] == "c" * 64
+        assert share["metric"]["slurm_step"] == "0" and share["metric"]["instance"] == target
+        other, = at.wait_for(f'task:nvdebug_task_gpu_seconds:rate5m{{task_pod="{PODS[0]}"}}')
+        assert other["metric"]["task_container"] == "c" * 64
         assert float(share["value"][1]) > 2 * float(other["value"][1]), "8 ms and 2 ms"
         assert not at.query('ALERTS{alertstate="firing"}')
+
+
+# --- a cluster ---
+
+PODS = ["01234567-89ab-cdef-0123-456789abcdef", "89abcdef-89ab-cdef-0123-456789abcdef"]  # those of stand_in_node
+
+
+def discovered(name, address):
+    """A pod of the agent as kubernetes_sd_configs finds it: a target for each port, and one for a container without any."""
+    host, port = address.split(":")
+    found = {"__meta_kubernetes_namespace": "nvdebug", "__meta_kubernetes_pod_name": f"nvdebug-agent-{name}",
+             "__meta_kubernetes_pod_node_name": name, "__meta_kubernetes_pod_ready": "true",
+             "__meta_kubernetes_pod_label_app_kubernetes_io_name": "nvdebug-agent",
+             "__meta_kubernetes_pod_annotation_prometheus_io_scrape": "true",
+             "__meta_kubernetes_pod_annotation_prometheus_io_port": port}
+    return [{"targets": [address], "labels": {**found, "__meta_kubernetes_pod_container_name": "exporter",
+                                              "__meta_kubernetes_pod_container_port_name": "metrics"}},
+            {"targets": [host], "labels": {**found, "__meta_kubernetes_pod_container_name": "nvqos"}}]
+
+
+def of_the_page():
+    """The scrape by annotations of docs/kubernetes.md."""
+    page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
+    job, = yaml.safe_load(re.search(r"```yaml\n(scrape_configs:\n.*?)```", page, re.S)[1])["scrape_configs"]
+    assert job.pop("kubernetes_sd_configs") == [{"role": "pod"}]
+    return job
+
+
+def usual(*labels):
+    """The scrape by annotations as many clusters have it, with these labels of the target, and all labels of the pod."""
+    own = {"namespace": "namespace", "pod": "pod_name", "container": "pod_container_name", "node": "pod_node_name"}
+    return {"job_name": "kubernetes-pods", "relabel_configs": [
+        {"source_labels": ["__meta_kubernetes_pod_annotation_prometheus_io_scrape"], "regex": "true", "action": "keep"},
+        {"source_labels": ["__address__", "__meta_kubernetes_pod_annotation_prometheus_io_port"],
+         "regex": r"([^:]+)(?::\d+)?;(\d+)", "replacement": "$1:$2", "target_label": "__address__"},
+        {"regex": "__meta_kubernetes_pod_label_(.+)", "action": "labelmap"},
+        *({"source_labels": [f"__meta_kubernetes_{own[label]}"], "target_label": label} for label in labels)]}
+
+
+def of_the_operator():
+    """What the Prometheus operator makes of the PodMonitor."""
+    monitor = yaml.safe_load((ROOT / "packaging/kubernetes/podmonitor/podmonitor.yaml").read_text(encoding="utf-8"))
+    (key, value), = monitor["spec"]["selector"]["matchLabels"].items()
+    end, = monitor["spec"]["podMetricsEndpoints"]
+    label = "__meta_kubernetes_pod_label_" + re.sub(r"\W", "_", key)
+    return {"job_name": "podMonitor/nvdebug/nvdebug-agent/0", "honor_labels": end["honorLabels"], "relabel_configs": [
+        {"source_labels": [label], "regex": value, "action": "keep"},
+        {"source_labels": ["__meta_kubernetes_pod_container_port_name"], "regex": end["port"], "action": "keep"},
+        {"source_labels": ["__meta_kubernetes_namespace"], "target_label": "namespace"},
+        {"source_labels": ["__meta_kubernetes_pod_container_name"], "target_label": "container"},
+        {"source_labels": ["__meta_kubernetes_pod_name"], "target_label": "pod"},
+        {"target_label": "job", "replacement": "nvdebug/nvdebug-agent"},
+        {"target_label": "endpoint", "replacement": end["port"]},
+        *({"source_labels": each["sourceLabels"], "target_label": each["targetLabel"]} for each in end["relabelings"])]}
+
+
+SCRAPES = {
+    "the page's": lambda: [of_the_page()],
+    "usual, with the container": lambda: [usual("namespace", "pod", "container", "node")],
+    "usual, with honor_labels": lambda: [{**usual("namespace", "pod", "container", "node"), "honor_labels": True}],
+    "PodMonitor": lambda: [of_the_operator()],
+    "both": lambda: [usual("namespace", "pod", "node"), of_the_operator()]}
+
+
+@pytest.mark.parametrize("jobs", SCRAPES.values(), ids=SCRAPES)
+def test_gpu_time_is_its_users(prometheus, tmp_path, jobs):
+    """Stand-in, two nodes: the targets' labels are the agent's pods, and those of the series the pods that use the GPU."""
+    with stand_in_node() as one, stand_in_node() as other:
+        targets = [target for name, address in (("n1", one), ("n2", other)) for target in discovered(name, address)]
+        with server(prometheus, tmp_path, [], [RULES], [{**job, "static_configs": targets} for job in jobs()]) as at:
+            # Twice as long as one task's turn is another's, once the first seconds have passed.
+            def of_pods():
+                return {(row["metric"]["instance"], row["metric"]["task_pod"]): (row["metric"], float(row["value"][1]))
+                        for row in at.query("pod:nvdebug_task_gpu_seconds:rate5m")}
+
+            def is_right():
+                found = of_pods()
+                return set(found) == {(node, pod) for node in (one, other) for pod in PODS} and all(
+                    1.5 < found[node, PODS[0]][1] / max(found[node, PODS[1]][1], 1e-9) < 2.5 for node in (one, other))
+            assert comes_true(is_right), of_pods()
+            for labels, _ in of_pods().values():
+                assert set(labels) - {"node"} == {"__name__", "instance", "gpu", "task_pod"}, "none of the agent's"
+
+            # Sums of a GPU are its node's, and count each task once, however often it is scraped.
+            once = "sum by (instance, gpu) (max by (instance, gpu, pid) (rate(nvdebug_task_gpu_seconds_total[5m])))"
+            sums = at.wait_for(f"gpu:nvdebug_task_gpu_seconds:rate5m / on (instance, gpu) group_left () {once} > 0.7 < 1.3", 2)
+            assert {row["metric"]["instance"] for row in sums} == {one, other}
+            if "pod_node_name" in json.dumps(jobs()):
+                assert {row["metric"]["node"] for row in sums} == {"n1", "n2"}
+            pods = at.wait_for(next(text for text in expressions() if "sum by" in text and "task_pod)" in text.split("(max")[0]), 6)
+            assert {row["metric"].get("task_pod") for row in pods} == {None, *PODS}
+            for text in expressions():
+                if "nvqos_" not in text:
+                    at.wait_for(text, 2)
+            assert not at.query('ALERTS{alertstate="firing"}')
 
 
 # --- rules ---
@@ -180,7 +277,7 @@ def rules():
 
 def test_rules(promtool):
     assert promtool("check", "rules", RULES)[0] == 0
-    status, text = promtool("test", "rules", RULES_TEST)
+    status, text = promtool("test", "rules", RULES_TEST, RULES_DAY_TEST)
     assert status == 0, text
 
 
@@ -229,6 +326,14 @@ def test_the_check_of_the_dashboard_can_fail(change):
         jsonschema.validate(board, schema, jsonschema.Draft7Validator)
 
 
+def test_no_panel_divides_by_zero():
+    """A quotient is missing where its denominator is 0; NaN would be drawn, and stop an average."""
+    quotients = [text for text in expressions() if " / " in text]
+    assert len(quotients) >= 2
+    for text in quotients:
+        assert re.search(r" / \(.* > 0\)$", text), text
+
+
 def test_expressions_of_the_dashboard(promtool, tmp_path):
     texts = expressions()
     assert len(texts) >= 14
@@ -243,7 +348,7 @@ def test_expressions_of_the_dashboard(promtool, tmp_path):
 def test_metrics_that_are_named_exist():
     """By the dashboard, the rules and docs/exporter.md."""
     names = set(re.findall(r'"(nvdebug_\w+)"', (ROOT / "tools/exporter/families.cpp").read_text(encoding="utf-8")))
-    goals = {f"nvqos_{name}" for name in re.findall(r'of_(?:gpus|tenants)\(\s*"(\w+)"', (ROOT / "tools/nvqos/metrics.cpp").read_text(
+    goals = {f"nvqos_{name}" for name in re.findall(r'(?:of_(?:gpus|tenants)|Metric \w+)\(\s*"(\w+)"', (ROOT / "tools/nvqos/metrics.cpp").read_text(
         encoding="utf-8"))}
     records = {rule["record"] for rule in rules() if "record" in rule}
     exprs = " ".join(expressions() + [rule["expr"] for rule in rules()])

@@ -62,8 +62,8 @@ def test_info_costs_nothing_but_modes(bench, board):
 
 
 @pytest.mark.parametrize("board, workload", CASES)
-def test_a_list_with_contexts(bench, board, workload):
-    bench.restart(board, workload)
+def test_a_list_with_contexts(bench, start, board, workload):
+    start(board, workload)
     layout = bench.model(board).request("layout")
     channels = [entry for entry in by_channel(layout).values() if entry["runlist"] == 0]
     entries = next(entry["entries"] for entry in layout["runlists"] if entry["id"] == 0)

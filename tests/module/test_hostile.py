@@ -2,7 +2,9 @@
 """Hardware that lies, hangs and goes away: what proc_hostile sweeps in the guest, and a log that stays
 bounded."""
 
+import driver
 import pytest
+from conftest import Bench
 from nvdvm.machine import Gpu, Machine
 from sample import EVERYTHING
 
@@ -19,7 +21,12 @@ POINTS = 10 if EVERYTHING else 1
 
 @pytest.mark.parametrize("gpus, ways", QUICK)
 def test_every_way_at_some_accesses(module, kselftests, gpus, ways):
-    with Machine(gpus, module=module, extra_files=kselftests) as machine:
+    with Machine(gpus, module=module, extra_files={**kselftests, **driver.files()}) as machine:
+        bench = Bench(machine, gpus)
+        # system memory is read only while a driver is bound
+        bench.check("insmod /lib/pcigpu.ko")
+        for gpu in gpus:
+            assert gpu.workload != "sysmem" or driver.bind(bench, gpu).status == 0
         result = machine.run(f"/root/proc_hostile --points {POINTS} {ways}", timeout_s=600)
         text = result.text + result.err.decode()
         assert result.status == 0, text
@@ -44,11 +51,11 @@ echo $allowed
 
 @pytest.mark.parametrize("text, complaint", (("0:1", "cannot disable channel"),
                                              ("0:0 0:1", "disabled 2 channels")))
-def test_the_log_stays_bounded(bench, text, complaint):
+def test_the_log_stays_bounded(bench, start, text, complaint):
     """100 lines of each kind in 5 seconds, whoever asks how often."""
     board = "titan-v"
     # System memory is read faster than memory behind a window, so more requests come in five seconds.
-    bench.restart(board, "sysmem")
+    start(board, "sysmem")
     bench.check("dmesg -c > /dev/null")
     if complaint.startswith("cannot"):
         bench.model(board).request("fault", "pri-error", "PCCSR", "0xbadf1100")

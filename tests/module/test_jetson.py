@@ -6,7 +6,7 @@ import stall
 from boards import CHIP, INTEGRATED
 from conftest import Bench, fresh
 from costs import accesses
-from files import everything, is_state, names, not_empty
+from files import everything, is_state, names, not_empty, shown_again
 from layouts import number
 from leases import held
 from nvdvm import kernel, paths
@@ -16,6 +16,7 @@ from programs import programs, run_program
 from sample import EVERYTHING
 from tasks import SLICE_US, even, gained, only
 from text import channels, engines_by_runlist, tsgs
+from waiting import until
 
 # A GPU on PCI among them, to be numbered before them.
 SLOTS = ("jetson-orin", "gtx1060-3gb", "jetson-tx2", "jetson-xavier")
@@ -211,6 +212,7 @@ def test_asleep_when_it_is_found(bench, board):
     assert asleep["feature runlist"] == "no (asleep until now)"
     assert accesses(bench, board) == 0
     wake(bench, board)
+    shown_again(bench, board)
     assert info(bench, board) == said
     assert bench.check(f"ls {bench.proc(board)}") == everything_there
     assert len(channels(bench.read(board, "runlist0"))) == 6
@@ -226,12 +228,14 @@ def test_without_memory_to_look_at_it_when_it_wakes(bench, board):
     wake(bench, board)
     read = "ptop_read_ga100" if board == "jetson-orin" else "ptop_read_gk104"
     bench.check(f"insmod /lib/failreturn.ko function=nvdebug:{read} error=-12")
+    until(lambda: "no memory" in bench.run(f"cat {bench.proc(board, 'info')}").text)
     for _ in range(2):
         unknown = info(bench, board)
         assert unknown["chip"] == CHIP[board] and unknown["channels"] == unknown["runlists"] == "-"
         assert unknown["feature runlist"] == "no (no memory to look at it)"
         assert bench.check(f"ls {bench.proc(board)}").split() == ["info"]
     bench.check("rmmod failreturn")
+    shown_again(bench, board)
     assert info(bench, board) == said
     assert len(channels(bench.read(board, "runlist0"))) == 6
 

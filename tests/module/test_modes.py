@@ -4,7 +4,7 @@
 import pytest
 from boards import BOARDS
 from costs import accesses
-from files import expect_errors
+from files import expect_errors, shown_again
 
 # How `info` names them, and its reason then for every feature.
 LINE = {"mig": "mig", "cc": "confidential_computing"}
@@ -50,6 +50,7 @@ def test_identity_alone_if_it_is_on_at_load(bench, board, mode):
     assert features(lines) == {f"no ({WHY[mode]})"}
     assert lines["chip_id"] != "0x000" and lines[LINE[mode]] == "on"
     bench.model(board).request("mode", mode, "0")
+    shown_again(bench, board)
     assert info(bench, board)[LINE[mode]] == "off"
     assert bench.check(f"ls {bench.proc(board)}") == files
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from boards import BOARDS, CHIP, COPY_WIRING
-from nvdvm import paths
+from nvdvm import initramfs, paths
 from nvdvm.machine import Gpu, Machine
 
 PMC_BOOT_0 = 0x0
@@ -120,6 +120,16 @@ def test_a_name_that_is_taken(unloaded):
         unloaded.check("rmmod procowner")
 
 
+def test_a_root_without_procfs(unloaded):
+    """What a chroot has at /proc/gpu0 is not the name in procfs."""
+    root = "/tmp/root"
+    unloaded.check(f"mkdir -p {root}/proc; echo no GPU > {root}/proc/gpu0; cp {initramfs.MODULE} {root}/nvdebug.ko; "
+                   f"cp $(readlink -f /bin/busybox) {root}/busybox")
+    unloaded.check(f"chroot {root} /busybox insmod /nvdebug.ko")
+    assert len(folders(unloaded)) == len(BOARDS)
+    unloaded.check(f"rm -r {root}")
+
+
 def test_a_gpu_goes_and_comes_back(bench):
     gone = f"/sys/bus/pci/devices/{bench.address('titan-v')}/remove"
     before = bench.read("titan-v", "device_info")
@@ -171,5 +181,7 @@ def test_memory_coherent_with_the_cpu(module, tmp_path):
         for index in range(len(gpus)):
             assert machine.check(f"ls /proc/gpu{index}").split() == ["info"]
             info = machine.check(f"cat /proc/gpu{index}/info")
-            assert "chip: GH100" in info
+            assert "chip: unknown\nchip_id: -\n" in info
             assert info.count("no (memory coherent with the CPU's)") == info.count("feature ") > 0
+        for model in machine.models:
+            assert not any(bar["reads"] or bar["writes"] for bar in model.request("stats")["bars"].values())

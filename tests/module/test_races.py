@@ -80,8 +80,8 @@ def test_a_list_that_the_driver_submits_meanwhile_stays(bench, board, name):
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_word_that_is_no_header_any_more(bench, board, workload):
-    bench.restart(board, workload)
+def test_a_word_that_is_no_header_any_more(bench, start, board, workload):
+    start(board, workload)
     at = header(bench, board)
     with setting(bench, board, "nvdebug_mem_write") as command:
         poke(bench, board, at, OTHER)
@@ -91,8 +91,8 @@ def test_a_word_that_is_no_header_any_more(bench, board, workload):
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_header_that_is_overwritten_before_it_is_submitted(bench, board, workload):
-    bench.restart(board, workload)
+def test_a_header_that_is_overwritten_before_it_is_submitted(bench, start, board, workload):
+    start(board, workload)
     at = header(bench, board)
     with setting(bench, board, "nvdebug_submit") as command:
         poke(bench, board, at, OTHER)
@@ -102,9 +102,9 @@ def test_a_header_that_is_overwritten_before_it_is_submitted(bench, board, workl
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_list_that_went_is_not_written(bench, board, workload):
+def test_a_list_that_went_is_not_written(bench, start, board, workload):
     """What was its memory may be anything by then, even if it looks the same."""
-    bench.restart(board, workload)
+    start(board, workload)
     with trace(bench) as lines:
         with setting(bench, board, "nvdebug_runlist_copy", after=True) as command:
             bench.model(board).request("submit", 0)
@@ -116,8 +116,8 @@ def test_a_list_that_went_is_not_written(bench, board, workload):
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("board", BOARDS)
-def test_nothing_is_put_back_into_a_list_that_went(bench, board, workload):
-    bench.restart(board, workload)
+def test_nothing_is_put_back_into_a_list_that_went(bench, start, board, workload):
+    start(board, workload)
     with trace(bench) as lines:
         with setting(bench, board, "nvdebug_submit_settle") as command:
             bench.model(board).request("submit", 0)
@@ -132,9 +132,9 @@ def test_nothing_is_put_back_into_a_list_that_went(bench, board, workload):
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_list_that_went_is_not_replaced(bench, board, workload):
+def test_a_list_that_went_is_not_replaced(bench, start, board, workload):
     """By what the one before it had of the TSG."""
-    bench.restart(board, workload)
+    start(board, workload)
     with trace(bench) as lines:
         with stalled(bench, f"echo 0:1 > {bench.proc(board, 'switch_to_tsg')}",
                      "nvdebug_runlist_copy_original", after=True) as command:
@@ -147,6 +147,8 @@ def test_a_list_that_went_is_not_replaced(bench, board, workload):
 
 # preemption_mode
 
+# Images behind the window and behind a BAR.
+IMAGES = ("three-tasks", "bars")
 OPTIONS, CONTEXT_ID, MAGIC = 33, 60, 63  # words of a context's image
 
 
@@ -157,7 +159,7 @@ def image_word(bench, board, channel, word):
     return image["aperture"], number(image["address"]) + 4 * word
 
 
-@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("workload", IMAGES)
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_word_that_is_no_mode_any_more(bench, board, workload):
     bench.restart(board, workload)
@@ -170,7 +172,7 @@ def test_a_word_that_is_no_mode_any_more(bench, board, workload):
 
 
 @pytest.mark.parametrize("words", [range(64), [MAGIC], [CONTEXT_ID]], ids=["page", "magic", "id"])
-@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("workload", IMAGES)
 @pytest.mark.parametrize("board", BOARDS)
 def test_memory_that_was_freed_gets_no_mode(bench, board, workload, words):
     """In a page of zeros the word looks like the mode that was there."""
@@ -183,7 +185,7 @@ def test_memory_that_was_freed_gets_no_mode(bench, board, workload, words):
     assert peek(bench, board, image_word(bench, board, 2, OPTIONS)) & 3 == 0
 
 
-@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("workload", IMAGES)
 @pytest.mark.parametrize("board", BOARDS)
 def test_memory_that_was_freed_gets_no_mode_back(bench, board, workload):
     """At the end of a lease, either."""

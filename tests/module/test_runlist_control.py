@@ -97,10 +97,10 @@ def test_a_killed_writer_leaves_nothing_behind(bench, name):
 
 
 @pytest.mark.parametrize("workload", ["fig6", "sysmem"])
-def test_a_killed_set_timeslice_leaves_nothing_behind(bench, workload):
+def test_a_killed_set_timeslice_leaves_nothing_behind(bench, start, workload):
     """The list stays pending, so that the writer waits with new words in its headers."""
     board = "titan-v"
-    bench.restart(board, workload)
+    start(board, workload)
     before_it = tsgs_with_timeslices(bench, board)
     bench.model(board).request("fault", "read 0x2284 0x00100009")
     killed_while_it_waits(bench, f"echo 0:0 500 > {bench.proc(board, 'set_timeslice')}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Short runs of what `make stress` and `make fuzz-guest` do for as long as one likes."""
 
+import driver
 import pytest
 from nvdvm import paths
 from nvdvm.machine import Gpu, Machine
@@ -14,8 +15,9 @@ BOARDS = ("gtx980", "titan-v", "h200")
 
 @pytest.fixture(scope="module")
 def machine(module, kselftests, worker_id):
-    with Machine([Gpu(board) for board in BOARDS], module=module, extra_files=kselftests,
+    with Machine([Gpu(board) for board in BOARDS], module=module, extra_files={**kselftests, **driver.files()},
                  logs=paths.BUILD / "logs" / "stress" / worker_id) as running:
+        running.check("insmod /lib/pcigpu.ko")  # for proc_versions, which binds it
         yield running
 
 

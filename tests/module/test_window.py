@@ -29,10 +29,10 @@ def test_never(bench, reloaded):
         assert bench.run(f"cat {bench.proc(board, 'device_info')}").status == 0
 
 
-def test_never_still_reads_what_needs_no_window(bench, reloaded):
+def test_never_still_reads_what_needs_no_window(bench, reloaded, start):
     reloaded("pram_window=never")
     for board in BOARDS:
-        bench.restart(board, "sysmem")
+        start(board, "sysmem")
         assert boxes(bench.read(board, "runlist0_brief"))[0].fields["Aperture"] == "coh"
 
 

@@ -50,13 +50,6 @@ def test_auto(bench, board):
     assert feature(bench, board) == "yes"
 
 
-def test_always(bench, board, reloaded):
-    reloaded("pram_window=always")
-    with bound(bench, board):
-        assert feature(bench, board) == "yes"
-        assert moves(bench, board, f"cat {bench.proc(board, 'runlist0_brief')}") == 2
-
-
 def test_what_bars_show(bench, board):
     """Is read, and a list there is written to."""
     bench.restart(board, "bars")

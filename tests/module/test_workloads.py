@@ -23,8 +23,8 @@ def decoded(text):
 @pytest.mark.parametrize("workload", ("idle", "three-tasks", "mixed", "sysmem", "many",
                                       "low"))
 @pytest.mark.parametrize("board", BOARDS)
-def test_decoded_is_what_was_asked_for(bench, board, workload):
-    bench.restart(board, workload)
+def test_decoded_is_what_was_asked_for(bench, start, board, workload):
+    start(board, workload)
     engines = engines_by_runlist(bench.read(board, "device_info"))
     wanted = workloads.load(workload)
     lists = workloads.runlists(wanted, runlists_by_engine(board, engines),

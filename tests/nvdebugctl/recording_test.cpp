@@ -18,6 +18,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 namespace nvdebugctl {
 namespace {
@@ -115,6 +116,40 @@ TEST(Summary, SaysSharesSlicesAndWhatIsNotKnown) {
     EXPECT_EQ(copies["held_percent"], 50.0);
     EXPECT_EQ(copies["missed_samples"], 1);
     EXPECT_EQ(copies["holders"][0]["name"], "TSG 3 of runlist 2");
+}
+
+/// Samples that do not follow each other, or none, know of nothing in between.
+TEST(Summary, KnowsNothingOfWhatWasNotSampled) {
+    Totals totals;
+    totals.end(lce2, {0, 10'000'000, 1, 9, 0});
+    const Json summary = totals.summary({}), &engine = summary["engines"][0];
+    EXPECT_TRUE(engine["held_percent"].is_null());
+    EXPECT_TRUE(engine["nobody_percent"].is_null());
+    EXPECT_EQ(engine["unknown_percent"], 100.0);
+}
+
+TEST(Summary, KnowsOfSamplesWhatTheyHave) {
+    for (const auto &[known_ns, nobody, unknown] :
+         {std::tuple(10'000'000U, 75.0, 0.0), {5'000'000U, 50.0, 50.0}, {0U, 0.0, 75.0}}) {
+        Totals totals;
+        const Holder one{.pid = 7, .runlist = 0, .tsg = 5};
+        totals.turn(lce2, {one, 1'000'000, 3'500'000, true, {}}, nullptr);
+        totals.end(lce2, {0, 10'000'000, 9, 0, known_ns});
+        const Json summary = totals.summary({}), &engine = summary["engines"][0];
+        EXPECT_EQ(engine["nobody_percent"], nobody) << known_ns;
+        EXPECT_EQ(engine["unknown_percent"], unknown) << known_ns;
+        EXPECT_EQ(engine["held_percent"], 100 - nobody) << known_ns;
+    }
+}
+
+TEST(Summary, KnowsOfSamplesThatWereCutOffTheTurns) {
+    Totals totals;
+    const Holder one{.pid = 7, .runlist = 0, .tsg = 5};
+    totals.turn(lce2, {one, 0, 1'000'000, true, {}}, nullptr);
+    totals.turn(lce2, {one, 3'000'000, 4'000'000, false, {}}, nullptr);
+    const Json summary = totals.summary({}), &engine = summary["engines"][0];
+    EXPECT_EQ(engine["nobody_percent"], 0.0);
+    EXPECT_EQ(engine["unknown_percent"], 50.0);
 }
 
 TEST(Summary, HasSavingAmongSwitching) {

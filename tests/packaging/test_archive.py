@@ -51,6 +51,7 @@ def test_what_is_in_it(unpacked):
         "lib/nvtaskset/libnvtaskset.so", "nvqos.service", "nvdebug-exporter.service", "README.md", "LICENSE", "copyright",
         "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json", "share/nvdebug/rules.yml"}
     expected |= {f"LICENSES/{path.name}" for path in (ROOT / "LICENSES").iterdir()}
+    expected |= {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
     for name in {*STATIC, *DYNAMIC} - {"nvdebug-exporter"}:
         expected |= {f"share/bash-completion/completions/{name}", f"share/zsh/vendor-completions/_{name}",
                      f"share/fish/vendor_completions.d/{name}.fish", f"share/man/man1/{name}.1"}

@@ -36,7 +36,7 @@ TESTS = {
     "tests/module/kselftest": "",
     "tests/module/test_modules": "compat",
     "tests/bridge": "shared tests/driver tools/bridge lib/nvdebug model",
-    "tests/driver": "shared tools/nvdebugctl lib/nvdebug lib/driver include/nvdebug model",
+    "tests/driver": "shared tools/nvdebugctl lib/nvdebug lib/driver lib/base include/nvdebug model",
     "tests/lib": "shared lib/nvdebug lib/base include/nvdebug",
     "tests/nvdebugctl": "shared tools/nvdebugctl lib/nvdebug lib/drawing lib/base",
     "tests/taskset": "shared tools/nvtaskset lib/nvdebug lib/partition lib/driver",
@@ -50,7 +50,7 @@ TESTS = {
     "tests/packaging": "shared",
     "tests/vm": "shared",
     "tests/project": "shared tests/module",
-    "tests/bench": "vm lib/nvdebug lib/driver include/nvdebug model",
+    "tests/bench": "vm tests/module/core lib/nvdebug lib/driver include/nvdebug model",
     "tests/fuzz": "shared tests/driver tests/module/core tests/module/decode lib/nvdebug lib/driver include/nvdebug "
                   "decode include core model",
 }
@@ -325,6 +325,12 @@ def test_tests_may_use_no_more_than_they_do(uses):
         used.setdefault(area(path), set()).update(areas)
     assert not [f"{folder}: {name}" for folder, names in TESTS.items() for name in names.split()
                 if name not in ("shared", "module") and name not in used.get(folder, ())]
+
+
+def test_one_header_includes_toml():
+    """Elsewhere its assertions would end programs (lib/base/toml.hpp)."""
+    names = subprocess.run([ROOT / "scripts/sources", "c++"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    assert [name for name in names if (ROOT / name).exists() and re.search(r"#\s*include\s*[<\"]toml", text(name))] == ["lib/base/toml.hpp"]
 
 
 def test_no_source_is_too_long():

@@ -90,7 +90,8 @@ TEST(Times, AreExact) {
 TEST(Selectors, FitWhatTaskSetFits) {
     nvdebug::Process process{11, "train",
                              "/system.slice/slurmstepd.scope/job_17/step_0/user/task_0", 0};
-    const auto fits_it = [&](const Selector &who) { return fits({"", who, {}}, process); };
+    Trees trees;
+    const auto fits_it = [&](const Selector &who) { return fits({"", who, {}}, process, trees); };
     const auto fit = [&](const char *word) { return fits_it(parse_tenant(word)->who); };
     EXPECT_TRUE(fit("11"));
     EXPECT_FALSE(fit("12"));
@@ -112,9 +113,14 @@ TEST(Selectors, FitWhatTaskSetFits) {
     EXPECT_TRUE(fit("pod:8c1e5a52-0000"));
     EXPECT_FALSE(fit("pod:9"));
     EXPECT_TRUE(fit("container:aaaa"));
-    process.pid = static_cast<std::uint32_t>(getpid());
-    EXPECT_TRUE(fits_it({.all_of = static_cast<std::uint32_t>(getppid())}));
-    EXPECT_FALSE(fits_it({.all_of = process.pid, .command = "other"}));
+    process.started = 3;
+    EXPECT_FALSE(fits_it({.all_of = 7})) << "nothing is read";
+    trees[7] = std::make_shared<Family>();
+    EXPECT_FALSE(fits_it({.all_of = 7}));
+    trees[7]->add({11, 3});
+    EXPECT_TRUE(fits_it({.all_of = 7}));
+    EXPECT_TRUE(fits_it({.all_of = 7, .command = "train"}));
+    EXPECT_FALSE(fits_it({.all_of = 7, .command = "other"}));
 }
 
 class File : public testing::Test {
@@ -191,7 +197,17 @@ TEST_F(File, IsRefusedWithTheLine) {
     refused("[[tenant]]\npid = 7\ngoal = \"latency\"\n[[tenant]]\npid = 7\ngoal = \"cap:3%\"\n",
             "twice");
     refused("epoch = \n", ":1:");
-    EXPECT_EQ(read_goals("/nonexistent/goals.toml").error().exit, failed);
+    const auto absent = read_goals("/nonexistent/goals.toml");
+    EXPECT_EQ(absent.error().exit, bad_usage);
+    EXPECT_NE(absent.error().sentence.find("/nonexistent/goals.toml cannot be read: No such file"),
+              std::string::npos);
+}
+
+TEST_F(File, IsRefusedWithTheLineWhereTomlAsserts) {
+    refused("[$tenant]\n", ".toml:1: this line is no TOML");
+    refused("epoch = \"1s\"\n[[$]]\n", ".toml:2: this line is no TOML");
+    refused("[[tenant]]\npid = 7\ngoal = [\"latency\", }\n", ".toml:3: this line is no TOML");
+    refused("epoch = 1979-05-27Te7:32:00Z\n", ".toml:1: this line is no TOML");
 }
 
 /// Container runtimes make a folder where the file of a mount is missing.
@@ -199,7 +215,7 @@ TEST_F(File, IsNothingElse) {
     const auto is_no_file = [](const std::string &place, const std::string &what) {
         const auto asked = read_goals(place);
         ASSERT_FALSE(asked) << place;
-        EXPECT_EQ(asked.error().exit, failed);
+        EXPECT_EQ(asked.error().exit, bad_usage);
         EXPECT_NE(asked.error().sentence.find(place + " is no file: it is " + what),
                   std::string::npos)
             << asked.error().sentence;
@@ -209,8 +225,9 @@ TEST_F(File, IsNothingElse) {
     ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
     is_no_file(path, "a pipe");
     std::remove(path.c_str());
-    std::ofstream(path) << std::string((std::size_t{1} << 20) + 1, '\n');
-    EXPECT_NE(read_goals(path).error().sentence.find("more than 1048576 bytes"), std::string::npos);
+    std::ofstream(path) << std::string((std::size_t{16} << 20) + 1, '\n');
+    EXPECT_NE(read_goals(path).error().sentence.find("more than 16777216 bytes"),
+              std::string::npos);
 }
 
 TEST_F(File, StandsBelowWhatIsTyped) {

@@ -8,14 +8,20 @@
 // tasks is added to FOLDER/changes, also by keepers that outlive nvqos: a line
 // `PID timeslice MICROSECONDS`, or `PID channels 0|1` for each channel that is disabled or enabled.
 // Each task begins with a timeslice of 2000 us. With NVQOS_STAND_IN_MPS they are clients of one MPS
-// server, two at most: each has a channel of the first TSG. With NVQOS_STAND_IN_TWO there is a
-// second GPU, which no task uses.
+// server, two at most: each has a channel of the first TSG. While there are files FOLDER/refuse/N,
+// each change that enables channels removes one and is refused, as where the GPU answers late.
+//
+// With NVQOS_STAND_IN_GPUS=N there are so many GPUs; tasks use the first one. While there is a file
+// FOLDER/bad.G, GPU G cannot be opened; with lost.G it is lost, and with hangs.G no request that is
+// about it is answered.
 #include "served.hpp"
+#include "stand_in_parts.hpp"
 
 #include "lib/base/inherited.hpp"
 #include "lib/base/process.hpp"
 #include "tools/nvqos/run.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
@@ -23,6 +29,7 @@
 #include <fstream>
 #include <iterator>
 #include <time.h>
+#include <unistd.h>
 
 namespace {
 
@@ -36,20 +43,27 @@ std::string text_of(const std::string &path) {
 class Machine final : public served::Served {
   public:
     explicit Machine(const std::filesystem::path &folder)
-        : tasks_(folder / "tasks"), changes_(folder / "changes") {
+        : folder_(folder), tasks_(folder / "tasks"), changes_(folder / "changes"),
+          refuse_(folder / "refuse") {
         kernel.end_process(557);
         kernel.end_process(558);
         for (simulated::Task &task : sim.tasks)
             task.paused = true;
         kernel.real_processes = true;
-        if (std::getenv("NVQOS_STAND_IN_TWO"))
-            kernel.add_card(1, 2);
+        const char *const gpus = std::getenv("NVQOS_STAND_IN_GPUS");
+        for (std::uint32_t gpu = 1; gpus && gpu < std::strtoul(gpus, nullptr, 10); gpu++)
+            kernel.add_card(gpu, static_cast<std::uint8_t>(gpu + 1));
+        if (gpus)
+            make_faulty();
         began_ = monotonic();
         kernel.clock = [this] { return pass(); };
         // nvqos asks for the time less often than for switches.
         kernel.before_flush = [this] { pass(); };
         kernel.before_list = [this] { look(); };
         kernel.effect = [this](const driver_test::StandIn::Change &change) { come(change); };
+        // As of a machine on which they run already: their names of clients are those of before.
+        look();
+        kernel.refuses = [this](const driver_test::rm::Control &asked) { return refuse(asked); };
         kernel.noted = [this](const driver_test::StandIn::Change &change) { note(change); };
     }
 
@@ -76,6 +90,39 @@ class Machine final : public served::Served {
         look();
         run_until(monotonic() - began_);
         return static_cast<std::uint64_t>(begin + sim.now());
+    }
+
+    /// The number of the GPU that a request is about.
+    std::optional<std::uint32_t> gpu_of(unsigned number, const void *argument) {
+        namespace rm = driver_test::rm;
+        if (number != rm::esc_control)
+            return std::nullopt;
+        const auto &asked = *static_cast<const rm::Control *>(argument);
+        const auto stopped = kernel.stop();
+        const auto known = kernel.gpus_of.find(asked.client);
+        return known == kernel.gpus_of.end() ? std::nullopt
+                                             : std::optional((known->second >> 8) - 1);
+    }
+
+    bool is(const std::string &what, std::uint32_t gpu) const {
+        return std::filesystem::exists(folder_ / (what + "." + std::to_string(gpu)));
+    }
+
+    void make_faulty() {
+        kernel.before_request = [this](unsigned number, const void *argument) {
+            for (const auto gpu = gpu_of(number, argument); gpu && is("hangs", *gpu);)
+                ::usleep(10'000);
+            const auto stopped = kernel.stop();
+            kernel.cannot_open.clear();
+            for (std::uint32_t gpu = 0; gpu < kernel.cards.size(); gpu++)
+                if (is("bad", gpu))
+                    kernel.cannot_open["/dev/nvidia" + std::to_string(gpu)] = EIO;
+        };
+        kernel.garble = [this](unsigned number, void *answer, std::size_t) {
+            if (const auto gpu = gpu_of(number, answer); gpu && is("lost", *gpu))
+                static_cast<driver_test::rm::Control *>(answer)->status =
+                    driver_test::rm::gpu_is_lost;
+        };
     }
 
     void look() {
@@ -109,7 +156,7 @@ class Machine final : public served::Served {
         std::vector<std::uint64_t> own = {instances[2 * place], instances[2 * place + 1]};
         if (std::getenv("NVQOS_STAND_IN_MPS"))
             own = {instances[place % 2]};
-        const std::uint32_t client = kernel.add_process(birth.pid, own);
+        const std::uint32_t client = rename(birth.pid, kernel.add_process(birth.pid, own));
         for (auto &[name, object] : kernel.others[client])
             object.timeslice_us = 2000;
         const std::string proc = "/proc/" + std::to_string(birth.pid) + "/";
@@ -125,6 +172,25 @@ class Machine final : public served::Served {
         sim.tasks.push_back({0, simulated::always(), 0, 2000 * qos::us});
     }
 
+    /// Gives the client of a process the name that it had with another stand-in for this folder.
+    std::uint32_t rename(std::uint32_t pid, std::uint32_t client) {
+        const std::filesystem::path path = tasks_ / std::to_string(pid);
+        const auto kept =
+            static_cast<std::uint32_t>(std::strtoul(text_of(path).c_str(), nullptr, 10));
+        if (!kept) {
+            std::ofstream(path) << client;
+            return client;
+        }
+        auto objects = std::move(kernel.others.extract(client).mapped());
+        objects[kept] = objects.extract(client).mapped();
+        for (auto &[name, object] : objects)
+            if (object.parent == client)
+                object.parent = kept;
+        kernel.others[kept] = std::move(objects);
+        kernel.processes[pid].clients = {kept};
+        return kept;
+    }
+
     /// What has come of it, if the task has not ended meanwhile.
     void come(const driver_test::StandIn::Change &change) {
         for (const Task &task : running_) {
@@ -136,6 +202,19 @@ class Machine final : public served::Served {
             second = task.place == 1 ? change.client : 0;
             come_of(change);
         }
+    }
+
+    /// Also in keepers, which ask at once.
+    std::uint32_t refuse(const driver_test::rm::Control &asked) const {
+        constexpr std::uint32_t timed_out = 0x65, granted = driver_test::rm::ok;
+        if (asked.command != driver_test::rm::DisableChannels::command ||
+            driver_test::at<driver_test::rm::DisableChannels>(asked.params)->disable)
+            return granted;
+        std::error_code none;
+        for (const auto &entry : std::filesystem::directory_iterator(refuse_, none))
+            if (std::filesystem::remove(entry.path(), none))
+                return timed_out;
+        return granted;
     }
 
     void note(const driver_test::StandIn::Change &change) const {
@@ -153,7 +232,7 @@ class Machine final : public served::Served {
         }
     }
 
-    const std::filesystem::path tasks_, changes_;
+    const std::filesystem::path folder_, tasks_, changes_, refuse_;
     qos::Ns began_;
     std::vector<Task> running_;
 };

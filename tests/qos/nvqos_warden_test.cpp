@@ -249,7 +249,7 @@ TEST_F(Kept, ANumberThatIsGivenAgainIsNotMeant) {
 TEST_F(Kept, WhatCannotBeKeptIsRefusedBeforeAnythingIsDone) {
     start({"557=share:60%", "558=share:45%"});
     ASSERT_TRUE(refused);
-    EXPECT_EQ(refused->exit, nvqos::failed);
+    EXPECT_EQ(refused->exit, nvqos::refused);
     EXPECT_NE(refused->sentence.find("add up to 105 %, and at most 99.328 % can be promised"),
               std::string::npos)
         << refused->sentence;
@@ -314,7 +314,11 @@ class Program : public Served, public testing::WithParamInterface<int> {
     }
 
     int run(const std::vector<std::string> &words) {
-        return nvqos::run(words, [this] { return nvdebug::Result<nvdebug::Tree>(bench.tree()); });
+        return nvqos::run(words, [this] {
+            return nvdebug::driver::open_tree(bench.kernel, {}).map([](const auto &opened) {
+                return nvdebug::Tree(opened);
+            });
+        });
     }
     pid_t start(const std::vector<std::string> &words) {
         const pid_t child = ::fork();
@@ -366,10 +370,6 @@ TEST_F(Ends, NotOnSighupButReadsItsFileAgain) {
     write("cap:10%");
     ::kill(child, SIGHUP);
     EXPECT_TRUE(comes_true([&] { return is_paused(); }));
-    // It makes no sense: the cap stays.
-    write("fast");
-    ::kill(child, SIGHUP);
-    ::usleep(300'000);
     // A look may come late and miss that it runs.
     const auto resumed = [&] {
         return std::ranges::count_if(
@@ -378,9 +378,17 @@ TEST_F(Ends, NotOnSighupButReadsItsFileAgain) {
                        change.value != 0;
             });
     };
-    const auto before = resumed();
-    EXPECT_TRUE(comes_true([&] { return resumed() > before; }));
-    EXPECT_TRUE(comes_true([&] { return is_paused(); }));
+    // The cap stays where the file makes no sense, as goals or as TOML.
+    for (const char *const text :
+         {"[[tenant]]\ncommand = \"one\"\ngoal = \"fast\"\n", "[$tenant]\n", "[[$]]\n",
+          "epoch = [1, }\n", "epoch = 1979-05-27Te7:32:00Z\n"}) {
+        std::ofstream(path) << text;
+        ::kill(child, SIGHUP);
+        ::usleep(300'000);
+        const auto before = resumed();
+        EXPECT_TRUE(comes_true([&] { return resumed() > before; })) << text;
+        EXPECT_TRUE(comes_true([&] { return is_paused(); })) << text;
+    }
     ::kill(child, SIGTERM);
     int status = -1;
     ::waitpid(child, &status, 0);
@@ -392,8 +400,22 @@ TEST_F(Ends, NotOnSighupButReadsItsFileAgain) {
 TEST_F(Ends, WithTheStatusOfWhatHappened) {
     EXPECT_EQ(run({}), nvqos::bad_usage);
     EXPECT_EQ(run({"557=share"}), nvqos::bad_usage);
-    EXPECT_EQ(run({"4711=share:30%"}), nvqos::failed) << "no such task";
-    EXPECT_EQ(run({"557=share:30%", "--gpu", "7"}), nvqos::failed);
+    EXPECT_EQ(run({"4711=share:30%"}), nvqos::bad_usage) << "no such task";
+    EXPECT_EQ(run({"557=share:30%", "--gpu", "7"}), nvqos::bad_usage);
+    EXPECT_EQ(run({"557=share:60%", "558=share:45%"}), nvqos::refused);
+    kernel.cannot_open["/dev/nvidiactl"] = ENOENT;
+    EXPECT_EQ(run({"557=share:30%"}), nvqos::not_supported) << "no driver";
+    kernel.cannot_open["/dev/nvidiactl"] = EACCES;
+    EXPECT_EQ(run({"557=share:30%"}), nvqos::refused);
+    kernel.cannot_open["/dev/nvidiactl"] = EIO;
+    EXPECT_EQ(run({"557=share:30%"}), nvqos::failed);
+    kernel.cannot_open.clear();
+    kernel.has_switches = false;
+    EXPECT_EQ(run({"557=share:30%"}), nvqos::not_supported);
+    kernel.has_switches = true;
+    ASSERT_TRUE(bench.gpu.set_mode("mig", true));
+    EXPECT_EQ(run({"557=share:30%", "--for", "300ms"}), nvqos::failed) << "it may be turned off";
+    ASSERT_TRUE(bench.gpu.set_mode("mig", false));
     EXPECT_EQ(run({"557=latency:"}), nvqos::bad_usage);
     EXPECT_EQ(run({"557=share:30%", "--dry-run", "--json"}), nvqos::done);
     EXPECT_EQ(kernel.asked_to_change, 0U);
@@ -402,7 +424,7 @@ TEST_F(Ends, WithTheStatusOfWhatHappened) {
     kernel.switches.push_back(kernel.switches.back());
     kernel.switches.back().tag = driver_test::rm::SwitchRecord::ends;
     kernel.switches.back().ns = kernel.clock() + 5'000'000'000;
-    EXPECT_EQ(run({"557=cap:30%", "--for", "300ms", "--quiet"}), nvqos::not_kept);
+    EXPECT_EQ(run({"557=cap:30%", "--for", "300ms", "--quiet"}), nvqos::partial);
     EXPECT_EQ(enabled(), all_on);
 }
 
@@ -445,7 +467,7 @@ TEST_F(Ends, WithoutAFileOfMetrics) {
     EXPECT_TRUE(WIFEXITED(status));
     EXPECT_NE(::access(path.c_str(), F_OK), 0);
     EXPECT_EQ(run({"557=share:30%", "--quiet", "--metrics", "/nonexistent/qos.prom"}),
-              nvqos::failed);
+              nvqos::bad_usage);
     EXPECT_EQ(kernel.asked_to_change, 0U) << "before anything is changed";
 }
 
@@ -470,8 +492,19 @@ TEST(Metrics, CountAndEscape) {
         EXPECT_NE(text.find(line), std::string::npos) << line << text;
     EXPECT_EQ(text.find("nvqos_wait_p99_seconds"), std::string::npos) << "there are too few";
     EXPECT_EQ(text.find("nvqos_goal_ratio{gpu=\"3\",tenant=\"others\""), std::string::npos);
+    metrics.set_up(3, true);
+    metrics.set_up(4, true);
+    EXPECT_NE(metrics.text().find("nvqos_up{gpu=\"3\"} 1\nnvqos_up{gpu=\"4\"} 1\n"),
+              std::string::npos);
     metrics.clear();
-    EXPECT_EQ(metrics.text(), "");
+    metrics.set_up(4, false);
+    EXPECT_NE(metrics.text().find("nvqos_up{gpu=\"3\"} 1\nnvqos_up{gpu=\"4\"} 0\n"),
+              std::string::npos);
+    EXPECT_EQ(metrics.text().find("nvqos_epochs_total"), std::string::npos);
+    metrics.add(report);
+    metrics.set_up(3, false);
+    EXPECT_EQ(metrics.text().find("nvqos_epochs_total"), std::string::npos)
+        << "what was before it was left out";
 }
 
 TEST(Metrics, CountForEachTenantThoughOthersComeAndGo) {

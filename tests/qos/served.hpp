@@ -71,6 +71,7 @@ class Served : public driver_test::Steering {
     simulated::Gpu sim;
     static constexpr Ns begin = 1'000 * qos::second; ///< by the GPU's clock
     static constexpr Ns pause = 650 * qos::us;       ///< what one takes (measured on an H100)
+    bool pauses_tasks = true;                        ///< else pauses have no effect
     std::uint32_t third = 0;
     std::map<std::uint32_t, std::size_t> clients; ///< tasks of the simulation
     std::vector<std::uint32_t> pid_of;
@@ -101,7 +102,7 @@ class Served : public driver_test::Steering {
                 // A pause takes some time, also one that is over at once.
                 if (task.paused && change.value != 0 && begun.contains(client->second))
                     sim.run_until(sim.now() + pause);
-                task.paused = change.value == 0;
+                task.paused = change.value == 0 && pauses_tasks;
                 if (task.paused)
                     begun.insert(client->second);
             }

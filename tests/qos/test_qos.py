@@ -90,7 +90,17 @@ def test_usage(words, sentence):
 @pytest.mark.skipif(not NO_DRIVER, reason="NVIDIA's driver is there")
 def test_the_example_is_read_and_then_the_driver_is_missing():
     done = nvqos("--file", ROOT / "docs/examples/service.toml", "--dry-run")
+    assert done.returncode == 3 and "NVIDIA's driver is not loaded" in done.stderr
+
+
+@pytest.mark.skipif(not NO_DRIVER, reason="NVIDIA's driver is there")
+@pytest.mark.parametrize("name, is_read", (("x.txt", False), ("qos.prom", True), ("x.prom.txt", False), ("prom", False), ("x.PROM", False),
+                                           ("x.prom ", False), (".prom", True)))
+def test_a_name_of_metrics_that_node_exporter_does_not_read(tmp_path, name, is_read):
+    done = nvqos("4711=share:30%", "--quiet", "--metrics", tmp_path / name)
     assert done.returncode == 2 and "NVIDIA's driver is not loaded" in done.stderr
+    warning = f"nvqos: --metrics {tmp_path / name}: node_exporter reads only files that end with .prom; use such a name for it\n"
+    assert (warning in done.stderr) != is_read and ("node_exporter" in done.stderr) != is_read
 
 
 def test_a_file_is_refused_with_its_line(tmp_path):
@@ -123,3 +133,10 @@ def test_the_unit_has_what_the_program_takes():
     assert set(word for word in words if word.startswith("--")) <= set(options())
     # Its keepers undo what it has changed: systemd does not end them before.
     assert "KillMode" not in unit and "pidfd_getfd" in unit
+
+
+def test_the_unit_may_write_to_its_folder_alone():
+    """There it has claims and what is to be undone, also after its end."""
+    lines = (ROOT / "tools/nvqos/nvqos.service.in").read_text(encoding="utf-8").splitlines()
+    assert {"ProtectSystem=strict", "RuntimeDirectory=nvdebug", "RuntimeDirectoryMode=0700", "RuntimeDirectoryPreserve=yes"} <= set(lines)
+    assert not [line for line in lines if line.startswith("ReadWritePaths")]

@@ -247,10 +247,9 @@ def mask_of(program):
 
 
 @pytest.fixture(name="busy")
-def _busy(desk, mps, monkeypatch):
+def _busy(desk, mps):
     """Two that launch again and again, on a GPU with a map of its TPCs. Launches take no time on it."""
     desk.done("--list")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(desk.folder / "cache"))
     (desk.folder / "one/version").write_text((desk.folder / "driver/version").read_text(encoding="utf-8"), encoding="utf-8")
     programs = client(desk, mps), client(desk, mps)
     for program in programs:
@@ -294,8 +293,7 @@ def test_tpcs_are_divided_as_long_as_the_file_has_it(mps, busy, tmp_path):
         time.sleep(0.01)
 
 
-def test_tpcs_that_are_not_known(desk, mps, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(desk.folder / "none"))
+def test_tpcs_that_are_not_known(desk, mps):
     service, _ = client(desk, mps), client(desk, mps)
     mps.start("--quiet", "--tpcs", f"{service.pid}=speed:50%")
     assert comes_true(lambda: "TPCs are not divided, as none are known here: run 'nvtaskset --list' once" in mps.errors())

@@ -175,7 +175,7 @@ def test_goals_in_a_file_have_commas(machine, goal):
 
 
 def test_a_tenant_that_uses_another_gpu_is_named_once(machine, monkeypatch):
-    monkeypatch.setenv("NVQOS_STAND_IN_TWO", "1")
+    monkeypatch.setenv("NVQOS_STAND_IN_GPUS", "2")
     machine.start("--quiet")
     one, two = machine.process(), machine.process()
     # With a goal there, tasks of GPU 0 are looked for at once.

@@ -273,3 +273,33 @@ def test_tenants_are_in_its_lines_and_table(machine):
     assert b"share 30 %" in line
     answer = machine.ask(f"hold command:none share:20% pid={one.pid}")
     assert answer.startswith("error command:none is a tenant of nvqos' own goals")
+
+
+# Its first thread ends, and another one goes on.
+WITHOUT_ITS_FIRST_THREAD = """
+import ctypes, threading, time
+threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+input()
+ctypes.PyDLL(None).pthread_exit(None)
+"""
+
+
+def test_a_process_without_its_first_thread_stays_capped(kept):
+    one = subprocess.Popen(["/usr/bin/python3", "-c", WITHOUT_ITS_FIRST_THREAD], stdin=subprocess.PIPE)
+    kept.started.append(one)
+    kept.use_gpu(one.pid)
+    two = kept.process(gpu=False)
+    assert kept.ask(f"hold a cap:20% pid={one.pid}") == "ok"
+    assert kept.ask(f"hold b share:10% pid={two.pid} holder={one.pid}") == "ok"
+    assert comes_true(lambda: ("channels", 0) in kept.changes(one.pid))
+    one.stdin.write(b"\n")
+    one.stdin.close()
+
+    def state():
+        return pathlib.Path(f"/proc/{one.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    assert comes_true(lambda: state() == "Z")
+    before = len(kept.changes(one.pid))
+    assert comes_true(lambda: len(kept.changes(one.pid)) >= before + 20)
+    assert kept.names() == ["a", "b"]
+    one.kill()
+    assert comes_true(lambda: kept.names() == [])

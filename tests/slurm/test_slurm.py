@@ -6,7 +6,6 @@ import contextlib
 import os
 import pathlib
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,46 +13,16 @@ import time
 
 import pytest
 import desk
-from building import ROOT, build
+from building import ROOT
 from sample import EVERYTHING
-from slurm import PLUGIN, SHARDS, Cluster, StandIn, sentences
+from slurm import EVERY_OPTION, GPU, Cluster, StandIn, sentences, srun
 from users import as_user
 from waiting import PATIENCE_S, comes_true
 
 NVQOS = ROOT / "build/cmake/tests/qos/nvqos_stand_in"
-TARGETS = ("slurm_plugin", "nvqos_stand_in", *desk.TARGETS)
 FIRST_US = 2000
-GPU = "--gres=gpu:1"
 # A job, in the folder where all of them are, that ends when a test makes that file.
 UNTIL_GO = ("sh", "-c", "until [ -e go ]; do sleep 0.05; done")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built():
-    """Builds the plugin and nvqos."""
-    if os.getuid():
-        pytest.skip("Slurm's daemons take root, which CI has")
-    build(*TARGETS)
-    assert shutil.which("slurmctld") and shutil.which("munged"), "no Slurm: run 'scripts/install-deps slurm'"
-    assert PLUGIN.exists(), "libslurm-dev was not there when it was configured"
-
-
-@pytest.fixture(scope="module")
-def running(built):
-    with Cluster() as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def cluster(running):
-    running.plugstack()
-    (running.folder / "work/go").unlink(missing_ok=True)
-    yield running
-    running.settle()
-
-
-def srun(cluster, *words, command=("true",), **options):
-    return cluster.run("srun", *words, *command, **options)
 
 
 SENSELESS = (
@@ -84,6 +53,7 @@ ASKED = [("srun", *case) for case in SENSELESS] + [("sbatch", *case) for case in
 
 @pytest.mark.parametrize("program, words, sentence", ASKED)
 def test_what_makes_no_sense_ends_before_anything_starts(cluster, program, words, sentence):
+    cluster.plugstack(EVERY_OPTION)
     with StandIn(cluster.socket) as nvqos:
         command = ["true"] if program == "srun" else ["--wrap=true"]
         done = cluster.run(program, GPU, *words, *command)
@@ -102,6 +72,7 @@ def test_what_makes_no_sense_ends_before_anything_starts(cluster, program, words
     (["--gpu-best-effort=3"], "best-effort:3"),
 ))
 def test_what_is_asked_of_nvqos(cluster, words, goal):
+    cluster.plugstack(EVERY_OPTION)
     answers = {"hold": "ok", "release": "ok asked for it, got all of it"}
     with StandIn(cluster.socket, lambda asked: answers[asked.verb]) as nvqos:
         done = srun(cluster, GPU, *words, command=("echo", "it ran"))
@@ -333,25 +304,25 @@ def test_a_user_who_is_not_root(cluster):
     assert nvqos.of("hold")[0].one("gpu") == "/dev/nvidia0"
 
 
-@pytest.mark.parametrize("shards, goal", ((1, "share:23.7500%"), (SHARDS, "share:95.0000%")))
-def test_shards_are_shares(cluster, shards, goal):
-    cluster.plugstack(f"shards={SHARDS}")
+def test_a_file_of_another_process_is_ignored(cluster):
+    """Its pid is a slurmstepd's, which began at another time."""
     with StandIn(cluster.socket) as nvqos:
-        assert srun(cluster, f"--gres=shard:{shards}").status == 0
-        (hold,) = nvqos.of("hold")
-        assert (hold.goal, len(hold.all("gpu"))) == (goal, 1)
-        # What is asked for goes before; and other jobs are left alone.
-        assert srun(cluster, f"--gres=shard:{shards}", "--gpu-cap=50%").status == 0
-        assert nvqos.of("hold")[1].goal == "cap:50%"
-        assert srun(cluster, GPU).status == 0 and len(nvqos.of("hold")) == 2
-        # Fewer than Slurm has.
-        cluster.plugstack("shards=1")
-        if shards > 1:
-            done = srun(cluster, f"--gres=shard:{shards}", command=("echo", "it ran"))
-            assert done.out == "" and "correct it to gres.conf's Count" in sentences(done.err)[0]
+        first = cluster.begin("srun", GPU, "--gpu-share=30%", "sleep", "100")
+        assert comes_true(lambda: nvqos.of("hold"))
+        holder = int(nvqos.of("hold")[0].one("holder"))
+        start = int(pathlib.Path(f"/proc/{holder}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
+        number = int(nvqos.of("hold")[0].name[4:].partition(".")[0])
+        for at, (began, name) in enumerate(((start + 1, None), (0, None), (start, "job:1.batch")), 1):
+            path = cluster.folder / f"slurm-job-{number + at}"
+            path.write_text(f"job:1.batch share:30% {holder} {began} 0", encoding="utf-8")
+            assert srun(cluster, GPU, "--gpu-share=30%").status == 0
+            assert nvqos.of("hold")[at].name == (name or f"job:{number + at}.0")
+            path.unlink()
+        first.process.send_signal(signal.SIGKILL)
+        cluster.settle()
 
 
-@pytest.mark.parametrize("word", ("socket=here", "timeout=0", "timeout=61", "shards=x", "Best-Effort"))
+@pytest.mark.parametrize("word", ("socket=here", "timeout=0", "timeout=61", "shards=x", "allow=all", "Best-Effort"))
 def test_arguments_that_make_no_sense(cluster, word):
     """Only jobs that ask for something are refused."""
     with StandIn(cluster.socket) as nvqos:
@@ -418,7 +389,7 @@ class TestDevicesOfCgroups:
     """ConstrainDevices, where the machine has cgroups that Slurm can use; its reason is printed where not."""
 
     @pytest.fixture(scope="class")
-    def constrained(self, built):
+    def constrained(self, slurm_is_built):
         if not pathlib.Path("/sys/fs/cgroup/devices").is_dir():
             pytest.skip("/sys/fs/cgroup/devices is not mounted: Slurm's cgroup/v1 has no devices to constrain here")
         if not os.access("/sys/fs/cgroup/devices", os.W_OK) or read_only("/sys/fs/cgroup/devices"):

@@ -8,9 +8,11 @@ import itertools
 import json
 import mmap
 import os
+import pathlib
 import re
 import secrets
 import select
+import shlex
 import signal
 import subprocess
 import time
@@ -23,6 +25,8 @@ from users import NAMELESS, as_user, copy_for_all, open_folder
 STAND_INS = FOLDER / "tests/taskset"
 TOOL, LIBRARY = FOLDER / "bin/nvtaskset", FOLDER / "bin/libnvtaskset.so"
 PROGRAM = STAND_INS / "program"
+# In scripts of a shell, as the clone's path may have blanks.
+TOOL_WORD, PROGRAM_WORD = shlex.quote(str(TOOL)), shlex.quote(str(PROGRAM))
 TARGETS = ("nvtaskset", "cuda_stand_in", "rm_stand_in", "taskset_program")
 # A process that cannot be kept to its partition ends so; a launch that hangs a GPU ends the stand-in so.
 NOT_KEPT, HUNG = 125, 99
@@ -137,9 +141,12 @@ class Desk:
     def __init__(self, folder, gpus):
         self.folder, self.running = folder, []
         self.log_file = folder / "log"
+        # LD_PRELOAD splits at blanks and colons, which the clone's path may have.
+        stand_ins = folder / "stand-ins"
+        stand_ins.symlink_to(STAND_INS)
         self.env = {**os.environ,
-                    "LD_LIBRARY_PATH": str(STAND_INS / "libcuda"),
-                    "LD_PRELOAD": str(STAND_INS / "librm_stand_in.so"),
+                    "LD_LIBRARY_PATH": str(stand_ins / "libcuda"),
+                    "LD_PRELOAD": str(stand_ins / "librm_stand_in.so"),
                     "XDG_CACHE_HOME": str(folder / "cache"),
                     "NVTASKSET_DRIVER_FOLDER": str(folder / "driver"),
                     "STAND_IN_LOG": str(self.log_file),
@@ -162,6 +169,11 @@ class Desk:
             place.mkdir(parents=True)
             (place / "information").write_text(
                 f"Model: \t\t {name}\nIRQ:   \t\t 0\nGPU UUID: \t {uuid}\nDevice Minor: \t {minor}\n")
+
+    def kept(self, uuid=None):
+        """The file in which what nvtaskset has found out of a GPU is kept; unless named, of the first."""
+        folder = self.folder / "cache/nvtaskset" if os.geteuid() else pathlib.Path("/run/nvtaskset")
+        return folder / (uuid or self.uuids[0])
 
     def command(self, *words, **env):
         done = subprocess.run([str(word) for word in words], env={**self.env, **env}, check=False, text=True,
@@ -217,6 +229,8 @@ class Desk:
     def end(self):
         for program in self.running:
             program.kill()
+        for uuid in self.uuids:
+            self.kept(uuid).unlink(missing_ok=True)
         log = self.log_file.read_text() if self.log_file.exists() else ""
         assert not re.search("^(HANG|WRONG)", log, re.MULTILINE), log
 
@@ -249,8 +263,13 @@ def as_nobody(desk):
     options, the program, and the environment."""
     stand_ins = (STAND_INS / "librm_stand_in.so", STAND_INS / "libcuda")
     built = copy_for_all(desk.folder / "built", TOOL, LIBRARY, PROGRAM, *stand_ins)
+    # Without it, nvtaskset makes a folder in /tmp.
+    runtime = desk.folder / "runtime"
+    runtime.mkdir(0o700, exist_ok=True)
+    os.chown(runtime, NAMELESS, NAMELESS)
     return ((*as_user(built, NAMELESS), built / TOOL.name), built / PROGRAM.name,
-            {"LD_LIBRARY_PATH": str(built / "libcuda"), "LD_PRELOAD": str(built / "librm_stand_in.so")})
+            {"LD_LIBRARY_PATH": str(built / "libcuda"), "LD_PRELOAD": str(built / "librm_stand_in.so"),
+             "XDG_RUNTIME_DIR": str(runtime)})
 
 
 def answers_while_it_changes(desk, program, line, partitions, wanted):

@@ -3,7 +3,14 @@
 
 import contextlib
 
+from nvdvm import kernel, paths
+
 DRIVERS = "/sys/bus/pci/drivers"
+
+
+def files():
+    """What a machine needs for it."""
+    return {"/lib/pcigpu.ko": paths.BUILD / "test-modules" / kernel.find().release / "pcigpu.ko"}
 
 
 def folder(bench, board):

@@ -71,6 +71,12 @@ def not_empty(bench, board, suffix):
             for entry in bench.model(board).request("layout")["runlists"] if entry["entries"]}
 
 
+def shown_again(bench, board):
+    """Waits for the files of a GPU of which there was only info: root's opening that has it looked at again."""
+    bench.check(f"timeout 60 sh -c 'while cat {bench.proc(board, 'info')} > /dev/null 2>&1; "
+                f"! [ -e {bench.proc(board, 'device_info')} ] || ! [ -e {bench.proc(board, 'info')} ]; do usleep 50000; done'")
+
+
 def expect_errors(bench, board, error):
     """Every file but `info` gives that, and the GPU is not touched."""
     bench.model(board).request("stats", "reset")

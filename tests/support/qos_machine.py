@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -38,16 +39,20 @@ class Machine:
         self.folder = folder
         self.path = folder / "run/nvqos.sock"
         (folder / "tasks").mkdir()
+        (folder / "slash_run").mkdir()
+        (folder / "refuse").mkdir()
         self.started = []
         self.nvqos = None
+        self.stdout = subprocess.PIPE
 
     def start(self, *words, wait=True):
-        """nvqos, with a /run of its own."""
-        script = 'mount -t tmpfs none /run && exec "$@"'
+        """nvqos, with a /run that all have which are started here, in which nvtaskset's maps of GPUs are those of now."""
+        script = ('rm -rf "$0/nvtaskset" && mkdir "$0/nvtaskset" && { cp /run/nvtaskset/GPU-* "$0/nvtaskset" 2>/dev/null || true; } && '
+                  'mount --bind "$0" /run && exec "$@"')
         with open(self.folder / "errors", "ab") as errors:
             self.nvqos = subprocess.Popen(
-                ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", PROGRAM, f"--socket={self.path}", *words],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=os.environ | {"NVQOS_STAND_IN": str(self.folder)})
+                ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, self.folder / "slash_run", PROGRAM, f"--socket={self.path}", *words],
+                stdin=subprocess.DEVNULL, stdout=self.stdout, stderr=errors, env=os.environ | {"NVQOS_STAND_IN": str(self.folder)})
         self.started.append(self.nvqos)
         if wait:
             assert comes_true(lambda: self.answers() or self.nvqos.poll() is not None)
@@ -82,6 +87,27 @@ class Machine:
         if gpu:
             self.use_gpu(process.pid)
         return process
+
+    def written_down(self):
+        """What is to be undone, by /run/nvdebug."""
+        return sorted((self.folder / "slash_run/nvdebug").glob("changes-*"))
+
+    def refuse(self, times):
+        """So many of the next requests that enable channels."""
+        for number in range(times):
+            (self.folder / "refuse" / str(number)).touch()
+
+    def refusals_left(self):
+        return len(list((self.folder / "refuse").iterdir()))
+
+    def kill_with_keepers(self):
+        """nvqos and all keepers, none of which may see that the others have ended."""
+        self.nvqos.send_signal(signal.SIGSTOP)
+        for pid in keepers(self.folder):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.nvqos.kill()
+        self.nvqos.wait(PATIENCE_S)
 
     def use_gpu(self, pid):
         (self.folder / "tasks" / str(pid)).touch()

@@ -55,7 +55,7 @@ def on_terminal(command, rc, line, folder, autoload=()):
 
 
 def sources(scripts):
-    return "; ".join(f"source {script}" for script in scripts)
+    return "; ".join(f"source {shlex.quote(str(script))}" for script in scripts)
 
 
 def in_bash(scripts, line, folder):

@@ -8,11 +8,14 @@ import pathlib
 import re
 import secrets
 import signal
+import shutil
 import socket
 import subprocess
 import threading
 
-from building import ROOT
+import desk
+import pytest
+from building import ROOT, build
 from users import copy_for_all, open_folder
 from waiting import PATIENCE_S, comes_true, free_port
 
@@ -21,6 +24,8 @@ PLUGIN = ROOT / "build/cmake/bin/spank_nvdebug.so"
 HOST = "localhost"
 IN_UTS = ["unshare", "--uts", "sh", "-c", f'hostname {HOST} && exec "$@"', "sh"]
 GPUS, SHARDS = 2, 4
+GPU = "--gres=gpu:1"
+EVERY_OPTION = "allow=share,cap,tpcs,timeslice,latency,best-effort"
 CONF = """
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
@@ -289,3 +294,31 @@ class StandIn:
 def sentences(text):
     """Those of the plugin, as the user reads them."""
     return re.findall(r"nvdebug: (.*)", text)
+
+
+def srun(cluster, *words, command=("true",), **options):
+    return cluster.run("srun", *words, *command, **options)
+
+
+@pytest.fixture(scope="module", name="slurm_is_built")
+def _slurm_is_built():
+    """Builds the plugin and nvqos."""
+    if os.getuid():
+        pytest.skip("Slurm's daemons take root, which CI has")
+    build("slurm_plugin", "nvqos_stand_in", *desk.TARGETS)
+    assert shutil.which("slurmctld") and shutil.which("munged"), "no Slurm: run 'scripts/install-deps slurm'"
+    assert PLUGIN.exists(), "libslurm-dev was not there when it was configured"
+
+
+@pytest.fixture(scope="module", name="running_cluster")
+def _running_cluster(slurm_is_built):
+    with Cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(name="cluster")
+def _cluster(running_cluster):
+    running_cluster.plugstack()
+    (running_cluster.folder / "work/go").unlink(missing_ok=True)
+    yield running_cluster
+    running_cluster.settle()

@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from desk import (ALL, FAILED, LIBRARY, NOT_KEPT, PROGRAM, ROOT, TARGETS, TOOL, TOO_LARGE, USAGE, as_nobody, build, sms_in,
-                  sms_of)
+from desk import (ALL, FAILED, LIBRARY, NOT_KEPT, PROGRAM, PROGRAM_WORD, ROOT, TARGETS, TOOL, TOOL_WORD, TOO_LARGE, USAGE,
+                  as_nobody, build, sms_in, sms_of)
 from throwaway_root import needs_root
 
 
@@ -182,10 +182,10 @@ def test_cuda_does_not_load_it(desk, tmp_path, first):
         export STAND_IN_DEVICE=/dev/nvidia-uvm
         mkfifo {tmp_path}/fifo
         exec 3<> {tmp_path}/fifo
-        {starts} {TOOL} --no-mps -t 0 env -u CUDA_INJECTION64_PATH {PROGRAM} launch - <&3 2> {tmp_path}/told &
+        {starts} {TOOL_WORD} --no-mps -t 0 env -u CUDA_INJECTION64_PATH {PROGRAM_WORD} launch - <&3 2> {tmp_path}/told &
         n=0
         until [ -s {tmp_path}/told ] || [ $n = 600 ]; do sleep 0.1; n=$((n + 1)); done
-        {TOOL} -p {"$(cat /proc/$!/task/$!/children)" if first else "$!"}
+        {TOOL_WORD} -p {"$(cat /proc/$!/task/$!/children)" if first else "$!"}
         kill -9 $!
         """)
     result = desk.command("unshare", "--mount", "sh", uses)
@@ -200,9 +200,11 @@ def test_there_may_be_no_more_processes(open_desk):
     """Then none watches; the command runs."""
     needs_root()
     open_desk.done("--list")
-    (kept,) = (open_desk.folder / "cache/nvtaskset").iterdir()
-    kept.parent.chmod(0o755)
-    kept.chmod(0o644)  # root's is trusted
+    # Another user trusts a map of root's.
+    folder = open_desk.folder / "cache/nvtaskset"
+    folder.mkdir(parents=True)
+    shutil.copy(open_desk.kept(), folder)
+    (folder / open_desk.uuids[0]).chmod(0o644)
     nobody, copy, env = as_nobody(open_desk)
     result = open_desk.command("prlimit", "--nproc=1", *nobody, "--no-mps", "-t", "5", copy, "launch",
                                STAND_IN_LOG="/dev/null", **env)

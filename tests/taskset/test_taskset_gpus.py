@@ -172,7 +172,7 @@ def test_a_probe_is_kept_for_this_driver(desk):
                                     lambda text: text.replace("14,15", "14,999999"), lambda text: ""))
 def test_a_damaged_probe_is_made_anew(desk, damage):
     desk.done("--list")
-    (kept,) = (desk.folder / "cache/nvtaskset").iterdir()
+    kept = desk.kept()
     text = kept.read_text()
     kept.write_text(damage(text))
     assert sms_in(desk.run("-t 0", "launch").answers[0]) == sms_of(0)

@@ -9,7 +9,7 @@ import signal
 import sys
 
 import pytest
-from desk import FAILED, LIBRARY, PROGRAM, Running, TOOL, as_nobody, document, sms_in, sms_of
+from desk import FAILED, LIBRARY, PROGRAM, PROGRAM_WORD, Running, TOOL, TOOL_WORD, as_nobody, document, sms_in, sms_of
 from throwaway_root import needs_root
 
 
@@ -68,8 +68,8 @@ def test_a_child_without_its_descriptors(desk):
 
 def test_a_child_that_is_left_alone(desk):
     """No process has the page: the program keeps to the partition of its start."""
-    script = f"exec {TOOL} --no-mps -t 4 bash -c 'for fd in /proc/$$/fd/*; do fd=${{fd##*/}}; " \
-             "[ $fd -le 2 ] || eval \"exec $fd>&-\"; done; exec \"$0\" launch' " + str(PROGRAM)
+    script = f"exec {TOOL_WORD} --no-mps -t 4 bash -c 'for fd in /proc/$$/fd/*; do fd=${{fd##*/}}; " \
+             "[ $fd -le 2 ] || eval \"exec $fd>&-\"; done; exec \"$0\" launch' " + PROGRAM_WORD
     result = desk.command("sh", "-c", script)
     assert sms_in(result.answers[-1]) == sms_of(4), result.err
 
@@ -95,8 +95,8 @@ def test_a_task_in_a_task(desk):
 def test_a_task_beside_the_one_in_which_it_was_started(desk, keeps):
     """Also where the inner one has the outer one's page open, as a descriptor that it was given anew."""
     dup = "exec 950<&$fd;" if keeps else ""
-    script = f"fd=${{NVTASKSET_PAGE#*:}}; fd=${{fd%:*}}; {dup} {TOOL} --no-mps -t 10-11 {PROGRAM} launch - <&4 4<&- & " \
-             f"exec {PROGRAM} launch -"
+    script = f"fd=${{NVTASKSET_PAGE#*:}}; fd=${{fd%:*}}; {dup} {TOOL_WORD} --no-mps -t 10-11 {PROGRAM_WORD} launch - <&4 4<&- & " \
+             f"exec {PROGRAM_WORD} launch -"
     outer = desk.start_command("--no-mps -t 0-31", "bash", "-c", f"exec 4<&0; {script}")
     answers = sorted((sms_in(outer.hear()), sms_in(outer.hear())), key=len)
     assert answers == [sms_of(10, 11), sms_of(*range(32))]
@@ -110,11 +110,11 @@ def test_a_task_beside_the_one_in_which_it_was_started(desk, keeps):
 def test_standard_streams_are_closed(desk, closed):
     """No stream of the command is the page: what the command prints would change it."""
     needed = desk.folder / "streams"
-    script = f"for n in 0 1 2; do readlink /proc/$$/fd/$n >> {needed}; done; {PROGRAM} launch >/dev/null 2>&1 </dev/null; " \
+    script = f"for n in 0 1 2; do readlink /proc/$$/fd/$n >> {needed}; done; {PROGRAM_WORD} launch >/dev/null 2>&1 </dev/null; " \
              f"for n in 1 2 3 4 5 6 7 8 9; do echo '[server] request done in 12 ms, 200 OK: all is well'; done; " \
-             f"{PROGRAM} launch >/dev/null 2>&1 </dev/null; exit 0"
+             f"{PROGRAM_WORD} launch >/dev/null 2>&1 </dev/null; exit 0"
     closing = " ".join(f"{n}>&-" for n in closed.split())
-    desk.command("bash", "-c", f"exec {closing}; {TOOL} --no-mps -t 0-3 bash -c {shlex.quote(script)}; exit 0")
+    desk.command("bash", "-c", f"exec {closing}; {TOOL_WORD} --no-mps -t 0-3 bash -c {shlex.quote(script)}; exit 0")
     assert [re.search("count=[0-9]*", line).group() for line in desk.launches()] == 2 * ["count=8"]
     assert "nvtaskset" not in needed.read_text() and len(needed.read_text().splitlines()) == 3 - len(closed.split())
 
@@ -127,7 +127,7 @@ def test_a_page_of_the_process_own(desk, closed):
     fifo = desk.folder / "fifo"
     os.mkfifo(fifo)
     closing = " ".join(f"{n}>&-" for n in closed.split() if n != "0")
-    script = f"exec 8<>{fifo}; {PROGRAM} launch - <&8 {closing} & until grep -q count= {desk.log_file}; do sleep 0.1; done 2>/dev/null; " \
+    script = f"exec 8<>{fifo}; {PROGRAM_WORD} launch - <&8 {closing} & until grep -q count= {desk.log_file}; do sleep 0.1; done 2>/dev/null; " \
              "ls -l /proc/$!/fd; kill $!"
     result = desk.command("bash", "-c", script, CUDA_INJECTION64_PATH=str(LIBRARY))
     (number,) = re.findall(r"(\d+) -> /memfd:nvtaskset", result.out)

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 import pytest
-from desk import FAILED, LIBRARY, PATIENCE_S, PROGRAM, TOOL, sms_in, sms_of
+from desk import FAILED, LIBRARY, PATIENCE_S, PROGRAM, TOOL, TOOL_WORD, sms_in, sms_of
 from throwaway_root import needs_root
 
 
@@ -79,7 +79,7 @@ def test_the_watcher_keeps_nothing_of_the_command(desk):
     place = desk.folder / "place"
     place.mkdir()
     read, write = os.pipe()
-    script = f"exec 9> {lock}; flock 9; exec {TOOL} --no-mps -t 0 bash -c 'exec 9>&- {write}>&-; cd /; echo begun; read line'"
+    script = f"exec 9> {lock}; flock 9; exec {TOOL_WORD} --no-mps -t 0 bash -c 'exec 9>&- {write}>&-; cd /; echo begun; read line'"
     process = subprocess.Popen(["bash", "-c", script], env=desk.env, cwd=place, pass_fds=(write,), stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE)
     os.close(write)
@@ -114,7 +114,7 @@ def test_output_that_cannot_be_written(desk, words):
     if words[0] == "-p":
         words = (*words, str(program.pid))
     for to in ("> /dev/full", ">&-"):
-        result = desk.command("sh", "-c", f"exec {TOOL} {' '.join(words)} {to}")
+        result = desk.command("sh", "-c", f"exec {TOOL_WORD} {' '.join(words)} {to}")
         assert result.status == FAILED and "cannot write" in result.err
 
 
@@ -127,9 +127,9 @@ def test_a_lock_that_another_holds(desk):
         mkdir -m 700 /run/nvtaskset
         flock /run/nvtaskset/lock sh -c 'echo $$; sleep 1000' &
         until [ -e /run/nvtaskset/lock ] && ! flock -n /run/nvtaskset/lock true; do sleep 0.01; done
-        {TOOL} --no-mps -t 0 true && {TOOL} --prepare true && echo free
+        {TOOL_WORD} --no-mps -t 0 true && {TOOL_WORD} --prepare true && echo free
         for choice in '-s 2' '-x -t 0'; do
-            ({TOOL} --no-mps $choice true; echo $?) &
+            ({TOOL_WORD} --no-mps $choice true; echo $?) &
             all="$all $!"
         done
         wait $all
@@ -161,14 +161,32 @@ def test_the_probe_is_kept_in_the_users_own_folder(open_desk):
         assert not list((home / ".cache/nvtaskset").iterdir())
 
 
+def test_root_finds_its_probe_without_a_home(desk):
+    """As a service has none; and with any cache."""
+    needs_root()
+    desk.done("--list")
+    probes = len(desk.launches("nvtaskset"))
+    assert probes
+    cache = desk.env.pop("XDG_CACHE_HOME")
+    home = desk.env.pop("HOME", None)
+    desk.done("--list")
+    desk.done("--list", HOME=str(desk.folder))
+    desk.done("--list", XDG_CACHE_HOME=f"{desk.folder}/other")
+    assert len(desk.launches("nvtaskset")) == probes
+    desk.env["XDG_CACHE_HOME"] = cache
+    if home:
+        desk.env["HOME"] = home
+    assert not pathlib.Path(cache).exists() and not (desk.folder / "other").exists() and not (desk.folder / ".cache").exists()
+
+
 def test_a_probe_that_another_put_there(desk):
     needs_root()
     desk.done("--list")
-    (kept,) = (desk.folder / "cache/nvtaskset").iterdir()
+    kept = desk.kept()
     text = kept.read_text()
     target = desk.folder / "target"
     target.write_text("mine")
-    for spoil in (lambda: os.chown(kept, 65534, 65534), lambda: (kept.rename(desk.folder / "map"), kept.symlink_to(desk.folder / "map")),
+    for spoil in (lambda: os.chown(kept, 65534, 65534), lambda: (shutil.move(kept, desk.folder / "map"), kept.symlink_to(desk.folder / "map")),
                   lambda: (kept.unlink(), os.mkfifo(kept))):
         before = len(desk.launches("nvtaskset"))
         spoil()
@@ -224,7 +242,7 @@ def control(desk, tmp_path):
 
 
 def test_the_mps_server_has_its_own_surroundings(control):
-    result = control.shell(f"exec 7< /etc/passwd; cd /usr; trap '' INT; {TOOL} -t 0 sh -c 'echo $CUDA_MPS_PIPE_DIRECTORY'",
+    result = control.shell(f"exec 7< /etc/passwd; cd /usr; trap '' INT; {TOOL_WORD} -t 0 sh -c 'echo $CUDA_MPS_PIPE_DIRECTORY'",
                            CUDA_VISIBLE_DEVICES="0", CUDA_MPS_ACTIVE_THREAD_PERCENTAGE="50", SECRET="x")
     assert result.status == 0 and result.out == "/run/nvtaskset/mps-1\n"
     calls = control.calls()
@@ -245,20 +263,35 @@ def test_the_mps_server_is_in_a_scope_of_its_own(control):
     scope.write_text(
         '#!/bin/sh\necho "scope $*" >> "$(dirname "$0")/calls"\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n')
     scope.chmod(0o755)
-    assert control.shell(f"mkdir -p /run/systemd/system; {TOOL} -t 0 true").status == 0
+    assert control.shell(f"mkdir -p /run/systemd/system; {TOOL_WORD} -t 0 true").status == 0
     assert "scope --scope" in control.calls() and "called -d" in control.calls()
     scope.write_text("#!/bin/sh\nexit 1\n")
     (control.bin / "calls").unlink()
-    assert control.shell(f"mkdir -p /run/systemd/system; {TOOL} -t 0 true").status == 0
+    assert control.shell(f"mkdir -p /run/systemd/system; {TOOL_WORD} -t 0 true").status == 0
     assert "called -d" in control.calls()
+
+
+@contextlib.contextmanager
+def usual_place():
+    """/tmp/nvidia-mps, to mount something there; it goes if it was not there. One test at a time has it."""
+    place, tmp = pathlib.Path("/tmp/nvidia-mps"), os.open("/tmp", os.O_RDONLY)
+    fcntl.flock(tmp, fcntl.LOCK_EX)
+    was_there = place.exists()
+    place.mkdir(exist_ok=True)
+    try:
+        yield place
+    finally:
+        if not was_there:
+            place.rmdir()
+        os.close(tmp)
 
 
 @pytest.mark.parametrize("owner, trusted", (("0", True), ("65534", False)))
 def test_a_server_that_is_already_there(control, owner, trusted):
     """Any user can make /tmp/nvidia-mps: it is asked only if it is root's or ours."""
-    result = control.shell(f"mount -t tmpfs none /tmp/nvidia-mps 2>/dev/null || {{ mkdir -p /tmp/nvidia-mps && mount -t tmpfs none "
-                           f"/tmp/nvidia-mps; }}; : > /tmp/nvidia-mps/control; chown {owner} /tmp/nvidia-mps; {TOOL} -t 0 "
-                           f"sh -c 'echo $CUDA_MPS_PIPE_DIRECTORY'")
+    with usual_place() as place:
+        result = control.shell(f"mount -t tmpfs none {place} && : > {place}/control; chown {owner} {place}; {TOOL_WORD} -t 0 "
+                               f"sh -c 'echo $CUDA_MPS_PIPE_DIRECTORY'")
     assert result.status == 0 and (result.out == "\n") == trusted, result
     assert ("CUDA_MPS_PIPE_DIRECTORY=/tmp/nvidia-mps" in control.calls()) == trusted
 
@@ -270,18 +303,18 @@ def test_an_mps_server_that_cannot_start(control, does, sentence, ignores_childr
     control.does(does)
     start = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])"
     before = f"{sys.executable} -c '{start}' " if ignores_children else ""
-    result = control.shell(f"{before}{TOOL} -t 0 true")
+    result = control.shell(f"{before}{TOOL_WORD} -t 0 true")
     assert result.status == FAILED and sentence in result.err and "is not there" not in result.err
     control.program.chmod(0o644)
-    result = control.shell(f"{TOOL} -t 0 true")
+    result = control.shell(f"{TOOL_WORD} -t 0 true")
     assert result.status == FAILED and "cannot be run: Permission denied" in result.err
 
 
 def test_a_control_program_that_does_not_answer(control):
     """It is not waited for, and others are not kept waiting."""
     control.does("sleep 1000")
-    result = control.shell(f"mkdir -p /run/nvtaskset/mps-1; chmod -R 700 /run/nvtaskset; : > /run/nvtaskset/mps-1/control; {TOOL} -t 0 true & "
-                           f"{TOOL} --no-mps -x -s 2 true; echo $?; kill $!", timeout=str(PATIENCE_S))
+    result = control.shell(f"mkdir -p /run/nvtaskset/mps-1; chmod -R 700 /run/nvtaskset; : > /run/nvtaskset/mps-1/control; {TOOL_WORD} -t 0 true & "
+                           f"{TOOL_WORD} --no-mps -x -s 2 true; echo $?; kill $!", timeout=str(PATIENCE_S))
     assert result.out == "0\n", result.err
 
 
@@ -295,13 +328,13 @@ def test_folders_that_are_not_ours(control, folder, spoil):
     prepare += spoil.format(*[folder] * spoil.count("{}")) + "; "
     plant = "mkdir -p -m 700 /run/nvtaskset/mps-1; : > /run/nvtaskset/mps-1/control; "
     for words in ("-t 0 true", "--quit-mps"):
-        result = control.shell(f"{prepare}{plant}{TOOL} {words}")
+        result = control.shell(f"{prepare}{plant}{TOOL_WORD} {words}")
         assert result.status == FAILED and "is not this user's alone" in result.err
     assert "called" not in control.calls()
 
 
 def test_the_mps_server_ends(control):
-    result = control.shell(f"{TOOL} -t 0 true; {TOOL} --quit-mps; echo $?; {TOOL} --quit-mps; echo $?")
+    result = control.shell(f"{TOOL_WORD} -t 0 true; {TOOL_WORD} --quit-mps; echo $?; {TOOL_WORD} --quit-mps; echo $?")
     assert result.out == "0\n2\n" and "has started no MPS server" in result.err
 
 

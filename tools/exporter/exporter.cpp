@@ -7,16 +7,17 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <fcntl.h>
 #include <getopt.h>
 #include <memory>
 #include <mutex>
+#include <netinet/in.h>
 #include <set>
 #include <string>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
@@ -60,6 +61,25 @@ Result<Tree> open_source(const std::string &from) {
     return Tree::open(from);
 }
 
+/// Returns why a source shows no GPU. Without --from both ways to GPUs have been tried.
+std::string no_gpu(const std::string &from, const Tree &tree) {
+    const std::string doctor = "; 'nvdebugctl doctor' shows what is missing";
+    if (tree.source() == Source::file)
+        return "no GPU is found in " + tree.path() +
+               "; give a capture, or the folder that gpu0 is in";
+    if (const std::string obstacle = first_obstacle(); !obstacle.empty())
+        return obstacle;
+    if (tree.source() == Source::driver)
+        return "no GPU is found: NVIDIA's driver shows none" + doctor;
+    const std::string module = "no GPU is found: the nvdebug module is not loaded or shows none "
+                               "(there is no /proc/gpu0)";
+    if (!from.empty())
+        return module + ", and --from " + from + " does not ask NVIDIA's driver" + doctor;
+    const auto driver = Tree::driver();
+    return module + ", and NVIDIA's driver shows none: " +
+           (driver ? "it has no GPU" : driver.error().sentence) + doctor;
+}
+
 /// All GPUs of the source with their meters, and the thread that has them look at lists.
 class Node {
   public:
@@ -89,10 +109,7 @@ class Node {
             return {};
         }
         if (found->empty()) {
-            const std::string obstacle = tree->source() == Source::file ? "" : first_obstacle();
-            log_once(obstacle.empty() ? "no GPU is found in " + tree->path() +
-                                            "; 'nvdebugctl doctor' shows what is missing"
-                                      : obstacle);
+            log_once(no_gpu(options_.from, *tree));
             return {};
         }
         Meters meters;
@@ -335,19 +352,44 @@ sigset_t block_signals() {
     return set;
 }
 
-/// Returns host and port as a browser takes them.
-std::string url_host(const std::string &listen) {
-    const auto address = parse_address(listen);
-    return address->host.empty() ? "localhost:" + address->port : listen;
+/// Who may connect to a socket that listens, as far as its address decides.
+struct Place {
+    const char *every = ""; ///< at several addresses: which
+    bool is_loopback = false;
+};
+
+Place place_of(int listener) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof(address);
+    if (::getsockname(listener, reinterpret_cast<sockaddr *>(&address), &size))
+        return {};
+    if (address.ss_family == AF_INET) {
+        const in_addr_t host =
+            ntohl(reinterpret_cast<const sockaddr_in &>(address).sin_addr.s_addr);
+        return {host == INADDR_ANY ? "every IPv4 address of this machine, " : "",
+                host >> 24 == IN_LOOPBACKNET};
+    }
+    const in6_addr &host = reinterpret_cast<const sockaddr_in6 &>(address).sin6_addr;
+    int is_of_six = 0;
+    size = sizeof(is_of_six);
+    ::getsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &is_of_six, &size);
+    return {!IN6_IS_ADDR_UNSPECIFIED(&host) ? ""
+            : is_of_six                     ? "every IPv6 address of this machine, "
+                                            : "every address of this machine, ",
+            static_cast<bool>(IN6_IS_ADDR_LOOPBACK(&host))};
 }
 
-/// Raises the limit of open files to the hard limit: reading processes takes descriptors.
-void raise_file_limit() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        ::setrlimit(RLIMIT_NOFILE, &limit);
-    }
+/// Returns host and port as a browser takes them, also where the exporter listens everywhere.
+std::string url_host(const std::string &listen, const Place &place) {
+    return *place.every ? "localhost:" + parse_address(listen)->port : listen;
+}
+
+/// Returns whether systemd started this process as a service. A shell inherits the first variable
+/// from a service of its user; systemd 248 and newer set the second, to the pid of the service.
+bool is_service() {
+    const char *const pid = std::getenv("SYSTEMD_EXEC_PID");
+    return std::getenv("INVOCATION_ID") &&
+           (pid ? pid == std::to_string(::getpid()) : ::getppid() == 1);
 }
 
 /// The process that reads the network, and the socket to it.
@@ -436,6 +478,7 @@ int serve(const Options &options) {
     if (listener < 0)
         return log("cannot listen on " + options.listen + ": " + ::strerrordesc_np(-listener) +
                    "; choose another with --listen");
+    const Place place = place_of(listener);
     const sigset_t ending = block_signals(); // before there are other threads
     std::signal(SIGCHLD, SIG_DFL);
     // The front is forked before anything is open that it must not have.
@@ -444,7 +487,7 @@ int serve(const Options &options) {
     if (front.pid < 0)
         return log(std::string("cannot start the process that answers: ") +
                    ::strerrordesc_np(errno));
-    raise_file_limit();
+    nvdebug::base::raise_file_limit();
     int status = 0;
     {
         Node node(options, period);
@@ -452,7 +495,14 @@ int serve(const Options &options) {
             status = log(opened.error().sentence);
         } else {
             std::thread answering([&] { answer_on(node, front.socket); });
-            log("listening on http://" + url_host(options.listen) + "/metrics");
+            log(std::string("listening on ") + place.every + "http://" +
+                url_host(options.listen, place) + "/metrics");
+            if (!place.is_loopback && is_service())
+                log("the systemd unit lets in this machine alone, and drops packets of others, "
+                    "until "
+                    "'systemctl edit nvdebug-exporter' adds IPAddressAllow= with Prometheus' "
+                    "address; "
+                    "see nvdebug-exporter(8), LETTING PROMETHEUS IN");
             if (!step_on(node, period, ending, front.pid))
                 status = log("the process that answers has ended");
             ::shutdown(front.socket, SHUT_RDWR);

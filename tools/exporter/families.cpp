@@ -28,19 +28,23 @@ Labels with(Labels labels, const char *name, std::string value) {
     return labels;
 }
 
-/// All tasks' series have the same labels, empty where there is nothing.
+/// Returns a task's labels: the same for all tasks, with empty values where there is nothing. None
+/// has a name that a scraper gives to its targets (job, instance, namespace, pod, container, node):
+/// Prometheus would keep the target's and rename ours, and then all tasks would be in the
+/// exporter's own pod.
 Labels of_task(Labels gpu, std::string pid, std::string command, const Identity &id) {
     gpu.push_back({"pid", std::move(pid)});
     gpu.push_back({"command", std::move(command)});
-    for (const auto &[name, value] : {std::pair("container", &id.container),
-                                      {"pod", &id.pod},
+    for (const auto &[name, value] : {std::pair("task_container", &id.container),
+                                      {"task_pod", &id.pod},
                                       {"slurm_job", &id.job},
                                       {"slurm_step", &id.step}})
         gpu.push_back({name, value->value_or("")});
     return gpu;
 }
 
-void add_times(TextFormat &to, const Labels &labels, const Times &times) {
+/// @p has_turns: the source records switches. Samples have no turns.
+void add_times(TextFormat &to, const Labels &labels, const Times &times, bool has_turns) {
     to.counter("nvdebug_task_gpu_seconds_total",
                "Time that a task's context was on the graphics engine, with work or without",
                labels, seconds(times.ns));
@@ -50,14 +54,15 @@ void add_times(TextFormat &to, const Labels &labels, const Times &times) {
     to.counter("nvdebug_task_away_seconds_total",
                "Time between a task's turns: it waited, or had no work", labels,
                seconds(times.away_ns));
-    add_lengths(to, "nvdebug_task_slice_seconds",
-                "Length of a task's turns, since the exporter began", labels, times.slices);
+    if (has_turns)
+        add_lengths(to, "nvdebug_task_slice_seconds",
+                    "Length of a task's turns, since the exporter began", labels, times.slices);
 }
 
-void add_task(TextFormat &to, const Labels &gpu, const TaskFacts &task) {
+void add_task(TextFormat &to, const Labels &gpu, const TaskFacts &task, bool has_turns) {
     const Labels labels = of_task(gpu, task.pid ? std::to_string(*task.pid) : "",
                                   nvdebug::base::printable(task.command), task.id);
-    add_times(to, labels, task.times);
+    add_times(to, labels, task.times, has_turns);
     if (task.channels)
         to.gauge("nvdebug_task_channels", "Channels that a task has", labels,
                  static_cast<double>(*task.channels));
@@ -103,9 +108,9 @@ void add_gpu(TextFormat &to, const Facts &facts, const GpuLabels &wanted) {
                      "Processes of which not all channels are known, by why: hidden, denied, cut",
                      with(gpu, "why", why), static_cast<double>(count));
     for (const TaskFacts &task : facts.tasks)
-        add_task(to, gpu, task);
+        add_task(to, gpu, task, facts.has_switches);
     if (facts.others.ns)
-        add_times(to, of_task(gpu, "", "others", {}), facts.others);
+        add_times(to, of_task(gpu, "", "others", {}), facts.others, facts.has_switches);
     for (const EngineFacts &engine : facts.engines) {
         const Labels labels = with(gpu, "engine", nvdebug::base::printable(engine.name));
         to.counter("nvdebug_engine_busy_seconds_total", "Time that an engine worked, by samples",

@@ -18,6 +18,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <list>
+#include <memory>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -25,9 +26,12 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <vector>
 #include <zlib.h>
+
+#include "accept_encoding.hpp"
 
 namespace nvdebug::exporter {
 namespace {
@@ -101,15 +105,19 @@ bool give_up_rights() {
 constexpr std::size_t request_most = 8192, connections_most = 512;
 constexpr std::chrono::seconds request_time{5}, answer_time{20}, reader_time{10};
 
+/// One body for many connections.
+using Body = std::shared_ptr<const std::string>;
+
 struct Connection {
     int descriptor;
     Clock::time_point until; ///< when it is closed
-    std::string request, answer;
+    std::string request = {}, header = {};
+    Body body = {};     ///< null: the answer is the header alone
     bool waits = false; ///< for the reader
     bool gzip = false, head = false;
-    std::size_t sent = 0;
+    std::size_t sent = 0; ///< bytes of header and body
 
-    bool reads() const { return answer.empty() && !waits; }
+    bool reads() const { return header.empty() && !waits; }
 };
 
 std::string packed(const std::string &text) {
@@ -128,17 +136,36 @@ std::string packed(const std::string &text) {
     return result == Z_STREAM_END ? to : std::string();
 }
 
-void answer(Connection &to, const char *status, const char *type, const std::string &text) {
-    const std::string small = to.gzip ? packed(text) : std::string();
-    const std::string &body = small.empty() ? text : small;
-    to.answer = std::string("HTTP/1.1 ") + status + "\r\nContent-Type: " + type +
-                "\r\nContent-Length: " + std::to_string(body.size()) +
-                (small.empty() ? "" : "\r\nContent-Encoding: gzip") +
-                "\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n";
-    if (!to.head)
-        to.answer += body;
-    to.waits = false;
-    to.until = Clock::now() + answer_time;
+/// A text that is sent to one or more connections, each of which takes it plain or packed. Both
+/// forms are made once, and live as long as a connection that has them.
+class Page {
+  public:
+    explicit Page(std::string text)
+        : plain_(std::make_shared<const std::string>(std::move(text))) {}
+
+    void answer(Connection &to, const char *status, const char *type) {
+        if (to.gzip && !packed_)
+            packed_ = std::make_shared<const std::string>(packed(*plain_));
+        const bool is_packed = to.gzip && !packed_->empty();
+        const Body &body = is_packed ? packed_ : plain_;
+        to.header = std::string("HTTP/1.1 ") + status + "\r\nContent-Type: " + type +
+                    "\r\nContent-Length: " + std::to_string(body->size()) +
+                    (is_packed ? "\r\nContent-Encoding: gzip" : "") +
+                    "\r\nVary: Accept-Encoding"
+                    "\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n";
+        if (!to.head)
+            to.body = body;
+        to.waits = false;
+        to.until = Clock::now() + answer_time;
+        std::string().swap(to.request);
+    }
+
+  private:
+    Body plain_, packed_;
+};
+
+void answer(Connection &to, const char *status, const char *type, std::string text) {
+    Page(std::move(text)).answer(to, status, type);
 }
 
 constexpr const char *plain = "text/plain; charset=utf-8",
@@ -213,7 +240,7 @@ class Front {
                 close(*slow);
                 connections_.erase(slow);
             }
-            connections_.push_back({descriptor, now + request_time, {}, {}});
+            connections_.push_back({.descriptor = descriptor, .until = now + request_time});
             events_of(connections_.back()) = POLLIN;
             serve(connections_.back(), now);
             if (connections_.back().descriptor < 0)
@@ -227,7 +254,7 @@ class Front {
             read(one);
         else if (events & (POLLERR | POLLHUP | POLLNVAL))
             return close(one);
-        if (one.descriptor >= 0 && !one.answer.empty())
+        if (one.descriptor >= 0 && !one.header.empty())
             send(one);
         if (one.descriptor >= 0 && !one.waits && now > one.until)
             close(one);
@@ -249,9 +276,19 @@ class Front {
     }
 
     void send(Connection &one) {
-        while (one.sent < one.answer.size()) {
-            const ssize_t sent = ::send(one.descriptor, one.answer.data() + one.sent,
-                                        one.answer.size() - one.sent, MSG_NOSIGNAL);
+        const std::string none;
+        const std::string &body = one.body ? *one.body : none;
+        while (one.sent < one.header.size() + body.size()) {
+            const std::size_t of_header = std::min(one.sent, one.header.size());
+            const std::size_t of_body = one.sent - of_header;
+            iovec parts[] = {
+                {one.header.data() + of_header, one.header.size() - of_header},
+                {const_cast<char *>(body.data()) + of_body, body.size() - of_body},
+            };
+            msghdr message{};
+            message.msg_iov = parts;
+            message.msg_iovlen = std::size(parts);
+            const ssize_t sent = ::sendmsg(one.descriptor, &message, MSG_NOSIGNAL);
             if (sent < 0 && errno == EINTR)
                 continue;
             if (sent < 0 && errno == EAGAIN)
@@ -262,17 +299,6 @@ class Front {
         }
         ::shutdown(one.descriptor, SHUT_WR);
         close(one);
-    }
-
-    static bool takes_gzip(std::string request) {
-        std::ranges::transform(request, request.begin(), [](unsigned char c) {
-            return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-        });
-        const std::size_t field = request.find("\naccept-encoding:");
-        return field != request.npos &&
-               std::string_view(request)
-                       .substr(field, request.find('\n', field + 1) - field)
-                       .find("gzip") != std::string_view::npos;
     }
 
     void take(Connection &one) {
@@ -308,6 +334,7 @@ class Front {
 
     void wait_for_reader(Connection &one) {
         one.waits = true;
+        std::string().swap(one.request);
         if (asked_)
             return;
         const char question = 'm';
@@ -317,11 +344,38 @@ class Front {
             answer(one, "503 Service Unavailable", plain, "nothing is read now\n");
     }
 
+    /// Closes the connections with the oldest bodies until @p bytes more may be kept.
+    void make_room(std::size_t bytes) {
+        struct Kept {
+            const std::string *body;
+            Clock::time_point until;
+        };
+        std::vector<Kept> kept;
+        std::size_t total = bytes;
+        for (const Connection &one : connections_)
+            if (one.body && std::ranges::find(kept, one.body.get(), &Kept::body) == kept.end()) {
+                kept.push_back({one.body.get(), one.until});
+                total += one.body->size();
+            }
+        std::ranges::sort(kept, {}, &Kept::until);
+        for (auto oldest = kept.begin(); total > bodies_most && oldest != kept.end(); ++oldest) {
+            total -= oldest->body->size();
+            std::erase_if(connections_, [&](Connection &one) {
+                const bool has_it = one.body.get() == oldest->body;
+                if (has_it)
+                    close(one);
+                return has_it;
+            });
+        }
+    }
+
     /// Answers all connections that wait for the reader.
-    void answer_all(const char *status, const char *type, const std::string &text) {
+    void answer_all(const char *status, const char *type, std::string text) {
+        make_room(text.size());
+        Page page(std::move(text));
         for (Connection &one : connections_)
             if (one.waits)
-                answer(one, status, type, text);
+                page.answer(one, status, type);
         // After a timeout the reader may still answer: the next requests get that answer.
         if (type == plain)
             asked_ = Clock::now();
@@ -343,9 +397,9 @@ class Front {
         std::memcpy(&length, received_.data(), sizeof(length));
         if (received_.size() - sizeof(length) < length)
             return;
-        const std::string text = received_.substr(sizeof(length), length);
-        received_.clear();
-        answer_all("200 OK", metrics, text);
+        std::string text = received_.substr(sizeof(length), length);
+        std::string().swap(received_);
+        answer_all("200 OK", metrics, std::move(text));
     }
 
     const int listener_, reader_;
@@ -406,12 +460,16 @@ int listen_at(const Address &address) {
                 continue;
             const int listener =
                 ::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-            constexpr int on = 1, off = 0, waiting = 512;
+            // Connections inherit the buffers. The kernel's own go up to megabytes for a client
+            // that does not read, and count as memory of the service.
+            constexpr int on = 1, off = 0, waiting = 512, to_send = 128 << 10, to_read = 8 << 10;
             if (listener < 0) {
                 error = errno;
                 continue;
             }
             ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+            ::setsockopt(listener, SOL_SOCKET, SO_SNDBUF, &to_send, sizeof(to_send));
+            ::setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &to_read, sizeof(to_read));
             if (pass == AF_INET6)
                 ::setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, address.host.empty() ? &off : &on,
                              sizeof(on));

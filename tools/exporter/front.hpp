@@ -2,6 +2,7 @@
 /// @file The part of the exporter that reads the network: a process of its own, without rights.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -18,6 +19,12 @@ struct Address {
 
 /// A socket that listens there; -errno: there is none.
 int listen_at(const Address &address);
+
+/// Bytes of answers, at most, that the front keeps for connections that have not read them. All
+/// connections that are answered together share one body, but a client that asks again and again
+/// without reading gets other bodies. Where a new body would exceed the bound, the connections with
+/// the oldest ones are closed. The unit allows 512 MiB for both processes.
+inline constexpr std::size_t bodies_most = std::size_t{64} << 20;
 
 /// Gives up all rights, and answers HTTP at @p listener until @p reader is closed: `/metrics` with
 /// the reader's text, `/healthz`, `/`. Never returns.

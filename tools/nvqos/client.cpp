@@ -82,8 +82,8 @@ Outcome<std::string> ask(const std::string &path, const std::string &line,
     if (word == "ok")
         return rest;
     if ((word == "refused" || word == "error") && !rest.empty())
-        return fail(failed, rest);
-    return fail(failed, fmt::format("what answers at {} is no nvqos", printable(path)));
+        return fail(refused, rest);
+    return fail(refused, fmt::format("what answers at {} is no nvqos", printable(path)));
 }
 
 } // namespace nvqos

@@ -276,9 +276,10 @@ std::string help() {
                   "      goals that Slurm's plugin and the like ask for\n"
                   "  sudo nvqos --cdi share:30%\n"
                   "      a device for containers: nvdebug.io/qos=share-30\n\n"
-                  "Exit status: 0; 1: usage; 2: it failed, or goals cannot be kept; 3: not with "
-                  "this driver;\n"
-                  "4: a goal was not kept.\nManual: nvqos(1)\n";
+                  "Exit status: 0; 1: usage; 2: refused, as goals cannot be kept; 3: never on this "
+                  "machine;\n"
+                  "4: a goal was not kept, or a GPU left out; 5: failed, may work later.\n"
+                  "Manual: nvqos(1)\n";
 }
 
 std::vector<std::string> completions(const std::vector<std::string> &words) {

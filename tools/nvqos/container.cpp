@@ -31,10 +31,10 @@ Outcome<std::string> own_cgroup_of(std::uint64_t pid) {
     const std::string cgroup = cgroup_of(std::to_string(pid));
     // This process is the runtime's, and in no container.
     if (cgroup.empty() || base::is_below(cgroup_of("self"), cgroup))
-        return fail(failed, "the container has no cgroup of its own, by which its processes would "
-                            "be recognised: start it without --cgroups=disabled");
+        return fail(refused, "the container has no cgroup of its own, by which its processes would "
+                             "be recognised: start it without --cgroups=disabled");
     if (cgroup.starts_with("/..") || cgroup.find_first_of(blanks) != cgroup.npos)
-        return fail(failed,
+        return fail(refused,
                     fmt::format("the container's cgroup {} is outside of this hook's, or has a "
                                 "blank in its path: start it below another --cgroup-parent",
                                 base::printable(cgroup)));
@@ -75,7 +75,7 @@ Outcome<std::string> write_goal_device(const ContainerGoal &goal, const std::str
         return name;
     const auto program = base::own_path_for_hooks();
     if (!program)
-        return fail(failed, program.error());
+        return fail(refused, program.error());
     Json words = Json::array({"nvqos", "--hold-container=" + goal.goal, "--socket=" + goal.socket});
     for (const std::string &gpu : goal.gpus)
         words.push_back(fmt::format("--gpu={}", gpu));
@@ -84,14 +84,14 @@ Outcome<std::string> write_goal_device(const ContainerGoal &goal, const std::str
     const Json hook = {{"hookName", "createRuntime"}, {"path", *program}, {"args", words}};
     const base::ContainerDevice device{"nvdebug.io/qos", *name, {{"hooks", Json::array({hook})}}};
     if (const auto written = base::write_device(device, folder); !written)
-        return fail(failed, written.error());
+        return fail(refused, written.error());
     return device.whole_name();
 }
 
 Outcome<void> hold_container(const ContainerGoal &goal) {
     const auto state = base::read_container_state();
     if (!state)
-        return fail(failed, state.error());
+        return fail(bad_usage, state.error());
     const std::string id = base::text_at(*state, "/id");
     const nlohmann::json::json_pointer pid_place("/pid");
     const std::uint64_t pid =
@@ -113,8 +113,9 @@ Outcome<void> hold_container(const ContainerGoal &goal) {
     line += fmt::format(" pid={} holder={} cgroup={}", pid, pid, *cgroup);
     const auto held = ask(goal.socket, line);
     if (!held)
-        return fail(failed, fmt::format("the container does not start: its goal {} is not kept: {}",
-                                        goal.goal, held.error().sentence));
+        return fail(held.error().exit,
+                    fmt::format("the container does not start: its goal {} is not kept: {}",
+                                goal.goal, held.error().sentence));
     return {};
 }
 

@@ -42,6 +42,12 @@ Json json_of(const Use &use, std::uint32_t gpu) {
             {"wait_p99_ms", p99 ? Json(*p99) : Json()}};
 }
 
+/// nullptr: the tenant is not on this GPU.
+const Use *use_of(const std::vector<FamilyUse> &uses, const std::shared_ptr<Family> &family) {
+    const auto at = std::ranges::find(uses, family, &FamilyUse::family);
+    return at == uses.end() ? nullptr : &at->use;
+}
+
 } // namespace
 
 Asked Desk::goals_on(std::uint32_t gpu, const Asked &fixed) const {
@@ -55,30 +61,43 @@ Asked Desk::goals_on(std::uint32_t gpu, const Asked &fixed) const {
 }
 
 Outcome<void> Desk::apply() {
-    for (const auto &warden : wardens_) {
-        const std::uint32_t gpu = warden->gpu().index();
-        if (auto set = warden->set_goals(goals_on(gpu, fixed_)); !set)
-            return fail(set.error().exit, fmt::format("GPU {}: {}", gpu, set.error().sentence));
-    }
+    for (const auto &gpu : gpus_)
+        if (auto set = gpu->set_goals(goals_on(gpu->index(), fixed_)); !set)
+            return fail(set.error().exit,
+                        fmt::format("GPU {}: {}", gpu->index(), set.error().sentence));
     return {};
 }
 
 void Desk::remove(const std::string &name) {
     registry_.remove(name);
-    for (const auto &warden : wardens_)
-        warden->put_goals(goals_on(warden->gpu().index(), fixed_));
+    for (const auto &gpu : gpus_)
+        gpu->put_goals(goals_on(gpu->index(), fixed_));
 }
 
 Outcome<std::vector<std::uint32_t>> Desk::gpus_of(const Request &request) const {
-    std::vector<nvdebug::Gpu> gpus;
-    for (const auto &warden : wardens_)
-        gpus.push_back(warden->gpu());
-    auto found = numbers_of(request.gpus, gpus, driver_folder());
+    std::vector<GpuFacts> gpus;
+    for (const auto &gpu : gpus_)
+        gpus.push_back(gpu->facts());
+    auto found = numbers_of(request.gpus, gpus);
     if (!found)
         return fail(bad_usage, fmt::format("gpu={}: nvqos keeps goals on no such GPU: {}; "
                                            "'nvdebugctl gpu list' lists GPUs",
                                            fmt::join(request.gpus, ","), found.error().sentence));
     return found;
+}
+
+Outcome<void> Desk::expect_any(const std::vector<std::uint32_t> &wanted) const {
+    std::string why;
+    for (const auto &gpu : gpus_) {
+        if (!wanted.empty() && std::ranges::find(wanted, gpu->index()) == wanted.end())
+            continue;
+        if (gpu->is_up())
+            return {};
+        const auto failure = gpu->why_out();
+        why += fmt::format("{}GPU {} is left out now: {}", why.empty() ? "" : "; ", gpu->index(),
+                           failure ? failure->sentence : "it is not ready yet");
+    }
+    return fail(failed, why);
 }
 
 std::string Desk::hold(const Request &request, Ns now) {
@@ -87,12 +106,15 @@ std::string Desk::hold(const Request &request, Ns now) {
         return "error " + gpus.error().sentence;
     if (std::ranges::find(fixed_.tenants, request.name, &Tenant::name) != fixed_.tenants.end())
         return "error " + request.name + " is a tenant of nvqos' own goals: take another name";
+    const bool is_new = !registry_.find(request.name);
+    if (const auto any = is_new ? expect_any(*gpus) : Outcome<void>(); !any)
+        return "refused " + any.error().sentence;
     const auto added = registry_.add(request, std::move(*gpus), now);
     if (!added)
         return "error " + added.error().sentence;
     if (*added == Registry::Added::processes) {
-        for (const auto &warden : wardens_)
-            warden->divide();
+        for (const auto &gpu : gpus_)
+            gpu->divide();
         return "ok";
     }
     const auto applied = apply();
@@ -102,23 +124,31 @@ std::string Desk::hold(const Request &request, Ns now) {
     return "refused " + applied.error().sentence;
 }
 
-std::string Desk::sentence_of(const Held &held) const {
+Desk::Uses Desk::uses() const {
+    Uses all;
+    for (const auto &gpu : gpus_)
+        all.emplace_back(gpu->index(), gpu->uses());
+    return all;
+}
+
+std::string Desk::sentence_of(const Held &held, const Uses &all) {
     std::string got;
-    for (const auto &warden : wardens_)
-        if (const auto use = warden->use_of(held.family); use && use->used > 0)
-            got += (got.empty() ? "got " : "; ") + text_of_use(*use, warden->gpu().index());
+    for (const auto &[gpu, uses] : all)
+        if (const Use *const use = use_of(uses, held.family); use && use->used > 0)
+            got += (got.empty() ? "got " : "; ") + text_of_use(*use, gpu);
     return fmt::format("asked {}, {}", text_of(held.goal), got.empty() ? "no work on a GPU" : got);
 }
 
 std::string Desk::list(Ns now) const {
+    const Uses uses = this->uses();
     Json all = Json::array();
     for (const Held &held : registry_.all()) {
         Json pids = Json::array(), got = Json::array();
         for (const auto &member : held.family->members())
             pids.push_back(member.pid);
-        for (const auto &warden : wardens_)
-            if (const auto use = warden->use_of(held.family))
-                got.push_back(json_of(*use, warden->gpu().index()));
+        for (const auto &[gpu, of_gpu] : uses)
+            if (const Use *const use = use_of(of_gpu, held.family))
+                got.push_back(json_of(*use, gpu));
         all.push_back({{"name", held.name},
                        {"goal", text_of(held.goal)},
                        {"gpus", held.gpus},
@@ -145,7 +175,7 @@ std::string Desk::answer(const std::string &line, Ns now) {
         return "error there is no tenant " + request->name +
                ": it was never held, or its holder or its processes have ended; 'list' lists those "
                "that there are";
-    const std::string sentence = sentence_of(*held);
+    const std::string sentence = sentence_of(*held, uses());
     if (request->verb == Request::Verb::release)
         remove(request->name);
     return "ok " + sentence;
@@ -158,7 +188,9 @@ void Desk::tend(Ns now) {
             over.push_back(held.name);
     for (const std::string &name : over)
         remove(name);
-    registry_.look(now);
+    if (registry_.look(now))
+        for (const auto &gpu : gpus_)
+            gpu->divide();
     if (now - looked_elsewhere_ >= qos::second) {
         look_elsewhere();
         looked_elsewhere_ = now;
@@ -168,20 +200,20 @@ void Desk::tend(Ns now) {
 /// Says once of each tenant that its processes use a GPU on which it has no goal: its numbers of
 /// GPUs may be another world's, and its goal is then kept where it does no work.
 void Desk::look_elsewhere() {
-    std::vector<std::string> names;
-    for (const Held &held : registry_.all())
-        for (const auto &warden : wardens_) {
-            if (held.is_elsewhere || held.is_on(warden->gpu().index()) ||
-                !warden->has_unheld_tasks_in(*held.family))
-                continue;
-            warn_(fmt::format("{}: its processes use GPU {}, and its goal ({}) is for GPU {} alone",
-                              held.name, warden->gpu().index(), text_of(held.goal),
-                              fmt::join(held.gpus, ", ")));
-            names.push_back(held.name);
-            break;
-        }
-    for (const std::string &name : names)
-        registry_.set_elsewhere(name);
+    for (const auto &gpu : gpus_) {
+        std::vector<std::shared_ptr<Family>> families;
+        for (const Held &held : registry_.all())
+            if (!held.is_elsewhere && !held.is_on(gpu->index()))
+                families.push_back(held.family);
+        if (families.empty())
+            continue;
+        for (const auto &family : gpu->unheld_among(std::move(families)))
+            if (const Held *const held = registry_.note_elsewhere(family))
+                warn_(fmt::format("{}: its processes use GPU {}, and its goal ({}) is for GPU {} "
+                                  "alone",
+                                  held->name, gpu->index(), text_of(held->goal),
+                                  fmt::join(held->gpus, ", ")));
+    }
 }
 
 } // namespace nvqos

@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "gpu_thread.hpp"
 #include "registry.hpp"
-#include "warden.hpp"
 
 namespace nvqos {
 
 class Desk {
   public:
-    using Wardens = std::vector<std::unique_ptr<Warden>>;
+    using Gpus = std::vector<std::unique_ptr<GpuThread>>;
 
     /// Both outlive it. @param fixed goals that were typed or are in the file
     /// @param warn of tenants that use other GPUs than those that their goal is for
-    Desk(Wardens &wardens, const Asked &fixed, Warn warn)
-        : wardens_(wardens), fixed_(fixed), warn_(std::move(warn)) {}
+    Desk(const Gpus &gpus, const Asked &fixed, Warn warn)
+        : gpus_(gpus), fixed_(fixed), warn_(std::move(warn)) {}
 
     /// `ok …`, `refused …` or `error …`
     std::string answer(const std::string &line, qos::Ns now);
@@ -31,14 +31,19 @@ class Desk {
     std::string hold(const Request &request, qos::Ns now);
     std::string release(const Request &request);
     std::string list(qos::Ns now) const;
-    std::string sentence_of(const Held &held) const;
+    /// By GPU.
+    using Uses = std::vector<std::pair<std::uint32_t, std::vector<FamilyUse>>>;
+    Uses uses() const;
+    static std::string sentence_of(const Held &held, const Uses &all);
     Outcome<std::vector<std::uint32_t>> gpus_of(const Request &request) const;
+    /// Fails if all GPUs on which the tenant is to be held are left out now.
+    Outcome<void> expect_any(const std::vector<std::uint32_t> &wanted) const;
     /// Takes the goals of the registry to all GPUs, or to none.
     Outcome<void> apply();
     void remove(const std::string &name);
     void look_elsewhere();
 
-    Wardens &wardens_;
+    const Gpus &gpus_;
     const Asked &fixed_;
     const Warn warn_;
     Registry registry_;

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file How nvqos ends: as nvdebugctl(1) does, and with 4 if a goal was not kept.
+/// @file What went wrong, and the exit status that follows from it.
 #pragma once
 
+#include <cerrno>
 #include <functional>
 #include <string>
 
+#include "lib/base/exit_status.hpp"
 #include "nvdebug/error.hpp"
 #include "nvdebug/expected.hpp"
 
 namespace nvqos {
 
-enum Exit { done = 0, bad_usage = 1, failed = 2, not_supported = 3, not_kept = 4 };
+using nvdebug::base::exit_status::Exit;
+using enum nvdebug::base::exit_status::Exit;
 
 struct Failure {
     Exit exit;
     std::string sentence;
+    bool ends_all = false; ///< of one GPU: then goals are not kept on the others either
 };
 
 template <typename T>
@@ -25,8 +29,28 @@ inline tl::unexpected<Failure> fail(Exit exit, std::string sentence) {
 }
 
 inline tl::unexpected<Failure> fail(const nvdebug::Error &error) {
-    return fail(error.code == nvdebug::ErrorCode::unsupported ? not_supported : failed,
+    return fail(error.code == nvdebug::ErrorCode::unsupported ? not_supported
+                : error.code == nvdebug::ErrorCode::denied    ? refused
+                                                              : failed,
                 error.sentence);
+}
+
+/// The status for errno @p number of a file, folder or socket that was named.
+inline Exit exit_of(int number) {
+    switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+    case EISDIR:
+    case ENAMETOOLONG:
+    case ELOOP:
+        return bad_usage;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return refused;
+    default:
+        return failed;
+    }
 }
 
 /// Prints a warning.

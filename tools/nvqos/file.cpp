@@ -3,17 +3,19 @@
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include "goals.hpp"
 #include "gpus.hpp"
 #include "lib/base/input_file.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/toml.hpp"
 
 namespace nvqos {
 namespace {
 
 using nvdebug::base::printable;
+
+constexpr std::size_t most_bytes = std::size_t{16} << 20; // a million lines
 
 /// Reads one file; errors name its lines.
 class Reader {
@@ -182,16 +184,14 @@ class Reader {
 } // namespace
 
 Outcome<Asked> read_goals(const std::string &path) {
-    constexpr std::size_t most = std::size_t{1} << 20;
-    const auto text = nvdebug::base::read_whole(path, most);
+    const auto text = nvdebug::base::read_whole(path, most_bytes);
     if (!text)
-        return fail(failed, text.error());
-    try {
-        return Reader(path).read(toml::parse(std::string_view(*text), path));
-    } catch (const toml::parse_error &error) {
-        return fail(bad_usage, fmt::format("{}:{}: {}", printable(path), error.source().begin.line,
-                                           printable(error.description())));
-    }
+        return fail(bad_usage, text.error());
+    const auto table = nvdebug::base::parse_toml(*text);
+    if (!table)
+        return fail(bad_usage, fmt::format("{}:{}: {}", printable(path), table.error().line,
+                                           printable(table.error().sentence)));
+    return Reader(path).read(*table);
 }
 
 } // namespace nvqos

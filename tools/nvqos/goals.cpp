@@ -239,19 +239,24 @@ Outcome<qos::Scheme> parse_scheme(std::string_view text) {
                 quoted(text) + " is no scheme: those are naive, history, elastic and rollover");
 }
 
-bool fits(const Tenant &tenant, const nvdebug::Process &process) {
+bool fits(const Tenant &tenant, const nvdebug::Process &process, const Trees &trees) {
     if (tenant.family)
         return tenant.family->has(process);
     const Selector &who = tenant.who;
+    if (who.all_of) {
+        const auto tree = trees.find(*who.all_of);
+        if (tree == trees.end() || !tree->second->has(process))
+            return false;
+    }
     nvdebug::TaskSelection selection{.container = who.container,
                                      .pod = who.pod,
                                      .job = who.job,
                                      .cgroup = who.cgroup,
-                                     .command = who.command,
-                                     .ancestor = who.all_of};
+                                     .command = who.command};
     if (who.pid)
         selection.pids = {*who.pid};
-    return nvdebug::is_selected(selection, process);
+    // Without anything else the tree was all that is asked for.
+    return (who.all_of && selection.empty()) || nvdebug::is_selected(selection, process);
 }
 
 std::string text_of(const qos::Goal &goal) {

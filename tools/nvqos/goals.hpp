@@ -2,6 +2,7 @@
 /** @file What is asked of nvqos: which tasks are a tenant, and what it is to get. */
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,7 @@ struct Asked {
     qos::Settings settings = {};
     std::vector<std::string> gpus = {}; ///< names, as add_gpus() takes them; empty: all
     bool tpcs = false;                  ///< are divided where a speed is kept by launches
+    bool operator==(const Asked &) const = default;
 
     /// Does it ask for anything?
     [[nodiscard]] bool any() const { return !tenants.empty() || others != qos::Goal(); }
@@ -64,8 +66,12 @@ inline constexpr const char *scheme_names[] = {"rollover", "naive", "history", "
 /** The file's, or why it makes no sense, with the line. */
 Outcome<Asked> read_goals(const std::string &path);
 
-/** Is @p process one of its, by nvdebug::is_selected() or Family::has()? */
-bool fits(const Tenant &tenant, const nvdebug::Process &process);
+/** The processes of each Selector::all_of and their descendants, by its number: families in which
+ * look_for_descendants() has found them. */
+using Trees = std::map<std::uint32_t, std::shared_ptr<Family>>;
+
+/** Is @p process one of its, by nvdebug::is_selected() or Family::has()? Reads nothing. */
+bool fits(const Tenant &tenant, const nvdebug::Process &process, const Trees &trees);
 
 /** `share 30 %, cap 40 %` */
 std::string text_of(const qos::Goal &goal);

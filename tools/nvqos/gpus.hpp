@@ -2,28 +2,44 @@
 /// @file Names of GPUs, as options, files and requests have them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "failure.hpp"
 #include "nvdebug/gpu.hpp"
+#include "nvdebug/product.hpp"
+#include "run.hpp"
 
 namespace nvqos {
+
+/// What a GPU may be named by.
+struct GpuFacts {
+    std::uint32_t number;          ///< NVIDIA's driver counts its GPUs from 0 on
+    std::string address = {};      ///< on its bus, `0000:01:00.0`; empty: not known so far
+    nvdebug::Product product = {}; ///< UUID and device file
+};
+
+/// Reads them. Opens the GPU, and takes as long as the driver does.
+GpuFacts facts_of(const nvdebug::Gpu &gpu);
 
 /// Adds the names of a list, `0,2`, each once. Fails with Exit::bad_usage if a word can name no
 /// GPU; whether there is one is not asked.
 Outcome<void> add_gpus(std::string_view words, std::vector<std::string> &to);
 
 /// Returns the numbers of the GPUs among @p gpus that the names mean, each once; none: all are
-/// meant. Fails with a sentence if a name means none or several.
-/// @param driver_folder where NVIDIA's driver describes GPUs
+/// meant. Reads nothing. Fails if a name means none or several: with Exit::bad_usage, or with
+/// Exit::failed if it may be the name of a GPU of which GpuFacts::address is not known.
 Outcome<std::vector<std::uint32_t>> numbers_of(const std::vector<std::string> &names,
-                                               const std::vector<nvdebug::Gpu> &gpus,
-                                               const std::string &driver_folder);
+                                               const std::vector<GpuFacts> &gpus);
 
-/// `/proc/driver/nvidia`; tests have another place.
-std::string driver_folder();
+/// The same for the @p count GPUs that the driver lists. Opens them only if names are other than
+/// numbers, each in a thread of its own: one that has not answered within @p longest is not known.
+Outcome<std::vector<std::uint32_t>> find_numbers(const std::vector<std::string> &names,
+                                                 std::size_t count, const Open &open,
+                                                 std::chrono::milliseconds longest);
 
 } // namespace nvqos

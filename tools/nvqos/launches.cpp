@@ -9,7 +9,6 @@
 #include "lib/partition/gate.hpp"
 #include "lib/partition/gpus.hpp"
 #include "lib/partition/kept_map.hpp"
-#include "lib/partition/tasks.hpp"
 
 namespace nvqos {
 
@@ -52,15 +51,14 @@ void Launches::end(const Task &task) const {
     task.page->end_mask(*gpu_);
 }
 
-Launches::Seen Launches::look_at(const nvdebug::Process &process) {
-    const auto page =
-        nvtaskset::page_of(static_cast<pid_t>(process.pid), nvtaskset::Access::change);
+Launches::Seen Launches::look_at(const Launcher &launcher) {
+    const auto &page = launcher.page;
     if (!page)
-        return {process.started};
+        return {launcher.process->started};
     const nvtaskset::State &state = page->state();
     tasks_.try_emplace(page->inode(),
                        Task{page, state.limiting < state.attached, state.pacing >= state.attached});
-    return {process.started, page->inode()};
+    return {launcher.process->started, page->inode()};
 }
 
 void Launches::assign(const std::vector<Launcher> &launchers, bool divides_tpcs) {
@@ -154,7 +152,7 @@ void Launches::keep(const std::vector<Launcher> &launchers, bool divides_tpcs) {
     for (const Launcher &one : launchers) {
         auto at = seen_.find(one.process->pid);
         if (at == seen_.end() || at->second.started != one.process->started)
-            at = seen_.insert_or_assign(one.process->pid, look_at(*one.process)).first;
+            at = seen_.insert_or_assign(one.process->pid, look_at(one)).first;
         at->second.wanted = true;
     }
     assign(launchers, divides_tpcs);

@@ -31,6 +31,8 @@ struct Launcher {
     /// It has turns of its own. Processes at an MPS server have not: nothing but their launches
     /// keeps them apart.
     bool has_turns;
+    /// What nvtaskset shares with it (nvtaskset::page_of()); nullptr: nothing, it did not start it.
+    std::shared_ptr<nvtaskset::Page> page;
 };
 
 /// What a service's requests took: from the first launch until the program has waited for the last.
@@ -134,7 +136,7 @@ class Launches {
     static bool is_beside(const Task &task) {
         return task.role == Role::beside || task.role == Role::behind;
     }
-    Seen look_at(const nvdebug::Process &process);
+    Seen look_at(const Launcher &launcher);
     const Task *task_of(std::uint32_t pid) const;
     void end(const Task &task) const;
     void assign(const std::vector<Launcher> &launchers, bool divides_tpcs);

@@ -17,7 +17,7 @@ Marks::Marks(Warn warn, Clock clock) : warn_(std::move(warn)), clock_(std::move(
 Marks::~Marks() {
     add_left_out(true);
     if (!waiting_.empty())
-        send_to(nvdebug::base::running_recorders(), waiting_.size(),
+        send_to(nvdebug::base::running_recorders(), waiting_,
                 SteadyClock::now() + std::chrono::milliseconds(100));
     if (missed_)
         warn_(fmt::format("marks that recordings do not have, as the recorder's queue was full: {}",
@@ -34,6 +34,7 @@ bool Marks::may_add(std::uint64_t now) {
 
 void Marks::add(std::uint32_t gpu, const std::string &text) {
     const std::uint64_t now = clock_();
+    const std::scoped_lock held(lock_);
     if (may_add(now))
         waiting_.push_back({"gpu" + std::to_string(gpu), "nvqos: " + text, now});
     else
@@ -55,30 +56,44 @@ void Marks::add_left_out(bool all) {
 
 void Marks::send() {
     const std::uint64_t now = clock_();
-    if (now < look_at_ || (waiting_.empty() && left_out_.empty()))
-        return;
+    {
+        const std::scoped_lock held(lock_);
+        if (now < look_at_ || (waiting_.empty() && left_out_.empty()))
+            return;
+    }
     look_at_ = now + interval_ns;
+    // Not under the lock: how long both take, others decide.
     const auto recorders = nvdebug::base::running_recorders();
+    std::unique_lock held(lock_);
     if (recorders.empty()) {
         waiting_.clear();
         left_out_.clear();
         return;
     }
     add_left_out(false);
-    send_to(recorders, most_at_once, {});
+    const std::vector<nvdebug::base::Mark> marks = take(most_at_once);
+    held.unlock();
+    send_to(recorders, marks, {});
 }
 
-void Marks::send_to(const std::vector<std::string> &recorders, std::size_t count,
+std::vector<nvdebug::base::Mark> Marks::take(std::size_t count) {
+    const auto end =
+        waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(count, waiting_.size()));
+    std::vector<nvdebug::base::Mark> taken(waiting_.begin(), end);
+    waiting_.erase(waiting_.begin(), end);
+    return taken;
+}
+
+void Marks::send_to(const std::vector<std::string> &recorders,
+                    const std::vector<nvdebug::base::Mark> &marks,
                     SteadyClock::time_point deadline) {
-    count = std::min(count, waiting_.size());
     const std::size_t reached = std::min(recorders.size(), most_recorders);
     std::uint64_t missed = 0;
-    for (std::size_t mark = 0; mark < count; mark++) {
+    for (const nvdebug::base::Mark &mark : marks) {
         for (std::size_t n = 0; n < reached; n++)
-            missed += !nvdebug::base::send_mark(recorders[n], waiting_[mark], deadline);
+            missed += !nvdebug::base::send_mark(recorders[n], mark, deadline);
         missed += recorders.size() - reached;
     }
-    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
     if (missed && !missed_)
         warn_("a recording that runs now does not have each mark: the recorder's queue is full");
     missed_ += missed;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace nvqos {
 
 /// Sends marks to recorders: a burst, and a few a second after it. Others are left out, and a mark
 /// has their number. Goals are kept meanwhile, so nothing waits for a recorder: one with a full
-/// queue does not get the mark.
+/// queue does not get the mark. Several threads may add marks; one sends.
 class Marks {
   public:
     static constexpr std::uint64_t interval_ns = 250'000'000; ///< between two marks, or two looks
@@ -41,11 +42,15 @@ class Marks {
   private:
     bool may_add(std::uint64_t now);
     void add_left_out(bool all);
-    void send_to(const std::vector<std::string> &recorders, std::size_t count,
+    /// Takes the oldest ones, as many at most.
+    std::vector<nvdebug::base::Mark> take(std::size_t count);
+    void send_to(const std::vector<std::string> &recorders,
+                 const std::vector<nvdebug::base::Mark> &marks,
                  std::chrono::steady_clock::time_point deadline);
 
     const Warn warn_;
     const Clock clock_;
+    std::mutex lock_; ///< of what follows, up to earned_until_
     std::vector<nvdebug::base::Mark> waiting_;
     std::map<std::uint32_t, std::uint64_t> left_out_; ///< by GPU
     std::uint64_t earned_until_ = 0; ///< marks are counted as one each interval_ns up to then

@@ -71,6 +71,12 @@ void Metrics::add(const Report &report) {
     gpu.epochs++;
 }
 
+void Metrics::set_up(std::uint32_t gpu, bool is_up) {
+    up_[gpu] = is_up;
+    if (!is_up)
+        gpus_.erase(gpu);
+}
+
 std::string Metrics::text() const {
     using Value = std::optional<double>;
     std::string all;
@@ -93,6 +99,10 @@ std::string Metrics::text() const {
                                    *found);
             all += metric.text();
         };
+    Metric up("up", "gauge", "1: goals are kept on the GPU; 0: it is left out and tried again.");
+    for (const auto &[number, is_up] : up_)
+        up.add(fmt::format("gpu=\"{}\"", number), is_up ? 1 : 0);
+    all += up.text();
     of_gpus("epochs_total", "counter", "Epochs that have ended.",
             [](const OfGpu &gpu) { return static_cast<double>(gpu.epochs); });
     of_gpus("lost_switches_total", "counter", "Context switches that the driver did not record.",
@@ -192,7 +202,7 @@ std::string Metrics::text() const {
 
 Outcome<void> Metrics::write(const std::string &path) const {
     const auto failed_to = [&](const char *what, int error) {
-        return fail(failed,
+        return fail(exit_of(error),
                     fmt::format("metrics cannot be {} {}: {}; name a file in a folder that "
                                 "may be written, with --metrics",
                                 what, nvdebug::base::printable(path), std::strerror(error)));

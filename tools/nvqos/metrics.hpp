@@ -17,6 +17,8 @@ class Metrics {
   public:
     /// The epoch that has ended on a GPU.
     void add(const Report &report);
+    /// Are goals kept on that GPU now? Of one that is left out there is nothing else.
+    void set_up(std::uint32_t gpu, bool is_up);
     /// Other goals: what was counted for the old ones goes.
     void clear() { gpus_.clear(); }
     /// In Prometheus' text format; counters are since the goals began.
@@ -40,6 +42,7 @@ class Metrics {
         std::uint64_t epochs = 0;
     };
     std::map<std::uint32_t, OfGpu> gpus_;
+    std::map<std::uint32_t, bool> up_;
 };
 
 } // namespace nvqos

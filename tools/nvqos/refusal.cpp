@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "refusal.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "lib/base/printable.hpp"
@@ -59,6 +60,25 @@ std::string refusal_of(const qos::Conflict &conflict, const Asked &asked) {
                            qos::milliseconds(2 * qos::Costs().pause),
                            qos::milliseconds(conflict.possible));
     }
+}
+
+std::vector<std::string> refusals_of(const Asked &asked, std::vector<qos::Entrant> entrants) {
+    for (std::size_t n = 0; n < asked.tenants.size(); n++)
+        entrants[n].tsgs = std::max<std::int64_t>(entrants[n].tsgs, 1);
+    if (entrants.back().tsgs == 0)
+        entrants.pop_back();
+    std::vector<std::string> sentences;
+    for (const qos::Conflict &conflict : qos::conflicts(entrants, asked.settings))
+        sentences.push_back(refusal_of(conflict, asked));
+    return sentences;
+}
+
+std::vector<std::string> refusals_of(const Asked &asked) {
+    std::vector<qos::Entrant> entrants;
+    for (const Tenant &tenant : asked.tenants)
+        entrants.push_back({tenant.goal, 1});
+    entrants.push_back({asked.others, 0});
+    return refusals_of(asked, std::move(entrants));
 }
 
 } // namespace nvqos

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "goals.hpp"
 #include "lib/qos/admission.hpp"
@@ -11,5 +12,11 @@ namespace nvqos {
 
 /// With the numbers, the tenants, and what to ask for instead.
 std::string refusal_of(const qos::Conflict &conflict, const Asked &asked);
+/// A sentence for each goal that cannot be kept beside the others.
+/// @param entrants as Governor::entrants(), of the same goals; tenants without a task are promised
+/// their part as well
+std::vector<std::string> refusals_of(const Asked &asked, std::vector<qos::Entrant> entrants);
+/// The same where each tenant has one task, and no others are there.
+std::vector<std::string> refusals_of(const Asked &asked);
 
 } // namespace nvqos

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
+#include <utility>
 
 #include "lib/base/marks.hpp"
 #include "lib/base/task_name.hpp"
@@ -101,22 +103,37 @@ const Held *Registry::find(const std::string &name) const {
     return found == all_.end() ? nullptr : &*found;
 }
 
-void Registry::set_elsewhere(const std::string &name) {
-    const auto found = std::ranges::find(all_, name, &Held::name);
-    if (found != all_.end())
-        found->is_elsewhere = true;
+const Held *Registry::note_elsewhere(const std::shared_ptr<Family> &family) {
+    const auto found = std::ranges::find(all_, family, &Held::family);
+    if (found == all_.end())
+        return nullptr;
+    found->is_elsewhere = true;
+    return &*found;
 }
 
-void Registry::look(Ns now) {
-    const bool any =
-        std::ranges::any_of(all_, [](const Held &held) { return !held.family->members().empty(); });
-    if (!any || now < next_look_)
-        return;
-    const Ns begin = monotonic_now();
-    const auto processes = nvdebug::base::all_processes();
-    for (const Held &held : all_)
-        held.family->look(processes);
-    next_look_ = now + std::max(shortest_pause, pauses * (monotonic_now() - begin));
+bool Registry::look(Ns now) {
+    if (looking_.valid() &&
+        looking_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
+        const Ns took = looking_.get();
+        // One that was asked for meanwhile is due.
+        if (next_look_ > now)
+            next_look_ = now + std::max(shortest_pause, pauses * took);
+    }
+    std::uint64_t found = 0;
+    std::vector<std::shared_ptr<Family>> families;
+    for (const Held &held : all_) {
+        found += held.family->found();
+        families.push_back(held.family);
+    }
+    if (!all_.empty() && !looking_.valid() && now >= next_look_) {
+        next_look_ = std::numeric_limits<Ns>::max();
+        looking_ = std::async(std::launch::async, [families = std::move(families)] {
+            const Ns began = monotonic_now();
+            look_for_descendants(families);
+            return monotonic_now() - began;
+        });
+    }
+    return std::exchange(found_, found) != found;
 }
 
 } // namespace nvqos

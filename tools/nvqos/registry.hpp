@@ -2,6 +2,7 @@
 /// @file The tenants that were asked for over the socket.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,15 +42,19 @@ class Registry {
     /// nullptr: there is none.
     const Held *find(const std::string &name) const;
     const std::vector<Held> &all() const { return all_; }
-    /// Notes Held::is_elsewhere.
-    void set_elsewhere(const std::string &name);
+    /// Notes Held::is_elsewhere of the tenant with the family, and returns it; nullptr: there is
+    /// none.
+    const Held *note_elsewhere(const std::shared_ptr<Family> &family);
 
-    /// Looks for processes that descend from those of tenants, where that is due.
-    void look(qos::Ns now);
+    /// Looks for processes that descend from those of tenants, where that is due, in another
+    /// thread. Returns whether any were found since the last call, also by others.
+    bool look(qos::Ns now);
 
   private:
     std::vector<Held> all_; ///< the oldest first
     qos::Ns next_look_ = 0;
+    std::future<qos::Ns> looking_; ///< how long it took
+    std::uint64_t found_ = 0;      ///< Family::found() of all
 };
 
 } // namespace nvqos

@@ -8,14 +8,18 @@
 #include <cstring>
 #include <ctime>
 #include <fmt/format.h>
+#include <map>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include <utility>
 
 #include "command_line.hpp"
 #include "desk.hpp"
 #include "gpus.hpp"
 #include "lib/base/ending_signals.hpp"
+#include "lib/base/inherited.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/task_name.hpp"
 #include "metrics.hpp"
@@ -66,7 +70,26 @@ std::string sentence_on_nobody(const Tenant &tenant) {
     return sentence;
 }
 
-/// Keeps goals on all GPUs until a signal, the end of --for, or a failure.
+/// Wakes the thread that waits for signals and requests. It may outlive the session: of a thread
+/// that the driver does not answer.
+class Bell {
+  public:
+    Bell() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+    Bell(const Bell &) = delete;
+    Bell &operator=(const Bell &) = delete;
+    ~Bell() { ::close(descriptor_); }
+    void ring() const { static_cast<void>(::eventfd_write(descriptor_, 1)); }
+    void answer() const {
+        eventfd_t rings = 0;
+        static_cast<void>(::eventfd_read(descriptor_, &rings));
+    }
+    int descriptor() const { return descriptor_; }
+
+  private:
+    const int descriptor_;
+};
+
+/// Keeps goals on all GPUs until a signal or the end of --for.
 class Session {
   public:
     explicit Session(Invocation invocation)
@@ -75,25 +98,23 @@ class Session {
     Session &operator=(const Session &) = delete;
     /// What is over must not look as if it went on.
     ~Session() {
-        // All GPUs' tasks, before one of them is waited for.
-        for (const auto &warden : wardens_)
-            warden->let_go();
+        end_all();
         if (has_metrics_)
             ::unlink(invocation_.metrics->c_str());
         if (signals_ >= 0)
             ::close(signals_);
     }
 
-    Outcome<void> start(const nvdebug::Tree &tree) {
-        const auto gpus = nvdebug::gpus(tree);
-        if (!gpus)
-            return fail(gpus.error());
-        if (gpus->empty())
-            return fail(failed, "NVIDIA's driver has no GPU here");
-        const auto meant = numbers_of(invocation_.asked.gpus, *gpus, driver_folder());
-        if (!meant)
-            return tl::unexpected(meant.error());
-        const std::vector<std::uint32_t> &wanted = *meant;
+    Outcome<void> start(const Open &open) {
+        const auto listed = list_gpus(open);
+        if (!listed)
+            return tl::unexpected(listed.error());
+        const std::size_t count = *listed;
+        const auto found =
+            find_numbers(invocation_.asked.gpus, count, open, GpuThread::Options().longest_step);
+        if (!found)
+            return tl::unexpected(found.error());
+        const std::vector<std::uint32_t> &wanted = *found;
         const sigset_t set = signals(invocation_);
         signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
         if (signals_ < 0)
@@ -105,40 +126,11 @@ class Session {
                 return tl::unexpected(std::move(socket).error());
             socket_ = std::move(*socket);
         }
-        // If this program is suspended for three epochs, tasks get back what they had.
-        const auto patience =
-            std::max<Ns>(qos::second, 3 * invocation_.asked.settings.epoch) / qos::ms;
-        for (const nvdebug::Gpu &gpu : *gpus) {
-            if (!wanted.empty() && std::ranges::find(wanted, gpu.index()) == wanted.end())
-                continue;
-            auto warden = Warden::start(gpu, invocation_.asked,
-                                        {.dry_run = invocation_.dry_run,
-                                         .patience = std::chrono::milliseconds(patience),
-                                         .marks = invocation_.dry_run ? nullptr : &marks_},
-                                        warn);
-            if (!warden)
-                return tl::unexpected(
-                    Failure{warden.error().exit,
-                            fmt::format("gpu{}: {}", gpu.index(), warden.error().sentence)});
-            wardens_.push_back(std::move(*warden));
-        }
-        for (std::size_t n = 0; n < invocation_.asked.tenants.size(); n++)
-            if (std::ranges::none_of(wardens_,
-                                     [&](const auto &one) { return one->has_tasks_of(n); })) {
-                const Tenant &tenant = invocation_.asked.tenants[n];
-                if (tenant.who.pid)
-                    return fail(
-                        failed,
-                        fmt::format(
-                            "process {} has no GPU context; 'nvdebugctl task list' lists those "
-                            "that have one",
-                            *tenant.who.pid));
-                warn(sentence_on_nobody(tenant));
-            }
-        for (const Tenant &tenant : invocation_.asked.tenants)
-            if (!tenant.note.empty())
-                warn(tenant.note);
-        return {};
+        for (std::uint32_t number = 0; number < count; number++)
+            if (wanted.empty() || std::ranges::find(wanted, number) != wanted.end())
+                gpus_.push_back(std::make_unique<GpuThread>(number, count, open, invocation_.asked,
+                                                            options(), warn));
+        return wait_for_starts();
     }
 
     Outcome<Exit> keep() {
@@ -146,43 +138,33 @@ class Session {
             return show_plan();
         if (auto written = write_metrics(); !written)
             return tl::unexpected(written.error());
+        for (const auto &gpu : gpus_)
+            gpu->go();
         const Ns begin = monotonic_now();
         Ns printed = begin;
-        std::vector<Report> last(wardens_.size());
-        std::vector<bool> has(wardens_.size());
         for (;;) {
-            Ns wait = qos::second;
-            for (std::size_t n = 0; n < wardens_.size(); n++) {
-                auto report = wardens_[n]->step();
-                if (!report)
-                    return tl::unexpected(Failure{
-                        report.error().exit, fmt::format("gpu{}: {}", wardens_[n]->gpu().index(),
-                                                         report.error().sentence)});
-                if (*report) {
-                    if (auto written = print_line(**report); !written)
-                        return tl::unexpected(written.error());
-                    metrics_.add(**report);
-                    last[n] = std::move(**report);
-                    has[n] = true;
-                }
-                wait = std::min(wait, wardens_[n]->wait());
+            for (const auto &gpu : gpus_) {
+                for (Report &report : gpu->take_reports())
+                    take(std::move(report));
+                gpu->watch();
+                if (!gpu->is_up())
+                    last_.erase(gpu->index());
             }
-            marks_.send();
+            marks_->send();
             const Ns now = monotonic_now();
-            if (now - tended_ >= invocation_.asked.settings.epoch) {
+            const Ns epoch = invocation_.asked.settings.epoch;
+            if (now - tended_ >= epoch) {
                 desk_.tend(now);
                 tended_ = now;
             }
-            if (now - printed >= invocation_.interval && std::ranges::count(has, false) == 0) {
-                if (auto shown = show(last); !shown)
-                    return tl::unexpected(shown.error());
+            if (now - printed >= invocation_.interval && have_all_reported()) {
+                show();
                 printed = now;
             }
             if (now - metrics_at_ >= qos::second)
-                if (auto written = write_metrics(); !written && !has_warned_) {
-                    warn(written.error().sentence + "; goals are kept on");
-                    has_warned_ = true;
-                }
+                if (auto written = write_metrics(); !written)
+                    warn_once(has_warned_of_metrics_, written.error().sentence);
+            Ns wait = std::min(qos::second, std::max<Ns>(0, tended_ + epoch - now));
             if (invocation_.length) {
                 if (now - begin >= *invocation_.length)
                     return end();
@@ -197,15 +179,110 @@ class Session {
     }
 
   private:
+    static Outcome<std::size_t> list_gpus(const Open &open) {
+        const auto tree = open();
+        if (!tree) {
+            // Without the driver there is nothing that could be waited for.
+            const auto failure = fail(tree.error());
+            return tree.error().code == nvdebug::ErrorCode::not_found
+                       ? fail(not_supported, tree.error().sentence)
+                       : failure;
+        }
+        const auto gpus = nvdebug::gpus(*tree);
+        if (!gpus)
+            return fail(gpus.error());
+        if (gpus->empty())
+            return fail(not_supported, "NVIDIA's driver has no GPU here");
+        return gpus->size();
+    }
+
+    GpuThread::Options options() {
+        // If this program is suspended for three epochs, tasks get back what they had.
+        const auto patience =
+            std::max<Ns>(qos::second, 3 * invocation_.asked.settings.epoch) / qos::ms;
+        GpuThread::Options made;
+        made.warden.dry_run = invocation_.dry_run;
+        made.warden.patience = std::chrono::milliseconds(patience);
+        if (!invocation_.dry_run)
+            made.marks = marks_;
+        made.wake = [bell = bell_] { bell->ring(); };
+        return made;
+    }
+
+    /// Nothing is changed so far, so that what is refused on one GPU is refused on all.
+    Outcome<void> wait_for_starts() {
+        const auto until = std::chrono::steady_clock::now() + GpuThread::Options().longest_step;
+        for (const auto &gpu : gpus_)
+            static_cast<void>(gpu->wait_for_start(until));
+        std::optional<Failure> never; // why goals can be kept on no GPU, ever
+        bool may_come = false;
+        for (const auto &gpu : gpus_) {
+            const auto why = gpu->why_out();
+            const Failure failure =
+                why ? Failure{why->exit, fmt::format("gpu{}: {}", gpu->index(), why->sentence),
+                              why->ends_all}
+                    : Failure{done, ""};
+            if (failure.ends_all)
+                return tl::unexpected(failure);
+            if (failure.exit == not_supported || failure.exit == refused)
+                never = never.value_or(failure);
+            else
+                may_come = true;
+        }
+        if (!may_come && never)
+            return tl::unexpected(*never);
+        return look_for_tasks();
+    }
+
+    /// Warns of tenants without a task. A process that is named has one, or is on a GPU that is
+    /// left out.
+    Outcome<void> look_for_tasks() const {
+        const auto &tenants = invocation_.asked.tenants;
+        std::vector<bool> has(tenants.size());
+        bool all_told = true;
+        for (const auto &gpu : gpus_) {
+            const auto on_gpu = gpu->has_tasks();
+            all_told = all_told && on_gpu;
+            for (std::size_t n = 0; on_gpu && n < has.size(); n++)
+                has[n] = has[n] || (*on_gpu)[n];
+        }
+        for (std::size_t n = 0; n < tenants.size(); n++) {
+            if (has[n])
+                continue;
+            if (tenants[n].who.pid && all_told)
+                return fail(bad_usage, fmt::format("process {} has no GPU context; 'nvdebugctl "
+                                                   "task list' lists those that have one",
+                                                   *tenants[n].who.pid));
+            warn(sentence_on_nobody(tenants[n]));
+        }
+        for (const Tenant &tenant : tenants)
+            if (!tenant.note.empty())
+                warn(tenant.note);
+        return {};
+    }
+
+    void take(Report report) {
+        print_line(report);
+        metrics_.add(report);
+        last_[report.gpu] = std::move(report);
+    }
+
+    bool have_all_reported() const {
+        return !last_.empty() && std::ranges::all_of(gpus_, [&](const auto &gpu) {
+            return !gpu->is_up() || last_.contains(gpu->index());
+        });
+    }
+
     /// The signal that came within the time; 0: none. Requests are answered meanwhile.
     int wait_for(Ns ns, Ns now) {
-        std::vector<pollfd> awaited{{signals_, POLLIN, 0}};
+        std::vector<pollfd> awaited{{signals_, POLLIN, 0}, {bell_->descriptor(), POLLIN, 0}};
         if (socket_) {
-            socket_->add_to(awaited);
+            socket_->add_to(awaited, now);
             ns = std::min(ns, socket_->wait(now));
         }
         const timespec time{ns / qos::second, ns % qos::second};
         static_cast<void>(::ppoll(awaited.data(), awaited.size(), &time, nullptr));
+        bell_->answer();
         signalfd_siginfo signal{};
         if (::read(signals_, &signal, sizeof(signal)) == sizeof(signal))
             return static_cast<int>(signal.ssi_signo);
@@ -220,16 +297,15 @@ class Session {
         auto asked = goals_of(invocation_);
         if (asked && asked->gpus != invocation_.asked.gpus)
             warn("SIGHUP does not change the GPUs: end nvqos and start it with the new list");
-        for (const auto &warden : wardens_) {
-            const auto set = asked
-                                 ? warden->set_goals(desk_.goals_on(warden->gpu().index(), *asked))
-                                 : tl::unexpected(asked.error());
+        for (const auto &gpu : gpus_) {
+            const auto set = asked ? gpu->set_goals(desk_.goals_on(gpu->index(), *asked))
+                                   : tl::unexpected(asked.error());
             if (!set) {
                 warn(set.error().sentence + "; the goals stay as they were");
                 // All GPUs have the same goals.
-                for (const auto &other : wardens_)
+                for (const auto &other : gpus_)
                     if (asked)
-                        other->put_goals(desk_.goals_on(other->gpu().index(), invocation_.asked));
+                        other->put_goals(desk_.goals_on(other->index(), invocation_.asked));
                 return;
             }
         }
@@ -242,27 +318,42 @@ class Session {
         metrics_at_ = monotonic_now();
         if (!invocation_.metrics)
             return {};
+        for (const auto &gpu : gpus_)
+            metrics_.set_up(gpu->index(), gpu->is_up());
         auto written = metrics_.write(*invocation_.metrics);
         has_metrics_ = has_metrics_ || written;
         return written;
     }
 
+    static void warn_once(bool &has_warned, const std::string &sentence) {
+        if (!std::exchange(has_warned, true))
+            warn(sentence + "; goals are kept on");
+    }
+
+    /// Goals are kept though nobody can read what is printed.
+    void print_on(const std::string &text) {
+        if (auto written = write(text); !written)
+            warn_once(has_warned_of_stdout_, written.error().sentence);
+    }
+
     /// Prints a line of JSON with --json.
-    Outcome<void> print_line(const Report &report) {
+    void print_line(const Report &report) {
         if (!invocation_.json)
-            return {};
-        if (!is_stdout_ready()) {
+            return;
+        if (is_stdout_ready())
+            print_on(json_line(report, invocation_.asked.settings, utc_now(), left_out_));
+        else
             left_out_++;
-            return {};
-        }
-        return write(json_line(report, invocation_.asked.settings, utc_now(), left_out_));
     }
 
     /// Prints the table, unless --json or --quiet is given.
-    Outcome<void> show(const std::vector<Report> &reports) {
+    void show() {
         if (invocation_.json || invocation_.quiet || !is_stdout_ready())
-            return {};
+            return;
         const qos::Settings &settings = invocation_.asked.settings;
+        std::vector<Report> reports;
+        for (const auto &[gpu, report] : last_)
+            reports.push_back(report);
         std::string text = is_terminal_ ? "\033[H\033[J" : "";
         text += fmt::format("{}  {}, epochs of {:g} ms\n", utc_now(), text_of(settings.scheme),
                             static_cast<double>(settings.epoch) / static_cast<double>(qos::ms));
@@ -271,56 +362,84 @@ class Session {
             if (report.epoch.overcommitted)
                 text += fmt::format("gpu{}: promised parts do not fit any more, and each is cut\n",
                                     report.gpu);
-        return write(text + (is_terminal_ ? "Ctrl-C: end, and everything is as before\n" : "\n"));
+        for (const auto &gpu : gpus_)
+            if (const auto why = gpu->why_out())
+                text += fmt::format("gpu{}: left out: {}\n", gpu->index(), why->sentence);
+        print_on(text + (is_terminal_ ? "Ctrl-C: end, and everything is as before\n" : "\n"));
     }
 
     Outcome<Exit> show_plan() {
         std::vector<Report> plans;
-        for (const auto &warden : wardens_)
-            plans.push_back(warden->plan());
-        if (invocation_.json) {
-            for (const Report &plan : plans)
-                if (auto written = write(json_line(plan, invocation_.asked.settings, utc_now(), 0));
-                    !written)
-                    return tl::unexpected(written.error());
-        } else if (auto shown = write(table_of(plans) + "dry run: nothing was changed\n"); !shown) {
-            return tl::unexpected(shown.error());
+        Exit status = done;
+        for (const auto &gpu : gpus_) {
+            if (auto plan = gpu->plan()) {
+                plans.push_back(std::move(*plan));
+                continue;
+            }
+            const auto why = gpu->why_out();
+            warn(fmt::format("gpu{}: {}; the GPU is left out", gpu->index(),
+                             why ? why->sentence : "the driver does not answer"));
+            status = partial;
         }
-        return done;
+        if (plans.empty())
+            status = failed;
+        std::string text;
+        for (const Report &plan : plans)
+            text +=
+                invocation_.json ? json_line(plan, invocation_.asked.settings, utc_now(), 0) : "";
+        if (!invocation_.json)
+            text = table_of(plans) + "dry run: nothing was changed\n";
+        return write(text).map([&] { return status; });
+    }
+
+    /// Restores all tasks, those of all GPUs before one of them is waited for.
+    void end_all() {
+        for (const auto &gpu : gpus_)
+            gpu->begin_end();
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+        for (const auto &gpu : gpus_)
+            if (!gpu->end(until))
+                warn(fmt::format("gpu{}: the driver does not answer; the keepers of its tasks "
+                                 "restore them",
+                                 gpu->index()));
     }
 
     Outcome<Exit> end() {
-        std::uint64_t violations = 0;
-        for (const auto &warden : wardens_)
-            violations += warden->violations();
-        std::string waits;
-        for (const auto &warden : wardens_)
-            for (const std::string &sentence : warden->waits())
-                waits += sentence + "\n";
-        // Restores all tasks before the last lines are printed; requests are answered no longer.
+        // Requests are answered no longer.
         socket_.reset();
-        wardens_.clear();
+        end_all();
+        std::uint64_t violations = 0;
+        std::string waits;
+        bool was_out = false, was_kept = false;
+        for (const auto &gpu : gpus_) {
+            violations += gpu->violations();
+            for (const std::string &sentence : gpu->waits())
+                waits += sentence + "\n";
+            was_out = was_out || gpu->was_out();
+            was_kept = was_kept || gpu->was_up();
+        }
+        gpus_.clear();
         if (!invocation_.json && !invocation_.quiet && is_stdout_ready())
-            if (auto written = write(waits); !written)
-                return tl::unexpected(written.error());
-        if (!violations)
-            return done;
-        warn(fmt::format("goals were not kept at the end of {} epochs", violations));
-        return not_kept;
+            print_on(waits);
+        if (violations)
+            warn(fmt::format("goals were not kept at the end of {} epochs", violations));
+        return !was_kept ? failed : violations || was_out ? partial : done;
     }
 
     Invocation invocation_;
     const bool is_terminal_;
+    const std::shared_ptr<const Bell> bell_ = std::make_shared<Bell>();
     std::uint64_t left_out_ = 0; ///< lines that were not printed
     Metrics metrics_;
     Ns metrics_at_ = 0;
-    bool has_metrics_ = false, has_warned_ = false;
+    bool has_metrics_ = false, has_warned_of_metrics_ = false, has_warned_of_stdout_ = false;
     int signals_ = -1;
     std::unique_ptr<Socket> socket_;
     Ns tended_ = 0;
-    Marks marks_{warn};
-    Desk::Wardens wardens_;
-    Desk desk_{wardens_, invocation_.asked, warn};
+    const std::shared_ptr<Marks> marks_ = std::make_shared<Marks>(warn);
+    std::map<std::uint32_t, Report> last_; ///< by GPU, of those on which goals are kept
+    Desk::Gpus gpus_;
+    Desk desk_{gpus_, invocation_.asked, warn};
 };
 
 Outcome<Exit> perform(const std::vector<std::string> &words, const Open &open) {
@@ -346,14 +465,15 @@ Outcome<Exit> perform(const std::vector<std::string> &words, const Open &open) {
     }
     if (invocation->what == Invocation::What::hold_container)
         return hold_container(container).map([] { return done; });
-    const auto tree = open();
-    if (!tree)
-        return fail(tree.error());
+    if (invocation->metrics && !invocation->metrics->ends_with(".prom"))
+        warn("--metrics " + nvdebug::base::printable(*invocation->metrics) +
+             ": node_exporter reads only files that end with .prom; use such a name for it");
+    nvdebug::base::raise_file_limit();
     // Blocked before anything is changed, so that no signal ends the program halfway.
     const sigset_t set = signals(*invocation);
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     Session session(std::move(*invocation));
-    if (auto started = session.start(*tree); !started)
+    if (auto started = session.start(open); !started)
         return tl::unexpected(started.error());
     return session.keep();
 }

@@ -23,8 +23,8 @@ using nvdebug::base::printable;
 using qos::Ns;
 
 tl::unexpected<Failure> cannot(const std::string &what, const std::string &path) {
-    return fail(failed, fmt::format("{} cannot be {}: {}", printable(path), what,
-                                    ::strerrordesc_np(errno)));
+    return fail(exit_of(errno), fmt::format("{} cannot be {}: {}", printable(path), what,
+                                            ::strerrordesc_np(errno)));
 }
 
 std::string folder_of(const std::string &path) {
@@ -46,11 +46,11 @@ Outcome<void> make_folder(const std::string &folder) {
     if (::stat(folder.c_str(), &about))
         return cannot("looked at", folder);
     if (!S_ISDIR(about.st_mode))
-        return fail(failed, printable(folder) + " is no folder");
+        return fail(refused, printable(folder) + " is no folder");
     if (about.st_mode & (S_IWGRP | S_IWOTH) || (about.st_uid != 0 && about.st_uid != ::geteuid()))
-        return fail(failed, fmt::format("others than root may write to {}, and could put another "
-                                        "socket there: choose a folder of root's",
-                                        printable(folder)));
+        return fail(refused, fmt::format("others than root may write to {}, and could put another "
+                                         "socket there: choose a folder of root's",
+                                         printable(folder)));
     return {};
 }
 
@@ -96,9 +96,9 @@ Outcome<void> Socket::bind() {
     if (lock_ < 0)
         return cannot("opened", lock);
     const auto taken = [&] {
-        return fail(failed, fmt::format("another nvqos answers at {}: end it first, or choose "
-                                        "another path with --socket=PATH",
-                                        printable(path_)));
+        return fail(refused, fmt::format("another nvqos answers at {}: end it first, or choose "
+                                         "another path with --socket=PATH",
+                                         printable(path_)));
     };
     if (::flock(lock_, LOCK_EX | LOCK_NB))
         return errno == EWOULDBLOCK ? taken() : cannot("locked", lock);
@@ -109,9 +109,9 @@ Outcome<void> Socket::bind() {
     const auto *const at = reinterpret_cast<const sockaddr *>(&*address);
     if (::lstat(path_.c_str(), &about) == 0) {
         if (!S_ISSOCK(about.st_mode))
-            return fail(failed, fmt::format("{} is no socket, so that it is not replaced: remove "
-                                            "it, or choose another path with --socket=PATH",
-                                            printable(path_)));
+            return fail(refused, fmt::format("{} is no socket, so that it is not replaced: remove "
+                                             "it, or choose another path with --socket=PATH",
+                                             printable(path_)));
         const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         const bool answers = ::connect(probe, at, sizeof(*address)) == 0 || errno == EAGAIN;
         ::close(probe);
@@ -141,15 +141,16 @@ Socket::~Socket() {
         ::close(lock_);
 }
 
-void Socket::add_to(std::vector<pollfd> &awaited) const {
-    awaited.push_back({listening_, POLLIN, 0});
+void Socket::add_to(std::vector<pollfd> &awaited, Ns now) const {
+    if (now >= rests_until_)
+        awaited.push_back({listening_, POLLIN, 0});
     for (const Client &client : clients_)
         awaited.push_back(
             {client.descriptor, static_cast<short>(client.out.empty() ? POLLIN : POLLOUT), 0});
 }
 
 Ns Socket::wait(Ns now) const {
-    Ns until = now + longest_idle;
+    Ns until = now < rests_until_ ? rests_until_ : now + longest_idle;
     for (const Client &client : clients_)
         until = std::min(until, client.in.find('\n') != std::string::npos && client.out.empty()
                                     ? now
@@ -161,8 +162,13 @@ void Socket::let_in(Ns now) {
     for (std::size_t n = 0; n < most_clients; n++) {
         const int descriptor =
             ::accept4(listening_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (descriptor < 0)
-            return; // none any more, or none that can be had now
+        if (descriptor < 0) {
+            // Of these the next one may be well: it was none any more, or a signal came.
+            constexpr int none[] = {EAGAIN, EINTR, ECONNABORTED};
+            if (std::ranges::find(none, errno) == std::end(none))
+                rests_until_ = now + rest;
+            return;
+        }
         if (!is_of(peer_, descriptor)) {
             constexpr std::string_view refusal = "error requests are taken from root alone\n";
             static_cast<void>(::send(descriptor, refusal.data(), refusal.size(), MSG_NOSIGNAL));
@@ -219,7 +225,8 @@ bool Socket::serve(Client &client, Ns now, const Answer &answer) const {
 }
 
 void Socket::serve(Ns now, const Answer &answer) {
-    let_in(now);
+    if (now >= rests_until_)
+        let_in(now);
     for (auto client = clients_.begin(); client != clients_.end();) {
         if (serve(*client, now, answer)) {
             ++client;

@@ -28,6 +28,8 @@ class Socket {
     static constexpr std::size_t most_clients = 64;
     /// For the rest of a line, and to take an answer; and without any request.
     static constexpr qos::Ns patience = 5 * qos::second, longest_idle = 60 * qos::second;
+    /// After a connection that could not be taken: it is still there, and would end each wait.
+    static constexpr qos::Ns rest = qos::second;
 
     /// The answer to a line, both without a newline.
     using Answer = std::function<std::string(const std::string &)>;
@@ -42,7 +44,7 @@ class Socket {
     Socket &operator=(const Socket &) = delete;
 
     /// What is waited for.
-    void add_to(std::vector<pollfd> &awaited) const;
+    void add_to(std::vector<pollfd> &awaited, qos::Ns now) const;
     /// How long to wait for that at most.
     qos::Ns wait(qos::Ns now) const;
     /// Does what can be done at once: at most one request of each client.
@@ -70,6 +72,8 @@ class Socket {
     int lock_ = -1, listening_ = -1;
     ino_t inode_ = 0;
     std::deque<Client> clients_; ///< the one that came first first
+    /// Until then no connection is taken: there were too few descriptors for one.
+    qos::Ns rests_until_ = 0;
 };
 
 } // namespace nvqos

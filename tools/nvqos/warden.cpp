@@ -9,6 +9,7 @@
 
 #include "lib/base/claim.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/runtime_folder.hpp"
 #include "refusal.hpp"
 
 namespace nvqos {
@@ -48,6 +49,12 @@ bool takes_timeslices(const Asked &asked) {
     });
 }
 
+/// Unlike a GPU that is not supported, this one may be as any other later.
+bool has_mig_on(const nvdebug::Info &info) {
+    const nvdebug::Feature *const lists = info.feature("runlist");
+    return lists && !lists->available && lists->reason.find("MIG is on") != std::string::npos;
+}
+
 /// Without any, tasks are left alone.
 bool asks_for_something(const Asked &asked) {
     return !asked.tenants.empty() || asked.others != qos::Goal();
@@ -56,16 +63,22 @@ bool asks_for_something(const Asked &asked) {
 } // namespace
 
 Warden::Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Warn warn)
-    : gpu_(std::move(gpu)), asked_(asked), options_(options), warn_(std::move(warn)),
-      sets_timeslices_(takes_timeslices(asked)), has_goals_(asks_for_something(asked)),
-      marks_(options.marks, gpu_.index()),
+    : gpu_(std::move(gpu)), number_(options.index.value_or(gpu_.index())), asked_(asked),
+      options_(options), warn_(std::move(warn)), sets_timeslices_(takes_timeslices(asked)),
+      has_goals_(asks_for_something(asked)), marks_(options.marks, number_),
       clock_(options.clock ? options.clock : GpuClock::Local(monotonic_raw)),
       violations_(asked.tenants.size() + 1), used_(asked.tenants.size() + 1),
-      since_(asked.tenants.size() + 1) {}
+      since_(asked.tenants.size() + 1) {
+    grow_trees();
+}
 
 Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &asked,
                                                const Options &options, Warn warn) {
     std::unique_ptr<Warden> warden(new Warden(std::move(gpu), asked, options, std::move(warn)));
+    const auto info = warden->gpu_.info();
+    if (info && has_mig_on(*info))
+        return fail(failed, "MIG is on, and goals are kept on whole GPUs: 'nvidia-smi -i N -mig 0' "
+                            "turns it off");
     auto reader = warden->gpu_.follow_switches();
     if (!reader)
         return fail(reader.error());
@@ -75,13 +88,14 @@ Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &as
             not_supported,
             "NVIDIA's driver counts processes as the host does, and this container has numbers "
             "of its own: run nvqos in the host's PID namespace (docker run --pid=host)");
-    const auto info = warden->gpu_.info();
-    warden->claim_ =
-        nvdebug::base::claim_shares("/run", info ? info->pci_address.value_or("") : "");
+    warden->claim_ = nvdebug::base::claim_shares(nvdebug::base::runtime_folder,
+                                                 info ? info->pci_address.value_or("") : "");
     if (!warden->claim_ && !options.dry_run)
-        return fail(failed, "another nvqos, or 'nvdebugctl task set --share', runs on this "
-                            "GPU: give all goals in one, "
-                            "or end it first");
+        return tl::unexpected(
+            Failure{refused,
+                    "another nvqos, or 'nvdebugctl task set --share', runs on this GPU: give all "
+                    "goals in one, or end it first",
+                    true});
     if (!options.dry_run)
         warden->launches_.emplace(info ? info->pci_address.value_or("") : "", options.patience);
     if (const auto engines = warden->gpu_.engines())
@@ -100,8 +114,12 @@ Outcome<std::unique_ptr<Warden>> Warden::start(nvdebug::Gpu gpu, const Asked &as
     warden->since_.assign(asked.tenants.size() + 1, warden->now_);
     warden->count_tsgs();
     warden->governor_->step(warden->now_);
-    if (const auto refused = warden->refusals(); !refused.empty())
-        return fail(failed, refused.front());
+    if (const auto refusals = warden->refusals(); !refusals.empty()) {
+        if (!options.takes_any_goals)
+            return tl::unexpected(Failure{refused, refusals.front(), true});
+        warden->warn_once(fmt::format("gpu{}: {}; each is cut until they fit", warden->number_,
+                                      refusals.front()));
+    }
     warden->marks_.set(asked);
     return warden;
 }
@@ -117,16 +135,7 @@ void Warden::let_go() {
 }
 
 std::vector<std::string> Warden::refusals() const {
-    std::vector<qos::Entrant> entrants = governor_->entrants();
-    // Tenants without a task are promised their part as well.
-    for (std::size_t n = 0; n < asked_.tenants.size(); n++)
-        entrants[n].tsgs = std::max<std::int64_t>(entrants[n].tsgs, 1);
-    if (entrants.back().tsgs == 0)
-        entrants.pop_back();
-    std::vector<std::string> sentences;
-    for (const qos::Conflict &conflict : qos::conflicts(entrants, asked_.settings))
-        sentences.push_back(refusal_of(conflict, asked_));
-    return sentences;
+    return refusals_of(asked_, governor_->entrants());
 }
 
 void Warden::warn_once(const std::string &sentence) {
@@ -303,16 +312,17 @@ Outcome<void> Warden::set_goals(const Asked &asked) {
     const auto violations = violations_;
     const std::uint64_t past = past_violations_;
     take_goals(asked);
-    const auto refused = refusals();
-    if (!refused.empty()) {
+    const auto refusals = this->refusals();
+    if (!refusals.empty()) {
         asked_ = before;
         governor_ = old;
         used_ = used;
         since_ = since;
         violations_ = violations;
         past_violations_ = past;
+        grow_trees();
         divide();
-        return fail(failed, refused.front());
+        return fail(refused, refusals.front());
     }
     put_levers();
     return {};
@@ -352,6 +362,7 @@ void Warden::take_goals(const Asked &asked) {
     else
         governor_.emplace(asked.settings, goals_of(asked), now_);
     asked_ = asked;
+    grow_trees();
     divide();
 }
 
@@ -373,12 +384,13 @@ void Warden::put_levers() {
     apply(now_);
 }
 
-std::optional<Use> Warden::use_of(const std::shared_ptr<Family> &family) const {
-    const auto at = std::ranges::find(asked_.tenants, family, &Tenant::family);
-    if (at == asked_.tenants.end())
-        return std::nullopt;
-    const auto n = static_cast<std::size_t>(at - asked_.tenants.begin());
-    return Use{now_ - since_[n], used_[n], governor_->waits(n)};
+std::vector<FamilyUse> Warden::uses() const {
+    std::vector<FamilyUse> all;
+    for (std::size_t n = 0; n < asked_.tenants.size(); n++)
+        if (asked_.tenants[n].family)
+            all.push_back(
+                {asked_.tenants[n].family, {now_ - since_[n], used_[n], governor_->waits(n)}});
+    return all;
 }
 
 // --- what is shown ---
@@ -391,7 +403,7 @@ std::uint64_t Warden::violations() const {
 }
 
 Report Warden::report(qos::EpochRecord epoch) const {
-    Report made{gpu_.index(), std::move(epoch), {}, lost_};
+    Report made{number_, std::move(epoch), {}, lost_};
     for (std::size_t n = 0; n < governor_->entrants().size(); n++) {
         const qos::Entrant &entrant = governor_->entrants()[n];
         made.tenants.push_back(
@@ -415,7 +427,7 @@ std::vector<std::string> Warden::waits() const {
             sentences.push_back(fmt::format(
                 "gpu{}: {}: of {} waits between turns 99 % took at most {:.3g} ms, the longest "
                 "{:.3g} ms",
-                gpu_.index(),
+                number_,
                 n < asked_.tenants.size() ? printable(asked_.tenants[n].name)
                                           : std::string("others"),
                 waits.count(), qos::milliseconds(*p99), qos::milliseconds(waits.longest())));

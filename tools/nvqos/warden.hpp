@@ -3,6 +3,7 @@
 /// qos::Governor decides, and limits launches beside a service.
 #pragma once
 
+#include <functional>
 #include <future>
 #include <limits>
 #include <map>
@@ -66,10 +67,18 @@ struct Use {
     qos::Waits waits = {}; ///< for its turns, while it had work
 };
 
+/// The same, by Tenant::family.
+struct FamilyUse {
+    std::shared_ptr<Family> family;
+    Use use;
+};
+
 class Warden {
   public:
     struct Options {
         bool dry_run = false;
+        /// Goals that cannot be kept together are a warning, and no failure.
+        bool takes_any_goals = false;
         std::chrono::milliseconds patience{1000}; ///< nvdebug::HoldOptions
         /// How often a hold is asked for at least; empty: four times within the patience.
         std::optional<std::chrono::milliseconds> beat = {};
@@ -78,6 +87,10 @@ class Warden {
         qos::Ns longest_unlooked = 60 * qos::second;
         GpuClock::Local clock = {}; ///< empty: CLOCK_MONOTONIC_RAW
         Marks *marks = nullptr;     ///< of its goals; it outlives the warden
+        /// All processes, read once in each search.
+        std::function<std::vector<nvdebug::base::ProcessState>()> processes =
+            nvdebug::base::all_processes;
+        std::optional<std::uint32_t> index = {}; ///< by which the GPU is named; empty: nvdebug's
         /// How tasks are searched for; deferred: in step() and start(), as they come to it.
         std::launch searches = std::launch::async | std::launch::deferred;
     };
@@ -107,10 +120,9 @@ class Warden {
     void put_goals(const Asked &asked);
     /// Finds out anew which task is which tenant's.
     void divide();
-    /// Of a tenant that has a family; none: it is not on this GPU.
-    std::optional<Use> use_of(const std::shared_ptr<Family> &family) const;
+    /// Of each tenant that has a family.
+    std::vector<FamilyUse> uses() const;
 
-    const nvdebug::Gpu &gpu() const { return gpu_; }
     /// Returns a sentence for each goal that cannot be kept.
     std::vector<std::string> refusals() const;
     /// Epochs of tenants in which a goal was not kept.
@@ -119,7 +131,8 @@ class Warden {
     Report plan() const;
     /// A sentence for each tenant with enough waits: what they took.
     std::vector<std::string> waits() const;
-    bool has_tasks_of(std::size_t tenant) const;
+    /// By tenant: has it tasks?
+    std::vector<bool> has_tasks() const;
     /// Does a process that the family knows use this GPU, as one of no tenant that is held?
     bool has_unheld_tasks_in(const Family &family) const;
 
@@ -138,6 +151,8 @@ class Warden {
         qos::Ns asked_at = 0;
         std::optional<qos::Ns> paused_since = {}; ///< when the driver had confirmed the pause
         bool recorded = false; ///< a switch of it was read, or show_on_record() has made one
+        bool has_page = false; ///< it was looked for
+        std::shared_ptr<nvtaskset::Page> page = nullptr; ///< Launcher::page
 
         void let_go() {
             holds.clear();
@@ -152,6 +167,13 @@ class Warden {
         std::vector<nvdebug::HeldChannel> held() const;
     };
 
+    /// What another thread has found.
+    struct Found {
+        nvdebug::Result<nvdebug::Owners> owners;
+        /// Launcher::page, of those that were not looked for before.
+        std::map<nvdebug::base::Birth, std::shared_ptr<nvtaskset::Page>> pages = {};
+    };
+
     Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Warn warn);
     Outcome<void> read_clock();
     Outcome<void> read();
@@ -164,6 +186,8 @@ class Warden {
     /// Of a search that is over. Returns whether turns were read.
     Outcome<bool> take_found();
     Outcome<void> find_tasks();
+    void grow_trees();
+    std::function<Found()> search() const;
     void take_owners(const nvdebug::Owners &owners);
     void take_holds(nvdebug::Result<nvdebug::TaskHolds> &holds);
     void lose(Task &task, const nvdebug::Error &error);
@@ -185,6 +209,7 @@ class Warden {
     Report report(qos::EpochRecord epoch) const;
 
     const nvdebug::Gpu gpu_;
+    const std::uint32_t number_; ///< Options::index
     Asked asked_;
     const Options options_;
     const Warn warn_;
@@ -221,7 +246,8 @@ class Warden {
     bool look_needed_ = true, has_mps_ = false;
     qos::Ns looked_at_ = 0; ///< when the last search for tasks began
     /// One at a time, in another thread. A search has all that it needs itself.
-    std::future<nvdebug::Result<nvdebug::Owners>> looking_;
+    std::future<Found> looking_;
+    Trees trees_; ///< of all-of: in the goals
     std::future<nvdebug::Result<nvdebug::TaskHolds>> holding_;
     std::vector<std::uint32_t> held_; ///< of holding_, in its order
 };

@@ -22,7 +22,7 @@ void Warden::keep_launches() {
     for (const auto &[pid, task] : tasks_)
         if (task.has_turns)
             launchers.push_back(
-                {&task.process, task.tenant, goal_of(task.tenant), *task.has_turns});
+                {&task.process, task.tenant, goal_of(task.tenant), *task.has_turns, task.page});
     launches_->keep(launchers, asked_.tpcs);
     for (const auto &[pid, task] : tasks_)
         if (!task.why_not.empty() && !launches_->paces(pid))
@@ -30,21 +30,20 @@ void Warden::keep_launches() {
     if (launches_->lacks_map())
         warn_once(fmt::format("gpu{}: TPCs are not divided, as none are known here: run 'nvtaskset "
                               "--list' once, with the same HOME as nvqos",
-                              gpu_.index()));
+                              number_));
     for (const Launcher &one : launchers)
         if (one.goal.p99 && !launches_->requests(one.tenant))
             warn_once(
                 fmt::format("gpu{}: whether requests of {} take more than {:g} ms is not seen: "
                             "start it with 'nvtaskset --prepare'",
-                            gpu_.index(), printable(asked_.tenants[one.tenant].name),
+                            number_, printable(asked_.tenants[one.tenant].name),
                             static_cast<double>(one.goal.p99) / static_cast<double>(qos::ms)));
     for (const Launcher &one : launchers)
         if (one.goal.aim == qos::Aim::best_effort && launches_->has_old_library(one.process->pid))
-            warn_once(
-                fmt::format("gpu{}: launches of {}[{}] are not limited: it has the library of an "
-                            "earlier nvtaskset; start it again",
-                            gpu_.index(), printable(one.process->command.value_or("process")),
-                            one.process->pid));
+            warn_once(fmt::format(
+                "gpu{}: launches of {}[{}] are not limited: it has the library of an "
+                "earlier nvtaskset; start it again",
+                number_, printable(one.process->command.value_or("process")), one.process->pid));
 }
 
 /// Speeds that are kept by launches are judged by them, and so are times of requests.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/base/printable.hpp"
+#include "lib/partition/tasks.hpp"
 #include "warden.hpp"
 
 namespace nvqos {
@@ -85,9 +86,9 @@ std::size_t Warden::tenant_of(const nvdebug::Process &process) const {
         const Selector &who = asked_.tenants[n].who;
         const auto meant = who.pid ? meant_.find(*who.pid) : meant_.end();
         // The pid of a process that has ended may have been reused.
-        if (meant != meant_.end() && process.started && meant->second != *process.started)
+        if (meant != meant_.end() && process.started != meant->second)
             continue;
-        if (fits(asked_.tenants[n], process))
+        if (fits(asked_.tenants[n], process, trees_))
             return n;
     }
     return asked_.tenants.size();
@@ -97,8 +98,8 @@ Warden::Task &Warden::task_of(std::uint32_t pid) {
     const auto [at, fresh] = tasks_.try_emplace(pid);
     Task &task = at->second;
     if (fresh) {
-        task.process = reader_->process(pid);
-        task.process.pid = pid;
+        // One read: what else there is about it, a search finds, which has no deadline.
+        task.process = {pid, {}, {}, {}, reader_->started(pid)};
         task.tenant = tenant_of(task.process);
         look_needed_ = look_needed_ || !passed_over_.contains(pid);
     }
@@ -127,9 +128,12 @@ void Warden::count_tsgs() {
         governor_->set_tsgs(n, turns[n]);
 }
 
-bool Warden::has_tasks_of(std::size_t tenant) const {
-    return std::ranges::any_of(tasks_,
-                               [&](const auto &one) { return one.second.tenant == tenant; });
+std::vector<bool> Warden::has_tasks() const {
+    std::vector<bool> has(asked_.tenants.size());
+    for (const auto &[pid, task] : tasks_)
+        if (task.tenant < has.size())
+            has[task.tenant] = true;
+    return has;
 }
 
 bool Warden::has_unheld_tasks_in(const Family &family) const {
@@ -137,7 +141,7 @@ bool Warden::has_unheld_tasks_in(const Family &family) const {
         const Task &task = one.second;
         const bool is_held =
             task.tenant < asked_.tenants.size() && asked_.tenants[task.tenant].family;
-        return !task.is_gone && !is_held && family.knows(task.process);
+        return !task.is_gone && !is_held && family.has(task.process);
     });
 }
 
@@ -150,7 +154,53 @@ bool Warden::is_searching() const {
 void Warden::look() {
     looked_at_ = now_;
     look_needed_ = false; // what comes from now on may not be found
-    looking_ = std::async(options_.searches, [gpu = gpu_] { return gpu.owners(); });
+    looking_ = std::async(options_.searches, search());
+}
+
+/// Of each all-of: in the goals. Which process has the number, the next search finds.
+void Warden::grow_trees() {
+    Trees wanted;
+    for (const Tenant &tenant : asked_.tenants)
+        if (const auto pid = tenant.who.all_of) {
+            const auto known = trees_.find(*pid);
+            look_needed_ = look_needed_ || known == trees_.end();
+            wanted[*pid] = known == trees_.end() ? std::make_shared<Family>() : known->second;
+        }
+    trees_ = std::move(wanted);
+}
+
+/// How long all of this takes, those decide who have processes: so no step does any of it.
+std::function<Warden::Found()> Warden::search() const {
+    std::vector<std::shared_ptr<Family>> families;
+    for (const Tenant &tenant : asked_.tenants)
+        if (tenant.family)
+            families.push_back(tenant.family);
+    for (const auto &[pid, tree] : trees_)
+        families.push_back(tree);
+    std::set<nvdebug::base::Birth> known;
+    for (const auto &[pid, task] : tasks_)
+        if (task.has_page && task.process.started)
+            known.insert({pid, *task.process.started});
+    return [gpu = gpu_, families = std::move(families), known = std::move(known), trees = trees_,
+            processes = options_.processes, wants_pages = launches_.has_value()] {
+        Found found{gpu.owners()};
+        if (!found.owners)
+            return found;
+        for (const auto &[pid, tree] : trees)
+            if (!tree->had_members())
+                if (const auto root = nvdebug::base::state_of(pid); root && !root->has_ended)
+                    tree->add(root->birth);
+        look_for_descendants(families, processes);
+        std::set<std::uint32_t> pids;
+        for (const nvdebug::OwnedChannel &channel : found.owners->channels)
+            pids.insert(channel.pid);
+        for (const nvdebug::Process &process : found.owners->processes)
+            if (const nvdebug::base::Birth birth{process.pid, process.started.value_or(0)};
+                wants_pages && pids.contains(process.pid) && !known.contains(birth))
+                found.pages[birth] =
+                    nvtaskset::page_of(static_cast<pid_t>(process.pid), nvtaskset::Access::change);
+        return found;
+    };
 }
 
 /// Holds tasks that were found, and looks for others when that is due.
@@ -158,7 +208,12 @@ void Warden::begin_search() {
     if (is_searching())
         return;
     std::vector<std::uint32_t> pids;
-    nvdebug::HoldOptions options{.runlist = runlist_, .patience = options_.patience};
+    nvdebug::HoldOptions options{
+        .runlist = runlist_,
+        .patience = options_.patience,
+        .report_left = [warn = warn_, index = number_](const std::string &left) {
+            warn(fmt::format("gpu{}: {}", index, left));
+        }};
     for (auto &[pid, task] : tasks_) {
         if (!std::exchange(task.is_to_be_held, false))
             continue;
@@ -188,15 +243,22 @@ void Warden::begin_search() {
 }
 
 Outcome<bool> Warden::take_found() {
-    if (const auto owners = result_of(looking_)) {
-        look_needed_ = look_needed_ || !*owners;
-        if (!*owners)
-            return owners->error().code == nvdebug::ErrorCode::gone ? fail(owners->error())
-                                                                    : Outcome<bool>(false);
+    if (const auto found = result_of(looking_)) {
+        const auto &owners = found->owners;
+        look_needed_ = look_needed_ || !owners;
+        if (!owners)
+            return owners.error().code == nvdebug::ErrorCode::gone ? fail(owners.error())
+                                                                   : Outcome<bool>(false);
         // Turns of tasks that have ended are still theirs.
         if (auto turns = governor_ ? read() : Outcome<void>(); !turns)
             return tl::unexpected(turns.error());
-        take_owners(**owners);
+        take_owners(*owners);
+        for (auto &[pid, task] : tasks_)
+            if (const auto page = found->pages.find({pid, task.process.started.value_or(0)});
+                page != found->pages.end()) {
+                task.has_page = true;
+                task.page = page->second;
+            }
         return true;
     }
     if (auto holds = result_of(holding_))
@@ -219,9 +281,8 @@ Outcome<void> Warden::find_tasks() {
 
 void Warden::take_owners(const nvdebug::Owners &owners) {
     if (owners.denied || owners.hidden)
-        warn_once(
-            fmt::format("gpu{}: there may be tasks that this user may not change; run it as root",
-                        gpu_.index()));
+        warn_once(fmt::format(
+            "gpu{}: there may be tasks that this user may not change; run it as root", number_));
     std::set<std::uint32_t> there;
     has_mps_ = false;
     for (const nvdebug::Process &process : owners.processes) {
@@ -242,8 +303,11 @@ void Warden::take_owners(const nvdebug::Owners &owners) {
             nvdebug::same_process(task.process, process) && task.process.pid == process.pid;
         task.process = process;
         task.tenant = tenant_of(process);
-        if (!same)
+        if (!same) {
             task.has_turns.reset();
+            task.has_page = false;
+            task.page.reset();
+        }
         if (same && task.channels == channels)
             continue;
         task.channels = std::move(channels);
@@ -270,11 +334,16 @@ void Warden::take_holds(nvdebug::Result<nvdebug::TaskHolds> &holds) {
         task.why_not.clear();
         if (!hold && hold.error().code == nvdebug::ErrorCode::not_found)
             lose(task, hold.error());
-        else if (!hold)
+        else if (!hold) {
             task.why_not =
                 fmt::format("gpu{}: {} cannot be changed, so that goals may not be kept: {}",
-                            gpu_.index(), name_of(task.process), hold.error().sentence);
-        else if (!(*hold)->channels().empty())
+                            number_, name_of(task.process), hold.error().sentence);
+            // A keeper still undoes what was changed before: it is held with a later look.
+            if (hold.error().code == nvdebug::ErrorCode::busy) {
+                task.channels.clear();
+                look_needed_ = true;
+            }
+        } else if (!(*hold)->channels().empty())
             task.holds.push_back(std::move(*hold));
         task.asked.reset(); // for what is held now, too
         task.has_turns = !task.holds.empty();
@@ -305,8 +374,7 @@ void Warden::lose(Task &task, const nvdebug::Error &error) {
     task.is_gone = error.code == nvdebug::ErrorCode::not_found;
     count_tsgs();
     if (!task.is_gone)
-        warn_once(
-            fmt::format("gpu{}: {}: {}", gpu_.index(), name_of(task.process), error.sentence));
+        warn_once(fmt::format("gpu{}: {}: {}", number_, name_of(task.process), error.sentence));
 }
 
 } // namespace nvqos

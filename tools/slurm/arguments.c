@@ -31,6 +31,30 @@ static unsigned long number_of(const char *text, unsigned long most)
 	return *end || number > most ? 0 : number;
 }
 
+/* "share,cap": names of options, without "gpu-"; "": none. */
+static bool read_allowed(struct arguments *arguments, const char *list)
+{
+	const char *at = list;
+
+	memset(arguments->allowed, 0, sizeof(arguments->allowed));
+	while (*list) {
+		size_t length = strcspn(at, ",");
+		int option = 0;
+
+		while (option < OPTIONS &&
+		       (strlen(option_short_name(option)) != length ||
+			strncmp(at, option_short_name(option), length) != 0))
+			option++;
+		if (option == OPTIONS)
+			return false;
+		arguments->allowed[option] = true;
+		if (!at[length])
+			break;
+		at += length + 1;
+	}
+	return true;
+}
+
 static bool read_word(struct arguments *arguments, const char *word)
 {
 	const char *value;
@@ -49,6 +73,8 @@ static bool read_word(struct arguments *arguments, const char *word)
 		arguments->service.timeout_ms =
 			1000 * (int)number_of(value, SECONDS_MOST);
 		return arguments->service.timeout_ms > 0;
+	} else if ((value = value_of(word, "allow"))) {
+		return read_allowed(arguments, value);
 	} else if ((value = value_of(word, "shards"))) {
 		arguments->shards = number_of(value, SHARDS_MOST);
 		return arguments->shards > 0;
@@ -65,14 +91,39 @@ bool arguments_read(struct arguments *arguments, int count, char *words[],
 		.service = {.path = "/run/nvdebug/nvqos.sock",
 			    .timeout_ms = 5000},
 		.nvtaskset = NVTASKSET,
+		/* with the others a job takes the GPU from those beside it */
+		.allowed = {[OPTION_SHARE] = true,
+			    [OPTION_CAP] = true,
+			    [OPTION_TPCS] = true,
+			    [OPTION_BEST_EFFORT] = true},
 	};
 	for (int at = 0; at < count; at++) {
 		if (read_word(arguments, words[at]))
 			continue;
 		snprintf(sentence, SENTENCE_SIZE,
-			 "plugstack.conf gives spank_nvdebug.so '%.100s': it takes socket=/PATH, timeout=SECONDS (1 to 60), shards=NUMBER, nvtaskset=/PATH, all-gpus and best-effort",
+			 "plugstack.conf gives spank_nvdebug.so '%.100s': it takes socket=/PATH, timeout=SECONDS (1 to 60), shards=NUMBER, allow=OPTIONS (as share,cap), nvtaskset=/PATH, all-gpus and best-effort",
 			 words[at]);
 		return false;
 	}
 	return true;
+}
+
+bool arguments_allow(const struct arguments *arguments, enum option option,
+		     char sentence[static SENTENCE_SIZE])
+{
+	size_t used;
+
+	if (arguments->allowed[option])
+		return true;
+	used = (size_t)snprintf(sentence, SENTENCE_SIZE,
+				"the cluster's administrator does not allow --%s (plugstack.conf, allow=); these are allowed:",
+				option_name(option));
+	for (int other = 0; other < OPTIONS; other++)
+		if (arguments->allowed[other])
+			used += (size_t)snprintf(sentence + used,
+						 SENTENCE_SIZE - used, " --%s",
+						 option_name(other));
+	if (sentence[used - 1] == ':')
+		snprintf(sentence + used, SENTENCE_SIZE - used, " none");
+	return false;
 }

@@ -14,7 +14,13 @@ struct arguments {
 	bool all_gpus;
 	/* of each GPU; 0: shards are not turned into shares */
 	unsigned long shards;
+	/* the options that users may have */
+	bool allowed[OPTIONS];
 };
+
+/* Returns false, with a sentence, if users may not have the option. */
+bool arguments_allow(const struct arguments *arguments, enum option option,
+		     char sentence[static SENTENCE_SIZE]);
 
 /* Returns false, with a sentence, if an argument makes no sense. */
 bool arguments_read(struct arguments *arguments, int count, char *words[],

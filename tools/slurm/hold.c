@@ -35,27 +35,60 @@ static bool is_stepd(pid_t pid)
 	       memcmp(one, other, (size_t)length) == 0;
 }
 
-/* Of the hold of the job's batch script, where it has the same goal. */
-static bool inherit(struct hold *hold, const char *path)
+/*
+ * When the process began, in ticks since boot (field 22 of its stat); 0: it is
+ * not known. A pid alone may be another slurmstepd's by now.
+ */
+static unsigned long long start_of(pid_t pid)
+{
+	char name[32], line[1024];
+	unsigned long long start = 0;
+	const char *at = NULL;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
+	file = fopen(name, "re");
+	if (!file)
+		return 0;
+	/* The program's name, in brackets, may have blanks and brackets. */
+	if (fgets(line, sizeof(line), file))
+		at = strrchr(line, ')');
+	fclose(file);
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at && sscanf(at, "%llu", &start) == 1 ? start : 0;
+}
+
+/* Takes the hold of the job's batch script, if it lives and its goal is right. */
+static bool inherit(struct hold *hold, const char *path, bool any)
 {
 	char name[STEP_NAME_SIZE], goal[GOAL_SIZE], gpu[GPU_NAME_SIZE];
 	struct gpus gpus = {0};
 	struct stat seen;
 	FILE *file = fopen(path, "re");
+	unsigned long long start = 0;
 	int holder = 0;
 	bool found;
 
 	if (!file)
 		return false;
 	found = fstat(fileno(file), &seen) == 0 && seen.st_uid == geteuid() &&
-		fscanf(file, "%47s %159s %d", name, goal, &holder) == 3;
+		fscanf(file, "%47s %159s %d %llu", name, goal, &holder,
+		       &start) == 4;
 	while (found && gpus.count < GPUS_MOST &&
 	       fscanf(file, "%47s", gpu) == 1)
 		strcpy(gpus.name[gpus.count++], gpu);
 	fclose(file);
-	if (!found || strcmp(goal, hold->goal) != 0 || holder <= 0 ||
-	    !is_stepd(holder))
+	if (!found || holder <= 0 || !is_stepd(holder) || !start ||
+	    start_of(holder) != start)
 		return false;
+	if (strcmp(goal, hold->goal) != 0) {
+		if (!any) {
+			strcpy(hold->beside, goal);
+			return false;
+		}
+		strcpy(hold->goal, goal);
+	}
 	strcpy(hold->name, name);
 	hold->gpus = gpus;
 	hold->holder = holder;
@@ -64,13 +97,13 @@ static bool inherit(struct hold *hold, const char *path)
 }
 
 void hold_prepare(struct hold *hold, const struct step *step, const char *goal,
-		  const struct service *service)
+		  bool any, const struct service *service)
 {
 	memset(hold, 0, sizeof(*hold));
 	snprintf(hold->goal, sizeof(hold->goal), "%s", goal);
 	if (!file_name(hold->file, service->path, step->job))
 		hold->file[0] = 0;
-	else if (!step->is_script && inherit(hold, hold->file))
+	else if (!step->is_script && inherit(hold, hold->file, any))
 		return;
 	strcpy(hold->name, step->name);
 	hold->gpus = step->gpus;
@@ -112,7 +145,8 @@ void hold_publish(struct hold *hold, const struct step *step)
 			    unfinished, strerror(errno));
 		return;
 	}
-	fprintf(file, "%s %s %d", hold->name, hold->goal, hold->holder);
+	fprintf(file, "%s %s %d %llu", hold->name, hold->goal, hold->holder,
+		start_of(hold->holder));
 	for (size_t gpu = 0; gpu < hold->gpus.count; gpu++)
 		fprintf(file, " %s", hold->gpus.name[gpu]);
 	whole = !ferror(file);

@@ -23,14 +23,19 @@ struct hold {
 	struct gpus gpus;
 	pid_t holder;	/* the slurmstepd with which it ends */
 	bool inherited; /* it is that of the job's batch script */
+	/* the goal of the script where it is another one; empty: there is none */
+	char beside[GOAL_SIZE];
 	bool held;
 	bool published;
 	char file[PATH_MAX]; /* for steps of the job; empty: there is none */
 };
 
-/* In slurmstepd: the hold of the step, or that of the job's batch script. */
+/*
+ * In slurmstepd: makes the hold of the step, or takes that of the job's batch
+ * script if it has the same goal, or, with any, whatever goal it has.
+ */
 void hold_prepare(struct hold *hold, const struct step *step, const char *goal,
-		  const struct service *service);
+		  bool any, const struct service *service);
 
 /* The request for a task; false: it is too long. */
 bool hold_line(const struct hold *hold, pid_t task, char line[static LINE_SIZE]);

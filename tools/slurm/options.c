@@ -35,6 +35,11 @@ const char *option_name(enum option option)
 	return names[option];
 }
 
+const char *option_short_name(enum option option)
+{
+	return names[option] + strlen("gpu-");
+}
+
 /* A number without a sign, up to most. Returns its end, NULL if there is none. */
 static const char *parse_number(const char *text, long most, long *number)
 {
@@ -237,21 +242,86 @@ void asked_goal(const struct asked *asked, char *goal, size_t size)
 	}
 }
 
-bool asked_from_shards(struct asked *asked, unsigned long shards,
-		       unsigned long per_gpu, unsigned long gpus,
-		       char sentence[static SENTENCE_SIZE])
+static bool is_any_given(const struct asked *asked)
 {
-	unsigned long part;
+	for (int option = 0; option < OPTIONS; option++)
+		if (asked->given[option])
+			return true;
+	return false;
+}
 
-	if (shards > per_gpu * gpus) {
+static void set_part(struct asked *asked, enum option option, long part)
+{
+	asked->given[option] = true;
+	snprintf(asked->value[option], VALUE_SIZE, "%ld.%04ld%%",
+		 part / (WHOLE / 100), part % (WHOLE / 100));
+}
+
+/* Parts of the time are at most the shards'. */
+static bool fits_time(const struct asked *asked, enum option option, long part,
+		      const struct shards *shards,
+		      char sentence[static SENTENCE_SIZE])
+{
+	if (!asked->given[option] || parse_part(asked->value[option]) <= part)
+		return true;
+	snprintf(sentence, SENTENCE_SIZE,
+		 "--%s=%s is more than the step's shards allow: %ld.%04ld%%, as it has %lu of %lu shards, less a twentieth, which switching takes",
+		 names[option], asked->value[option], part / (WHOLE / 100),
+		 part % (WHOLE / 100), shards->count,
+		 shards->per_gpu * shards->gpus);
+	return false;
+}
+
+static bool fits_tpcs(const struct asked *asked, const struct shards *shards,
+		      size_t tasks, char sentence[static SENTENCE_SIZE])
+{
+	const char *value = asked->value[OPTION_TPCS];
+	unsigned long all = shards->per_gpu * shards->gpus;
+	unsigned long most = 100 * shards->count / all / (tasks ? tasks : 1);
+	long number;
+	const char *end = parse_number(value, TPCS_MOST, &number);
+
+	if (end && *end == '%' && (unsigned long)number <= most)
+		return true;
+	snprintf(sentence, SENTENCE_SIZE,
+		 "--%s=%s may be more than the step's shards allow: with %lu of %lu shards, each of its %zu tasks may have --%s=%lu%%",
+		 names[OPTION_TPCS], value, shards->count, all, tasks,
+		 names[OPTION_TPCS], most);
+	return false;
+}
+
+bool asked_fit(struct asked *asked, const struct shards *shards, size_t tasks,
+	       char sentence[static SENTENCE_SIZE])
+{
+	unsigned long all = shards->per_gpu * shards->gpus;
+	long part;
+
+	if (shards->count > all) {
 		snprintf(sentence, SENTENCE_SIZE,
 			 "the step has %lu shards of %lu GPUs, and plugstack.conf has shards=%lu for each: correct it to gres.conf's Count of shards for a GPU",
-			 shards, gpus, per_gpu);
+			 shards->count, shards->gpus, shards->per_gpu);
 		return false;
 	}
-	part = WHOLE / 20 * 19 * shards / (per_gpu * gpus);
-	asked->given[OPTION_SHARE] = true;
-	snprintf(asked->value[OPTION_SHARE], VALUE_SIZE, "%lu.%04lu%%",
-		 part / (WHOLE / 100), part % (WHOLE / 100));
+	part = (long)(WHOLE / 20 * 19 * shards->count / all);
+	if (!is_any_given(asked)) {
+		set_part(asked, OPTION_SHARE, part);
+		asked->from_shards = true;
+		return true;
+	}
+	if (asked->given[OPTION_TPCS])
+		return fits_tpcs(asked, shards, tasks, sentence);
+	if (asked->given[OPTION_TIMESLICE]) {
+		snprintf(sentence, SENTENCE_SIZE,
+			 "--%s has no bound in the GPU's time, of which the step's %lu of %lu shards allow %ld.%04ld%%: ask for --%s",
+			 names[OPTION_TIMESLICE], shards->count, all,
+			 part / (WHOLE / 100), part % (WHOLE / 100),
+			 names[OPTION_SHARE]);
+		return false;
+	}
+	if (!fits_time(asked, OPTION_SHARE, part, shards, sentence) ||
+	    !fits_time(asked, OPTION_CAP, part, shards, sentence))
+		return false;
+	if (!asked->given[OPTION_SHARE] && !asked->given[OPTION_CAP])
+		set_part(asked, OPTION_CAP, part);
 	return true;
 }

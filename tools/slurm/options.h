@@ -27,10 +27,20 @@ struct asked {
 	bool given[OPTIONS];
 	/* as nvqos(1) and nvtaskset(1) take them; empty: the option has none */
 	char value[OPTIONS][VALUE_SIZE];
+	/* the share is that of the shards, as nothing was asked for */
+	bool from_shards;
+};
+
+/* Slurm's shards of a step, of per_gpu that each of its GPUs has. */
+struct shards {
+	unsigned long count, per_gpu, gpus;
 };
 
 /* "gpu-share": the name of an option without its dashes. */
 const char *option_name(enum option option);
+
+/* As allow= of plugstack.conf names options: "share", without "gpu-". */
+const char *option_short_name(enum option option);
 
 /*
  * Takes an option's value, NULL if there is none.
@@ -50,12 +60,14 @@ bool asked_has_goal(const struct asked *asked);
 void asked_goal(const struct asked *asked, char *goal, size_t size);
 
 /*
- * The goal of a number of Slurm's shards, of per_gpu that each GPU has: the
- * fraction of the GPUs' time, less a twentieth of it, which switching takes.
- * Returns false, with a sentence, if the shards are more than there are.
+ * Keeps what is asked for within the step's shards, which are a fraction of its
+ * GPUs' time, less a twentieth of it, which switching takes. If nothing is asked
+ * for, this is the share; a goal with neither share nor cap gets it as its cap.
+ * Each of the tasks may have TPCs of its own, all together the same fraction.
+ * Returns false, with a sentence that has the number, if more is asked for, or
+ * something that no cap goes with, or if the shards are more than there are.
  */
-bool asked_from_shards(struct asked *asked, unsigned long shards,
-		       unsigned long per_gpu, unsigned long gpus,
-		       char sentence[static SENTENCE_SIZE]);
+bool asked_fit(struct asked *asked, const struct shards *shards, size_t tasks,
+	       char sentence[static SENTENCE_SIZE]);
 
 #endif

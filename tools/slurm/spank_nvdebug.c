@@ -37,6 +37,8 @@ static struct verdicts *verdicts;
 static struct hold hold;
 /* nvqos gave no answer once: the other tasks of the step do not wait for it. */
 static bool gone;
+/* The step has shards, which bound what it has. */
+static bool has_shards;
 /* Tasks of the step, until now. */
 static size_t ended;
 
@@ -54,7 +56,8 @@ static int take(int option, const char *value, int remote)
 	char sentence[SENTENCE_SIZE];
 
 	/* sbatch makes no further call in which it could be ended. */
-	if (asked_add(&asked, (enum option)option, value, sentence) &&
+	if (arguments_allow(&arguments, (enum option)option, sentence) &&
+	    asked_add(&asked, (enum option)option, value, sentence) &&
 	    (remote || asked_check(&asked, sentence)))
 		return ESPANK_SUCCESS;
 	if (remote) {
@@ -130,17 +133,19 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char *words[])
 						 ESPANK_SUCCESS;
 }
 
-/* Makes shards a share, where plugstack.conf has them so and nothing is asked. */
-static bool ask_for_shards(spank_t spank, const struct step *step,
-			   char sentence[static SENTENCE_SIZE])
+/* Makes shards a share or a bound, where plugstack.conf has their number. */
+static bool fit_shards(spank_t spank, const struct step *step,
+		       char sentence[static SENTENCE_SIZE])
 {
-	unsigned long shards = arguments.shards && !is_any_asked() ?
-				       step_shards(spank) :
-				       0;
+	const struct shards shards = {
+		.count = arguments.shards ? step_shards(spank) : 0,
+		.per_gpu = arguments.shards,
+		.gpus = step->gpus.count ? step->gpus.count : 1,
+	};
 
-	return !shards || asked_from_shards(&asked, shards, arguments.shards,
-					    step->gpus.count ? step->gpus.count : 1,
-					    sentence);
+	has_shards = shards.count != 0;
+	return !has_shards ||
+	       asked_fit(&asked, &shards, verdicts->tasks, sentence);
 }
 
 static bool without_nvqos(char sentence[static SENTENCE_SIZE])
@@ -168,7 +173,8 @@ static bool ask(pid_t task, const struct step *step,
 		sentence[0] = 0;
 		return arguments.best_effort;
 	}
-	if (!step->gpus.count && !arguments.all_gpus) {
+	/* No job without a GPU has shards, so it has none of their time. */
+	if (!step->gpus.count && (!arguments.all_gpus || arguments.shards)) {
 		snprintf(sentence, SENTENCE_SIZE,
 			 "Slurm gives the step no GPU to have a part of: add --gres=gpu:1, or leave the --gpu-… options out");
 		return false;
@@ -180,7 +186,14 @@ static bool ask(pid_t task, const struct step *step,
 	}
 	if (!hold.held) {
 		asked_goal(&asked, goal, sizeof(goal));
-		hold_prepare(&hold, step, goal, &arguments.service);
+		hold_prepare(&hold, step, goal, asked.from_shards,
+			     &arguments.service);
+	}
+	if (has_shards && *hold.beside) {
+		snprintf(sentence, SENTENCE_SIZE,
+			 "the job's script has %s of its shards already, and its steps have a part in that: leave the --gpu-… options out of the step, or have the same as the script",
+			 hold.beside);
+		return false;
 	}
 	if (!hold_line(&hold, task, line)) {
 		snprintf(sentence, SENTENCE_SIZE,
@@ -212,7 +225,8 @@ static bool decide(spank_t spank, pid_t task,
 			 "Slurm does not give the numbers of the job and its step");
 		return false;
 	}
-	if (!ask_for_shards(spank, &step, sentence))
+	if (!*broken && (!asked_check(&asked, sentence) ||
+			 !fit_shards(spank, &step, sentence)))
 		return false;
 	if (!is_any_asked())
 		return true;
@@ -220,8 +234,6 @@ static bool decide(spank_t spank, pid_t task,
 		memcpy(sentence, broken, sizeof(broken));
 		return false;
 	}
-	if (!asked_check(&asked, sentence))
-		return false;
 	return !asked_has_goal(&asked) || ask(task, &step, sentence);
 }
 

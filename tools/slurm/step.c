@@ -2,6 +2,7 @@
 #include "step.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,12 +137,19 @@ unsigned long step_shards(spank_t spank)
 {
 	char text[16], *end;
 	unsigned long shards;
+	const int found = spank_getenv(spank, "SLURM_SHARDS_ON_NODE", text,
+				       sizeof(text));
 
-	if (spank_getenv(spank, "SLURM_SHARDS_ON_NODE", text, sizeof(text)) !=
-	    ESPANK_SUCCESS)
+	switch (found) {
+	case ESPANK_SUCCESS:
+		shards = strtoul(text, &end, 10);
+		return isdigit((unsigned char)*text) && !*end ? shards :
+								ULONG_MAX;
+	case ESPANK_ENV_NOEXIST:
 		return 0;
-	shards = strtoul(text, &end, 10);
-	return *end ? 0 : shards;
+	default:
+		return ULONG_MAX;
+	}
 }
 
 /* The part of a path up to the folder "step_…" within one "job_…". */

@@ -35,7 +35,7 @@ bool step_read(spank_t spank, struct step *step);
 /* Is it the step that only holds a job's resources, and has no task? */
 bool step_is_extern(spank_t spank);
 
-/* Slurm's shards of the step on this node; 0: it has none. */
+/* Slurm's shards of the step on this node; 0: it has none; ULONG_MAX: unclear. */
 unsigned long step_shards(spank_t spank);
 
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // check.js: reads manifests on stdin and holds each against Kubernetes' published types: values by kubernetes-models;
-// keys that a type does not have by kubernetes-types, since models accept them and a cluster drops them.
+// keys that a type does not have by kubernetes-types, since models accept them and a cluster drops them. The types of the
+// Prometheus operator are in a package of their own, with both.
 const child = require("child_process");
 const fs = require("fs");
 const path = require("path");
@@ -11,14 +12,16 @@ const lines = [];
 const manifests = yaml.parseAllDocuments(fs.readFileSync(0, "utf8")).map((one) => one.toJSON());
 for (const [number, manifest] of manifests.entries()) {
     const [group, version] = manifest.apiVersion.includes("/") ? manifest.apiVersion.split("/") : ["", manifest.apiVersion];
+    const operator = group === "monitoring.coreos.com" && "@kubernetes-models/prometheus-operator";
+    const model = path.posix.join(operator || "kubernetes-models", group, version, manifest.kind);
     try {
-        const Model = require(path.posix.join("kubernetes-models", group, version, manifest.kind))[manifest.kind];
+        const Model = require(model)[manifest.kind];
         new Model(manifest).validate();
     } catch (error) {
         failures.push(`${manifest.kind} ${manifest.metadata.name}: ${error.message}`);
     }
-    const types = `kubernetes-types/${group.split(".")[0] || "core"}/${version}`;
-    lines.push(`import type {${manifest.kind} as Type${number}} from "${types}";`);
+    const types = operator ? model : `kubernetes-types/${group.split(".")[0] || "core"}/${version}`;
+    lines.push(`import type {${operator ? "I" : ""}${manifest.kind} as Type${number}} from "${types}";`);
     lines.push(`export const manifest${number}: Type${number} = ${JSON.stringify(manifest, null, 1)};`);
 }
 const file = path.join(__dirname, "manifests.ts");

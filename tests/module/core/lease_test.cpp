@@ -98,7 +98,9 @@ TEST_P(Leases, EndWithAGpuThatSleeps) {
 }
 
 TEST_P(Leases, AreNotTakenByADyingTask) {
+    Open opened_before(machine, file("disable_channel"));
     shim.killed = true;
+    EXPECT_EQ(opened_before.write("lease 0:2").error, -EINTR);
     EXPECT_EQ(write("disable_channel", "lease 0:2"), -EINTR);
     EXPECT_EQ(write("scheduling", "lease 0 off"), -EINTR);
     shim.killed = false;

@@ -47,7 +47,7 @@ int Machine::probe() {
     int ret = nvdebug_gpu_begin(gpu());
     if (ret)
         return ret;
-    ret = nvdebug_probe_chip(gpu(), nullptr);
+    ret = nvdebug_probe_chip(gpu());
     if (!ret && gpu()->chip && nvdebug_modes_read(gpu(), &gpu()->modes))
         ret = -EBUSY;
     if (!ret)

@@ -247,6 +247,8 @@ TEST_P(PreemptRegisters, OneThatDoesNotEndIsNotJoined) {
     EXPECT_EQ(preempt(), -ETIMEDOUT);
     EXPECT_EQ(machine.writes(tsg), 0);
     EXPECT_EQ(machine.peek(gate), 0U);
+    EXPECT_EQ(machine.writes(gate), 0)
+        << "the gate was closed while another preempt was waited for";
 }
 
 /// The GPU does nothing: after a second the gate is open again.

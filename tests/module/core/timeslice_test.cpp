@@ -201,6 +201,22 @@ TEST_P(Timeslice, OfAListThatNamesTheTsgVeryOften) {
     }
 }
 
+/// Word 0 alone may look the same after the memory was reused; the words behind it do not.
+TEST_P(Timeslice, IsNotPutBackIntoAnotherHeader) {
+    for (u64 at = 4; at < entry_bytes; at += 4) {
+        begin("three-tasks");
+        const u64 header = loc.addr + 3 * entry_bytes;
+        u32 set_to = 0;
+        {
+            Open open(machine, file("set_timeslice"));
+            ASSERT_EQ(open.write("lease 0:1 4000").error, 0);
+            set_to = word(header);
+            machine.Model::memory_write(loc.aperture, header + at, word(header + at) ^ 1);
+        }
+        EXPECT_EQ(word(header), set_to) << at;
+    }
+}
+
 /// A signal comes once there is something to put back.
 TEST_P(Timeslice, IsPutBackForWhoIsKilled) {
     const u32 header = word(loc.addr + 3 * entry_bytes);

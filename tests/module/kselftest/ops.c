@@ -71,6 +71,14 @@ char *op_steady(const struct op *op, const char *text)
 	return steady;
 }
 
+static bool has_driver(const struct gpu *gpu)
+{
+	char value[VALUE_MAX];
+
+	gpu_info(gpu, "driver", value);
+	return strcmp(value, "-");
+}
+
 /* Adds it if it works; files that are wired to nothing do not. */
 static void add(const struct gpu *gpu, struct op *ops, size_t *count,
 		struct op op)
@@ -79,6 +87,10 @@ static void add(const struct gpu *gpu, struct op *ops, size_t *count,
 	int error = op_run(gpu, &op, &text);
 
 	if (error && file_is(op.file, FILE_UNCONNECTED))
+		return;
+	/* an image in video memory that only the window shows */
+	if (error == EOPNOTSUPP && !strcmp(op.file, "preemption_mode") &&
+	    has_driver(gpu))
 		return;
 	ASSERT(!error, "%s/%s \"%s\": %s", gpu->name, op.file, op.request,
 	       strerror(error));

@@ -65,6 +65,70 @@ void need_pci(const struct gpu *gpu, struct address *address)
 		ktap_skip("%s: %s", path, strerror(errno));
 }
 
+#define DRIVER "pcigpu"
+
+static int pci_write(const char *file, const char *text)
+{
+	ssize_t length = (ssize_t)strlen(text);
+	int fd = open(file, O_WRONLY | O_CLOEXEC), error = 0;
+
+	if (fd < 0)
+		return errno;
+	if (write(fd, text, (size_t)length) != length)
+		error = errno;
+	close(fd);
+	return error;
+}
+
+/* Of a GPU of a SoC the driver is there already. */
+static bool is_integrated(const struct gpu *gpu)
+{
+	char value[VALUE_MAX];
+
+	gpu_info(gpu, "platform_device", value);
+	return strcmp(value, "-");
+}
+
+/* The driver that the device is for, or none with "\n". */
+static void override_driver(const struct address *address, const char *driver)
+{
+	char path[100];
+	int error;
+
+	snprintf(path, sizeof(path), PCI "devices/%.40s/driver_override",
+		 address->text);
+	error = pci_write(path, driver);
+	ASSERT(!error, "%s: %s", path, strerror(error));
+}
+
+void pci_bind(const struct gpu *gpu)
+{
+	struct address address;
+	int error;
+
+	if (is_integrated(gpu))
+		return;
+	if (access(PCI "drivers/" DRIVER, F_OK))
+		ktap_skip("no driver " DRIVER);
+	gpu_pci_address(gpu, address.text);
+	override_driver(&address, DRIVER);
+	error = pci_write(PCI "drivers/" DRIVER "/bind", address.text);
+	ASSERT(!error, "binding %s: %s", address.text, strerror(error));
+}
+
+void pci_unbind(const struct gpu *gpu)
+{
+	struct address address;
+	int error;
+
+	if (is_integrated(gpu))
+		return;
+	gpu_pci_address(gpu, address.text);
+	error = pci_write(PCI "drivers/" DRIVER "/unbind", address.text);
+	ASSERT(!error, "unbinding %s: %s", address.text, strerror(error));
+	override_driver(&address, "\n");
+}
+
 bool folder_exists(const struct gpu *gpu)
 {
 	return !access(gpu->folder, F_OK);

@@ -18,6 +18,14 @@ int pci_try_remove(const struct address *address);
 void pci_remove(const struct address *address);
 void pci_rescan(void);
 
+/*
+ * Binds a driver that does nothing to a GPU on PCI, so that its lists in system
+ * memory are read. Skips the test where the driver (test_modules/pcigpu.c) is
+ * not loaded.
+ */
+void pci_bind(const struct gpu *gpu);
+void pci_unbind(const struct gpu *gpu);
+
 bool folder_exists(const struct gpu *gpu);
 /* Folders follow devices within a moment, not necessarily at once. */
 void expect_folder(const struct gpu *gpu, bool there, const char *when);

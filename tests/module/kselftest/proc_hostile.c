@@ -17,6 +17,7 @@
 #include "model.h"
 #include "module.h"
 #include "options.h"
+#include "pci.h"
 #include "suite.h"
 #include "sweep.h"
 #include "topology.h"
@@ -302,20 +303,10 @@ static void test_load(const struct gpu *gpu)
 	model_ask(load.model, "violations reset");
 }
 
-/* Where no memory is, or none that may be read. */
-static void test_addresses(const struct gpu *gpu)
+static void expect_no_memory(const struct gpu *gpu,
+			     const char *const *directories, size_t count)
 {
-	static const char *const directories[] = {
-		"0xfffffffffffff000:vid", "0x10000000000:vid",
-		"0x7ffffffff000:vid", "0xfffffffffffff000:coh",
-		"0xa0000:coh", /* VGA's */
-		"0xf0000:coh", /* firmware */
-		"0xfec00000:coh", "0xfee00000:ncoh", /* interrupt controllers */
-		"0xfffff000:coh", "0x100000000000:ncoh",
-		"0x7ffffffffffff000:coh", "0x8000000000000000:ncoh",
-	};
-
-	for (size_t i = 0; i < COUNT(directories); i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct op op = { .kind = OP_ASK, .file = "translate" };
 		char *text;
 		int error;
@@ -329,6 +320,30 @@ static void test_addresses(const struct gpu *gpu)
 		       "%s: %s", op.request, error ? strerror(error) : text);
 		free(text);
 	}
+}
+
+/*
+ * Where no memory is, or none that may be read. That of the system is looked at
+ * only while a driver is bound.
+ */
+static void test_addresses(const struct gpu *gpu)
+{
+	static const char *const video[] = {
+		"0xfffffffffffff000:vid", "0x10000000000:vid",
+		"0x7ffffffff000:vid",
+	};
+	static const char *const system[] = {
+		"0xfffffffffffff000:coh", "0xa0000:coh", /* VGA's */
+		"0xf0000:coh", /* firmware */
+		"0xfec00000:coh", "0xfee00000:ncoh", /* interrupt controllers */
+		"0xfffff000:coh", "0x100000000000:ncoh",
+		"0x7ffffffffffff000:coh", "0x8000000000000000:ncoh",
+	};
+
+	expect_no_memory(gpu, video, COUNT(video));
+	pci_bind(gpu);
+	expect_no_memory(gpu, system, COUNT(system));
+	pci_unbind(gpu);
 }
 
 static const struct suite_test tests[] = {

@@ -248,6 +248,7 @@ static void test_no_window(const struct gpu *gpus)
 static void test_nonsense(const struct gpu *gpus)
 {
 	static const char *const params[] = { "pram_window=maybe",
+					      "pram_window=always",
 					      "read_only=x", "state_gid=x",
 					      "state_gid=-2", "state_uid=x",
 					      "state_uid=-2" };

@@ -226,10 +226,15 @@ static void test_crowd_long(const struct gpu *gpu)
 	read_among_others(gpu, "many-64", false);
 }
 
-/* Its memory is the CPU's own, and is read without the GPU's help. */
+/*
+ * Its memory is the CPU's own, and is read without the GPU's help, while a
+ * driver is bound.
+ */
 static void test_crowd_sysmem(const struct gpu *gpu)
 {
+	pci_bind(gpu);
 	read_among_others(gpu, "sysmem", true);
+	pci_unbind(gpu);
 }
 
 static const struct suite_test tests[] = {

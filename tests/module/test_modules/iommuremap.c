@@ -25,6 +25,17 @@ static struct pci_dev *pdev;
 static struct iommu_domain *domain;
 static struct page *copy;
 
+/* From 6.3 on, iommu_map() has a parameter of allocation flags. */
+static int map(struct iommu_domain *domain,
+	       unsigned long iova, phys_addr_t phys, size_t size, int prot)
+{
+#ifdef NVDEBUG_HAVE_IOMMU_MAP_GFP
+	return iommu_map(domain, iova, phys, size, prot, GFP_KERNEL);
+#else
+	return iommu_map(domain, iova, phys, size, prot);
+#endif
+}
+
 static int __init iommuremap_init(void)
 {
 	size_t size = PAGE_SIZE << order;
@@ -35,8 +46,7 @@ static int __init iommuremap_init(void)
 	copy = alloc_pages(GFP_KERNEL, order);
 	ret = !domain ? -ENODEV : !copy ? -ENOMEM : 0;
 	if (!ret)
-		ret = nvdebug_iommu_map(domain, start, page_to_phys(copy),
-					size, IOMMU_READ);
+		ret = map(domain, start, page_to_phys(copy), size, IOMMU_READ);
 	if (ret) {
 		if (copy)
 			__free_pages(copy, order);

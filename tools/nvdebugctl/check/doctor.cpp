@@ -79,6 +79,12 @@ void check_driver(const Machine &machine, Findings &findings) {
                             "NVIDIA's driver shows no state: " + machine.driver->refused, ""});
 }
 
+void check_left_over(const Machine &machine, Findings &findings) {
+    if (machine.driver)
+        for (const std::string &sentence : machine.driver->left_over)
+            findings.push_back({"tasks", Verdict::attention, sentence, ""});
+}
+
 void check_module(const Machine &machine, Findings &findings) {
     const ModuleFacts &module = machine.module;
     if (module.loaded && is_ours(machine)) {
@@ -178,12 +184,6 @@ void check_parameters(const Machine &machine, Findings &findings) {
              "the module was loaded with pram_window=never: memory that no BAR shows "
              "cannot be read",
              "reload it with pram_window=auto if files fail with EOPNOTSUPP"});
-    if (window && *window == "always")
-        findings.push_back(
-            {"pram_window", Verdict::attention,
-             "the module was loaded with pram_window=always: it moves the PRAMIN window also "
-             "while a driver is bound, whose page tables may then go to another place",
-             "reload it without, unless you know that the driver leaves the window alone"});
 }
 
 bool may_read_state(const Machine &machine) {
@@ -327,6 +327,7 @@ Findings findings_about(const Machine &machine) {
         return findings;
     const bool sees_sys = !machine.has(Obstacle::Kind::no_sys);
     check_driver(machine, findings);
+    check_left_over(machine, findings);
     if (sees_sys) {
         check_module(machine, findings);
         check_signature(machine, findings);

@@ -13,6 +13,7 @@
 
 #include "hw/soc.h"
 #include "nvdebug/gpu.hpp"
+#include "state/left_over.hpp"
 
 namespace nvdebugctl {
 
@@ -240,6 +241,14 @@ std::optional<DriverFacts> driver_facts(const std::string &root) {
         facts.refused = gpus ? "it has no GPU" : gpus.error().sentence;
     else if (const auto engines = gpus->front().engines(); !engines)
         facts.refused = engines.error().sentence;
+    if (gpus)
+        for (const nvdebug::Gpu &gpu : *gpus)
+            for (const std::string &sentence : describe_left_over(gpu))
+                // A file that makes no sense is named with each GPU.
+                if (std::ranges::none_of(facts.left_over, [&](const std::string &known) {
+                        return known.ends_with(sentence);
+                    }))
+                    facts.left_over.push_back(gpu.folder() + ": " + sentence);
     return facts;
 }
 

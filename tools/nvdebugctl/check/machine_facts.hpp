@@ -57,6 +57,7 @@ struct GpuFacts {
 struct DriverFacts {
     std::string source;  ///< `NVIDIA's driver 580.159.04`; empty: it cannot be asked
     std::string refused; ///< why it shows no GPU's state; empty: it does
+    std::vector<std::string> left_over = {}; ///< describe_left_over() of all GPUs
 };
 
 /// Facts about the machine, not judged.

@@ -91,6 +91,8 @@ struct HeldLease {
         lease.end();
         if (const std::size_t missed = notify_recorders(gpu.folder(), "undone: " + what))
             say(missed_mark_sentence(missed));
+        if (const std::string left = lease.left(); !left.empty())
+            return fail(nvdebug::ErrorCode::busy, "the lease is over, but " + left);
         // The state may have changed since the lease began.
         if (renewed) {
             say(fmt::format("undone after {:.1f} s", waited.count()));
@@ -112,6 +114,8 @@ struct HeldLease {
             return;
         renewed = true;
         lease.end();
+        if (const std::string left = lease.left(); !left.empty())
+            say(left);
         auto next = gpu.lease(*wanted);
         if (!next)
             return say(fmt::format("tried again in a second: {}", next.error().sentence));

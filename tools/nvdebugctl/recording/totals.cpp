@@ -121,9 +121,11 @@ Json Totals::summary(std::optional<double> cost) const {
                                            end = engine.end.end_ns ? engine.end.end_ns
                                                                    : engine.last_ns;
         const std::uint64_t recorded = begin && end && *end > *begin ? *end - *begin : 0;
-        // Of what was sampled only what lies between samples is known.
-        const std::uint64_t whole = sampled && engine.end.known_ns ? engine.end.known_ns : recorded;
         const Tally &tally = engine.tally;
+        // Of what was sampled only the time between samples is known, which may be none; of a
+        // recording that was cut off, only its turns.
+        const std::uint64_t whole =
+            sampled ? std::max(engine.end.known_ns, tally.held_ns()) : recorded;
         const std::uint64_t between = sampled ? 0 : tally.switches().sum();
         const std::uint64_t saving = tally.savings().sum();
         const std::uint64_t nobody =

@@ -10,6 +10,7 @@
 
 #include "cli/json.hpp"
 #include "control/control.hpp"
+#include "lib/base/runtime_folder.hpp"
 #include "select.hpp"
 #include "shares.hpp"
 
@@ -166,7 +167,8 @@ class Sharing {
 
 Outcome<Document> set_shares(Context &context) {
     const auto info = context.gpu().info();
-    auto claim = claim_shares("/run", info ? info->pci_address.value_or("") : "");
+    auto claim =
+        claim_shares(nvdebug::base::runtime_folder, info ? info->pci_address.value_or("") : "");
     if (!claim)
         return tl::unexpected(claim.error());
     const auto sharing = std::make_shared<Sharing>(

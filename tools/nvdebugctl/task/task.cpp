@@ -12,6 +12,7 @@
 #include "cli/text.hpp"
 #include "control/control.hpp"
 #include "control/lease_time.hpp"
+#include "restore.hpp"
 #include "select.hpp"
 #include "shares.hpp"
 #include "sharing.hpp"
@@ -415,6 +416,33 @@ std::vector<Command> task_commands() {
          .check = check_selection,
          .run = preempt,
          .text = show_control},
+        {.object = "task",
+         .verb = "restore",
+         .help = "undo what a program that was killed, with its keeper, left changed",
+         .arguments = {{"PID", Argument::Kind::text,
+                        "number of a process; none: all that were left changed",
+                        Argument::Count::any}},
+         .columns =
+             {{"pid", "number of the process", "uint"},
+              {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
+              {"channels", "how many channels were enabled, or disabled, again", "uint"},
+              {"tsgs",
+               "how many TSGs have their timeslice, interleave level or preemption mode "
+               "again",
+               "uint"},
+              {"restored",
+               "all of it is as before; false: the driver refused, and a keeper tries again, "
+               "or the process could not be queried",
+               "bool"}},
+         .data = "processes that were left changed, by number",
+         .means = Means::driver,
+         .notes =
+             {"It takes root. Holds of nvqos and leases are written down in /run/nvdebug before "
+              "anything is changed. What a living keeper looks after is left to it.",
+              "nvqos does the same when it begins. Exit status 4 if something is still changed."},
+         .examples = {{"sudo nvdebugctl task restore", "after kill -9 of nvqos and its keepers"}},
+         .check = check_restore,
+         .run = restore_tasks},
     };
 }
 

@@ -9,6 +9,7 @@
 #include "cli/json.hpp"
 #include "cli/text.hpp"
 #include "select.hpp"
+#include "state/left_over.hpp"
 #include "state/state.hpp"
 #include "state/tasks.hpp"
 #include "state/tpcs.hpp"
@@ -136,6 +137,8 @@ Outcome<Document> list_tasks(Context &context) {
         else if (const auto tsgs = nvdebug::tsgs_of(tasks->owners(), process.pid); !tsgs.empty())
             rows.push_back(row_of(context, *tasks, process, tsgs, names, parts));
     note_selection(context, !rows.empty());
+    for (std::string &sentence : describe_left_over(context.gpu()))
+        context.note(std::move(sentence));
     return Document{rows};
 }
 
