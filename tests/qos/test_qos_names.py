@@ -43,6 +43,17 @@ def fixture_named(machine):
     return machine
 
 
+SECOND, SECOND_UUID = "0000:02:00.0", "GPU-68b3fe12-1111-2222-3333-444455556666"
+
+
+@pytest.fixture(name="two")
+def fixture_two(named, monkeypatch):
+    describe(named.folder, SECOND, SECOND_UUID, 6)
+    monkeypatch.setenv("NVQOS_STAND_IN_GPUS", "2")
+    monkeypatch.setenv("NVQOS_DRIVER_FOLDER", str(named.folder / "driver"))
+    return named
+
+
 GPUS = ("0", "gpu0", "all", "0,gpu0", UUID, UUID.lower(), UUID[:8], ADDRESS, "00000000:01:00.0", "01:00.0", "/dev/nvidia5",
         "nvidia.com/gpu=0", f"nvidia.com/gpu={UUID}", f"k8s.device-plugin.nvidia.com/gpu={UUID}", f"{UUID}::1")
 NO_GPUS = (("/dev/nvidia0", "there is no GPU '/dev/nvidia0': here is 0"), ("1", "there is no GPU '1': here is 0"),
@@ -64,7 +75,7 @@ def test_a_gpu_has_many_names(named, gpu):
 @pytest.mark.parametrize("gpu, sentence", NO_GPUS)
 def test_a_gpu_that_is_not_there(named, gpu, sentence):
     done = dry(named, "-g", gpu, "others=cap:20%")
-    assert done.returncode in (1, 2) and sentence in done.stderr
+    assert done.returncode == 1 and sentence in done.stderr
     goals = named.folder / "goals.toml"
     goals.write_text(f'gpus = ["{gpu}"]\nothers = "cap:20%"\n', encoding="utf-8")
     assert sentence in dry(named, "-f", goals).stderr
@@ -82,6 +93,37 @@ def test_gpus_over_the_socket(named, monkeypatch):
         answer = named.ask(f"hold a share:30% pid={one.pid} gpu={gpu}")
         assert answer.startswith("error ") and sentence in answer
     assert named.list() == []
+
+
+@pytest.mark.parametrize("name", (SECOND_UUID, SECOND, "/dev/nvidia6", "1"))
+@pytest.mark.parametrize("fault", ("lost", "bad", "hangs"))
+def test_a_gpu_that_fails_hides_the_name_of_no_other_one(two, name, fault):
+    (two.folder / f"{fault}.0").touch()
+    done = dry(two, "-g", name, "others=cap:20%")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split()[0] for line in done.stdout.splitlines() if "cap 20 %" in line] == ["1"]
+
+
+@pytest.mark.parametrize("fault", ("lost", "bad"))
+def test_a_gpu_that_fails_has_its_names(two, fault):
+    (two.folder / f"{fault}.1").touch()
+    one = two.process()
+    two.start("--quiet", f"--gpu=0,{SECOND_UUID}")
+    for name in (SECOND_UUID, SECOND, "/dev/nvidia6", "1"):
+        assert two.ask(f"hold a cap:30% pid={one.pid} gpu={name}").startswith("refused GPU 1 is left out now: "), name
+    assert two.ask(f"hold a cap:30% pid={one.pid} gpu={UUID[:8]}") == "ok" and two.list()[0]["gpus"] == [0]
+
+
+def test_a_gpu_that_does_not_answer_may_have_any_name(two):
+    (two.folder / "hangs.1").touch()
+    unknown = "the driver has not told so far what is GPU 1"
+    done = dry(two, "-g", SECOND_UUID, "others=cap:20%")
+    assert done.returncode == 5 and f"there is no GPU '{SECOND_UUID}': here are 0 to 1; {unknown}" in done.stderr
+    done = dry(two, "-g", "2", "others=cap:20%")
+    assert done.returncode == 1 and "there is no GPU '2': here are 0 to 1" in done.stderr and unknown not in done.stderr
+    two.start("--quiet")
+    answer = two.ask(f"hold a cap:30% pid={two.process().pid} gpu={SECOND_UUID}")
+    assert answer.startswith("error ") and unknown in answer and two.list() == []
 
 
 NOBODY = (

@@ -95,7 +95,9 @@ Outcome<std::unique_ptr<Warden>> GpuThread::Shared::start(const Asked &from, boo
     found.number = index;
     {
         const std::scoped_lock held(lock);
-        facts = std::move(found);
+        // Of one that is lost or asleep the driver tells less than before.
+        if (!facts || found.product.uuid)
+            facts = std::move(found);
     }
     restore_left_over(*gpu, index, options.warden.dry_run, warn);
     Warden::Options chosen = options.warden;
