@@ -36,10 +36,6 @@ class GpuThread {
         std::function<void()> wake = [] {};
     };
 
-    /// Opens the driver. A tree of its own has its own searches for tasks: one that hangs keeps
-    /// those of no other GPU waiting.
-    using Open = std::function<nvdebug::Result<nvdebug::Tree>()>;
-
     /// Begins to start a Warden.
     /// @param gpu is the number of one of the @p gpus that the driver lists now
     /// @param warn, open are called in the thread, too

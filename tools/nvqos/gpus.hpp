@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,9 +13,13 @@
 #include "failure.hpp"
 #include "nvdebug/gpu.hpp"
 #include "nvdebug/product.hpp"
-#include "run.hpp"
+#include "nvdebug/tree.hpp"
 
 namespace nvqos {
+
+/// Opens NVIDIA's driver, or a stand-in for it, in any thread. A tree of its own has its own
+/// searches for tasks: one that hangs keeps those of no other tree waiting.
+using Open = std::function<nvdebug::Result<nvdebug::Tree>()>;
 
 /// What a GPU may be named by.
 struct GpuFacts {
