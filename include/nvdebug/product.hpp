@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file
-/// @brief What NVIDIA's driver calls a GPU: its UUID and the name of the product.
+/// @brief What NVIDIA's driver calls a GPU: its UUID, the name of the product, its device file.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,8 @@ namespace nvdebug {
 struct Product {
     std::optional<std::string> uuid; ///< `GPU-57a2…`, as nvidia-smi prints it
     std::optional<std::string> name; ///< `NVIDIA H100 80GB HBM3`
+    /// N of `/dev/nvidiaN`. On some machines it is not the GPU's number by PCI address.
+    std::optional<std::uint32_t> minor = {};
     bool operator==(const Product &) const = default;
 };
 

@@ -177,7 +177,7 @@ struct TaskSelection {
     std::optional<std::string> pod = {};        ///< Identity::pod begins so
     std::optional<std::string> job = {};        ///< `JOB` or `JOB.STEP`, of Identity
     std::optional<std::string> cgroup = {};     ///< its cgroup is this path, or below it
-    std::optional<std::string> command = {};    ///< Process::command is this
+    std::optional<std::string> command = {};    ///< Process::command is this, or its 15 first bytes
     std::optional<std::uint32_t> ancestor = {}; ///< it is this process, or descends from it
 
     [[nodiscard]] bool empty() const { return pids.empty() && !command && !is_group(); }

@@ -7,15 +7,12 @@
 #include <vector>
 
 #include "text.hpp"
+#include "uuid_form.hpp"
 
 namespace nvdebug::base {
 namespace {
 
 using Names = std::vector<std::string_view>;
-
-bool is_hex(std::string_view text) {
-    return text.find_first_not_of("0123456789abcdef") == text.npos;
-}
 
 bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
@@ -27,51 +24,51 @@ std::optional<std::string> whole_id(std::string_view text) {
     return text.size() == digits && is_hex(text) ? std::optional(std::string(text)) : std::nullopt;
 }
 
-/// `docker-ID.scope`, `libpod-ID`, and `SLICE:docker:ID` where containerd or runc write systemd's
-/// form as one name.
-std::optional<std::string> id_by_prefix(std::string_view name) {
-    constexpr std::string_view runtimes[] = {"docker", "libpod", "crio", "cri-containerd",
-                                             "nerdctl"};
-    constexpr std::string_view scope = ".scope";
-    const std::size_t colon = name.rfind(':');
-    const bool is_triple = colon != name.npos;
-    if (!is_triple && name.ends_with(scope))
-        name.remove_suffix(scope.size());
-    const std::size_t before = is_triple ? colon : name.rfind('-');
-    if (before == name.npos)
+/// The id in `SLICE.slice:RUNTIME:ID`, which containerd and runc make of systemd's form where they
+/// write it as one name.
+std::optional<std::string> id_in_triple(std::string_view name) {
+    const std::size_t last = name.rfind(':');
+    const std::size_t first =
+        last == name.npos || last == 0 ? name.npos : name.rfind(':', last - 1);
+    if (first == name.npos || !name.substr(0, first).ends_with(".slice") || last == first + 1)
         return std::nullopt;
-    std::string_view runtime = name.substr(0, before);
-    if (is_triple) {
-        const std::size_t slice = runtime.find(':');
-        if (slice == runtime.npos || !runtime.substr(0, slice).ends_with(".slice"))
-            return std::nullopt;
-        runtime.remove_prefix(slice + 1);
-    }
-    return std::ranges::find(runtimes, runtime) == std::end(runtimes)
-               ? std::nullopt
-               : whole_id(name.substr(before + 1));
+    return whole_id(name.substr(last + 1));
 }
 
-/// `pod0f5a1c2e-…`, `kubepods-burstable-pod0f5a1c2e_….slice`.
+/// The id in `docker-ID.scope`, `libpod-ID`. Other words stand before it as well, of processes that
+/// are in no container: `libpod-conmon-ID.scope`.
+std::optional<std::string> id_by_prefix(std::string_view name) {
+    constexpr std::string_view runtimes[] = {"docker",  "libpod", "libpod-payload", "crio",
+                                             "nerdctl", "runc",   "cri-containerd", "crun"};
+    constexpr std::string_view scope = ".scope";
+    if (name.ends_with(scope))
+        name.remove_suffix(scope.size());
+    const std::size_t dash = name.rfind('-');
+    return dash == name.npos ||
+                   std::ranges::find(runtimes, name.substr(0, dash)) == std::end(runtimes)
+               ? std::nullopt
+               : whole_id(name.substr(dash + 1));
+}
+
+/// `pod0f5a1c2e-…`, `kubepods-burstable-pod0f5a1c2e_….slice`; of a pod from a file ("static") the
+/// uid has 32 digits and no dashes.
 std::optional<std::string> pod_in(std::string_view name) {
-    constexpr std::size_t length = 36;
+    constexpr std::size_t digits_of_static = 32;
     constexpr std::string_view end = ".slice", prefix = "pod";
     name = name.substr(0, name.find(':'));
     if (name.ends_with(end))
         name.remove_suffix(end.size());
-    if (name.size() < prefix.size() + length)
-        return std::nullopt;
-    const std::string_view before = name.substr(0, name.size() - length);
-    std::string uid(name.substr(before.size()));
-    std::ranges::replace(uid, '_', '-'); // as systemd's names of slices have it
-    if (!(before == prefix || before.ends_with("-pod")))
-        return std::nullopt;
-    for (std::size_t n = 0; n < length; n++) {
-        const bool dash = n == 8 || n == 13 || n == 18 || n == 23;
-        if (dash ? uid[n] != '-' : !is_hex(uid.substr(n, 1)))
-            return std::nullopt;
+    for (const std::size_t length : {uuid_length, digits_of_static}) {
+        if (name.size() < prefix.size() + length)
+            continue;
+        const std::string_view before = name.substr(0, name.size() - length);
+        std::string uid(name.substr(before.size()));
+        std::ranges::replace(uid, '_', '-'); // as systemd's names of slices have it
+        if ((before == prefix || before.ends_with("-pod")) &&
+            (length == uuid_length ? is_uuid_begin(uid) : is_hex(uid)))
+            return uid;
     }
-    return uid;
+    return std::nullopt;
 }
 
 /// Below which kubelet has the pods; a root of its own (`--cgroup-root`) stands before the name.
@@ -89,11 +86,19 @@ bool is_runtime(std::string_view unit) {
     return std::ranges::find(runtimes, unit) != std::end(runtimes);
 }
 
+/// Returns whether the name is one that a runtime gives a container just below the unit that starts
+/// it: the triple, and `libpod-payload-ID` of podman's `--cgroups=split`, as Quadlet has it.
+bool is_units_container(std::string_view name) {
+    constexpr std::string_view payload = "libpod-payload-";
+    return id_in_triple(name) ||
+           (name.starts_with(payload) && whole_id(name.substr(payload.size())));
+}
+
 /// Returns whether users may make cgroups of any name below one of this name: systemd's sessions
 /// and units, and containers of LXC, in which root chooses them.
 bool is_delegated(std::string_view name) {
     return name == "user.slice" || name.starts_with("user-") || name.starts_with("user@") ||
-           name == "lxc" || name.starts_with("lxc.") || name.ends_with(".scope") ||
+           name == "lxc" || name == ".." || name.starts_with("lxc.") || name.ends_with(".scope") ||
            (name.ends_with(".service") && !is_runtime(name));
 }
 
@@ -105,30 +110,22 @@ std::optional<std::string_view> behind(const Names &names, std::size_t at,
                : std::nullopt;
 }
 
-/// `0`, `0+1` (of a heterogeneous job), or one of Slurm's own.
-bool is_step(std::string_view text) {
-    constexpr std::string_view own[] = {"batch", "extern", "interactive"};
-    const std::size_t plus = text.find('+');
-    return std::ranges::find(own, text) != std::end(own) ||
-           (is_number(text.substr(0, plus)) &&
-            (plus == text.npos || is_number(text.substr(plus + 1))));
-}
-
+/// Returns the job and step that slurmd names from name @p at on.
 /// @param is_relative names begin below an unknown cgroup
-Identity slurm_of(const Names &names, bool is_relative) {
+Identity slurm_at(const Names &names, std::size_t at, bool is_relative) {
     constexpr std::string_view scope = "slurmstepd.scope";
-    const auto is_scope = [&](std::size_t at) {
-        return at < names.size() &&
-               (names[at] == scope || names[at].ends_with("_slurmstepd.scope"));
+    const auto is_scope = [&](std::size_t n) {
+        return n < names.size() && (names[n] == scope || names[n].ends_with("_slurmstepd.scope"));
     };
-    std::size_t at = 0;
-    if (!names.empty() && names[0] == "system.slice" && is_scope(1)) {
-        at = 2;
-    } else if (is_relative && is_scope(0)) {
-        at = 1;
-    } else if (!names.empty() && (names[0] == "slurm" || names[0].starts_with("slurm_")) &&
-               is_number(behind(names, 1, "uid_").value_or(""))) {
-        at = 2;
+    if (at >= names.size())
+        return {};
+    if (names[at] == "system.slice" && is_scope(at + 1)) {
+        at += 2;
+    } else if (is_relative && is_scope(at)) {
+        at++;
+    } else if ((names[at] == "slurm" || names[at].starts_with("slurm_")) &&
+               is_number(behind(names, at + 1, "uid_").value_or(""))) {
+        at += 2;
     } else {
         return {};
     }
@@ -145,7 +142,8 @@ Identity slurm_of(const Names &names, bool is_relative) {
 /// Considers names from the root on, down to a cgroup below which users choose names.
 Identity runtime_of(const Names &names, bool is_relative) {
     Identity found;
-    bool in_pods = false, in_docker = false;
+    bool in_pods = false, in_docker = false, in_slices = true;
+    std::size_t below = names.size(); // the first name below the container, else below the pod
     for (std::size_t n = 0; n < names.size(); n++) {
         const std::string_view name = names[n];
         const bool is_first = n == 0;
@@ -153,19 +151,46 @@ Identity runtime_of(const Names &names, bool is_relative) {
         in_pods = in_pods || is_pods(name) ||
                   (is_relative && is_first &&
                    (name == "burstable" || name == "besteffort" || pod_in(name)));
-        if (in_pods && !found.pod)
-            found.pod = pod_in(name);
-        found.container = id_by_prefix(name);
-        if (!found.container && (in_pods || in_docker || (is_relative && is_first)))
+        if (in_pods && !found.pod && (found.pod = pod_in(name)))
+            below = n + 1;
+        found.container = id_in_triple(name);
+        if (!found.container)
+            found.container = id_by_prefix(name);
+        // Who may make a cgroup above those of a relative path is not known.
+        if (!found.container && (!is_relative || is_first || in_pods || in_docker))
             found.container = whole_id(name);
-        if (found.container || is_delegated(name))
+        if (found.container) {
+            below = n + 1;
+            break;
+        }
+        // Root alone makes units in slices of the system, whatever they are called.
+        const bool starts_container = in_slices && !is_first && name.ends_with(".service") &&
+                                      n + 1 < names.size() && is_units_container(names[n + 1]);
+        if (is_delegated(name) && !starts_container)
             break;
         in_docker = in_docker || name == "docker";
+        in_slices = in_slices && name.ends_with(".slice");
+    }
+    // slurmd may be in a container, or in a pod.
+    for (; below < names.size(); below++) {
+        const Identity slurm = slurm_at(names, below, false);
+        found.job = slurm.job;
+        found.step = slurm.step;
+        if (found.job || is_delegated(names[below]))
+            break;
     }
     return found;
 }
 
 } // namespace
+
+bool is_step(std::string_view text) {
+    constexpr std::string_view own[] = {"batch", "extern", "interactive"};
+    const std::size_t plus = text.find('+');
+    return std::ranges::find(own, text) != std::end(own) ||
+           (is_number(text.substr(0, plus)) &&
+            (plus == text.npos || is_number(text.substr(plus + 1))));
+}
 
 Identity identity_in(std::string_view path) {
     Names names;
@@ -177,7 +202,7 @@ Identity identity_in(std::string_view path) {
         else if (!name.empty())
             names.push_back(name);
     }
-    Identity found = slurm_of(names, is_relative);
+    Identity found = slurm_at(names, 0, is_relative);
     return found.job ? found : runtime_of(names, is_relative);
 }
 

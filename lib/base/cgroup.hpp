@@ -18,6 +18,10 @@ namespace nvdebug::base {
 /// each controller: that with the most ids, and among those the longest. Empty: there is none.
 [[nodiscard]] std::string path_in(std::string_view text);
 
+/// Returns whether it is the name of a step of a Slurm job, as cgroups have it: `0`, `0+1` (of a
+/// heterogeneous job), `batch`, `extern`, `interactive`.
+[[nodiscard]] bool is_step(std::string_view text);
+
 /// Returns whether the path @p cgroup is @p path, or below it.
 [[nodiscard]] bool is_below(std::string_view cgroup, std::string_view path);
 

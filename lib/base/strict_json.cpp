@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "strict_json.hpp"
 #include "packing.hpp"
+#include "printable.hpp"
+#include "words.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
+#include <vector>
 
 namespace nvdebug::base {
 
@@ -13,10 +17,17 @@ void wrong(const std::string &place, const std::string &what) {
 }
 
 std::string in_quotes(std::string_view text) {
-    std::string shown;
-    for (const char c : text.substr(0, 40))
-        shown += c < ' ' || c == 0x7f || static_cast<unsigned char>(c) >= 0x80 ? '?' : c;
-    return "'" + shown + (text.size() > 40 ? "…'" : "'");
+    constexpr std::size_t most = 40;
+    std::size_t size = std::min(text.size(), most);
+    // Not within a character of UTF-8.
+    while (size > 0 && size < text.size() &&
+           (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80)
+        size--;
+    constexpr std::string_view replacement = "\xef\xbf\xbd"; // U+FFFD
+    std::string shown = printable(text.substr(0, size));
+    for (std::size_t at; (at = shown.find(replacement)) != shown.npos;)
+        shown.replace(at, replacement.size(), "?");
+    return "'" + shown + (text.size() > size ? "…'" : "'");
 }
 
 namespace {
@@ -128,12 +139,23 @@ Json document(std::string_view text, const Bounds &bounds) {
     }
 }
 
+namespace {
+
+/// Which fields there are, and which of them a wrong one is close to.
+std::string fields(std::string_view typed, std::initializer_list<std::string_view> keys) {
+    const std::vector<std::string> all(keys.begin(), keys.end());
+    const auto meant = nearest_word(typed, all);
+    return "; there are " + listed(all) + (meant ? ", and perhaps '" + *meant + "' is meant" : "");
+}
+
+} // namespace
+
 void Place::expect_object(std::initializer_list<std::string_view> keys) const {
     if (!value.is_object())
         wrong(where(), "is not an object");
     for (const auto &[key, unused] : value.items())
         if (std::ranges::find(keys, key) == keys.end())
-            wrong(where(), "there is no field " + in_quotes(key) + " here");
+            wrong(where(), "there is no field " + in_quotes(key) + " here" + fields(key, keys));
 }
 
 Place Place::at(const char *key) const {
@@ -154,9 +176,21 @@ std::vector<Place> Place::items(std::size_t most) const {
 }
 
 std::int64_t Place::number(std::int64_t least, std::int64_t most) const {
+    constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
+    // Many programs write whole numbers with a point, 33333.0, and the parser makes this of a
+    // number that is too large for an integer.
+    if (value.is_number_float()) {
+        const double given = value.get<double>();
+        if (given != std::trunc(given))
+            wrong(where(), "is not a whole number");
+        if (given > static_cast<double>(most) || given >= static_cast<double>(endless))
+            wrong(where(), value.dump() + " is more than " + std::to_string(most));
+        if (given < static_cast<double>(least) || given < -static_cast<double>(endless))
+            wrong(where(), value.dump() + " is less than " + std::to_string(least));
+        return static_cast<std::int64_t>(given);
+    }
     if (!value.is_number_integer())
         wrong(where(), "is not a whole number");
-    constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
     const bool fits = !value.is_number_unsigned() ||
                       value.get<std::uint64_t>() <= static_cast<std::uint64_t>(endless);
     const std::int64_t found = fits ? value.get<std::int64_t>() : endless;

@@ -99,6 +99,7 @@ class Running final : public Kernel {
                link_of("/proc/self") == std::to_string(::getpid());
     }
 
+    bool is_root() override { return ::geteuid() == 0; }
     std::uint32_t self() override { return static_cast<std::uint32_t>(::getpid()); }
 
     // By number: not every C library has functions for them.

@@ -35,6 +35,8 @@ class Kernel {
     /// system that does not answer.
     virtual std::optional<std::uint64_t> device(const std::string &path) = 0;
 
+    /// Is the effective user root, of this user namespace?
+    virtual bool is_root() = 0;
     /// Which process this is.
     virtual std::uint32_t self() = 0;
     /// Are numbers of processes those that the driver uses (the host's), in /proc and in calls?

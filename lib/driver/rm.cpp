@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "rm.hpp"
 
+#include "rights.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -16,7 +18,7 @@ constexpr const char *control_path = "/dev/nvidiactl";
 constexpr std::uint32_t device_handle = 0x6e760001, subdevice_handle = 0x6e760002,
                         memory_handle = 0x6e760003;
 
-Error cannot_open_device(const std::string &path, int number) {
+Error cannot_open_device(Kernel &kernel, const std::string &path, int number) {
     if (path != control_path && (number == ENODEV || number == ENXIO || number == EIO))
         return {ErrorCode::gone, number, path,
                 "the GPU of " + path + " has gone, or could not be set up (" +
@@ -32,7 +34,9 @@ Error cannot_open_device(const std::string &path, int number) {
                     "'nvidia-smi' makes them"};
     case EACCES:
     case EPERM:
-        return {ErrorCode::denied, number, path, "you may not open " + path + "; use sudo"};
+        return {ErrorCode::denied, number, path,
+                "you may not open " + path + ": " + ::strerrordesc_np(number) + "; " +
+                    advice_on_device(kernel, number)};
     default:
         return {code_of_errno(number), number, path,
                 "NVIDIA's driver does not let " + path +
@@ -42,7 +46,7 @@ Error cannot_open_device(const std::string &path, int number) {
 
 /// The driver did not take a request. Only an errno that stands for an unknown number or size of a
 /// request is about its version.
-Error not_taken(const std::string &what, int number) {
+Error not_taken(Kernel &kernel, const std::string &what, int number) {
     const std::string why =
         ::strerrordesc_np(number) ? ::strerrordesc_np(number) : "error " + std::to_string(number);
     switch (number) {
@@ -62,7 +66,8 @@ Error not_taken(const std::string &what, int number) {
     case EACCES:
     case EPERM:
         return {ErrorCode::denied, number, control_path,
-                "you may not have NVIDIA's driver " + what + "; use sudo"};
+                "you may not have NVIDIA's driver " + what + "; " +
+                    advice_on_right(kernel, "CAP_SYS_ADMIN")};
     default:
         return {code_of_errno(number), number, control_path,
                 "NVIDIA's driver did not carry out the request to " + what + " (" + why +
@@ -115,7 +120,7 @@ int Client::ioctl(unsigned number, void *argument, std::size_t bytes) {
 Result<std::shared_ptr<Client>> Client::open(std::shared_ptr<Kernel> kernel) {
     const int descriptor = kernel->open(control_path);
     if (descriptor < 0)
-        return tl::unexpected(cannot_open_device(control_path, -descriptor));
+        return tl::unexpected(cannot_open_device(*kernel, control_path, -descriptor));
     const std::shared_ptr<Client> client(new Client(std::move(kernel), descriptor));
     return client->read_version().and_then([&] { return client->make_client(); }).map([&] {
         return client;
@@ -126,7 +131,7 @@ Result<void> Client::read_version() {
     rm::Version version{};
     version.command = rm::Version::query;
     if (const int error = ioctl(rm::esc_version, &version, sizeof(version)))
-        return tl::unexpected(not_taken("say its version", error));
+        return tl::unexpected(not_taken(*kernel_, "say its version", error));
     version_.assign(version.text, ::strnlen(version.text, sizeof(version.text)));
     if (version_.empty() || version_.find_first_not_of("0123456789.") != version_.npos)
         return tl::unexpected(Error{ErrorCode::unsupported, 0, control_path,
@@ -150,7 +155,7 @@ Result<void> Client::make_client() {
         old_alloc_ = true;
     }
     if (error)
-        return tl::unexpected(not_taken("open a client", error));
+        return tl::unexpected(not_taken(*kernel_, "open a client", error));
     if (status || !client_)
         return tl::unexpected(
             Error{ErrorCode::unsupported, 0, control_path,
@@ -166,7 +171,7 @@ Result<std::uint32_t> Client::alloc(std::uint32_t parent, std::uint32_t object, 
     const int error = old_alloc_ ? ioctl(rm::esc_alloc, &old, sizeof(old))
                                  : ioctl(rm::esc_alloc, &now, sizeof(now));
     if (error)
-        return tl::unexpected(not_taken("make an object of class " + hex(which), error));
+        return tl::unexpected(not_taken(*kernel_, "make an object of class " + hex(which), error));
     return old_alloc_ ? old.status : now.status;
 }
 
@@ -174,14 +179,15 @@ Result<std::uint32_t> Client::control(std::uint32_t object, std::uint32_t comman
                                       std::size_t bytes) {
     const Answer answer = ask_rm(*kernel_, descriptor_, client_, object, command, params, bytes);
     if (answer.error)
-        return tl::unexpected(not_taken("answer question " + hex(command), -answer.error));
+        return tl::unexpected(
+            not_taken(*kernel_, "answer question " + hex(command), -answer.error));
     return answer.status;
 }
 
 Result<std::vector<Card>> Client::cards() {
     std::array<rm::Card, rm::cards_max> all{};
     if (const int error = ioctl(rm::esc_card_info, all.data(), sizeof(all)))
-        return tl::unexpected(not_taken("list its GPUs", error));
+        return tl::unexpected(not_taken(*kernel_, "list its GPUs", error));
     std::vector<Card> cards;
     for (const rm::Card &card : all)
         if (card.valid)
@@ -202,8 +208,8 @@ Error Gpu::refused(const std::string &what, std::uint32_t status) const {
     switch (status) {
     case rm::insufficient_permissions:
         return {ErrorCode::denied, EPERM, "",
-                "NVIDIA's driver lets root alone (CAP_SYS_ADMIN) read registers and memory; use "
-                "sudo"};
+                "NVIDIA's driver lets root alone (CAP_SYS_ADMIN) read registers and memory; " +
+                    advice_on_right(*client_->kernel_, "CAP_SYS_ADMIN")};
     case rm::gpu_is_lost:
         return {ErrorCode::gone, ENODEV, "",
                 "the GPU at " + card_.pci_address + " has fallen off the bus, its driver says"};
@@ -221,7 +227,7 @@ Result<std::unique_ptr<Gpu>> Gpu::open(std::shared_ptr<Client> client, const Car
     const std::string path = "/dev/nvidia" + std::to_string(card.minor);
     const int descriptor = client->kernel_->open(path);
     if (descriptor < 0)
-        return tl::unexpected(cannot_open_device(path, -descriptor));
+        return tl::unexpected(cannot_open_device(*client->kernel_, path, -descriptor));
     std::unique_ptr<Gpu> gpu(new Gpu(std::move(client), card, descriptor));
     if (auto made = gpu->make_objects(); !made)
         return tl::unexpected(std::move(made).error());
@@ -264,7 +270,8 @@ Result<void> Gpu::make_objects() {
         return tl::unexpected(Error{ErrorCode::denied, EPERM, "",
                                     "NVIDIA's driver does not let you read registers of the GPU "
                                     "at " +
-                                        card_.pci_address + "; use sudo"});
+                                        card_.pci_address + "; " +
+                                        advice_on_right(*client_->kernel_, "CAP_SYS_ADMIN")});
     return {};
 }
 
@@ -331,7 +338,7 @@ Result<std::unique_ptr<Window>> Gpu::map(std::uint64_t begin, std::size_t bytes)
     const int descriptor = kernel.open("/dev/nvidia" + std::to_string(card_.minor));
     if (descriptor < 0)
         return tl::unexpected(
-            cannot_open_device("/dev/nvidia" + std::to_string(card_.minor), -descriptor));
+            cannot_open_device(kernel, "/dev/nvidia" + std::to_string(card_.minor), -descriptor));
     std::unique_ptr<Window> window(new Window(client_, device_handle, begin, bytes));
     rm::Map map{};
     map.client = client_->client_;
@@ -349,7 +356,7 @@ Result<std::unique_ptr<Window>> Gpu::map(std::uint64_t begin, std::size_t bytes)
     }
     kernel.close(descriptor);
     if (error)
-        return tl::unexpected(not_taken("map memory", error));
+        return tl::unexpected(not_taken(kernel, "map memory", error));
     if (map.status)
         return tl::unexpected(refused("memory be mapped", map.status));
     if (!window->mapped_)

@@ -5,6 +5,7 @@
 #include "driver_restore.hpp"
 #include "driver_tasks.hpp"
 #include "lib/driver/keeper.hpp"
+#include "lib/driver/rights.hpp"
 #include "task_request.hpp"
 
 #include <algorithm>
@@ -29,10 +30,12 @@ Error refused(Kernel &kernel, const TaskRequest &request, const Process &process
                     (answer.error ? " (" + std::string(::strerrordesc_np(-answer.error)) + ")"
                                   : std::string())};
     if (answer.status == rm::insufficient_permissions)
-        return {ErrorCode::denied, EPERM, "",
-                what + "NVIDIA's driver does not permit it" +
-                    (request.control.verb == Verb::interleave ? "; it takes CAP_SYS_NICE, use sudo"
-                                                              : "; use sudo")};
+        return {
+            ErrorCode::denied, EPERM, "",
+            what + "NVIDIA's driver does not permit it" +
+                (request.control.verb == Verb::interleave
+                     ? "; it takes CAP_SYS_NICE: " + driver::advice_on_right(kernel, "CAP_SYS_NICE")
+                     : "; " + driver::advice_on_right(kernel, "CAP_SYS_ADMIN"))};
     return {ErrorCode::unsupported, EOPNOTSUPP, "",
             what + "NVIDIA's driver refuses with status " + hex(answer.status) +
                 " (nvstatuscodes.h)"};

@@ -2,6 +2,7 @@
 #include "driver_tasks.hpp"
 
 #include "lib/base/text.hpp"
+#include "lib/driver/rights.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -46,7 +47,7 @@ Error not_allowed(Kernel &kernel, std::uint32_t pid) {
                 (strict ? " where kernel.yama.ptrace_scope is 0 (it is " +
                               scope.substr(0, scope.find('\n')) + " here)"
                         : std::string()) +
-                "; use sudo"};
+                "; " + driver::advice_on_right(kernel, "CAP_SYS_PTRACE")};
 }
 
 /// Why no channel of a process was found.

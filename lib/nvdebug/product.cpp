@@ -3,6 +3,7 @@
 #include "lib/base/text.hpp"
 
 #include <array>
+#include <charconv>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -34,6 +35,13 @@ std::string_view strip(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+std::optional<std::uint32_t> minor_in(std::string_view value) {
+    std::uint32_t minor = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), minor);
+    return error == std::errc() && end == value.data() + value.size() ? std::optional(minor)
+                                                                      : std::nullopt;
+}
+
 } // namespace
 
 Product product_of(const std::string &pci_address, const std::string &driver_folder,
@@ -52,6 +60,8 @@ Product product_of(const std::string &pci_address, const std::string &driver_fol
             product.name = known(strip(value));
         else if (key == "GPU UUID")
             product.uuid = known(strip(value));
+        else if (key == "Device Minor")
+            product.minor = minor_in(strip(value));
     }
     return product;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "lib/base/cgroup.hpp"
 #include "lib/base/process.hpp"
+#include "lib/base/task_name.hpp"
 #include "nvdebug/task.hpp"
 
 #include <algorithm>
@@ -23,14 +24,13 @@ bool is_of_job(const Identity &id, std::string_view wanted) {
 
 bool is_selected(const TaskSelection &selection, const Process &process) {
     const auto holds = [](const auto &wanted, auto fits) { return !wanted || fits(*wanted); };
-    const auto is = [&](const std::optional<std::string> &wanted,
-                        const std::optional<std::string> &value) {
-        return !wanted || wanted == value;
-    };
     const Identity id = identity_of(process);
     return !selection.empty() &&
            (selection.pids.empty() || std::ranges::count(selection.pids, process.pid)) &&
-           is(selection.command, process.command) &&
+           holds(selection.command,
+                 [&](const std::string &name) {
+                     return process.command == name.substr(0, base::command_bytes);
+                 }) &&
            holds(selection.container,
                  [&](const std::string &begin) { return begins(id.container, begin); }) &&
            holds(selection.pod, [&](const std::string &begin) { return begins(id.pod, begin); }) &&

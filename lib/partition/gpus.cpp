@@ -2,13 +2,13 @@
 #include "gpus.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <sstream>
 #include <tuple>
 
-#include "lib/base/gpu_name.hpp"
 #include "nvdebug/surroundings.hpp"
 #include "text.hpp"
 #include "variables.hpp"
@@ -54,11 +54,17 @@ std::string field(const std::string &text, std::string_view key) {
     return "";
 }
 
+std::optional<unsigned> number_in(const std::string &text) {
+    unsigned number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end != text.data() ? std::optional(number) : std::nullopt;
+}
+
 std::string information(const std::string &pci_address) {
     return read_file(driver_folder() + "/gpus/" + pci_address + "/information");
 }
 
-bool is_asleep(const std::string &pci_address) {
+bool sleeps(const std::string &pci_address) {
     return first_word(read_file(device_folder(pci_address) + "/power/runtime_status")) ==
            "suspended";
 }
@@ -102,12 +108,17 @@ Outcome<Gpus> Gpus::find() {
     return Gpus(std::move(addresses));
 }
 
+bool Gpus::is_asleep(std::size_t number) const {
+    return sleeps(addresses_[number]);
+}
+
 const Outcome<Gpu> &Gpus::at(std::size_t number) {
     auto &read = read_[number];
     if (!read) {
         const std::string text = information(addresses_[number]);
         if (const auto uuid = parse_uuid(field(text, "GPU UUID")))
-            read = Gpu{number, addresses_[number], *uuid, field(text, "Model")};
+            read = Gpu{number, addresses_[number], *uuid, field(text, "Model"),
+                       number_in(field(text, "Device Minor"))};
         else
             read =
                 fail("NVIDIA's driver shows no UUID of " + described(number, addresses_[number]) +
@@ -120,7 +131,7 @@ const Outcome<Gpu> &Gpus::at(std::size_t number) {
 Selection Gpus::awake() {
     Selection found;
     for (std::size_t n = 0; n < count(); n++)
-        if (is_asleep(addresses_[n]))
+        if (is_asleep(n))
             found.left_out.push_back(described(n, addresses_[n]) + " is asleep, and left so");
         else if (const auto &gpu = at(n))
             found.gpus.push_back(*gpu);
@@ -145,62 +156,66 @@ Selection Gpus::all() {
     return some(numbers);
 }
 
+/// What the driver's files have of them.
+class Gpus::Facts : public base::GpuSet {
+  public:
+    explicit Facts(Gpus &gpus) : gpus_(gpus) {}
+    std::size_t count() const override { return gpus_.count(); }
+    std::string address(std::size_t n) const override { return gpus_.address(n); }
+    bool is_asleep(std::size_t n) const override { return gpus_.is_asleep(n); }
+    std::optional<std::string> uuid(std::size_t n) const override {
+        const auto &gpu = gpus_.at(n);
+        return gpu ? std::optional(uuid_text(gpu->uuid)) : std::nullopt;
+    }
+    std::optional<unsigned> device_minor(std::size_t n) const override {
+        const auto &gpu = gpus_.at(n);
+        return gpu ? gpu->minor : std::nullopt;
+    }
+
+  private:
+    Gpus &gpus_;
+};
+
+tl::expected<std::vector<std::size_t>, std::string>
+Gpus::find(const std::vector<base::GpuName> &names) {
+    return base::find_gpus(names, Facts(*this));
+}
+
 std::vector<Gpu> Gpus::with_uuid(const std::string &begin) {
-    const auto name = base::parse_gpu_name(begin);
     std::vector<Gpu> fit;
-    for (const bool asleep : {false, true})
-        for (std::size_t n = 0; n < count() && (!asleep || fit.empty()); n++)
-            if (is_asleep(addresses_[n]) == asleep)
-                if (const auto &gpu = at(n); gpu && base::begins_uuid(name, uuid_text(gpu->uuid))) {
-                    fit.push_back(*gpu);
-                    // A whole UUID is one GPU's: the files of the others are not read.
-                    if (name.uuid.size() == uuid_text(gpu->uuid).size())
-                        return fit;
-                }
+    const auto name = base::parse_gpu_name(begin);
+    for (const std::size_t n :
+         name.uuid.empty() ? std::vector<std::size_t>() : base::places_of(name, Facts(*this)))
+        fit.push_back(*at(n));
     return fit;
 }
 
 std::optional<Uuid> uuid_of(const std::string &pci_address) {
-    return is_asleep(pci_address) ? std::nullopt
-                                  : parse_uuid(field(information(pci_address), "GPU UUID"));
+    return sleeps(pci_address) ? std::nullopt
+                               : parse_uuid(field(information(pci_address), "GPU UUID"));
 }
 
 Outcome<Selection> select(Gpus &gpus, const std::string &words) {
-    Selection chosen;
-    for (std::size_t begin = 0; begin <= words.size();) {
-        const std::size_t end = std::min(words.find(',', begin), words.size());
-        const std::string word = words.substr(begin, end - begin);
-        begin = end + 1;
-        if (word.empty())
-            return fail("'" + words + "' is no list of GPUs: a name is empty", Exit::bad_usage);
-        if (word == "all") {
-            chosen = gpus.all();
-            if (chosen.gpus.empty())
-                return fail(chosen.left_out.front());
-            continue;
-        }
-        const auto name = base::parse_gpu_name(word);
-        if (name.mig)
-            return fail("'" + word + "' is a part of a GPU (MIG), which cannot be partitioned",
-                        Exit::not_supported);
-        std::vector<Gpu> fit = name.uuid.empty() ? std::vector<Gpu>() : gpus.with_uuid(word);
-        for (std::size_t n = 0; n < gpus.count(); n++)
-            if (name.index == n ||
-                (name.address && base::is_address(*name.address, gpus.address(n)))) {
-                const auto &gpu = gpus.at(n);
-                if (!gpu)
-                    return fail(gpu.error());
-                fit.push_back(*gpu);
-            }
-        if (fit.size() != 1)
-            return fail((fit.empty() ? "there is no GPU '" : "more than one GPU is '") + word +
-                            "': here are 0 to " + std::to_string(gpus.count() - 1) +
-                            " ('nvtaskset --list')",
-                        Exit::bad_usage);
-        if (std::ranges::none_of(chosen.gpus,
-                                 [&](const Gpu &gpu) { return gpu.number == fit[0].number; }))
-            chosen.gpus.push_back(fit[0]);
+    const auto names = base::parse_gpu_names(words);
+    if (!names)
+        return fail(names.error(),
+                    base::parse_gpu_name(words).mig ? Exit::not_supported : Exit::bad_usage);
+    const auto found = gpus.find(*names);
+    if (!found)
+        return fail(found.error() + " ('nvtaskset --list')", Exit::bad_usage);
+    // Of all, those that do not work are left out.
+    if (std::ranges::any_of(*names, &base::GpuName::all)) {
+        Selection chosen = gpus.some(*found);
+        if (chosen.gpus.empty())
+            return fail(chosen.left_out.front());
+        return chosen;
     }
+    Selection chosen;
+    for (const std::size_t n : *found)
+        if (const auto &gpu = gpus.at(n))
+            chosen.gpus.push_back(*gpu);
+        else
+            return fail(gpu.error());
     return chosen;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu_map.hpp"
+#include "lib/base/gpu_name.hpp"
 
 namespace nvtaskset {
 
@@ -14,7 +15,8 @@ struct Gpu {
     std::size_t number = 0;  ///< by PCI address, as nvidia-smi counts
     std::string pci_address; ///< 0000:01:00.0
     Uuid uuid{};
-    std::string name; ///< NVIDIA H100 80GB HBM3
+    std::string name;                   ///< NVIDIA H100 80GB HBM3
+    std::optional<unsigned> minor = {}; ///< N of /dev/nvidiaN; empty: the driver does not show it
 };
 
 /// Some GPUs, and a sentence for each that was left out of them.
@@ -32,6 +34,8 @@ class Gpus {
 
     std::size_t count() const { return addresses_.size(); }
     const std::string &address(std::size_t number) const { return addresses_[number]; }
+    /// Would at() wake it?
+    [[nodiscard]] bool is_asleep(std::size_t number) const;
     /// Fails if the driver shows no UUID: the GPU has not been used yet, or does not work.
     const Outcome<Gpu> &at(std::size_t number);
 
@@ -43,8 +47,13 @@ class Gpus {
     Selection all();
     /// Those that a UUID begins; sleeping ones are read if no other has it.
     [[nodiscard]] std::vector<Gpu> with_uuid(const std::string &begin);
+    /// The numbers of those that the names mean, as base::find_gpus() finds them.
+    [[nodiscard]] tl::expected<std::vector<std::size_t>, std::string>
+    find(const std::vector<nvdebug::base::GpuName> &names);
 
   private:
+    class Facts;
+
     explicit Gpus(std::vector<std::string> addresses)
         : addresses_(std::move(addresses)), read_(addresses_.size()) {}
 
@@ -59,8 +68,8 @@ class Gpus {
 /// `580.159.04@BOOT`: what a GPU's TPCs are may differ with each.
 [[nodiscard]] Outcome<std::string> driver_version();
 
-/// The GPUs that words with commas between name: a number, a PCI address, the begin of a UUID,
-/// `all`. Fails if one of them names no GPU, several, or one without a UUID.
+/// The GPUs that a list names, as base::parse_gpu_names() reads it. Fails if one of its names means
+/// no GPU, several, or one without a UUID.
 [[nodiscard]] Outcome<Selection> select(Gpus &gpus, const std::string &words);
 
 } // namespace nvtaskset

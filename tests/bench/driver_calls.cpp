@@ -65,6 +65,7 @@ class Timed final : public Kernel {
     std::optional<std::uint64_t> device(const std::string &path) override {
         return timed([&] { return kernel_->device(path); });
     }
+    bool is_root() override { return kernel_->is_root(); }
     std::uint32_t self() override { return kernel_->self(); }
     bool counts_as_host() override { return kernel_->counts_as_host(); }
     int process(std::uint32_t pid) override {

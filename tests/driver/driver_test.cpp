@@ -181,6 +181,29 @@ TEST_F(Driver, IsNotThere) {
     }
 }
 
+/// Sudo gives root nothing that its container or unit has not.
+TEST_F(Driver, ThatRefusesRootSaysWhoDoes) {
+    const auto sentence = [&](const char *file, int error) {
+        kernel.cannot_open = {{file, error}};
+        const auto tree = nvdebug::driver::open_tree(bench.kernel, {});
+        if (!tree)
+            return tree.error().sentence;
+        const auto list = nvdebug::Gpu(bench.tree(), 0).runlist(0);
+        return list ? std::string() : list.error().sentence;
+    };
+    for (const char *const file : {"/dev/nvidiactl", "/dev/nvidia0"}) {
+        const auto has = [&](int error, const char *part) {
+            return sentence(file, error).find(part) != std::string::npos;
+        };
+        EXPECT_TRUE(has(EPERM, "device cgroup") && has(EPERM, "DeviceAllow=") && has(EPERM, file));
+        EXPECT_TRUE(has(EACCES, "security module") && has(EACCES, file));
+        EXPECT_FALSE(has(EPERM, "use sudo") || has(EACCES, "use sudo"));
+    }
+    kernel.root = false;
+    EXPECT_NE(sentence("/dev/nvidiactl", EPERM).find("use sudo"), std::string::npos);
+    EXPECT_NE(sentence("/dev/nvidiactl", EACCES).find("use sudo"), std::string::npos);
+}
+
 TEST_F(Driver, LeavesAGpuAsleep) {
     kernel.files["/sys/bus/pci/devices/0000:01:00.0/power/runtime_status"] = "suspended\n";
     kernel.cannot_open["/dev/nvidia0"] = EIO; // nor is it tried

@@ -165,6 +165,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::string read(const std::string &path) override;
     int list(const std::string &path, std::vector<std::string> &names) override;
     std::optional<std::uint64_t> device(const std::string &path) override;
+    bool is_root() override { return root; }
     std::uint32_t self() override { return 1; }
     /// While it lives other threads wait with their calls.
     [[nodiscard]] std::unique_lock<std::recursive_mutex> stop() { return std::unique_lock(lock_); }

@@ -35,10 +35,11 @@ class Products : public testing::Test {
 TEST_F(Products, AreWhatTheDriverSays) {
     write(information, "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 60\n"
                        "GPU UUID: \t GPU-57a2ed01-1111-2222-3333-444455556666\n"
-                       "Video BIOS: \t 96.00.74.00.01\n");
+                       "Video BIOS: \t 96.00.74.00.01\nDevice Minor: \t 3\n");
     const nvdebug::Product found = product();
     EXPECT_EQ(found.name, "NVIDIA H100 80GB HBM3");
     EXPECT_EQ(found.uuid, "GPU-57a2ed01-1111-2222-3333-444455556666");
+    EXPECT_EQ(found.minor, 3U);
 }
 
 TEST_F(Products, OfAGpuThatWasNotSetUpHaveNoUuid) {

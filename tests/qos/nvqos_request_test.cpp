@@ -15,14 +15,14 @@ using namespace nvqos;
 using Verb = Request::Verb;
 
 TEST(Requests, AreTaken) {
-    const auto hold = parse_request("hold job:123.0.5 share:30%,cap:50% gpu=0 gpu=GPU-57a2-1 gpu=0 "
+    const auto hold = parse_request("hold job:123.0.5 share:30%,cap:50% gpu=0 gpu=GPU-57a2 gpu=0,2 "
                                     "pid=17 pid=18 pid=17 holder=19 cgroup=/a/b=c");
     ASSERT_TRUE(hold) << hold.error().sentence;
     EXPECT_EQ(hold->verb, Verb::hold);
     EXPECT_EQ(hold->name, "job:123.0.5");
     EXPECT_EQ(hold->goal.part, 30 * qos::point);
     EXPECT_EQ(hold->goal.cap, 50 * qos::point);
-    EXPECT_EQ(hold->gpus, (std::vector<std::string>{"0", "GPU-57a2-1"}));
+    EXPECT_EQ(hold->gpus, (std::vector<std::string>{"0", "GPU-57a2", "2"}));
     EXPECT_EQ(hold->pids, (std::vector<std::uint32_t>{17, 18}));
     EXPECT_EQ(hold->holder, 19U);
     EXPECT_EQ(hold->cgroups, std::vector<std::string>{"/a/b=c"});
@@ -69,8 +69,8 @@ TEST(Requests, ThatMakeNoSenseAreRefused) {
                                     std::string("hold a share:30% pid"),
                                     std::string("hold a share:30% pid=1 gpu="),
                                     std::string("hold a share:30% pid=1 gpu=-1"),
-                                    std::string("hold a share:30% pid=1 gpu=12345"),
-                                    std::string("hold a share:30% pid=1 gpu=gpu0"),
+                                    std::string("hold a share:30% pid=1 gpu=GPU-57a2-1"),
+                                    std::string("hold a share:30% pid=1 gpu=0,"),
                                     std::string("hold a share:30% pid=1 holder=1 holder=1"),
                                     std::string("hold a share:30% pid=1 cgroup=a"),
                                     std::string("hold a share:30% pid=1 cgroup=/"),

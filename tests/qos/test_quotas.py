@@ -281,7 +281,7 @@ BAD = {
     "S": (changed(("input", "S"), 0), "[1].input.S: 0 is not from 1 to"),
     "negative T": (changed(("input", "T"), -5), "[1].input.T: -5 is not from 1 to"),
     "huge T": (changed(("input", "T"), 10 ** 15), "[1].input.T: 1000000000000000 is not from 1 to"),
-    "no 64-bit T": (changed(("input", "T"), 10 ** 30), "[1].input.T: is not a whole number"),
+    "no 64-bit T": (changed(("input", "T"), 10 ** 30), "[1].input.T: 1e+30 is more than"),
     "too large": ("[1e999]", "the file: a number is too large"),
     "W": (changed(("input", "W"), 1.5), "[1].input.W: is not a whole number"),
     "no kernels": (changed(("input", "kernels"), []), "[1].input.kernels: is empty"),

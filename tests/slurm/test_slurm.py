@@ -78,7 +78,7 @@ def test_what_is_asked_of_nvqos(cluster, words, goal):
         done = srun(cluster, GPU, *words, command=("echo", "it ran"))
     assert (done.status, done.out) == (0, "it ran\n")
     hold, release = nvqos.asked
-    assert (hold.verb, hold.goal, hold.one("gpu")) == ("hold", goal, "0")
+    assert (hold.verb, hold.goal, hold.one("gpu")) == ("hold", goal, "/dev/nvidia0")
     assert release.line == f"release {hold.name}"
     assert hold.name.startswith("job:") and hold.name.endswith(".0")
     assert sentences(done.err) == ["asked for it, got all of it"]
@@ -183,7 +183,7 @@ def test_tasks_and_gpus_of_a_step(cluster):
     with StandIn(cluster.socket) as nvqos:
         assert srun(cluster, "--gres=gpu:2", "-n2", "--overcommit", "--gpu-share=30%").status == 0
     one, two = nvqos.of("hold")
-    assert one.all("gpu") == two.all("gpu") == ["0", "1"]
+    assert one.all("gpu") == two.all("gpu") == ["/dev/nvidia0", "/dev/nvidia1"]
     assert (one.name, one.one("holder")) == (two.name, two.one("holder")) and one.one("pid") != two.one("pid")
     assert len(nvqos.of("release")) == 1
 
@@ -194,8 +194,8 @@ def test_two_jobs_beside_each_other(cluster):
         assert comes_true(lambda: nvqos.of("hold"))
         assert srun(cluster, GPU, "--gpu-cap=30%").status == 0
         one, two = nvqos.of("hold")
-        # Numbers of the node, not those that the job sees.
-        assert (one.one("gpu"), two.one("gpu")) == ("0", "1") and one.name != two.name
+        # Device files of the node, not the numbers that the job sees.
+        assert (one.one("gpu"), two.one("gpu")) == ("/dev/nvidia0", "/dev/nvidia1") and one.name != two.name
         assert [asked.name for asked in nvqos.of("release")] == [two.name]
         first.process.send_signal(signal.SIGKILL)
         cluster.settle()
@@ -301,7 +301,7 @@ def test_a_user_who_is_not_root(cluster):
     with StandIn(cluster.socket, lambda asked: answers[asked.verb]) as nvqos:
         done = srun(cluster, GPU, "--gpu-share=30%", command=("id", "-u"), user=as_user(cluster.folder / "work"))
     assert (done.status, done.out, sentences(done.err)) == (0, "65534\n", ["got 29.8 %"])
-    assert nvqos.of("hold")[0].one("gpu") == "0"
+    assert nvqos.of("hold")[0].one("gpu") == "/dev/nvidia0"
 
 
 def test_a_file_of_another_process_is_ignored(cluster):
@@ -404,7 +404,7 @@ class TestDevicesOfCgroups:
             done = srun(constrained, GPU, "--gpu-share=40%", command=("sh", "-c", "echo $CUDA_VISIBLE_DEVICES"))
             one, two = nvqos.of("hold")
             assert done.out == "0\n"
-            assert (one.one("gpu"), two.one("gpu")) == ("0", "1")
+            assert (one.one("gpu"), two.one("gpu")) == ("/dev/nvidia0", "/dev/nvidia1")
             for hold in (one, two):
                 job, step = hold.name[4:].split(".")
                 assert f"/job_{job}/step_{step}" in hold.one("cgroup") + "/" and "task" not in hold.one("cgroup")
@@ -428,6 +428,10 @@ class TestNvqosItself:
         # None of Slurm's, so that there is something to divide.
         neighbour = subprocess.Popen(["sleep", "1000"])
         (tasks / str(neighbour.pid)).touch()
+        about = cluster.folder / "driver/gpus/0000:01:00.0"
+        about.mkdir(parents=True, exist_ok=True)
+        (about / "information").write_text("Device Minor: \t 0\n", encoding="utf-8")
+        surroundings = {"NVQOS_STAND_IN": str(cluster.folder), "NVQOS_DRIVER_FOLDER": str(cluster.folder / "driver")}
 
         class Machine:
             # Shards of one GPU: two jobs are on it, and not each on its own.
@@ -439,7 +443,7 @@ class TestNvqosItself:
                 nonlocal process
                 process = subprocess.Popen(
                     ["unshare", "--mount", "--propagation", "private", "sh", "-c", 'mount -t tmpfs none /run && exec "$@"', "sh",
-                     NVQOS, f"--socket={cluster.socket}"], env=os.environ | {"NVQOS_STAND_IN": str(cluster.folder)},
+                     NVQOS, f"--socket={cluster.socket}"], env=os.environ | surroundings,
                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 assert comes_true(self.answers)
                 return process

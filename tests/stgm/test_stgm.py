@@ -211,12 +211,56 @@ def test_a_thousand_tasks():
             assert len(data["tasks"]) == 1000
 
 
+@pytest.mark.parametrize("change, sentence", (
+    ({"period": 33_333.5}, "is not a whole number"),
+    ({"period": 10 ** 20}, "1e+20 is more than 1000000000000000"),
+    ({"period": 1e20}, "1e+20 is more than 1000000000000000"),
+    ({"period": -3.0}, "-3.0 is less than 1"),
+    ({"affinity": 0}, "there is no field 'affinity' here; there are name, period, deadline, priority, segments, core, sms"),
+    ({"perod": 1}, "and perhaps 'period' is meant"),
+))
+def test_a_number_or_a_field_that_is_wrong_has_its_reason(change, sentence):
+    taskset = a_set("ce1")
+    taskset["tasks"][0] |= change
+    result = check(taskset)
+    assert result.status == 1 and sentence in result.err
+
+
+def test_whole_numbers_may_have_a_point():
+    """pandas, jq and JavaScript write them so."""
+    taskset = a_set("ce1")
+    plain = check(taskset, "-j").out
+    for task in taskset["tasks"]:
+        task |= {"period": float(task["period"]), "deadline": float(task["deadline"])}
+    assert check(taskset, "-j").out == plain
+    taskset["time_unit"] = "\u00b5s"
+    assert "'\u00b5s'" in check(taskset).err
+
+
 # --- allocate ---
 
 def allocated(name, *words):
     result = nvstgm("allocate", SETS / f"{name}.json" if isinstance(name, str) else "-", *words,
                     stdin="" if isinstance(name, str) else json.dumps(name))
     return result
+
+
+def a_cpu_task(name, cpu, period=10_000, deadline=10_000):
+    return {"name": name, "period": period, "deadline": deadline, "segments": [{"cpu": cpu}]}
+
+
+@pytest.mark.parametrize("tasks, sentence", (
+    ([a_cpu_task(str(n), 9_000) for n in range(3)] + [a_cpu_task("s", 1_000)], "the tasks need 2.8 cores, and there are 2"),
+    ([a_cpu_task(str(n), 6_667) for n in range(3)] + [a_cpu_task("s", 1)], "the tasks need 2.0002 cores, and there are 2"),
+    ([a_cpu_task("long", 9_000, deadline=8_000)], "task 'long' takes 9000 by itself, and its deadline is 8000"),
+    ([a_cpu_task(str(n), 6_000) for n in range(3)], "the tasks need 1.8 of 2 cores and 0 of 4 SMs, and wait for each other besides"),
+    ([{**a_cpu_task(str(n), 1), "segments": [{"gpu": {"to_device": 0, "kernel": [36_000, 18_000, 12_000, 9_000], "from_device": 0}}]}
+      for n in range(2)], "the tasks need 7.2 SMs all the time, and there are 4"),
+))
+def test_a_refusal_has_the_number_that_decides(tasks, sentence):
+    taskset = a_set("ce1") | {"cores": 2, "sms": 4, "tasks": tasks}
+    result = allocated(taskset)
+    assert result.status == 2 and sentence in result.err
 
 
 @pytest.mark.parametrize("algorithm", ("mended", "paper", "disjoint"))
@@ -235,6 +279,7 @@ def test_allocate(name, analysis, waiting, algorithm):
     assert written.status == result.status
     if not data["schedulable"]:
         assert written.out == "" and "no allocation was found" in written.err
+        assert re.search(r"need \d[\d.]* (of \d+ )?(cores|SMs)|takes \d+ by itself, and its deadline is \d+", written.err)
         return
     placed = json.loads(written.out)
     assert [(task["core"], task["sms"]) for task in placed["tasks"]] == \
@@ -523,45 +568,3 @@ def test_a_file_without_end():
 
 
 # --- docs/stgm.md ---
-
-def page():
-    return (ROOT / "docs/stgm.md").read_text(encoding="utf-8")
-
-
-def test_the_walk_through_shows_what_its_commands_print(tmp_path):
-    (section,) = re.findall(r"^## Ten minutes\n(.*?)^## ", page(), re.M | re.S)
-    blocks = re.findall(r"^```\n(.*?)^```", section, re.M | re.S)
-    commands = [line for block in blocks for line in block.splitlines() if line.startswith("nvstgm ")]
-    (tmp_path / "docs").symlink_to(ROOT / "docs")
-    folder = building.built("bin/nvstgm").parent
-    said = ""
-    for line in commands:
-        done = subprocess.run(["bash", "-c", f"PATH={folder}:$PATH; {line}"], cwd=tmp_path, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE_S)
-        refusal = line.partition("#")[2].strip()
-        assert bool(done.returncode) == bool(refusal) and refusal in done.stdout, line
-        said += done.stdout
-    shown = [block for block in blocks if block.startswith("task ")]
-    assert len(commands) == 7 and len(shown) == 2
-    assert all(block in said for block in shown)
-
-
-def test_the_counterexamples_have_the_bounds_that_the_page_gives():
-    rows = re.findall(r"^\| (ce\w+)(?:, (busy|copies spin))? \| [\d, ]+ \| (\w+) \| (\d+) \| (\d+) \| (\d+) \|$", page(), re.M)
-    assert len(rows) == len(sets()) - 1
-    for name, mode, task, response, printed, sound in rows:
-        words = {"busy": ("--waiting", "busy"), "copies spin": ("--copy-wait", "spin"), "": ()}[mode]
-        for analysis, bound in (("stgm", sound), ("stgm-printed", printed)):
-            assert responses(nvstgm("check", SETS / f"{name}.json", "-a", analysis, *words, "-j"))[task] == int(bound)
-        assert int(printed) < int(response) <= int(sound)
-
-
-def test_the_pages_figures_are_those_of_its_data():
-    with (ROOT / "docs/stgm/figure5.csv").open(encoding="utf-8") as file:
-        parts = {(row["kernels"], row["analysis"], row["x"]): [float(row[key]) for key in ("part", "low", "high")]
-                 for row in csv.DictReader(file)}
-    shown = {tuple(f"{100 * one:.1f}" for one in parts[key]) for key in parts}
-    (header,) = re.findall(r"^\| % of sets schedulable, SMs \| (.*) \|$", page(), re.M)
-    cells = re.findall(r"([\d.]+) \(([\d.]+)–([\d.]+)\)", page())
-    assert header.split(" | ") == ["1", "4", "8", "13"] and len(cells) == 4 * 16
-    assert set(cells) <= shown

@@ -162,12 +162,13 @@ class Desk:
         (self.folder / "driver").mkdir()
         (self.folder / "driver/version").write_text(
             "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\n")
-        for gpu in self.command(PROGRAM, "gpus").out.strip().split(";"):
+        for minor, gpu in enumerate(self.command(PROGRAM, "gpus").out.strip().split(";")):
             address, uuid, name = gpu.split(" ", 2)
             self.uuids.append(uuid)
             place = self.folder / "driver/gpus" / address
             place.mkdir(parents=True)
-            (place / "information").write_text(f"Model: \t\t {name}\nIRQ:   \t\t 0\nGPU UUID: \t {uuid}\n")
+            (place / "information").write_text(
+                f"Model: \t\t {name}\nIRQ:   \t\t 0\nGPU UUID: \t {uuid}\nDevice Minor: \t {minor}\n")
 
     def kept(self, uuid=None):
         """The file in which what nvtaskset has found out of a GPU is kept; unless named, of the first."""

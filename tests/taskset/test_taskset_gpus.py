@@ -224,6 +224,46 @@ def test_gpus_that_the_command_will_not_see(tmp_path):
             assert ("CUDA shows the command no GPU of -i" in result.err) == said and result.status == 0
 
 
+def test_names_of_device_files_and_of_devices_of_containers(tmp_path):
+    """On some machines /dev/nvidia0 is not the first GPU by PCI address."""
+    with desk_of(tmp_path, "h100,h100,h100") as desk:
+        for place, minor in zip(sorted((tmp_path / "driver/gpus").iterdir()), (2, 0, 1)):
+            information = place / "information"
+            text = information.read_text(encoding="utf-8")
+            information.write_text(re.sub(r"(Device Minor: \t) \d+", rf"\1 {minor}", text), encoding="utf-8")
+
+        def kept(name):
+            result = desk.tool("--no-mps", "-i", name, "-t", "0-3", "sh", "-c", "echo $NVTASKSET_PARTITIONS")
+            assert result.status == 0, result.err
+            return [desk.uuids.index(text.partition(":")[0]) for text in result.out.strip().split(";")]
+        for name, numbers in (("/dev/nvidia0", [1]), ("/dev/nvidia2", [0]), ("/dev/nvidia0,/dev/nvidia1", [1, 2]),
+                              ("nvidia.com/gpu=1", [1]), (f"nvidia.com/gpu={desk.uuids[2]}", [2]), ("nvidia.com/gpu=all", [0, 1, 2]),
+                              (f"k8s.device-plugin.nvidia.com/gpu={desk.uuids[1]}", [1]), (f"{desk.uuids[2]}::0", [2])):
+            assert sorted(kept(name)) == numbers, name
+        desk.refused("--no-mps -i /dev/nvidia3 -t 0", "there is no GPU '/dev/nvidia3': here are 0 to 2", PROGRAM, "launch",
+                     exit_status=USAGE)
+        desk.refused("--no-mps -i /dev/nvidiactl -t 0", "cannot be a GPU's name: write its number (0)", PROGRAM, "launch",
+                     exit_status=USAGE)
+        desk.refused("--no-mps -i nvidia.com/gpu=0:1 -t 0", "is a part of a GPU (MIG)", PROGRAM, "launch", exit_status=UNSUPPORTED)
+
+
+@pytest.mark.parametrize("error, name, cause", (
+    (802, "CUDA_ERROR_SYSTEM_NOT_READY (802)", "systemctl status nvidia-fabricmanager"),
+    (803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)", "of different versions, as after an update of the driver"),
+    (999, "CUDA_ERROR_UNKNOWN (999)", "nvidia-modprobe -u -c 0"),
+    (34, "CUDA_ERROR_STUB_LIBRARY (34)", "LD_LIBRARY_PATH"),
+    (4242, "error (4242)", ""),
+))
+def test_an_error_of_cuda_has_its_name_and_cause(tmp_path, error, name, cause):
+    with desk_of(tmp_path, "h100,h100") as desk:
+        env = {"CUDA_VISIBLE_DEVICES": "0", "STAND_IN_CUINIT": str(error)}
+        shown = desk.tool("--no-mps", "-t", "0", "true", **env)
+        assert shown.status == FAILED and f"CUDA cannot be used: cuInit: {name}" in shown.err and cause in shown.err
+        assert "with -i" not in shown.err, "that would fail in the same way"
+        named = desk.tool("--no-mps", "-i", "0", "-t", "0", "true", **env)
+        assert named.status == FAILED and f"cuInit: {name}" in named.err and cause in named.err
+
+
 @pytest.mark.parametrize("form", (str.upper, lambda text: "0000" + text, lambda text: ("0000" + text).upper(),
                                   lambda text: text[5:].upper(), lambda text: text[5:], lambda text: text[:-2]))
 def test_addresses_as_others_print_them(tmp_path, form):

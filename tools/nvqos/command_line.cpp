@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "gpus.hpp"
 #include "lib/base/container_device.hpp"
 #include "lib/base/printable.hpp"
 #include "socket.hpp"
@@ -43,7 +44,12 @@ std::vector<std::string> word_candidates(const std::string &typed) {
 std::vector<Option> options() {
     return {
         {"--file", "goals from a TOML file, which is read again on SIGHUP", "FILE", "-f"},
-        {"--gpu", "only this GPU; may be given several times (default: all)", "N", "-g", {}, true},
+        {"--gpu",
+         "only this GPU, or these: 0,2, a UUID, a PCI address, /dev/nvidia0 (default: all)",
+         "GPU",
+         "-g",
+         {},
+         true},
         {"--epoch", "how often turns are divided anew (default: 100ms)", "TIME", "-e"},
         {"--scheme",
          "what becomes of a part that was not used",
@@ -161,12 +167,9 @@ Outcome<void> take_container(const Arguments &arguments, Invocation &invocation)
 }
 
 Outcome<void> take(const Arguments &arguments, Invocation &invocation) {
-    for (const std::string &gpu : arguments.all("--gpu")) {
-        const auto number = nvdebug::base::parse_whole(gpu, 0, UINT32_MAX);
-        if (!number)
-            return fail(bad_usage, "--gpu takes the number of a GPU, not '" + printable(gpu) + "'");
-        invocation.typed.gpus.push_back(static_cast<std::uint32_t>(*number));
-    }
+    for (const std::string &names : arguments.all("--gpu"))
+        if (auto added = add_gpus(names, invocation.typed.gpus); !added)
+            return fail(bad_usage, "--gpu: " + added.error().sentence);
     if (arguments.has("--scheme")) {
         invocation.has_scheme = true;
         invocation.typed.settings.scheme = *parse_scheme(arguments.text("--scheme"));
@@ -210,8 +213,9 @@ Outcome<Asked> goals_of(const Invocation &invocation) {
     if (text_of(asked.others) == text_of(qos::Goal()))
         asked.others = read->others;
     std::ranges::move(read->tenants, std::back_inserter(asked.tenants));
-    if (asked.tenants.empty() && !invocation.socket)
-        return fail(bad_usage, printable(*invocation.file) + " has no [[tenant]]");
+    if (!asked.any() && !invocation.socket)
+        return fail(bad_usage, printable(*invocation.file) +
+                                   " has no goal: neither a [[tenant]] nor others = \"cap:20%\"");
     return asked;
 }
 
@@ -253,13 +257,9 @@ Outcome<Invocation> read(const Arguments &arguments) {
         return fail(bad_usage, "--json and --quiet exclude each other");
     if (invocation.dry_run && invocation.socket)
         return fail(bad_usage, "--dry-run and --socket exclude each other");
-    if (!invocation.file && !invocation.socket && invocation.typed.tenants.empty())
-        return fail(bad_usage, arguments.words.empty()
-                                   ? "no goal is named: write command:serve=latency, --file FILE "
-                                     "or --socket; 'nvqos --help' says more"
-                                   : "others is what is left beside tenants, and none is named: "
-                                     "write command:serve=latency, --file FILE or --socket; "
-                                     "'nvqos --help' says more");
+    if (!invocation.file && !invocation.socket && !invocation.typed.any())
+        return fail(bad_usage, "no goal is named: write command:serve=latency, others=cap:20%, "
+                               "--file FILE or --socket; 'nvqos --help' says more");
     auto asked = goals_of(invocation);
     if (!asked)
         return tl::unexpected(asked.error());

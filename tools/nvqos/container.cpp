@@ -8,6 +8,7 @@
 #include "client.hpp"
 #include "lib/base/cgroup.hpp"
 #include "lib/base/container_device.hpp"
+#include "lib/base/gpu_name.hpp"
 #include "lib/base/printable.hpp"
 
 namespace nvqos {
@@ -40,6 +41,18 @@ Outcome<std::string> own_cgroup_of(std::uint64_t pid) {
     return cgroup;
 }
 
+/// A GPU's name as a part of a device's: `gpu0`, `GPU-57a2`, `gpu-0000-3b-00.0`, `gpu-dev-nvidia0`.
+std::string device_word(const std::string &gpu) {
+    const auto name = base::parse_gpu_name(gpu);
+    if (name.index)
+        return fmt::format("gpu{}", *name.index);
+    std::string word = name.uuid.empty() ? "gpu-" : "";
+    for (const char c : gpu)
+        if (c != '/' || !word.ends_with('-'))
+            word += c == ':' || c == '/' || c == '=' ? '-' : c;
+    return word;
+}
+
 } // namespace
 
 Outcome<std::string> device_name_of(const ContainerGoal &goal) {
@@ -47,8 +60,8 @@ Outcome<std::string> device_name_of(const ContainerGoal &goal) {
     for (const char c : goal.goal)
         if (c != '%')
             name += c == ':' || c == ',' ? '-' : c;
-    for (const std::uint32_t gpu : goal.gpus)
-        name += fmt::format("-gpu{}", gpu);
+    for (const std::string &gpu : goal.gpus)
+        name += "-" + device_word(gpu);
     if (!base::is_device_name(name))
         return fail(bad_usage, fmt::format("'{}' cannot be the name of a device: it has 63 "
                                            "characters at most, and ends with a letter or digit",
@@ -64,7 +77,7 @@ Outcome<std::string> write_goal_device(const ContainerGoal &goal, const std::str
     if (!program)
         return fail(refused, program.error());
     Json words = Json::array({"nvqos", "--hold-container=" + goal.goal, "--socket=" + goal.socket});
-    for (const std::uint32_t gpu : goal.gpus)
+    for (const std::string &gpu : goal.gpus)
         words.push_back(fmt::format("--gpu={}", gpu));
     // Of the hooks before a process of the image runs, the one in which the state has the host's
     // number of the process.
@@ -94,7 +107,7 @@ Outcome<void> hold_container(const ContainerGoal &goal) {
     if (!cgroup)
         return tl::unexpected(cgroup.error());
     std::string line = fmt::format("hold container:{} {}", id, goal.goal);
-    for (const std::uint32_t gpu : goal.gpus)
+    for (const std::string &gpu : goal.gpus)
         line += fmt::format(" gpu={}", gpu);
     // The process as well: an nvqos in another cgroup namespace has other paths.
     line += fmt::format(" pid={} holder={} cgroup={}", pid, pid, *cgroup);

@@ -12,12 +12,12 @@ namespace nvqos {
 
 /// What was typed of a goal for containers.
 struct ContainerGoal {
-    std::string goal; ///< `share:30%,cap:50%`; parse_goal() takes it
-    std::vector<std::uint32_t> gpus;
+    std::string goal;              ///< `share:30%,cap:50%`; parse_goal() takes it
+    std::vector<std::string> gpus; ///< names, as add_gpus() takes them
     std::string socket;
 };
 
-/// `share-30-cap-50-gpu0`. Fails if CDI permits no such name.
+/// `share-30-cap-50-gpu0`, `share-30-GPU-57a2`. Fails if CDI permits no such name.
 [[nodiscard]] Outcome<std::string> device_name_of(const ContainerGoal &goal);
 
 /// Writes FOLDER/nvdebug.io-qos-NAME.json, which replaces an earlier one as a whole. Returns the

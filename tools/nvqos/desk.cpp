@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+
+#include "gpus.hpp"
 
 namespace nvqos {
 namespace {
@@ -72,19 +75,14 @@ void Desk::remove(const std::string &name) {
 }
 
 Outcome<std::vector<std::uint32_t>> Desk::gpus_of(const Request &request) const {
-    std::vector<std::uint32_t> found;
-    for (const std::string &wanted : request.gpus) {
-        const auto at = std::ranges::find_if(gpus_, [&](const std::unique_ptr<GpuThread> &gpu) {
-            return wanted == std::to_string(gpu->index()) || gpu->uuid() == wanted;
-        });
-        if (at == gpus_.end())
-            return fail(bad_usage, fmt::format("gpu={}: nvqos keeps goals on no such GPU; "
-                                               "'nvdebugctl gpu list' lists GPUs",
-                                               wanted));
-        const std::uint32_t gpu = (*at)->index();
-        if (std::ranges::find(found, gpu) == found.end())
-            found.push_back(gpu);
-    }
+    std::vector<GpuFacts> gpus;
+    for (const auto &gpu : gpus_)
+        gpus.push_back(gpu->facts());
+    auto found = numbers_of(request.gpus, gpus);
+    if (!found)
+        return fail(bad_usage, fmt::format("gpu={}: nvqos keeps goals on no such GPU: {}; "
+                                           "'nvdebugctl gpu list' lists GPUs",
+                                           fmt::join(request.gpus, ","), found.error().sentence));
     return found;
 }
 
@@ -193,6 +191,29 @@ void Desk::tend(Ns now) {
     if (registry_.look(now))
         for (const auto &gpu : gpus_)
             gpu->divide();
+    if (now - looked_elsewhere_ >= qos::second) {
+        look_elsewhere();
+        looked_elsewhere_ = now;
+    }
+}
+
+/// Says once of each tenant that its processes use a GPU on which it has no goal: its numbers of
+/// GPUs may be another world's, and its goal is then kept where it does no work.
+void Desk::look_elsewhere() {
+    for (const auto &gpu : gpus_) {
+        std::vector<std::shared_ptr<Family>> families;
+        for (const Held &held : registry_.all())
+            if (!held.is_elsewhere && !held.is_on(gpu->index()))
+                families.push_back(held.family);
+        if (families.empty())
+            continue;
+        for (const auto &family : gpu->unheld_among(std::move(families)))
+            if (const Held *const held = registry_.note_elsewhere(family))
+                warn_(fmt::format("{}: its processes use GPU {}, and its goal ({}) is for GPU {} "
+                                  "alone",
+                                  held->name, gpu->index(), text_of(held->goal),
+                                  fmt::join(held->gpus, ", ")));
+    }
 }
 
 } // namespace nvqos

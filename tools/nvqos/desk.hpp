@@ -16,7 +16,9 @@ class Desk {
     using Gpus = std::vector<std::unique_ptr<GpuThread>>;
 
     /// Both outlive it. @param fixed goals that were typed or are in the file
-    Desk(const Gpus &gpus, const Asked &fixed) : gpus_(gpus), fixed_(fixed) {}
+    /// @param warn of tenants that use other GPUs than those that their goal is for
+    Desk(const Gpus &gpus, const Asked &fixed, Warn warn)
+        : gpus_(gpus), fixed_(fixed), warn_(std::move(warn)) {}
 
     /// `ok …`, `refused …` or `error …`
     std::string answer(const std::string &line, qos::Ns now);
@@ -39,10 +41,13 @@ class Desk {
     /// Takes the goals of the registry to all GPUs, or to none.
     Outcome<void> apply();
     void remove(const std::string &name);
+    void look_elsewhere();
 
     const Gpus &gpus_;
     const Asked &fixed_;
+    const Warn warn_;
     Registry registry_;
+    qos::Ns looked_elsewhere_ = 0;
 };
 
 } // namespace nvqos

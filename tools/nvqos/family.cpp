@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <unordered_map>
 
-#include "nvdebug/task.hpp"
+#include "lib/base/cgroup.hpp"
 
 namespace nvqos {
 
@@ -30,7 +30,7 @@ bool Family::has(const nvdebug::Process &process) const {
     const std::scoped_lock held(lock_);
     return (process.started && members_.contains({process.pid, *process.started})) ||
            std::ranges::any_of(cgroups_, [&](const std::string &path) {
-               return nvdebug::is_selected({.cgroup = path}, process);
+               return nvdebug::base::is_below(process.cgroup.value_or(""), path);
            });
 }
 

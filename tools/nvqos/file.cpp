@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <limits>
-#include <memory>
 
 #include "goals.hpp"
+#include "gpus.hpp"
+#include "lib/base/input_file.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/toml.hpp"
 
@@ -17,6 +14,8 @@ namespace nvqos {
 namespace {
 
 using nvdebug::base::printable;
+
+constexpr std::size_t most_bytes = std::size_t{16} << 20; // a million lines
 
 /// Reads one file; errors name its lines.
 class Reader {
@@ -75,7 +74,10 @@ class Reader {
             asked.settings.epoch = *time;
         }
         if (const toml::node *const node = all.get("scheme")) {
-            const auto scheme = parse_scheme(node->value_or(std::string()));
+            const auto word = text(*node, "scheme");
+            if (!word)
+                return tl::unexpected(word.error());
+            const auto scheme = parse_scheme(*word);
             if (!scheme)
                 return wrong(*node, scheme.error().sentence);
             asked.settings.scheme = *scheme;
@@ -86,17 +88,25 @@ class Reader {
                 return wrong(*node, "tpcs is true or false");
             asked.tpcs = *value;
         }
-        if (const toml::node *const node = all.get("gpus")) {
-            const toml::array *const list = node->as_array();
-            for (std::size_t n = 0; list && n < list->size(); n++) {
-                const auto gpu = (*list)[n].value_exact<std::int64_t>();
-                if (!gpu || *gpu < 0 || *gpu > std::numeric_limits<std::int32_t>::max())
-                    return wrong(*node, "gpus are numbers, as [0, 1]");
-                asked.gpus.push_back(static_cast<std::uint32_t>(*gpu));
-            }
-            if (!list || list->empty())
-                return wrong(*node, "gpus are numbers, as [0, 1]; without the key all are meant");
+        if (const toml::node *const node = all.get("gpus"))
+            return read_gpus(*node, asked.gpus);
+        return {};
+    }
+
+    /// Numbers and names, in a list or alone.
+    Outcome<void> read_gpus(const toml::node &node, std::vector<std::string> &gpus) const {
+        const toml::array *const list = node.as_array();
+        for (std::size_t n = 0; n < (list ? list->size() : 1); n++) {
+            const toml::node &one = list ? (*list)[n] : node;
+            const auto number = one.value_exact<std::int64_t>();
+            const auto word = one.value_exact<std::string>();
+            if (!number && !word)
+                return wrong(one, "gpus are numbers or names, as [0, \"GPU-57a2\"]");
+            if (auto added = add_gpus(number ? std::to_string(*number) : *word, gpus); !added)
+                return wrong(one, added.error().sentence);
         }
+        if (list && list->empty())
+            return wrong(node, "gpus is an empty list: without the key all are meant");
         return {};
     }
 
@@ -108,43 +118,45 @@ class Reader {
             const auto words = text(one, "a goal");
             if (!words)
                 return tl::unexpected(words.error());
-            if (auto added = add_goal(*words, goal); !added)
-                return fail(added.error().exit,
-                            wrong(one, added.error().sentence).value().sentence);
+            if (auto added = add_goals(*words, goal); !added)
+                return wrong(one, added.error().sentence);
         }
         return list && list->empty() ? Outcome<void>(wrong(node, "there is no goal in the list"))
                                      : Outcome<void>();
     }
 
+    /// One way in which the processes of a tenant are named; the last one is its name.
+    Outcome<void> take_selector(const std::string &key, const toml::node &node,
+                                Tenant &tenant) const {
+        std::string word;
+        if (key == "pid" || key == "all-of") {
+            const auto pid = node.value_exact<std::int64_t>();
+            if (!pid)
+                return wrong(node, fmt::format("{} is the number of a process", key));
+            word = std::to_string(*pid);
+        } else if (auto value = text(node, key.c_str())) {
+            word = std::move(*value);
+        } else {
+            return tl::unexpected(value.error());
+        }
+        if (auto taken = select(key, word, tenant); !taken)
+            return wrong(node, taken.error().sentence);
+        tenant.name = key + ":" + word;
+        return {};
+    }
+
     Outcome<void> read_tenant(const toml::table &table, Asked &asked) const {
+        constexpr std::array selectors{"pid",    "all-of",  "container", "pod",
+                                       "cgroup", "command", "job"};
         constexpr std::array keys{"name", "goal",   "pid",     "all-of", "container",
                                   "pod",  "cgroup", "command", "job"};
         if (auto known = only(table, keys); !known)
             return known;
         Tenant tenant;
-        for (const char *const key : {"pid", "all-of"})
-            if (const toml::node *const node = table.get(key)) {
-                const auto pid = node->value_exact<std::int64_t>();
-                if (!pid || *pid < 1 || *pid > std::numeric_limits<std::int32_t>::max())
-                    return wrong(*node, fmt::format("{} is the number of a process", key));
-                (key == std::string_view("pid") ? tenant.who.pid : tenant.who.all_of) =
-                    static_cast<std::uint32_t>(*pid);
-                tenant.name = fmt::format("{}:{}", key, *pid);
-            }
-        const std::pair<const char *, std::optional<std::string> Selector::*> texts[] = {
-            {"container", &Selector::container},
-            {"pod", &Selector::pod},
-            {"cgroup", &Selector::cgroup},
-            {"command", &Selector::command},
-            {"job", &Selector::job}};
-        for (const auto &[key, member] : texts)
-            if (const toml::node *const node = table.get(key)) {
-                auto value = text(*node, key);
-                if (!value)
-                    return tl::unexpected(value.error());
-                tenant.who.*member = *value;
-                tenant.name = fmt::format("{}:{}", key, *value);
-            }
+        for (const char *const key : selectors)
+            if (const toml::node *const node = table.get(key))
+                if (auto taken = take_selector(key, *node, tenant); !taken)
+                    return taken;
         if (tenant.who == Selector())
             return wrong(table, "which tasks is the tenant? Write pid, all-of, container, pod, "
                                 "cgroup, command or job");
@@ -169,33 +181,12 @@ class Reader {
     const std::string &path_;
 };
 
-Outcome<std::string> read_text(const std::string &path) {
-    constexpr std::size_t most = std::size_t{16} << 20; // a million lines
-    const auto cannot = [&](const char *why) {
-        return fail(bad_usage, fmt::format("{} cannot be read: {}", printable(path), why));
-    };
-    const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "re"),
-                                                                std::fclose);
-    if (!file)
-        return cannot(::strerrordesc_np(errno));
-    std::string text;
-    std::array<char, 65536> bytes{};
-    while (const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), file.get())) {
-        text.append(bytes.data(), got);
-        if (text.size() > most)
-            return cannot("it is longer than 16 MiB");
-    }
-    if (std::ferror(file.get()))
-        return cannot(::strerrordesc_np(errno));
-    return text;
-}
-
 } // namespace
 
 Outcome<Asked> read_goals(const std::string &path) {
-    const auto text = read_text(path);
+    const auto text = nvdebug::base::read_whole(path, most_bytes);
     if (!text)
-        return tl::unexpected(text.error());
+        return fail(bad_usage, text.error());
     const auto table = nvdebug::base::parse_toml(*text);
     if (!table)
         return fail(bad_usage, fmt::format("{}:{}: {}", printable(path), table.error().line,

@@ -6,6 +6,7 @@
 
 #include "lib/base/printable.hpp"
 #include "lib/base/quantity.hpp"
+#include "lib/base/task_name.hpp"
 #include "lib/base/words.hpp"
 #include "nvdebug/task.hpp"
 
@@ -15,13 +16,6 @@ using nvdebug::base::printable;
 using qos::Aim;
 
 namespace {
-
-std::optional<std::uint32_t> pid_of(std::string_view text) {
-    const auto pid = nvdebug::base::parse_whole(text, 1, UINT32_MAX);
-    if (!pid || text.front() == '0')
-        return std::nullopt;
-    return static_cast<std::uint32_t>(*pid);
-}
 
 /** `30%`: above 0, at most all of it */
 std::optional<qos::Part> part_of(std::string_view text) {
@@ -41,43 +35,52 @@ std::string percent_of(qos::Part part) {
     return fmt::format("{:g} %", static_cast<double>(part) / static_cast<double>(qos::point));
 }
 
-Outcome<Selector> parse_selector(std::string_view text) {
+Outcome<void> select(std::string_view kind, std::string_view word, Tenant &tenant) {
+    namespace base = nvdebug::base;
+    const auto take = [](const auto &read, auto &to) {
+        if (read)
+            to = *read;
+        return read ? Outcome<void>() : fail(bad_usage, read.error());
+    };
+    Selector &who = tenant.who;
+    if (kind == "pid")
+        return take(base::read_pid(word), who.pid);
+    if (kind == "all-of")
+        return take(base::read_pid(word), who.all_of);
+    if (kind == "container")
+        return take(base::read_container(word), who.container);
+    if (kind == "pod")
+        return take(base::read_pod(word), who.pod);
+    if (kind == "cgroup")
+        return take(base::read_cgroup(word), who.cgroup);
+    if (kind == "job")
+        return take(base::read_job(word), who.job);
+    if (kind == "command") {
+        tenant.note = base::note_on_command(word);
+        return take(base::read_command(word), who.command);
+    }
+    return fail(bad_usage, quoted(kind) +
+                               " is no way to name a task: those are pid, container, pod, cgroup, "
+                               "command, all-of and job");
+}
+
+Outcome<Tenant> parse_tenant(std::string_view text) {
     const std::size_t colon = text.find(':');
-    Selector who;
+    Tenant tenant{.name = std::string(text)};
     if (colon == text.npos) {
-        who.pid = pid_of(text);
-        if (!who.pid)
+        if (!select("pid", text, tenant))
             return fail(bad_usage, quoted(text) +
                                        " names no task: write command:" + printable(text) +
                                        " if it is a name, the number of a process, container:ID, "
                                        "pod:UID, cgroup:PATH, command:NAME, all-of:PID or job:ID");
-        return who;
+        return tenant;
     }
     const std::string_view kind = text.substr(0, colon), value = text.substr(colon + 1);
     if (value.empty())
         return fail(bad_usage, quoted(text) + " names no task: nothing stands behind the colon");
-    if (kind == "pid" || kind == "all-of") {
-        auto &pid = kind == "pid" ? who.pid : who.all_of;
-        pid = pid_of(value);
-        if (!pid)
-            return fail(bad_usage, quoted(value) + " is no number of a process");
-    } else if (kind == "container") {
-        who.container = value;
-    } else if (kind == "pod") {
-        who.pod = value;
-    } else if (kind == "cgroup") {
-        who.cgroup = value;
-    } else if (kind == "command") {
-        who.command = value;
-    } else if (kind == "job") {
-        who.job = value;
-    } else {
-        return fail(bad_usage,
-                    quoted(kind) +
-                        " is no way to name a task: those are pid, container, pod, cgroup, "
-                        "command, all-of and job");
-    }
-    return who;
+    if (auto selected = select(kind, value, tenant); !selected)
+        return tl::unexpected(std::move(selected).error());
+    return tenant;
 }
 
 Outcome<void> add_goal(std::string_view text, qos::Goal &goal) {
@@ -149,16 +152,20 @@ Outcome<void> add_goal(std::string_view text, qos::Goal &goal) {
     return {};
 }
 
-Outcome<qos::Goal> parse_goal(std::string_view text) {
-    qos::Goal goal;
+Outcome<void> add_goals(std::string_view text, qos::Goal &goal) {
     for (;;) {
         const std::size_t comma = std::min(text.find(','), text.size());
         if (auto added = add_goal(text.substr(0, comma), goal); !added)
-            return tl::unexpected(std::move(added).error());
+            return added;
         if (comma == text.size())
-            return goal;
+            return {};
         text.remove_prefix(comma + 1);
     }
+}
+
+Outcome<qos::Goal> parse_goal(std::string_view text) {
+    qos::Goal goal;
+    return add_goals(text, goal).map([&] { return goal; });
 }
 
 Outcome<void> add_word(std::string_view word, Asked &asked) {
@@ -176,15 +183,16 @@ Outcome<void> add_word(std::string_view word, Asked &asked) {
         asked.others = *goal;
         return {};
     }
-    auto selector = parse_selector(who);
-    if (!selector)
-        return tl::unexpected(std::move(selector).error());
+    auto tenant = parse_tenant(who);
+    if (!tenant)
+        return tl::unexpected(std::move(tenant).error());
     for (const Tenant &other : asked.tenants)
-        if (other.who == *selector)
+        if (other.who == tenant->who)
             return fail(bad_usage,
                         quoted(who) +
                             " is named twice: give all of its goals in one, as share:20%,cap:40%");
-    asked.tenants.push_back({std::string(who), std::move(*selector), *goal});
+    tenant->goal = *goal;
+    asked.tenants.push_back(std::move(*tenant));
     return {};
 }
 

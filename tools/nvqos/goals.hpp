@@ -28,6 +28,7 @@ struct Tenant {
     Selector who;
     qos::Goal goal;
     std::shared_ptr<Family> family = nullptr; ///< in place of Tenant::who, if there is one
+    std::string note = {};                    ///< a sentence on what it fits; empty: none
     bool operator==(const Tenant &) const = default;
 };
 
@@ -35,16 +36,24 @@ struct Asked {
     std::vector<Tenant> tenants; ///< a process is of the first that it fits
     qos::Goal others = {};       ///< of all tasks without a tenant, together
     qos::Settings settings = {};
-    std::vector<std::uint32_t> gpus = {}; ///< empty: all
-    bool tpcs = false;                    ///< are divided where a speed is kept by launches
+    std::vector<std::string> gpus = {}; ///< names, as add_gpus() takes them; empty: all
+    bool tpcs = false;                  ///< are divided where a speed is kept by launches
     bool operator==(const Asked &) const = default;
+
+    /// Does it ask for anything?
+    [[nodiscard]] bool any() const { return !tenants.empty() || others != qos::Goal(); }
 };
 
+/** Adds to @p tenant what a word of some kind (`pid`, `container`, …) names, as
+ * lib/base/task_name.hpp reads it. Fails if the word's form can fit no process. */
+Outcome<void> select(std::string_view kind, std::string_view word, Tenant &tenant);
 /** `4711`, `container:3f2a`, `cgroup:/x`, `command:train`, `all-of:4711`, `job:17`, `pod:8c1e` */
-Outcome<Selector> parse_selector(std::string_view text);
+Outcome<Tenant> parse_tenant(std::string_view text);
 /** `share:30%`, `cap:30%`, `speed:50%`, `latency`, `latency:5ms`, `best-effort`, `best-effort:2`,
  * `timeslice:500us`; adds it to @p goal */
 Outcome<void> add_goal(std::string_view text, qos::Goal &goal);
+/** `GOAL[,GOAL]…`; adds them to @p goal */
+Outcome<void> add_goals(std::string_view text, qos::Goal &goal);
 /** `GOAL[,GOAL]…` */
 Outcome<qos::Goal> parse_goal(std::string_view text);
 /** `WHO=GOAL[,GOAL]…`; `others=…` */

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "left_over.hpp"
-#include "nvdebug/product.hpp"
 #include "refusal.hpp"
 
 namespace nvqos {
@@ -44,7 +43,7 @@ struct GpuThread::Shared {
     bool has_warden = false, is_late = false, was_out = false, was_up = false;
     std::optional<Failure> why = {};
     std::optional<Clock::time_point> busy_since = Clock::now(); ///< empty: the thread waits
-    std::optional<std::string> uuid = {};
+    std::optional<GpuFacts> facts = {};
     std::deque<Report> reports = {};
     std::uint64_t violations = 0;
     std::vector<std::string> waits = {};
@@ -92,10 +91,13 @@ Outcome<std::unique_ptr<Warden>> GpuThread::Shared::start(const Asked &from, boo
     const auto gpu = find_gpu();
     if (!gpu)
         return tl::unexpected(gpu.error());
-    auto found = nvdebug::product_of(address).uuid;
+    auto found = facts_of(*gpu);
+    found.number = index;
     {
         const std::scoped_lock held(lock);
-        uuid = std::move(found);
+        // Of one that is lost or asleep the driver tells less than before.
+        if (!facts || found.product.uuid)
+            facts = std::move(found);
     }
     restore_left_over(*gpu, index, options.warden.dry_run, warn);
     Warden::Options chosen = options.warden;
@@ -256,9 +258,9 @@ GpuThread::~GpuThread() {
         thread_.detach();
 }
 
-std::optional<std::string> GpuThread::uuid() const {
+GpuFacts GpuThread::facts() const {
     const std::scoped_lock held(shared_->lock);
-    return shared_->uuid;
+    return shared_->facts.value_or(GpuFacts{index_});
 }
 
 bool GpuThread::wait_for_start(Clock::time_point until) const {
@@ -380,6 +382,19 @@ std::optional<Report> GpuThread::plan() const {
 
 std::optional<std::vector<bool>> GpuThread::has_tasks() const {
     return ask<std::vector<bool>>([](Warden &warden) { return warden.has_tasks(); });
+}
+
+std::vector<std::shared_ptr<Family>>
+GpuThread::unheld_among(std::vector<std::shared_ptr<Family>> families) const {
+    return ask<std::vector<std::shared_ptr<Family>>>(
+               [families = std::move(families)](Warden &warden) {
+                   auto found = families;
+                   std::erase_if(found, [&](const std::shared_ptr<Family> &family) {
+                       return !warden.has_unheld_tasks_in(*family);
+                   });
+                   return found;
+               })
+        .value_or(std::vector<std::shared_ptr<Family>>());
 }
 
 std::vector<Report> GpuThread::take_reports() {

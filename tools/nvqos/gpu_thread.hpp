@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "gpus.hpp"
 #include "warden.hpp"
 
 namespace nvqos {
@@ -35,10 +36,6 @@ class GpuThread {
         std::function<void()> wake = [] {};
     };
 
-    /// Opens the driver. A tree of its own has its own searches for tasks: one that hangs keeps
-    /// those of no other GPU waiting.
-    using Open = std::function<nvdebug::Result<nvdebug::Tree>()>;
-
     /// Begins to start a Warden.
     /// @param gpu is the number of one of the @p gpus that the driver lists now
     /// @param warn, open are called in the thread, too
@@ -50,8 +47,8 @@ class GpuThread {
     ~GpuThread();
 
     std::uint32_t index() const { return index_; }
-    /// Empty: it is not known so far, or the GPU has none.
-    std::optional<std::string> uuid() const;
+    /// GpuFacts::address is empty until the driver has told it.
+    GpuFacts facts() const;
 
     /// Waits until the first start is over. False: it takes longer.
     bool wait_for_start(std::chrono::steady_clock::time_point until) const;
@@ -82,6 +79,9 @@ class GpuThread {
     std::optional<Report> plan() const;
     /// By tenant: has it tasks?
     std::optional<std::vector<bool>> has_tasks() const;
+    /// Those for which Warden::has_unheld_tasks_in() is true.
+    std::vector<std::shared_ptr<Family>>
+    unheld_among(std::vector<std::shared_ptr<Family>> families) const;
 
     /// The epochs that ended since the last call; the oldest ones are dropped if there are many.
     std::vector<Report> take_reports();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/base/marks.hpp"
+#include "lib/base/task_name.hpp"
 
 namespace nvqos {
 namespace {
@@ -56,6 +57,14 @@ Outcome<Registry::Added> Registry::add(const Request &request, std::vector<std::
             return tl::unexpected(found.error());
         holder = *found;
     }
+    // With processes as well, a path of another cgroup namespace does no harm.
+    for (const std::string &cgroup : request.cgroups)
+        if (nvdebug::base::is_cgroup(cgroup) == false &&
+            (roots.empty() || nvdebug::base::has_first_cgroup_namespace()))
+            return fail(bad_usage,
+                        fmt::format("cgroup={}: there is no such cgroup here; /proc/PID/cgroup has "
+                                    "that of a process",
+                                    cgroup));
     std::ranges::sort(gpus);
     auto at = std::ranges::find(all_, request.name, &Held::name);
     const bool is_new = at == all_.end();
@@ -92,6 +101,14 @@ void Registry::remove(const std::string &name) {
 const Held *Registry::find(const std::string &name) const {
     const auto found = std::ranges::find(all_, name, &Held::name);
     return found == all_.end() ? nullptr : &*found;
+}
+
+const Held *Registry::note_elsewhere(const std::shared_ptr<Family> &family) {
+    const auto found = std::ranges::find(all_, family, &Held::family);
+    if (found == all_.end())
+        return nullptr;
+    found->is_elsewhere = true;
+    return &*found;
 }
 
 bool Registry::look(Ns now) {

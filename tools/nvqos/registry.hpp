@@ -22,6 +22,7 @@ struct Held {
     std::shared_ptr<Family> family;
     std::optional<nvdebug::base::Birth> holder;
     qos::Ns since;
+    bool is_elsewhere = false; ///< it uses a GPU that its goal is not for, and this was said
 
     bool is_on(std::uint32_t gpu) const;
     /// Has its holder ended, or without one all of its processes?
@@ -41,6 +42,9 @@ class Registry {
     /// nullptr: there is none.
     const Held *find(const std::string &name) const;
     const std::vector<Held> &all() const { return all_; }
+    /// Notes Held::is_elsewhere of the tenant with the family, and returns it; nullptr: there is
+    /// none.
+    const Held *note_elsewhere(const std::shared_ptr<Family> &family);
 
     /// Looks for processes that descend from those of tenants, where that is due, in another
     /// thread. Returns whether any were found since the last call, also by others.

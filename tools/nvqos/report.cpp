@@ -55,7 +55,7 @@ Json tenant_json(const TenantReport &tenant) {
         {"limited_tasks", tenant.limited.tasks},
         {"in_flight_limit", tenant.limited.launches ? Json(tenant.limited.launches) : Json()},
         {"paced_tasks", tenant.paced},
-        {"kept", tenant.record.kept},
+        {"kept", kept(tenant) ? Json(*kept(tenant)) : Json()},
         {"violations", tenant.violations},
         {"waits", tenant.waits},
         {"wait_p99_us",
@@ -110,7 +110,9 @@ std::vector<std::string> row_of(std::uint32_t gpu, const TenantReport &tenant) {
             has_credit ? short_time(tenant.credit) : "-",
             lever_of(tenant),
             std::to_string(tenant.tasks),
-            tenant.record.kept ? "yes" : "NO",
+            !kept(tenant)   ? "nobody"
+            : *kept(tenant) ? "yes"
+                            : "NO",
             std::to_string(tenant.violations)};
 }
 
@@ -137,7 +139,7 @@ std::string json_line(const Report &report, const qos::Settings &settings, const
     for (const TenantReport &tenant : report.tenants)
         tenants.push_back(tenant_json(tenant));
     const Json whole{{"schema", "nvqos/epoch"},
-                     {"schema_version", "1.4"},
+                     {"schema_version", "2.0"},
                      {"data",
                       {{"time", time},
                        {"gpu", report.gpu},

@@ -2,11 +2,11 @@
 #include "request.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
-#include <limits>
 
+#include "gpus.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/task_name.hpp"
 
 namespace nvqos {
 namespace {
@@ -31,23 +31,6 @@ bool is_name(std::string_view text) {
     return !text.empty() && text.size() <= longest_name && std::ranges::all_of(text, is_allowed);
 }
 
-std::optional<std::uint32_t> pid_of(std::string_view text) {
-    std::uint32_t pid = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    return whole && pid > 0 && pid <= std::numeric_limits<std::int32_t>::max() &&
-                   text.front() != '0'
-               ? std::optional(pid)
-               : std::nullopt;
-}
-
-bool is_gpu(std::string_view text) {
-    constexpr std::size_t most_digits = 4;
-    const bool number = !text.empty() && text.size() <= most_digits &&
-                        std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-    return number || (text.starts_with("GPU-") && is_name(text));
-}
-
 template <typename T>
 void add_once(std::vector<T> &to, T one) {
     if (std::ranges::find(to, one) == to.end())
@@ -59,27 +42,28 @@ Outcome<void> add_word(std::string_view word, Request &request) {
     const std::string_view key = word.substr(0, sign),
                            value = word.substr(std::min(sign + 1, word.size()));
     if (key == "gpu") {
-        if (!is_gpu(value))
-            return fail(bad_usage, "gpu= takes the number or the UUID of a GPU, as gpu=0, not " +
-                                       quoted(value));
-        add_once(request.gpus, std::string(value));
+        if (auto added = add_gpus(value, request.gpus); !added)
+            return fail(bad_usage, "gpu=: " + added.error().sentence);
     } else if (key == "pid" || key == "holder") {
-        const auto pid = pid_of(value);
+        const auto pid = nvdebug::base::read_pid(value);
         if (!pid)
-            return fail(bad_usage, fmt::format("{}= takes the number of a process, not {}", key,
-                                               quoted(value)));
+            return fail(bad_usage,
+                        fmt::format("{}={}: {}", key, printable(value.substr(0, 40)), pid.error()));
         if (key == "pid")
             add_once(request.pids, *pid);
         else if (request.holder)
             return fail(bad_usage, "holder= is there twice: a tenant has one");
         else
-            request.holder = pid;
+            request.holder = *pid;
     } else if (key == "cgroup") {
-        if (!value.starts_with('/') || value.size() < 2)
+        const auto path = nvdebug::base::read_cgroup(value);
+        if (!path)
+            return fail(bad_usage, "cgroup=: " + path.error());
+        if (*path == "/")
             return fail(bad_usage, "cgroup= takes a path below the root of cgroups, as "
                                    "cgroup=/slurm/uid_1000/job_17, not " +
                                        quoted(value));
-        add_once(request.cgroups, std::string(value));
+        add_once(request.cgroups, *path);
     } else {
         return fail(bad_usage, quoted(word) +
                                    " is no word of 'hold': after NAME and GOAL there are "

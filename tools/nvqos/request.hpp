@@ -20,7 +20,7 @@ struct Request {
 
     // With Verb::hold:
     qos::Goal goal = {};
-    std::vector<std::string> gpus = {};   ///< numbers or UUIDs; empty: all
+    std::vector<std::string> gpus = {};   ///< names, as add_gpus() takes them; empty: all
     std::vector<std::uint32_t> pids = {}; ///< these and their descendants
     std::vector<std::string> cgroups = {};
     std::optional<std::uint32_t> holder = {}; ///< its end releases the tenant

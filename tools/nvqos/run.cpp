@@ -17,9 +17,11 @@
 
 #include "command_line.hpp"
 #include "desk.hpp"
+#include "gpus.hpp"
 #include "lib/base/ending_signals.hpp"
 #include "lib/base/inherited.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/task_name.hpp"
 #include "lib/cli/main.hpp"
 #include "lib/cli/message.hpp"
 #include "metrics.hpp"
@@ -57,6 +59,17 @@ sigset_t signals(const Invocation &invocation) {
     if (invocation.file)
         sigaddset(&set, SIGHUP);
     return set;
+}
+
+/// A warning that a tenant has no process yet, with the likely reason.
+std::string sentence_on_nobody(const Tenant &tenant) {
+    std::string sentence = nvdebug::base::printable(tenant.name) + ": no task fits yet";
+    if (tenant.who.cgroup && nvdebug::base::is_cgroup(*tenant.who.cgroup) == false)
+        sentence += fmt::format("; there is no cgroup {} now",
+                                nvdebug::base::printable(*tenant.who.cgroup));
+    if (tenant.who.command && tenant.who.command->starts_with('/'))
+        sentence += "; names of commands mostly have no folder: see 'nvdebugctl task list'";
+    return sentence;
 }
 
 /// Wakes the thread that waits for signals and requests. It may outlive the session: of a thread
@@ -99,11 +112,11 @@ class Session {
         if (!listed)
             return tl::unexpected(listed.error());
         const std::size_t count = *listed;
-        const auto &wanted = invocation_.asked.gpus;
-        for (const std::uint32_t number : wanted)
-            if (number >= count)
-                return fail(bad_usage, fmt::format("there is no GPU {}; there are {}, from 0 on",
-                                                   number, count));
+        const auto found =
+            find_numbers(invocation_.asked.gpus, count, open, GpuThread::Options().longest_step);
+        if (!found)
+            return tl::unexpected(found.error());
+        const std::vector<std::uint32_t> &wanted = *found;
         const sigset_t set = signals(invocation_);
         signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
         if (signals_ < 0)
@@ -242,8 +255,11 @@ class Session {
                 return fail(bad_usage, fmt::format("process {} has no GPU context; 'nvdebugctl "
                                                    "task list' lists those that have one",
                                                    *tenants[n].who.pid));
-            warn(fmt::format("{}: no task fits yet", nvdebug::base::printable(tenants[n].name)));
+            warn(sentence_on_nobody(tenants[n]));
         }
+        for (const Tenant &tenant : tenants)
+            if (!tenant.note.empty())
+                warn(tenant.note);
         return {};
     }
 
@@ -425,7 +441,7 @@ class Session {
     const std::shared_ptr<Marks> marks_ = std::make_shared<Marks>(warn);
     std::map<std::uint32_t, Report> last_; ///< by GPU, of those on which goals are kept
     Desk::Gpus gpus_;
-    Desk desk_{gpus_, invocation_.asked};
+    Desk desk_{gpus_, invocation_.asked, warn};
 };
 
 Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open) {

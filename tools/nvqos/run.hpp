@@ -2,16 +2,13 @@
 /// @file The program, over GPUs that its caller opens: NVIDIA's driver's, or those of a stand-in.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "failure.hpp"
-#include "nvdebug/tree.hpp"
+#include "gpus.hpp"
 
 namespace nvqos {
-
-using Open = std::function<nvdebug::Result<nvdebug::Tree>()>;
 
 /// Returns the exit status. Blocks the signals that end the program, and waits for them.
 Exit run(const std::vector<std::string> &words, const Open &open);

@@ -48,6 +48,12 @@ struct TenantReport {
     std::optional<Requests> requests = {}; ///< of a service, if nvtaskset started it
 };
 
+/// Was its goal kept over the last second? Empty: it has no process, so that there was nothing to
+/// keep.
+inline std::optional<bool> kept(const TenantReport &tenant) {
+    return tenant.tasks || !tenant.record.kept ? std::optional(tenant.record.kept) : std::nullopt;
+}
+
 struct Report {
     std::uint32_t gpu;
     qos::EpochRecord epoch;
@@ -127,6 +133,8 @@ class Warden {
     std::vector<std::string> waits() const;
     /// By tenant: has it tasks?
     std::vector<bool> has_tasks() const;
+    /// Does a process that the family knows use this GPU, as one of no tenant that is held?
+    bool has_unheld_tasks_in(const Family &family) const;
 
   private:
     struct Task {

@@ -136,6 +136,15 @@ std::vector<bool> Warden::has_tasks() const {
     return has;
 }
 
+bool Warden::has_unheld_tasks_in(const Family &family) const {
+    return std::ranges::any_of(tasks_, [&](const auto &one) {
+        const Task &task = one.second;
+        const bool is_held =
+            task.tenant < asked_.tenants.size() && asked_.tenants[task.tenant].family;
+        return !task.is_gone && !is_held && family.has(task.process);
+    });
+}
+
 // --- searches ---
 
 bool Warden::is_searching() const {
@@ -347,8 +356,8 @@ void Warden::take_holds(nvdebug::Result<nvdebug::TaskHolds> &holds) {
 /// millisecond makes it leave and come back (measured on an H100).
 nvdebug::Result<void> Warden::show_on_record(Task &task) {
     const bool is_silent = !last_switch_ && now_ - since_[task.tenant] >= asked_.settings.epoch;
-    if (task.recorded || task.tenant == asked_.tenants.size() ||
-        !(asked_.tenants[task.tenant].goal.cap || is_silent))
+    const bool is_tenants = task.tenant < asked_.tenants.size();
+    if (task.recorded || !(goal_of(task.tenant).cap || (is_tenants && is_silent)))
         return {};
     task.recorded = true;
     task.asked.reset();

@@ -119,6 +119,77 @@ Answer<void> print(const Arguments &arguments, const stgm::Allocation &allocatio
     return write(stgm::to_json(allocation.set).dump(1) + "\n");
 }
 
+/// The most that a program may use: of the processor, and of SMs for so long.
+struct Need {
+    double cores = 0, sms = 0;
+};
+
+/// What a task needs at least, however it is placed.
+Need need_of(const stgm::Task &task, std::uint32_t sms, const stgm::Options &options) {
+    Need need;
+    const auto period = static_cast<double>(task.period);
+    for (const stgm::Segment &segment : task.segments) {
+        need.cores += static_cast<double>(segment.cpu) / period;
+        if (!segment.gpu)
+            continue;
+        const auto kernel = static_cast<double>(segment.kernel_on(std::max<std::size_t>(sms, 1)));
+        const auto copies =
+            static_cast<double>(segment.to_device) + static_cast<double>(segment.from_device);
+        if (options.busy)
+            need.cores += (kernel + copies) / period;
+        double least = static_cast<double>(segment.kernel_on(1));
+        for (std::size_t n = 2; n <= sms; n++)
+            least =
+                std::min(least, static_cast<double>(n) * static_cast<double>(segment.kernel_on(n)));
+        need.sms += least / period;
+    }
+    return need;
+}
+
+/// The length of a job that waits for nobody, with all SMs.
+stgm::Time alone(const stgm::Task &task, std::uint32_t sms) {
+    stgm::Time length = 0;
+    for (const stgm::Segment &segment : task.segments)
+        length = stgm::add(
+            length,
+            stgm::add(segment.cpu, stgm::add(segment.kernel_on(std::max<std::size_t>(sms, 1)),
+                                             stgm::add(segment.to_device, segment.from_device))));
+    return length;
+}
+
+/// The number that decides, where one does; else how much of the machine is needed.
+std::string why_none(const stgm::TaskSet &set, const stgm::Options &options) {
+    Need all;
+    for (const stgm::Task &task : set.tasks) {
+        if (const stgm::Time length = alone(task, set.sms); length > task.deadline)
+            return fmt::format("task '{}' takes {} by itself, and its deadline is {}",
+                               printable(task.name), length, task.deadline);
+        const Need need = need_of(task, set.sms, options);
+        all.cores += need.cores;
+        all.sms += need.sms;
+    }
+    // As many digits as it takes to see which one is larger.
+    const auto number = [](double value, std::uint32_t there) {
+        std::string text;
+        for (int digits = 2; digits <= 17; digits++) {
+            text = fmt::format("{:.{}g}", value, digits);
+            if ((std::stod(text) > there) == (value > there) &&
+                (std::stod(text) == there) == (value == there))
+                break;
+        }
+        return text;
+    };
+    if (all.cores > set.cores)
+        return fmt::format("the tasks need {} cores, and there are {}",
+                           number(all.cores, set.cores), set.cores);
+    if (all.sms > set.sms)
+        return fmt::format("the tasks need {} SMs all the time, and there are {}",
+                           number(all.sms, set.sms), set.sms);
+    return fmt::format("the tasks need {} of {} cores and {} of {} SMs, and wait for each other "
+                       "besides",
+                       number(all.cores, set.cores), set.cores, number(all.sms, set.sms), set.sms);
+}
+
 Answer<Exit> run_allocate(const Arguments &arguments) {
     const auto set = read_set(arguments.words[0]);
     if (!set)
@@ -139,7 +210,8 @@ Answer<Exit> run_allocate(const Arguments &arguments) {
                                "analysis refuses: line 16 tests "
                                "each new task alone");
     if (!allocation.found)
-        say("no allocation was found that " + name_of(options->method) + " accepts");
+        say("no allocation was found that " + name_of(options->method) +
+            " accepts: " + why_none(*set, *options));
     return print(arguments, allocation, *options, algorithm).map([&] {
         return allocation.found ? done : refused;
     });

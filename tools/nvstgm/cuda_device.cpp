@@ -4,6 +4,7 @@
 
 #include "device.hpp"
 #include "lib/partition/cuda.hpp"
+#include "lib/partition/cuda_error.hpp"
 #include "lib/stgm/fit.hpp"
 
 namespace nvstgm {
@@ -120,9 +121,7 @@ class CudaDevice final : public Device {
     }
 
     Outcome<void> failed(const char *name, int error) {
-        const char *text = nullptr;
-        cuda_.call("cuGetErrorName", error, &text);
-        return fail(fmt::format("{} failed: {}", name, text ? text : std::to_string(error)));
+        return fail(fmt::format("{} failed: {}", name, nvtaskset::cuda::error_text(cuda_, error)));
     }
 
     Outcome<void> make_room(std::size_t bytes) {

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "lib/partition/cuda.hpp"
+#include "lib/partition/cuda_error.hpp"
 #include "lib/partition/page.hpp"
 #include "lib/partition/text.hpp"
 #include "sm_order.hpp"
@@ -144,10 +145,8 @@ class Runner {
 
   private:
     tl::unexpected<Refusal> failed(const std::string &what, int error) const {
-        const char *name = nullptr;
-        cuda_.call("cuGetErrorName", error, &name);
         return fail("CUDA does not run a kernel on the GPU: " + what + ": " +
-                        (name ? name : std::to_string(error)),
+                        cuda::error_text(cuda_, error),
                     Exit::failed);
     }
 

@@ -10,7 +10,7 @@
 
 #include "apart.hpp"
 #include "lib/base/gpu_name.hpp"
-#include "lib/partition/cuda.hpp"
+#include "lib/partition/cuda_error.hpp"
 #include "lib/partition/state.hpp"
 
 namespace nvtaskset {
@@ -48,8 +48,10 @@ Outcome<std::string> ask_cuda(const Visibility &visibility) {
                     Exit::not_supported);
     if (const int error = cuda.call("cuInit", 0U); error == no_device)
         return "";
-    else if (error || cuda.call("cuDeviceGetCount", &devices))
-        return fail("CUDA cannot be used (cuInit: error " + std::to_string(error) + ")",
+    else if (error)
+        return fail("CUDA cannot be used: cuInit: " + cuda::error_text(cuda, error), Exit::failed);
+    if (const int error = cuda.call("cuDeviceGetCount", &devices))
+        return fail("CUDA cannot be used: cuDeviceGetCount: " + cuda::error_text(cuda, error),
                     Exit::failed);
     std::string text;
     for (int n = 0; n < devices; n++) {
@@ -69,10 +71,11 @@ void add(Numbers &to, std::size_t number) {
 /// As CUDA shows them.
 Outcome<Numbers> asked_of_cuda(const Gpus &gpus, const Visibility &visibility) {
     const auto text = apart("asking CUDA for its GPUs", [&] { return ask_cuda(visibility); });
+    // Without CUDA, no GPU that is named can be partitioned either.
     if (!text)
         return fail("which GPUs CUDA_VISIBLE_DEVICES=" + *visibility.devices +
                         " leaves cannot be found out: " + text.error().sentence +
-                        "; name them with -i",
+                        (text.error().sentence.starts_with("CUDA ") ? "" : "; name them with -i"),
                     text.error().exit);
     Numbers shown;
     std::istringstream lines(*text);

@@ -179,6 +179,11 @@ static bool ask(pid_t task, const struct step *step,
 			 "Slurm gives the step no GPU to have a part of: add --gres=gpu:1, or leave the --gpu-… options out");
 		return false;
 	}
+	if (step->has_mig) {
+		snprintf(sentence, SENTENCE_SIZE,
+			 "Slurm gives the step a part of a GPU (MIG), and goals are for whole GPUs: leave the --gpu-… options out, or ask for a GPU without MIG");
+		return false;
+	}
 	if (!hold.held) {
 		asked_goal(&asked, goal, sizeof(goal));
 		hold_prepare(&hold, step, goal, asked.from_shards,

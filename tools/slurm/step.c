@@ -56,19 +56,58 @@ static void add_gpus(struct gpus *gpus, char *list)
 }
 
 /*
- * Numbers of the node's GPUs, whereas those in CUDA_VISIBLE_DEVICES begin with 0
- * for each job where cgroups constrain devices. Slurm sets or removes one of the
- * two variables, of a batch script the first; the other is the user's.
+ * Numbers of Slurm are those of gres.conf's device files, /dev/nvidiaN, and not
+ * always those of nvidia-smi.
  */
-static void read_gpus(spank_t spank, uint32_t id, struct gpus *gpus)
+static void name_files(struct gpus *gpus)
+{
+	char number[GPU_NAME_SIZE];
+
+	for (size_t at = 0; at < gpus->count; at++) {
+		if (!isdigit((unsigned char)gpus->name[at][0]) ||
+		    strlen(gpus->name[at]) > GPU_NUMBER_MOST)
+			continue;
+		strcpy(number, gpus->name[at]);
+		snprintf(gpus->name[at], GPU_NAME_SIZE, "/dev/nvidia%.*s",
+			 GPU_NUMBER_MOST, number);
+	}
+}
+
+static bool are_uuids(const struct gpus *gpus)
+{
+	for (size_t at = 0; at < gpus->count; at++)
+		if (strncmp(gpus->name[at], "GPU-", 4) != 0)
+			return false;
+	return gpus->count != 0;
+}
+
+/*
+ * Slurm sets or removes one of two variables, of a batch script the first; the
+ * other is the user's. Where it gives GPUs, it sets CUDA_VISIBLE_DEVICES as
+ * well: to numbers, which begin with 0 for each job where cgroups constrain
+ * devices, or from 25.11 on to UUIDs, which need no device files. Instances of
+ * MIG have UUIDs there in all versions, and numbers of their own in the other
+ * variable.
+ */
+static void read_gpus(spank_t spank, uint32_t id, struct step *step)
 {
 	const char *variable = id == SLURM_BATCH_SCRIPT ? "SLURM_JOB_GPUS" :
 							  "SLURM_STEP_GPUS";
-	char list[GPUS_MOST * GPU_NAME_SIZE];
+	char list[GPUS_MOST * GPU_NAME_SIZE], visible[sizeof(list)];
+	struct gpus uuids;
 
-	if (spank_getenv(spank, variable, list, sizeof(list)) ==
+	if (spank_getenv(spank, variable, list, sizeof(list)) !=
 	    ESPANK_SUCCESS)
-		add_gpus(gpus, list);
+		return;
+	add_gpus(&step->gpus, list);
+	if (spank_getenv(spank, "CUDA_VISIBLE_DEVICES", visible,
+			 sizeof(visible)) == ESPANK_SUCCESS) {
+		step->has_mig = strncmp(visible, "MIG-", 4) == 0;
+		add_gpus(&uuids, visible);
+		if (uuids.count == step->gpus.count && are_uuids(&uuids))
+			step->gpus = uuids;
+	}
+	name_files(&step->gpus);
 }
 
 bool step_read(spank_t spank, struct step *step)
@@ -90,7 +129,7 @@ bool step_read(spank_t spank, struct step *step)
 	else
 		snprintf(step->name, sizeof(step->name), "job:%u.%u",
 			 step->job, id);
-	read_gpus(spank, id, &step->gpus);
+	read_gpus(spank, id, step);
 	return true;
 }
 

@@ -12,11 +12,13 @@
 
 #define GPUS_MOST 32
 #define GPU_NAME_SIZE 48
+#define GPU_NUMBER_MOST 6
 #define STEP_NAME_SIZE 48
 
 struct gpus {
 	size_t count;
-	char name[GPUS_MOST][GPU_NAME_SIZE]; /* an index of Slurm's or a UUID */
+	/* A device file, "/dev/nvidia0", or a UUID. */
+	char name[GPUS_MOST][GPU_NAME_SIZE];
 };
 
 struct step {
@@ -24,6 +26,7 @@ struct step {
 	uint32_t job;
 	bool is_script; /* of a batch job, or an allocation's shell */
 	struct gpus gpus;
+	bool has_mig; /* they are parts of GPUs, which have no goals */
 };
 
 /* Returns false if Slurm does not give its number. */

@@ -51,8 +51,8 @@ const std::vector<Option> &lease_options() {
 const std::vector<Option> &common_options() {
     static const std::vector<Option> options = {
         {"--gpu",
-         "index (0, gpu0), PCI address, UUID or chip name, or all; default: the only GPU, else "
-         "gpu0",
+         "index (0, gpu0), PCI address, UUID, device file (/dev/nvidia0) or chip name; several as "
+         "0,2, or all; default: the only GPU, else gpu0",
          "GPU", "-g"},
         {"--from",
          "read from the module, from NVIDIA's driver (as root), or from a capture (-: from "
@@ -197,11 +197,11 @@ Outcome<void> check_options(Invocation &invocation) {
     }
 
     const auto gpu = invocation.options.find("--gpu");
-    if (gpu != invocation.options.end() && gpu->second == "all")
+    if (gpu != invocation.options.end() && is_gpu_list(gpu->second))
         for (const Picture &picture : command.pictures)
             if (invocation.has(picture.option.name))
-                return usage(fmt::format("{} is a picture of one GPU: name it instead of 'all'",
-                                         picture.option.name));
+                return usage(fmt::format("{} is a picture of one GPU: name it instead of '{}'",
+                                         picture.option.name, gpu->second));
 
     std::vector<std::string> forms;
     if (invocation.json())

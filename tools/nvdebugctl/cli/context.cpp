@@ -8,6 +8,7 @@
 
 #include "lib/base/gpu_name.hpp"
 #include "lib/partition/gpus.hpp"
+#include "lib/partition/text.hpp"
 #include "nvdebug/surroundings.hpp"
 #include "text.hpp"
 
@@ -20,39 +21,69 @@ namespace base = nvdebug::base;
 using nvdebug::ErrorCode;
 using nvdebug::Gpu;
 
-/// PCI addresses of the GPUs of this machine with a UUID that starts with @p begin.
-std::vector<std::string> addresses_of_uuid(const std::string &begin) {
-    std::vector<std::string> addresses;
-    if (auto gpus = nvtaskset::Gpus::find())
-        for (const nvtaskset::Gpu &gpu : gpus->with_uuid(begin))
-            addresses.push_back(gpu.pci_address);
-    return addresses;
-}
+/// GPUs of a source. UUIDs and device files are known of this machine's alone.
+class SourceGpus : public base::GpuSet {
+  public:
+    SourceGpus(const nvdebug::Tree &tree, const std::vector<Gpu> &gpus) : gpus_(gpus) {
+        if (!tree.live())
+            return;
+        if (auto found = nvtaskset::Gpus::find())
+            driver_ = std::move(*found);
+    }
+    std::size_t count() const override { return gpus_.size(); }
+    std::size_t number(std::size_t place) const override { return gpus_[place].index(); }
+    std::string address(std::size_t place) const override {
+        const auto info = gpus_[place].info();
+        return info ? info->pci_address.value_or("") : "";
+    }
+    bool is_asleep(std::size_t place) const override {
+        const auto n = number_of(place);
+        return n && driver_->is_asleep(*n);
+    }
+    std::optional<std::string> uuid(std::size_t place) const override {
+        const auto gpu = gpu_at(place);
+        return gpu ? std::optional(nvtaskset::uuid_text(gpu->uuid)) : std::nullopt;
+    }
+    std::optional<unsigned> device_minor(std::size_t place) const override {
+        const auto gpu = gpu_at(place);
+        return gpu ? gpu->minor : std::nullopt;
+    }
+
+  private:
+    /// Its number among the driver's.
+    std::optional<std::size_t> number_of(std::size_t place) const {
+        for (std::size_t n = 0; driver_ && n < driver_->count(); n++)
+            if (driver_->address(n) == address(place))
+                return n;
+        return std::nullopt;
+    }
+    std::optional<nvtaskset::Gpu> gpu_at(std::size_t place) const {
+        const auto n = number_of(place);
+        if (!n || !driver_->at(*n))
+            return std::nullopt;
+        return *driver_->at(*n);
+    }
+
+    const std::vector<Gpu> &gpus_;
+    mutable std::optional<nvtaskset::Gpus> driver_; ///< reads files once
+};
 
 bool has_chip(const Gpu &gpu, const std::string &wanted) {
     const auto info = gpu.info();
     return info && info->chip && base::lower(*info->chip) == base::lower(wanted);
 }
 
-/// The GPUs that a word means.
+/// The GPUs that a word means. By number none is asked: one of them may hang.
 std::vector<Gpu> meant_of(const nvdebug::Tree &tree, const std::vector<Gpu> &gpus,
                           const std::string &wanted) {
     const auto name = base::parse_gpu_name(wanted);
-    std::vector<std::string> addresses;
-    if (!name.uuid.empty() && tree.live())
-        addresses = addresses_of_uuid(wanted);
     std::vector<Gpu> meant;
-    std::ranges::copy_if(gpus, std::back_inserter(meant), [&](const Gpu &gpu) {
-        // By number none is asked: one of them may hang.
-        if (name.index)
-            return *name.index == gpu.index();
-        const auto info = gpu.info();
-        const std::string address = info ? info->pci_address.value_or("") : "";
-        if (name.address)
-            return base::is_address(*name.address, address);
-        return name.uuid.empty() ? has_chip(gpu, wanted)
-                                 : std::ranges::count(addresses, address) > 0;
-    });
+    if (name.is_gpu())
+        for (const std::size_t place : base::places_of(name, SourceGpus(tree, gpus)))
+            meant.push_back(gpus[place]);
+    else if (!name.mig)
+        std::ranges::copy_if(gpus, std::back_inserter(meant),
+                             [&](const Gpu &gpu) { return has_chip(gpu, wanted); });
     return meant;
 }
 
@@ -61,10 +92,12 @@ std::string why_not_meant(const nvdebug::Tree &tree, const std::string &wanted) 
     const auto name = base::parse_gpu_name(wanted);
     if (name.mig)
         return "; a MIG instance is a part of a GPU, and GPUs are what is named here";
-    if (!name.uuid.empty() && !tree.live())
-        return "; UUIDs are known of this machine's GPUs alone: name it by number, PCI address or "
-               "chip";
-    return "";
+    if ((!name.uuid.empty() || name.minor) && !tree.live())
+        return "; UUIDs and device files are known of this machine's GPUs alone: name it by "
+               "number, PCI address or chip";
+    return name.is_gpu() ? ""
+                         : "; a GPU is named by number, PCI address, UUID, device file "
+                           "(/dev/nvidia0) or chip";
 }
 
 } // namespace
@@ -103,6 +136,8 @@ Failure no_gpu(const nvdebug::Tree &tree) {
 Outcome<std::vector<Gpu>> Context::gpus() const {
     if (gpu_)
         return std::vector{*gpu_};
+    if (!listed_.empty())
+        return listed_;
     auto all = nvdebug::gpus(*tree_);
     if (!all)
         return tl::unexpected(Failure(all.error()));
@@ -140,6 +175,26 @@ Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
                             fmt::join(names, ", ")));
 }
 
+bool is_gpu_list(std::string_view word) {
+    return word == "all" || word.find(',') != word.npos;
+}
+
+/// Takes the GPUs of a list, which may have chips' names, too.
+Outcome<void> Context::list_gpus(const std::string &words) {
+    std::string_view rest = words;
+    while (!rest.empty()) {
+        const std::size_t comma = std::min(rest.find(','), rest.size());
+        auto selected = select_gpu(*tree_, std::string(rest.substr(0, comma)));
+        if (!selected)
+            return tl::unexpected(selected.error());
+        const auto is_it = [&](const Gpu &gpu) { return gpu.index() == selected->gpu.index(); };
+        if (std::ranges::none_of(listed_, is_it))
+            listed_.push_back(std::move(selected->gpu));
+        rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+    return {};
+}
+
 nvdebug::Result<nvdebug::Tree> open_source(const std::string &from) {
     const nvdebug::Advice advice{.diagnose = "nvdebugctl doctor",
                                  .capture = "nvdebugctl capture FILE"};
@@ -153,7 +208,7 @@ nvdebug::Result<nvdebug::Tree> open_source(const std::string &from) {
 }
 
 bool Context::all_gpus() const {
-    return command().takes_all_gpus() && value("--gpu") == "all";
+    return command().takes_all_gpus() && is_gpu_list(value("--gpu").value_or(""));
 }
 
 /// What --from is taken to be, or why the command makes no sense with it.
@@ -197,12 +252,13 @@ Outcome<void> Context::open() {
         return tl::unexpected(Failure(tree.error()));
     tree_ = *tree;
     const auto wanted = value("--gpu");
-    const bool every = command().scope == Scope::gpus && (!wanted || wanted == "all");
+    const bool every = command().scope == Scope::gpus && (!wanted || is_gpu_list(*wanted));
     if (command().scope == Scope::tree || every || all_gpus())
-        return {};
-    if (wanted == "all")
-        return usage(
-            fmt::format("'{}' is about one GPU: name it instead of 'all'", command().name()));
+        return wanted && wanted != "all" && is_gpu_list(*wanted) ? list_gpus(*wanted)
+                                                                 : Outcome<void>();
+    if (wanted && is_gpu_list(*wanted))
+        return usage(fmt::format("'{}' is about one GPU: name it instead of '{}'", command().name(),
+                                 *wanted));
     auto selected = select_gpu(*tree_, wanted);
     if (!selected)
         return tl::unexpected(selected.error());

@@ -48,9 +48,9 @@ class Context {
     const nvdebug::Gpu &gpu() const { return *gpu_; }
     bool has_tree() const { return tree_.has_value(); }
     bool has_gpu() const { return gpu_.has_value(); }
-    /// That one; with none chosen, all of the tree.
+    /// That one, or those of a list; with none chosen, all of the tree.
     [[nodiscard]] Outcome<std::vector<nvdebug::Gpu>> gpus() const;
-    /// `-g all`: no GPU is chosen, until about() chooses one after the other.
+    /// `-g all`, `-g 0,2`: no GPU is chosen, until about() chooses one after the other.
     bool all_gpus() const;
     void about(nvdebug::Gpu gpu) { gpu_ = std::move(gpu); }
 
@@ -81,10 +81,12 @@ class Context {
 
   private:
     [[nodiscard]] Outcome<std::string> means_source() const;
+    Outcome<void> list_gpus(const std::string &words);
 
     const Invocation &invocation_;
     std::optional<nvdebug::Tree> tree_;
     std::optional<nvdebug::Gpu> gpu_;
+    std::vector<nvdebug::Gpu> listed_; ///< those of `-g 0,2`; empty: no list was given
     std::vector<std::string> notes_;
     std::vector<nvdebug::Error> missing_;
     bool leaves_behind_ = false;
@@ -95,6 +97,9 @@ struct SelectedGpu {
     nvdebug::Gpu gpu;
     std::string note; ///< a word for the user if there was a choice
 };
+
+/// Does a word of -g mean several GPUs, as `all` and `0,2`?
+[[nodiscard]] bool is_gpu_list(std::string_view word);
 
 /// What users call the GPU, for messages: `gpu0 (GA100, 0000:01:00.0)`.
 [[nodiscard]] std::string describe(const nvdebug::Gpu &gpu);

@@ -182,13 +182,12 @@ class AllGpus {
     Json rows_ = Json::array();
 };
 
-/// -g all: the command about each GPU, side by side, and what they answered one after the other.
+/// -g all, -g 0,2: the command about each GPU, side by side, and what they answered one after the
+/// other.
 Outcome<Exit> execute_all(Context &context, Output &output) {
-    const auto gpus = nvdebug::gpus(context.tree());
+    const auto gpus = context.gpus();
     if (!gpus)
-        return tl::unexpected(Failure(gpus.error()));
-    if (gpus->empty())
-        return tl::unexpected(no_gpu(context.tree()));
+        return tl::unexpected(gpus.error());
     const Invocation &invocation = context.invocation();
     std::map<std::uint32_t, std::shared_ptr<Context>> own;
     for (const nvdebug::Gpu &gpu : *gpus)

@@ -46,6 +46,7 @@ Outcome<Document> list_processes(Context &context) {
         for (const OwnedTsg &tsg : tsgs)
             rows.push_back(row(context, *tasks, process, tsg));
     }
+    note_selection(context, !rows.empty());
     return Document{rows};
 }
 

@@ -7,6 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "cli/text.hpp"
+#include "lib/base/printable.hpp"
+#include "lib/base/task_name.hpp"
 
 namespace nvdebugctl {
 
@@ -15,12 +17,39 @@ namespace {
 constexpr std::array selections = {"--container", "--pod",     "--job",
                                    "--cgroup",    "--command", "--all-of"};
 
-/// `17` or `17.0`, as nvdebug::TaskSelection has it.
-bool is_job(std::string_view text) {
-    const std::size_t dot = text.find('.');
-    const std::string_view job = text.substr(0, dot);
-    return !job.empty() && job.find_first_not_of("0123456789") == job.npos &&
-           dot + 1 != text.size();
+/// The word of an option as it is compared with what is known of processes.
+nvdebug::base::Named<std::string> read(std::string_view option, const std::string &word) {
+    namespace base = nvdebug::base;
+    if (option == "--container")
+        return base::read_container(word);
+    if (option == "--pod")
+        return base::read_pod(word);
+    if (option == "--job")
+        return base::read_job(word);
+    if (option == "--cgroup")
+        return base::read_cgroup(word);
+    if (option == "--command")
+        return base::read_command(word);
+    return base::read_pid(word).map([&](std::uint32_t) { return word; });
+}
+
+/// What an option takes, for a sentence.
+const char *wanted(std::string_view option) {
+    return option == "--container" ? "the id of a container"
+           : option == "--pod"     ? "the uid of a pod"
+           : option == "--job"     ? "the number of a job"
+           : option == "--cgroup"  ? "the path of a cgroup"
+           : option == "--command" ? "the name of a command"
+                                   : "the number of a process";
+}
+
+/// Options with their words.
+std::vector<std::string> given(const Context &context) {
+    std::vector<std::string> words;
+    for (const char *const option : selections)
+        if (const auto value = context.value(option))
+            words.push_back(fmt::format("{} {}", option, nvdebug::base::printable(*value)));
+    return words;
 }
 
 } // namespace
@@ -35,28 +64,41 @@ std::vector<Option> selection_options() {
 }
 
 nvdebug::TaskSelection selection_of(const Context &context) {
-    nvdebug::TaskSelection selection{.container = context.value("--container"),
-                                     .pod = context.value("--pod"),
-                                     .job = context.value("--job"),
-                                     .cgroup = context.value("--cgroup"),
-                                     .command = context.value("--command")};
+    const auto word = [&](const char *option) -> std::optional<std::string> {
+        const auto value = context.value(option);
+        const auto name = value ? read(option, *value) : nvdebug::base::Named<std::string>("");
+        return value && name ? std::optional(*name) : value;
+    };
+    nvdebug::TaskSelection selection{.container = word("--container"),
+                                     .pod = word("--pod"),
+                                     .job = word("--job"),
+                                     .cgroup = word("--cgroup"),
+                                     .command = word("--command")};
     if (const auto pid = context.value("--all-of"))
         selection.ancestor = parse_id(*pid);
     return selection;
 }
 
 Outcome<void> check_selection_options(const Context &context) {
-    if (const auto pid = context.value("--all-of"); pid && !parse_id(*pid))
-        return usage(fmt::format("--all-of takes the number of a process, not '{}'", *pid));
-    if (const auto job = context.value("--job"); job && !is_job(*job))
-        return usage(fmt::format("--job takes the number of a job, or of a job and a step, as 17 "
-                                 "or 17.0, not '{}'; 'squeue -o %A' lists jobs by number, also "
-                                 "those of arrays",
-                                 *job));
-    for (const char *const option : {"--container", "--pod"})
-        if (const auto id = context.value(option); id && id->empty())
-            return usage(fmt::format("{} takes the beginning of an id, and it is empty", option));
+    for (const char *const option : selections)
+        if (const auto value = context.value(option))
+            if (const auto name = read(option, *value); !name)
+                return usage(fmt::format("{} takes {}: {}", option, wanted(option), name.error()));
     return {};
+}
+
+void note_selection(Context &context, bool any) {
+    if (const auto command = context.value("--command"))
+        if (std::string note = nvdebug::base::note_on_command(*command); !note.empty())
+            context.note(std::move(note));
+    const std::vector<std::string> words = given(context);
+    if (any || words.empty())
+        return;
+    std::string sentence = fmt::format("no process fits {}", fmt::join(words, " "));
+    if (const auto path = selection_of(context).cgroup;
+        path && context.tree().live() && nvdebug::base::is_cgroup(*path) == false)
+        sentence += fmt::format("; there is no cgroup {} now", nvdebug::base::printable(*path));
+    context.note(std::move(sentence));
 }
 
 Outcome<void> check_selection(const Context &context) {
@@ -86,15 +128,12 @@ Outcome<std::vector<std::uint32_t>> selected(Context &context) {
     if (!owners)
         return tl::unexpected(Failure(owners.error()));
     pids = nvdebug::select(selection_of(context), *owners);
+    note_selection(context, true);
     if (!pids.empty())
         return pids;
-    std::vector<std::string> given;
-    for (const char *const option : selections)
-        if (const auto value = context.value(option))
-            given.push_back(fmt::format("{} {}", option, *value));
     return fail(nvdebug::ErrorCode::not_found,
                 fmt::format("no process with a GPU context on {} fits {}; {}",
-                            context.gpu().folder(), fmt::join(given, " "),
+                            context.gpu().folder(), fmt::join(given(context), " "),
                             nvdebug::describe_owners(*owners)));
 }
 

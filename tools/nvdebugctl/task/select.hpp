@@ -18,6 +18,10 @@ namespace nvdebugctl {
 /// Command::check of the options alone: those that are given are valid.
 [[nodiscard]] Outcome<void> check_selection_options(const Context &context);
 
+/// Notes what a list by options does not show: that no process fits (@p any is false), and that a
+/// name is longer than Linux keeps.
+void note_selection(Context &context, bool any);
+
 /// Command::check of PID and the options: one of the two is given, and valid.
 [[nodiscard]] Outcome<void> check_selection(const Context &context);
 

@@ -136,6 +136,7 @@ Outcome<Document> list_tasks(Context &context) {
             continue;
         else if (const auto tsgs = nvdebug::tsgs_of(tasks->owners(), process.pid); !tsgs.empty())
             rows.push_back(row_of(context, *tasks, process, tsgs, names, parts));
+    note_selection(context, !rows.empty());
     for (std::string &sentence : describe_left_over(context.gpu()))
         context.note(std::move(sentence));
     return Document{rows};

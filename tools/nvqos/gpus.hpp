@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file Names of GPUs, as options, files and requests have them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "failure.hpp"
+#include "nvdebug/gpu.hpp"
+#include "nvdebug/product.hpp"
+#include "nvdebug/tree.hpp"
+
+namespace nvqos {
+
+/// Opens NVIDIA's driver, or a stand-in for it, in any thread. A tree of its own has its own
+/// searches for tasks: one that hangs keeps those of no other tree waiting.
+using Open = std::function<nvdebug::Result<nvdebug::Tree>()>;
+
+/// What a GPU may be named by.
+struct GpuFacts {
+    std::uint32_t number;          ///< NVIDIA's driver counts its GPUs from 0 on
+    std::string address = {};      ///< on its bus, `0000:01:00.0`; empty: not known so far
+    nvdebug::Product product = {}; ///< UUID and device file
+};
+
+/// Reads them. Opens the GPU, and takes as long as the driver does.
+GpuFacts facts_of(const nvdebug::Gpu &gpu);
+
+/// Adds the names of a list, `0,2`, each once. Fails with Exit::bad_usage if a word can name no
+/// GPU; whether there is one is not asked.
+Outcome<void> add_gpus(std::string_view words, std::vector<std::string> &to);
+
+/// Returns the numbers of the GPUs among @p gpus that the names mean, each once; none: all are
+/// meant. Reads nothing. Fails if a name means none or several: with Exit::bad_usage, or with
+/// Exit::failed if it may be the name of a GPU of which GpuFacts::address is not known.
+Outcome<std::vector<std::uint32_t>> numbers_of(const std::vector<std::string> &names,
+                                               const std::vector<GpuFacts> &gpus);
+
+/// The same for the @p count GPUs that the driver lists. Opens them only if names are other than
+/// numbers, each in a thread of its own: one that has not answered within @p longest is not known.
+Outcome<std::vector<std::uint32_t>> find_numbers(const std::vector<std::string> &names,
+                                                 std::size_t count, const Open &open,
+                                                 std::chrono::milliseconds longest);
+
+} // namespace nvqos
