@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "lib/base/gpu_name.hpp"
 #include "lib/base/quantity.hpp"
 #include "lib/base/words.hpp"
 #include "lib/partition/gate.hpp"
@@ -37,9 +38,10 @@ std::string wrong_choice(const Options &options) {
                (options.size.find('.') == std::string::npos
                     ? ""
                     : nvdebug::base::percent_guess(options.size));
-    const std::string gpus = options.gpu ? "," + *options.gpu + "," : "";
-    if (gpus.find(",,") != gpus.npos)
-        return quote(*options.gpu) + " is no list of GPUs: a name is empty";
+    // A part of a GPU (MIG) is left to select(), which has another exit status for it.
+    if (options.gpu && !nvdebug::base::parse_gpu_name(*options.gpu).mig)
+        if (const auto names = nvdebug::base::parse_gpu_names(*options.gpu); !names)
+            return names.error();
     return "";
 }
 
