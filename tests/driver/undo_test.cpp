@@ -19,7 +19,7 @@ constexpr std::uint64_t often = 12, for_ever = 1'000'000'000;
 
 class Undoing : public Steering {
   protected:
-    std::unique_ptr<TaskHold> hold(std::vector<std::uint32_t> pids,
+    std::unique_ptr<TaskHold> hold(const std::vector<std::uint32_t> &pids,
                                    milliseconds patience = Steering::patience) {
         return Steering::hold(pids, {.patience = patience, .report_left = [this](const auto &left) {
                                          reported.push_back(left);
