@@ -377,12 +377,18 @@ void nvdebug_gpus_scan_later(void)
 	queue_scan(0);
 }
 
+/*
+ * If more is known then, the files of the GPU are replaced, and open ones fail.
+ * Whoever has just opened info gets this time to read it.
+ */
+#define READ_TIME	(HZ / 10)
+
 void nvdebug_gpus_probe_again(struct nvdebug_device *device)
 {
 	if (device->identified && !device->gpu.gaps)
 		return;
 	WRITE_ONCE(device->wanted, true);
-	queue_scan(0);
+	queue_scan(READ_TIME);
 }
 
 void nvdebug_gpus_remove(struct device *dev)

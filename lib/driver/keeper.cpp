@@ -188,8 +188,8 @@ Undone undo_calls(const std::shared_ptr<Kernel> &kernel, const std::string &gpu,
 
 namespace {
 
-/// Takes a descriptor of a process, also if its first thread has ended. Returns -ESRCH if all of the
-/// process has ended.
+/// Takes a descriptor of a process, also if its first thread has ended. Returns -ESRCH if all of
+/// the process has ended.
 int take_again(const std::shared_ptr<Kernel> &kernel, const Process &process, int descriptor) {
     const int taken = kernel->take(process.held.number(), descriptor);
     if (taken != -ESRCH)

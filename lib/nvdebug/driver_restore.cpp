@@ -38,7 +38,7 @@ std::vector<Left> left_in(Kernel &kernel, const Journal &journal, const Card &ca
         // A keeper removes its file before it ends.
         if (entry.gpu != card.pci_address || entry.is_kept() || ::access(entry.path.c_str(), F_OK))
             continue;
-        Left &left = all.emplace_back(&entry, entry.originals);
+        Left &left = all.emplace_back(Left{&entry, entry.originals});
         std::erase_if(left.originals, [&](const auto &original) {
             const auto [known, fresh] = lives.try_emplace(process_of(original.first));
             if (fresh)

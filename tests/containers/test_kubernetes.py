@@ -131,7 +131,7 @@ def references(folder):
 
 
 def test_the_recipe_works_as_pasted(tmp_path):
-    """The page's commands on files run, and what is applied then names files that are there and the image that was pushed."""
+    """Runs the page's commands with stand-ins for the programs. What is applied names existing files and the pushed image."""
     page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
     recipe = re.search(r"```\n(IMAGE=.*?)```", page, re.S)[1]
     shutil.copytree(FOLDER, tmp_path / "packaging/kubernetes")

@@ -16,22 +16,6 @@ using std::chrono::milliseconds;
 
 class Holding : public Steering {
   protected:
-    /// A slow machine takes long between two requests.
-    static constexpr milliseconds patience{60'000};
-
-    std::unique_ptr<TaskHold> hold(const std::vector<std::uint32_t> &pids,
-                                   nvdebug::HoldOptions options = {}) {
-        if (options.patience == nvdebug::HoldOptions().patience)
-            options.patience = patience;
-        auto held = gpu.hold(pids, options);
-        EXPECT_TRUE(held) << held.error().sentence;
-        return held ? std::move(*held) : nullptr;
-    }
-    static void put(TaskHold &held, const TaskState &state) {
-        ASSERT_TRUE(held.ask(state));
-        const auto done = held.finish();
-        ASSERT_TRUE(done) << done.error().sentence;
-    }
     std::size_t asked() const { return kernel.changes().size(); }
 };
 
@@ -64,7 +48,7 @@ TEST_F(Holding, ATimesliceThatIsSoIsNotSetAgain) {
     EXPECT_EQ(asked(), before);
 }
 
-/// As by a keeper that hung and was given up.
+/// A keeper that hung and was given up may enable the task later, when a new one has paused it.
 TEST_F(Holding, APauseIsAskedForAgainAsOthersMayHaveEndedIt) {
     auto held = hold({557});
     put(*held, {.paused = true});
@@ -72,7 +56,7 @@ TEST_F(Holding, APauseIsAskedForAgainAsOthersMayHaveEndedIt) {
     ASSERT_EQ(enabled(), all_on);
     put(*held, {.paused = true});
     EXPECT_EQ(enabled(), (std::vector<bool>{false, false, true, true, true, true}));
-    // A refusal of what is so does not end the pause.
+    // The task stays paused if the driver refuses to pause it once more.
     kernel.refuse_from(1);
     put(*held, {.paused = true});
     EXPECT_EQ(kernel.refused(), 1U);
@@ -189,7 +173,7 @@ TEST_F(Holding, ARefusalIsReported) {
     EXPECT_EQ(enabled(), all_on);
 }
 
-/// Answers are those of what was asked for, also after one of several was a refusal.
+/// Each request gets its own answer, also after the driver refused an earlier one.
 TEST_F(Holding, EachRequestHasItsOwnAnswer) {
     auto held = hold({557});
     kernel.refuse_from(1);

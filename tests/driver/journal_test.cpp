@@ -53,44 +53,19 @@ class Journal : public Steering {
         return at == text.npos ? text : text.replace(at, what.size(), with);
     }
 
-    std::unique_ptr<TaskHold> hold(std::vector<std::uint32_t> pids) {
-        auto held = gpu.hold(pids, {.patience = milliseconds(60'000)});
-        EXPECT_TRUE(held) << held.error().sentence;
-        return held ? std::move(*held) : nullptr;
-    }
-    static void put(TaskHold &held, const TaskState &state) {
-        ASSERT_TRUE(held.ask(state));
-        const auto done = held.finish();
-        ASSERT_TRUE(done) << done.error().sentence;
-    }
-
     /// Another program and its keepers, killed at once after it has done @p work.
     template <typename Work>
     void killed_with_keepers(Work work) {
         ASSERT_TRUE(gpu.owners());
         const auto others = keepers();
-        int ends[2];
-        ASSERT_EQ(::pipe(ends), 0);
-        const pid_t owner = ::fork();
-        if (owner == 0) {
-            work([&] {
-                static_cast<void>(!::write(ends[1], "", 1));
-                for (;;)
-                    ::pause();
-            });
-            ::_exit(0);
-        }
-        ::close(ends[1]);
-        char byte = 0;
-        ASSERT_EQ(::read(ends[0], &byte, 1), 1);
-        ::close(ends[0]);
+        const pid_t owner = start_owner(work);
+        ASSERT_GT(owner, 0);
         // None may see that the other has ended.
         ::kill(owner, SIGSTOP);
         for (const pid_t one : keepers())
             if (!others.contains(one))
                 ::kill(one, SIGKILL);
-        ::kill(owner, SIGKILL);
-        ::waitpid(owner, nullptr, 0);
+        kill_owner(owner);
         ASSERT_TRUE(comes_true([&] { return keepers().size() == others.size(); }));
     }
     /// A hold of both processes with 512 us and a pause.
@@ -105,7 +80,7 @@ class Journal : public Steering {
         ASSERT_EQ(enabled(), (std::vector<bool>{false, false, false, false, true, true}));
         ASSERT_EQ(files().size(), 1U);
     }
-    /// Without descriptors that are closed.
+    /// Returns how many calls changed something: closing a descriptor does not count.
     std::size_t changes() const {
         const auto all = kernel.changes();
         return static_cast<std::size_t>(std::ranges::count_if(
@@ -189,7 +164,7 @@ TEST_F(Journal, WhatTheDriverRefusesToUndoStaysInIt) {
 
 // --- two that do not see each other ---
 
-/// By turns, and by both orders of the end.
+/// Two holds change one task by turns. They end in either order.
 class TwoHolds : public Journal, public testing::WithParamInterface<std::pair<bool, bool>> {};
 
 TEST_P(TwoHolds, OfOneTaskEndWithTheFirstTimeslice) {
@@ -317,7 +292,7 @@ TEST_F(Journal, ALeftOverOfAResumeIsDisabledAgain) {
     EXPECT_EQ(enabled(), (std::vector<bool>{false, false, true, true, true, true}));
 }
 
-/// A hold, a lease, and a control that stays: what is left does not count as the user's wish.
+/// A hold, a lease and a control restore a left-over first, and do not take it for the user's wish.
 TEST_F(Journal, TheNextUserOfATaskRestoresItFirst) {
     leave_a_hold();
     auto held = hold({557});
@@ -391,7 +366,7 @@ TEST_F(Journal, NothingMoreIsChangedWhileAnUndoIsRefused) {
     EXPECT_EQ(files().size(), 1U);
     EXPECT_TRUE(hold({558})) << "another task";
     kernel.refuse_from(1'000'000'000);
-    // What the message says to do.
+    // The message names this request.
     EXPECT_TRUE(gpu.perform(nvdebug::resume_tasks(std::vector<std::uint32_t>{557})));
     EXPECT_EQ(enabled(), all_on);
     EXPECT_TRUE(comes_true([&] { return is_as_before() && files().empty(); }));
@@ -451,7 +426,7 @@ TEST_F(Journal, AFreedChannelDoesNotKeepTheOthersPaused) {
     EXPECT_TRUE(files().empty());
 }
 
-// --- what else may be there ---
+// --- files that are garbage, or of others ---
 
 TEST_F(Journal, GarbageIsNamedAndChangesNothing) {
     leave_a_hold();
@@ -515,7 +490,7 @@ TEST_F(Journal, OtherKindsOfFilesAreNotRead) {
     EXPECT_EQ(gpu.restore({})->tasks.size(), 2U);
 }
 
-/// Of another container, whose numbers mean other processes.
+/// A keeper in another container counts processes by other numbers.
 TEST_F(Journal, AnotherNamespaceOfNumbersIsNotOurs) {
     leave_a_hold();
     const fs::path whole = files()[0];
@@ -539,7 +514,7 @@ TEST_F(Journal, AnotherGpusIsLeftToIt) {
     EXPECT_EQ(gpu.restore({})->tasks.size(), 2U);
 }
 
-/// As on a disk without room, or that is for reading only.
+/// The journal cannot be written, as on a disk that is full or read-only.
 class NotWritten : public Journal {
   protected:
     void expect_refused(const std::string &why) {

@@ -9,11 +9,15 @@
 #include "nvdebug/gpu.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
+#include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 namespace driver_test {
 
@@ -70,6 +74,49 @@ class Steering : public Driver {
     void kill_keepers() const {
         for (const pid_t one : keepers())
             ::kill(one, SIGKILL);
+    }
+
+    /// Holds processes with a patience that no machine is too slow for, unless @p options has one.
+    std::unique_ptr<nvdebug::TaskHold> hold(const std::vector<std::uint32_t> &pids,
+                                            nvdebug::HoldOptions options = {}) {
+        if (options.patience == nvdebug::HoldOptions().patience)
+            options.patience = patience;
+        auto held = gpu.hold(pids, options);
+        EXPECT_TRUE(held) << held.error().sentence;
+        return held ? std::move(*held) : nullptr;
+    }
+    static void put(nvdebug::TaskHold &held, const nvdebug::TaskState &state) {
+        ASSERT_TRUE(held.ask(state));
+        const auto done = held.finish();
+        ASSERT_TRUE(done) << done.error().sentence;
+    }
+    /// Starts another process, which calls @p work with a function that waits until the process is
+    /// killed. Returns its number when it waits, or 0 if it has ended.
+    template <typename Work>
+    static pid_t start_owner(Work work) {
+        int ends[2];
+        EXPECT_EQ(::pipe(ends), 0);
+        const pid_t owner = ::fork();
+        if (owner == 0) {
+            work([&] {
+                static_cast<void>(!::write(ends[1], "", 1));
+                for (;;)
+                    ::pause();
+            });
+            ::_exit(0);
+        }
+        ::close(ends[1]);
+        char byte = 0;
+        const bool waits = ::read(ends[0], &byte, 1) == 1;
+        ::close(ends[0]);
+        if (waits)
+            return owner;
+        ::waitpid(owner, nullptr, 0);
+        return 0;
+    }
+    static void kill_owner(pid_t owner) {
+        ::kill(owner, SIGKILL);
+        ::waitpid(owner, nullptr, 0);
     }
 
     static std::vector<nvdebug::Tsg> tsgs(const nvdebug::Runlist &list) {
@@ -133,6 +180,7 @@ class Steering : public Driver {
         return nvdebug::set_task_timeslice(pids, us * 1000);
     }
 
+    static constexpr std::chrono::milliseconds patience{60'000};
     const std::vector<bool> all_on = {true, true, true, true, true, true};
     const nvdebug::Gpu gpu;
     std::uint32_t first = 0, second = 0, channel_ram = 0;

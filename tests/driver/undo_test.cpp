@@ -19,13 +19,11 @@ constexpr std::uint64_t often = 12, for_ever = 1'000'000'000;
 
 class Undoing : public Steering {
   protected:
-    std::unique_ptr<TaskHold> hold(std::vector<std::uint32_t> pids,
-                                   milliseconds patience = milliseconds(60'000)) {
-        auto held = gpu.hold(pids, {.patience = patience, .report_left = [this](const auto &left) {
-                                        reported.push_back(left);
-                                    }});
-        EXPECT_TRUE(held) << held.error().sentence;
-        return held ? std::move(*held) : nullptr;
+    std::unique_ptr<TaskHold> hold(const std::vector<std::uint32_t> &pids,
+                                   milliseconds patience = Steering::patience) {
+        return Steering::hold(pids, {.patience = patience, .report_left = [this](const auto &left) {
+                                         reported.push_back(left);
+                                     }});
     }
     /// Whether it is granted or not.
     static bool try_to(TaskHold &held, const TaskState &state) {
@@ -112,26 +110,18 @@ TEST_P(RefusedFor, TheEndOfAHoldNamesWhatIsLeft) {
     EXPECT_EQ(kernel.refused(), GetParam());
 }
 
+/// Descriptors of a process whose first thread has ended are taken from a thread that goes on.
 TEST_P(RefusedFor, AKilledKeepersTaskIsRestored) {
-    auto held = hold({557});
-    ASSERT_TRUE(try_to(*held, changed));
-    kernel.refuse_from(1, GetParam());
-    kill_keepers();
-    EXPECT_FALSE(try_to(*held, {}));
-    expect_as_before();
-    EXPECT_EQ(kernel.refused(), GetParam());
-}
-
-/// pthread_exit() in main(): the descriptors are taken from a thread that goes on.
-TEST_P(RefusedFor, AKilledKeepersTaskWithoutAFirstThreadIsRestored) {
-    auto held = hold({557});
-    ASSERT_TRUE(try_to(*held, changed));
-    kernel.processes[557].first_thread_ended = true;
-    kernel.refuse_from(1, GetParam());
-    kill_keepers();
-    EXPECT_FALSE(try_to(*held, {}));
-    expect_as_before();
-    EXPECT_EQ(kernel.refused(), GetParam());
+    for (const bool without_first_thread : {false, true}) {
+        auto held = hold({557});
+        ASSERT_TRUE(try_to(*held, changed));
+        kernel.processes[557].first_thread_ended = without_first_thread;
+        kernel.refuse_from(1, GetParam());
+        kill_keepers();
+        EXPECT_FALSE(try_to(*held, {}));
+        expect_as_before();
+        EXPECT_EQ(kernel.refused(), GetParam());
+    }
 }
 
 TEST_P(RefusedFor, ALeaseIsUndone) {
@@ -232,26 +222,11 @@ class EachRefused : public Undoing, public testing::WithParamInterface<Case> {
             try_to(held, state);
     }
 
-    /// In a process of its own, which is killed once it has used what it has.
     template <typename Use>
-    void in_a_process(Use work) {
-        int ends[2];
-        ASSERT_EQ(::pipe(ends), 0);
-        const pid_t owner = ::fork();
-        if (owner == 0) {
-            work([&] {
-                static_cast<void>(!::write(ends[1], "", 1));
-                for (;;)
-                    ::pause();
-            });
-            ::_exit(0);
-        }
-        ::close(ends[1]);
-        char byte = 0;
-        static_cast<void>(!::read(ends[0], &byte, 1));
-        ::kill(owner, SIGKILL);
-        ::waitpid(owner, nullptr, 0);
-        ::close(ends[0]);
+    static void use_and_be_killed(Use work) {
+        const pid_t owner = start_owner(work);
+        ASSERT_GT(owner, 0);
+        kill_owner(owner);
     }
 
     void run() {
@@ -262,7 +237,7 @@ class EachRefused : public Undoing, public testing::WithParamInterface<Case> {
                 use(*held);
             break;
         case Way::owner_is_killed:
-            in_a_process([&](const auto &wait) {
+            use_and_be_killed([&](const auto &wait) {
                 const auto held = gpu.hold(pids, {.patience = milliseconds(60'000)});
                 if (held)
                     use(**held);
@@ -281,7 +256,7 @@ class EachRefused : public Undoing, public testing::WithParamInterface<Case> {
             break;
         }
         case Way::lease_is_killed:
-            in_a_process([&](const auto &wait) {
+            use_and_be_killed([&](const auto &wait) {
                 const auto paused = gpu.lease(pause(pids));
                 const auto set = gpu.lease(timeslice(pids, 512));
                 wait();

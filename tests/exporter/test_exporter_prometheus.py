@@ -348,8 +348,8 @@ def test_expressions_of_the_dashboard(promtool, tmp_path):
 def test_metrics_that_are_named_exist():
     """By the dashboard, the rules and docs/exporter.md."""
     names = set(re.findall(r'"(nvdebug_\w+)"', (ROOT / "tools/exporter/families.cpp").read_text(encoding="utf-8")))
-    goals = {f"nvqos_{name}" for name in re.findall(r'(?:of_(?:gpus|tenants)|Metric \w+)\(\s*"(\w+)"', (ROOT / "tools/nvqos/metrics.cpp").read_text(
-        encoding="utf-8"))}
+    source = (ROOT / "tools/nvqos/metrics.cpp").read_text(encoding="utf-8")
+    goals = {f"nvqos_{name}" for name in re.findall(r'(?:of_(?:gpus|tenants)|Metric \w+)\(\s*"(\w+)"', source)}
     records = {rule["record"] for rule in rules() if "record" in rule}
     exprs = " ".join(expressions() + [rule["expr"] for rule in rules()])
     for record in records:

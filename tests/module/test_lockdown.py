@@ -43,7 +43,7 @@ def has_secret(result):
     return any(word.removeprefix("0x") in result.text for word in SECRET)
 
 
-def refused(result):
+def is_refused(result):
     return result.status != 0 and "not supported" in result.err.decode() and not result.out
 
 
@@ -57,7 +57,7 @@ def test_system_memory(module):
         machine.check("echo user:x:1000:1000::/:/bin/sh > /etc/passwd")
         # without a driver only what is the module's own: titan-v's list is in video memory, and its copy is not
         for name in ("runlist0", "runlist0_brief"):
-            assert refused(machine.run(f"cat /proc/gpu0/{name}"))
+            assert is_refused(machine.run(f"cat /proc/gpu0/{name}"))
         bench.refused("h200", "set_timeslice", "0:1 4000", "not supported")
         bench.refused("h200", "switch_to_tsg", "0:1", "not supported")
         bench.write_ok("titan-v", "switch_to_tsg", "0:1")
@@ -72,7 +72,7 @@ def test_system_memory(module):
         assert "hidden" in by_user(machine, listed).text and not has_secret(by_user(machine, listed))
         assert has_secret(machine.run(listed))
         bench.check(driver.unbind(bench, "h200"))
-        assert refused(machine.run(listed))
+        assert is_refused(machine.run(listed))
         assert driver.bind(bench, "h200").status == 0
 
         # without a driver, so that info has to know whether the window may be moved
@@ -89,7 +89,7 @@ def test_system_memory(module):
         lock_down(machine, "confidentiality")
         for who in (machine.run, lambda command: by_user(machine, command)):
             for name in ("runlist0", "runlist0_brief"):
-                assert refused(who(f"cat /proc/gpu0/{name}"))
+                assert is_refused(who(f"cat /proc/gpu0/{name}"))
         before = lines_about_lockdown(machine)
         by_user(machine, "for i in $(seq 50); do cat /proc/gpu0/runlist0; done 2> /dev/null")
         assert lines_about_lockdown(machine) == before

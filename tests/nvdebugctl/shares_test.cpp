@@ -126,7 +126,7 @@ TEST(Shares, AreGivenByOneAtATime) {
     EXPECT_TRUE(claim_shares(folder, name + "1")) << "another GPU";
     claim->reset();
     EXPECT_TRUE(claim_shares(folder, name));
-    EXPECT_TRUE(claim_shares("/nonexistent", name));
+    EXPECT_TRUE(claim_shares("/proc/nonexistent", name));
 }
 
 TEST(Shares, ComeOutWhateverThereIs) {

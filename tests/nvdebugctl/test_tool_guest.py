@@ -81,12 +81,12 @@ class Guest:
 
 @pytest.mark.rows(4)
 @pytest.mark.parametrize("board, workload", [case for case in CASES if case not in CROWDED])
-def test_every_verb(bench, tmp_path, in_all_forms, board, workload):
-    every_verb(bench, tmp_path, in_all_forms, board, workload)
+def test_every_verb(bench, start, tmp_path, in_all_forms, board, workload):
+    every_verb(bench, start, tmp_path, in_all_forms, board, workload)
 
 
-def every_verb(bench, tmp_path, in_all_forms, board, workload):
-    bench.restart(board, workload)
+def every_verb(bench, start, tmp_path, in_all_forms, board, workload):
+    start(board, workload)
     guest = Guest(bench, board)
 
     answers = guest.run([Line(name, name, of_gpu=True, table=True) for name in LISTS])
@@ -127,7 +127,7 @@ def test_every_verb_with_many_channels(request, tmp_path, in_all_forms, board, w
         on_host(capture, line, allowed(board, workload, line.command), live[line.text], source="file")
     # Half a minute on each board.
     if EVERYTHING and workload != "many":
-        every_verb(request.getfixturevalue("bench"), tmp_path, in_all_forms, board, workload)
+        every_verb(request.getfixturevalue("bench"), request.getfixturevalue("start"), tmp_path, in_all_forms, board, workload)
 
 
 @pytest.fixture(scope="module")

@@ -98,7 +98,7 @@ def test_the_example_is_read_and_then_the_driver_is_missing():
                                            ("x.prom ", False), (".prom", True)))
 def test_a_name_of_metrics_that_node_exporter_does_not_read(tmp_path, name, is_read):
     done = nvqos("4711=share:30%", "--quiet", "--metrics", tmp_path / name)
-    assert done.returncode == 2 and "NVIDIA's driver is not loaded" in done.stderr
+    assert done.returncode == 3 and "NVIDIA's driver is not loaded" in done.stderr
     warning = f"nvqos: --metrics {tmp_path / name}: node_exporter reads only files that end with .prom; use such a name for it\n"
     assert (warning in done.stderr) != is_read and ("node_exporter" in done.stderr) != is_read
 

@@ -51,7 +51,8 @@ class Machine:
                   'mount --bind "$0" /run && exec "$@"')
         with open(self.folder / "errors", "ab") as errors:
             self.nvqos = subprocess.Popen(
-                ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, self.folder / "slash_run", PROGRAM, f"--socket={self.path}", *words],
+                ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, self.folder / "slash_run",
+                 PROGRAM, f"--socket={self.path}", *words],
                 stdin=subprocess.DEVNULL, stdout=self.stdout, stderr=errors, env=os.environ | {"NVQOS_STAND_IN": str(self.folder)})
         self.started.append(self.nvqos)
         if wait:

@@ -10,7 +10,7 @@ from ctl import table
 LISTS = ("engine list", "runlist list", "tsg list", "channel list")
 # They have no end, write a file, read no GPU, or are tried in tests of their own.
 ELSEWHERE = ("watch", "top", "record", "recording show", "capture", "doctor", "completion bash", "completion zsh", "completion fish",
-             "help", "exec", "task list", "task show")
+             "help", "exec", "task list", "task show", "task restore")
 # The kernel walks the page tables: not for captures.
 LIVE_ONLY = ("memory translate",)
 

@@ -313,8 +313,8 @@ def test_an_mps_server_that_cannot_start(control, does, sentence, ignores_childr
 def test_a_control_program_that_does_not_answer(control):
     """It is not waited for, and others are not kept waiting."""
     control.does("sleep 1000")
-    result = control.shell(f"mkdir -p /run/nvtaskset/mps-1; chmod -R 700 /run/nvtaskset; : > /run/nvtaskset/mps-1/control; {TOOL_WORD} -t 0 true & "
-                           f"{TOOL_WORD} --no-mps -x -s 2 true; echo $?; kill $!", timeout=str(PATIENCE_S))
+    result = control.shell("mkdir -p /run/nvtaskset/mps-1; chmod -R 700 /run/nvtaskset; : > /run/nvtaskset/mps-1/control; "
+                           f"{TOOL_WORD} -t 0 true & {TOOL_WORD} --no-mps -x -s 2 true; echo $?; kill $!", timeout=str(PATIENCE_S))
     assert result.out == "0\n", result.err
 
 

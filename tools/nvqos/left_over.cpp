@@ -19,8 +19,8 @@ void restore_left_over(const nvdebug::Gpu &gpu, std::uint32_t number, bool dry_r
     for (const nvdebug::LeftOver &task : found->tasks)
         warn(fmt::format("gpu{}: {}[{}] was left with changes to {} channels and {} TSGs by a "
                          "keeper that was killed{}",
-                         number, nvdebug::base::printable(task.command), task.pid,
-                         task.channels, task.tsgs,
+                         number, nvdebug::base::printable(task.command), task.pid, task.channels,
+                         task.tsgs,
                          dry_run         ? "; 'nvdebugctl task restore' undoes them"
                          : task.restored ? "; they are undone"
                                          : ""));

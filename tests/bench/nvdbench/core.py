@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What each file of each board costs the GPU: registers and words of memory, of the module's core in one process."""
+"""Counts the registers and words of memory that each file of each board reads, in the module's core over the model."""
 
 import json
 import subprocess

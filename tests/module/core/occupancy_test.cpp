@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What runs on a runlist is unknown, and not nothing, if one of its status registers does not answer.
+// What runs on a runlist is unknown, and not nothing, if one of its status registers does not
+// answer.
 #include "three_tasks.hpp"
 
 extern "C" {
