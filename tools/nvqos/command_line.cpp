@@ -34,7 +34,8 @@ std::vector<std::string> goal_candidates(const std::string &typed) {
 std::vector<std::string> word_candidates(const std::string &typed) {
     const std::size_t sign = typed.rfind('=');
     if (sign == typed.npos)
-        return {"container:", "pod:", "cgroup:", "command:", "all-of:", "job:", "others="};
+        return {"container:", "pod:",    "cgroup:", "command:",
+                "all-of:",    "job:",    "others=", "simulate"};
     std::vector<std::string> candidates = goal_candidates(typed.substr(sign + 1));
     for (std::string &candidate : candidates)
         candidate.insert(0, typed, 0, sign + 1);

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "machine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace simulation {
+
+Machine::Machine(const Scenario &scenario, Controller *controller)
+    : scenario_(scenario), controller_(controller), kills_(scenario.kills),
+      measures_{.begin = scenario.warmup, .end = scenario.duration, .jobs = {}} {
+    for (std::size_t n = 0; n < scenario.gpus.count; n++)
+        gpus_.emplace_back(Host(scenario.gpus));
+    for (std::size_t job = 0; job < scenario.jobs.size(); job++)
+        add_job(job);
+    std::ranges::stable_sort(kills_, std::ranges::greater(), &Kill::at);
+    agenda_.emplace(controller_slot() + 1);
+    for (std::size_t n = 0; n < members_.size(); n++)
+        agenda_->set(n, members_[n].process.due());
+    agenda_->set(kill_slot(), kills_.empty() ? never : kills_.back().at);
+    if (!controller)
+        return;
+    std::vector<Task> tasks;
+    for (const Member &member : members_)
+        tasks.push_back({member.job, member.gpu});
+    controller->begin(tasks);
+    agenda_->set(controller_slot(), controller->due());
+}
+
+void Machine::add_job(std::size_t job) {
+    const Job &one = scenario_.jobs[job];
+    Group &group = groups_.emplace_back(
+        Group{Collectives(one.ranks()), Arrivals(one, scenario_.seed), {}});
+    for (std::size_t rank = 0; rank < one.ranks(); rank++) {
+        Gpu &gpu = gpus_[one.gpus[rank]];
+        group.members.push_back(members_.size());
+        gpu.members.push_back(members_.size());
+        members_.push_back({job, rank, one.gpus[rank], gpu.host.add(),
+                            Rank(scenario_, job, rank, group.collectives, group.arrivals)});
+    }
+    measures_.jobs.emplace_back().ranks.assign(one.ranks(),
+                                               RankUse(measures_.begin, measures_.end));
+}
+
+Measures Machine::run() {
+    while (agenda_->first_time() < scenario_.duration) {
+        now_ = agenda_->first_time();
+        take_next();
+        settle();
+    }
+    now_ = scenario_.duration;
+    for (std::size_t gpu = 0; gpu < gpus_.size(); gpu++)
+        change_holder(gpu, std::nullopt);
+    return measures_;
+}
+
+void Machine::take_next() {
+    const std::size_t slot = agenda_->first();
+    if (slot < members_.size()) {
+        awaited_.push_back(slot);
+    } else if (slot < driver_slot()) {
+        const std::size_t gpu = slot - members_.size();
+        gpus_[gpu].host.step(now_);
+        sync(gpu);
+    } else if (slot == driver_slot()) {
+        serve();
+    } else if (slot == kill_slot()) {
+        kill();
+    } else {
+        controller_->step(now_, *this);
+        agenda_->set(slot, controller_->due());
+    }
+}
+
+/// Lets members go on until none has anything to do now.
+void Machine::settle() {
+    while (!awaited_.empty()) {
+        const std::size_t member = awaited_.front();
+        awaited_.pop_front();
+        advance(member);
+    }
+}
+
+void Machine::advance(std::size_t number) {
+    Member &member = members_[number];
+    Gpu &gpu = gpus_[member.gpu];
+    Group &group = groups_[member.job];
+    const std::size_t passes = member.process.passes();
+    member.process.advance(now_, gpu.progressing == member.tsg);
+    if (member.process.passes() != passes)
+        count_passes(member.job);
+    for (const std::size_t rank : group.collectives.take_awaited())
+        if (const std::size_t other = group.members[rank];
+            other != number && gpus_[members_[other].gpu].progressing == members_[other].tsg)
+            awaited_.push_back(other);
+    agenda_->set(number, member.process.due());
+    gpu.host.set_work(member.tsg, member.process.has_work(), now_);
+    sync(member.gpu);
+}
+
+/// Takes note of what has changed on a GPU.
+void Machine::sync(std::size_t number) {
+    Gpu &gpu = gpus_[number];
+    for (Turn turn : gpu.host.take_turns()) {
+        turn.tsg = gpu.members[turn.tsg];
+        const Member &member = members_[turn.tsg];
+        measures_.jobs[member.job].ranks[member.rank].end_turn(turn.end);
+        if (controller_)
+            gpu.turns.push_back(turn);
+    }
+    if (const auto holder = gpu.host.holder(); holder != gpu.holder)
+        change_holder(number, holder);
+    const auto before = std::exchange(gpu.progressing, gpu.host.progressing());
+    if (before != gpu.progressing)
+        for (const auto &tsg : {before, gpu.progressing})
+            if (tsg)
+                awaited_.push_back(gpu.members[*tsg]);
+    agenda_->set(host_slot(number), gpu.host.due());
+}
+
+void Machine::change_holder(std::size_t number, std::optional<std::size_t> holder) {
+    Gpu &gpu = gpus_[number];
+    if (gpu.holder) {
+        const Member &member = members_[gpu.members[*gpu.holder]];
+        measures_.jobs[member.job].ranks[member.rank].add(gpu.since, now_);
+        count_on_gpus(member.job, false);
+    }
+    gpu.holder = holder;
+    gpu.since = now_;
+    if (holder)
+        count_on_gpus(members_[gpu.members[*holder]].job, true);
+}
+
+void Machine::count_on_gpus(std::size_t job, bool more) {
+    Group &group = groups_[job];
+    if (group.on_gpus == group.members.size())
+        measures_.jobs[job].together +=
+            std::max<Ns>(0, now_ - std::max(group.since, measures_.begin));
+    more ? group.on_gpus++ : group.on_gpus--;
+    group.since = now_;
+}
+
+/// Counts the passes that have ended on all ranks that live.
+void Machine::count_passes(std::size_t job) {
+    Group &group = groups_[job];
+    const auto has_ended = [&](std::size_t member) {
+        const Rank &process = members_[member].process;
+        return !process.is_alive() || process.passes() > group.passes;
+    };
+    for (; std::ranges::all_of(group.members, has_ended); group.passes++) {
+        const Ns before = std::exchange(group.last_end, now_);
+        const bool has_arrivals = scenario_.jobs[job].mean_gap > 0;
+        const Ns since = has_arrivals ? group.arrivals.at(group.passes) : before;
+        if (now_ < measures_.begin)
+            continue;
+        measures_.jobs[job].passes++;
+        if (since != never)
+            measures_.jobs[job].times.push_back(now_ - since);
+    }
+}
+
+std::vector<Turn> Machine::take_turns(std::size_t number) {
+    Gpu &gpu = gpus_[number];
+    if (auto part = gpu.host.split(now_)) {
+        part->tsg = gpu.members[part->tsg];
+        gpu.turns.push_back(*part);
+    }
+    return std::exchange(gpu.turns, {});
+}
+
+bool Machine::is_alive(std::size_t task) const {
+    return members_[task].process.is_alive();
+}
+
+void Machine::ask(const Request &request) {
+    requests_.push_back(request);
+    measures_.requests++;
+    if (requests_.size() == 1)
+        agenda_->set(driver_slot(), now_ + scenario_.gpus.request);
+}
+
+/// Ends the first request.
+void Machine::serve() {
+    const Request request = requests_.front();
+    requests_.pop_front();
+    agenda_->set(driver_slot(), requests_.empty() ? never : now_ + scenario_.gpus.request);
+    const Member &member = members_[request.task];
+    Host &host = gpus_[member.gpu].host;
+    if (request.what == Request::What::timeslice)
+        host.set_timeslice(member.tsg, request.driver_us, now_);
+    else
+        host.set_paused(member.tsg, request.what == Request::What::pause, now_);
+    sync(member.gpu);
+    settle();
+    controller_->served(request, now_);
+    agenda_->set(controller_slot(), controller_->due());
+}
+
+void Machine::kill() {
+    const Kill one = kills_.back();
+    kills_.pop_back();
+    agenda_->set(kill_slot(), kills_.empty() ? never : kills_.back().at);
+    const std::size_t number = groups_[one.job].members[one.rank];
+    Member &member = members_[number];
+    measures_.jobs[one.job].was_killed = true;
+    if (!member.process.is_alive())
+        return;
+    member.process.kill(now_);
+    agenda_->set(number, never);
+    gpus_[member.gpu].host.remove(member.tsg, now_);
+    sync(member.gpu);
+}
+
+} // namespace simulation

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file The GPUs of one machine and the jobs on them, in virtual time.
+#pragma once
+
+#include "agenda.hpp"
+#include "controller.hpp"
+#include "measures.hpp"
+#include "rank.hpp"
+
+namespace simulation {
+
+/// Runs the scenario once. The same scenario gives the same measures on each machine.
+/// @param controller null: nobody changes anything
+class Machine : Driver {
+  public:
+    Machine(const Scenario &scenario, Controller *controller);
+    ~Machine() override = default;
+    Machine(const Machine &) = delete;
+    Machine &operator=(const Machine &) = delete;
+
+    Measures run();
+
+  private:
+    struct Member { ///< a rank, with its place on its GPU
+        std::size_t job, rank, gpu, tsg;
+        Rank process;
+    };
+    struct Gpu {
+        explicit Gpu(Host one) : host(std::move(one)) {}
+        Host host;
+        std::vector<std::size_t> members; ///< by TSG
+        std::optional<std::size_t> progressing, holder;
+        Ns since = 0;             ///< of holder
+        std::vector<Turn> turns; ///< for the controller
+    };
+    struct Group { ///< of the ranks of a job
+        Collectives collectives;
+        Arrivals arrivals;
+        std::vector<std::size_t> members; ///< by rank
+        std::size_t on_gpus = 0;          ///< ranks that have their GPUs
+        Ns since = 0;                     ///< of on_gpus
+        std::size_t passes = 0;           ///< that ended on all ranks
+        Ns last_end = never;              ///< of a pass
+    };
+
+    std::vector<Turn> take_turns(std::size_t gpu) override;
+    bool is_alive(std::size_t task) const override;
+    void ask(const Request &request) override;
+
+    void add_job(std::size_t job);
+    void take_next();
+    void advance(std::size_t member);
+    void settle();
+    void sync(std::size_t gpu);
+    void change_holder(std::size_t gpu, std::optional<std::size_t> holder);
+    void count_on_gpus(std::size_t job, bool more);
+    void count_passes(std::size_t job);
+    void serve();
+    void kill();
+
+    std::size_t host_slot(std::size_t gpu) const { return members_.size() + gpu; }
+    std::size_t driver_slot() const { return host_slot(gpus_.size()); }
+    std::size_t kill_slot() const { return driver_slot() + 1; }
+    std::size_t controller_slot() const { return driver_slot() + 2; }
+
+    const Scenario &scenario_;
+    Controller *const controller_;
+    Ns now_ = 0;
+    std::deque<Group> groups_;   ///< by job; ranks refer to them
+    std::deque<Member> members_; ///< a controller's tasks
+    std::deque<Gpu> gpus_;
+    std::vector<Kill> kills_; ///< the last is the next
+    std::deque<Request> requests_; ///< the first one is being served
+    std::deque<std::size_t> awaited_; ///< members that may have to go on now
+    Measures measures_;
+    std::optional<Agenda> agenda_;
+};
+
+} // namespace simulation

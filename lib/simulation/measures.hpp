@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file What a run shows: times on GPUs, and ends of passes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lib/qos/goal.hpp"
+
+namespace simulation {
+
+using qos::Ns;
+using qos::Part;
+
+/// A rank on its GPU. Times on the GPU are times with work.
+class RankUse {
+  public:
+    /// @param begin, end of the time that is measured
+    RankUse(Ns begin, Ns end);
+
+    /// The rank had the GPU. In the order of time.
+    void add(Ns begin, Ns end);
+    void end_turn(Ns when) { turns_ += when >= begin_ && when < end_; }
+
+    Ns used() const { return used_; }
+    std::int64_t turns() const { return turns_; } ///< that ended
+    /// Returns the longest time on the GPU in a second that begins at a multiple of 50 ms; empty:
+    /// less than such a second is measured.
+    std::optional<Ns> most_in_a_second() const;
+
+  private:
+    Ns begin_, end_;
+    Ns used_ = 0;
+    std::int64_t turns_ = 0;
+    std::vector<Ns> bins_; ///< of 50 ms, from 0 on
+};
+
+/// The ranks of a job.
+struct JobUse {
+    std::vector<RankUse> ranks;
+    Ns together = 0;               ///< so long all ranks had their GPUs
+    std::vector<Ns> times;         ///< of passes that ended, from arrival, or from the previous end
+    std::int64_t passes = 0;       ///< that ended
+    bool was_killed = false;       ///< a process of it
+};
+
+struct Measures {
+    Ns begin, end; ///< what is measured
+    std::vector<JobUse> jobs;
+    std::int64_t requests = 0; ///< in the whole run
+    Ns length() const { return end - begin; }
+};
+
+} // namespace simulation

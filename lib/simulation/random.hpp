@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file Random numbers that are the same on every machine: whole numbers throughout, and no
+/// function of libm.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string_view>
+
+#include "lib/qos/goal.hpp"
+
+namespace simulation {
+
+using qos::Ns;
+using qos::Part;
+
+/// One stream of random numbers. Each job has a stream for each purpose, seeded by the job's name,
+/// so that another job, or another purpose, does not shift it.
+class Random {
+  public:
+    enum class Purpose : std::uint64_t { start, arrivals, cpu, kernels };
+
+    Random(std::uint64_t seed, std::string_view job, Purpose purpose, std::size_t rank = 0)
+        : engine_(mixed(
+              mixed(mixed(mixed(seed) ^ named(job)) ^ static_cast<std::uint64_t>(purpose)) ^ rank)) {
+    }
+
+    /// Returns a time from 0 on and below @p end, which is above 0.
+    Ns below(Ns end) {
+        return static_cast<Ns>(static_cast<Wide>(engine_()) * static_cast<Wide>(end) >> 64);
+    }
+
+    /// Returns a standard normal number in units of 2^-32: the sum of twelve uniform ones, less 6.
+    std::int64_t normal() {
+        std::int64_t sum = -6 * (std::int64_t{1} << 32);
+        for (int n = 0; n < 12; n++)
+            sum += static_cast<std::int64_t>(engine_() >> 32);
+        return sum;
+    }
+
+    /// Returns an exponentially distributed time by von Neumann's comparisons: of uniform numbers
+    /// the first one stands, plus a whole number of rejections, if the run in which each is below
+    /// the one before it has an odd length.
+    Ns exponential(Ns mean) {
+        for (std::int64_t rejected = 0;; rejected++) {
+            const std::uint64_t first = engine_();
+            bool is_odd = true;
+            for (std::uint64_t last = first, next; (next = engine_()) < last; last = next)
+                is_odd = !is_odd;
+            if (is_odd)
+                return rejected * mean +
+                       static_cast<Ns>(static_cast<Wide>(first) * static_cast<Wide>(mean) >> 64);
+        }
+    }
+
+  private:
+    __extension__ using Wide = unsigned __int128;
+
+    /// Steele, Lea and Flood's mixing function (splitmix64).
+    static constexpr std::uint64_t mixed(std::uint64_t z) {
+        z += 0x9e3779b97f4a7c15;
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+        z = (z ^ z >> 27) * 0x94d049bb133111eb;
+        return z ^ z >> 31;
+    }
+
+    /// FNV-1a.
+    static constexpr std::uint64_t named(std::string_view name) {
+        std::uint64_t hash = 0xcbf29ce484222325;
+        for (const char c : name)
+            hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+        return hash;
+    }
+
+    std::mt19937_64 engine_;
+};
+
+/// Returns @p time × (1 + @p jitter × @p normal), and no less than 0.
+/// @param normal Random::normal()
+constexpr Ns jittered(Ns time, Part jitter, std::int64_t normal) {
+    __extension__ using Wide = __int128;
+    const Wide change = static_cast<Wide>(time) * jitter / qos::whole * normal / (Wide{1} << 32);
+    return change < -time ? 0 : time + static_cast<Ns>(change);
+}
+
+} // namespace simulation

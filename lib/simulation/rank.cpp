@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "rank.hpp"
+
+#include <algorithm>
+
+namespace simulation {
+namespace {
+
+/// The processes of a job begin so far apart.
+constexpr Ns start_spread = 3 * qos::ms;
+
+} // namespace
+
+Ns Arrivals::at(std::size_t number) {
+    if (mean_ == 0)
+        return 0;
+    while (times_.size() <= number)
+        times_.push_back(last_ += random_.exponential(mean_));
+    return times_[number];
+}
+
+Rank::Rank(const Scenario &scenario, std::size_t job, std::size_t rank, Collectives &collectives,
+           Arrivals &arrivals)
+    : job_(scenario.jobs[job]), program_(job_.program(rank)), rank_(rank),
+      kernel_jitter_(scenario.gpus.kernel_jitter), all_(collectives), arrivals_(arrivals),
+      cpu_random_(scenario.seed, job_.name, Random::Purpose::cpu, rank),
+      kernel_random_(scenario.seed, job_.name, Random::Purpose::kernels, rank),
+      started_at_(job_.start + Random(scenario.seed, job_.name, Random::Purpose::start, rank)
+                                   .below(start_spread)) {}
+
+Ns Rank::cpu_time(Ns time) {
+    if (time == 0 || job_.cpu_jitter == 0)
+        return time;
+    return jittered(jittered(time, job_.cpu_jitter, pass_normal_), job_.cpu_jitter,
+                    cpu_random_.normal());
+}
+
+void Rank::advance(Ns now, bool progresses) {
+    if (progresses_) {
+        kernel_left_ -= kernel_left_ == never ? 0 : now - now_;
+        round_left_ -= round_left_ == never ? 0 : now - now_;
+    }
+    now_ = now;
+    progresses_ = progresses && is_alive();
+    while (is_alive() && (go_on_with_collectives(now) || go_on_with_gpu() || go_on_with_cpu(now)))
+        continue;
+}
+
+/// Takes one step of the first collective. Returns whether there was one to take.
+bool Rank::go_on_with_collectives(Ns now) {
+    if (collectives_.empty())
+        return false;
+    const Item &item = *collectives_.front();
+    const std::int64_t rounds = std::max<std::int64_t>(item.rounds, 1),
+                       round = all_.ended(rank_) - rounds_before_;
+    if (round == rounds) {
+        if (!progresses_ || !all_.have_all_ended(rounds_before_ + rounds))
+            return false;
+        collectives_.pop_front();
+        rounds_before_ += rounds;
+        return true;
+    }
+    if (item.rounds == 0) {
+        all_.set_joined(rank_, progresses_, item.time, now);
+        if (all_.joint_end() > now)
+            return false;
+        all_.end_joint();
+        return true;
+    }
+    if (!progresses_)
+        return false;
+    if (round_left_ == never) {
+        if (!all_.may_begin(rank_, round == 0))
+            return false;
+        round_left_ = qos::scaled(item.time, round + 1, rounds) - qos::scaled(item.time, round, rounds);
+    }
+    if (round_left_ > 0)
+        return false;
+    round_left_ = never;
+    all_.end_round(rank_, round + 1 == rounds);
+    return true;
+}
+
+/// Returns whether the GPU may go on to the next item.
+bool Rank::is_over(const Item &item) {
+    switch (item.kind) {
+    case Item::Kind::kernel:
+        if (!is_head_begun_)
+            kernel_left_ = kernel_jitter_ && item.time
+                               ? jittered(item.time, kernel_jitter_, kernel_random_.normal())
+                               : item.time;
+        is_head_begun_ = true;
+        return progresses_ && kernel_left_ == 0;
+    case Item::Kind::collective:
+        if (!progresses_)
+            return false;
+        if (!is_head_begun_)
+            collectives_.push_back(&item);
+        is_head_begun_ = true;
+        return item.overlap;
+    default:
+        return true;
+    }
+}
+
+/// Takes the GPU to the next item. Returns whether it went on, or began a collective.
+bool Rank::go_on_with_gpu() {
+    if (head_ == launched_)
+        return false;
+    const Item &item = program_[head_];
+    const bool was_begun = is_head_begun_;
+    const bool waits_for_collectives =
+        item.kind == Item::Kind::join ||
+        (item.kind == Item::Kind::collective && !item.overlap && was_begun);
+    if (waits_for_collectives ? !collectives_.empty() : !is_over(item))
+        return item.kind == Item::Kind::collective && is_head_begun_ != was_begun;
+    head_++;
+    is_head_begun_ = false;
+    kernel_left_ = never;
+    return true;
+}
+
+/// Takes the CPU one step further. Returns whether there was one to take.
+bool Rank::go_on_with_cpu(Ns now) {
+    if (state_ == State::waits) {
+        if (due() > now)
+            return false;
+        state_ = State::works;
+        cpu_at_ = launched_ = head_ = 0;
+        pass_normal_ = job_.cpu_jitter ? cpu_random_.normal() : 0;
+        return true;
+    }
+    if (cpu_busy_until_ != never) {
+        if (cpu_busy_until_ > now)
+            return false;
+        cpu_busy_until_ = never;
+        launched_ = ++cpu_at_;
+        return true;
+    }
+    const bool is_end = cpu_at_ == program_.size();
+    if (is_end || program_[cpu_at_].kind == Item::Kind::think) {
+        if (has_work())
+            return false;
+        if (is_end) {
+            passes_++;
+            state_ = State::waits;
+        } else {
+            cpu_busy_until_ = now + cpu_time(program_[cpu_at_].time);
+        }
+        return true;
+    }
+    cpu_busy_until_ = now + cpu_time(program_[cpu_at_].launch);
+    return true;
+}
+
+Ns Rank::due() const {
+    if (state_ == State::dead)
+        return never;
+    Ns due = state_ == State::waits ? std::max(started_at_, arrivals_.at(passes_)) : cpu_busy_until_;
+    if (!progresses_)
+        return due;
+    for (const Ns left : {kernel_left_, round_left_})
+        if (left != never)
+            due = std::min(due, now_ + left);
+    if (!collectives_.empty() && collectives_.front()->rounds == 0)
+        due = std::min(due, all_.joint_end());
+    return due;
+}
+
+void Rank::kill(Ns now) {
+    advance(now, false);
+    if (!collectives_.empty() && collectives_.front()->rounds == 0)
+        all_.set_joined(rank_, false, 0, now);
+    state_ = State::dead;
+    collectives_.clear();
+    head_ = launched_ = 0;
+}
+
+} // namespace simulation

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "result.hpp"
+
+#include <algorithm>
+
+#include "governed.hpp"
+#include "machine.hpp"
+
+namespace simulation {
+namespace {
+
+/// How far a result may be from its goal.
+constexpr Part tolerance = qos::point;
+/// A job that leaves its GPU idle by itself keeps a share with so much of what it had alone.
+constexpr Part enough_of_alone = 98 * qos::point;
+
+Measures run(const Scenario &scenario) {
+    if (!scenario.has_control)
+        return Machine(scenario, nullptr).run();
+    Governed governed(scenario);
+    return Machine(scenario, &governed).run();
+}
+
+/// Returns the scenario with one job alone, which nobody changes.
+Scenario alone(const Scenario &scenario, std::size_t job) {
+    Scenario one = scenario;
+    one.has_control = false;
+    one.jobs = {scenario.jobs[job]};
+    std::erase_if(one.kills, [&](const Kill &kill) { return kill.job != job; });
+    for (Kill &kill : one.kills)
+        kill.job = 0;
+    return one;
+}
+
+Times times_of(std::vector<Ns> times) {
+    std::ranges::sort(times);
+    const auto percentile = [&](std::size_t percent) {
+        return times.empty() ? std::nullopt
+                             : std::optional(times[(times.size() * percent + 99) / 100 - 1]);
+    };
+    return {static_cast<std::int64_t>(times.size()), percentile(50), percentile(99)};
+}
+
+Part part_of(Ns time, Ns whole) {
+    return qos::scaled(time, qos::whole, whole);
+}
+
+Part per_second(std::int64_t count, Ns time) {
+    return qos::scaled(count * qos::whole, qos::second, time);
+}
+
+Part least_got(const JobResult &job) {
+    return std::ranges::min_element(job.gpus, {}, &JobResult::OnGpu::got)->got;
+}
+
+bool is_kept(const qos::Goal &goal, const JobResult &job) {
+    const auto has_share = [&](const JobResult::OnGpu &one) {
+        const Part wanted = std::min(goal.part, qos::scaled(one.got_alone, enough_of_alone, qos::whole));
+        return one.got >= wanted - tolerance;
+    };
+    if (goal.aim == qos::Aim::share && !std::ranges::all_of(job.gpus, has_share))
+        return false;
+    if (goal.cap && job.most_in_a_second.value_or(0) > *goal.cap + tolerance)
+        return false;
+    // A service that had requests alone, and ended none beside others, was too slow.
+    if (goal.aim == qos::Aim::latency && goal.p99)
+        return job.times.p99 ? *job.times.p99 <= goal.p99 : !job.alone_times.p99;
+    return true;
+}
+
+std::optional<std::int64_t> number_of(const qos::Goal &goal, const JobResult &job) {
+    if (goal.aim == qos::Aim::share)
+        return least_got(job);
+    if (goal.aim == qos::Aim::latency)
+        return job.times.p99;
+    return goal.cap ? job.most_in_a_second : std::nullopt;
+}
+
+JobResult judge(const Scenario &scenario, std::size_t number, const Measures &seen,
+                const Measures &seen_alone) {
+    const Job &job = scenario.jobs[number];
+    const JobUse &use = seen.jobs[number], &use_alone = seen_alone.jobs.front();
+    const Ns length = seen.length();
+    JobResult result;
+    result.name = job.name;
+    result.goal = job.goal_text;
+    Ns used = 0;
+    for (std::size_t rank = 0; rank < job.ranks(); rank++) {
+        const RankUse &one = use.ranks[rank];
+        result.gpus.push_back({job.gpus[rank], part_of(one.used(), length),
+                               part_of(use_alone.ranks[rank].used(), length), one.turns()});
+        used += one.used();
+        if (const auto most = one.most_in_a_second())
+            result.most_in_a_second =
+                std::max(result.most_in_a_second.value_or(0), part_of(*most, qos::second));
+    }
+    const auto ranks = static_cast<std::int64_t>(job.ranks());
+    result.got = part_of(used, length * ranks);
+    if (ranks > 1 && used > 0)
+        result.together = part_of(use.together * ranks, used);
+    result.per_s = per_second(use.passes, length);
+    result.alone_per_s = per_second(use_alone.passes, length);
+    if (use_alone.passes > 0)
+        result.speed = qos::scaled(use.passes, qos::whole, use_alone.passes);
+    result.times = times_of(use.times);
+    result.alone_times = times_of(use_alone.times);
+    result.number = number_of(job.goal, result);
+    result.has_latency = job.goal.aim == qos::Aim::latency;
+    if (scenario.has_control && !use.was_killed)
+        result.kept = is_kept(job.goal, result);
+    return result;
+}
+
+} // namespace
+
+bool Result::all_kept() const {
+    return std::ranges::none_of(jobs, [](const JobResult &job) { return job.kept == false; });
+}
+
+Result simulate(const Scenario &scenario) {
+    const Measures seen = run(scenario);
+    Result result;
+    std::vector<Ns> busy(scenario.gpus.count);
+    for (std::size_t n = 0; n < scenario.jobs.size(); n++) {
+        result.jobs.push_back(judge(scenario, n, seen, run(alone(scenario, n))));
+        for (std::size_t rank = 0; rank < scenario.jobs[n].ranks(); rank++)
+            busy[scenario.jobs[n].gpus[rank]] += seen.jobs[n].ranks[rank].used();
+    }
+    for (const Ns one : busy)
+        result.busy.push_back(part_of(one, seen.length()));
+    result.requests_per_s = per_second(seen.requests, scenario.duration);
+    return result;
+}
+
+} // namespace simulation

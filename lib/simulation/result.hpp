@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file What a scenario comes to: the numbers of docs/simulate.md, as JSON and as a table.
+#pragma once
+
+#include <optional>
+
+#include "measures.hpp"
+#include "scenario.hpp"
+
+namespace simulation {
+
+/// Times of requests.
+struct Times {
+    std::int64_t count = 0;
+    std::optional<Ns> p50, p99; ///< empty: there is none
+};
+
+struct JobResult {
+    struct OnGpu {
+        std::size_t gpu;
+        Part got, got_alone;
+        std::int64_t turns;
+    };
+    std::string name, goal;
+    bool gang = false; ///< as it is in effect
+    std::vector<OnGpu> gpus;
+    Part got = 0;
+    std::optional<Part> most_in_a_second;
+    Part per_s = 0, alone_per_s = 0; ///< in millionths
+    std::optional<Part> speed, together;
+    Times times, alone_times;
+    /// What was compared: a part, or a time if the goal is a latency.
+    std::optional<std::int64_t> number;
+    std::optional<bool> kept;
+    bool has_latency = false;
+};
+
+struct Result {
+    std::optional<std::string> refused; ///< then the rest is empty
+    std::vector<JobResult> jobs;
+    std::vector<Part> busy; ///< by GPU
+    Part requests_per_s = 0; ///< in millionths
+
+    bool all_kept() const;
+};
+
+/// Runs the scenario, and each of its jobs alone and without goals.
+Result simulate(const Scenario &scenario);
+
+/// Returns the result as one line of JSON.
+std::string json_of(const Result &result);
+
+/// Returns the result as a table that is at most 80 columns wide.
+std::string table_of(const Scenario &scenario, const Result &result);
+
+} // namespace simulation

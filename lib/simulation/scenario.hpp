@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file A scenario: GPUs of one machine, the jobs on them, and what happens meanwhile. The fields
+/// are explained in docs/simulate.md.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "lib/qos/goal.hpp"
+#include "nvdebug/expected.hpp"
+
+namespace simulation {
+
+using qos::Ns;
+using qos::Part;
+
+/// The GPUs and NVIDIA's driver. The defaults were measured on an H100 with driver 580.159.04
+/// (docs/simulate.md), but for `resume`, which was fitted: with it, loops that take turns have the
+/// speeds that were measured.
+struct Gpus {
+    std::size_t count = 1;
+    std::int64_t timeslice_us = 2000; ///< of each TSG at the start, in the driver's microseconds
+    Ns timeslice_unit = 1024;         ///< the driver's microsecond, in ns
+    Ns switching = 80 * qos::us;      ///< from the end of a turn to the next one
+    Ns late = 123 * qos::us;          ///< from the end of a timeslice to the end of the turn
+    Ns resume = 62 * qos::us;         ///< at the start of a turn of a TSG that was interrupted
+    Ns request = 750 * qos::us;       ///< a timeslice or a pause of one TSG
+    Part kernel_jitter = 0;           ///< standard deviation of kernels' times
+};
+
+/// One step of a program. Programs are flat: what a scenario repeats stands there that often.
+struct Item {
+    enum class Kind { kernel, collective, join, think } kind;
+    Ns time = 0;             ///< on the GPU; with Kind::think, of the CPU
+    Ns launch = 0;           ///< of the CPU, for a kernel or a collective
+    std::int64_t rounds = 0; ///< of a collective; 0: it progresses only while all ranks run
+    bool overlap = false;    ///< of a collective: later items run beside it
+    bool operator==(const Item &) const = default;
+};
+using Program = std::vector<Item>;
+
+struct Job {
+    std::string name;
+    std::vector<std::size_t> gpus;    ///< by rank
+    std::vector<Program> programs;    ///< the first is that of all ranks without one of their own
+    std::vector<std::size_t> of_rank; ///< by rank: the place of its program in Job::programs
+    qos::Goal goal = {};
+    std::string goal_text = "best-effort"; ///< as it was given
+    bool gang = true;
+    Ns mean_gap = 0; ///< between arrivals of requests; 0: a pass follows the one before it
+    Ns start = 0;
+    Part cpu_jitter = 2 * qos::point; ///< standard deviation of the CPU's times
+
+    std::size_t ranks() const { return gpus.size(); }
+    const Program &program(std::size_t rank) const { return programs[of_rank[rank]]; }
+};
+
+/// A process is killed.
+struct Kill {
+    Ns at;
+    std::size_t job, rank;
+};
+
+struct Scenario {
+    std::string name;
+    std::uint64_t seed = 1;
+    Ns duration = 10 * qos::second, warmup = 3 * qos::second;
+    bool has_control = true; ///< goals are kept; else nobody changes anything
+    Gpus gpus;
+    std::vector<Job> jobs;
+    std::vector<Kill> kills;
+
+    Ns measured() const { return duration - warmup; }
+};
+
+/// Reads a goal as it stands on a command line, or returns why it is none.
+using ReadGoal = std::function<tl::expected<qos::Goal, std::string>(std::string_view)>;
+
+/// The largest file of a scenario.
+inline constexpr std::size_t largest_scenario = std::size_t{16} << 20;
+
+/// Reads a scenario, or returns a sentence that names the field which makes no sense, as
+/// `jobs[1].program[0].kernel_us`.
+tl::expected<Scenario, std::string> read_scenario(std::string_view text, const ReadGoal &read_goal);
+
+} // namespace simulation
