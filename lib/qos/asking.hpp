@@ -18,9 +18,8 @@ inline constexpr Ns between_looks_at_a_search = 10 * ms;
 
 /// Returns whether goals need timeslices: caps alone are kept by pauses.
 inline bool takes_timeslices(std::span<const Goal> goals) {
-    return std::ranges::any_of(goals, [](const Goal &goal) {
-        return goal.aim != Aim::best_effort || goal.weight != 1;
-    });
+    return std::ranges::any_of(
+        goals, [](const Goal &goal) { return goal.aim != Aim::best_effort || goal.weight != 1; });
 }
 
 /// Returns the timeslice to ask for: whole microseconds, and the previous one if the new one

@@ -28,8 +28,8 @@ class Agenda {
             put(heap_[(at - 1) / 2], at);
             at = (at - 1) / 2;
         }
-        for (std::size_t next; (next = earlier_child(at)) < heap_.size() && is_before(heap_[next], slot);
-             at = next)
+        for (std::size_t next;
+             (next = earlier_child(at)) < heap_.size() && is_before(heap_[next], slot); at = next)
             put(heap_[next], at);
         put(slot, at);
     }

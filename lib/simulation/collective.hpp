@@ -19,18 +19,17 @@ class Collectives {
   public:
     static constexpr std::int64_t most_ahead = 8; ///< rounds
 
-    explicit Collectives(std::size_t ranks) : ended_(ranks), joined_(ranks) {}
+    explicit Collectives(std::size_t ranks) : ranks_(ranks) {}
 
     /// Returns how many rounds the rank has ended.
-    std::int64_t ended(std::size_t rank) const { return ended_[rank]; }
-    /// Returns whether all ranks have ended so many rounds.
-    bool have_all_ended(std::int64_t rounds) const;
-    /// Returns whether the rank may begin its next round.
+    std::int64_t ended(std::size_t rank) const { return ranks_[rank].ended; }
+    /// Returns whether the rank may begin its next round. If not, take_awaited() has it later.
     /// @param is_first the round is the first one of a collective
-    bool may_begin(std::size_t rank, bool is_first) const;
-    /// Ends the rank's round.
-    /// @param is_last the round is the last one of a collective
-    void end_round(std::size_t rank, bool is_last);
+    bool may_begin(std::size_t rank, bool is_first);
+    /// Returns whether all ranks have ended the rounds that this rank has ended. If not,
+    /// take_awaited() has it later.
+    bool have_all_ended(std::size_t rank);
+    void end_round(std::size_t rank);
 
     /// Sets whether the rank runs a collective that progresses only while all ranks run it.
     /// @param time it takes so long; the longest time that a rank has for it counts
@@ -40,16 +39,25 @@ class Collectives {
     /// Ends that collective, which is one round of each rank.
     void end_joint();
 
-    /// Returns the ranks that may have to go on since the last call.
+    /// Returns the ranks that waited and need not wait any more, since the last call.
     std::vector<std::size_t> take_awaited() { return std::exchange(awaited_, {}); }
 
   private:
-    std::size_t before(std::size_t rank) const { return (rank ? rank : ended_.size()) - 1; }
-    std::size_t after(std::size_t rank) const { return rank + 1 < ended_.size() ? rank + 1 : 0; }
-    void await_all();
+    enum class Wait { none, first_round, round, end };
+    struct Progress {
+        std::int64_t ended = 0; ///< rounds
+        Wait wait = Wait::none;
+        bool joined = false;
+    };
 
-    std::vector<std::int64_t> ended_; ///< rounds, by rank
-    std::vector<bool> joined_;        ///< by rank
+    std::size_t before(std::size_t rank) const { return (rank ? rank : ranks_.size()) - 1; }
+    std::size_t after(std::size_t rank) const { return rank + 1 < ranks_.size() ? rank + 1 : 0; }
+    bool is_ready(std::size_t rank) const;
+    /// Returns whether the rank need not wait.
+    bool try_to(Wait wait, std::size_t rank);
+    void wake(std::size_t rank);
+
+    std::vector<Progress> ranks_;
     std::size_t joined_count_ = 0;
     Ns joint_time_ = 0, joint_done_ = 0; ///< of the collective that all ranks run together
     Ns joint_since_ = 0;                 ///< all ranks run it since then, if they do

@@ -51,8 +51,8 @@ class Keeper {
     qos::PauseTime pause_time_;
     bool look_needed_ = false, looking_ = false, holding_ = false;
     Ns looked_at_ = 0;
-    Ns now_ = 0; ///< the last step
-    Ns due_ = never; ///< when step() was to be called at last
+    Ns now_ = 0;            ///< the last step
+    Ns due_ = never;        ///< when step() was to be called at last
     std::size_t asked_ = 0; ///< requests that are not served yet
 };
 
@@ -67,7 +67,7 @@ class Governed : public Controller {
 
   private:
     const Scenario &scenario_;
-    std::vector<Keeper> keepers_; ///< by GPU
+    std::vector<Keeper> keepers_;   ///< by GPU
     std::vector<std::size_t> gpus_; ///< by task
 };
 

@@ -3,9 +3,9 @@
 ///
 /// The TSGs are a list that is served round robin. The TSG that has the GPU keeps it until another
 /// one has work and either it has none itself, when it gives way at once, or its timeslice is over.
-/// In the second case it leaves Gpus::late after that, and makes no progress meanwhile. From the end
-/// of a turn to the next one Gpus::switching passes. A TSG that was interrupted, by the end of its
-/// timeslice or by a pause, makes no progress for Gpus::resume in its next turn.
+/// In the second case it leaves Gpus::late after that, and makes no progress meanwhile. From the
+/// end of a turn to the next one Gpus::switching passes. A TSG that was interrupted, by the end of
+/// its timeslice or by a pause, makes no progress for Gpus::resume in its next turn.
 ///
 /// A TSG without work stays on the GPU, and its turn goes on, while no other one has work. NVIDIA's
 /// driver records it in the same way on an H100.
@@ -77,9 +77,9 @@ class Host {
     bool had_turn_ = false;
     Ns free_at_ = 0; ///< when the next turn may begin
     Ns turn_begin_ = 0, slice_begin_ = 0;
-    Ns resumed_at_ = 0;             ///< from when on the TSG on the GPU makes progress
-    bool is_resumed_ = false;       ///< that time has come
-    std::optional<Ns> leaves_at_;   ///< its timeslice was over, and its turn ends then
+    Ns resumed_at_ = 0;           ///< from when on the TSG on the GPU makes progress
+    bool is_resumed_ = false;     ///< that time has come
+    std::optional<Ns> leaves_at_; ///< its timeslice was over, and its turn ends then
     std::vector<Turn> turns_;
 };
 

@@ -7,8 +7,9 @@
 namespace simulation {
 
 Machine::Machine(const Scenario &scenario, Controller *controller)
-    : scenario_(scenario), controller_(controller), kills_(scenario.kills),
-      measures_{.begin = scenario.warmup, .end = scenario.duration, .jobs = {}} {
+    : scenario_(scenario), controller_(controller),
+      kills_(scenario.kills), measures_{
+                                  .begin = scenario.warmup, .end = scenario.duration, .jobs = {}} {
     for (std::size_t n = 0; n < scenario.gpus.count; n++)
         gpus_.emplace_back(Host(scenario.gpus));
     for (std::size_t job = 0; job < scenario.jobs.size(); job++)
@@ -29,14 +30,14 @@ Machine::Machine(const Scenario &scenario, Controller *controller)
 
 void Machine::add_job(std::size_t job) {
     const Job &one = scenario_.jobs[job];
-    Group &group = groups_.emplace_back(
-        Group{Collectives(one.ranks()), Arrivals(one, scenario_.seed), {}});
+    Group &group =
+        groups_.emplace_back(Group{Collectives(one.ranks()), Arrivals(one, scenario_.seed), {}});
     for (std::size_t rank = 0; rank < one.ranks(); rank++) {
         Gpu &gpu = gpus_[one.gpus[rank]];
         group.members.push_back(members_.size());
         gpu.members.push_back(members_.size());
         members_.push_back({job, rank, one.gpus[rank], gpu.host.add(),
-                            Rank(scenario_, job, rank, group.collectives, group.arrivals)});
+                            Rank(scenario_, job, rank, group.collectives, group.arrivals), false});
     }
     measures_.jobs.emplace_back().ranks.assign(one.ranks(),
                                                RankUse(measures_.begin, measures_.end));
@@ -94,7 +95,10 @@ void Machine::advance(std::size_t number) {
             other != number && gpus_[members_[other].gpu].progressing == members_[other].tsg)
             awaited_.push_back(other);
     agenda_->set(number, member.process.due());
-    gpu.host.set_work(member.tsg, member.process.has_work(), now_);
+    const bool had_work = std::exchange(member.had_work, member.process.has_work());
+    if (had_work == member.had_work)
+        return;
+    gpu.host.set_work(member.tsg, member.had_work, now_);
     sync(member.gpu);
 }
 

@@ -24,13 +24,14 @@ class Machine : Driver {
     struct Member { ///< a rank, with its place on its GPU
         std::size_t job, rank, gpu, tsg;
         Rank process;
+        bool had_work; ///< Host knows
     };
     struct Gpu {
         explicit Gpu(Host one) : host(std::move(one)) {}
         Host host;
         std::vector<std::size_t> members; ///< by TSG
         std::optional<std::size_t> progressing, holder;
-        Ns since = 0;             ///< of holder
+        Ns since = 0;            ///< of holder
         std::vector<Turn> turns; ///< for the controller
     };
     struct Group { ///< of the ranks of a job
@@ -69,8 +70,8 @@ class Machine : Driver {
     std::deque<Group> groups_;   ///< by job; ranks refer to them
     std::deque<Member> members_; ///< a controller's tasks
     std::deque<Gpu> gpus_;
-    std::vector<Kill> kills_; ///< the last is the next
-    std::deque<Request> requests_; ///< the first one is being served
+    std::vector<Kill> kills_;         ///< the last is the next
+    std::deque<Request> requests_;    ///< the first one is being served
     std::deque<std::size_t> awaited_; ///< members that may have to go on now
     Measures measures_;
     std::optional<Agenda> agenda_;

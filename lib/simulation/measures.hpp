@@ -39,10 +39,10 @@ class RankUse {
 /// The ranks of a job.
 struct JobUse {
     std::vector<RankUse> ranks;
-    Ns together = 0;               ///< so long all ranks had their GPUs
-    std::vector<Ns> times;         ///< of passes that ended, from arrival, or from the previous end
-    std::int64_t passes = 0;       ///< that ended
-    bool was_killed = false;       ///< a process of it
+    Ns together = 0;         ///< so long all ranks had their GPUs
+    std::vector<Ns> times;   ///< of passes that ended, from arrival, or from the previous end
+    std::int64_t passes = 0; ///< that ended
+    bool was_killed = false; ///< a process of it
 };
 
 struct Measures {

@@ -52,7 +52,8 @@ class Reader {
         if (!place.value.is_object())
             wrong(place.where(), "is not an object");
         constexpr std::array kinds = {"kernel_us", "collective_us", "join", "think_us", "repeat"};
-        const auto count = std::ranges::count_if(kinds, [&](const char *key) { return place.has(key); });
+        const auto count =
+            std::ranges::count_if(kinds, [&](const char *key) { return place.has(key); });
         if (count != 1) {
             // A field that is unknown is more likely a typo than a kind that is missing.
             place.expect_object({"kernel_us", "collective_us", "join", "think_us", "repeat",
@@ -102,11 +103,13 @@ class Reader {
         place.expect_object({"collective_us", "name", "launch_us", "overlap", "rounds"});
         if (ranks_ < 2)
             wrong(place.where(), "a job of one GPU has no collectives");
-        const std::int64_t usual = std::max<std::int64_t>(1, 2 * (static_cast<std::int64_t>(ranks_) - 1));
+        const std::int64_t usual =
+            std::max<std::int64_t>(1, 2 * (static_cast<std::int64_t>(ranks_) - 1));
         const Item item{.kind = Item::Kind::collective,
                         .time = read_time(place.at("collective_us"), qos::us),
                         .launch = launch(place),
-                        .rounds = place.has("rounds") ? place.at("rounds").number(0, most_rounds) : usual,
+                        .rounds =
+                            place.has("rounds") ? place.at("rounds").number(0, most_rounds) : usual,
                         .overlap = place.has("overlap") && read_bool(place.at("overlap"))};
         collected_.push_back({place.at("name").text(), item.rounds});
         return item;
@@ -162,15 +165,18 @@ void check_same(const Place &place, const Collected &collected, const Collected 
     const std::size_t common = std::min(collected.size(), expected.size());
     for (std::size_t n = 0; n < common; n++) {
         if (collected[n].name != expected[n].name)
-            wrong(place.where(), "collective " + std::to_string(n) + " is " + in_quotes(collected[n].name) +
-                                     ", and " + in_quotes(expected[n].name) + " in 'program'");
+            wrong(place.where(), "collective " + std::to_string(n) + " is " +
+                                     in_quotes(collected[n].name) + ", and " +
+                                     in_quotes(expected[n].name) + " in 'program'");
         if (collected[n].rounds != expected[n].rounds)
-            wrong(place.where(), "collective " + std::to_string(n) + ", " + in_quotes(collected[n].name) +
-                                     ", has " + std::to_string(collected[n].rounds) + " rounds, and " +
+            wrong(place.where(), "collective " + std::to_string(n) + ", " +
+                                     in_quotes(collected[n].name) + ", has " +
+                                     std::to_string(collected[n].rounds) + " rounds, and " +
                                      std::to_string(expected[n].rounds) + " in 'program'");
     }
     if (collected.size() != expected.size())
-        wrong(place.where(), "has " + std::to_string(collected.size()) + " collectives, and 'program' has " +
+        wrong(place.where(), "has " + std::to_string(collected.size()) +
+                                 " collectives, and 'program' has " +
                                  std::to_string(expected.size()));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Programs of a scenario's jobs, and the numbers that stand in scenarios. All functions throw
-/// nvdebug::base::Wrong, which names the field.
+/// @file Programs of a scenario's jobs, and the numbers that stand in scenarios. All functions
+/// throw nvdebug::base::Wrong, which names the field.
 #pragma once
 
 #include "lib/base/strict_json.hpp"

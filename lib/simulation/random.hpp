@@ -21,9 +21,9 @@ class Random {
     enum class Purpose : std::uint64_t { start, arrivals, cpu, kernels };
 
     Random(std::uint64_t seed, std::string_view job, Purpose purpose, std::size_t rank = 0)
-        : engine_(mixed(
-              mixed(mixed(mixed(seed) ^ named(job)) ^ static_cast<std::uint64_t>(purpose)) ^ rank)) {
-    }
+        : engine_(
+              mixed(mixed(mixed(mixed(seed) ^ named(job)) ^ static_cast<std::uint64_t>(purpose)) ^
+                    rank)) {}
 
     /// Returns a time from 0 on and below @p end, which is above 0.
     Ns below(Ns end) {

@@ -25,8 +25,9 @@ Rank::Rank(const Scenario &scenario, std::size_t job, std::size_t rank, Collecti
       kernel_jitter_(scenario.gpus.kernel_jitter), all_(collectives), arrivals_(arrivals),
       cpu_random_(scenario.seed, job_.name, Random::Purpose::cpu, rank),
       kernel_random_(scenario.seed, job_.name, Random::Purpose::kernels, rank),
-      started_at_(job_.start + Random(scenario.seed, job_.name, Random::Purpose::start, rank)
-                                   .below(start_spread)) {}
+      started_at_(
+          job_.start +
+          Random(scenario.seed, job_.name, Random::Purpose::start, rank).below(start_spread)) {}
 
 Ns Rank::cpu_time(Ns time) {
     if (time == 0 || job_.cpu_jitter == 0)
@@ -54,7 +55,7 @@ bool Rank::go_on_with_collectives(Ns now) {
     const std::int64_t rounds = std::max<std::int64_t>(item.rounds, 1),
                        round = all_.ended(rank_) - rounds_before_;
     if (round == rounds) {
-        if (!progresses_ || !all_.have_all_ended(rounds_before_ + rounds))
+        if (!progresses_ || !all_.have_all_ended(rank_))
             return false;
         collectives_.pop_front();
         rounds_before_ += rounds;
@@ -72,12 +73,13 @@ bool Rank::go_on_with_collectives(Ns now) {
     if (round_left_ == never) {
         if (!all_.may_begin(rank_, round == 0))
             return false;
-        round_left_ = qos::scaled(item.time, round + 1, rounds) - qos::scaled(item.time, round, rounds);
+        round_left_ =
+            qos::scaled(item.time, round + 1, rounds) - qos::scaled(item.time, round, rounds);
     }
     if (round_left_ > 0)
         return false;
     round_left_ = never;
-    all_.end_round(rank_, round + 1 == rounds);
+    all_.end_round(rank_);
     return true;
 }
 
@@ -156,7 +158,8 @@ bool Rank::go_on_with_cpu(Ns now) {
 Ns Rank::due() const {
     if (state_ == State::dead)
         return never;
-    Ns due = state_ == State::waits ? std::max(started_at_, arrivals_.at(passes_)) : cpu_busy_until_;
+    Ns due =
+        state_ == State::waits ? std::max(started_at_, arrivals_.at(passes_)) : cpu_busy_until_;
     if (!progresses_)
         return due;
     for (const Ns left : {kernel_left_, round_left_})

@@ -55,7 +55,8 @@ Part least_got(const JobResult &job) {
 
 bool is_kept(const qos::Goal &goal, const JobResult &job) {
     const auto has_share = [&](const JobResult::OnGpu &one) {
-        const Part wanted = std::min(goal.part, qos::scaled(one.got_alone, enough_of_alone, qos::whole));
+        const Part wanted =
+            std::min(goal.part, qos::scaled(one.got_alone, enough_of_alone, qos::whole));
         return one.got >= wanted - tolerance;
     };
     if (goal.aim == qos::Aim::share && !std::ranges::all_of(job.gpus, has_share))

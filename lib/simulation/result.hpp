@@ -38,7 +38,7 @@ struct JobResult {
 struct Result {
     std::optional<std::string> refused; ///< then the rest is empty
     std::vector<JobResult> jobs;
-    std::vector<Part> busy; ///< by GPU
+    std::vector<Part> busy;  ///< by GPU
     Part requests_per_s = 0; ///< in millionths
 
     bool all_kept() const;

@@ -79,7 +79,7 @@ std::string percent_text(const std::optional<Part> &part) {
 
 /// Returns a number with three digits or all before its point.
 std::string short_number(double value) {
-    return value >= 100 ? fmt::format("{:.0f}", value)
+    return value >= 100  ? fmt::format("{:.0f}", value)
            : value >= 10 ? fmt::format("{:.1f}", value)
                          : fmt::format("{:.2f}", value);
 }
@@ -145,9 +145,10 @@ std::string json_of(const Result &result) {
 std::string table_of(const Scenario &scenario, const Result &result) {
     if (result.refused) {
         std::string lines;
-        for (const std::string &line : nvdebug::base::break_lines(
-                 "Refused: " + *result.refused,
-                 [](std::string_view one) { return width_in_columns(one) <= widest; }))
+        for (const std::string &line :
+             nvdebug::base::break_lines("Refused: " + *result.refused, [](std::string_view one) {
+                 return width_in_columns(one) <= widest;
+             }))
             lines += line + "\n";
         return lines;
     }

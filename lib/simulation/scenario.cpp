@@ -66,7 +66,8 @@ void read_rank_programs(const Place &place, Job &job, const Collected &expected)
         wrong(place.where(), "is not an object");
     for (const auto &[key, value] : place.value.items()) {
         const Place program{value, place.path + "." + key};
-        const auto rank = nvdebug::base::parse_whole(key, 0, static_cast<std::int64_t>(job.ranks()) - 1);
+        const auto rank =
+            nvdebug::base::parse_whole(key, 0, static_cast<std::int64_t>(job.ranks()) - 1);
         if (!rank || std::to_string(*rank) != key)
             wrong(place.where(), in_quotes(key) + " is no rank: there are 0 to " +
                                      std::to_string(job.ranks() - 1));
@@ -168,7 +169,8 @@ Scenario read_whole(const Place &place, const ReadGoal &read_goal) {
     if (place.has("name"))
         scenario.name = place.at("name").text();
     if (place.has("seed"))
-        scenario.seed = static_cast<std::uint64_t>(place.at("seed").number(0, std::int64_t{1} << 53));
+        scenario.seed =
+            static_cast<std::uint64_t>(place.at("seed").number(0, std::int64_t{1} << 53));
     read_times(place, scenario);
     if (place.has("control")) {
         const Place control = place.at("control");
@@ -194,7 +196,8 @@ Scenario read_whole(const Place &place, const ReadGoal &read_goal) {
 
 } // namespace
 
-tl::expected<Scenario, std::string> read_scenario(std::string_view text, const ReadGoal &read_goal) {
+tl::expected<Scenario, std::string> read_scenario(std::string_view text,
+                                                  const ReadGoal &read_goal) {
     try {
         const auto parsed =
             nvdebug::base::document(text, {.bytes = largest_scenario, .nesting = nesting});

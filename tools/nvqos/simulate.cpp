@@ -86,9 +86,9 @@ Outcome<Exit> perform(const Arguments &arguments) {
     if (arguments.has("--none"))
         scenario->has_control = false;
     const simulation::Result result = result_of(*scenario);
-    const int error = nvdebug::cli::write_out(arguments.has("--json")
-                                                  ? simulation::json_of(result)
-                                                  : simulation::table_of(*scenario, result));
+    const int error =
+        nvdebug::cli::write_out(arguments.has("--json") ? simulation::json_of(result)
+                                                        : simulation::table_of(*scenario, result));
     if (error)
         return fail(failed, std::string("cannot write to stdout: ") + std::strerror(error));
     return result.refused ? refused : result.all_kept() ? done : partial;
@@ -107,8 +107,8 @@ bool is_simulation(const std::vector<std::string> &words) {
 }
 
 Exit simulate(const std::vector<std::string> &words) {
-    return static_cast<Exit>(nvdebug::cli::run(
-        simulate_program(), words, [](const nvdebug::cli::Parsed &parsed) -> int {
+    return static_cast<Exit>(
+        nvdebug::cli::run(simulate_program(), words, [](const nvdebug::cli::Parsed &parsed) -> int {
             const auto status = perform(parsed.arguments);
             return status ? *status
                           : nvdebug::cli::refuse(simulate_program(), parsed.json,
