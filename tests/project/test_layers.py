@@ -16,7 +16,7 @@ MODULE = ("include", "compat", "decode", "core", "chips", "mmu.c", "access", "st
           "views runlist.c device_info.c copy_topology.c", "probe", "host", "control", "gpus", "proc",
           "nvdebug_entry.c")
 PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing", "lib/driver", "lib/nvdebug",
-            "lib/partition lib/stgm lib/qos",
+            "lib/partition lib/stgm lib/qos", "lib/simulation",
             "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
 # Declared at the bottom, and implemented by whoever has the machine.
 SEAM = "core/machine.h"
@@ -42,6 +42,7 @@ TESTS = {
     "tests/nvdebugctl": "shared tools/nvdebugctl lib/nvdebug lib/drawing lib/base",
     "tests/taskset": "shared tools/nvtaskset lib/nvdebug lib/partition lib/driver",
     "tests/qos": "shared tests/driver tools/nvqos lib/nvdebug lib/qos lib/base lib/cli model lab/quotas lab/nvdlab",
+    "tests/simulation": "shared lib/simulation docs",
     "tests/stgm": "shared lib/stgm",
     "tests/stgm/model": "tests/data tests/stgm lib/stgm model lab/model docs",
     "tests/exporter": "shared tests/driver tools/exporter lib/nvdebug model",

@@ -34,8 +34,8 @@ std::vector<std::string> goal_candidates(const std::string &typed) {
 std::vector<std::string> word_candidates(const std::string &typed) {
     const std::size_t sign = typed.rfind('=');
     if (sign == typed.npos)
-        return {"container:", "pod:",    "cgroup:", "command:",
-                "all-of:",    "job:",    "others=", "simulate"};
+        return {
+            "container:", "pod:", "cgroup:", "command:", "all-of:", "job:", "others=", "simulate"};
     std::vector<std::string> candidates = goal_candidates(typed.substr(sign + 1));
     for (std::string &candidate : candidates)
         candidate.insert(0, typed, 0, sign + 1);
@@ -103,7 +103,9 @@ const nvdebug::cli::Program &program() {
                           "a part for one tenant, and an end for another"},
                          {"sudo nvqos --socket", "goals that Slurm's plugin and the like ask for"},
                          {"sudo nvqos --cdi share:30%",
-                          "a device for containers: nvdebug.io/qos=share-30"}},
+                          "a device for containers: nvdebug.io/qos=share-30"},
+                         {"nvqos simulate SCENARIO",
+                          "what goals would do, without a GPU: 'nvqos simulate --help'"}},
             .more = nvdebug::cli::Verb::More::any,
             .before = "  WHO   PID, container:ID, pod:UID, cgroup:PATH, command:NAME, all-of:PID, "
                       "job:ID, or others\n"

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""nvqos simulate: the command, its output and its page. Takes no GPU, no driver and no rights."""
+
+import json
+import re
+import subprocess
+
+import jsonschema
+import pytest
+from building import ROOT, built
+from waiting import PATIENCE_S
+
+EXAMPLES = ROOT / "docs/examples/simulate"
+SCHEMA = json.loads((ROOT / "tools/nvqos/schema/nvqos.simulation.json").read_text(encoding="utf-8"))
+
+
+def run(*words):
+    return subprocess.run([built("bin/nvqos"), "simulate", *words], cwd=ROOT, capture_output=True, check=False,
+                          text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE_S)
+
+
+def result(*words, exit_status=0):
+    done = run("-j", *words)
+    assert done.returncode == exit_status and not done.stderr, done.stderr
+    assert done.stdout.count("\n") == 1
+    found = json.loads(done.stdout)
+    jsonschema.validate(found, SCHEMA, jsonschema.Draft202012Validator)
+    return found
+
+
+def example(name):
+    return json.loads((EXAMPLES / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(scenario):
+        path = tmp_path / "scenario.json"
+        path.write_text(json.dumps(scenario), encoding="utf-8")
+        return path
+    return write
+
+
+def test_a_decode_loop_beside_training():
+    found = result(EXAMPLES / "decode.json", exit_status=4)
+    decode, train = found["jobs"]
+    assert (decode["goal"], decode["gang"], train["goal"]) == ("share:50%", False, "best-effort")
+    assert 0.45 < decode["got"] < 0.49 and decode["kept"] is False and decode["number"] == decode["got"]
+    assert decode["gpus"][0]["got_alone"] == pytest.approx(9000 / 9900, abs=0.001)
+    assert decode["alone_per_s"] == pytest.approx(101, abs=0.2)
+    assert decode["speed"] == pytest.approx(decode["per_s"] / decode["alone_per_s"], abs=1e-5)
+    assert decode["request_ms"]["n"] == pytest.approx(7 * decode["per_s"], abs=1)
+    assert decode["together"] is None and train["kept"] is True and train["number"] is None
+    assert found["gpus"] == [{"gpu": 0, "busy": pytest.approx(decode["got"] + train["got"], abs=3e-6)}]
+
+
+def test_two_gangs_and_a_service_and_a_kill():
+    found = result(EXAMPLES / "two-gangs.json")
+    big, small, answers = found["jobs"]
+    assert big["kept"] is True and all(one["got"] >= 0.49 for one in big["gpus"])
+    assert small["kept"] is None and [one["gpu"] for one in small["gpus"]] == [0, 1, 2, 3]
+    # Rank 2 was killed after 15 of 20 s, and its peers spin.
+    assert small["gpus"][2]["got"] < small["gpus"][0]["got"] - 0.05
+    assert answers["request_ms"]["p99"] < 12 and answers["speed"] == 1
+    assert 0 < small["together"] < big["together"] < 0.5
+    assert found["requests_per_s"] > 0
+    for job in (big, small):
+        assert job["gang"] is False and job["most_in_a_second"] >= max(one["got"] for one in job["gpus"])
+
+
+def test_without_goals_nothing_is_asked_for_or_judged():
+    found = result("--none", EXAMPLES / "decode.json")
+    assert found["requests_per_s"] == 0 and [job["kept"] for job in found["jobs"]] == [None, None]
+    assert found["jobs"][0]["got"] < result(EXAMPLES / "decode.json", exit_status=4)["jobs"][0]["got"]
+
+
+def test_control_of_the_file_is_the_option(written):
+    scenario = example("decode") | {"control": "none"}
+    assert run("-j", written(scenario)).stdout == run("-j", "--none", EXAMPLES / "decode.json").stdout
+
+
+@pytest.mark.parametrize("words", ((), ("-j",), ("-j", "--none")))
+def test_the_same_file_gives_the_same_bytes(words):
+    first, second = (run(*words, EXAMPLES / "two-gangs.json").stdout for _ in range(2))
+    assert first and first == second
+
+
+def test_another_seed_gives_other_numbers(written):
+    scenario = example("two-gangs")
+    same, other = (run("-j", written(scenario | {"seed": seed})).stdout for seed in (3, 4))
+    assert same == run("-j", EXAMPLES / "two-gangs.json").stdout != other
+
+
+def test_goals_that_cannot_be_kept_are_refused(written):
+    scenario = example("decode")
+    scenario["jobs"][1]["goal"] = "share:60%"
+    found = result(written(scenario), exit_status=2)
+    assert found["jobs"] == [] and found["gpus"] == []
+    assert "gpu0: shares and speeds add up to 110 %" in found["refused"]
+    done = run(written(scenario))
+    assert done.returncode == 2 and done.stdout.startswith("Refused: gpu0: shares and speeds add up to 110 %")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    # Without control they are ignored.
+    result("--none", written(scenario))
+
+
+@pytest.mark.parametrize("goal", ("share:30%,cap:40%", "latency:5ms", "latency,cap:30%", "best-effort:3", "cap:30%",
+                                  "timeslice:4ms"))
+def test_goals_are_those_of_the_command_line(written, goal):
+    scenario = example("decode")
+    scenario["jobs"][1]["goal"] = goal
+    done = run("-j", written(scenario))
+    assert done.returncode in (0, 4) and json.loads(done.stdout)["jobs"][1]["goal"] == goal
+
+
+@pytest.mark.parametrize("field, value, says", (
+    ("goal", "share:0.3", "jobs[1].goal: share takes a part as share:30%"),
+    ("goal", "fast", "jobs[1].goal: 'fast' is no goal"),
+    ("goal", "speed:30%", "jobs[1].goal: speed is not simulated"),
+    ("gpus", [1], "jobs[1].gpus[0]: "),
+    ("program", [{"kernel_us": "9"}], "jobs[1].program[0].kernel_us: is not a number"),
+    ("colour", 1, "jobs[1]: there is no field 'colour'")))
+def test_a_file_that_makes_no_sense(written, field, value, says):
+    scenario = example("decode")
+    scenario["jobs"][1][field] = value
+    path = written(scenario)
+    done = run(path)
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.startswith(f"nvqos: {path}: {says}") and done.stderr.count("\n") == 1
+    assert run("-j", path).returncode == 1
+
+
+def test_a_file_that_is_not_there():
+    done = run("/nonexistent")
+    assert done.returncode == 1 and "/nonexistent" in done.stderr
+
+
+@pytest.mark.parametrize("words, says", (((), "takes SCENARIO"), (("a", "b"), "does not take 'b'"),
+                                         (("--nnoe", "a"), "did you mean --none?")))
+def test_words_that_make_no_sense(words, says):
+    done = run(*words)
+    assert done.returncode == 1 and says in done.stderr
+
+
+def test_help_and_completion():
+    program = built("bin/nvqos")
+
+    def out(*words):
+        return subprocess.run([program, *words], capture_output=True, check=True, text=True, timeout=PATIENCE_S).stdout
+    assert out("help", "simulate") == out("simulate", "-h") == out("simulate", "--help")
+    assert "--none" in out("simulate", "-h") and "nvqos simulate" in out("--help")
+    assert {line.split("\t")[0] for line in out("__complete", "simulate", "--").splitlines()} == {
+        "--none", "--json", "--help", "--version"}
+    assert "simulate" in out("__complete", "si").splitlines()
+
+
+def test_the_page_shows_what_its_commands_print():
+    page = (ROOT / "docs/simulate.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^```\n\$ nvqos simulate (.*?)\n(.*?)^```", page, re.M | re.S)
+    assert len(shown) == 3
+    for words, text in shown:
+        assert run(*words.split()).stdout == text
+    for path in sorted(EXAMPLES.iterdir()):
+        assert f"```json\n{path.read_text(encoding='utf-8')}```" in page
