@@ -3,6 +3,8 @@
 /// (tools/nvqos/warden.hpp). A job is a tenant. nvqos runs from the beginning on.
 #pragma once
 
+#include <map>
+
 #include "controller.hpp"
 #include "lib/qos/asking.hpp"
 #include "lib/qos/governor.hpp"

@@ -68,8 +68,11 @@ std::string cut(const std::string &text, std::size_t most) {
     std::string shown = printable(text);
     if (width_in_columns(shown) <= most)
         return shown;
-    while (width_in_columns(shown) > most - 1 || (shown.back() & '\xc0') == '\x80')
+    while (width_in_columns(shown) >= most) {
+        while ((shown.back() & '\xc0') == '\x80')
+            shown.pop_back();
         shown.pop_back();
+    }
     return shown + "…";
 }
 

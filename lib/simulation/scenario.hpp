@@ -3,13 +3,10 @@
 /// are explained in docs/simulate.md.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "lib/qos/goal.hpp"
-#include "nvdebug/expected.hpp"
 
 namespace simulation {
 
@@ -74,15 +71,5 @@ struct Scenario {
 
     Ns measured() const { return duration - warmup; }
 };
-
-/// Reads a goal as it stands on a command line, or returns why it is none.
-using ReadGoal = std::function<tl::expected<qos::Goal, std::string>(std::string_view)>;
-
-/// The largest file of a scenario.
-inline constexpr std::size_t largest_scenario = std::size_t{16} << 20;
-
-/// Reads a scenario, or returns a sentence that names the field which makes no sense, as
-/// `jobs[1].program[0].kernel_us`.
-tl::expected<Scenario, std::string> read_scenario(std::string_view text, const ReadGoal &read_goal);
 
 } // namespace simulation

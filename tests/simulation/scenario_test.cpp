@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "lib/simulation/scenario.hpp"
+#include "lib/simulation/scenario_read.hpp"
 
 namespace {
 

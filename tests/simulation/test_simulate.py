@@ -142,6 +142,19 @@ def test_words_that_make_no_sense(words, says):
     assert done.returncode == 1 and says in done.stderr
 
 
+def test_options_may_stand_before_the_verb():
+    scenario = EXAMPLES / "decode.json"
+    done = subprocess.run([built("bin/nvqos"), "-j", "simulate", "--none", scenario], capture_output=True, check=True,
+                          text=True, timeout=PATIENCE_S)
+    assert done.stdout == run("-j", "--none", scenario).stdout
+
+
+def test_a_file_of_goals_may_have_the_name_of_the_verb():
+    done = subprocess.run([built("bin/nvqos"), "--file", "simulate"], cwd="/", capture_output=True, check=False, text=True,
+                          timeout=PATIENCE_S)
+    assert done.returncode == 1 and "simulate" in done.stderr and "SCENARIO" not in done.stderr
+
+
 def test_help_and_completion():
     program = built("bin/nvqos")
 

@@ -5,12 +5,14 @@
 #include <cstring>
 #include <fmt/format.h>
 
+#include "command_line.hpp"
 #include "goals.hpp"
 #include "lib/base/input_file.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/cli/main.hpp"
 #include "lib/cli/message.hpp"
 #include "lib/simulation/result.hpp"
+#include "lib/simulation/scenario_read.hpp"
 #include "refusal.hpp"
 
 namespace nvqos {
@@ -97,13 +99,13 @@ Outcome<Exit> perform(const Arguments &arguments) {
 } // namespace
 
 bool is_simulation(const std::vector<std::string> &words) {
-    const auto has = [&](std::size_t at) { return words.size() > at && words[at] == verb_name; };
-    if (has(0))
+    const std::size_t at = nvdebug::cli::find_verb_word(program(), words);
+    if (at < words.size() && words[at] == verb_name)
         return true;
     // The last word is the one that is being typed.
     const bool completes = !words.empty() && words[0] == "__complete" && words.size() > 2;
-    const bool asks_for_help = !words.empty() && words[0] == "help";
-    return (completes || asks_for_help) && has(1);
+    const bool asks_for_help = words.size() > 1 && words[0] == "help";
+    return (completes || asks_for_help) && words[1] == verb_name;
 }
 
 Exit simulate(const std::vector<std::string> &words) {

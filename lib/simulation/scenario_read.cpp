@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "scenario.hpp"
+#include "scenario_read.hpp"
 
 #include <algorithm>
 
