@@ -9,8 +9,7 @@ bool Collectives::is_ready(std::size_t rank) const {
     const auto &[ended, wait, joined] = ranks_[rank];
     if (wait == Wait::end)
         return std::ranges::all_of(ranks_, [&](const Progress &one) { return one.ended >= ended; });
-    return (wait == Wait::first_round || ranks_[before(rank)].ended >= ended) &&
-           ended - ranks_[after(rank)].ended < most_ahead;
+    return ranks_[before(rank)].ended >= ended && ended - ranks_[after(rank)].ended < most_ahead;
 }
 
 bool Collectives::try_to(Wait wait, std::size_t rank) {
@@ -21,8 +20,8 @@ bool Collectives::try_to(Wait wait, std::size_t rank) {
     return true;
 }
 
-bool Collectives::may_begin(std::size_t rank, bool is_first) {
-    return try_to(is_first ? Wait::first_round : Wait::round, rank);
+bool Collectives::may_begin(std::size_t rank) {
+    return try_to(Wait::round, rank);
 }
 
 bool Collectives::have_all_ended(std::size_t rank) {

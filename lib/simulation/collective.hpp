@@ -24,8 +24,7 @@ class Collectives {
     /// Returns how many rounds the rank has ended.
     std::int64_t ended(std::size_t rank) const { return ranks_[rank].ended; }
     /// Returns whether the rank may begin its next round. If not, take_awaited() has it later.
-    /// @param is_first the round is the first one of a collective
-    bool may_begin(std::size_t rank, bool is_first);
+    bool may_begin(std::size_t rank);
     /// Returns whether all ranks have ended the rounds that this rank has ended. If not,
     /// take_awaited() has it later.
     bool have_all_ended(std::size_t rank);
@@ -43,7 +42,7 @@ class Collectives {
     std::vector<std::size_t> take_awaited() { return std::exchange(awaited_, {}); }
 
   private:
-    enum class Wait { none, first_round, round, end };
+    enum class Wait { none, round, end };
     struct Progress {
         std::int64_t ended = 0; ///< rounds
         Wait wait = Wait::none;

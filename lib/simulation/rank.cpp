@@ -71,7 +71,7 @@ bool Rank::go_on_with_collectives(Ns now) {
     if (!progresses_)
         return false;
     if (round_left_ == never) {
-        if (!all_.may_begin(rank_, round == 0))
+        if (!all_.may_begin(rank_))
             return false;
         round_left_ =
             qos::scaled(item.time, round + 1, rounds) - qos::scaled(item.time, round, rounds);

@@ -56,6 +56,18 @@ TEST(Results, CapIsKeptInEverySecond) {
     EXPECT_GT(result.requests_per_s, 0);
 }
 
+TEST(Results, CapIsNotKeptWithoutPauses) {
+    Scenario both = scenario({always("a", {.cap = 20 * qos::point}), always("b")});
+    both.gpus.request = 100 * qos::second; // nothing that is asked for takes effect
+    EXPECT_EQ(simulate(both).jobs[0].kept, false);
+}
+
+TEST(Results, EachJobHasItsOwnSpeedAlone) {
+    const Result result = simulate(scenario({always("a"), job("b", {0}, {kernel(10'000)})}));
+    EXPECT_NEAR(static_cast<double>(result.jobs[0].alone_per_s), 50e6, 0.2e6);
+    EXPECT_NEAR(static_cast<double>(result.jobs[1].alone_per_s), 100e6, 0.2e6);
+}
+
 TEST(Results, LatencyIsTheTimeOfRequests) {
     simulation::Job service =
         job("a", {0}, {kernel(2000)}, {.aim = qos::Aim::latency, .p99 = 9 * qos::ms});

@@ -182,21 +182,21 @@ TEST(Rounds, RankIsAtMostEightAheadOfTheNext) {
     for (int round = 0; round < 20; round++)
         three.end_round(2);
     for (int round = 0; round < 8; round++) {
-        ASSERT_TRUE(three.may_begin(0, false)) << round;
+        ASSERT_TRUE(three.may_begin(0)) << round;
         three.end_round(0);
     }
     static_cast<void>(three.take_awaited());
-    EXPECT_FALSE(three.may_begin(0, false));
+    EXPECT_FALSE(three.may_begin(0));
     three.end_round(1);
     EXPECT_EQ(three.take_awaited(), std::vector<std::size_t>{0});
-    EXPECT_TRUE(three.may_begin(0, false));
+    EXPECT_TRUE(three.may_begin(0));
 }
 
 TEST(Rounds, RankWaitsForTheOneBeforeIt) {
     Collectives three(3);
     three.end_round(1);
-    EXPECT_TRUE(three.may_begin(2, true));
-    EXPECT_FALSE(three.may_begin(1, false)); // rank 0 has ended none
+    EXPECT_TRUE(three.may_begin(2));
+    EXPECT_FALSE(three.may_begin(1)); // rank 0 has ended none
     three.end_round(2);
     EXPECT_EQ(three.take_awaited(), std::vector<std::size_t>());
     three.end_round(0);
