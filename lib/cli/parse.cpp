@@ -187,7 +187,7 @@ bool read_help(const Program &program, const std::vector<std::string> &words, Pa
     if (!program.has_help_word || words.empty() || words[0] != "help")
         return false;
     to.asks = Parsed::Asks::help;
-    if (words.size() == 1)
+    if (words.size() == 1 || words[1] == "-h" || words[1] == "--help")
         return true;
     if (program.has_verbs() && !words[1].starts_with('-')) {
         to.verb = find_verb(program, words[1]);

@@ -268,7 +268,10 @@ def test_a_hangup_ends_it_but_under_nohup(prefix):
         wait_for_tasks(process, 3)
         process.send_signal(signal.SIGHUP)
         result = ended(process)
-    assert bool(result.out and stgm.document(result)["whole"]) == bool(prefix)
+    if prefix:
+        assert stgm.document(result)["whole"]
+    else:
+        assert json.loads(result.out)["schema"] == "nvdebug/error"
 
 
 def test_tasks_are_pinned_and_have_sched_fifo():
