@@ -170,6 +170,10 @@ constexpr Reason control_reasons[] = {
     {E2BIG, any, "more than 256 targets or 4095 bytes at once; split the request"},
     {ETIMEDOUT, any,
      "the hardware did not report completion within a second; what had to be put back was"},
+    {ENOTRECOVERABLE, any,
+     "a runlist could not be submitted or restored, so the module refuses all controls of this "
+     "GPU; "
+     "reload the GPU's driver, then the module, or reboot"},
     {EOPNOTSUPP, "preemption_mode", "the context has no area to save its state to for CILP"},
     {EOPNOTSUPP, "switch_to_tsg",
      "user space drives this GPU (vfio), the list would lie beyond the addresses that the GPU "

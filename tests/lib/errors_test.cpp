@@ -149,6 +149,7 @@ TEST(Errors, OfControlsSayWhatNext) {
     EXPECT_FALSE(has(control("enable_channel", "5", EINVAL), "lease"));
     EXPECT_TRUE(has(control("enable_channel", "lease 5", EINVAL), "knows no leases"));
     EXPECT_TRUE(has(control("preempt_tsg", "5", ETIMEDOUT), "within a second"));
+    EXPECT_TRUE(has(control("preempt_tsg", "5", ENOTRECOVERABLE), "then the module, or reboot"));
     EXPECT_TRUE(has(control("scheduling", "5 on", EIO), "the rest was put back"));
     for (const char *const once : {"preempt_tsg", "preempt_runlist", "resubmit_runlist"})
         EXPECT_TRUE(has(control(once, "5 6", EIO), "before it stay")) << once;
