@@ -210,7 +210,7 @@ def test_what_hides_gpus_comes_first(tmp_path, where, words):
     needs_root()
     done = subprocess.run(hidden(where, tmp_path, tool(), *words.split()), stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, check=False, timeout=60)
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith(f"nvdebugctl: {HIDDEN[where][1]}") and done.stderr.count("\n") == 1
     assert done.stderr.count(HIDDEN[where][1]) == 1 and "give a capture" not in done.stderr
 
