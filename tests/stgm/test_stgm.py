@@ -17,7 +17,7 @@ import jsonschema
 import pytest
 import stgm_equations
 import stgm_others
-from stgm import PATIENCE_S, ROOT, SCHEMAS, check, document, nvstgm, responses
+from stgm import PATIENCE_S, ROOT, SCHEMAS, check, check_names_of_curves, document, nvstgm, responses
 
 SETS = pathlib.Path(__file__).parents[1] / "data/stgm"
 ANALYSES = ("stgm", "stgm-tight", "stgm-printed", "mpcp", "fmlp", "server", "federated", "timeslice")
@@ -497,7 +497,8 @@ def test_figures(tmp_path):
             assert point["weighted_low"] <= point["weighted"] <= point["weighted_high"]
         for kind in ("full", "full-weighted", "one", "one-weighted"):
             picture = (tmp_path / f"new/figure{figure}-{kind}.svg").read_text(encoding="utf-8")
-            assert picture.startswith("<?xml") and "stgm_suspend" in picture and "seed 3" in picture
+            assert picture.startswith("<?xml") and "STGM, suspending" in picture and "seed 3" in picture
+            check_names_of_curves(picture)
 
 
 def test_a_folder_that_is_none(tmp_path):
