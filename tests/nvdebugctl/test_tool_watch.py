@@ -144,7 +144,7 @@ def test_a_reader_that_leaves_ends_it_quietly(mixed):
         watching.stdout.readline()
         watching.stdout.close()
         assert watching.stderr.read() == b""
-        assert watching.wait(PATIENCE_S) == 2
+        assert watching.wait(PATIENCE_S) == 5
 
 
 def test_what_cannot_be_read_is_said_in_each_line(mixed):
