@@ -23,7 +23,7 @@ void say(std::string_view program, std::string_view sentence);
 [[nodiscard]] int write_out(std::string_view text);
 
 /// The version of documents of errors, which nvdebugctl's other documents have, too.
-inline constexpr const char *schema_version = "1.3";
+inline constexpr const char *schema_version = "1.4";
 
 /// Returns an error as a line of JSON, in the form of nvdebugctl's: docs/nvdebugctl.md
 /// @param code what went wrong, as `usage` or `unsupported`

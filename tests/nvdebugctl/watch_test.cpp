@@ -166,6 +166,31 @@ TEST(WatchView, TellsAllResidentsOn80Columns) {
     EXPECT_TRUE(has(text, "4 samples, one every 500 ms (2.0 s), live")) << text;
 }
 
+TEST(WatchView, NamesTheProcessesOfTasks) {
+    Seen seen({{on("GR0", 0, 5)}, {on("GR0", 0, 6)}, {on("GR0", 0, 5)}, {on("GR0", 0, 5)}});
+    auto mine = channel(3), other = channel(4);
+    mine.instance_place = {0x1000, nvdebug::Aperture::video};
+    other.instance_place = {0x2000, nvdebug::Aperture::video};
+    nvdebug::Owners owners;
+    owners.processes = {{4711, "train", {}}, {4712, "serve", {}}};
+    owners.channels = {{4711, 1, 1, {}, 1, mine.instance_place},
+                       {4712, 2, 1, {}, 1, other.instance_place}};
+    seen.last.owners.add(runlist(0, {tsg(5, {mine}), tsg(6, {other})}), owners);
+    WatchView view(ascii);
+    const std::string row = line_of(text_of(view, seen.shown(), large), "GR0");
+    EXPECT_TRUE(has(row, "TSG 5   train[4711]  [")) << row;
+    EXPECT_TRUE(has(row, "# TSG 5 train[4711] 75%  = TSG 6 serve[4712] 25%")) << row;
+    for (std::size_t width = 10; width <= 220; ++width)
+        for (const std::string &line : texts(view.lines(seen.shown(), {24, width})))
+            EXPECT_LE(line.size(), width) << line;
+
+    // Of a capture there is one sample, and so no resident yet.
+    Seen still({{on("GR0", 0, 5)}});
+    still.last.owners = seen.last.owners;
+    const std::string narrow = line_of(text_of(view, still.shown(), small), "GR0");
+    EXPECT_TRUE(has(narrow, "TSG 5   train[4711]")) << narrow;
+}
+
 TEST(WatchView, HasAHistoryWhereThereIsRoom) {
     const Seen seen = three_tasks();
     WatchView view(ascii);

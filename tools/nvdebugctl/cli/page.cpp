@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "json.hpp"
 #include "text.hpp"
 
 namespace nvdebugctl {
@@ -114,6 +115,13 @@ std::string name_of_process(const Json &process) {
 
 std::string shown_process(const Json &process) {
     return printable(name_of_process(process) + shown_home(process));
+}
+
+std::string shown_processes(const std::vector<nvdebug::Process> &processes) {
+    std::string text;
+    for (const nvdebug::Process &each : processes)
+        text += (text.empty() ? "" : ", ") + shown_process(process(&each));
+    return text;
 }
 
 std::string shown_home(const Json &process) {

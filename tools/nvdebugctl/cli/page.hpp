@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "nvdebug/owner.hpp"
 
 namespace nvdebugctl {
 
@@ -60,6 +61,8 @@ void print_table(const Json &rows, const std::vector<std::string> &columns, bool
 [[nodiscard]] std::string shown_percent(double percent);
 /// `python3[4711]`, and where it is: shown_home().
 [[nodiscard]] std::string shown_process(const Json &process);
+/// `python3[4711], python3[4712]`; empty: none.
+[[nodiscard]] std::string shown_processes(const std::vector<nvdebug::Process> &processes);
 /// ` in 0123456789ab` (a container), ` in pod 01234567-89a` or ` in job 17.0`; empty: in none.
 /// @param process what has the keys of an identity
 [[nodiscard]] std::string shown_home(const Json &process);

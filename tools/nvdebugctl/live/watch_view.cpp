@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <functional>
 
+#include "cli/page.hpp"
 #include "cli/text.hpp"
 
 namespace nvdebugctl {
@@ -69,6 +70,7 @@ void append(ViewLine &line, const Mark &mark) {
 struct Row {
     const nvdebug::EngineState *engine;
     EngineResidency residency; ///< empty where that is not known, or not yet
+    const TaskOwners *owners;
 
     bool is_public() const { return engine->status.has_value(); }
     bool is_readable() const { return is_public() && *engine->status != "unreadable"; }
@@ -98,8 +100,17 @@ std::string status_of(const nvdebug::EngineState &engine) {
     return engine.status == "invalid" ? "idle" : engine.status.value_or("-");
 }
 
-std::string part_text(const EngineResidency::Part &part) {
-    return fmt::format("{} {:.0f}%", name_of(part.who), part.part * 100);
+/// The processes of a task of the engine's runlist, as far as a column has them; empty: not known.
+std::string processes_of(const Row &row, const std::optional<nvdebug::Occupant> &task) {
+    constexpr std::size_t most = 24;
+    return cut_text(shown_processes(row.owners->of(row.engine->runlist, task)), most);
+}
+
+/// `TSG 5 train[4711] 50%`
+std::string part_text(const Row &row, const EngineResidency::Part &part) {
+    const std::string processes = processes_of(row, part.who);
+    return fmt::format("{} {}{}{:.0f}%", name_of(part.who), processes, processes.empty() ? "" : " ",
+                       part.part * 100);
 }
 
 struct Column {
@@ -109,7 +120,19 @@ struct Column {
 };
 
 struct At {
-    enum : std::size_t { engine, list, now, share, resident, busy, history, status, next, end };
+    enum : std::size_t {
+        engine,
+        list,
+        now,
+        process,
+        share,
+        resident,
+        busy,
+        history,
+        status,
+        next,
+        end
+    };
 };
 using Grid = std::array<Column, At::end>;
 
@@ -119,28 +142,35 @@ Grid fit(const std::vector<Row> &rows, std::size_t window, std::size_t width) {
     Grid grid{{{"ENGINE"},
                {"RUNLIST", true},
                {"NOW"},
+               {"PROCESS"},
                {"SHARE"},
                {"RESIDENT"},
                {"BUSY%", true},
                {"HISTORY", true},
                {"STATUS"},
                {"NEXT"}}};
-    std::size_t engine_width = 6, name_width = 6, resident_width = 0, status_width = 6;
+    std::size_t engine_width = 6, name_width = 6, process_width = 0, resident_least = 0,
+                resident_width = 0, status_width = 6;
     for (const Row &row : rows) {
         engine_width = std::max(engine_width, row.engine->engine.size());
         name_width = std::max(name_width, now_of(row).size());
         if (row.engine->next)
             name_width = std::max(name_width, name_of(*row.engine->next).size());
         status_width = std::max(status_width, status_of(*row.engine).size());
+        // A column for processes only where some are known.
+        if (const std::size_t of_process = width_of(processes_of(row, row.engine->current)))
+            process_width = std::max({process_width, of_process, std::size_t{7}});
         std::size_t together = 0;
         for (const EngineResidency::Part &part : row.residency.parts) {
             name_width = std::max(name_width, name_of(part.who).size());
-            together += part_text(part).size() + 2 + (together > 0 ? gap.size() : 0);
+            const std::size_t of_part = width_of(part_text(row, part)) + 2;
+            resident_least = std::max(resident_least, of_part);
+            together += of_part + (together > 0 ? gap.size() : 0);
         }
         resident_width = std::max(resident_width, std::min<std::size_t>(together, 80));
     }
     // A second resident does not move the columns.
-    const std::size_t resident_least = name_width + 7; // a mark and a percentage
+    resident_least = std::max(resident_least, name_width + 7); // a mark and a percentage
     resident_width = std::max(resident_width, 2 * resident_least + gap.size());
     struct Step {
         std::size_t column, target;
@@ -150,6 +180,7 @@ Grid fit(const std::vector<Row> &rows, std::size_t window, std::size_t width) {
                           {At::now, name_width},
                           {At::share, 12},
                           {At::resident, resident_least},
+                          {At::process, process_width},
                           {At::resident, resident_width},
                           {At::busy, 5},
                           {At::history, 16},
@@ -221,7 +252,7 @@ Lines residents(const Row &row, const Marks &marks, std::size_t width, std::size
     std::size_t shown = 0;
     for (const EngineResidency::Part &part : row.residency.parts) {
         const Mark mark = marks.of(part.who);
-        const std::string text = " " + part_text(part);
+        const std::string text = " " + part_text(row, part);
         const std::size_t needed =
             width_of(mark.text) + width_of(text) + (lines.back().empty() ? 0 : gap.size());
         if (!lines.back().empty() && width_of(lines.back()) + needed > width) {
@@ -251,6 +282,8 @@ ViewLine cell(std::size_t column, const Row &row, const Marks &marks, const Resi
         return {{engine.runlist ? std::to_string(*engine.runlist) : "-"}};
     case At::now:
         return {{now_of(row), Ink::bold}};
+    case At::process:
+        return {{processes_of(row, engine.current)}};
     case At::share:
         return bar(row, marks, width);
     case At::busy:
@@ -363,7 +396,8 @@ std::vector<Row> rows_of(const WatchedGpu &gpu) {
     std::vector<Row> rows;
     if (gpu.sample.engines)
         for (const nvdebug::EngineState &each : *gpu.sample.engines)
-            rows.push_back({&each, gpu.residency.of(each.engine).value_or(EngineResidency{})});
+            rows.push_back({&each, gpu.residency.of(each.engine).value_or(EngineResidency{}),
+                            &gpu.sample.owners});
     return rows;
 }
 
@@ -426,7 +460,8 @@ Lines watch_help(std::size_t width) {
                        "where not all fits"},
         std::pair{"a", "all residents of an engine, or those of three lines"}};
     static constexpr std::array words = {
-        "NOW is the TSG or channel on the engine. SHARE and RESIDENT show in how many of the last "
+        "NOW is the TSG or channel on the engine, PROCESS the one that made it, where NVIDIA's "
+        "driver is the source. SHARE and RESIDENT show in how many of the last "
         "samples each was on it, and BUSY% in how many the engine was busy. HISTORY has a mark for "
         "each sample, the newest at the right: that of the resident, '.' for none, '?' for not "
         "known.",
