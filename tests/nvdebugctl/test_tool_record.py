@@ -47,7 +47,7 @@ def test_lines_and_summary(recorded):
     assert turns == sorted(turns, key=lambda turn: turn["begin_ns"])
     gr0, = [engine for engine in result.data["engines"] if engine["engine"] == "GR0"]
     assert gr0["by"] == "samples" and {row["name"] for row in gr0["holders"]} == {
-        f"TSG {tsg} of runlist 0" for tsg in range(3)}
+        f"TSG 0:{tsg}" for tsg in range(3)}
     assert sum(row["share_percent"] for row in gr0["holders"]) == pytest.approx(gr0["held_percent"], abs=0.01)
     assert told[-1]["summary"] == result.data
     assert path.stat().st_mode & 0o777 == 0o600, "it names processes"
@@ -61,7 +61,7 @@ def test_show_adds_up_the_same(recorded):
     rows = list(csv.DictReader(io.StringIO(ctl(f"recording show {path} --csv").out)))
     assert len(rows) == sum(len(engine["holders"]) for engine in result.data["engines"])
     text = ctl(f"recording show {path}").out
-    assert "GR0" in text and "TSG 1 of runlist 0" in text
+    assert "GR0" in text and "TSG 0:1" in text
 
 
 @pytest.mark.parametrize("card", ("h100-580.159.04", "h200-580.159.04"))

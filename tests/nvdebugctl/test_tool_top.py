@@ -49,7 +49,7 @@ def test_top_on_a_terminal(proc):
     with Started(proc, "top", "-s", "100", stdin=slave, stdout=slave, stderr=slave,
                  env={**os.environ, "TERM": "xterm"}) as live:
         os.close(slave)
-        while b"TSG 2 of runlist 0" not in text:
+        while b"TSG 0:2" not in text:
             text += os.read(master, 4096)
         os.write(master, b"q")
         with contextlib.suppress(OSError):

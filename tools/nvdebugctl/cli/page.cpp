@@ -59,18 +59,13 @@ std::string shown_percent(double percent) {
     return percent < 0.05 ? "<0.1%" : fmt::format("{:.1f}%", percent);
 }
 
-namespace {
-
-/// `timeslice_us` without its unit.
-std::string_view without_unit(std::string_view key) {
+std::string_view name_without_unit(std::string_view key) {
     const ShownUnit *const unit = unit_of(key);
     return unit ? key.substr(0, key.size() - unit->suffix.size()) : key;
 }
 
-} // namespace
-
 std::string label(std::string_view key) {
-    std::string text(without_unit(key));
+    std::string text(name_without_unit(key));
     std::ranges::replace(text, '_', ' ');
     return text;
 }
@@ -260,7 +255,7 @@ void print_fields(const Json &data, Page &page, int indent) {
 namespace {
 
 std::string heading(const std::string &column) {
-    std::string text(without_unit(column));
+    std::string text(name_without_unit(column));
     std::ranges::transform(text, text.begin(), [](char c) {
         return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
     });
@@ -377,6 +372,10 @@ class Table {
 
 } // namespace
 
+std::string heading_of(const Column &column) {
+    return heading(column.heading.empty() ? column.name : column.heading);
+}
+
 void print_table(const Json &rows, const std::vector<std::string> &columns, bool header, Page &page,
                  std::vector<std::size_t> *known_widths, const std::vector<Column> &known) {
     std::vector<Table::Row> cells;
@@ -384,8 +383,7 @@ void print_table(const Json &rows, const std::vector<std::string> &columns, bool
         cells.emplace_back();
         for (const std::string &column : columns) {
             const auto own = std::ranges::find(known, column, &Column::name);
-            cells.back().push_back(
-                heading(own == known.end() || own->heading.empty() ? column : own->heading));
+            cells.back().push_back(own == known.end() ? heading(column) : heading_of(*own));
         }
     }
     for (const Json &row : rows) {

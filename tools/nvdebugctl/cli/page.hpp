@@ -38,6 +38,12 @@ class Page {
     std::string text_;
 };
 
+/// `timeslice` of `timeslice_us`.
+[[nodiscard]] std::string_view name_without_unit(std::string_view key);
+
+/// The heading of the column in tables: `EXPECTED_SHARE`.
+[[nodiscard]] std::string heading_of(const Column &column);
+
 /// Every key of @p data on a line of its own, `key: value`; what is nested, below and indented.
 void print_fields(const Json &data, Page &page, int indent = 0);
 
