@@ -12,8 +12,11 @@ namespace nvdebug::cli {
 /// terminal, else 80.
 [[nodiscard]] std::size_t columns_of(int descriptor);
 
-/// Returns `PROGRAM: SENTENCE` with a newline, and what is not printable replaced. On a terminal it
-/// is broken at words. Elsewhere it is one line, so that each line of a log is a sentence.
+/// Returns the sentence with a newline. If @p descriptor is a terminal, it is broken at words.
+/// Elsewhere it is one line, so that each line of a log is a sentence.
+[[nodiscard]] std::string paragraph(std::string_view sentence, int descriptor);
+
+/// Returns `PROGRAM: SENTENCE` as a paragraph() for stderr, with what is not printable replaced.
 [[nodiscard]] std::string message(std::string_view program, std::string_view sentence);
 
 /// Prints message() on stderr.

@@ -17,6 +17,7 @@ import jsonschema
 import pytest
 import stgm_equations
 import stgm_others
+import terminals
 from stgm import PATIENCE_S, ROOT, SCHEMAS, check, check_names_of_curves, document, nvstgm, responses
 
 SETS = pathlib.Path(__file__).parents[1] / "data/stgm"
@@ -462,6 +463,17 @@ def test_what_happened_for_perfetto(tmp_path):
                     assert depth[event[11]] in (0, 1)
     assert {"core 0", "copy engine", "SMs 0", "controls"} <= names
     assert not any(depth.values())
+
+
+@pytest.mark.parametrize("line", (("check",), ("simulate", "--analysis", "mpcp")))
+def test_sentences_are_broken_at_words_on_a_terminal(tmp_path, line):
+    placed = tmp_path / "placed.json"
+    placed.write_text(nvstgm("allocate", ROOT / "docs/examples/robot.json").out, encoding="utf-8")
+    words = [*line, placed]
+    shown = terminals.printed([building.built("bin/nvstgm"), *map(str, words)], 40)
+    sentence = shown.rpartition("\n\n")[2].splitlines()
+    assert len(sentence) > 1 and max(map(len, sentence)) <= 40
+    assert " ".join(sentence) == nvstgm(*words).out.splitlines()[-1]
 
 
 # --- generate, figures ---

@@ -383,7 +383,7 @@ void show(const Json &data, Page &page) {
             verdict + std::string(verdict.size() < 11 ? 11 - verdict.size() : 1, ' ');
         line +=
             finding["subject"].get<std::string>() + ": " + finding["finding"].get<std::string>();
-        page.line(verdict == "ok" ? line : page.warning(line));
+        page.line(verdict == "ok" ? line : page.warning(line), 11);
         if (!finding["fix"].is_null())
             page.line(std::string(11, ' ') + "fix: " + finding["fix"].get<std::string>());
     }

@@ -196,6 +196,18 @@ bool is_place(const Json &value) {
            value.contains("aperture");
 }
 
+/// Counts characters, without styles.
+std::size_t visible_width(std::string_view text) {
+    std::size_t width = 0;
+    for (std::size_t at = 0; at < text.size(); at++) {
+        if (text[at] == '\033')
+            at = std::min(text.find('m', at), text.size() - 1);
+        else
+            width += (static_cast<unsigned char>(text[at]) & 0xc0) != 0x80;
+    }
+    return width;
+}
+
 bool is_list_of_objects(const Json &value) {
     return value.is_array() && !value.empty() && value.front().is_object();
 }
@@ -218,16 +230,59 @@ std::string Page::styled(std::string_view style, std::string_view text) const {
     return color_ ? fmt::format("{}{}{}", style, printable(text), reset) : std::string(text);
 }
 
-void Page::line(std::string_view text) {
+/// With all but this page's styles and text replaced.
+std::string Page::shown_line(std::string_view text) const {
+    std::string shown;
     while (!text.empty()) {
         const auto style = std::ranges::find_if(
             styles, [&](std::string_view each) { return color_ && text.starts_with(each); });
         const std::string_view part =
             style != styles.end() ? *style : text.substr(0, text.find('\033', 1));
-        text_ += style != styles.end() ? std::string(part) : printable(part);
+        shown += style != styles.end() ? std::string(part) : printable(part);
         text.remove_prefix(part.size());
     }
+    return shown;
+}
+
+/// Breaks at the last blank before the width; a word that is longer stays whole. Styles have no
+/// width, and go on in the next line.
+std::string Page::broken(std::string_view text, std::size_t hang) const {
+    const std::size_t indent = std::min(text.find_first_not_of(' '), text.size()) + hang;
+    std::string lines;
+    std::size_t column = 0, blank = text.npos; // of the line at hand; where it may be broken
+    for (std::size_t at = 0; at < text.size(); at++) {
+        if (text[at] == '\033') {
+            const std::size_t end = std::min(text.find('m', at), text.size() - 1);
+            lines += text.substr(at, end + 1 - at);
+            at = end;
+            continue;
+        }
+        if (text[at] == ' ' && column > indent)
+            blank = lines.size();
+        lines += text[at];
+        if ((static_cast<unsigned char>(text[at]) & 0xc0) == 0x80)
+            continue; // within a character
+        column++;
+        if (column <= *width_ || blank == text.npos || text[at] == ' ')
+            continue;
+        std::string rest = lines.substr(blank);
+        rest.erase(0, rest.find_first_not_of(' '));
+        lines.erase(lines.find_last_not_of(' ', blank) + 1);
+        lines += '\n' + std::string(indent, ' ') + rest;
+        column = indent + visible_width(rest);
+        blank = text.npos;
+    }
+    return lines;
+}
+
+void Page::line(std::string_view text, std::size_t hang) {
+    const std::string shown = shown_line(text);
+    text_ += width_ && visible_width(shown) > *width_ ? broken(shown, hang) : shown;
     text_ += '\n';
+}
+
+void Page::row(std::string_view text) {
+    text_ += shown_line(text) + '\n';
 }
 
 void print_fields(const Json &data, Page &page, int indent) {
@@ -350,7 +405,7 @@ class Table {
                 }
                 if (n > 0)
                     line.resize(line.find_last_not_of(' ') + 1);
-                page.line(is_header(r) ? page.bold(line) : line);
+                page.row(is_header(r) ? page.bold(line) : line);
             }
         }
     }
@@ -400,8 +455,9 @@ void print_table(const Json &rows, const std::vector<std::string> &columns, bool
     table.print(page);
     if (!left_out.empty())
         page.line(page.dim(fmt::format(
-            "This terminal is too narrow for {}. A wider one shows all; so does a pipe.",
-            fmt::join(left_out, ", "))));
+                      "This terminal is too narrow for {}. A wider one shows all; so does a pipe.",
+                      fmt::join(left_out, ", "))),
+                  0);
 }
 
 namespace {

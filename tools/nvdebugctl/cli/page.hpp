@@ -26,11 +26,17 @@ class Page {
     /// Something a person should look at.
     [[nodiscard]] std::string warning(std::string_view text) const;
 
-    /// What neither this page's styles nor text is (printable.hpp) is shown replaced.
-    void line(std::string_view text);
+    /// Adds a line. What neither this page's styles nor text is (printable.hpp) is shown replaced.
+    /// Where the width is known, a longer line is broken at words; lines after the first are
+    /// indented by @p hang columns more than the first one.
+    void line(std::string_view text, std::size_t hang = 2);
+    /// Adds a line as it is: of a table, whose columns stand below each other.
+    void row(std::string_view text);
     const std::string &text() const { return text_; }
 
   private:
+    [[nodiscard]] std::string broken(std::string_view text, std::size_t hang) const;
+    [[nodiscard]] std::string shown_line(std::string_view text) const;
     [[nodiscard]] std::string styled(std::string_view style, std::string_view text) const;
 
     bool color_;
