@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Forms of a recording: each has all of it, and can be read where it was cut.
+#include "cli/page.hpp"
 #include "lib/drawing/perfetto.hpp"
 #include "recording/forms.hpp"
 #include "recording/recorded_file.hpp"
