@@ -462,7 +462,7 @@ def test_the_keys_stay_in_sight_and_a_new_size_is_used(mixed):
 
 def test_a_capture_is_shown_and_said_to_be_one(mixed, tmp_path):
     with live(write_capture(tmp_path / "capture", mixed), "-s", "10") as view:
-        view.wait_for("a capture, so one sample only", "TSG 10")
+        view.wait_for("one sample, of a capture", "TSG 10")
         view.press("q")
         assert view.end() == 0
 

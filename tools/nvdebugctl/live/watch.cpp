@@ -124,7 +124,7 @@ class Watch {
     }
 
     WatchedGpus shown() const {
-        WatchedGpus shown{{}, source(), plan_.interval};
+        WatchedGpus shown{{}, source(), plan_.interval, is_still(context_)};
         for (const Watched &each : gpus_)
             shown.gpus.push_back({each.name, *each.sample, each.residency});
         return shown;
@@ -143,9 +143,8 @@ class Watch {
     }
 
     std::string source() const {
-        if (is_still(context_))
-            return is_capture(context_) ? "a capture, so one sample only"
-                                        : context_.tree().path() + ", one sample";
+        if (is_capture(context_))
+            return "a capture";
         return source_kind(context_.tree()) == "folder" ? context_.tree().path() : "live";
     }
 

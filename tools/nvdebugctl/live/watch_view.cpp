@@ -47,6 +47,15 @@ class Marks {
         return {unicode_ ? blocks[rank] : letters[rank], inks[rank]};
     }
 
+    /// Returns the order of bar and list: those with marks of their own by rising id, which does
+    /// not change with each change of rank, then the others, most frequent first.
+    std::vector<EngineResidency::Part> ordered(std::vector<EngineResidency::Part> parts) const {
+        std::ranges::stable_sort(parts, {}, [this](const EngineResidency::Part &part) {
+            return std::ranges::find(marked_, part.who) - marked_.begin();
+        });
+        return parts;
+    }
+
     /// Marks of a sample in which the engine was idle, or could not be read.
     Mark idle() const { return {unicode_ ? "·" : ".", Ink::dim}; }
     Mark unreadable() const { return {"?", Ink::dim}; }
@@ -136,6 +145,11 @@ struct At {
 };
 using Grid = std::array<Column, At::end>;
 
+bool knows_processes(const std::vector<Row> &rows) {
+    return std::ranges::any_of(
+        rows, [](const Row &row) { return !processes_of(row, row.engine->current).empty(); });
+}
+
 /// Widths of the columns of @p rows on a screen. Each step below gives a column more of what is
 /// left, so that the first ones are kept longest where the screen gets narrow.
 Grid fit(const std::vector<Row> &rows, std::size_t window, std::size_t width) {
@@ -214,14 +228,9 @@ Grid fit(const std::vector<Row> &rows, std::size_t window, std::size_t width) {
 ViewLine bar(const Row &row, const Marks &marks, std::size_t width) {
     ViewLine line{{"["}};
     const std::size_t room = width - 2;
-    // By id, as the marks: the bar's order does not change with the parts.
-    std::vector<EngineResidency::Part> parts = row.residency.parts;
-    std::ranges::sort(parts, {}, [](const EngineResidency::Part &part) {
-        return std::pair(part.who.kind, part.who.id);
-    });
     double sum = 0;
     std::size_t filled = 0;
-    for (const EngineResidency::Part &part : parts) {
+    for (const EngineResidency::Part &part : marks.ordered(row.residency.parts)) {
         sum += part.part;
         const auto end = static_cast<std::size_t>(sum * static_cast<double>(room) + 0.5);
         for (; filled < std::min(end, room); ++filled)
@@ -250,7 +259,7 @@ Lines residents(const Row &row, const Marks &marks, std::size_t width, std::size
         return {{{"cannot be read", Ink::bold}}};
     Lines lines(1);
     std::size_t shown = 0;
-    for (const EngineResidency::Part &part : row.residency.parts) {
+    for (const EngineResidency::Part &part : marks.ordered(row.residency.parts)) {
         const Mark mark = marks.of(part.who);
         const std::string text = " " + part_text(row, part);
         const std::size_t needed =
@@ -434,12 +443,15 @@ void add_block(Lines &lines, const WatchedGpu &gpu, const Grid &grid, const Styl
         add_wrapped(lines, "", printable(sentence), style.width, Ink::bold);
 }
 
-Lines blocks(const WatchedGpus &shown, const Style &style) {
+/// @param left_out gets the number of columns for which there is no room
+Lines blocks(const WatchedGpus &shown, const Style &style, std::size_t &left_out) {
     // All blocks have the same columns.
     std::vector<Row> all;
     for (const WatchedGpu &gpu : shown.gpus)
         std::ranges::copy(rows_of(gpu), std::back_inserter(all));
     const Grid grid = fit(all, shown.gpus.front().residency.window(), style.width);
+    left_out = static_cast<std::size_t>(std::ranges::count(grid, std::size_t{0}, &Column::width)) -
+               (knows_processes(all) ? 0 : 1); // then there is no such column
     Lines lines;
     for (const WatchedGpu &gpu : shown.gpus) {
         if (!lines.empty())
@@ -485,6 +497,8 @@ std::string title(const WatchedGpus &shown, bool paused) {
         samples = std::max(samples, gpu.residency.samples());
     // The time of day, of `2026-01-31T12:00:00.250Z`.
     const std::string time = sample.time.size() > 19 ? sample.time.substr(11, 8) + "Z" : "";
+    if (shown.still)
+        return fmt::format("nvdebugctl watch  {}  one sample, of {}", time, shown.source);
     return fmt::format(
         "nvdebugctl watch  {}{}  {}, one every {} ms ({:.1f} s), {}", paused ? "PAUSED  " : "",
         time, count_of(samples, "sample"), shown.period.count(),
@@ -500,10 +514,10 @@ std::vector<ViewLine> WatchView::body(const WatchedGpus &shown, Size room) {
     if (help_)
         return watch_help(room.columns);
     Style style{unicode_, fold_idle_.value_or(false), all_residents_, order_, room.columns};
-    std::vector<ViewLine> lines = blocks(shown, style);
+    std::vector<ViewLine> lines = blocks(shown, style, left_out_);
     if (!fold_idle_ && lines.size() > room.rows) {
         style.fold = true;
-        lines = blocks(shown, style);
+        lines = blocks(shown, style, left_out_);
     }
     folds_idle_ = style.fold;
     return lines;
@@ -516,6 +530,9 @@ ViewLine WatchView::keys(std::size_t count, std::size_t room) const {
         text +=
             fmt::format("  space {}  s order: {}  i {}fold idle", paused_ ? "go on" : "pause",
                         watch_orders[static_cast<std::size_t>(order_)], folds_idle_ ? "un" : "");
+    if (!help_ && left_out_)
+        text += fmt::format("  {} {} not fit", count_of(left_out_, "column"),
+                            left_out_ == 1 ? "does" : "do");
     return {{text, Ink::dim}};
 }
 
