@@ -2,13 +2,14 @@
 """Help, man pages, completion, schemas and the contract agree with the table of commands."""
 
 import functools
+import json
 import re
 import subprocess
 
 import jsonschema
 import pytest
 from building import ROOT
-from ctl import ctl, load_schema, manuals, schemas, table
+from ctl import ctl, load_schema, manuals, schemas, table, write_tree
 
 
 def contract_names():
@@ -85,7 +86,7 @@ def test_help_has_everything(command):
     said = unbroken(result.out)
     assert command["synopsis"] in said and command["help"] in said
     for thing in command["arguments"] + command["options"]:
-        assert thing["name"] in result.out and thing["help"] in result.out
+        assert thing["name"] in said and thing["help"] in said
     for example in command["examples"]:
         assert unbroken(example["line"]) in said
     assert command["verb"] is None or command["synopsis"] in unbroken(ctl([command["object"], "-h"]).out)
@@ -180,6 +181,26 @@ def test_schemas_describe_every_key():
 def test_schemas_are_well_formed():
     for path in schemas().iterdir():
         jsonschema.Draft202012Validator.check_schema(load_schema(path.name))
+
+
+def test_a_schema_needs_no_other_file(tmp_path):
+    """What a user's script does: the document, and its one schema."""
+    def references(part):
+        if isinstance(part, dict):
+            yield from [part["$ref"]] if "$ref" in part else []
+        for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+            yield from references(inner)
+    source = write_tree(tmp_path / "proc", ("a100", "mixed"))
+    for line in ("runlist list", "runlist tree", "tsg list", "engine list", "gpu show", "check"):
+        document = json.loads(ctl(f"{line} -j", source).out)
+        schema = load_schema(document["schema"].partition("/")[2] + ".json")
+        jsonschema.validate(document, schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**document, "data": 7}, schema)
+    for path in schemas().iterdir():
+        schema = load_schema(path.name)
+        assert all(name.rpartition("/")[2] in schema.get("$defs", {}) and name.startswith("#/$defs/")
+                   for name in references(schema)), path.name
 
 
 def test_there_is_a_schema_for_each_command_with_json_and_no_other():
