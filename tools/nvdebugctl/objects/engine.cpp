@@ -111,9 +111,11 @@ Outcome<std::vector<const Engine *>> named(const Context &context,
         if (!found.back()) {
             std::vector<std::string> known;
             std::ranges::transform(engines, std::back_inserter(known), &Engine::name);
-            return fail(nvdebug::ErrorCode::not_found,
-                        fmt::format("{} has no engine '{}'; it has {}", context.gpu().folder(),
-                                    name, fmt::join(known, ", ")));
+            return fail(
+                nvdebug::ErrorCode::not_found,
+                fmt::format("{} has no engine '{}'{}; 'nvdebugctl engine list' lists its {}",
+                            context.gpu().folder(), name, guess(name, known),
+                            count_of(known.size(), "engine")));
         }
     }
     return found;
