@@ -17,7 +17,8 @@ import jsonschema
 import pytest
 import stgm_equations
 import stgm_others
-from stgm import PATIENCE_S, ROOT, SCHEMAS, check, document, nvstgm, responses
+import terminals
+from stgm import PATIENCE_S, ROOT, SCHEMAS, check, check_names_of_curves, document, nvstgm, responses
 
 SETS = pathlib.Path(__file__).parents[1] / "data/stgm"
 ANALYSES = ("stgm", "stgm-tight", "stgm-printed", "mpcp", "fmlp", "server", "federated", "timeslice")
@@ -464,6 +465,17 @@ def test_what_happened_for_perfetto(tmp_path):
     assert not any(depth.values())
 
 
+@pytest.mark.parametrize("line", (("check",), ("simulate", "--analysis", "mpcp")))
+def test_sentences_are_broken_at_words_on_a_terminal(tmp_path, line):
+    placed = tmp_path / "placed.json"
+    placed.write_text(nvstgm("allocate", ROOT / "docs/examples/robot.json").out, encoding="utf-8")
+    words = [*line, placed]
+    shown = terminals.printed([building.built("bin/nvstgm"), *map(str, words)], 40)
+    sentence = shown.rpartition("\n\n")[2].splitlines()
+    assert len(sentence) > 1 and max(map(len, sentence)) <= 40
+    assert " ".join(sentence) == nvstgm(*words).out.splitlines()[-1]
+
+
 # --- generate, figures ---
 
 def test_generated_sets_are_read_again():
@@ -497,7 +509,8 @@ def test_figures(tmp_path):
             assert point["weighted_low"] <= point["weighted"] <= point["weighted_high"]
         for kind in ("full", "full-weighted", "one", "one-weighted"):
             picture = (tmp_path / f"new/figure{figure}-{kind}.svg").read_text(encoding="utf-8")
-            assert picture.startswith("<?xml") and "stgm_suspend" in picture and "seed 3" in picture
+            assert picture.startswith("<?xml") and "STGM, suspending" in picture and "seed 3" in picture
+            check_names_of_curves(picture)
 
 
 def test_a_folder_that_is_none(tmp_path):

@@ -320,6 +320,25 @@ def test_what_happened_for_perfetto(tmp_path):
         assert name in path.read_bytes()
 
 
+def test_each_column_has_a_name_of_its_own():
+    heads = without_gpu(THREE, "--for", 1).out.splitlines()[0].split()
+    assert len(set(heads)) == len(heads) > 10
+
+
+def test_tasks_above_their_bounds_are_named():
+    """The work takes three times as long as in the file."""
+    result = without_gpu(THREE, "--for", 1, "--stretch", 300)
+    rows = {words[0]: words for words in map(str.split, result.out.splitlines()) if len(words) > 10}
+    above = [name for name, words in rows.items()
+             if name != "task" and words[2].isdigit() and words[3].isdigit() and int(words[2]) > int(words[3])]
+    assert above and f"{len(above)} of 3 tasks above their bounds ({', '.join(above)})," in result.out
+
+
+def test_without_a_gpu_the_way_out_is_named():
+    result = run(THREE, "--nvtaskset", "false")
+    assert result.status and "run --without-gpu" in result.err
+
+
 def test_text_and_csv():
     text = without_gpu(THREE, "--for", 1).out
     assert re.search(r"^camera +4 ", text, re.M) and re.search(r"\d+ deadlines missed; \d of 3 tasks above", text)
