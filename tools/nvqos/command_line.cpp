@@ -96,8 +96,9 @@ const nvdebug::cli::Program &program() {
             .help = "",
             .words = {"WHO=GOAL[,GOAL]..."},
             .options = options(),
-            .examples = {{"sudo nvqos command:serve=latency",
-                          "requests of a service are served before all others'"},
+            .examples = {{"sudo nvqos command:serve=latency,cap:60%",
+                          "requests of a service are served before all others', up to 60 % of a "
+                          "second"},
                          {"sudo nvqos container:3f2a=share:30% job:17=cap:20%",
                           "a part for one tenant, and an end for another"},
                          {"sudo nvqos --socket", "goals that Slurm's plugin and the like ask for"},

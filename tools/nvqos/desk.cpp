@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gpus.hpp"
+#include "refusal.hpp"
 
 namespace nvqos {
 namespace {
@@ -119,9 +120,30 @@ std::string Desk::hold(const Request &request, Ns now) {
     }
     const auto applied = apply();
     if (applied)
-        return "ok";
+        return answer_on(*registry_.find(request.name));
     remove(request.name);
     return "refused " + applied.error().sentence;
+}
+
+/// Returns `ok`, with what the goals of all depend on now and did not without the tenant.
+std::string Desk::answer_on(const Held &held) const {
+    std::vector<std::string> news;
+    for (const auto &gpu : gpus_) {
+        if (!held.is_on(gpu->index()))
+            continue;
+        const Asked all = goals_on(gpu->index(), fixed_);
+        Asked before = all;
+        std::erase_if(before.tenants,
+                      [&](const Tenant &tenant) { return tenant.family == held.family; });
+        const auto old = conditions_of(before);
+        for (std::string &sentence : conditions_of(all))
+            if (std::ranges::find(old, sentence) == old.end() &&
+                std::ranges::find(news, sentence) == news.end())
+                news.push_back(std::move(sentence));
+    }
+    for (const std::string &sentence : news)
+        warn_(sentence);
+    return news.empty() ? "ok" : fmt::format("ok {}", fmt::join(news, "; "));
 }
 
 Desk::Uses Desk::uses() const {

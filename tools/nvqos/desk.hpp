@@ -29,7 +29,7 @@ class Desk {
 
   private:
     std::string hold(const Request &request, qos::Ns now);
-    std::string release(const Request &request);
+    std::string answer_on(const Held &held) const;
     std::string list(qos::Ns now) const;
     /// By GPU.
     using Uses = std::vector<std::pair<std::uint32_t, std::vector<FamilyUse>>>;

@@ -32,6 +32,14 @@ std::optional<qos::Part> got(const TenantReport &tenant) {
                : std::nullopt;
 }
 
+Json conditions_json(const TenantReport &tenant) {
+    Json all = Json::array();
+    for (const Condition &one : tenant.depends)
+        all.push_back({{"tenant", one.tenant},
+                       {"why", one.why == qos::Dependence::Why::time ? "time" : "turns"}});
+    return all;
+}
+
 Json tenant_json(const TenantReport &tenant) {
     const auto part = got(tenant);
     const bool promised = qos::is_promised(tenant.goal.aim);
@@ -56,6 +64,7 @@ Json tenant_json(const TenantReport &tenant) {
         {"in_flight_limit", tenant.limited.launches ? Json(tenant.limited.launches) : Json()},
         {"paced_tasks", tenant.paced},
         {"kept", kept(tenant) ? Json(*kept(tenant)) : Json()},
+        {"depends_on", conditions_json(tenant)},
         {"violations", tenant.violations},
         {"waits", tenant.waits},
         {"wait_p99_us",
@@ -98,6 +107,17 @@ std::string lever_of(const TenantReport &tenant) {
     return text.empty() ? "none" : text;
 }
 
+/// Returns what stands in the column KEPT: `yes`, `NO`, `nobody`, `if serve leaves it`.
+std::string word_on_kept(const TenantReport &tenant) {
+    if (const auto is_kept = kept(tenant))
+        return *is_kept ? "yes" : "NO";
+    if (tenant.tasks == 0)
+        return "nobody";
+    return tenant.depends.size() == 1
+               ? fmt::format("if {} leaves it", printable(tenant.depends.front().tenant))
+               : fmt::format("if {} tenants leave it", tenant.depends.size());
+}
+
 std::vector<std::string> row_of(std::uint32_t gpu, const TenantReport &tenant) {
     const auto part = got(tenant);
     // Of a speed that is kept by launches, the speed.
@@ -110,9 +130,7 @@ std::vector<std::string> row_of(std::uint32_t gpu, const TenantReport &tenant) {
             has_credit ? short_time(tenant.credit) : "-",
             lever_of(tenant),
             std::to_string(tenant.tasks),
-            !kept(tenant)   ? "nobody"
-            : *kept(tenant) ? "yes"
-                            : "NO",
+            word_on_kept(tenant),
             std::to_string(tenant.violations)};
 }
 
@@ -139,7 +157,7 @@ std::string json_line(const Report &report, const qos::Settings &settings, const
     for (const TenantReport &tenant : report.tenants)
         tenants.push_back(tenant_json(tenant));
     const Json whole{{"schema", "nvqos/epoch"},
-                     {"schema_version", "2.0"},
+                     {"schema_version", "2.1"},
                      {"data",
                       {{"time", time},
                        {"gpu", report.gpu},

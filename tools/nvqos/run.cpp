@@ -25,6 +25,7 @@
 #include "lib/cli/main.hpp"
 #include "lib/cli/message.hpp"
 #include "metrics.hpp"
+#include "refusal.hpp"
 #include "report.hpp"
 #include "socket.hpp"
 
@@ -260,6 +261,8 @@ class Session {
         for (const Tenant &tenant : tenants)
             if (!tenant.note.empty())
                 warn(tenant.note);
+        for (const std::string &sentence : conditions_of(invocation_.asked))
+            warn(sentence);
         return {};
     }
 
@@ -311,6 +314,8 @@ class Session {
                 return;
             }
         }
+        for (const std::string &sentence : conditions_of(*asked))
+            warn(sentence);
         invocation_.asked = std::move(*asked);
         metrics_.clear();
     }

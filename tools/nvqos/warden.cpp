@@ -402,20 +402,36 @@ std::uint64_t Warden::violations() const {
     return sum;
 }
 
+/// Nothing measures whether a tenant is served first, but the times of its requests.
+bool Warden::is_measured(std::size_t tenant, const qos::Record &record) const {
+    const bool has_second = record.second.time >= qos::second;
+    if (goal_of(tenant).aim != qos::Aim::latency)
+        return has_second;
+    const auto requests =
+        launches_ && goal_of(tenant).p99 ? launches_->requests(tenant) : std::nullopt;
+    return has_second && requests && requests->recent > 0;
+}
+
 Report Warden::report(qos::EpochRecord epoch) const {
     Report made{number_, std::move(epoch), {}, lost_};
+    const auto name_at = [&](std::size_t n) {
+        return n < asked_.tenants.size() ? asked_.tenants[n].name : "others";
+    };
     for (std::size_t n = 0; n < governor_->entrants().size(); n++) {
         const qos::Entrant &entrant = governor_->entrants()[n];
         made.tenants.push_back(
-            {n < asked_.tenants.size() ? asked_.tenants[n].name : "others", entrant.goal,
+            {name_at(n), entrant.goal,
              made.epoch.tenants[n], governor_->credit(n), governor_->lever(n),
              static_cast<std::size_t>(std::ranges::count_if(
                  tasks_, [&](const auto &one) { return one.second.tenant == n; })),
              entrant.tsgs, violations_[n], governor_->waits(n).count(), governor_->waits(n).p99(),
              governor_->waits(n).longest(), held_of(n), limited_of(n), paced_of(n),
              launches_ ? launches_->pace(n) : std::nullopt, tpcs_of(n),
-             launches_ ? launches_->requests(n) : std::nullopt});
+             launches_ ? launches_->requests(n) : std::nullopt, {},
+             is_measured(n, made.epoch.tenants[n])});
     }
+    for (const qos::Dependence &one : qos::dependences(governor_->entrants(), asked_.settings))
+        made.tenants[one.tenant].depends.push_back({name_at(one.on), one.why});
     return made;
 }
 

@@ -15,6 +15,7 @@
 #include "goals.hpp"
 #include "gpu_clock.hpp"
 #include "launches.hpp"
+#include "lib/qos/dependence.hpp"
 #include "lib/qos/governor.hpp"
 #include "marks.hpp"
 #include "nvdebug/nvdebug.hpp"
@@ -25,6 +26,12 @@ namespace nvqos {
 struct Limited {
     std::size_t tasks = 0;
     std::uint32_t launches = 0; ///< the smallest limit; 0: no task has one
+};
+
+/// Another tenant that can break a goal.
+struct Condition {
+    std::string tenant; ///< its name
+    qos::Dependence::Why why;
 };
 
 /// A tenant in a line of a report. The last line has all tasks without a tenant.
@@ -46,12 +53,17 @@ struct TenantReport {
     std::optional<Pace> pace = {};         ///< if its speed is kept by launches
     int tpcs = 0;                          ///< those that its paced tasks have; 0: all
     std::optional<Requests> requests = {}; ///< of a service, if nvtaskset started it
+    std::vector<Condition> depends = {};
+    bool is_measured = false; ///< record.kept is what was seen over a second, and no promise
 };
 
 /// Was its goal kept over the last second? Empty: it has no process, so that there was nothing to
-/// keep.
+/// keep, or another tenant can break the goal and nothing was measured so far.
 inline std::optional<bool> kept(const TenantReport &tenant) {
-    return tenant.tasks || !tenant.record.kept ? std::optional(tenant.record.kept) : std::nullopt;
+    if (!tenant.record.kept)
+        return false;
+    return tenant.tasks && (tenant.depends.empty() || tenant.is_measured) ? std::optional(true)
+                                                                          : std::nullopt;
 }
 
 struct Report {
@@ -206,6 +218,7 @@ class Warden {
     int tpcs_of(std::size_t tenant) const;
     nvdebug::TaskState wanted(const Task &task) const;
     void warn_once(const std::string &sentence);
+    bool is_measured(std::size_t tenant, const qos::Record &record) const;
     Report report(qos::EpochRecord epoch) const;
 
     const nvdebug::Gpu gpu_;
