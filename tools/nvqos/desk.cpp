@@ -15,8 +15,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using qos::Ns;
 
-double percent(const Use &use) {
-    return use.time > 0 ? 100 * static_cast<double>(use.used) / static_cast<double>(use.time) : 0;
+double percentage(qos::Part part) {
+    return static_cast<double>(part) / static_cast<double>(qos::point);
 }
 
 std::optional<double> p99_ms(const Use &use) {
@@ -26,8 +26,11 @@ std::optional<double> p99_ms(const Use &use) {
 }
 
 std::string text_of_use(const Use &use, std::uint32_t gpu) {
-    std::string text = fmt::format("{:.1f} % of GPU {} ({:.1f} s in {:.1f} s)", percent(use), gpu,
-                                   qos::seconds(use.used), qos::seconds(use.time));
+    const std::string used = text_of_time(use.used), time = text_of_time(use.time);
+    std::string text =
+        use.part ? fmt::format("{:.1f} % of GPU {} ({} in {})", percentage(*use.part), gpu, used, time)
+                 : fmt::format("{} of GPU {} in {}, too little time for a percentage", used, gpu,
+                               time);
     if (const auto p99 = p99_ms(use))
         text += fmt::format(", waits between turns p99 {:.1f} ms", *p99);
     return text;
@@ -38,7 +41,7 @@ Json json_of(const Use &use, std::uint32_t gpu) {
     return {{"gpu", gpu},
             {"used_s", qos::seconds(use.used)},
             {"time_s", qos::seconds(use.time)},
-            {"percent", percent(use)},
+            {"percent", use.part ? Json(percentage(*use.part)) : Json()},
             {"waits", use.waits.count()},
             {"wait_p99_ms", p99 ? Json(*p99) : Json()}};
 }

@@ -53,7 +53,7 @@ std::string some_of(Names names) {
     return nvdebug::base::listed(names, " and ");
 }
 
-void add_once(Names &names, std::string name) {
+void add_name(Names &names, std::string name) {
     if (std::ranges::find(names, name) == names.end())
         names.push_back(std::move(name));
 }
@@ -80,7 +80,7 @@ std::string sentence_on_time(const Asked &asked, const std::vector<qos::Dependen
     qos::Part taken = 0;
     for (const qos::Dependence &one : all) {
         const qos::Goal &goal = goal_at(asked, one.tenant);
-        add_once(promised, fmt::format("{} ({} {})", name_of(asked, one.tenant),
+        add_name(promised, fmt::format("{} ({} {})", name_of(asked, one.tenant),
                                        goal.aim == qos::Aim::share ? "share" : "speed",
                                        percent_of(goal.part)));
         const qos::Goal *const service = &goal_at(asked, one.on);

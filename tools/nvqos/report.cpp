@@ -22,16 +22,6 @@ double percent(qos::Part part) {
     return static_cast<double>(part) / static_cast<double>(qos::point);
 }
 
-/// Of the last second, in millionths; none: nothing has been seen yet.
-std::optional<qos::Part> got(const TenantReport &tenant) {
-    const qos::Balance &balance = tenant.record.second;
-    // Clients of an MPS server have no turns of their own.
-    const bool has_turns = !tenant.tasks || tenant.held;
-    return balance.time && has_turns
-               ? std::optional(qos::scaled(balance.used, qos::whole, balance.time))
-               : std::nullopt;
-}
-
 Json conditions_json(const TenantReport &tenant) {
     Json all = Json::array();
     for (const Condition &one : tenant.depends)
@@ -41,7 +31,6 @@ Json conditions_json(const TenantReport &tenant) {
 }
 
 Json tenant_json(const TenantReport &tenant) {
-    const auto part = got(tenant);
     const bool promised = qos::is_promised(tenant.goal.aim);
     const auto request_p99 = tenant.requests ? tenant.requests->took.p99() : std::nullopt;
     return {
@@ -55,7 +44,7 @@ Json tenant_json(const TenantReport &tenant) {
         {"used_ns", tenant.record.seen.used},
         {"backlogged_ns", tenant.record.seen.backlogged},
         {"turns", tenant.record.seen.turns},
-        {"got_percent", part ? Json(percent(*part)) : Json()},
+        {"got_percent", tenant.got ? Json(percent(*tenant.got)) : Json()},
         {"credit_ns", promised || tenant.goal.cap ? Json(tenant.credit) : Json()},
         {"timeslice_us", static_cast<double>(tenant.lever.timeslice) / 1000},
         {"paused", tenant.lever.paused},
@@ -119,9 +108,8 @@ std::string word_on_kept(const TenantReport &tenant) {
 }
 
 std::vector<std::string> row_of(std::uint32_t gpu, const TenantReport &tenant) {
-    const auto part = got(tenant);
     // Of a speed that is kept by launches, the speed.
-    const auto shown = tenant.pace ? tenant.pace->speed : part;
+    const auto shown = tenant.pace ? tenant.pace->speed : tenant.got;
     const bool has_credit = (qos::is_promised(tenant.goal.aim) && !tenant.pace) || tenant.goal.cap;
     return {std::to_string(gpu),
             printable(tenant.name),

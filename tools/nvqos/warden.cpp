@@ -162,7 +162,8 @@ void Warden::take(std::vector<nvdebug::Turn> &turns, bool ends) {
         if (task.paused_since && seen->second == begin)
             end = std::clamp(*task.paused_since, begin, end);
         seen->second = ns_of(turn.end_ns);
-        used_[task.tenant] += end - begin;
+        // What it had before its goal began does not count.
+        used_[task.tenant] += std::max<Ns>(0, end - std::max(begin, since_[task.tenant]));
         governor_->add({task.tenant, std::uint64_t{pid} << 32 | context, begin, end, ends});
     }
     turns.clear();
@@ -387,9 +388,12 @@ void Warden::put_levers() {
 std::vector<FamilyUse> Warden::uses() const {
     std::vector<FamilyUse> all;
     for (std::size_t n = 0; n < asked_.tenants.size(); n++)
-        if (asked_.tenants[n].family)
-            all.push_back(
-                {asked_.tenants[n].family, {now_ - since_[n], used_[n], governor_->waits(n)}});
+        if (asked_.tenants[n].family) {
+            const Ns time = now_ - since_[n];
+            all.push_back({asked_.tenants[n].family,
+                           {time, used_[n], qos::part_of(used_[n], time, asked_.settings),
+                            governor_->waits(n)}});
+        }
     return all;
 }
 
@@ -400,6 +404,16 @@ std::uint64_t Warden::violations() const {
     for (const std::uint64_t count : violations_)
         sum += count;
     return sum;
+}
+
+/// Clients of an MPS server have no turns of their own.
+std::optional<qos::Part> Warden::got_of(std::size_t tenant, const qos::Record &record) const {
+    const bool has_tasks = std::ranges::any_of(
+        tasks_, [&](const auto &one) { return one.second.tenant == tenant; });
+    const bool is_long = now_ - since_[tenant] >= qos::least_for_part(asked_.settings);
+    return is_long && record.second.time > 0 && (!has_tasks || held_of(tenant) > 0)
+               ? std::optional(qos::scaled(record.second.used, qos::whole, record.second.time))
+               : std::nullopt;
 }
 
 /// Nothing measures whether a tenant is served first, but the times of its requests.
@@ -428,7 +442,7 @@ Report Warden::report(qos::EpochRecord epoch) const {
              governor_->waits(n).longest(), held_of(n), limited_of(n), paced_of(n),
              launches_ ? launches_->pace(n) : std::nullopt, tpcs_of(n),
              launches_ ? launches_->requests(n) : std::nullopt, {},
-             is_measured(n, made.epoch.tenants[n])});
+             got_of(n, made.epoch.tenants[n]), is_measured(n, made.epoch.tenants[n])});
     }
     for (const qos::Dependence &one : qos::dependences(governor_->entrants(), asked_.settings))
         made.tenants[one.tenant].depends.push_back({name_at(one.on), one.why});

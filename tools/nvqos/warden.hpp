@@ -54,6 +54,7 @@ struct TenantReport {
     int tpcs = 0;                          ///< those that its paced tasks have; 0: all
     std::optional<Requests> requests = {}; ///< of a service, if nvtaskset started it
     std::vector<Condition> depends = {};
+    std::optional<qos::Part> got = {}; ///< of the last second; empty: not known, or too little time
     bool is_measured = false; ///< record.kept is what was seen over a second, and no promise
 };
 
@@ -76,6 +77,7 @@ struct Report {
 /// What a tenant had of a GPU since its goal is kept.
 struct Use {
     qos::Ns time = 0, used = 0;
+    std::optional<qos::Part> part = {}; ///< qos::part_of() of these
     qos::Waits waits = {}; ///< for its turns, while it had work
 };
 
@@ -218,6 +220,7 @@ class Warden {
     int tpcs_of(std::size_t tenant) const;
     nvdebug::TaskState wanted(const Task &task) const;
     void warn_once(const std::string &sentence);
+    std::optional<qos::Part> got_of(std::size_t tenant, const qos::Record &record) const;
     bool is_measured(std::size_t tenant, const qos::Record &record) const;
     Report report(qos::EpochRecord epoch) const;
 
