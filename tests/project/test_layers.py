@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULE = ("include", "compat", "decode", "core", "chips", "mmu.c", "access", "state",
           "views runlist.c device_info.c copy_topology.c", "probe", "host", "control", "gpus", "proc",
           "nvdebug_entry.c")
-PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing", "lib/driver", "lib/nvdebug",
+PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing lib/live", "lib/driver", "lib/nvdebug",
             "lib/partition lib/stgm lib/qos",
             "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
 # Declared at the bottom, and implemented by whoever has the machine.
@@ -41,7 +41,7 @@ TESTS = {
     "tests/lib": "shared lib/nvdebug lib/base include/nvdebug",
     "tests/nvdebugctl": "shared tools/nvdebugctl lib/nvdebug lib/drawing lib/base",
     "tests/taskset": "shared tools/nvtaskset lib/nvdebug lib/partition lib/driver",
-    "tests/qos": "shared tests/driver tools/nvqos lib/nvdebug lib/qos lib/base lib/cli model lab/quotas lab/nvdlab",
+    "tests/qos": "shared tests/driver tools/nvqos lib/nvdebug lib/qos lib/base lib/cli lib/live model lab/quotas lab/nvdlab",
     "tests/stgm": "shared lib/stgm",
     "tests/stgm/model": "tests/data tests/stgm lib/stgm model lab/model docs",
     "tests/exporter": "shared tests/driver tools/exporter lib/nvdebug model",

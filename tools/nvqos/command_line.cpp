@@ -75,7 +75,7 @@ std::vector<Option> options() {
          .value = "GOAL",
          .candidates = goal_candidates},
         {"--for", "end after that time, as 90s; a number alone is seconds", "TIME"},
-        {"--interval", "how often the table is printed; a number alone is seconds (default: 1s)",
+        {"--interval", "how often the table is shown; a number alone is seconds (default: 1s)",
          "TIME", "-i"},
         {"--dry-run", "print what would be kept or refused, and change nothing"},
         {"--metrics", "a file for Prometheus, replaced each second, gone at the end", "FILE"},

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "residency.hpp"
-#include "view_lines.hpp"
+#include "lib/live/view_lines.hpp"
 
 namespace nvdebugctl {
+
+using namespace nvdebug::live;
 
 struct WatchedGpu {
     std::string name; ///< `gpu0  GA100  0000:01:00.0`
