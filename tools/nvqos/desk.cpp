@@ -8,11 +8,11 @@
 
 #include "gpus.hpp"
 #include "refusal.hpp"
+#include "report.hpp"
 
 namespace nvqos {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using qos::Ns;
 
 double percentage(qos::Part part) {
@@ -186,6 +186,24 @@ std::string Desk::list(Ns now) const {
     return "ok " + all.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string Desk::status() const {
+    Json epochs = Json::array(), left_out = Json::array(), own = Json::array();
+    for (const auto &[gpu, report] : last_)
+        epochs.push_back(epoch_json(report, fixed_.settings, utc_now(), 0));
+    for (const auto &gpu : gpus_)
+        if (const auto why = gpu->why_out())
+            left_out.push_back({{"gpu", gpu->index()}, {"why", why->sentence}});
+    for (const Tenant &tenant : fixed_.tenants)
+        own.push_back({{"name", tenant.name}, {"goal", text_of(tenant.goal)}});
+    if (fixed_.others != qos::Goal())
+        own.push_back({{"name", "others"}, {"goal", text_of(fixed_.others)}});
+    const Json all = {{"epochs", std::move(epochs)},
+                      {"left_out", std::move(left_out)},
+                      {"notes", notes_on(last_)},
+                      {"own", std::move(own)}};
+    return "ok " + all.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string Desk::answer(const std::string &line, Ns now) {
     const auto request = parse_request(line);
     if (!request)
@@ -195,6 +213,8 @@ std::string Desk::answer(const std::string &line, Ns now) {
         return hold(*request, now);
     if (request->verb == Request::Verb::list)
         return list(now);
+    if (request->verb == Request::Verb::status)
+        return status();
     const Held *const held = registry_.find(request->name);
     if (!held)
         return "error there is no tenant " + request->name +

@@ -184,10 +184,12 @@ Outcome<qos::Goal> parse_goal(std::string_view text) {
 Outcome<void> add_word(std::string_view word, Asked &asked) {
     // A cgroup's path may have the sign, a goal has none.
     const std::size_t sign = word.rfind('=');
-    if (sign == word.npos || sign == 0)
-        return fail(bad_usage,
-                    quoted(word) +
-                        " is no WHO=GOAL: write 4711=share:30%, or command:serve=latency");
+    if (sign == word.npos || sign == 0) {
+        const std::vector<std::string> commands = {"status", "list", "help"};
+        return fail(bad_usage, quoted(word) + nvdebug::base::guess(word, commands) +
+                                   " is no WHO=GOAL: write 4711=share:30%, or "
+                                   "command:serve=latency,cap:60%");
+    }
     const auto goal = parse_goal(word.substr(sign + 1));
     if (!goal)
         return tl::unexpected(goal.error());

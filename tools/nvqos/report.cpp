@@ -176,6 +176,15 @@ std::string json_line(const Report &report, const qos::Settings &settings, const
     return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports) {
+    std::vector<std::string> notes;
+    for (const auto &[gpu, report] : reports)
+        if (report.epoch.overcommitted)
+            notes.push_back(
+                fmt::format("gpu{}: promised parts do not fit any more, and each is cut", gpu));
+    return notes;
+}
+
 Table table_for(const std::vector<Json> &epochs, std::optional<std::size_t> width) {
     std::vector<Row> rows;
     for (const Json &epoch : epochs)

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ Json epoch_json(const Report &report, const qos::Settings &settings, const std::
 /// One line. @param time UTC, ISO 8601 @param left_out lines so far that were not printed
 std::string json_line(const Report &report, const qos::Settings &settings, const std::string &time,
                       std::uint64_t left_out);
+
+/// Returns a sentence for each GPU on which promises do not fit any more.
+std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports);
 
 /// Returns a table of tenants in lines of @p width columns, as fitted() does.
 /// @param epochs of each GPU, as epoch_json() returns them

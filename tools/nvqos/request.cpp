@@ -16,7 +16,7 @@ using Verb = Request::Verb;
 
 constexpr std::size_t longest_name = 128;
 constexpr const char *forms = "requests are 'hold NAME GOAL [gpu=G]... [pid=P]... [cgroup=PATH]... "
-                              "[holder=P]', 'release NAME', 'report NAME' and 'list'";
+                              "[holder=P]', 'release NAME', 'report NAME', 'list' and 'status'";
 
 std::string quoted(std::string_view text) {
     constexpr std::size_t most = 80;
@@ -93,15 +93,17 @@ Outcome<Request> parse_request(std::string_view line) {
     const std::pair<std::string_view, Verb> verbs[] = {{"hold", Verb::hold},
                                                        {"release", Verb::release},
                                                        {"report", Verb::report},
-                                                       {"list", Verb::list}};
+                                                       {"list", Verb::list},
+                                                       {"status", Verb::status}};
     const auto verb = std::ranges::find(verbs, words[0], &std::pair<std::string_view, Verb>::first);
     if (verb == std::end(verbs))
         return fail(bad_usage, quoted(words[0]) + " is no request: " + forms);
     Request request{.verb = verb->second};
-    const std::size_t least = request.verb == Verb::list ? 1 : request.verb == Verb::hold ? 3 : 2;
+    const bool is_alone = request.verb == Verb::list || request.verb == Verb::status;
+    const std::size_t least = is_alone ? 1 : request.verb == Verb::hold ? 3 : 2;
     if (words.size() < least || (request.verb != Verb::hold && words.size() > least))
         return fail(bad_usage, fmt::format("'{}' has other words: {}", words[0], forms));
-    if (request.verb == Verb::list)
+    if (is_alone)
         return request;
     if (!is_name(words[1]))
         return fail(bad_usage,

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "ask.hpp"
 #include "command_line.hpp"
 #include "desk.hpp"
 #include "display.hpp"
@@ -367,12 +368,9 @@ class Session {
         Shown shown{fmt::format("{}  {}, epochs of {:g} ms", utc_now(), text_of(settings.scheme),
                                 qos::milliseconds(settings.epoch)),
                     {}};
-        for (const auto &[gpu, report] : last_) {
+        for (const auto &[gpu, report] : last_)
             shown.epochs.push_back(epoch_json(report, settings, "", 0));
-            if (report.epoch.overcommitted)
-                shown.notes.push_back(fmt::format(
-                    "gpu{}: promised parts do not fit any more, and each is cut", gpu));
-        }
+        shown.notes = notes_on(last_);
         for (const auto &gpu : gpus_)
             if (const auto why = gpu->why_out())
                 shown.notes.push_back(
@@ -463,7 +461,7 @@ class Session {
     const std::shared_ptr<Marks> marks_ = std::make_shared<Marks>(warn_);
     std::map<std::uint32_t, Report> last_; ///< by GPU, of those on which goals are kept
     Desk::Gpus gpus_;
-    Desk desk_{gpus_, invocation_.asked, warn_};
+    Desk desk_{gpus_, invocation_.asked, last_, warn_};
 };
 
 Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open) {
@@ -505,7 +503,10 @@ void warn(const std::string &sentence) {
 Exit run(const std::vector<std::string> &words, const Open &open) {
     return static_cast<Exit>(
         nvdebug::cli::run(program(), words, [&](const nvdebug::cli::Parsed &parsed) -> int {
-            const auto status = perform(parsed.arguments, open);
+            const std::string verb = parsed.verb ? parsed.verb->name : "";
+            const auto status = verb == "status" ? print_status(parsed.arguments)
+                                : verb == "list" ? print_list(parsed.arguments)
+                                                 : perform(parsed.arguments, open);
             return status ? *status
                           : nvdebug::cli::refuse(program(), parsed.json, status.error().exit,
                                                  status.error().sentence);
