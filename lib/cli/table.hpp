@@ -68,9 +68,9 @@ struct Verb {
 };
 
 struct Program {
-    std::string name;          ///< `nvqos`
-    std::string version;       ///< `0.9`
-    std::string help;          ///< what it does: a sentence
+    std::string name;    ///< `nvqos`
+    std::string version; ///< `0.9`
+    std::string help;    ///< what it does: a sentence
     /// The first one may have no name: it is what the program does if no other one is typed. A
     /// program without verbs has it alone.
     std::vector<Verb> verbs;

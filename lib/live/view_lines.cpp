@@ -57,8 +57,8 @@ void add_wrapped(std::vector<ViewLine> &lines, std::string head, std::string_vie
                  std::size_t columns, Piece::Ink ink) {
     const std::size_t left = width_of(head);
     const std::size_t room = std::max<std::size_t>(columns - std::min(left, columns), 12);
-    for (const std::string &part : base::break_lines(
-             text, [&](std::string_view line) { return width_of(line) <= room; })) {
+    for (const std::string &part :
+         base::break_lines(text, [&](std::string_view line) { return width_of(line) <= room; })) {
         lines.push_back({{head + part, ink}});
         head.assign(left, ' ');
     }

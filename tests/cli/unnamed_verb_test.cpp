@@ -13,7 +13,7 @@ namespace {
 
 using namespace nvdebug::cli;
 
-const Program &keeper() {
+const Program &goal_keeper() {
     static const Program program{
         .name = "keeper",
         .version = "1",
@@ -21,11 +21,13 @@ const Program &keeper() {
         .verbs = {{.name = "",
                    .help = "",
                    .words = {"GOAL"},
-                   .options = {{"--file", "goals of a file", "FILE"}, {"--json", "as JSON", "", "-j"}},
+                   .options = {{"--file", "goals of a file", "FILE"},
+                               {"--json", "as JSON", "", "-j"}},
                    .more = Verb::More::any,
-                   .candidates = [](const std::string &) {
-                       return std::vector<std::string>{"share:", "stated:"};
-                   }},
+                   .candidates =
+                       [](const std::string &) {
+                           return std::vector<std::string>{"share:", "stated:"};
+                       }},
                   {.name = "status",
                    .help = "what there is",
                    .options = {{"--json", "as JSON", "", "-j"}, {"--at", "there", "PATH"}}},
@@ -35,14 +37,14 @@ const Program &keeper() {
 }
 
 std::string verb_of(const std::vector<std::string> &words) {
-    const Parsed parsed = parse(keeper(), words);
+    const Parsed parsed = parse(goal_keeper(), words);
     EXPECT_FALSE(parsed.wrong) << *parsed.wrong;
     return parsed.verb ? parsed.verb->name : "none";
 }
 
 std::vector<std::string> offered(const std::vector<std::string> &words) {
     std::vector<std::string> found;
-    for (const std::string &line : completions(keeper(), words))
+    for (const std::string &line : completions(goal_keeper(), words))
         found.push_back(line.substr(0, line.find('\t')));
     return found;
 }
@@ -55,27 +57,27 @@ TEST(UnnamedVerb, IsMeantWhereNoOtherOneIsTyped) {
     EXPECT_EQ(verb_of({""}), "");
     EXPECT_EQ(verb_of({"status", "-j"}), "status");
     EXPECT_EQ(verb_of({"-j", "status", "--at=x"}), "status");
-    EXPECT_EQ(parse(keeper(), {"share:30%", "list"}).arguments.words.size(), 2U);
+    EXPECT_EQ(parse(goal_keeper(), {"share:30%", "list"}).arguments.words.size(), 2U);
 }
 
 TEST(UnnamedVerb, HasOptionsOfItsOwn) {
-    EXPECT_TRUE(parse(keeper(), {"status", "--file", "x"}).wrong);
-    EXPECT_TRUE(parse(keeper(), {"share:30%", "--at", "x"}).wrong);
-    EXPECT_TRUE(parse(keeper(), {"list", "x"}).wrong);
+    EXPECT_TRUE(parse(goal_keeper(), {"status", "--file", "x"}).wrong);
+    EXPECT_TRUE(parse(goal_keeper(), {"share:30%", "--at", "x"}).wrong);
+    EXPECT_TRUE(parse(goal_keeper(), {"list", "x"}).wrong);
 }
 
 TEST(UnnamedVerb, HasHelpWithTheOthers) {
-    const std::string all = help_text(keeper(), nullptr, 80);
-    EXPECT_EQ(all, help_text(keeper(), parse(keeper(), {"--help"}).verb, 80));
+    const std::string all = help_text(goal_keeper(), nullptr, 80);
+    EXPECT_EQ(all, help_text(goal_keeper(), parse(goal_keeper(), {"--help"}).verb, 80));
     for (const char *const part : {"Usage: keeper [OPTION]... [GOAL]...\n", "--file", "Commands:\n",
-                                   "  status    what there is\n", "Exit status"})
+                                   "  status  what there is\n", "Exit status"})
         EXPECT_NE(all.find(part), all.npos) << part << all;
-    const Parsed parsed = parse(keeper(), {"help", "status"});
+    const Parsed parsed = parse(goal_keeper(), {"help", "status"});
     ASSERT_TRUE(parsed.verb && !parsed.wrong);
-    const std::string status = help_text(keeper(), parsed.verb, 80);
+    const std::string status = help_text(goal_keeper(), parsed.verb, 80);
     EXPECT_NE(status.find("keeper status [OPTION]..."), status.npos) << status;
     EXPECT_EQ(status.find("--file"), status.npos);
-    EXPECT_TRUE(parse(keeper(), {"help", ""}).wrong);
+    EXPECT_TRUE(parse(goal_keeper(), {"help", ""}).wrong);
 }
 
 TEST(UnnamedVerb, IsCompletedWithTheOthers) {
@@ -89,7 +91,7 @@ TEST(UnnamedVerb, IsCompletedWithTheOthers) {
 }
 
 TEST(UnnamedVerb, IsNoCommandOfTheManual) {
-    const auto page = manual(keeper(), "@commands\n");
+    const auto page = manual(goal_keeper(), "@commands\n");
     ASSERT_TRUE(page);
     EXPECT_EQ(page->find(".It Cm \n"), page->npos);
     EXPECT_NE(page->find(".It Cm status\n"), page->npos);

@@ -75,8 +75,7 @@ TEST(Dependences, OfPairs) {
     for (const Pair &pair : pairs)
         for (const bool is_swapped : {false, true})
             for (const std::int64_t tsgs : {0, 1}) {
-                std::vector<Entrant> entrants = {
-                    {pair.first, tsgs}, {pair.second, 1}, {others, 1}};
+                std::vector<Entrant> entrants = {{pair.first, tsgs}, {pair.second, 1}, {others, 1}};
                 if (is_swapped)
                     std::swap(entrants[0], entrants[1]);
                 std::vector<Why> found[3];

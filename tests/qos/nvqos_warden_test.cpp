@@ -272,37 +272,6 @@ TEST_F(Kept, OtherGoalsMayBeSetAndBadOnesAreNot) {
     EXPECT_NEAR(points(0, since, used), 60, 1);
 }
 
-/// What a tenant had of a turn that began before its goal is no part of what it got.
-TEST_F(Kept, PartsAreOfEnoughTime) {
-    sim.tasks[0].arrives = simulated::always();
-    start({"558=cap:90%"});
-    keep_until(1200 * ms);
-    nvqos::Asked held = asked;
-    auto family = std::make_shared<nvqos::Family>();
-    family->add({557, kernel.processes[557].started});
-    held.tenants.push_back({"held", {}, *nvqos::parse_goal("share:30%"), family});
-    run_until(1270 * ms);
-    ASSERT_TRUE(warden->set_goals(held));
-    for (Ns until = 1275 * ms; until < 3 * qos::second; until += 25 * ms) {
-        keep_until(until);
-        const nvqos::Use use = warden->uses().at(0).use;
-        EXPECT_LE(use.used, use.time) << until;
-        EXPECT_EQ(use.part.has_value(), use.time >= qos::second) << until;
-        EXPECT_LE(use.part.value_or(0), qos::whole);
-    }
-    std::optional<Ns> first;
-    for (const nvqos::Report &report : reports) {
-        const nvqos::TenantReport &tenant = report.tenants.at(report.tenants.size() - 2);
-        if (tenant.name == "held" && tenant.got && !first)
-            first = report.epoch.end - reports.front().epoch.begin;
-        EXPECT_LE(tenant.got.value_or(0), qos::whole);
-    }
-    ASSERT_TRUE(first);
-    EXPECT_GE(*first, 2270 * ms);
-    EXPECT_LE(*first, 2500 * ms);
-    EXPECT_EQ(qos::least_for_part({.epoch = qos::second}), 4 * qos::second);
-}
-
 TEST_F(Kept, ADryRunChangesNothing) {
     sim.tasks[0].arrives = simulated::always();
     start({"557=share:30%", "558=cap:10%"}, {.dry_run = true});

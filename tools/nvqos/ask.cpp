@@ -12,7 +12,6 @@
 #include "lib/base/printable.hpp"
 #include "lib/cli/message.hpp"
 #include "report.hpp"
-#include "run.hpp"
 #include "socket.hpp"
 
 namespace nvqos {
@@ -132,8 +131,9 @@ Outcome<Exit> print_status(const nvdebug::cli::Arguments &arguments) {
     for (const Json &one : (*status)["notes"])
         shown.notes.push_back(one.get<std::string>());
     for (const Json &one : (*status)["left_out"])
-        shown.notes.push_back(fmt::format("gpu{}: left out: {}", one["gpu"].get<std::uint32_t>(),
-                                          printable(one["why"].get<std::string>())));
+        shown.notes.push_back(fmt::format(
+            "gpu{}: left out since {}: {}", one["gpu"].get<std::uint32_t>(),
+            printable(one["since"].get<std::string>()), printable(one["why"].get<std::string>())));
     if (shown.epochs.empty())
         shown.notes.insert(shown.notes.begin(), "no epoch has ended so far on any GPU");
     return put_out(text_of(shown, width_of_stdout())).map([&] { return exit; });

@@ -28,9 +28,9 @@ std::optional<double> p99_ms(const Use &use) {
 std::string text_of_use(const Use &use, std::uint32_t gpu) {
     const std::string used = text_of_time(use.used), time = text_of_time(use.time);
     std::string text =
-        use.part ? fmt::format("{:.1f} % of GPU {} ({} in {})", percentage(*use.part), gpu, used, time)
-                 : fmt::format("{} of GPU {} in {}, too little time for a percentage", used, gpu,
-                               time);
+        use.part
+            ? fmt::format("{:.1f} % of GPU {} ({} in {})", percentage(*use.part), gpu, used, time)
+            : fmt::format("{} of GPU {} in {}, too little time for a percentage", used, gpu, time);
     if (const auto p99 = p99_ms(use))
         text += fmt::format(", waits between turns p99 {:.1f} ms", *p99);
     return text;
@@ -192,7 +192,8 @@ std::string Desk::status() const {
         epochs.push_back(epoch_json(report, fixed_.settings, utc_now(), 0));
     for (const auto &gpu : gpus_)
         if (const auto why = gpu->why_out())
-            left_out.push_back({{"gpu", gpu->index()}, {"why", why->sentence}});
+            left_out.push_back(
+                {{"gpu", gpu->index()}, {"since", gpu->out_since()}, {"why", why->sentence}});
     for (const Tenant &tenant : fixed_.tenants)
         own.push_back({{"name", tenant.name}, {"goal", text_of(tenant.goal)}});
     if (fixed_.others != qos::Goal())

@@ -13,7 +13,6 @@
 #include "lib/base/printable.hpp"
 #include "lib/cli/message.hpp"
 #include "report.hpp"
-#include "run.hpp"
 
 namespace nvqos {
 namespace {
@@ -84,8 +83,7 @@ bool LiveView::handle(int key) {
 }
 
 std::vector<live::ViewLine> LiveView::lines(const Shown &shown,
-                                            const std::vector<std::string> &said,
-                                            live::Size size) {
+                                            const std::vector<std::string> &said, live::Size size) {
     std::vector<live::ViewLine> top{{{shown.title, Ink::bold}}}, body;
     if (help_) {
         body = help_lines(size.columns);
@@ -107,8 +105,8 @@ std::vector<live::ViewLine> LiveView::lines(const Shown &shown,
     const std::size_t wanted = top.size() + room;
     std::ranges::move(scroll_.cut(std::move(body), room), std::back_inserter(top));
     top.resize(wanted);
-    top.push_back({{"q end, and everything is as before  h help" + scroll_.where(count, room),
-                    Ink::dim}});
+    top.push_back(
+        {{"q end, and everything is as before  h help" + scroll_.where(count, room), Ink::dim}});
     live::fit(top, size);
     return top;
 }

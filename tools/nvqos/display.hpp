@@ -21,7 +21,7 @@ std::optional<std::size_t> width_of_stdout();
 /// The state of all GPUs.
 struct Shown {
     std::string title;
-    std::vector<Json> epochs; ///< of each GPU, as epoch_json() returns them
+    std::vector<Json> epochs;            ///< of each GPU, as epoch_json() returns them
     std::vector<std::string> notes = {}; ///< sentences below the table
 };
 
@@ -35,9 +35,8 @@ class LiveView {
     /// Returns true for a key that ends the program.
     bool handle(int key);
     /// Returns the lines that fit. @param said messages since the start
-    std::vector<nvdebug::live::ViewLine> lines(const Shown &shown,
-                                               const std::vector<std::string> &said,
-                                               nvdebug::live::Size size);
+    std::vector<nvdebug::live::ViewLine>
+    lines(const Shown &shown, const std::vector<std::string> &said, nvdebug::live::Size size);
 
   private:
     bool help_ = false;

@@ -2,6 +2,8 @@
 #include "goals.hpp"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <fmt/format.h>
 
 #include "lib/base/printable.hpp"
@@ -33,6 +35,15 @@ std::string quoted(std::string_view text) {
 
 std::string percent_of(qos::Part part) {
     return fmt::format("{:g} %", static_cast<double>(part) / static_cast<double>(qos::point));
+}
+
+std::string utc_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text.data();
 }
 
 std::string text_of_time(qos::Ns ns) {
@@ -81,7 +92,11 @@ Outcome<Tenant> parse_tenant(std::string_view text) {
     const std::size_t colon = text.find(':');
     Tenant tenant{.name = std::string(text)};
     if (colon == text.npos) {
-        if (!select("pid", text, tenant))
+        const auto selected = select("pid", text, tenant);
+        const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+        if (!selected && is_number)
+            return tl::unexpected(selected.error());
+        if (!selected)
             return fail(bad_usage, quoted(text) +
                                        " names no task: write command:" + printable(text) +
                                        " if it is a name, the number of a process, container:ID, "
@@ -190,10 +205,10 @@ Outcome<void> add_word(std::string_view word, Asked &asked) {
                                    " is no WHO=GOAL: write 4711=share:30%, or "
                                    "command:serve=latency,cap:60%");
     }
+    const std::string_view who = word.substr(0, sign);
     const auto goal = parse_goal(word.substr(sign + 1));
     if (!goal)
-        return tl::unexpected(goal.error());
-    const std::string_view who = word.substr(0, sign);
+        return fail(bad_usage, printable(who) + ": " + goal.error().sentence);
     if (who == "others") {
         asked.others = *goal;
         return {};

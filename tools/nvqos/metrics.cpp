@@ -118,8 +118,9 @@ std::string Metrics::text() const {
                [](const TenantReport &tenant, const Sums &) {
                    return tenant.goal.cap ? Value(ratio(*tenant.goal.cap)) : std::nullopt;
                });
-    of_tenants("got_ratio", "gauge", "The part of the last second in which it had the GPU. None: the goal is too "
-            "young, or its tasks share an MPS server.",
+    of_tenants("got_ratio", "gauge",
+               "The part of the last second in which it had the GPU. None: the goal is too "
+               "young, or its tasks share an MPS server.",
                [](const TenantReport &tenant, const Sums &) {
                    return tenant.got ? Value(ratio(*tenant.got)) : std::nullopt;
                });

@@ -61,8 +61,8 @@ void add_name(Names &names, std::string name) {
 /// Returns what cap leaves room for the promises: `latency,cap:60% leaves room`.
 std::string advice_on(qos::Part room, const std::vector<const qos::Goal *> &services) {
     // Whole steps of five points are easier to remember, and have some time to spare.
-    const qos::Part step = room >= 5 * qos::point ? 5 * qos::point : qos::point;
-    const qos::Part cap = room / step * step;
+    const qos::Part unit = room >= 5 * qos::point ? 5 * qos::point : qos::point;
+    const qos::Part cap = room / unit * unit;
     if (cap < 2 * qos::point)
         return "no cap leaves room for that: ask for a smaller part";
     const std::string text = fmt::format("{}%", cap / qos::point);
@@ -115,8 +115,7 @@ std::string sentence_on_turns(const Asked &asked, const qos::Dependence &one) {
                            tenant, other, turn);
     return fmt::format("requests of {} wait for turns of {} up to {:.3g} ms, and are to end within "
                        "{:g} ms: ask for a longer time",
-                       tenant, other, turn,
-                       qos::milliseconds(goal_at(asked, one.tenant).p99));
+                       tenant, other, turn, qos::milliseconds(goal_at(asked, one.tenant).p99));
 }
 
 } // namespace

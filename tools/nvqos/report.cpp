@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <fmt/format.h>
 
 #include "lib/base/printable.hpp"
@@ -94,9 +93,8 @@ std::string lever_of(const Json &tenant) {
     if (!tenant["in_flight_limit"].is_null())
         add(fmt::format("{} launches", tenant["in_flight_limit"].get<std::uint32_t>()),
             tenant["limited_tasks"]);
-    add(tenant["tpcs"].is_null()
-            ? "launches held"
-            : fmt::format("launches held, {} TPCs", tenant["tpcs"].get<int>()),
+    add(tenant["tpcs"].is_null() ? "launches held"
+                                 : fmt::format("launches held, {} TPCs", tenant["tpcs"].get<int>()),
         tenant["paced_tasks"]);
     return text.empty() ? "none" : text;
 }
@@ -142,15 +140,6 @@ Row row_of(const Json &gpu, const Json &tenant) {
 
 } // namespace
 
-std::string utc_now() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    gmtime_r(&now, &parts);
-    std::array<char, 32> text{};
-    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text.data();
-}
-
 Json epoch_json(const Report &report, const qos::Settings &settings, const std::string &time,
                 std::uint64_t left_out) {
     Json tenants = Json::array();
@@ -181,7 +170,8 @@ std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports
     for (const auto &[gpu, report] : reports)
         if (report.epoch.overcommitted)
             notes.push_back(
-                fmt::format("gpu{}: promised parts do not fit any more, and each is cut", gpu));
+                fmt::format("gpu{}: since {} each promise is cut by the same factor: {}", gpu,
+                            report.cut_since, report.why_cut));
     return notes;
 }
 

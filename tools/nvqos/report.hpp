@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +24,8 @@ Json epoch_json(const Report &report, const qos::Settings &settings, const std::
 std::string json_line(const Report &report, const qos::Settings &settings, const std::string &time,
                       std::uint64_t left_out);
 
-/// Returns a sentence for each GPU on which promises do not fit any more.
+/// Returns a sentence for each GPU on which promises do not fit any more: since when, what does not
+/// fit, and what helps.
 std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports);
 
 /// Returns a table of tenants in lines of @p width columns, as fitted() does.
@@ -32,8 +33,5 @@ std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports
 Table table_for(const std::vector<Json> &epochs, std::optional<std::size_t> width);
 /// Returns the lines of the whole table.
 std::string table_of(const std::vector<Report> &reports);
-
-/// The time now, as `2026-11-25T14:02:11Z`.
-std::string utc_now();
 
 } // namespace nvqos

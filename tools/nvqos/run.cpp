@@ -23,9 +23,9 @@
 #include "lib/base/ending_signals.hpp"
 #include "lib/base/inherited.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/process.hpp"
 #include "lib/base/task_name.hpp"
 #include "lib/cli/main.hpp"
-#include "lib/cli/message.hpp"
 #include "metrics.hpp"
 #include "refusal.hpp"
 #include "report.hpp"
@@ -256,10 +256,14 @@ class Session {
         for (std::size_t n = 0; n < tenants.size(); n++) {
             if (has[n])
                 continue;
-            if (tenants[n].who.pid && all_told)
-                return fail(bad_usage, fmt::format("process {} has no GPU context; 'nvdebugctl "
-                                                   "task list' lists those that have one",
-                                                   *tenants[n].who.pid));
+            if (tenants[n].who.pid && all_told) {
+                const bool lives = nvdebug::base::state_of(*tenants[n].who.pid).has_value();
+                return fail(bad_usage,
+                            fmt::format("{}process {}{}; 'nvdebugctl task list' lists those that "
+                                        "have a GPU context",
+                                        lives ? "" : "there is no ", *tenants[n].who.pid,
+                                        lives ? " has no GPU context" : ""));
+            }
             warn_(sentence_on_nobody(tenants[n]));
         }
         for (const Tenant &tenant : tenants)
@@ -373,8 +377,8 @@ class Session {
         shown.notes = notes_on(last_);
         for (const auto &gpu : gpus_)
             if (const auto why = gpu->why_out())
-                shown.notes.push_back(
-                    fmt::format("gpu{}: left out: {}", gpu->index(), why->sentence));
+                shown.notes.push_back(fmt::format("gpu{}: left out since {}: {}", gpu->index(),
+                                                  gpu->out_since(), why->sentence));
         if (display_.is_open())
             display_.draw(std::move(shown));
         else
@@ -391,7 +395,7 @@ class Session {
             }
             const auto why = gpu->why_out();
             warn_(fmt::format("gpu{}: {}; the GPU is left out", gpu->index(),
-                             why ? why->sentence : "the driver does not answer"));
+                              why ? why->sentence : "the driver does not answer"));
             status = partial;
         }
         if (plans.empty())
@@ -417,8 +421,8 @@ class Session {
         for (const auto &gpu : gpus_)
             if (!gpu->end(until))
                 warn_(fmt::format("gpu{}: the driver does not answer; the keepers of its tasks "
-                                 "restore them",
-                                 gpu->index()));
+                                  "restore them",
+                                  gpu->index()));
     }
 
     Outcome<Exit> end() {
@@ -426,11 +430,12 @@ class Session {
         socket_.reset();
         display_.close();
         end_all();
-        std::uint64_t violations = 0;
+        std::vector<std::string> missed;
         std::string waits;
         bool was_out = false, was_kept = false;
         for (const auto &gpu : gpus_) {
-            violations += gpu->violations();
+            for (const Missed &one : gpu->missed())
+                missed.push_back(fmt::format("gpu{}: {}", gpu->index(), text_of(one)));
             for (const std::string &sentence : gpu->waits())
                 waits += sentence + "\n";
             was_out = was_out || gpu->was_out();
@@ -439,9 +444,14 @@ class Session {
         gpus_.clear();
         if (!invocation_.json && !invocation_.quiet && is_stdout_ready())
             print_on(waits);
-        if (violations)
-            warn_(fmt::format("goals were not kept at the end of {} epochs", violations));
-        return !was_kept ? failed : violations || was_out ? partial : done;
+        constexpr std::size_t most = 20;
+        for (std::size_t n = 0; n < std::min(missed.size(), most); n++)
+            warn_(missed[n]);
+        if (missed.size() > most)
+            warn_(fmt::format("{} more goals were not kept at the end of some epochs; --json has "
+                              "each epoch",
+                              missed.size() - most));
+        return !was_kept ? failed : !missed.empty() || was_out ? partial : done;
     }
 
     Invocation invocation_;
@@ -484,8 +494,8 @@ Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open
     // Blocked before anything is changed, so that no signal ends the program halfway.
     const sigset_t set = signals(*invocation), of_screen = nvdebug::live::Screen::signals();
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
-    const bool has_view = !invocation->json && !invocation->quiet && !invocation->dry_run &&
-                          Display::is_possible();
+    const bool has_view =
+        !invocation->json && !invocation->quiet && !invocation->dry_run && Display::is_possible();
     if (has_view)
         pthread_sigmask(SIG_BLOCK, &of_screen, nullptr);
     Session session(std::move(*invocation), has_view);
@@ -495,10 +505,6 @@ Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open
 }
 
 } // namespace
-
-void warn(const std::string &sentence) {
-    nvdebug::cli::say("nvqos", sentence);
-}
 
 Exit run(const std::vector<std::string> &words, const Open &open) {
     return static_cast<Exit>(

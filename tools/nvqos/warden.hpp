@@ -18,6 +18,7 @@
 #include "lib/qos/dependence.hpp"
 #include "lib/qos/governor.hpp"
 #include "marks.hpp"
+#include "missed.hpp"
 #include "nvdebug/nvdebug.hpp"
 
 namespace nvqos {
@@ -72,13 +73,15 @@ struct Report {
     qos::EpochRecord epoch;
     std::vector<TenantReport> tenants;
     std::uint64_t lost; ///< switches that the driver did not record, since nvqos began
+    /// With EpochRecord::overcommitted: since when, UTC, and a sentence on what does not fit.
+    std::string cut_since = {}, why_cut = {};
 };
 
 /// What a tenant had of a GPU since its goal is kept.
 struct Use {
     qos::Ns time = 0, used = 0;
     std::optional<qos::Part> part = {}; ///< qos::part_of() of these
-    qos::Waits waits = {}; ///< for its turns, while it had work
+    qos::Waits waits = {};              ///< for its turns, while it had work
 };
 
 /// The same, by Tenant::family.
@@ -139,8 +142,8 @@ class Warden {
 
     /// Returns a sentence for each goal that cannot be kept.
     std::vector<std::string> refusals() const;
-    /// Epochs of tenants in which a goal was not kept.
-    std::uint64_t violations() const;
+    /// The goals that were not kept at the end of some epochs.
+    std::vector<Missed> missed() const;
     /// Returns the report of an empty epoch, for --dry-run.
     Report plan() const;
     /// A sentence for each tenant with enough waits: what they took.
@@ -220,6 +223,8 @@ class Warden {
     int tpcs_of(std::size_t tenant) const;
     nvdebug::TaskState wanted(const Task &task) const;
     void warn_once(const std::string &sentence);
+    void note_missed(const qos::EpochRecord &epoch);
+    std::string why_cut() const;
     std::optional<qos::Part> got_of(std::size_t tenant, const qos::Record &record) const;
     bool is_measured(std::size_t tenant, const qos::Record &record) const;
     Report report(qos::EpochRecord epoch) const;
@@ -249,8 +254,9 @@ class Warden {
     std::optional<qos::Governor> governor_;
     qos::Ns due_ = std::numeric_limits<qos::Ns>::max(); ///< when step() was to be called at last
     qos::Ns pause_takes_ = 0;                           ///< by the last ones
-    std::vector<std::uint64_t> violations_;             ///< by tenant
-    std::uint64_t past_violations_ = 0;                 ///< of those that are there no more
+    std::vector<Missed> missed_;                        ///< by tenant, also those with none
+    std::vector<Missed> past_missed_;                   ///< of tenants that are there no more
+    std::string cut_since_;                             ///< Report::cut_since; empty: promises fit
     std::vector<qos::Ns> used_, since_;   ///< by tenant: Use::used, and when that began
     std::map<std::uint32_t, Task> tasks_; ///< by pid
     /// By pid and context: when the last part of a turn ended.

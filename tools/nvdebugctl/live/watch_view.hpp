@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "residency.hpp"
 #include "lib/live/view_lines.hpp"
+#include "residency.hpp"
 
 namespace nvdebugctl {
 
