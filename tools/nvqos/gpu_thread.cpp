@@ -177,8 +177,8 @@ void GpuThread::Shared::be_late() {
     is_late = was_out = true;
     if (out_since.empty())
         out_since = utc_now();
-    const auto waited = std::chrono::floor<std::chrono::seconds>(
-        Clock::now() - busy_since.value_or(Clock::now()));
+    const auto waited =
+        std::chrono::floor<std::chrono::seconds>(Clock::now() - busy_since.value_or(Clock::now()));
     tell(fmt::format("the driver does not answer{}; the GPU is left out until it does",
                      waited.count() ? fmt::format(", for {} s now", waited.count()) : ""));
     options.wake();
