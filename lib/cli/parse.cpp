@@ -170,15 +170,8 @@ class Reader {
     bool only_words_ = false;
 };
 
-std::vector<std::string> names_of_verbs(const Program &program) {
-    std::vector<std::string> names;
-    for (const Verb &verb : program.verbs)
-        names.push_back(verb.name);
-    return names;
-}
-
 std::string no_such_verb(const Program &program, const std::string &word) {
-    return "there is no command " + quote(word) + guess(word, names_of_verbs(program)) +
+    return "there is no command " + quote(word) + guess(word, names_of_verbs(program, false)) +
            see_help(program, nullptr, "lists them");
 }
 
@@ -238,7 +231,10 @@ Parsed parse(const Program &program, std::vector<std::string> words) {
     Verb none; // takes the options of all
     if (program.has_verbs()) {
         const std::size_t at = find_verb_word(program, words);
-        if (at < words.size()) {
+        const bool is_named = at < words.size() && find_verb(program, words[at]);
+        if (!is_named && program.unnamed()) {
+            // Its words may be anything but the name of a verb.
+        } else if (at < words.size()) {
             verb = find_verb(program, words[at]);
             parsed.verb = verb;
             if (!verb)

@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "lib/live/view_lines.hpp"
 #include "residency.hpp"
-#include "view_lines.hpp"
 
 namespace nvdebugctl {
+
+using namespace nvdebug::live;
 
 struct WatchedGpu {
     std::string name; ///< `gpu0  GA100  0000:01:00.0`
