@@ -314,7 +314,7 @@ def test_an_allocation_as_commands(tmp_path):
         assert masks[2] in (f"{sms[0]}-{sms[-1]}", str(sms[0]))
         share = re.search(rf"^ *CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=(\d+) COMMAND +# {name}$", result.out, re.M)
         assert int(share[1]) == -(-100 * len(sms) // placed["sms"])
-        context = re.search(rf"^ *(\d+) SMs, (\d+) on compute capability 8, (\d+) from 9.0 on +# {name}$", result.out, re.M)
+        context = re.search(rf"^ *(\d+) SMs; (\d+) of them on compute capability 8.x, (\d+) from 9.0 on +# {name}$", result.out, re.M)
         assert int(context[1]) == 2 * len(sms) and int(context[2]) == max(4, 2 * len(sms))
         assert int(context[3]) == -(-2 * len(sms) // 8) * 8
         chunks = re.search(rf"^ *sm_partition add GPU (\d+) +# {name}; (\d+) before compute", result.out, re.M)

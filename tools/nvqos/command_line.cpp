@@ -7,6 +7,7 @@
 #include "gpus.hpp"
 #include "lib/base/container_device.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/task_name.hpp"
 #include "socket.hpp"
 
 namespace nvqos {
@@ -275,6 +276,14 @@ Outcome<Invocation> read(const Arguments &arguments) {
     for (const std::string &word : arguments.words)
         if (auto added = add_word(word, invocation.typed); !added)
             return tl::unexpected(added.error());
+    // The file of a service is read before other units have made their cgroups.
+    for (const Tenant &tenant : invocation.typed.tenants)
+        if (const auto &cgroup = tenant.who.cgroup;
+            cgroup && nvdebug::base::is_cgroup(*cgroup) == false)
+            return fail(bad_usage,
+                        fmt::format("{}: there is no cgroup {} here; 'systemd-cgls' shows those "
+                                    "that there are, and with --file one may come later",
+                                    printable(tenant.name), printable(*cgroup)));
     if (auto taken = take(arguments, invocation); !taken)
         return tl::unexpected(taken.error());
     if (invocation.what != Invocation::What::run)
