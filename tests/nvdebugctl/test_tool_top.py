@@ -44,7 +44,7 @@ def test_top(proc):
 
 
 def test_engines_have_one_order(tmp_path):
-    """By number, and not by who was seen first."""
+    """Engines are sorted by number, and not by their first turn."""
     source = write_tree(tmp_path / "proc", ("b200", "mixed"), ("gtx1060-3gb", "mixed"))
     for document in ctl("top -n 2 -s 100 -j", source).out.splitlines():
         names = [(engine["gpu"], engine["engine"]) for engine in json.loads(document)["data"]["engines"]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Messages of nvqos say who, since when, and what now: over the stand-in for the driver."""
+"""Messages of nvqos name the tenant, the time and the next step, over the stand-in for the driver."""
 
 import re
 import signal

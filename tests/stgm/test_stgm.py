@@ -157,7 +157,7 @@ def test_no_allocation_is_no_answer():
     (("check", "a", "--analysis", "edf"), "--analysis is one of stgm, stgm-tight"),
     (("check", "a", "--waiting=spin"), "--waiting is one of suspend, busy"),
     (("check", "a", "--copy-wait"), "--copy-wait takes a value"),
-        (("check", "a", "-a", "stgm", "-a", "stgm"), "--analysis is given twice"),
+    (("check", "a", "-a", "stgm", "-a", "stgm"), "--analysis is given twice"),
     (("check", "a", "--svg"), "no option --svg"),
     (("check", "a", "--csv=1"), "takes no value"),
     (("check", "/nonexistent.json"), "/nonexistent.json cannot be read: No such file"),
@@ -578,6 +578,3 @@ def test_nothing_on_stdin(stdin, sentence):
 
 def test_a_file_without_end():
     assert "larger than 64 MiB" in nvstgm("check", "/dev/zero").err
-
-
-# --- docs/stgm.md ---

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What the pages about nvstgm say is what it computes."""
+"""The figures on the pages about nvstgm are those that nvstgm computes."""
 
 import csv
 import pathlib
