@@ -79,6 +79,8 @@ int nvdebug_request(struct nvdebug_gpu *gpu,
 	struct nvdebug_cursor cur = { text, text + len };
 	int ret;
 
+	if (control->changes && READ_ONCE(gpu->uncontrollable))
+		return -ENOTRECOVERABLE;
 	if (control->leases && skip_lease_word(&cur))
 		ret = lease_take(leases, gpu, control, cur.at,
 				 cur.end - cur.at, answer);

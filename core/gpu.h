@@ -39,6 +39,8 @@ struct nvdebug_gpu {
 	struct mutex lock;
 	struct list_head overrides;	/* under lock, see state/override.h */
 	u64 overrides_made;		/* under lock: total count */
+	/* Set under lock, for good: see nvdebug_submit_give_up(). */
+	bool uncontrollable;
 	struct mutex leases_lock;	/* innermost: nothing waits under it */
 	struct list_head leases;	/* under leases_lock, see control/lease.h */
 	u32 leases_turn;		/* of nvdebug_leases_end_all() */

@@ -216,6 +216,8 @@ static void renew_device(struct nvdebug_device *device)
 		 device->number);
 	fresh->probed = true;
 	end_device(device);
+	/* its registers are the same ones */
+	fresh->gpu.uncontrollable = device->gpu.uncontrollable;
 	mutex_lock(&gpus_lock);
 	list_replace(&device->node, &fresh->node);
 	mutex_unlock(&gpus_lock);

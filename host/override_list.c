@@ -49,6 +49,14 @@ static void override_free(struct nvdebug_gpu *gpu,
 	kfree(list);
 }
 
+/* Is memory of @list at @now? No other list is at that address. */
+static bool override_is_at(const struct nvdebug_override *list,
+			   const struct nvdebug_runlist_location *now)
+{
+	return list->own.addr == now->addr &&
+	       list->own.aperture == now->aperture;
+}
+
 /* Host has taken the list at @now: free the other override lists. */
 static void override_free_others(struct nvdebug_gpu *gpu,
 				 const struct nvdebug_runlist *runlist,
@@ -57,41 +65,35 @@ static void override_free_others(struct nvdebug_gpu *gpu,
 	struct nvdebug_override *list, *next;
 
 	list_for_each_entry_safe(list, next, &gpu->overrides, node)
-		if (list->runlist == runlist &&
-		    !nvdebug_runlist_location_same(&list->own, now))
+		if (list->runlist == runlist && !override_is_at(list, now))
 			override_free(gpu, list);
 }
 
-/*
- * Was only the address of @loc written, in place of the list at @was, but not
- * submitted? Per-runlist registers then have its address and the length of the
- * previous list.
- */
-static bool is_half_submitted(const struct nvdebug_runlist_location *loc,
-			      const struct nvdebug_runlist_location *was,
-			      const struct nvdebug_runlist_location *now)
-{
-	return loc->addr == now->addr && loc->aperture == now->aperture &&
-	       loc->entries != now->entries && now->entries == was->entries;
-}
-
-/* Is the list at @now in memory of @list, submitted or not? */
-static bool override_has(const struct nvdebug_override *list,
-			 const struct nvdebug_runlist_location *now)
-{
-	return list->own.addr == now->addr &&
-	       list->own.aperture == now->aperture;
-}
+typedef int (*settle_fn)(struct nvdebug_gpu *gpu,
+			 const struct nvdebug_runlist *runlist,
+			 struct nvdebug_runlist_location *loc);
 
 /*
- * Is @list current? Also if only its address was written, or that of the
- * driver's list and could not be withdrawn: the length is still that of @list.
+ * After the list at @loc was submitted in place of the one at @was: wait with
+ * @settle, and set @now to the list that Host has taken. Gives up the GPU's
+ * controls if the registers have the new address with the previous length, which
+ * is a list that nobody submitted.
  */
-static bool override_is_current(const struct nvdebug_override *list,
-				const struct nvdebug_runlist_location *now)
+static int override_settle(struct nvdebug_gpu *gpu,
+			   const struct nvdebug_runlist *runlist,
+			   const struct nvdebug_runlist_location *loc,
+			   const struct nvdebug_runlist_location *was,
+			   settle_fn settle,
+			   struct nvdebug_runlist_location *now)
 {
-	return override_has(list, now) ||
-	       is_half_submitted(&list->original, &list->own, now);
+	int ret = settle(gpu, runlist, now);
+
+	if (!ret && loc->entries != was->entries && loc->addr == now->addr &&
+	    loc->aperture == now->aperture && was->entries == now->entries) {
+		ret = -EIO;
+		nvdebug_submit_give_up(gpu, runlist, ret);
+	}
+	return ret;
 }
 
 /* Attempts, if a driver submits lists through the same registers. */
@@ -106,26 +108,23 @@ static int override_restore_list(struct nvdebug_gpu *gpu,
 				 const struct nvdebug_runlist_location *loc)
 {
 	const struct nvdebug_runlist *runlist = list->runlist;
-	struct nvdebug_runlist_location now, was;
+	struct nvdebug_runlist_location was, now;
 	int ret, tries = 0;
 
 	do {
 		/* @list need not have been taken: Host may be stuck */
-		ret = nvdebug_submit_locate(gpu, runlist, &was);
-		if (!ret && was.pending && !override_is_current(list, &was))
-			ret = nvdebug_submit_settle_undo(gpu, runlist, &was);
-		now = was;
-		if (ret || !override_is_current(list, &was))
+		ret = nvdebug_submit_locate(gpu, runlist, &now);
+		if (!ret && now.pending && !override_is_at(list, &now))
+			ret = nvdebug_submit_settle_undo(gpu, runlist, &now);
+		if (ret || !override_is_at(list, &now))
 			break;
+		was = now;
 		ret = nvdebug_submit(gpu, runlist, loc, &was);
-		if (ret)
-			continue;
-		ret = nvdebug_submit_settle_undo(gpu, runlist, &now);
-		if (!ret && !nvdebug_runlist_location_same(&now, loc) &&
-		    (is_half_submitted(loc, &was, &now) ||
-		     override_is_current(list, &now)))
+		if (!ret)
+			ret = override_settle(gpu, runlist, loc, &was,
+					      nvdebug_submit_settle_undo, &now);
+		if (!ret && override_is_at(list, &now))
 			ret = -EIO;
-		break;
 	} while (ret == -EBUSY && ++tries < PUT_BACK_TRIES);
 	if (!ret)
 		override_free_others(gpu, runlist, &now);
@@ -146,18 +145,17 @@ int nvdebug_override_install(struct nvdebug_gpu *gpu,
 
 	list->original = *now;
 	nvdebug_override_original(gpu, runlist, &list->original);
+	list_add(&list->node, &gpu->overrides);
 	ret = nvdebug_submit(gpu, runlist, &list->own, now);
 	if (ret) {
-		override_free(gpu, list);
+		/* its address may have stayed in the registers */
+		if (!gpu->uncontrollable)
+			override_free(gpu, list);
 		return ret;
 	}
-	list_add(&list->node, &gpu->overrides);
-
-	ret = nvdebug_submit_settle(gpu, runlist, &taken);
+	ret = override_settle(gpu, runlist, &list->own, now,
+			      nvdebug_submit_settle, &taken);
 	if (ret)
-		goto err_restore;
-	ret = -EIO;
-	if (is_half_submitted(&list->own, now, &taken))
 		goto err_restore;
 	if (nvdebug_override_at(gpu, runlist, &taken) != list) {
 		/* the driver submitted a list meanwhile: keep it */
@@ -189,15 +187,10 @@ int nvdebug_override_resubmit(struct nvdebug_gpu *gpu,
 	ret = nvdebug_submit(gpu, runlist, &loc, &was);
 	if (ret)
 		return ret;
-	ret = nvdebug_submit_settle(gpu, runlist, &now);
+	ret = override_settle(gpu, runlist, &loc, &was, nvdebug_submit_settle,
+			      &now);
 	if (ret)
 		return ret;
-	if (is_half_submitted(&loc, &was, &now)) {
-		nvdebug_submit_withdraw(gpu, runlist, &loc, &was, &now);
-		nvdebug_err_ratelimit(gpu, "runlist %u: failed to restore the list (%d)\n",
-				      runlist->id, -EIO);
-		return -EIO;
-	}
 	override_free_others(gpu, runlist, &now);
 	return 0;
 }
@@ -214,7 +207,7 @@ static int override_retire(struct nvdebug_gpu *gpu,
 	int ret;
 
 	ret = nvdebug_submit_settle_undo(gpu, list->runlist, &now);
-	in_force = !ret && override_is_current(list, &now);
+	in_force = !ret && override_is_at(list, &now);
 	if (in_force)
 		ret = override_restore_list(gpu, list, &list->original);
 	else if (!ret)

@@ -47,7 +47,9 @@ int __must_check nvdebug_override_undo(struct nvdebug_gpu *gpu, u64 number);
  * which may change the IOMMU mappings of the lists. With the device lock held,
  * or after the GPU's files are removed, so that no list is created meanwhile.
  * @error: why the GPU cannot be accessed, or 0. With -ENODEV it is off or gone
- * and reads no list; with others it may, so the memory is leaked.
+ * and reads no list; with others it may, so the memory is leaked. So is it after
+ * nvdebug_submit_give_up(), also when the module is unloaded: Host may read it
+ * until the driver submits another list, and nothing reports that.
  */
 void nvdebug_overrides_retire(struct nvdebug_gpu *gpu, int error);
 

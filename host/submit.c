@@ -32,6 +32,8 @@ int nvdebug_submit_locate(struct nvdebug_gpu *gpu,
 	int tries, ret;
 
 	lockdep_assert_held(&gpu->lock);
+	if (gpu->uncontrollable)
+		return -ENOTRECOVERABLE;
 	ret = ops->location(gpu, runlist, loc);
 	if (ret)
 		return ret;
@@ -66,6 +68,18 @@ int nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
 	lockdep_assert_held(&gpu->lock);
 	ret = nvdebug_await_undo(gpu, submit_is_taken, runlist);
 	return ret ? ret : nvdebug_submit_locate(gpu, runlist, loc);
+}
+
+void nvdebug_submit_give_up(struct nvdebug_gpu *gpu,
+			    const struct nvdebug_runlist *runlist, int error)
+{
+	lockdep_assert_held(&gpu->lock);
+	if (gpu->uncontrollable)
+		return;
+	WRITE_ONCE(gpu->uncontrollable, true);
+	nvdebug_err_ratelimit(gpu,
+			      "runlist %u: its registers may still have the address of a list that was not submitted (%d), so all controls of this GPU fail from now on: reload nvdebug after the driver has submitted its list anew, or reboot\n",
+			      runlist->id, error);
 }
 
 /*
@@ -130,16 +144,6 @@ static void submit_restore_base(struct nvdebug_gpu *gpu,
 	ret = submit_check_written(gpu, s->reg, s->old, s->word, words);
 	/* -EBUSY: a driver has written them since */
 	s->restored = ret == -EBUSY ? 0 : ret;
-}
-
-static void submit_report_restored(struct nvdebug_gpu *gpu,
-				   const struct nvdebug_runlist *runlist,
-				   const struct submit_words *s)
-{
-	if (s->restored)
-		nvdebug_err_ratelimit(gpu,
-				      "runlist %u: failed to restore RUNLIST_BASE (%d)\n",
-				      runlist->id, s->restored);
 }
 
 static int submit_read_old(struct nvdebug_gpu *gpu, struct submit_words *s)
@@ -211,30 +215,9 @@ int nvdebug_submit(struct nvdebug_gpu *gpu,
 	for (i = 0; i < s.written; i++)
 		trace_runlist_submit(gpu, runlist->id, -1, s.reg + 4 * i,
 				     s.old[i], s.word[i]);
-	submit_report_restored(gpu, runlist, &s);
+	if (s.restored)
+		nvdebug_submit_give_up(gpu, runlist, s.restored);
 	return ret;
-}
-
-void nvdebug_submit_withdraw(struct nvdebug_gpu *gpu,
-			     const struct nvdebug_runlist *runlist,
-			     const struct nvdebug_runlist_location *loc,
-			     const struct nvdebug_runlist_location *was,
-			     const struct nvdebug_runlist_location *expected)
-{
-	const struct nvdebug_submit_ops *ops = gpu->chip->submit;
-	struct submit_words s = { .reg = ops->port(runlist) };
-	unsigned long flags;
-
-	lockdep_assert_held(&gpu->lock);
-	s.words = ops->encode(loc, runlist->id, ops->ptr, s.word);
-	if (s.words < 0 ||
-	    ops->encode(was, runlist->id, ops->ptr, s.old) != s.words)
-		return;
-	local_irq_save(flags);
-	if (!submit_check_current(gpu, runlist, expected))
-		submit_restore_base(gpu, &s);
-	local_irq_restore(flags);
-	submit_report_restored(gpu, runlist, &s);
 }
 
 int nvdebug_submit_again(struct nvdebug_gpu *gpu,

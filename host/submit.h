@@ -14,7 +14,8 @@ struct nvdebug_runlist_location;
 
 /*
  * Read the location of the list until two reads agree, else -EBUSY: memory is
- * written and freed, and lists are submitted, depending on it.
+ * written and freed, and lists are submitted, depending on it. -ENOTRECOVERABLE
+ * after nvdebug_submit_give_up(); so do the functions that call it.
  */
 int __must_check nvdebug_submit_locate(struct nvdebug_gpu *gpu,
 				       const struct nvdebug_runlist *runlist,
@@ -35,7 +36,8 @@ nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
  * Submit the list at @loc in place of the one at @expected, without waiting.
  * -ERANGE if the registers cannot hold its address; -EBUSY if another list is
  * current or was submitted, or a driver writes the registers concurrently.
- * Nothing is submitted on error.
+ * Nothing is submitted on error, and the previous address is restored; if that
+ * cannot be verified, the controls are given up.
  */
 int __must_check
 nvdebug_submit(struct nvdebug_gpu *gpu, const struct nvdebug_runlist *runlist,
@@ -43,15 +45,12 @@ nvdebug_submit(struct nvdebug_gpu *gpu, const struct nvdebug_runlist *runlist,
 	       const struct nvdebug_runlist_location *expected);
 
 /*
- * The address of the list at @loc was written, but the list not submitted; the
- * registers then read as @expected. If they still do, write the address of the
- * list at @was, which Host still reads.
+ * Report that a list's address may be in the registers of @runlist although the
+ * list was not submitted, and make all controls of the GPU fail from now on: a
+ * later submit could use that address, and it is unknown whether Host does.
  */
-void nvdebug_submit_withdraw(struct nvdebug_gpu *gpu,
-			     const struct nvdebug_runlist *runlist,
-			     const struct nvdebug_runlist_location *loc,
-			     const struct nvdebug_runlist_location *was,
-			     const struct nvdebug_runlist_location *expected);
+void nvdebug_submit_give_up(struct nvdebug_gpu *gpu,
+			    const struct nvdebug_runlist *runlist, int error);
 
 /* Submit the current list again and wait until Host has taken it. */
 int __must_check nvdebug_submit_again(struct nvdebug_gpu *gpu,

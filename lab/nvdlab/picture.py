@@ -10,6 +10,8 @@ COLORS = ("#0969da", "#cf222e", "#1a7f37", "#8250df", "#9a6700", "#1b7c83", "#bf
 FONT = 'font-family="DejaVu Sans, Helvetica, Arial, sans-serif"'
 WIDTH, RIGHT, TOP, BETWEEN = 860, 20, 34, 62
 BOLD = 8.4  # of a bold letter of 13, on average at most
+LETTER = 7  # of a letter of 11, on average at most
+LEGEND_LINE = 18
 COLUMNS = 240  # of a line of the file
 
 
@@ -52,14 +54,20 @@ def _texts(attributes, texts):
 class Panel:
     """An x axis in numbers; y is numbers, or rows with names (from the top)."""
 
-    def __init__(self, title, x, xlabel, y=None, ylabel="", rows=None, height=None):
+    def __init__(self, title, x, xlabel, y=None, ylabel="", rows=None, height=None, left=0):
+        """LEFT: where the axes begin at the earliest; panels of one left edge get the same."""
         self.title, self.x, self.xlabel, self.ylabel, self.rows = title, x, xlabel, ylabel, rows
         self.y = (len(rows), 0) if rows else y
         self.height = height or (max(60, 22 * len(rows)) if rows else 200)
         self.xticks = [(value, _tick(value)) for value in ticks(*x)]
         self.shades, self.series, self.ends, self.texts, self.legend = [], {}, {}, {}, []
-        self.left = max([100] + [int(6.7 * len(row)) + 16 for row in rows or ()])
+        self.left = max([100, left] + [self.left_of(rows or ())])
         self.wide = WIDTH - self.left - RIGHT
+
+    @staticmethod
+    def left_of(rows):
+        """The room that names of rows take."""
+        return max((int(6.7 * len(row)) + 16 for row in rows), default=0)
 
     def at(self, x, y):
         (x0, x1), (y0, y1) = self.x, self.y
@@ -101,9 +109,12 @@ class Panel:
             self.shades.append(f'<rect x="{_number(x0)}" y="0" width="{_number(x1 - x0)}" height="{self.height}" '
                                f'fill="{COLORS[color]}" opacity="0.12"/>')
 
-    def line(self, points, color, name=None):
+    def line(self, points, color, name=None, dashes=""):
+        """DASHES: so that a line is seen below another one of the same points, as "4 4"."""
         text = " ".join(",".join(map(_number, self.at(*point))) for point in points)
-        self.series.setdefault((f'fill="none" stroke="{COLORS[color]}" stroke-width="1.5"', 0), {})[f"M{text}"] = None
+        dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+        kind = f'fill="none" stroke="{COLORS[color]}" stroke-width="1.5"{dashed}'
+        self.series.setdefault((kind, 0), {})[f"M{text}"] = None
         self.named(name, color)
 
     def dots(self, points, color, name=None):
@@ -122,6 +133,29 @@ class Panel:
         at = min(0, self.wide - math.ceil(BOLD * len(self.title)))
         assert at >= RIGHT - self.left, f"the title is too long: {self.title}"
         return at
+
+    @staticmethod
+    def _width_of(name):
+        """Of an entry of the legend."""
+        return LETTER * len(name) + 26
+
+    def legend_lines(self):
+        """The entries of each line of the legend. The first line is that of the axis' title, and is empty where the
+        title is in its way."""
+        beside = (self.wide - LETTER * len(self.xlabel)) / 2 - 12
+        if sum(self._width_of(name) for name, _ in self.legend) <= beside:
+            return [self.legend]
+        lines, room = [[], []], self.wide
+        for name, color in self.legend:
+            if self._width_of(name) > room:
+                lines, room = [*lines, []], self.wide
+            lines[-1].append((name, color))
+            room -= self._width_of(name)
+        return lines
+
+    def below(self):
+        """The room that lines of the legend take below the title of the axis."""
+        return LEGEND_LINE * (len(self.legend_lines()) - 1)
 
     def svg(self, top):
         right = self.wide
@@ -148,11 +182,12 @@ class Panel:
         out.append(f'<rect x="0" y="0" width="{right}" height="{self.height}" fill="none" stroke="{FAINT}"/>')
         out.append(f'<text x="{right / 2:g}" y="{self.height + 30}" font-size="11" fill="{INK}" '
                    f'text-anchor="middle">{escape(self.xlabel)}</text>')
-        x = right
-        for name, color in reversed(self.legend):
-            x -= 7 * len(name) + 26
-            out.append(f'<rect x="{x + 4}" y="{self.height + 20}" width="11" height="11" fill="{COLORS[color]}"/>'
-                       f'<text x="{x + 19}" y="{self.height + 30}" font-size="11" fill="{INK}">{escape(name)}</text>')
+        for number, entries in enumerate(self.legend_lines()):
+            x, y = right, self.height + 20 + LEGEND_LINE * number
+            for name, color in reversed(entries):
+                x -= self._width_of(name)
+                out.append(f'<rect x="{x + 4}" y="{y}" width="11" height="11" fill="{COLORS[color]}"/>'
+                           f'<text x="{x + 19}" y="{y + 10}" font-size="11" fill="{INK}">{escape(name)}</text>')
         return [*out, "</g>"]
 
 
@@ -161,7 +196,7 @@ def render(panels, caption):
     body, top = [], TOP
     for panel in panels:
         body += panel.svg(top)
-        top += panel.height + BETWEEN
+        top += panel.height + panel.below() + BETWEEN
     height = top - TOP + 16 * len(caption) + 14
     lines = [f'<text x="{RIGHT}" y="{top - 14 + 16 * n}" font-size="11" fill="{FAINT}">{escape(text)}</text>'
              for n, text in enumerate(caption)]

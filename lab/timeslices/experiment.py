@@ -112,17 +112,17 @@ def picture(data):
     panels = []
     found = slices(data)
     end = max(task[-1][1] for task in found)
+    rows = [f"task {task + 1}, block {block}" for task in (0, 1) for block in range(len(data["compute"][task]))]
+    left = Panel.left_of(rows)
     steps = Panel("Each slice one step higher: how fast tasks take turns", (0, end / 1000), "ms",
-                  (0, max(map(len, found))), "slices so far")
+                  (0, max(map(len, found))), "slices so far", left=left)
     for task, all_of in enumerate(found):
         points = [point for number, (begin, stop) in enumerate(all_of)
                   for point in ((begin / 1000, number), (stop / 1000, number))]
-        steps.line(points, task, f"task {task + 1}")
+        steps.line(points, task, f"task {task + 1}", dashes="7 7" if task else "")
     panels.append(steps)
     middle = end / 2000
-    near = Panel("20 ms of it: when blocks execute", (middle, middle + 20), "ms",
-                 rows=[f"task {task + 1}, block {block}" for task in (0, 1)
-                       for block in range(len(data["compute"][task]))])
+    near = Panel("20 ms of it: when blocks execute", (middle, middle + 20), "ms", rows=rows)
     for task, blocks in enumerate(data["compute"]):
         for block, ran in enumerate(blocks):
             for begin, stop in ran:
@@ -130,7 +130,8 @@ def picture(data):
     panels.append(near)
     copies = copy_slices(data)
     middle = (copies[0][-1][1]) / 2000
-    copying = Panel("20 ms of two copies to the host", (middle, middle + 20), "ms", rows=["copy 1", "copy 2"])
+    copying = Panel("20 ms of two copies to the host", (middle, middle + 20), "ms", rows=["copy 1", "copy 2"],
+                    left=left)
     for task, all_of in enumerate(copies):
         for begin, stop in all_of:
             copying.bar(begin / 1000, stop / 1000, task, task)

@@ -122,4 +122,8 @@ std::string listed(std::span<const std::string> words, std::string_view last) {
     return text;
 }
 
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+    return std::to_string(count) + ' ' + std::string(count == 1 ? one : many);
+}
+
 } // namespace nvdebug::base

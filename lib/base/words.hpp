@@ -2,6 +2,7 @@
 /// @file Words that were typed, and those that are known.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,5 +33,8 @@ namespace nvdebug::base {
 
 /// Returns `a, b and c` with @p last between the last two.
 [[nodiscard]] std::string listed(std::span<const std::string> words, std::string_view last = ", ");
+
+/// Returns the number and the noun that fits it: `1 launch`, `2 launches`.
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view one, std::string_view many);
 
 } // namespace nvdebug::base

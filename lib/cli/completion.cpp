@@ -51,20 +51,24 @@ std::vector<std::string> completions(const Program &program,
     const std::string &typed = words[last];
     const Verb *verb = &program.verbs.front();
     std::size_t at_verb = words.size();
+    std::vector<std::string> verbs; // that may stand in place of the last word
     if (program.has_verbs()) {
         at_verb = find_verb_word(program, {words.begin(), words.end() - 1});
         const bool is_help = at_verb < last && words[at_verb] == "help" && at_verb + 1 == last;
-        if (at_verb == last || is_help) {
-            std::vector<std::string> verbs;
-            for (const Verb &one : program.verbs)
-                verbs.push_back(one.name + "\t" + one.help);
+        if (at_verb == last || is_help)
+            verbs = names_of_verbs(program, true);
+        if (is_help || (at_verb == last && !program.unnamed())) {
             if (!is_help)
                 verbs.push_back("help\tof a command");
             if (!typed.starts_with('-'))
                 return matching(verbs, typed);
             return matching({"--help\tprint help", "--version\tprint the version"}, typed);
         }
-        verb = find_verb(program, words[at_verb]);
+        verb = at_verb < last ? find_verb(program, words[at_verb]) : nullptr;
+        if (!verb) {
+            verb = program.unnamed();
+            at_verb = words.size();
+        }
         if (!verb)
             return {};
     }
@@ -105,7 +109,11 @@ std::vector<std::string> completions(const Program &program,
     }
     if (verb->more == Verb::More::command)
         return {"@" + std::to_string(last)};
-    return verb->candidates ? matching(verb->candidates(typed), typed) : std::vector<std::string>();
+    std::vector<std::string> found =
+        verb->candidates ? matching(verb->candidates(typed), typed) : std::vector<std::string>();
+    for (std::string &name : matching(verbs, typed))
+        found.push_back(std::move(name));
+    return found;
 }
 
 } // namespace nvdebug::cli

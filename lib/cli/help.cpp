@@ -94,6 +94,15 @@ std::string options_text(const std::vector<Option> &options, std::size_t width) 
     return out;
 }
 
+/// Returns the verbs that have names, with their help.
+std::string verbs_text(const Program &program, std::size_t width) {
+    std::vector<std::pair<std::string, std::string>> items;
+    for (const Verb &verb : program.verbs)
+        if (!verb.name.empty())
+            items.emplace_back(verb.name, verb.help);
+    return list(items, width);
+}
+
 std::string examples_text(const std::vector<Example> &examples, std::size_t width) {
     std::string out = examples.empty() ? "" : "\nExamples:\n";
     for (const Example &example : examples)
@@ -129,16 +138,13 @@ std::vector<Example> usage_of(const Program &program, const Verb &verb) {
 
 std::string help_text(const Program &program, const Verb *verb, std::size_t width) {
     width = std::max<std::size_t>(width, 2 * least_help);
-    if (!verb && !program.has_verbs())
-        verb = &program.verbs.front();
+    if (!verb)
+        verb = program.unnamed();
     std::string text;
     if (!verb) {
         text = wrapped("Usage: " + program.name + " COMMAND [OPTION]... [WORD]...", width, 7) +
                wrapped(program.help, width) + "\n";
-        std::vector<std::pair<std::string, std::string>> items;
-        for (const Verb &one : program.verbs)
-            items.emplace_back(one.name, one.help);
-        text += list(items, width) + "\n" +
+        text += verbs_text(program, width) + "\n" +
                 wrapped("'" + program.name +
                             " COMMAND --help' says more of each command; "
                             "-V, --version prints the version.",
@@ -158,8 +164,11 @@ std::string help_text(const Program &program, const Verb *verb, std::size_t widt
         if (!verb->notes.empty())
             text += "\n" + paragraphs(verb->notes, width);
         text += examples_text(verb->examples, width);
-        if (program.has_verbs())
+        if (!verb->name.empty())
             return text;
+        if (program.has_verbs())
+            text += "\nCommands:\n" + verbs_text(program, width) +
+                    wrapped("'" + program.name + " COMMAND --help' says more of each.", width);
     }
     text += "\n" + paragraphs(program.exit_status, width);
     return program.manual.empty() ? text : text + "Manual: " + program.manual + "\n";

@@ -48,8 +48,9 @@ std::string synopsis(const Program &program) {
 std::string commands(const Program &program) {
     std::string text = ".Bl -tag -width Ds\n";
     for (const Verb &verb : program.verbs)
-        text += ".It Cm " + verb.name + "\n" + mdoc::sentence(verb.help) +
-                (verb.notes.empty() ? "" : mdoc::text(verb.notes) + "\n");
+        if (!verb.name.empty())
+            text += ".It Cm " + verb.name + "\n" + mdoc::sentence(verb.help) +
+                    (verb.notes.empty() ? "" : mdoc::text(verb.notes) + "\n");
     return text + ".El\n";
 }
 

@@ -45,16 +45,19 @@ std::size_t columns_of(int descriptor) {
     return usual_columns;
 }
 
-std::string message(std::string_view program, std::string_view sentence) {
-    const std::string text = std::string(program) + ": " + base::printable(sentence);
-    if (!isatty(STDERR_FILENO))
-        return text + "\n";
-    const std::size_t columns = columns_of(STDERR_FILENO);
+std::string paragraph(std::string_view sentence, int descriptor) {
+    if (!isatty(descriptor))
+        return std::string(sentence) + "\n";
+    const std::size_t columns = columns_of(descriptor);
     std::string lines;
     for (const std::string &line : base::break_lines(
-             text, [&](std::string_view each) { return columns_in(each) <= columns; }))
+             sentence, [&](std::string_view each) { return columns_in(each) <= columns; }))
         lines += line + "\n";
     return lines;
+}
+
+std::string message(std::string_view program, std::string_view sentence) {
+    return paragraph(std::string(program) + ": " + base::printable(sentence), STDERR_FILENO);
 }
 
 void say(std::string_view program, std::string_view sentence) {

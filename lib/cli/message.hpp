@@ -12,8 +12,11 @@ namespace nvdebug::cli {
 /// terminal, else 80.
 [[nodiscard]] std::size_t columns_of(int descriptor);
 
-/// Returns `PROGRAM: SENTENCE` with a newline, and what is not printable replaced. On a terminal it
-/// is broken at words. Elsewhere it is one line, so that each line of a log is a sentence.
+/// Returns the sentence with a newline. If @p descriptor is a terminal, it is broken at words.
+/// Elsewhere it is one line, so that each line of a log is a sentence.
+[[nodiscard]] std::string paragraph(std::string_view sentence, int descriptor);
+
+/// Returns `PROGRAM: SENTENCE` as a paragraph() for stderr, with what is not printable replaced.
 [[nodiscard]] std::string message(std::string_view program, std::string_view sentence);
 
 /// Prints message() on stderr.
@@ -23,7 +26,7 @@ void say(std::string_view program, std::string_view sentence);
 [[nodiscard]] int write_out(std::string_view text);
 
 /// The version of documents of errors, which nvdebugctl's other documents have, too.
-inline constexpr const char *schema_version = "1.3";
+inline constexpr const char *schema_version = "1.4";
 
 /// Returns an error as a line of JSON, in the form of nvdebugctl's: docs/nvdebugctl.md
 /// @param code what went wrong, as `usage` or `unsupported`

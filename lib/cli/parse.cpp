@@ -170,15 +170,8 @@ class Reader {
     bool only_words_ = false;
 };
 
-std::vector<std::string> names_of_verbs(const Program &program) {
-    std::vector<std::string> names;
-    for (const Verb &verb : program.verbs)
-        names.push_back(verb.name);
-    return names;
-}
-
 std::string no_such_verb(const Program &program, const std::string &word) {
-    return "there is no command " + quote(word) + guess(word, names_of_verbs(program)) +
+    return "there is no command " + quote(word) + guess(word, names_of_verbs(program, false)) +
            see_help(program, nullptr, "lists them");
 }
 
@@ -187,7 +180,7 @@ bool read_help(const Program &program, const std::vector<std::string> &words, Pa
     if (!program.has_help_word || words.empty() || words[0] != "help")
         return false;
     to.asks = Parsed::Asks::help;
-    if (words.size() == 1)
+    if (words.size() == 1 || words[1] == "-h" || words[1] == "--help")
         return true;
     if (program.has_verbs() && !words[1].starts_with('-')) {
         to.verb = find_verb(program, words[1]);
@@ -238,7 +231,10 @@ Parsed parse(const Program &program, std::vector<std::string> words) {
     Verb none; // takes the options of all
     if (program.has_verbs()) {
         const std::size_t at = find_verb_word(program, words);
-        if (at < words.size()) {
+        const bool is_named = at < words.size() && find_verb(program, words[at]);
+        if (!is_named && program.unnamed()) {
+            // Its words may be anything but the name of a verb.
+        } else if (at < words.size()) {
             verb = find_verb(program, words[at]);
             parsed.verb = verb;
             if (!verb)

@@ -22,7 +22,17 @@ const Option *find_option(const std::vector<Option> &options, std::string_view n
     return found == options.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> names_of_verbs(const Program &program, bool with_help) {
+    std::vector<std::string> names;
+    for (const Verb &verb : program.verbs)
+        if (!verb.name.empty())
+            names.push_back(verb.name + (with_help ? "\t" + verb.help : ""));
+    return names;
+}
+
 const Verb *find_verb(const Program &program, std::string_view name) {
+    if (name.empty())
+        return nullptr;
     const auto found = std::ranges::find(program.verbs, name, &Verb::name);
     return found == program.verbs.end() ? nullptr : &*found;
 }

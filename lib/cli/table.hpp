@@ -68,22 +68,30 @@ struct Verb {
 };
 
 struct Program {
-    std::string name;          ///< `nvqos`
-    std::string version;       ///< `0.9`
-    std::string help;          ///< what it does: a sentence
-    std::vector<Verb> verbs;   ///< one without a name: the program has none
+    std::string name;    ///< `nvqos`
+    std::string version; ///< `0.9`
+    std::string help;    ///< what it does: a sentence
+    /// The first one may have no name: it is what the program does if no other one is typed. A
+    /// program without verbs has it alone.
+    std::vector<Verb> verbs;
     std::string exit_status;   ///< a paragraph
     std::string manual;        ///< `nvqos(1)`; empty: it has none
     bool has_help_word = true; ///< `nvqos help`; no: the first word may be a program of this name
 
-    [[nodiscard]] bool has_verbs() const { return !verbs.front().name.empty(); }
+    [[nodiscard]] bool has_verbs() const { return verbs.size() > 1 || !unnamed(); }
+    /// Returns the verb that is meant if none is typed; null: one has to be.
+    [[nodiscard]] const Verb *unnamed() const {
+        return verbs.front().name.empty() ? &verbs.front() : nullptr;
+    }
 };
 
 /// Returns the verb's options with those that all have: --help and --version.
 [[nodiscard]] std::vector<Option> options_of(const Verb &verb);
 /// Returns the option with this long or short name; null: there is none.
 [[nodiscard]] const Option *find_option(const std::vector<Option> &options, std::string_view name);
-/// Returns the verb of this name; null: there is none.
+/// Returns the names of verbs that have one, each behind a tab with its help if @p with_help.
+[[nodiscard]] std::vector<std::string> names_of_verbs(const Program &program, bool with_help);
+/// Returns the verb of this name, which is not empty; null: there is none.
 [[nodiscard]] const Verb *find_verb(const Program &program, std::string_view name);
 /// Returns where @p words have the verb: the first one that is neither an option of any verb nor
 /// the value of one. Returns the number of words if there is none.

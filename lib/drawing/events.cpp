@@ -20,12 +20,12 @@ std::string name_of(const Holder &who, const RecordedProcess *process) {
         return "the driver";
     if (who.pid)
         return fmt::format("pid {}", *who.pid);
-    const std::string where =
-        who.runlist ? fmt::format(" of runlist {}", *who.runlist) : std::string();
+    // As commands take it: RUNLIST:ID.
+    const std::string where = who.runlist ? fmt::format("{}:", *who.runlist) : std::string();
     if (who.tsg)
-        return fmt::format("TSG {}{}", *who.tsg, where);
+        return fmt::format("TSG {}{}", where, *who.tsg);
     if (who.channel)
-        return fmt::format("channel {}{}", *who.channel, where);
+        return fmt::format("channel {}{}", where, *who.channel);
     return "unknown";
 }
 

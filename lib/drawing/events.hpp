@@ -98,7 +98,7 @@ class TextSink : public Sink {
     std::string text_;
 };
 
-/// `load[4711]`, `pid 4711`, `TSG 5 of runlist 0`, `hidden`
+/// `load[4711]`, `pid 4711`, `TSG 0:5`, `hidden`
 [[nodiscard]] std::string name_of(const nvdebug::Holder &who, const RecordedProcess *process);
 
 } // namespace drawing

@@ -170,6 +170,10 @@ constexpr Reason control_reasons[] = {
     {E2BIG, any, "more than 256 targets or 4095 bytes at once; split the request"},
     {ETIMEDOUT, any,
      "the hardware did not report completion within a second; what had to be put back was"},
+    {ENOTRECOVERABLE, any,
+     "a runlist could not be submitted or restored, so the module refuses all controls of this "
+     "GPU; "
+     "reload the GPU's driver, then the module, or reboot"},
     {EOPNOTSUPP, "preemption_mode", "the context has no area to save its state to for CILP"},
     {EOPNOTSUPP, "switch_to_tsg",
      "user space drives this GPU (vfio), the list would lie beyond the addresses that the GPU "
@@ -194,6 +198,30 @@ constexpr Reason control_reasons[] = {
     {ENODATA, "translate", "there is no answer, since there was no request that worked"},
 };
 
+// In place of those above, for root: to run it as root is no advice then.
+constexpr Reason root_read_reasons[] = {
+    {EACCES, any,
+     "permission is denied to root: this container or unit has taken CAP_DAC_OVERRIDE from it "
+     "(give it back with --cap-add=, CapabilityBoundingSet=), or a security module (SELinux, "
+     "AppArmor) forbids it"},
+    {EPERM, any, "the kernel does not permit it to root: lockdown, or a container or unit",
+     "; '$' says whether lockdown is on"},
+};
+
+constexpr Reason root_control_reasons[] = {
+    {EACCES, any,
+     "permission is denied to root: this container or unit has taken CAP_DAC_OVERRIDE from it "
+     "(give it back with --cap-add=, CapabilityBoundingSet=), or a security module (SELinux, "
+     "AppArmor) forbids it"},
+    {EPERM, "translate",
+     "root lacks CAP_SYS_ADMIN or CAP_SYS_RAWIO in this container or unit (give it back with "
+     "--cap-add=, CapabilityBoundingSet=), or kernel lockdown is on"},
+    {EPERM, any,
+     "root lacks CAP_SYS_ADMIN in this container or unit (give it back with --cap-add=, "
+     "CapabilityBoundingSet=), kernel lockdown is on, or the module is loaded with read_only=1",
+     "; '$' says which it is"},
+};
+
 /// The sentence of the first reason that fits, or the C library's.
 std::string reason_for(std::span<const Reason> reasons, std::string_view file, int number,
                        const Advice &advice = {}) {
@@ -202,6 +230,13 @@ std::string reason_for(std::span<const Reason> reasons, std::string_view file, i
             return std::string(reason.sentence) + advised(reason.advice, advice.diagnose);
     const char *const known = ::strerrordesc_np(number);
     return known ? known : "error " + std::to_string(number);
+}
+
+/// The same, where a right may be lacking.
+std::string reason_for(std::span<const Reason> of_root, std::span<const Reason> of_others,
+                       std::string_view file, int number, const Advice &advice) {
+    const bool is_right = number == EACCES || number == EPERM;
+    return reason_for(is_right && ::geteuid() == 0 ? of_root : of_others, file, number, advice);
 }
 
 std::string_view file_of(std::string_view name) {
@@ -252,18 +287,18 @@ Error cannot_write(const std::string &path, int number) {
 
 Error cannot_read(const Tree::Impl &tree, std::string_view name, int number) {
     const std::string path = path_in(tree, name);
-    const std::string why = number == ENOENT
-                                ? why_not_there(tree, name)
-                                : reason_for(read_reasons, file_of(name), number, tree.advice);
+    const std::string why = number == ENOENT ? why_not_there(tree, name)
+                                             : reason_for(root_read_reasons, read_reasons,
+                                                          file_of(name), number, tree.advice);
     return {code_of_errno(number), number, path, "cannot read " + path + ": " + why};
 }
 
 Error cannot_control(const Tree::Impl &tree, std::string_view name, std::string_view text,
                      int number) {
     const std::string path = path_in(tree, name);
-    std::string why = number == ENOENT
-                          ? why_not_there(tree, name)
-                          : reason_for(control_reasons, file_of(name), number, tree.advice);
+    std::string why = number == ENOENT ? why_not_there(tree, name)
+                                       : reason_for(root_control_reasons, control_reasons,
+                                                    file_of(name), number, tree.advice);
     if (number == EINVAL && text.starts_with("lease "))
         why += "; or this version of the module knows no leases (do it without one, and undo it "
                "yourself)";

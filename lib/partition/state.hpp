@@ -142,7 +142,8 @@ struct State {
     Gate gates[slots_max];
     /// Of `attached`, processes with a library that holds launches and shows requests.
     std::atomic<std::uint32_t> pacing;
-    std::atomic<std::uint32_t> unused;
+    /// 1: the task was given TPCs that no other task had, and should stay alone there (-x).
+    std::atomic<std::uint32_t> exclusive;
     /// By the number of the GPU's slot.
     Work work[slots_max];
     MaskLease masks[slots_max];

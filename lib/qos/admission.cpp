@@ -26,16 +26,41 @@ Load load_of(std::span<const Entrant> entrants, const Settings &settings) {
     return load;
 }
 
-} // namespace
+/// Returns a round that is a quarter longer, so that there is something left to repay with.
+constexpr Ns with_slack(Ns round) {
+    return round + round / 4;
+}
 
-std::optional<Ns> round_for(std::span<const Entrant> entrants, const Settings &settings) {
-    const Load load = load_of(entrants, settings);
+/// Returns the shortest round of all in which the load fits; nullopt if it fits in none.
+std::optional<Ns> shortest_round(const Load &load) {
     if (load.besides == 0)
-        return load.promised <= whole ? std::optional(settings.round()) : std::nullopt;
+        return load.promised <= whole ? std::optional<Ns>(0) : std::nullopt;
     if (load.promised >= whole)
         return std::nullopt;
     // besides + promised × round ≤ round
-    return std::max(settings.round(), scaled(load.besides, whole, whole - load.promised) + 1);
+    return scaled(load.besides, whole, whole - load.promised) + 1;
+}
+
+} // namespace
+
+std::optional<Ns> round_for(std::span<const Entrant> entrants, const Settings &settings) {
+    const auto shortest = shortest_round(load_of(entrants, settings));
+    return shortest ? std::optional(std::max(settings.round(), *shortest)) : std::nullopt;
+}
+
+Ns planned_round(std::span<const Entrant> entrants, const Settings &settings) {
+    const Ns longest = settings.longest_round();
+    const Ns round = round_for(entrants, settings).value_or(longest);
+    return std::min(longest, round > settings.round() ? with_slack(round) : round);
+}
+
+Ns round_beside_service(std::span<const Entrant> entrants, const Settings &settings) {
+    const Load load = load_of(entrants, settings);
+    if (load.turns <= 1)
+        return least_of(entrants.empty() ? Goal() : entrants.front().goal, 1, settings);
+    const Ns worth_switches = 10 * switching(load.turns, settings.costs);
+    const Ns needed = with_slack(shortest_round(load).value_or(settings.longest_round()));
+    return std::min(planned_round(entrants, settings), std::max(worth_switches, needed));
 }
 
 std::vector<Conflict> conflicts(std::span<const Entrant> entrants, const Settings &settings) {

@@ -45,6 +45,14 @@ constexpr Ns least_of(const Goal &goal, std::int64_t turns, const Settings &sett
 /// switches and the shortest turns of the others; nullopt if they fit in none.
 std::optional<Ns> round_for(std::span<const Entrant> entrants, const Settings &settings);
 
+/// Returns round_for() with some time left to repay with, and Settings::longest_round() at most.
+Ns planned_round(std::span<const Entrant> entrants, const Settings &settings);
+
+/// Returns the round of tenants beside one that is served first. It is so short that switches take
+/// a tenth of it, as a request waits for it, or longer if the promised parts do not fit otherwise.
+/// @param entrants without those that are served first
+Ns round_beside_service(std::span<const Entrant> entrants, const Settings &settings);
+
 /// Returns the goals that cannot be kept. It is not known, and not considered, whether a tenant's
 /// work can be interrupted at the end of a timeslice.
 std::vector<Conflict> conflicts(std::span<const Entrant> entrants, const Settings &settings);

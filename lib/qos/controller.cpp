@@ -39,17 +39,8 @@ class EpochDivision {
             latency_ = latency_ || (is_here(entrant) && entrant.goal.aim == Aim::latency);
         }
         const auto round = round_for(here, settings);
-        const Ns longest = settings.longest_round();
-        overcommitted_ = !round || *round > longest;
-        // A quarter longer than it has to be, so that there is something left to repay with.
-        round_ = overcommitted_
-                     ? longest
-                     : std::min(longest, *round > settings.round() ? *round + *round / 4 : *round);
-        // Beside a tenant that is served first, turns are short: so short that switches take a
-        // tenth of the time.
-        if (latency_)
-            round_ = tsgs_ > 1 ? std::min(round_, 10 * tsgs_ * settings.costs.change)
-                               : least_of(Goal(), 1, settings);
+        overcommitted_ = !round || *round > settings.longest_round();
+        round_ = latency_ ? round_beside_service(here, settings) : planned_round(here, settings);
         divide(accounts);
     }
 

@@ -2,6 +2,7 @@
 /// @file What a tenant got over a second, and whether that is what its goal promises.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 
 #include "controller.hpp"
@@ -35,6 +36,19 @@ class Ledger {
     std::deque<Balance> epochs_;
     Balance balance_ = {};
 };
+
+/// Returns for how long a goal is to be kept before what its tenant got is a part of the time. A
+/// cap's pauses and what a share is repaid take up to some epochs, and a part of less time than
+/// that says nothing.
+constexpr Ns least_for_part(const Settings &settings) {
+    return std::max(second, settings.repaid_in * settings.epoch);
+}
+
+/// Returns @p used as a part of @p time; nullopt: the time is less than least_for_part().
+constexpr std::optional<Part> part_of(Ns used, Ns time, const Settings &settings) {
+    return time >= least_for_part(settings) ? std::optional(scaled(used, whole, time))
+                                            : std::nullopt;
+}
 
 /// How far a second may be from a goal: one point of it.
 constexpr Ns allowance(const Balance &balance) {

@@ -106,7 +106,7 @@ Outcome<TaskSet> generate(const Table &table, Random &random) {
             if (!table.tasks || (count_given >= 2 * cores && count_given <= 4 * cores))
                 fitting.push_back(cores);
         if (fitting.empty())
-            return tl::unexpected("2 to 4 cores have 4 to 16 tasks; give the number of cores for " +
+            return tl::unexpected("2 to 4 cores have 4 to 16 tasks; give --cores for " +
                                   std::to_string(count_given));
         set.cores = fitting[random.below(fitting.size())];
     }

@@ -207,6 +207,7 @@ TEST(Parse, HelpAndVersionAreAnswersWhereNothingIsWrongBefore) {
     EXPECT_NE(wrong(keeper(), {"--foo", "--help"}), "");
     EXPECT_EQ(good(starter(), {"sh", "--help"}).asks, Parsed::Asks::answer);
     EXPECT_EQ(good(keeper(), {"help"}).asks, Parsed::Asks::help);
+    EXPECT_EQ(good(keeper(), {"help", "--help"}).asks, Parsed::Asks::help);
     EXPECT_EQ(wrong(keeper(), {"help", "a"}), "'help' does not take 'a'");
 }
 

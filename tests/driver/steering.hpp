@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bench.hpp"
+#include "lib/base/process.hpp"
 #include "tests/support/own_machine.hpp"
 #include "tests/support/waiting.hpp"
 
@@ -71,9 +72,17 @@ class Steering : public Driver {
         const auto all = keepers();
         return all.empty() ? 0 : *all.begin();
     }
-    void kill_keepers() const {
-        for (const pid_t one : keepers())
+    void kill_keepers() const { kill_at_once(keepers()); }
+    /// Kills processes, and returns when the library, too, finds none of them alive: a process that
+    /// is killed has no memory, by which keepers() finds it, before it has ended.
+    static void kill_at_once(const std::set<pid_t> &all) {
+        std::vector<nvdebug::base::Birth> births;
+        for (const pid_t one : all)
+            if (const auto state = nvdebug::base::state_of(static_cast<std::uint32_t>(one)))
+                births.push_back(state->birth);
+        for (const pid_t one : all)
             ::kill(one, SIGKILL);
+        EXPECT_TRUE(comes_true([&] { return std::ranges::none_of(births, nvdebug::base::lives); }));
     }
 
     /// Holds processes with a patience that no machine is too slow for, unless @p options has one.

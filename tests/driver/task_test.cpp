@@ -211,7 +211,7 @@ TEST_P(Tpcs, EndAsNvtasksetDoes) {
 INSTANTIATE_TEST_SUITE_P(Ends, Tpcs,
                          testing::Values(std::pair("exit 0", nvdebugctl::done),
                                          std::pair("exit 1", nvdebugctl::bad_usage),
-                                         std::pair("exit 2", nvdebugctl::failed),
+                                         std::pair("exit 2", nvdebugctl::refused),
                                          std::pair("exit 3", nvdebugctl::not_supported),
                                          std::pair("exit 4", nvdebugctl::partial),
                                          std::pair("exit 125", nvdebugctl::failed),

@@ -101,7 +101,7 @@ EVERY = "every address of this machine, http://localhost:"
     ("[::]:", "::1", "every IPv6 address of this machine, http://localhost:")))
 @pytest.mark.parametrize("is_service", (False, True))
 def test_addresses(listen, host, shown, is_service):
-    """And under systemd, as the unit lets nobody else in: who waits for a scrape finds the reason in the log."""
+    """Under systemd the log has a line about the unit's IPAddressAllow=, which drops packets of other machines."""
     port = free_port()
     command = 'export INVOCATION_ID=0 SYSTEMD_EXEC_PID=$$; exec "$0" "$@"' if is_service else 'exec "$0" "$@"'
     around = {name: value for name, value in os.environ.items() if name not in ("INVOCATION_ID", "SYSTEMD_EXEC_PID")}

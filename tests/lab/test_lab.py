@@ -16,10 +16,11 @@ LAB = paths.ROOT / "lab"
 sys.path.insert(0, str(LAB))
 
 # pylint: disable=wrong-import-position
-from nvdlab import bench, model, page, record, spans  # noqa: E402
+from nvdlab import bench, model, page, picture, record, spans  # noqa: E402
 from nvdlab.bench import Failed  # noqa: E402
 from nvdlab.model_bench import ModelBench  # noqa: E402
 from nvdlab.picture import ticks  # noqa: E402
+from nvdlab.quotas import engine, page as quota_page, pictures as quota_pictures, plan, results  # noqa: E402
 
 RECORDS = [(name, machine) for name in record.names() for machine in record.records(name)]
 
@@ -420,6 +421,63 @@ def test_page_pictures_and_evidence_are_of_the_records():
                  if not path.exists() or path.read_text(encoding="utf-8") != text]
     assert not different, "run 'make lab'"
     assert set((page.DOCS / "lab").iterdir()) == {path for path in made if path.suffix == ".svg"}
+
+
+def texts_of(svg):
+    """Each text of a picture without words along it that are turned: its left and right edge, its line, and it."""
+    found, group = [], (0, 0)
+    for element in re.finditer(r'<g (?:transform="translate\((\S+) (\S+)\)")?[^>]*>|<text x="(\S+?)" y="(\S+?)"([^>]*)>([^<]*)',
+                               svg):
+        left, top, x, y, attributes, text = element.groups()
+        if left:
+            group = float(left), float(top)
+        elif x and "middle" in attributes:
+            wide = picture.LETTER * len(text)
+            found.append((float(x) - wide / 2, float(x) + wide / 2, group[1] + float(y), text))
+        elif x and 'font-size="11"' in attributes:
+            found.append((float(x), float(x) + 6 * len(text), group[1] + float(y), text))
+    return found
+
+
+def overlaps(svg):
+    texts = texts_of(svg)
+    return [(one[3], other[3]) for number, one in enumerate(texts) for other in texts[:number]
+            if abs(one[2] - other[2]) < 10 and one[0] < other[1] and other[0] < one[1]]
+
+
+def test_a_legend_leaves_the_title_of_its_axis_free():
+    """However many names it has, and however long they are."""
+    for names in range(12):
+        for wide in (3, 20, 60):
+            panel = picture.Panel("title", (0, 10), "a title of many words below its axis", (0, 1), "y")
+            for number in range(names):
+                panel.line([(0, 0), (10, 1)], number % len(picture.COLORS), f"{number:0{wide}}")
+            svg = picture.render([panel, picture.Panel("next", (0, 1), "x", (0, 1), "y")], ["caption"])
+            assert overlaps(svg) == [], (names, wide)
+            assert all(f">{number:0{wide}}</text>" in svg for number in range(names))
+
+
+PICTURES = sorted(path for folder in ("lab", "quotas", "quotas-full") for path in (page.DOCS / folder).glob("*.svg"))
+
+
+@pytest.mark.parametrize("path", PICTURES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_no_words_of_a_picture_are_upon_others(path):
+    assert overlaps(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("form", ("short", "full"))
+def test_pictures_of_quotas_are_of_the_outcomes(form):
+    """lab/quotas/figures makes them anew."""
+    found = results.Results(plan.FORMS[form], engine.outcomes(LAB / f"quotas/{form}.jsonl"))
+    for name, text in quota_pictures.all_of(found, results.of_mean).items():
+        path = page.DOCS / quota_page.FOLDERS[form] / f"{name}.svg"
+        assert path.read_text(encoding="utf-8") == text, f"{path}: run lab/quotas/figures"
+
+
+def test_panels_of_time_begin_at_one_edge():
+    for machine in record.records("timeslices"):
+        panels = record.experiment("timeslices").picture(recorded("timeslices", machine)["data"])
+        assert len({panel.left for panel in panels}) == 1
 
 
 def test_the_page_has_each_machine_s_figures():

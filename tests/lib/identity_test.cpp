@@ -12,7 +12,7 @@ namespace {
 const std::string id(64, 'a'), inner(64, 'b');
 const std::string uid = "0f5a1c2e-1111-4222-8333-abcdefabcdef",
                   slice = "0f5a1c2e_1111_4222_8333_abcdefabcdef",
-                  statics = "8f6a44fc62e8cb075753c843896568ca"; // the uid of a static pod
+                  static_pods = "8f6a44fc62e8cb075753c843896568ca"; // the uid of a static pod
 
 using Cases = std::vector<std::pair<std::string, Identity>>;
 
@@ -108,7 +108,7 @@ TEST(Identities, AreNotTakenFromNamesThatUsersChoose) {
               "kubepods.slice/kubepods-pod" + slice + ".slice/cri-containerd-" + id + ".scope",
               "x.service/libpod-payload-" + id, "ecs/task/" + id,
               "x.service/kubepods-pod" + slice + ".slice:cri-containerd:" + id,
-              "kubepods/pod" + statics + "/" + id,
+              "kubepods/pod" + static_pods + "/" + id,
               "system.slice/docker-" + id + ".scope/system.slice/slurmstepd.scope/job_42"})
             expect({{above + below, {}}});
     // Whoever has a session has no unit just below a slice of the system.
@@ -160,14 +160,15 @@ TEST(Identities, AreOfRealPaths) {
         {"CRI-O without systemd", "/system.slice/crio.service/" + pod_slice + ":crio:" + id,
          in_pod},
         {"static pod, cgroupfs",
-         "/kubepods/burstable/pod" + statics + "/" + id,
-         {.container = id, .pod = statics}},
+         "/kubepods/burstable/pod" + static_pods + "/" + id,
+         {.container = id, .pod = static_pods}},
         {"static pod, systemd",
-         "/kubepods.slice/kubepods-pod" + statics + ".slice/cri-containerd-" + id + ".scope",
-         {.container = id, .pod = statics}},
+         "/kubepods.slice/kubepods-pod" + static_pods + ".slice/cri-containerd-" + id + ".scope",
+         {.container = id, .pod = static_pods}},
         {"static pod, k3s agent",
-         "/system.slice/k3s-agent.service/kubepods-pod" + statics + ".slice:cri-containerd:" + id,
-         {.container = id, .pod = statics}},
+         "/system.slice/k3s-agent.service/kubepods-pod" + static_pods +
+             ".slice:cri-containerd:" + id,
+         {.container = id, .pod = static_pods}},
         {"kubelet with --cgroup-root",
          "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" + slice +
              ".slice/cri-containerd-" + id + ".scope",
@@ -270,8 +271,8 @@ TEST(Identities, AreNotTakenFromOtherNames) {
           "/:" + id,
           std::string("/podman/x"),
           "/kubepod/pod" + uid,
-          "/kubepods/pod" + statics + "0",
-          "/kubepods/pod" + statics.substr(1),
+          "/kubepods/pod" + static_pods + "0",
+          "/kubepods/pod" + static_pods.substr(1),
           "/libpod-payload-" + id + "x",
           "/system.slice/x.service/" + id,
           "/system.slice/x.service/libpod-" + id,

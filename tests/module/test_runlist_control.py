@@ -146,7 +146,7 @@ def test_every_write_raises_a_tracepoint(bench, board):
 
 
 def test_the_log_says_what_was_done(bench):
-    """What it says of each request: tests/module/core."""
+    """The texts for each request are tested in tests/module/core."""
     bench.write_ok("titan-v", "switch_to_tsg", FINE["switch_to_tsg"])
     assert "nvdebug: switched to 1 TSG: 0:1 (by uid 0)" in bench.module_log(2)
 

@@ -128,6 +128,35 @@ TEST_F(DoctorTest, ModuleNotLoaded) {
     EXPECT_NE(about("module").fix.find("modprobe"), std::string::npos);
 }
 
+/** Nothing that is installed helps a machine without a GPU. */
+TEST_F(DoctorTest, SaysFirstThatThereIsNoGpu) {
+    const auto subjects = [this] {
+        std::vector<std::string> names;
+        for (const Finding &finding : findings())
+            names.push_back(finding.subject);
+        return names;
+    };
+    fs::remove_all(root_ + "/sys/bus/pci/devices/0000:01:00.0");
+    fs::remove_all(root_ + "/proc/gpu0");
+    EXPECT_EQ(subjects().front(), "gpus");
+    EXPECT_EQ(about("module").verdict, Verdict::ok) << "it is loaded";
+    unload();
+    for (const unsigned uid : {0u, 1000u}) {
+        rights(uid, 0);
+        EXPECT_EQ(subjects(), std::vector<std::string>{"gpus"}) << uid;
+    }
+}
+
+TEST_F(DoctorTest, RightsComeBeforeWhatIsToBeInstalled) {
+    unload();
+    rights(1000, 0);
+    std::vector<std::string> subjects;
+    for (const Finding &finding : findings())
+        subjects.push_back(finding.subject);
+    EXPECT_LT(std::ranges::find(subjects, "rights"), std::ranges::find(subjects, "module"));
+    EXPECT_EQ(std::ranges::count(subjects, "module"), 1);
+}
+
 /** Where NVIDIA's driver shows everything, what concerns the module alone is no reason to act. */
 TEST_F(DoctorTest, DriverSuffices) {
     unload();
@@ -140,21 +169,22 @@ TEST_F(DoctorTest, DriverSuffices) {
     const auto all = findings_about(machine);
     for (const Finding &finding : all)
         EXPECT_EQ(finding.verdict, Verdict::ok) << finding.subject << ": " << finding.answer;
-    EXPECT_EQ(all.front().subject, "driver");
-    EXPECT_EQ(all[1].subject, "module");
-    EXPECT_TRUE(all[1].fix.starts_with("only for these: "));
+    EXPECT_EQ(all.front().subject, "rights");
+    EXPECT_EQ(all[1].subject, "driver");
+    EXPECT_EQ(all[2].subject, "module");
+    EXPECT_TRUE(all[2].fix.starts_with("only for these: "));
 
     machine.driver->left_over = {"gpu0: process 557 (one) was left with changes"};
     const auto left = findings_about(machine);
-    EXPECT_EQ(left[1].subject, "tasks");
-    EXPECT_EQ(left[1].verdict, Verdict::attention);
-    EXPECT_EQ(left[1].answer, machine.driver->left_over[0]);
+    EXPECT_EQ(left[2].subject, "tasks");
+    EXPECT_EQ(left[2].verdict, Verdict::attention);
+    EXPECT_EQ(left[2].answer, machine.driver->left_over[0]);
     machine.driver->left_over.clear();
 
     machine.driver->refused = "only root may";
     const auto refused = findings_about(machine);
-    EXPECT_EQ(refused[0].verdict, Verdict::attention);
-    EXPECT_EQ(refused[1].verdict, Verdict::trouble) << "then the module is the only way";
+    EXPECT_EQ(refused[1].verdict, Verdict::attention);
+    EXPECT_EQ(refused[2].verdict, Verdict::trouble) << "then the module is the only way";
 }
 
 TEST_F(DoctorTest, WindowsSubsystem) {

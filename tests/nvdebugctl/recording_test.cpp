@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Forms of a recording: each has all of it, and can be read where it was cut.
+#include "cli/page.hpp"
 #include "lib/drawing/perfetto.hpp"
 #include "recording/forms.hpp"
 #include "recording/recorded_file.hpp"
@@ -115,7 +116,28 @@ TEST(Summary, SaysSharesSlicesAndWhatIsNotKnown) {
     EXPECT_EQ(copies["by"], "samples");
     EXPECT_EQ(copies["held_percent"], 50.0);
     EXPECT_EQ(copies["missed_samples"], 1);
-    EXPECT_EQ(copies["holders"][0]["name"], "TSG 3 of runlist 2");
+    EXPECT_EQ(copies["holders"][0]["name"], "TSG 2:3");
+}
+
+/// The clock of the model goes on by accesses: 19 ms in two seconds.
+TEST(Summary, SaysThatTheClockOfTheGpuIsSlow) {
+    const auto shown = [](std::uint64_t gpu_ns, std::uint64_t wall_ns, bool twice = true) {
+        Totals totals;
+        totals.clock(0, {1'000, 7'000, 0, 0, 10});
+        totals.end(lce2, {1'000, 1'000 + gpu_ns, 1, 9, 0});
+        if (twice)
+            totals.clock(0, {1'000 + gpu_ns, 7'000 + wall_ns, 0, 0, 10});
+        Page page(false);
+        show_summary(totals.summary({}), page);
+        return page.text();
+    };
+    EXPECT_NE(shown(19'000'000, 2'000'000'000)
+                  .find("the GPU's clock went 0.019 s in 2.000 s: is it a model?"),
+              std::string::npos);
+    for (const std::string &text :
+         {shown(2'000'000'000, 2'000'100'000), shown(1'001'000'000, 2'000'000'000),
+          shown(19'000'000, 2'000'000'000, false)})
+        EXPECT_EQ(text.find("is it a model"), std::string::npos) << text;
 }
 
 /// Samples that do not follow each other, or none, know of nothing in between.

@@ -2,13 +2,14 @@
 """Help, man pages, completion, schemas and the contract agree with the table of commands."""
 
 import functools
+import json
 import re
 import subprocess
 
 import jsonschema
 import pytest
 from building import ROOT
-from ctl import ctl, load_schema, manuals, schemas, table
+from ctl import ctl, load_schema, manuals, schemas, table, write_tree
 
 
 def contract_names():
@@ -73,16 +74,22 @@ def says(page, sentence):
     return words in page or words[0].upper() + words[1:] in page
 
 
+def unbroken(text):
+    """Help is broken into lines at words, in a pipe, too."""
+    return " ".join(text.split())
+
+
 def test_help_has_everything(command):
     name = name_of(command)
     result = ctl(f"{name} --help")
     assert (result.status, result.err) == (0, "")
-    assert command["synopsis"] in result.out and command["help"] in result.out
+    said = unbroken(result.out)
+    assert command["synopsis"] in said and command["help"] in said
     for thing in command["arguments"] + command["options"]:
-        assert thing["name"] in result.out and thing["help"] in result.out
+        assert thing["name"] in said and thing["help"] in said
     for example in command["examples"]:
-        assert example["line"] in result.out
-    assert command["verb"] is None or command["synopsis"] in ctl([command["object"], "-h"]).out
+        assert unbroken(example["line"]) in said
+    assert command["verb"] is None or command["synopsis"] in unbroken(ctl([command["object"], "-h"]).out)
     assert command["object"] in ctl("--help").out
     assert ctl(["help", *name.split()]).out == result.out
 
@@ -94,7 +101,7 @@ def test_columns_help(command):
     if not command["columns"]:
         assert result.status == 1 and "does not take --columns" in result.err
         return
-    lines = result.out.splitlines()
+    lines = list(map(unbroken, re.split(r"^  (?=\S)", result.out, flags=re.MULTILINE)[1:]))
     assert [line.split()[0] for line in lines] == [each["name"] for each in command["columns"]]
     for line, column in zip(lines, command["columns"]):
         assert column["help"] in line
@@ -174,6 +181,26 @@ def test_schemas_describe_every_key():
 def test_schemas_are_well_formed():
     for path in schemas().iterdir():
         jsonschema.Draft202012Validator.check_schema(load_schema(path.name))
+
+
+def test_a_schema_needs_no_other_file(tmp_path):
+    """What a user's script does: the document, and its one schema."""
+    def references(part):
+        if isinstance(part, dict):
+            yield from [part["$ref"]] if "$ref" in part else []
+        for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+            yield from references(inner)
+    source = write_tree(tmp_path / "proc", ("a100", "mixed"))
+    for line in ("runlist list", "runlist tree", "tsg list", "engine list", "gpu show", "check"):
+        document = json.loads(ctl(f"{line} -j", source).out)
+        schema = load_schema(document["schema"].partition("/")[2] + ".json")
+        jsonschema.validate(document, schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**document, "data": 7}, schema)
+    for path in schemas().iterdir():
+        schema = load_schema(path.name)
+        assert all(name.rpartition("/")[2] in schema.get("$defs", {}) and name.startswith("#/$defs/")
+                   for name in references(schema)), path.name
 
 
 def test_there_is_a_schema_for_each_command_with_json_and_no_other():

@@ -13,7 +13,7 @@ from text import channels
 
 pytestmark = pytest.mark.sample
 
-DONE, USAGE, FAILED, UNSUPPORTED, PARTIAL = range(5)
+DONE, USAGE, REFUSED, UNSUPPORTED, PARTIAL, FAILED = range(6)
 
 
 class Ctl:
@@ -261,14 +261,14 @@ def test_a_lease_says_if_somebody_changed_it_meanwhile(ctl):
 
 @on_every_board
 def test_targets_that_are_not_there(ctl):
-    ctl.refused("tsg preempt 77", FAILED, "no runlist holds TSG 77 now; runlist 0 holds TSGs 0-2")
-    ctl.refused("channel disable 99:1", FAILED, "has no runlist 99; it has 0")
-    ctl.refused("runlist disable 0 99", FAILED, "no runlist 99")
-    ctl.refused("channel disable 0:2 0:1000000", FAILED)
+    ctl.refused("tsg preempt 77", REFUSED, "no runlist holds TSG 77 now; runlist 0 holds TSGs 0-2")
+    ctl.refused("channel disable 99:1", REFUSED, "has no runlist 99; it has 0")
+    ctl.refused("runlist disable 0 99", REFUSED, "no runlist 99")
+    ctl.refused("channel disable 0:2 0:1000000", REFUSED)
     ctl.refused("tsg timeslice 0:1 1us", USAGE, "1.024us to 8.556380160s")
-    ctl.refused("channel disable 999", FAILED, "no runlist holds channel 999 now; "
+    ctl.refused("channel disable 999", REFUSED, "no runlist holds channel 999 now; "
                 "runlist 0 holds channels 0-5")
-    ctl.refused("channel disable 0:2 0:500", FAILED, "runlist 0 does not hold channel 500 now; "
+    ctl.refused("channel disable 0:2 0:500", REFUSED, "runlist 0 does not hold channel 500 now; "
                 "it holds channels 0-5")
     ctl.refused("channel disable 010", USAGE, "'010' is no channel")
     assert ctl.enabled() == EVERYONE, "all or none"
@@ -282,8 +282,8 @@ def test_an_id_that_several_runlists_hold(ctl):
     numbers = [row["channel"] for row in rows]
     twice = next(number for number in numbers if numbers.count(number) > 1)
     choices = [place for place in places if place.endswith(f":{twice}")]
-    ctl.refused(f"channel disable {twice}", FAILED, "several runlists", ", ".join(choices))
-    ctl.refused("channel disable 77", FAILED, "no runlist holds channel 77")
+    ctl.refused(f"channel disable {twice}", REFUSED, "several runlists", ", ".join(choices))
+    ctl.refused("channel disable 77", REFUSED, "no runlist holds channel 77")
 
 
 @on_one_board
@@ -310,15 +310,15 @@ def test_captures_are_not_controlled(ctl):
 def test_without_rights(ctl):
     result = ctl.bench.run(f"su user -c '{ctl.name} channel disable 0:2'")
     said = result.err.decode()
-    assert result.status == FAILED and "controls are root's" in said and "state_gid" not in said
+    assert result.status == REFUSED and "controls are root's" in said and "state_gid" not in said
     dry = ctl.bench.run(f"su user -c '{ctl.name} channel disable 0:2 --dry-run'")
-    assert dry.status == FAILED and "state_gid" in dry.err.decode()
+    assert dry.status == REFUSED and "state_gid" in dry.err.decode()
     assert ctl.bench.run(f"su user -c '{ctl.name} gpu show'").status == DONE
     listed = ctl.bench.run(f"su user -c '{ctl.name} -j engine list'")
     assert listed.status == PARTIAL, "who is on an engine is root's to know; what engines are is not"
     assert json.loads(listed.text)["data"] and "gpu" in listed.err.decode()
     result = ctl.bench.run(f"su user -c '{ctl.name} runlist show 0'")
-    assert result.status == FAILED and "state_gid" in result.err.decode()
+    assert result.status == REFUSED and "state_gid" in result.err.decode()
 
 
 def test_read_only_module(bench):
@@ -327,10 +327,10 @@ def test_read_only_module(bench):
     try:
         assert machine.load_module("read_only=1").status == 0
         result = bench.run("nvdebugctl -g 0 channel disable 0:2")
-        assert result.status == FAILED and "read_only=1" in result.err.decode()
+        assert result.status == REFUSED and "read_only=1" in result.err.decode()
         assert "lockdown" not in result.err.decode(), "the reason, not all that there might be"
         dry = bench.run("nvdebugctl -g 0 channel disable 0:2 --dry-run")
-        assert dry.status == FAILED and "would be refused: " in dry.text and "read_only=1" in dry.text
+        assert dry.status == REFUSED and "would be refused: " in dry.text and "read_only=1" in dry.text
         findings = json.loads(bench.run("nvdebugctl -j doctor").text)["data"]["findings"]
         assert {finding["subject"] for finding in findings
                 if finding["verdict"] == "attention"} == {"read_only"}
@@ -345,14 +345,14 @@ def test_doctor(bench):
     validate(document)
     assert result.status == DONE
     subjects = [finding["subject"] for finding in document["data"]["findings"]]
-    assert subjects[:4] == ["module", "signature", "lockdown", "rights"]
+    assert subjects[:4] == ["rights", "module", "signature", "lockdown"]
     assert {bench.address(board) for board in BOARDS} <= set(subjects)
     bench.check("rmmod nvdebug")
     try:
         result = bench.run("nvdebugctl doctor")
-        assert result.status == FAILED and "trouble" in result.text and "fix: " in result.text
+        assert result.status == REFUSED and "trouble" in result.text and "fix: " in result.text
         result = bench.run("nvdebugctl gpu list")
-        assert result.status == FAILED and "doctor" in result.err.decode()
+        assert result.status == UNSUPPORTED and "doctor" in result.err.decode()
     finally:
         assert bench.machine.load_module().status == 0
 
@@ -367,4 +367,4 @@ def test_which_gpu(bench):
     result = bench.run("nvdebugctl gpu show")
     assert result.status == DONE and "gpu0" in result.err.decode()
     for name in ("99", "GA999", "0000:ff:00.0", "gpu", ""):
-        assert bench.run(f"nvdebugctl -g '{name}' gpu show").status in (USAGE, FAILED)
+        assert bench.run(f"nvdebugctl -g '{name}' gpu show").status in (USAGE, REFUSED)

@@ -23,7 +23,7 @@ from trees import edit, fails, piped
     ("channel show 999", ["no runlist holds channel 999 now; runlist 0 holds channels 20-22"]),
     ("tsg show 0:999", ["runlist 0", "does not hold TSG 999 now; it holds TSGs 10-13"]),
     ("tsg show 999", ["no runlist holds TSG 999 now; runlist 0 holds TSGs 10-13"]),
-    ("engine shared GR0 LCE77", ["no engine 'LCE77'", "LCE9"]),
+    ("engine shared GR0 LCE77", ["no engine 'LCE77' (did you mean 'LCE7'?)", "lists its 27 engines"]),
     ("engine shared gr GR0", ["no engine 'gr'"]),
 ])
 def test_not_there(tree, line, words):

@@ -201,7 +201,7 @@ def test_top_has_a_line_for_each_gpu_above(dead):
         return live.lines[1:next((n for n, line in enumerate(live.lines) if line.startswith("ENGINE")), 0)]
 
     with contextlib.closing(live):
-        live.wait_until(lambda: above() and re.fullmatch(r"gpu0 GR0: TSG 2 of runlist 0 100\.0%, 100\.0% busy", above()[0]))
+        live.wait_until(lambda: above() and re.fullmatch(r"gpu0 GR0: TSG 0:2 100\.0%, 100\.0% busy", above()[0]))
         lines = [line for line in above() if re.match(r"gpu\d GR0: ", line)]
         assert [int(line[3]) for line in lines] == [0, 1, 2, 3, 4, 6, 7]
         assert lines[3] == "gpu3 GR0: 0% busy"

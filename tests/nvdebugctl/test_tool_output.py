@@ -2,16 +2,14 @@
 """Standard output of nvdebugctl: pipes, terminals, and the forms of tables."""
 
 import errno
-import fcntl
 import json
 import os
-import pty
+import pathlib
 import re
-import struct
 import subprocess
-import termios
 
 import pytest
+import terminals
 from ctl import ctl, tool, write_capture, write_tree
 from surroundings import HIDDEN, hidden
 from throwaway_root import needs_root
@@ -40,20 +38,7 @@ def test_full_disk(one):
 
 def on_terminal(words, columns=0, **env):
     """What the tool prints when stdout is a terminal; without columns it has no size."""
-    terminal, end = pty.openpty()
-    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24 if columns else 0, columns, 0, 0))
-    environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
-    done = subprocess.run([tool(), *words], stdout=end, env={**environment, **env}, check=False)
-    os.close(end)
-    output = b""
-    try:
-        while chunk := os.read(terminal, 65536):
-            output += chunk
-    except OSError:
-        pass
-    os.close(terminal)
-    assert done.returncode == 0
-    return output.decode().replace("\r\n", "\n")
+    return terminals.printed([tool(), *words], columns, **env)
 
 
 @pytest.mark.parametrize("line", ("gpu list", "gpu show", "runlist show 2 --brief",
@@ -102,10 +87,10 @@ def test_pretty_is_the_same_document(one):
 def columns_of(text):
     """{heading: [cell]} of a table as a person reads it, with what is broken put together; the
     headings that a line below names as left out."""
+    text, _, below = text.partition("This terminal is too narrow for")
+    left_out = re.fullmatch(r"(.*)\. A wider one shows all; so does a pipe\.", " ".join(below.split()))
+    assert bool(left_out) == bool(below)
     lines = text.splitlines()
-    left_out = re.fullmatch(r"This terminal is too narrow for (.*)\. A wider one shows all; so does "
-                            r"a pipe\.", lines[-1])
-    lines = lines[:-1] if left_out else lines
     starts = [match.start() for match in re.finditer(r"\S+", lines[0])]
     parts = [[line[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
              for line in lines]
@@ -134,7 +119,7 @@ def test_tables_fit_the_terminal(tmp_path, board, workload, line, columns):
     words = ["--from", str(source), *line.split(), "--color", "never"]
     piped = ctl(words).out
     shown = on_terminal(words, columns)
-    assert all(len(line) <= columns or line.startswith("This terminal") for line in shown.splitlines())
+    assert all(len(line) <= columns for line in shown.splitlines())
     if max(map(len, piped.splitlines())) <= columns:
         assert shown == piped
         return
@@ -145,6 +130,27 @@ def test_tables_fit_the_terminal(tmp_path, board, workload, line, columns):
         assert cells == all_of_them[heading]
     assert columns < 200 and (columns < 80 or line in ("channel list", "gpu list"))
     assert not {"RUNLIST", "CHANNEL", "TSG", "STATUS", "BUSY"} & set(left_out) or columns < 80
+
+
+HARDWARE = pathlib.Path(__file__).resolve().parents[1] / "hardware/h100-580.159.04"
+
+
+@pytest.mark.parametrize("columns", (40, 60, 80))
+@pytest.mark.parametrize("line", ("gpu show", "engine shared GR0 LCE2", "tsg show 0:7", "channel show 0:10", "runlist show 1",
+                                  "capture", "recording show"))
+def test_sentences_are_broken_at_words(tmp_path, line, columns):
+    """No line is cut by the terminal, and each word of a pipe is there."""
+    words = ["--from", str(HARDWARE / "capture-owners"), *line.split()]
+    if line == "recording show":
+        words = [*line.split(), str(HARDWARE / "recording.ndjson")]
+    elif line == "capture":
+        words = ["--from", str(HARDWARE / "capture-owners"), "check"]
+    shown = on_terminal([*words, "--color", "never"], columns)
+    for each in shown.splitlines():
+        assert len(each) <= columns or " " not in each.strip(), each
+    if line not in ("capture", "recording show", "tsg show 0:7"):  # those have tables
+        assert shown.split() == ctl(words).out.split()
+    assert on_terminal([*words, "--color", "always"], columns).count("\n") == shown.count("\n"), "colour has no width"
 
 
 def test_lists_are_broken_within_their_column(tmp_path):
@@ -161,7 +167,7 @@ def test_columns_asked_for_are_all_shown(tmp_path):
     for more in (["--columns", "channel,status,instance_address,instance_aperture"], ["--no-header"]):
         assert on_terminal([*words, *more], 40) == ctl([*words, *more]).out
     shown = on_terminal(["--from", str(source), "tsg", "show", "0:1", "--color", "never"], 80)
-    assert "too narrow for INSTANCE_" in shown.splitlines()[-1]
+    assert "too narrow for INSTANCE_" in " ".join(shown.split())
 
 
 def test_columns_and_header(tree):
@@ -210,7 +216,7 @@ def test_what_hides_gpus_comes_first(tmp_path, where, words):
     needs_root()
     done = subprocess.run(hidden(where, tmp_path, tool(), *words.split()), stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, check=False, timeout=60)
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith(f"nvdebugctl: {HIDDEN[where][1]}") and done.stderr.count("\n") == 1
     assert done.stderr.count(HIDDEN[where][1]) == 1 and "give a capture" not in done.stderr
 

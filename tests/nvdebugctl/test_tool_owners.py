@@ -3,6 +3,7 @@
 
 import csv
 import io
+import json
 import pathlib
 import re
 
@@ -140,6 +141,57 @@ def test_runlists(tree, owned, channels):
     assert {row["tsg"]: list(map(pid, row["processes"])) for row in tree_["tsgs"]} == \
         by_tsg(channels, owned)
     assert re.search(r"TSG \d+ .*us  my task\[557\] in 0123456789ab", ctl("runlist tree 0", tree).out)
+
+
+def current_on_gr0(tree, channels):
+    """Puts the first channel's TSG on GR0, and returns it."""
+    tsg = channels[0]["tsg"]
+    path = tree / "gpu0/engines"
+    path.write_text(re.sub(r"^(GR0 .*?)(tsg:\d+|-)( )", rf"\1tsg:{tsg}\3", path.read_text(), count=1, flags=re.MULTILINE))
+    engine = next(row for row in ctl("engine list -j", tree).data if row["engine"] == "GR0")
+    assert engine["current"] == f"tsg:{tsg}"
+    return engine
+
+
+def test_the_picture_of_a_tree_names_processes(tree, owned):
+    assert 557 in owned
+    picture = ctl("runlist tree --svg", tree)
+    assert (picture.status, picture.err) == (0, "")
+    words = " ".join(re.findall(r">([^<>]+)</text>", picture.out))
+    assert "my task[557]" in words and "other[558]" in words
+    assert "[559]" not in words, "it is on no list"
+
+
+def test_the_picture_of_a_capture_names_processes():
+    capture = HARDWARE / "h100-580.159.04/capture-owners"
+    named = {row["tsg"]: [f"{each['command']}[{each['pid']}]" for each in row["processes"]]
+             for row in ctl("tsg list -j", capture).data}
+    words = re.findall(r'>([^<>]+)</text>', ctl("runlist tree --svg", capture).out)
+    assert words.count("workload[1456]") == sum("workload[1456]" in names for names in named.values()) == 4
+
+
+def test_the_process_on_an_engine(tree, owned, channels):
+    engine = current_on_gr0(tree, channels)
+    tsg = by_tsg(channels, owned)[channels[0]["tsg"]]
+    assert tsg and list(map(pid, engine["processes"])) == tsg
+    assert "my task[557]" in next(line for line in ctl("engine list", tree).out.splitlines() if line.startswith("GR0 "))
+    sample = ctl("watch -j -n 2 -s 10", tree).out.splitlines()
+    for line in sample:
+        watched = {row["engine"]: row for row in json.loads(line)["data"]["engines"]}
+        assert list(map(pid, watched["GR0"]["processes"])) == tsg and watched["LCE1"]["processes"] == []
+    resident, = watched["GR0"]["residency"]
+    assert list(map(pid, resident["processes"])) == tsg
+    header, first, *_ = ctl("watch -n 1", tree).out.splitlines()
+    assert "PROCESSES" in header.split() and "my task[557]" in first
+    assert "PROCESSES" not in ctl("watch -n 1", HARDWARE / "h100-580.159.04/capture-idle").out
+
+
+def test_the_lines_of_one_sample(tree, owned, channels):
+    """What needs two samples is no column where there is but one."""
+    assert owned and current_on_gr0(tree, channels)["busy"] in (True, False)
+    header, first, *_ = ctl("watch", tree).out.splitlines()
+    assert header.split() == ["TIME", "ENGINE", "RUNLIST", "CURRENT", "PROCESSES", "BUSY"]
+    assert re.search(r" my task\[557\] in \w+,other\[558\] +(yes|no)$|my task\[557\] in \w+ +(yes|no)$", first), first
 
 
 def test_process_list(tree, owned, channels):

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -47,7 +48,7 @@ def test_lines_and_summary(recorded):
     assert turns == sorted(turns, key=lambda turn: turn["begin_ns"])
     gr0, = [engine for engine in result.data["engines"] if engine["engine"] == "GR0"]
     assert gr0["by"] == "samples" and {row["name"] for row in gr0["holders"]} == {
-        f"TSG {tsg} of runlist 0" for tsg in range(3)}
+        f"TSG 0:{tsg}" for tsg in range(3)}
     assert sum(row["share_percent"] for row in gr0["holders"]) == pytest.approx(gr0["held_percent"], abs=0.01)
     assert told[-1]["summary"] == result.data
     assert path.stat().st_mode & 0o777 == 0o600, "it names processes"
@@ -61,7 +62,7 @@ def test_show_adds_up_the_same(recorded):
     rows = list(csv.DictReader(io.StringIO(ctl(f"recording show {path} --csv").out)))
     assert len(rows) == sum(len(engine["holders"]) for engine in result.data["engines"])
     text = ctl(f"recording show {path}").out
-    assert "GR0" in text and "TSG 1 of runlist 0" in text
+    assert "GR0" in text and "TSG 0:1" in text
 
 
 @pytest.mark.parametrize("card", ("h100-580.159.04", "h200-580.159.04"))
@@ -83,6 +84,17 @@ def test_shares_on_hardware_are_what_tasks_counted(card):
     assert 95 < gr0["saving_median_us"] < 115 and 80 < gr0["switch_median_us"] < 90
     assert gr0["held_percent"] + gr0["switching_percent"] == pytest.approx(100, abs=0.5)
     assert gr0["lost_switches"] == 0
+
+
+def test_a_page_has_both_schemes_of_colours(recorded, tmp_path):
+    """Each colour of a rule is one of the two schemes; the box for the mouse's turn has a hint while it is empty."""
+    made = tmp_path / "run.html"
+    assert ctl(f"recording show {recorded[0]} -o {made}").status == 0
+    style = re.search(r"<style>(.*?)</style>", made.read_text(encoding="utf-8"), re.DOTALL)[1]
+    light = dict(re.findall(r"--(\w+): (#\w+)", style.partition("@media")[0]))
+    dark = dict(re.findall(r"--(\w+): (#\w+)", style.partition("prefers-color-scheme: dark")[2]))
+    assert set(light) == set(dark) == set(re.findall(r"var\(--(\w+)\)", style)) and light["paper"] != dark["paper"]
+    assert re.search(r"#tip:empty::before \{ content: \"\w+", style)
 
 
 @pytest.mark.parametrize("ending", FORMS)

@@ -36,7 +36,7 @@ def test_record(bench, board):
     data = document(text)
     engine = gr0(data)
     assert engine["by"] == "samples" and {row["name"] for row in engine["holders"]} == {
-        f"TSG {tsg} of runlist 0" for tsg in TSGS}
+        f"TSG 0:{tsg}" for tsg in TSGS}
     # How large shares and how long slices are is for the tests in a process: a guest that waits for a processor
     # between two samples takes all that time for the one's it saw.
     assert sum(row["share_percent"] for row in engine["holders"]) == pytest.approx(engine["held_percent"], abs=0.1)

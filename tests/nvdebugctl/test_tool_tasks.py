@@ -111,7 +111,7 @@ def test_a_capture_is_only_a_record():
                                    "--from driver tsg timeslice 0:1 2ms"))
 def test_without_the_driver_it_says_so(words):
     result = ctl(words)
-    assert result.status == 2 and "NVIDIA's driver is not loaded" in result.err
+    assert result.status == 3 and "NVIDIA's driver is not loaded" in result.err
 
 
 @pytest.mark.parametrize("words", ("tsg switch 0:1", "channel preemption 0:1 cilp", "runlist disable 0"))

@@ -43,13 +43,22 @@ def test_top(proc):
         assert ctl(f"top {words}", proc).status == 1
 
 
+def test_engines_have_one_order(tmp_path):
+    """Engines are sorted by number, and not by their first turn."""
+    source = write_tree(tmp_path / "proc", ("b200", "mixed"), ("gtx1060-3gb", "mixed"))
+    for document in ctl("top -n 2 -s 100 -j", source).out.splitlines():
+        names = [(engine["gpu"], engine["engine"]) for engine in json.loads(document)["data"]["engines"]]
+        assert len(names) > 5 and names == sorted(
+            names, key=lambda name: (name[0], name[1].rstrip("0123456789"), len(name[1]), name[1]))
+
+
 def test_top_on_a_terminal(proc):
     master, slave = pty.openpty()
     text = b""
     with Started(proc, "top", "-s", "100", stdin=slave, stdout=slave, stderr=slave,
                  env={**os.environ, "TERM": "xterm"}) as live:
         os.close(slave)
-        while b"TSG 2 of runlist 0" not in text:
+        while b"TSG 0:2" not in text:
             text += os.read(master, 4096)
         os.write(master, b"q")
         with contextlib.suppress(OSError):

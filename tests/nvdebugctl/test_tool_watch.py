@@ -54,7 +54,7 @@ def test_lines_are_whole_documents(tmp_path, board):
         if engine["status"] is None:
             assert engine["residency"] is None
         elif engine["current"]:
-            assert engine["residency"] == [{"who": engine["current"], "resident_percent": 100.0}]
+            assert engine["residency"] == [{"who": engine["current"], "processes": [], "resident_percent": 100.0}]
         else:
             assert engine["residency"] == []
     lists = {row["runlist"]: row for row in ctl("-j runlist list", source).data}
@@ -63,7 +63,7 @@ def test_lines_are_whole_documents(tmp_path, board):
         assert (runlist["tsgs"], runlist["channels"]) == (row["tsgs"], row["channels"])
 
 
-COLUMNS = ["time", "sample", "engine", "runlist", "status", "current", "next", "busy", "faulted",
+COLUMNS = ["time", "sample", "engine", "runlist", "status", "current", "processes", "next", "busy", "faulted",
            "busy_percent", "who", "resident_percent"]
 
 
@@ -89,7 +89,7 @@ def test_plain_lines_have_one_header_and_keep_their_columns(mixed):
     result = ctl("watch -n 3 -s 10", mixed)
     assert (result.status, result.err) == (0, "")
     header, *lines = result.out.splitlines()
-    assert header.split() == ["TIME", "ENGINE", "RUNLIST", "CURRENT", "BUSY", "WHO", "RESIDENT"]
+    assert header.split() == ["TIME", "ENGINE", "RUNLIST", "CURRENT", "BUSY%", "WHO", "RESIDENT"]
     assert len(lines) == 3 * 9
     start = header.index("ENGINE")
     for line in lines:
@@ -109,11 +109,11 @@ def test_what_a_sample_costs(mixed):
     used = {f"runlist{engine['runlist']}_brief" for engine in json.loads(ctl("watch -j", mixed).out)["data"]["engines"]
             if engine["current"] or engine["busy"]}
     opens.take()
-    assert used and files.pop("engines") == 20 and files == {"info": 1} | dict.fromkeys(used, 1)
+    assert used and files.pop("engines") == 20 and files == {"info": 2} | dict.fromkeys(used, 1)
     assert ctl("watch -j -n 11 -s 500", mixed).status == 0
     files = opens.take()
-    # Each document names its GPU.
-    assert files.pop("engines") == 11 and files.pop("info") == 1 + 2 + 11
+    # Each document names its GPU; the source is asked for processes once.
+    assert files.pop("engines") == 11 and files.pop("info") == 1 + 1 + 2 + 11
     assert files == {name: 2 + (name in used) for name in lists}
     opens.close()
 
@@ -144,7 +144,7 @@ def test_a_reader_that_leaves_ends_it_quietly(mixed):
         watching.stdout.readline()
         watching.stdout.close()
         assert watching.stderr.read() == b""
-        assert watching.wait(PATIENCE_S) == 2
+        assert watching.wait(PATIENCE_S) == 5
 
 
 def test_what_cannot_be_read_is_said_in_each_line(mixed):
@@ -462,7 +462,7 @@ def test_the_keys_stay_in_sight_and_a_new_size_is_used(mixed):
 
 def test_a_capture_is_shown_and_said_to_be_one(mixed, tmp_path):
     with live(write_capture(tmp_path / "capture", mixed), "-s", "10") as view:
-        view.wait_for("a capture, so one sample only", "TSG 10")
+        view.wait_for("one sample, of a capture", "TSG 10")
         view.press("q")
         assert view.end() == 0
 

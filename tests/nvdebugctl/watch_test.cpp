@@ -166,6 +166,52 @@ TEST(WatchView, TellsAllResidentsOn80Columns) {
     EXPECT_TRUE(has(text, "4 samples, one every 500 ms (2.0 s), live")) << text;
 }
 
+TEST(WatchView, SaysWhatANarrowScreenLacks) {
+    const Seen seen = three_tasks();
+    WatchView view(ascii);
+    const std::string narrow = text_of(view, seen.shown(), small);
+    EXPECT_TRUE(has(narrow, "fold idle  4 columns do not fit\n")) << narrow;
+    EXPECT_FALSE(has(text_of(view, seen.shown(), large), "not fit"));
+    WatchedGpus still = seen.shown();
+    still.still = true;
+    still.source = "a capture";
+    EXPECT_TRUE(has(text_of(view, still, small), "12:00:00Z  one sample, of a capture\n"));
+}
+
+/// The first mark of the bar is the first of the list, whoever was there more often.
+TEST(WatchView, HasOneOrderInBarAndList) {
+    const Seen seen({{on("GR0", 0, 5)}, {on("GR0", 0, 9)}, {on("GR0", 0, 9)}, {on("GR0", 0, 9)}});
+    WatchView view(ascii);
+    const std::string row = line_of(text_of(view, seen.shown(), small), "GR0");
+    EXPECT_TRUE(has(row, "[##")) << row;
+    EXPECT_TRUE(has(row, "]  # TSG 5 25%  = TSG 9 75%")) << row;
+}
+
+TEST(WatchView, NamesTheProcessesOfTasks) {
+    Seen seen({{on("GR0", 0, 5)}, {on("GR0", 0, 6)}, {on("GR0", 0, 5)}, {on("GR0", 0, 5)}});
+    auto mine = channel(3), other = channel(4);
+    mine.instance_place = {0x1000, nvdebug::Aperture::video};
+    other.instance_place = {0x2000, nvdebug::Aperture::video};
+    nvdebug::Owners owners;
+    owners.processes = {{4711, "train", {}}, {4712, "serve", {}}};
+    owners.channels = {{4711, 1, 1, {}, 1, mine.instance_place},
+                       {4712, 2, 1, {}, 1, other.instance_place}};
+    seen.last.owners.add(runlist(0, {tsg(5, {mine}), tsg(6, {other})}), owners);
+    WatchView view(ascii);
+    const std::string row = line_of(text_of(view, seen.shown(), large), "GR0");
+    EXPECT_TRUE(has(row, "TSG 5   train[4711]  [")) << row;
+    EXPECT_TRUE(has(row, "# TSG 5 train[4711] 75%  = TSG 6 serve[4712] 25%")) << row;
+    for (std::size_t width = 10; width <= 220; ++width)
+        for (const std::string &line : texts(view.lines(seen.shown(), {24, width})))
+            EXPECT_LE(line.size(), width) << line;
+
+    // Of a capture there is one sample, and so no resident yet.
+    Seen still({{on("GR0", 0, 5)}});
+    still.last.owners = seen.last.owners;
+    const std::string narrow = line_of(text_of(view, still.shown(), small), "GR0");
+    EXPECT_TRUE(has(narrow, "TSG 5   train[4711]")) << narrow;
+}
+
 TEST(WatchView, HasAHistoryWhereThereIsRoom) {
     const Seen seen = three_tasks();
     WatchView view(ascii);
@@ -309,7 +355,7 @@ TEST(Marks, StayWhereSomebodyGetsAhead) {
     EXPECT_TRUE(has(text_of(view, Seen(samples).shown(), small), "# TSG 3 67%  = TSG 8 33%"));
     for (int n = 0; n < 3; ++n)
         samples.push_back({on("GR0", 0, 8)});
-    EXPECT_TRUE(has(text_of(view, Seen(samples).shown(), small), "= TSG 8 67%  # TSG 3 33%"));
+    EXPECT_TRUE(has(text_of(view, Seen(samples).shown(), small), "# TSG 3 33%  = TSG 8 67%"));
 }
 
 TEST(RowWriter, HasOneHeaderAndColumnsThatOnlyGrow) {

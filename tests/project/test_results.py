@@ -12,7 +12,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADER = "include/nvdebug/expected.hpp"
 # Every name by which the repository declares such functions.
 KINDS = {"nvdebug/error.hpp": "nvdebug::Result", "lib/base/container_device.hpp": "nvdebug::base::OrSentence",
-         "lib/stgm/taskset.hpp": "stgm::Outcome", "lib/partition/outcome.hpp": "nvtaskset::Outcome",
+         "lib/base/task_name.hpp": "nvdebug::base::Named", "lib/stgm/taskset.hpp": "stgm::Outcome",
+         "lib/partition/outcome.hpp": "nvtaskset::Outcome",
+         "tools/nvstgm/command.hpp": "nvstgm::Answer",
          "tools/nvdebugctl/cli/failure.hpp": "nvdebugctl::Outcome", "tools/nvqos/failure.hpp": "nvqos::Outcome"}
 
 

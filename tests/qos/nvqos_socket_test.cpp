@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // The socket where descriptors are few.
+#include "tools/nvqos/client.hpp"
 #include "tools/nvqos/socket.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +9,8 @@
 #include <cstring>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace {
@@ -49,6 +52,39 @@ TEST(Sockets, RestWithoutDescriptors) {
         EXPECT_EQ(socket.clients(), 1U);
         ::close(client);
     }
+    ::unlink((path + ".lock").c_str());
+    ::rmdir(folder);
+}
+
+/// Another user cannot connect, which is no reason to start an nvqos.
+TEST(Clients, OfOtherUsersAreSentToRoot) {
+    if (::geteuid() != 0)
+        GTEST_SKIP() << "takes root, to become another user";
+    char folder[] = "/tmp/qos.XXXXXX";
+    ASSERT_TRUE(::mkdtemp(folder));
+    ASSERT_EQ(::chmod(folder, 0755), 0);
+    const std::string path = std::string(folder) + "/socket";
+    {
+        auto made = Socket::open(path);
+        ASSERT_TRUE(made) << made.error().sentence;
+        const pid_t child = ::fork();
+        if (child == 0) {
+            constexpr uid_t nobody = 65534;
+            const bool is_other = ::setresuid(nobody, nobody, nobody) == 0;
+            const auto answer = ask(path, "status", std::chrono::seconds(1));
+            ::_exit(is_other && !answer && answer.error().exit == refused &&
+                            answer.error().sentence.find("root alone") != std::string::npos
+                        ? 0
+                        : 1);
+        }
+        int status = 0;
+        ASSERT_EQ(::waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0);
+    }
+    const auto nobody = ask(path, "status", std::chrono::seconds(1));
+    ASSERT_FALSE(nobody);
+    EXPECT_EQ(nobody.error().exit, failed);
+    EXPECT_NE(nobody.error().sentence.find("sudo systemctl start nvqos"), std::string::npos);
     ::unlink((path + ".lock").c_str());
     ::rmdir(folder);
 }

@@ -151,7 +151,7 @@ def test_a_word_that_can_fit_nobody_is_refused(machine, who, sentence):
 
 
 FITS_NOBODY = ("command:none", f"container:containerd://{CONTAINER}", f"container:cri-o://{CONTAINER.upper()}", "container:docker://3F2A",
-               f"pod:{POD.upper()}", "pod:8f6a44fc62e8cb075753c843896568ca", "job:17.batch", "cgroup:/no/such/cgroup/")
+               f"pod:{POD.upper()}", "pod:8f6a44fc62e8cb075753c843896568ca", "job:17.batch")
 
 
 @pytest.mark.parametrize("who", FITS_NOBODY)
@@ -159,11 +159,21 @@ def test_a_tenant_without_processes_is_not_kept(machine, who):
     machine.process()
     done = dry(machine, f"{who}=share:30%")
     assert done.returncode == 0 and f"{who}: no task fits yet" in done.stderr
-    assert ("there is no cgroup /no/such/cgroup now" in done.stderr) == who.startswith("cgroup")
     row, = [line.split() for line in done.stdout.splitlines() if who in line]
     assert row[-3:] == ["0", "nobody", "0"]
     document = json.loads(dry(machine, "-j", f"{who}=share:30%").stdout)
     assert [tenant["kept"] for tenant in document["data"]["tenants"]] == [None, True]
+
+
+@pytest.mark.parametrize("path", ("/no/such/cgroup", "/no/such/cgroup/", "/sys/fs/cgroup/no/such/cgroup"))
+def test_a_typed_cgroup_must_exist_and_one_in_a_file_may_come(machine, path):
+    done = dry(machine, f"cgroup:{path}=share:30%")
+    assert (done.returncode, done.stdout) == (1, "") and "there is no cgroup /no/such/cgroup here" in done.stderr
+    goals = machine.folder / "goals.toml"
+    goals.write_text(f'[[tenant]]\ncgroup = "{path}"\ngoal = "share:30%"\n', encoding="utf-8")
+    done = dry(machine, "-f", goals)
+    assert done.returncode == 0 and "no task fits yet; there is no cgroup /no/such/cgroup now" in done.stderr
+    assert dry(machine, "cgroup:/=cap:50%").returncode == 0
 
 
 def test_no_metric_says_that_a_goal_of_nobody_is_kept(machine):

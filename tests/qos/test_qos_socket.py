@@ -30,12 +30,30 @@ def test_a_goal_is_held_and_released(kept):
     assert [(each["name"], each["goal"], each["gpus"], each["pids"]) for each in held] == [
         ("job:17.0", "share 30 %", [0], [one.pid])]
     assert comes_true(lambda: kept.list()[0]["got"][0]["waits"] >= 100)
-    sentence = (r"ok asked share 30 %, got \d+\.\d % of GPU 0 \(\d+\.\d s in \d+\.\d s\), "
+    assert comes_true(lambda: kept.list()[0]["got"][0]["percent"] is not None)
+    sentence = (r"ok asked share 30 %, got \d+\.\d % of GPU 0 \([\d.]+ m?s in [\d.]+ s\), "
                 r"waits between turns p99 \d+\.\d ms")
     assert re.fullmatch(sentence, kept.ask("report job:17.0"))
     assert re.fullmatch(sentence, kept.ask("release job:17.0"))
     assert kept.timeslice(one.pid) == kept.timeslice(two.pid) == FIRST_US and kept.list() == []
     assert kept.ask("release job:17.0").startswith("error there is no tenant job:17.0")
+
+
+@pytest.mark.parametrize("goal", ("share:30%", "cap:20%", "latency"))
+def test_a_short_hold_has_times_and_no_percentage(kept, goal):
+    one = kept.process()
+    for again in range(5):
+        assert kept.ask(f"hold a {goal} pid={one.pid}") == "ok"
+        if again:  # once without any time between
+            assert comes_true(lambda: kept.list()[0]["got"][0]["used_s"] > 0)
+        each = kept.list()[0]["got"]
+        answer = kept.ask("release a")
+        assert each == [] or each[0]["percent"] is None or each[0]["time_s"] >= 1
+        if (times := re.search(r"got ([\d.]+) (us|ms|s) of GPU 0 in ([\d.]+) (us|ms|s), too little time for a percentage", answer)):
+            used, total = (float(times[n]) * {"us": 1e-6, "ms": 1e-3, "s": 1}[times[n + 1]] for n in (1, 3))
+            assert 0 < used <= total < 1.1
+        else:
+            assert "no work on a GPU" in answer or float(re.search(r"got ([\d.]+) % of", answer)[1]) <= 100
 
 
 def test_a_tenant_that_has_not_used_the_gpu(kept):
@@ -150,7 +168,7 @@ def test_the_end_of_its_processes(kept):
     one.wait()
     two.wait()
     assert comes_true(lambda: kept.names() == ["b"])
-    assert " of GPU 0 (" in kept.ask("release b")
+    assert " of GPU 0 " in kept.ask("release b")
 
 
 @pytest.mark.parametrize("how", (signal.SIGKILL, signal.SIGTERM))

@@ -166,7 +166,7 @@ def test_help_and_completion():
         "--none", "--json", "--help", "--version"}
     assert "simulate" in out("__complete", "si").splitlines()
     page = (ROOT / "tools/nvqos/nvqos.1.in").read_text(encoding="utf-8")
-    assert all(f"\n.It Cm simulate Fl {option}\n" in page for option in ("Fl none", "j"))
+    assert "\n.Cm simulate\n" in page and "\n@option --none\n" in page
 
 
 def test_the_page_shows_what_its_commands_print():

@@ -17,7 +17,8 @@ import jsonschema
 import pytest
 import stgm_equations
 import stgm_others
-from stgm import PATIENCE_S, ROOT, SCHEMAS, check, document, nvstgm, responses
+import terminals
+from stgm import PATIENCE_S, ROOT, SCHEMAS, check, check_names_of_curves, document, nvstgm, responses
 
 SETS = pathlib.Path(__file__).parents[1] / "data/stgm"
 ANALYSES = ("stgm", "stgm-tight", "stgm-printed", "mpcp", "fmlp", "server", "federated", "timeslice")
@@ -156,7 +157,7 @@ def test_no_allocation_is_no_answer():
     (("check", "a", "--analysis", "edf"), "--analysis is one of stgm, stgm-tight"),
     (("check", "a", "--waiting=spin"), "--waiting is one of suspend, busy"),
     (("check", "a", "--copy-wait"), "--copy-wait takes a value"),
-        (("check", "a", "-a", "stgm", "-a", "stgm"), "--analysis is given twice"),
+    (("check", "a", "-a", "stgm", "-a", "stgm"), "--analysis is given twice"),
     (("check", "a", "--svg"), "no option --svg"),
     (("check", "a", "--csv=1"), "takes no value"),
     (("check", "/nonexistent.json"), "/nonexistent.json cannot be read: No such file"),
@@ -313,7 +314,7 @@ def test_an_allocation_as_commands(tmp_path):
         assert masks[2] in (f"{sms[0]}-{sms[-1]}", str(sms[0]))
         share = re.search(rf"^ *CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=(\d+) COMMAND +# {name}$", result.out, re.M)
         assert int(share[1]) == -(-100 * len(sms) // placed["sms"])
-        context = re.search(rf"^ *(\d+) SMs, (\d+) on compute capability 8, (\d+) from 9.0 on +# {name}$", result.out, re.M)
+        context = re.search(rf"^ *(\d+) SMs; (\d+) of them on compute capability 8.x, (\d+) from 9.0 on +# {name}$", result.out, re.M)
         assert int(context[1]) == 2 * len(sms) and int(context[2]) == max(4, 2 * len(sms))
         assert int(context[3]) == -(-2 * len(sms) // 8) * 8
         chunks = re.search(rf"^ *sm_partition add GPU (\d+) +# {name}; (\d+) before compute", result.out, re.M)
@@ -464,6 +465,17 @@ def test_what_happened_for_perfetto(tmp_path):
     assert not any(depth.values())
 
 
+@pytest.mark.parametrize("line", (("check",), ("simulate", "--analysis", "mpcp")))
+def test_sentences_are_broken_at_words_on_a_terminal(tmp_path, line):
+    placed = tmp_path / "placed.json"
+    placed.write_text(nvstgm("allocate", ROOT / "docs/examples/robot.json").out, encoding="utf-8")
+    words = [*line, placed]
+    shown = terminals.printed([building.built("bin/nvstgm"), *map(str, words)], 40)
+    sentence = shown.rpartition("\n\n")[2].splitlines()
+    assert len(sentence) > 1 and max(map(len, sentence)) <= 40
+    assert " ".join(sentence) == nvstgm(*words).out.splitlines()[-1]
+
+
 # --- generate, figures ---
 
 def test_generated_sets_are_read_again():
@@ -497,7 +509,8 @@ def test_figures(tmp_path):
             assert point["weighted_low"] <= point["weighted"] <= point["weighted_high"]
         for kind in ("full", "full-weighted", "one", "one-weighted"):
             picture = (tmp_path / f"new/figure{figure}-{kind}.svg").read_text(encoding="utf-8")
-            assert picture.startswith("<?xml") and "stgm_suspend" in picture and "seed 3" in picture
+            assert picture.startswith("<?xml") and "STGM, suspending" in picture and "seed 3" in picture
+            check_names_of_curves(picture)
 
 
 def test_a_folder_that_is_none(tmp_path):
@@ -565,6 +578,3 @@ def test_nothing_on_stdin(stdin, sentence):
 
 def test_a_file_without_end():
     assert "larger than 64 MiB" in nvstgm("check", "/dev/zero").err
-
-
-# --- docs/stgm.md ---

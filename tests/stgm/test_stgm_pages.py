@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What the pages about nvstgm say is what it computes."""
+"""The figures on the pages about nvstgm are those that nvstgm computes."""
 
 import csv
 import pathlib
@@ -7,7 +7,8 @@ import re
 import subprocess
 
 import building
-from stgm import PATIENCE_S, ROOT, nvstgm, responses
+import pytest
+from stgm import PATIENCE_S, ROOT, check_names_of_curves, nvstgm, responses
 
 SETS = pathlib.Path(__file__).parents[1] / "data/stgm"
 
@@ -57,3 +58,8 @@ def test_the_pages_figures_are_those_of_its_data():
     cells = re.findall(r"([\d.]+) \(([\d.]+)–([\d.]+)\)", page())
     assert header.split(" | ") == ["1", "4", "8", "13"] and len(cells) == 4 * 16
     assert set(cells) <= shown
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs/stgm").glob("*.svg")), ids=lambda path: path.stem)
+def test_names_of_curves_are_upon_nothing(path):
+    check_names_of_curves(path.read_text(encoding="utf-8"))

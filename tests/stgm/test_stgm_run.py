@@ -268,7 +268,10 @@ def test_a_hangup_ends_it_but_under_nohup(prefix):
         wait_for_tasks(process, 3)
         process.send_signal(signal.SIGHUP)
         result = ended(process)
-    assert bool(result.out and stgm.document(result)["whole"]) == bool(prefix)
+    if prefix:
+        assert stgm.document(result)["whole"]
+    else:
+        assert json.loads(result.out)["schema"] == "nvdebug/error"
 
 
 def test_tasks_are_pinned_and_have_sched_fifo():
@@ -315,6 +318,25 @@ def test_what_happened_for_perfetto(tmp_path):
     assert without_gpu(THREE, "--for", 1, "-o", path).status in (0, 4)
     for name in (b"copy engine", b"core 0: camera", b"core 0: planner", b"SMs 1-2", b"lidar: release"):
         assert name in path.read_bytes()
+
+
+def test_each_column_has_a_name_of_its_own():
+    heads = without_gpu(THREE, "--for", 1).out.splitlines()[0].split()
+    assert len(set(heads)) == len(heads) > 10
+
+
+def test_tasks_above_their_bounds_are_named():
+    """The work takes three times as long as in the file."""
+    result = without_gpu(THREE, "--for", 1, "--stretch", 300)
+    rows = {words[0]: words for words in map(str.split, result.out.splitlines()) if len(words) > 10}
+    above = [name for name, words in rows.items()
+             if name != "task" and words[2].isdigit() and words[3].isdigit() and int(words[2]) > int(words[3])]
+    assert above and f"{len(above)} of 3 tasks above their bounds ({', '.join(above)})," in result.out
+
+
+def test_without_a_gpu_the_way_out_is_named():
+    result = run(THREE, "--nvtaskset", "false")
+    assert result.status and "run --without-gpu" in result.err
 
 
 def test_text_and_csv():

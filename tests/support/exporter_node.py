@@ -16,7 +16,7 @@ CAPTURE = ROOT / "tests/hardware/h100-580.159.04/capture-owners"
 
 
 def answers_without_gpu(command, port, **options):
-    """What it says before it answers that it has none."""
+    """Returns the first line of its log, after it has answered that there is no GPU."""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options) as process:
         try:
             said = process.stderr.readline()

@@ -45,15 +45,24 @@ class Machine:
         self.nvqos = None
         self.stdout = subprocess.PIPE
 
-    def start(self, *words, wait=True):
+    def command(self, *words):
         """nvqos, with a /run that all have which are started here, in which nvtaskset's maps of GPUs are those of now."""
         script = ('rm -rf "$0/nvtaskset" && mkdir "$0/nvtaskset" && { cp /run/nvtaskset/GPU-* "$0/nvtaskset" 2>/dev/null || true; } && '
                   'mount --bind "$0" /run && exec "$@"')
+        return ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, self.folder / "slash_run", PROGRAM, *words]
+
+    def environment(self):
+        return os.environ | {"NVQOS_STAND_IN": str(self.folder)}
+
+    def run(self, *words):
+        """Runs nvqos to its end."""
+        return subprocess.run(self.command(*words), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                              timeout=PATIENCE_S, env=self.environment())
+
+    def start(self, *words, wait=True):
         with open(self.folder / "errors", "ab") as errors:
-            self.nvqos = subprocess.Popen(
-                ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, self.folder / "slash_run",
-                 PROGRAM, f"--socket={self.path}", *words],
-                stdin=subprocess.DEVNULL, stdout=self.stdout, stderr=errors, env=os.environ | {"NVQOS_STAND_IN": str(self.folder)})
+            self.nvqos = subprocess.Popen(self.command(f"--socket={self.path}", *words), stdin=subprocess.DEVNULL,
+                                          stdout=self.stdout, stderr=errors, env=self.environment())
         self.started.append(self.nvqos)
         if wait:
             assert comes_true(lambda: self.answers() or self.nvqos.poll() is not None)

@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import re
 import subprocess
 
 import building
@@ -34,3 +35,18 @@ def responses(result):
 
 def check(taskset, *words):
     return nvstgm("check", "-", *words, stdin=json.dumps(taskset))
+
+
+def names_of_curves(picture):
+    """How high each stands, and the name: their letters are smaller than those of the axes."""
+    return [(float(y), name) for y, name in
+            re.findall(r'<text x="[\d.]+" y="([\d.]+)" font-size="12">([^<]*)</text>', picture)]
+
+
+def check_names_of_curves(picture):
+    bottom = float(re.search(r'y="([\d.]+)"[^>]*>0 %</text>', picture)[1])
+    names = names_of_curves(picture)
+    heights = sorted(y for y, _ in names)
+    assert len(names) > 5 and not any("_" in name for _, name in names) and len({name for _, name in names}) == len(names)
+    assert heights[-1] <= bottom, "the labels of the axis are below"
+    assert all(b - a >= 14.9 for a, b in zip(heights, heights[1:]))

@@ -43,7 +43,7 @@ def test_whole_gpcs_first(desk, size, gpcs):
     ("-t x", "'x' is no list of TPCs", USAGE),
     ("-t ,", "',' is no list of TPCs", USAGE),
     ("-t 99999999999999999999", "is no list of TPCs", USAGE),
-    ("-g 8", "there is no GPC 8", USAGE),
+    ("-g 8", "nvtaskset: there is no GPC 8", USAGE),
     ("-s 0", "--sms takes a number of SMs, or a part as 25%, not '0'", USAGE),
     ("-s 134", "this GPU has 132 SMs", USAGE),
     ("-s 101%", "or a part as 25%, not '101%'", USAGE),
@@ -91,6 +91,8 @@ def test_a_running_one_follows(desk):
     desk.change(program.pid, "-t 1")
     desk.change(program.pid, "--whole")
     assert program.launch() == list(ALL) and program.ask("attribute 16") == "132"
+    told = desk.told(program.pid)
+    assert "without a partition it may use all of it" in told and "kept to the partition" not in told
     assert program.end() == 0
 
 
@@ -160,9 +162,23 @@ def test_exclusive(desk):
     assert sms_in(desk.run("-t 5-12", "launch").answers[0]) == sms_of(*range(5, 13))
     other = desk.start("-x -s 112")
     assert other.launch() == sms_of(*range(10, 66))
-    desk.refused(f"-x -t 9 -p {other.pid}", f"TPCs 9 are of task {program.pid}")
+    desk.refused(f"-x -t 9 -p {other.pid}", f"TPC 9 is of task {program.pid}")
     desk.change(other.pid, "-x -t 10-20")
     assert other.launch() == sms_of(*range(10, 21))
+
+
+@pytest.mark.parametrize("words", ["-t 8-12", "-s 132"])
+def test_exclusive_task_is_named_to_a_later_one(desk, words):
+    alone, usual = desk.start("-x -t 0-9"), desk.start("-t 10-19")
+    later = desk.run(words, "launch")
+    both = "8,9" if words == "-t 8-12" else "0-9"
+    assert sms_in(later.answers[0]) == sms_of(*(range(8, 13) if words == "-t 8-12" else range(66)))
+    assert f"TPCs {both} are of task {alone.pid} (program), which asked for TPCs of its own" in later.err
+    assert f"of task {usual.pid}" not in later.err
+    desk.change(alone.pid, "-t 0-9")
+    assert "asked for TPCs of its own" not in desk.run(words, "launch").err, "which it did not do again"
+    desk.change(usual.pid, "-x -t 10-19")
+    assert f"TPCs 10-{12 if words == '-t 8-12' else 19} are of task {usual.pid}" in desk.run(words, "launch").err
 
 
 def test_free_ones_before_others(desk):

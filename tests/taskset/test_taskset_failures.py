@@ -91,9 +91,9 @@ def test_a_graph_for_which_there_is_no_memory(desk):
 def test_graphs_end_with_their_context(desk):
     program = desk.start("-t 0-3", "launch", "context", "graph", "graph-launch 0")
     assert [program.hear() for _ in range(4)][1:3] == ["ok", "ok"]
-    assert "1 CUDA graphs" in desk.told(program.pid)
+    assert "1 CUDA graph\n" in desk.told(program.pid)
     assert [program.ask(line) for line in ("end-context", "use 0")] == ["ok", "ok"]
-    assert "CUDA graphs" not in desk.told(program.pid)
+    assert "CUDA graph" not in desk.told(program.pid)
 
 
 def test_the_gpus_own_count(desk):

@@ -27,7 +27,7 @@ def test_each_kind_of_launch_is_limited(desk, call, limit):
     assert found["launches"] == 12 and 0 < found["waited"] <= 12 - limit
     assert not found["overdue"] and not found["unlimited"]
     assert 0 < 12 - found["ended"] <= limit
-    assert f"at most {limit} launches in flight: of 12, {found['waited']} waited" in desk.told(program.pid)
+    assert f"at most {limit} launch{'es' if limit > 1 else ''} in flight: of 12, {found['waited']} waited" in desk.told(program.pid)
 
 
 def test_all_threads_and_streams_have_one_limit(desk):

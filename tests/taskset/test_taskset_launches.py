@@ -111,7 +111,7 @@ def test_graphs_that_are_updated(desk):
     assert program.ask("graph-destroy 0") == "ok"
     desk.change(program.pid, "-t 5")
     assert sms_in(program.ask("graph-launch 1")) == sms_of(5)
-    assert "1 CUDA graphs" in desk.told(program.pid)
+    assert "1 CUDA graph\n" in desk.told(program.pid)
     assert not [line for line in desk.launches() if not re.search(" blocks=(5|1024) ", line)]
 
 

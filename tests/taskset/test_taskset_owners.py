@@ -81,9 +81,9 @@ def test_a_task_in_a_task(desk):
     outer = desk.start_command("--no-mps -t 0-31", TOOL, "--no-mps", "-t", "10-12", PROGRAM, "device 0", "-")
     assert outer.hear() == "ok"
     assert outer.launch() == sms_of(10, 11, 12)
-    assert "TPCs 10-12 of 0-65, 6 SMs; 1 launches kept" in desk.told(outer.pid)
+    assert "TPCs 10-12 of 0-65, 6 SMs; 1 launch kept" in desk.told(outer.pid)
     assert f"{outer.pid} (program): TPCs 10-12" in desk.done("--list")
-    desk.refused("--no-mps -x -t 11", "TPCs 11 are of task", PROGRAM, "launch")
+    desk.refused("--no-mps -x -t 11", "TPC 11 is of task", PROGRAM, "launch")
     desk.change(outer.pid, "-t 20-22")
     assert outer.launch() == sms_of(20, 21, 22)
     (gpu,) = document(desk.done("--list", "-j"))["gpus"]

@@ -17,8 +17,8 @@ namespace {
 
 using nvdebug::base::printable;
 
-/// An answer has the tenants of a refusal in it.
-constexpr std::size_t longest_answer = 1 << 20;
+/// An answer may have 1000 tenants on each of many GPUs in it.
+constexpr std::size_t longest_answer = 64 << 20;
 
 struct Connection {
     int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -69,13 +69,17 @@ Outcome<std::string> ask(const std::string &path, const std::string &line,
         return tl::unexpected(address.error());
     const std::string answer =
         answer_to(line, *address, {static_cast<time_t>(patience.count()), 0});
+    if (answer.empty() && (errno == EACCES || errno == EPERM))
+        return fail(refused, fmt::format("{} answers root alone: use sudo", printable(path)));
+    if (answer.empty() && errno == EAGAIN)
+        return fail(failed, fmt::format("the nvqos at {} has not answered within {} s; try again, "
+                                        "and see 'systemctl status nvqos'",
+                                        printable(path), patience.count()));
     if (answer.empty())
         return fail(failed,
-                    fmt::format("no nvqos answers at {}: {}; start one with --socket, as "
-                                "'systemctl start nvqos' does",
-                                printable(path),
-                                errno == EAGAIN ? fmt::format("not within {} s", patience.count())
-                                                : ::strerrordesc_np(errno)));
+                    fmt::format("no nvqos answers at {}: {}; start one with 'sudo systemctl start "
+                                "nvqos', or 'sudo nvqos --socket'",
+                                printable(path), ::strerrordesc_np(errno)));
     const std::size_t blank = std::min(answer.find(' '), answer.size());
     const std::string word = answer.substr(0, blank),
                       rest = printable(answer.substr(std::min(blank + 1, answer.size())));

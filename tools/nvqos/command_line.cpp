@@ -7,6 +7,7 @@
 #include "gpus.hpp"
 #include "lib/base/container_device.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/task_name.hpp"
 #include "socket.hpp"
 
 namespace nvqos {
@@ -34,12 +35,43 @@ std::vector<std::string> goal_candidates(const std::string &typed) {
 std::vector<std::string> word_candidates(const std::string &typed) {
     const std::size_t sign = typed.rfind('=');
     if (sign == typed.npos)
-        return {
-            "container:", "pod:", "cgroup:", "command:", "all-of:", "job:", "others=", "simulate"};
+        return {"container:", "pod:", "cgroup:", "command:", "all-of:", "job:", "others="};
     std::vector<std::string> candidates = goal_candidates(typed.substr(sign + 1));
     for (std::string &candidate : candidates)
         candidate.insert(0, typed, 0, sign + 1);
     return candidates;
+}
+
+Option socket_option(const char *does) {
+    return {.name = "--socket",
+            .help = fmt::format("{} (default: {})", does, Socket::usual_path),
+            .value = "PATH",
+            .place = Option::Place::sign};
+}
+
+/// Returns a verb that asks an nvqos that runs.
+nvdebug::cli::Verb asking(const char *name, const char *help, const char *notes) {
+    return {.name = name,
+            .help = help,
+            .options = {socket_option("where the nvqos that runs listens"),
+                        {"--json", "a JSON document", "", "-j"}},
+            .notes = notes,
+            .examples = {{fmt::format("sudo nvqos {}", name), "of the nvqos of systemd"}}};
+}
+
+nvdebug::cli::Verb simulating() {
+    return {.name = "simulate",
+            .help = "what goals would do, without a GPU",
+            .words = {"SCENARIO"},
+            .options = {{"--none", "as it is, without goals"},
+                        {"--json", "one JSON object in place of the table", "", "-j"}},
+            .notes = "SCENARIO is a JSON file with GPUs, jobs and their goals (docs/simulate.md). "
+                     "It takes no GPU, no driver and no rights, and the same file gives the same "
+                     "output on each machine.\n"
+                     "Exit status: 0 if every goal was kept; 1: usage, or the file makes no sense; "
+                     "2: refused, as goals cannot be kept; 4: a goal was not kept.",
+            .examples = {{"nvqos simulate two-trainings.json", "what each job would get"},
+                         {"nvqos simulate --none two-trainings.json", "the same without goals"}}};
 }
 
 std::vector<Option> options() {
@@ -57,11 +89,7 @@ std::vector<Option> options() {
          "NAME",
          "-s",
          {std::begin(scheme_names), std::end(scheme_names)}},
-        {.name = "--socket",
-         .help = fmt::format("keep goals that root's programs ask for there, too (default: {})",
-                             Socket::usual_path),
-         .value = "PATH",
-         .place = Option::Place::sign},
+        socket_option("keep goals that root's programs ask for there, too"),
         {"--tpcs", "divide TPCs, too, where a speed is kept by launches"},
         {.name = "--cdi",
          .help = "write that device's file; containers with it have the goal",
@@ -76,7 +104,7 @@ std::vector<Option> options() {
          .value = "GOAL",
          .candidates = goal_candidates},
         {"--for", "end after that time, as 90s; a number alone is seconds", "TIME"},
-        {"--interval", "how often the table is printed; a number alone is seconds (default: 1s)",
+        {"--interval", "how often the table is shown; a number alone is seconds (default: 1s)",
          "TIME", "-i"},
         {"--dry-run", "print what would be kept or refused, and change nothing"},
         {"--metrics", "a file for Prometheus, replaced each second, gone at the end", "FILE"},
@@ -92,33 +120,47 @@ const nvdebug::cli::Program &program() {
         .name = "nvqos",
         .version = NVQOS_VERSION,
         .help = "Keep goals for tasks that share a GPU, until it ends; then all is as before.",
-        .verbs = {{
-            .name = "",
-            .help = "",
-            .words = {"WHO=GOAL[,GOAL]..."},
-            .options = options(),
-            .examples = {{"sudo nvqos command:serve=latency",
-                          "requests of a service are served before all others'"},
-                         {"sudo nvqos container:3f2a=share:30% job:17=cap:20%",
-                          "a part for one tenant, and an end for another"},
-                         {"sudo nvqos --socket", "goals that Slurm's plugin and the like ask for"},
-                         {"sudo nvqos --cdi share:30%",
-                          "a device for containers: nvdebug.io/qos=share-30"},
-                         {"nvqos simulate SCENARIO",
-                          "what goals would do, without a GPU: 'nvqos simulate --help'"}},
-            .more = nvdebug::cli::Verb::More::any,
-            .before = "  WHO   PID, container:ID, pod:UID, cgroup:PATH, command:NAME, all-of:PID, "
-                      "job:ID, or others\n"
-                      "  GOAL  share:N%  at least so much of the time, while it has work\n"
-                      "        speed:N%  at least so much of its speed alone, by GPU time, or by "
-                      "launches at an MPS server\n"
-                      "        cap:N%    in no second more; also beside another goal\n"
-                      "        latency[:TIME]  served first; in TIME 99 of 100 requests are to "
-                      "end, which is seen of tasks that nvtaskset started\n"
-                      "        best-effort[:WEIGHT]  what is left (default)\n"
-                      "        timeslice:TIME  turns of this length, as 500us",
-            .candidates = word_candidates,
-        }},
+        .verbs =
+            {{
+                 .name = "",
+                 .help = "",
+                 .words = {"WHO=GOAL[,GOAL]..."},
+                 .options = options(),
+                 .examples =
+                     {{"sudo nvqos command:serve=latency,cap:60%",
+                       "requests of a service are served before all others', up to 60 % of a "
+                       "second"},
+                      {"sudo nvqos container:3f2a=share:30% job:17=cap:20%",
+                       "a part for one tenant, and an end for another"},
+                      {"sudo nvqos --socket", "goals that Slurm's plugin and the like ask for"},
+                      {"sudo nvqos --cdi share:30%",
+                       "a device for containers: nvdebug.io/qos=share-30"}},
+                 .more = nvdebug::cli::Verb::More::any,
+                 .before =
+                     "  WHO   PID, container:ID, pod:UID, cgroup:PATH, command:NAME, all-of:PID, "
+                     "job:ID, or others\n"
+                     "  GOAL  share:N%  at least so much of the time, while it has work\n"
+                     "        speed:N%  at least so much of its speed alone, by GPU time, or by "
+                     "launches at an MPS server\n"
+                     "        cap:N%    in no second more; also beside another goal\n"
+                     "        latency[:TIME]  served first; in TIME 99 of 100 requests are to "
+                     "end, which is seen of tasks that nvtaskset started\n"
+                     "        best-effort[:WEIGHT]  what is left (default)\n"
+                     "        timeslice:TIME  turns of this length, as 500us",
+                 .candidates = word_candidates,
+             },
+             asking("status",
+                    "whether the goals that a running nvqos keeps were kept in the last "
+                    "second, and what each tenant got",
+                    "One row for each tenant on each GPU, as in the table of nvqos itself.\n"
+                    "Exit status: 0 if all goals were kept; 4: a goal was not kept, or a GPU "
+                    "is left out; 5: no nvqos answers."),
+             asking("list",
+                    "the tenants of a running nvqos: goals, processes, holders, and what each "
+                    "got since it is held",
+                    "One row for each tenant, whether its goal is kept or not.\n"
+                    "Exit status: 0; 5: no nvqos answers."),
+             simulating()},
         .exit_status = "Exit status: 0; 1: usage; 2: refused, as goals cannot be kept; 3: never on "
                        "this machine; 4: a goal was not kept, or a GPU left out; 5: failed, may "
                        "work later.",
@@ -250,6 +292,14 @@ Outcome<Invocation> read(const Arguments &arguments) {
     for (const std::string &word : arguments.words)
         if (auto added = add_word(word, invocation.typed); !added)
             return tl::unexpected(added.error());
+    // The file of a service is read before other units have made their cgroups.
+    for (const Tenant &tenant : invocation.typed.tenants)
+        if (const auto &cgroup = tenant.who.cgroup;
+            cgroup && nvdebug::base::is_cgroup(*cgroup) == false)
+            return fail(bad_usage,
+                        fmt::format("{}: there is no cgroup {} here; 'systemd-cgls' shows those "
+                                    "that there are, and with --file one may come later",
+                                    printable(tenant.name), printable(*cgroup)));
     if (auto taken = take(arguments, invocation); !taken)
         return tl::unexpected(taken.error());
     if (invocation.what != Invocation::What::run)

@@ -7,15 +7,16 @@
 #include <nlohmann/json.hpp>
 
 #include "gpus.hpp"
+#include "refusal.hpp"
+#include "report.hpp"
 
 namespace nvqos {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using qos::Ns;
 
-double percent(const Use &use) {
-    return use.time > 0 ? 100 * static_cast<double>(use.used) / static_cast<double>(use.time) : 0;
+double percentage(qos::Part part) {
+    return static_cast<double>(part) / static_cast<double>(qos::point);
 }
 
 std::optional<double> p99_ms(const Use &use) {
@@ -25,8 +26,11 @@ std::optional<double> p99_ms(const Use &use) {
 }
 
 std::string text_of_use(const Use &use, std::uint32_t gpu) {
-    std::string text = fmt::format("{:.1f} % of GPU {} ({:.1f} s in {:.1f} s)", percent(use), gpu,
-                                   qos::seconds(use.used), qos::seconds(use.time));
+    const std::string used = text_of_time(use.used), time = text_of_time(use.time);
+    std::string text =
+        use.part
+            ? fmt::format("{:.1f} % of GPU {} ({} in {})", percentage(*use.part), gpu, used, time)
+            : fmt::format("{} of GPU {} in {}, too little time for a percentage", used, gpu, time);
     if (const auto p99 = p99_ms(use))
         text += fmt::format(", waits between turns p99 {:.1f} ms", *p99);
     return text;
@@ -37,7 +41,7 @@ Json json_of(const Use &use, std::uint32_t gpu) {
     return {{"gpu", gpu},
             {"used_s", qos::seconds(use.used)},
             {"time_s", qos::seconds(use.time)},
-            {"percent", percent(use)},
+            {"percent", use.part ? Json(percentage(*use.part)) : Json()},
             {"waits", use.waits.count()},
             {"wait_p99_ms", p99 ? Json(*p99) : Json()}};
 }
@@ -119,9 +123,30 @@ std::string Desk::hold(const Request &request, Ns now) {
     }
     const auto applied = apply();
     if (applied)
-        return "ok";
+        return answer_on(*registry_.find(request.name));
     remove(request.name);
     return "refused " + applied.error().sentence;
+}
+
+/// Returns `ok`, with what the goals of all depend on now and did not without the tenant.
+std::string Desk::answer_on(const Held &held) const {
+    std::vector<std::string> news;
+    for (const auto &gpu : gpus_) {
+        if (!held.is_on(gpu->index()))
+            continue;
+        const Asked all = goals_on(gpu->index(), fixed_);
+        Asked before = all;
+        std::erase_if(before.tenants,
+                      [&](const Tenant &tenant) { return tenant.family == held.family; });
+        const auto old = conditions_of(before);
+        for (std::string &sentence : conditions_of(all))
+            if (std::ranges::find(old, sentence) == old.end() &&
+                std::ranges::find(news, sentence) == news.end())
+                news.push_back(std::move(sentence));
+    }
+    for (const std::string &sentence : news)
+        warn_(sentence);
+    return news.empty() ? "ok" : fmt::format("ok {}", fmt::join(news, "; "));
 }
 
 Desk::Uses Desk::uses() const {
@@ -161,6 +186,25 @@ std::string Desk::list(Ns now) const {
     return "ok " + all.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string Desk::status() const {
+    Json epochs = Json::array(), left_out = Json::array(), own = Json::array();
+    for (const auto &[gpu, report] : last_)
+        epochs.push_back(epoch_json(report, fixed_.settings, utc_now(), 0));
+    for (const auto &gpu : gpus_)
+        if (const auto why = gpu->why_out())
+            left_out.push_back(
+                {{"gpu", gpu->index()}, {"since", gpu->out_since()}, {"why", why->sentence}});
+    for (const Tenant &tenant : fixed_.tenants)
+        own.push_back({{"name", tenant.name}, {"goal", text_of(tenant.goal)}});
+    if (fixed_.others != qos::Goal())
+        own.push_back({{"name", "others"}, {"goal", text_of(fixed_.others)}});
+    const Json all = {{"epochs", std::move(epochs)},
+                      {"left_out", std::move(left_out)},
+                      {"notes", notes_on(last_)},
+                      {"own", std::move(own)}};
+    return "ok " + all.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string Desk::answer(const std::string &line, Ns now) {
     const auto request = parse_request(line);
     if (!request)
@@ -170,6 +214,8 @@ std::string Desk::answer(const std::string &line, Ns now) {
         return hold(*request, now);
     if (request->verb == Request::Verb::list)
         return list(now);
+    if (request->verb == Request::Verb::status)
+        return status();
     const Held *const held = registry_.find(request->name);
     if (!held)
         return "error there is no tenant " + request->name +

@@ -2,6 +2,7 @@
 /// @file Carries out what is asked over the socket, on all GPUs.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,10 +16,14 @@ class Desk {
   public:
     using Gpus = std::vector<std::unique_ptr<GpuThread>>;
 
-    /// Both outlive it. @param fixed goals that were typed or are in the file
+    /// By GPU, of those on which goals are kept.
+    using Reports = std::map<std::uint32_t, Report>;
+
+    /// What is referred to outlives it. @param fixed goals that were typed or are in the file
+    /// @param last of each GPU
     /// @param warn of tenants that use other GPUs than those that their goal is for
-    Desk(const Gpus &gpus, const Asked &fixed, Warn warn)
-        : gpus_(gpus), fixed_(fixed), warn_(std::move(warn)) {}
+    Desk(const Gpus &gpus, const Asked &fixed, const Reports &last, Warn warn)
+        : gpus_(gpus), fixed_(fixed), last_(last), warn_(std::move(warn)) {}
 
     /// `ok …`, `refused …` or `error …`
     std::string answer(const std::string &line, qos::Ns now);
@@ -29,8 +34,9 @@ class Desk {
 
   private:
     std::string hold(const Request &request, qos::Ns now);
-    std::string release(const Request &request);
+    std::string answer_on(const Held &held) const;
     std::string list(qos::Ns now) const;
+    std::string status() const;
     /// By GPU.
     using Uses = std::vector<std::pair<std::uint32_t, std::vector<FamilyUse>>>;
     Uses uses() const;
@@ -45,6 +51,7 @@ class Desk {
 
     const Gpus &gpus_;
     const Asked &fixed_;
+    const Reports &last_;
     const Warn warn_;
     Registry registry_;
     qos::Ns looked_elsewhere_ = 0;

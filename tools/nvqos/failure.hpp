@@ -53,6 +53,9 @@ inline Exit exit_of(int number) {
     }
 }
 
+/// Prints a line on stderr.
+void warn(const std::string &sentence);
+
 /// Prints a warning.
 using Warn = std::function<void(const std::string &)>;
 

@@ -9,6 +9,7 @@
 #include "lib/base/input_file.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/toml.hpp"
+#include "lib/base/words.hpp"
 
 namespace nvqos {
 namespace {
@@ -53,8 +54,12 @@ class Reader {
     Outcome<void> only(const toml::table &table, const std::array<const char *, N> &keys) const {
         for (const auto &[key, node] : table)
             if (std::ranges::find(keys, key.str()) == keys.end())
-                return wrong(node, fmt::format("'{}' is no key here: those are {}",
-                                               printable(key.str()), fmt::join(keys, ", ")));
+                return wrong(
+                    node,
+                    fmt::format("'{}' is no key here{}: those are {}", printable(key.str()),
+                                nvdebug::base::guess(
+                                    key.str(), std::vector<std::string>(keys.begin(), keys.end())),
+                                fmt::join(keys, ", ")));
         return {};
     }
 
@@ -172,6 +177,10 @@ class Reader {
             auto name = text(*node, "name");
             if (!name)
                 return tl::unexpected(name.error());
+            if (*name == "others")
+                return wrong(*node, "'others' is the name of all tasks without a tenant: give this "
+                                    "tenant another one, or write others = \"cap:20%\" above the "
+                                    "first [[tenant]]");
             tenant.name = *name;
         }
         asked.tenants.push_back(std::move(tenant));

@@ -2,6 +2,8 @@
 #include "goals.hpp"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <fmt/format.h>
 
 #include "lib/base/printable.hpp"
@@ -35,6 +37,28 @@ std::string percent_of(qos::Part part) {
     return fmt::format("{:g} %", static_cast<double>(part) / static_cast<double>(qos::point));
 }
 
+std::string utc_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text.data();
+}
+
+std::string text_of_time(qos::Ns ns) {
+    const auto digits = [](double value) {
+        return fmt::format("{:.{}f}", value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
+    };
+    // Just below a second there is no `1000 ms`.
+    if (ns >= qos::second - qos::ms / 2)
+        return ns >= 100 * qos::second ? fmt::format("{:.1f} s", qos::seconds(ns))
+                                       : digits(qos::seconds(ns)) + " s";
+    if (ns >= qos::ms - qos::us / 2)
+        return digits(qos::milliseconds(ns)) + " ms";
+    return fmt::format("{} us", (ns + qos::us / 2) / qos::us);
+}
+
 Outcome<void> select(std::string_view kind, std::string_view word, Tenant &tenant) {
     namespace base = nvdebug::base;
     const auto take = [](const auto &read, auto &to) {
@@ -59,16 +83,22 @@ Outcome<void> select(std::string_view kind, std::string_view word, Tenant &tenan
         tenant.note = base::note_on_command(word);
         return take(base::read_command(word), who.command);
     }
-    return fail(bad_usage, quoted(kind) +
-                               " is no way to name a task: those are pid, container, pod, cgroup, "
-                               "command, all-of and job");
+    const std::vector<std::string> kinds = {"pid",     "container", "pod", "cgroup",
+                                            "command", "all-of",    "job"};
+    return fail(bad_usage, quoted(kind) + base::guess(kind, kinds) +
+                               " is no way to name a task: those are " +
+                               base::listed(kinds, " and "));
 }
 
 Outcome<Tenant> parse_tenant(std::string_view text) {
     const std::size_t colon = text.find(':');
     Tenant tenant{.name = std::string(text)};
     if (colon == text.npos) {
-        if (!select("pid", text, tenant))
+        const auto selected = select("pid", text, tenant);
+        const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+        if (!selected && is_number)
+            return tl::unexpected(selected.error());
+        if (!selected)
             return fail(bad_usage, quoted(text) +
                                        " names no task: write command:" + printable(text) +
                                        " if it is a name, the number of a process, container:ID, "
@@ -171,14 +201,16 @@ Outcome<qos::Goal> parse_goal(std::string_view text) {
 Outcome<void> add_word(std::string_view word, Asked &asked) {
     // A cgroup's path may have the sign, a goal has none.
     const std::size_t sign = word.rfind('=');
-    if (sign == word.npos || sign == 0)
-        return fail(bad_usage,
-                    quoted(word) +
-                        " is no WHO=GOAL: write 4711=share:30%, or command:serve=latency");
+    if (sign == word.npos || sign == 0) {
+        const std::vector<std::string> commands = {"status", "list", "simulate", "help"};
+        return fail(bad_usage, quoted(word) + nvdebug::base::guess(word, commands) +
+                                   " is no WHO=GOAL: write 4711=share:30%, or "
+                                   "command:serve=latency,cap:60%");
+    }
+    const std::string_view who = word.substr(0, sign);
     const auto goal = parse_goal(word.substr(sign + 1));
     if (!goal)
-        return tl::unexpected(goal.error());
-    const std::string_view who = word.substr(0, sign);
+        return fail(bad_usage, printable(who) + ": " + goal.error().sentence);
     if (who == "others") {
         asked.others = *goal;
         return {};

@@ -45,8 +45,11 @@ struct GpuThread::Shared {
     std::optional<Clock::time_point> busy_since = Clock::now(); ///< empty: the thread waits
     std::optional<GpuFacts> facts = {};
     std::deque<Report> reports = {};
-    std::uint64_t violations = 0;
+    std::vector<Missed> missed = {};
     std::vector<std::string> waits = {};
+
+    /// Since when it is left out, UTC; empty: it is not.
+    std::string out_since = {};
 
     bool is_up() const { return has_warden && !is_late; }
     void tell(const std::string &sentence) const {
@@ -160,6 +163,8 @@ void GpuThread::Shared::leave_out(const Failure &failure) {
     is_late = false;
     was_out = true;
     why = failure;
+    if (out_since.empty())
+        out_since = utc_now();
     if (is_news && may_step)
         tell(fmt::format("{}; the GPU is left out, and tried again each {:g} s", failure.sentence,
                          std::chrono::duration<double>(options.between_tries).count()));
@@ -170,7 +175,12 @@ void GpuThread::Shared::be_late() {
     if (is_late)
         return;
     is_late = was_out = true;
-    tell("the driver does not answer; the GPU is left out until it does");
+    if (out_since.empty())
+        out_since = utc_now();
+    const auto waited =
+        std::chrono::floor<std::chrono::seconds>(Clock::now() - busy_since.value_or(Clock::now()));
+    tell(fmt::format("the driver does not answer{}; the GPU is left out until it does",
+                     waited.count() ? fmt::format(", for {} s now", waited.count()) : ""));
     options.wake();
 }
 
@@ -178,8 +188,12 @@ void GpuThread::Shared::be_on_time() {
     busy_since = Clock::now();
     if (!std::exchange(is_late, false))
         return;
-    if (has_warden)
-        tell("the driver answers again, and goals are kept again");
+    if (has_warden) {
+        tell(fmt::format("the driver answers again, and goals are kept again; the GPU was left out "
+                         "since {}",
+                         out_since));
+        out_since.clear();
+    }
     options.wake();
 }
 
@@ -198,7 +212,9 @@ void GpuThread::run(const std::shared_ptr<Shared> &shared) {
         own.has_tried = true;
         if (warden && !own.ends) {
             if (own.why || own.is_late)
-                own.tell("goals are kept on it now");
+                own.tell(fmt::format("goals are kept on it now; it was left out since {}",
+                                     own.out_since));
+            own.out_since.clear();
             own.is_late = false;
             own.has_warden = own.was_up = true;
             own.why.reset();
@@ -216,7 +232,8 @@ void GpuThread::run(const std::shared_ptr<Shared> &shared) {
             (*warden)->let_go();
             held.lock();
             own.has_warden = false;
-            own.violations += (*warden)->violations();
+            for (const Missed &one : (*warden)->missed())
+                add_missed(own.missed, one);
             own.waits = (*warden)->waits();
         }
         for (const Shared::Job &job : std::exchange(own.jobs, {}))
@@ -300,6 +317,11 @@ std::optional<Failure> GpuThread::why_out() const {
     if (shared_->is_late)
         return Failure{failed, "the driver does not answer"};
     return shared_->why;
+}
+
+std::string GpuThread::out_since() const {
+    const std::scoped_lock held(shared_->lock);
+    return shared_->out_since;
 }
 
 void GpuThread::watch() {
@@ -414,9 +436,9 @@ bool GpuThread::end(Clock::time_point until) {
     return shared_->changed.wait_until(held, until, [&] { return shared_->has_ended; });
 }
 
-std::uint64_t GpuThread::violations() const {
+std::vector<Missed> GpuThread::missed() const {
     const std::scoped_lock held(shared_->lock);
-    return shared_->violations;
+    return shared_->missed;
 }
 
 std::vector<std::string> GpuThread::waits() const {

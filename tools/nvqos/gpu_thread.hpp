@@ -63,6 +63,8 @@ class GpuThread {
     bool was_up() const;
     /// Why it is left out; empty: it is not, or its first start goes on.
     std::optional<Failure> why_out() const;
+    /// Returns since when it is left out, UTC; empty: it is not.
+    std::string out_since() const;
     /// Warns of a step that takes too long. To be called now and then.
     void watch();
 
@@ -90,8 +92,8 @@ class GpuThread {
     void begin_end();
     /// Waits until begin_end() is done. False: it takes longer, and the GPU is left to its keepers.
     bool end(std::chrono::steady_clock::time_point until);
-    /// After end(): epochs of tenants in which a goal was not kept.
-    std::uint64_t violations() const;
+    /// After end(): Warden::missed() of all its Wardens.
+    std::vector<Missed> missed() const;
     /// After end(): Warden::waits().
     std::vector<std::string> waits() const;
 

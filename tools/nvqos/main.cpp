@@ -3,16 +3,12 @@
 
 #include "lib/base/inherited.hpp"
 #include "run.hpp"
-#include "simulate.hpp"
 
 int main(int argc, char **argv) {
     nvdebug::base::make_inheritance_usable();
     nvdebug::base::survive_broken_pipes(); // an error of a write
     try {
-        const std::vector<std::string> words(argv + 1, argv + argc);
-        if (nvqos::is_simulation(words))
-            return nvqos::simulate(words);
-        return nvqos::run(words, [] {
+        return nvqos::run({argv + 1, argv + argc}, [] {
             return nvdebug::Tree::driver(
                 {.diagnose = "nvdebugctl doctor", .capture = "nvdebugctl capture FILE"});
         });

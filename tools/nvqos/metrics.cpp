@@ -118,12 +118,11 @@ std::string Metrics::text() const {
                [](const TenantReport &tenant, const Sums &) {
                    return tenant.goal.cap ? Value(ratio(*tenant.goal.cap)) : std::nullopt;
                });
-    of_tenants("got_ratio", "gauge", "The part of the last second in which it had the GPU.",
+    of_tenants("got_ratio", "gauge",
+               "The part of the last second in which it had the GPU. None: the goal is too "
+               "young, or its tasks share an MPS server.",
                [](const TenantReport &tenant, const Sums &) {
-                   const qos::Balance &balance = tenant.record.second;
-                   return balance.time
-                              ? Value(qos::seconds(balance.used) / qos::seconds(balance.time))
-                              : std::nullopt;
+                   return tenant.got ? Value(ratio(*tenant.got)) : std::nullopt;
                });
     of_tenants(
         "used_seconds_total", "counter", "It had the GPU, with work or without.",

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lib/base/printable.hpp"
+#include "lib/base/words.hpp"
 
 namespace nvqos {
 
@@ -25,6 +26,96 @@ std::string promises_of(const Asked &asked) {
     if (qos::is_promised(asked.others.aim) && ++count <= most)
         text += fmt::format("{}the others ({})", count > 1 ? ", " : "", text_of(asked.others));
     return count > most ? text + fmt::format(" and {} more", count - most) : text;
+}
+
+} // namespace
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::string name_of(const Asked &asked, std::size_t tenant) {
+    return tenant < asked.tenants.size() ? printable(asked.tenants[tenant].name) : "others";
+}
+
+const qos::Goal &goal_at(const Asked &asked, std::size_t tenant) {
+    return tenant < asked.tenants.size() ? asked.tenants[tenant].goal : asked.others;
+}
+
+/// Returns `a`, `a and b`, or of many the first ones and how many more there are.
+std::string some_of(Names names) {
+    constexpr std::size_t most = 4;
+    if (names.size() > most) {
+        const std::size_t more = names.size() - most + 1;
+        names.resize(most - 1);
+        names.push_back(fmt::format("{} more", more));
+    }
+    return nvdebug::base::listed(names, " and ");
+}
+
+void add_name(Names &names, std::string name) {
+    if (std::ranges::find(names, name) == names.end())
+        names.push_back(std::move(name));
+}
+
+/// Returns what cap leaves room for the promises: `latency,cap:60% leaves room`.
+std::string advice_on(qos::Part room, const std::vector<const qos::Goal *> &services) {
+    // Whole steps of five points are easier to remember, and have some time to spare.
+    const qos::Part unit = room >= 5 * qos::point ? 5 * qos::point : qos::point;
+    const qos::Part cap = room / unit * unit;
+    if (cap < 2 * qos::point)
+        return "no cap leaves room for that: ask for a smaller part";
+    const std::string text = fmt::format("{}%", cap / qos::point);
+    if (services.size() > 1)
+        return fmt::format("caps that add up to {} leave room", text);
+    const qos::Ns p99 = services.front()->p99;
+    return fmt::format("latency{},cap:{} leaves room",
+                       p99 ? fmt::format(":{:g}ms", qos::milliseconds(p99)) : "", text);
+}
+
+/// Returns the sentence on the promises that tenants which are served first can break.
+std::string sentence_on_time(const Asked &asked, const std::vector<qos::Dependence> &all) {
+    Names promised, served;
+    std::vector<const qos::Goal *> services;
+    qos::Part taken = 0;
+    for (const qos::Dependence &one : all) {
+        const qos::Goal &goal = goal_at(asked, one.tenant);
+        add_name(promised, fmt::format("{} ({} {})", name_of(asked, one.tenant),
+                                       goal.aim == qos::Aim::share ? "share" : "speed",
+                                       percent_of(goal.part)));
+        const qos::Goal *const service = &goal_at(asked, one.on);
+        if (std::ranges::find(services, service) != services.end())
+            continue;
+        services.push_back(service);
+        served.push_back(name_of(asked, one.on));
+        taken += service->cap.value_or(qos::whole);
+    }
+    const bool are_many = served.size() > 1;
+    const std::string may = taken >= qos::whole
+                                ? are_many ? "may take all of the time" : "has no cap"
+                                : fmt::format("may take {} of the time", percent_of(taken));
+    return fmt::format("{} {}: {} {} kept only as far as {} it; {}", some_of(served), may,
+                       some_of(promised), promised.size() > 1 ? "are" : "is",
+                       are_many ? "these leave" : some_of(served) + " leaves",
+                       advice_on(all.front().room, services));
+}
+
+/// Returns the sentence on requests of a tenant that wait for another one's turns.
+std::string sentence_on_turns(const Asked &asked, const qos::Dependence &one) {
+    const qos::Goal &on = goal_at(asked, one.on);
+    const std::string tenant = name_of(asked, one.tenant), other = name_of(asked, one.on);
+    const double turn = qos::milliseconds(one.turn);
+    if (on.aim == qos::Aim::latency)
+        return fmt::format("{} and {} are both served first: each waits for turns of the other, up "
+                           "to {:.3g} ms; with a share in place of latency one of them waits alone",
+                           tenant, other, turn);
+    if (on.aim == qos::Aim::timeslice)
+        return fmt::format("requests of {} wait for turns of {}, which are {:.3g} ms whatever the "
+                           "others have; a shorter timeslice makes that shorter",
+                           tenant, other, turn);
+    return fmt::format("requests of {} wait for turns of {} up to {:.3g} ms, and are to end within "
+                       "{:g} ms: ask for a longer time",
+                       tenant, other, turn, qos::milliseconds(goal_at(asked, one.tenant).p99));
 }
 
 } // namespace
@@ -73,12 +164,36 @@ std::vector<std::string> refusals_of(const Asked &asked, std::vector<qos::Entran
     return sentences;
 }
 
-std::vector<std::string> refusals_of(const Asked &asked) {
+namespace {
+
+/// Returns each tenant with one task, and the others with @p others.
+std::vector<qos::Entrant> entrants_of(const Asked &asked, std::int64_t others) {
     std::vector<qos::Entrant> entrants;
     for (const Tenant &tenant : asked.tenants)
         entrants.push_back({tenant.goal, 1});
-    entrants.push_back({asked.others, 0});
-    return refusals_of(asked, std::move(entrants));
+    entrants.push_back({asked.others, others});
+    return entrants;
+}
+
+} // namespace
+
+std::vector<std::string> refusals_of(const Asked &asked) {
+    return refusals_of(asked, entrants_of(asked, 0));
+}
+
+std::vector<std::string> conditions_of(const Asked &asked) {
+    std::vector<std::string> sentences;
+    std::vector<qos::Dependence> on_time;
+    for (const qos::Dependence &one : qos::dependences(entrants_of(asked, 1), asked.settings)) {
+        const bool is_said = one.on < one.tenant && goal_at(asked, one.on).aim == qos::Aim::latency;
+        if (one.why == qos::Dependence::Why::time)
+            on_time.push_back(one);
+        else if (!is_said) // of two services each waits for the other
+            sentences.push_back(sentence_on_turns(asked, one));
+    }
+    if (!on_time.empty())
+        sentences.insert(sentences.begin(), sentence_on_time(asked, on_time));
+    return sentences;
 }
 
 } // namespace nvqos

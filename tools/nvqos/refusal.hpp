@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Why goals cannot be kept together, in a sentence.
+/// @file Why goals cannot be kept together, or are kept only as far as others leave it: sentences.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "goals.hpp"
-#include "lib/qos/admission.hpp"
+#include "lib/qos/dependence.hpp"
 
 namespace nvqos {
 
@@ -18,5 +18,9 @@ std::string refusal_of(const qos::Conflict &conflict, const Asked &asked);
 std::vector<std::string> refusals_of(const Asked &asked, std::vector<qos::Entrant> entrants);
 /// The same where each tenant has one task, and no others are there.
 std::vector<std::string> refusals_of(const Asked &asked);
+
+/// Returns a sentence for each way in which goals depend on what other tenants leave: who can break
+/// them, and what would make them safe. Each tenant counts with one task.
+std::vector<std::string> conditions_of(const Asked &asked);
 
 } // namespace nvqos

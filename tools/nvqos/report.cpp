@@ -3,16 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "lib/base/printable.hpp"
 
 namespace nvqos {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using nvdebug::base::printable;
 
 constexpr std::array<const char *, 5> aims = {"best-effort", "share", "speed", "latency",
@@ -22,22 +19,20 @@ double percent(qos::Part part) {
     return static_cast<double>(part) / static_cast<double>(qos::point);
 }
 
-/// Of the last second, in millionths; none: nothing has been seen yet.
-std::optional<qos::Part> got(const TenantReport &tenant) {
-    const qos::Balance &balance = tenant.record.second;
-    // Clients of an MPS server have no turns of their own.
-    const bool has_turns = !tenant.tasks || tenant.held;
-    return balance.time && has_turns
-               ? std::optional(qos::scaled(balance.used, qos::whole, balance.time))
-               : std::nullopt;
+Json conditions_json(const TenantReport &tenant) {
+    Json all = Json::array();
+    for (const Condition &one : tenant.depends)
+        all.push_back({{"tenant", one.tenant},
+                       {"why", one.why == qos::Dependence::Why::time ? "time" : "turns"}});
+    return all;
 }
 
 Json tenant_json(const TenantReport &tenant) {
-    const auto part = got(tenant);
     const bool promised = qos::is_promised(tenant.goal.aim);
     const auto request_p99 = tenant.requests ? tenant.requests->took.p99() : std::nullopt;
     return {
         {"name", tenant.name},
+        {"goal", text_of(tenant.goal)},
         {"aim", aims[static_cast<std::size_t>(tenant.goal.aim)]},
         {"goal_percent", promised ? Json(percent(tenant.goal.part)) : Json()},
         {"cap_percent", tenant.goal.cap ? Json(percent(*tenant.goal.cap)) : Json()},
@@ -47,7 +42,7 @@ Json tenant_json(const TenantReport &tenant) {
         {"used_ns", tenant.record.seen.used},
         {"backlogged_ns", tenant.record.seen.backlogged},
         {"turns", tenant.record.seen.turns},
-        {"got_percent", part ? Json(percent(*part)) : Json()},
+        {"got_percent", tenant.got ? Json(percent(*tenant.got)) : Json()},
         {"credit_ns", promised || tenant.goal.cap ? Json(tenant.credit) : Json()},
         {"timeslice_us", static_cast<double>(tenant.lever.timeslice) / 1000},
         {"paused", tenant.lever.paused},
@@ -56,6 +51,7 @@ Json tenant_json(const TenantReport &tenant) {
         {"in_flight_limit", tenant.limited.launches ? Json(tenant.limited.launches) : Json()},
         {"paced_tasks", tenant.paced},
         {"kept", kept(tenant) ? Json(*kept(tenant)) : Json()},
+        {"depends_on", conditions_json(tenant)},
         {"violations", tenant.violations},
         {"waits", tenant.waits},
         {"wait_p99_us",
@@ -73,106 +69,127 @@ Json tenant_json(const TenantReport &tenant) {
         {"request_p99_us", request_p99 ? Json(static_cast<double>(*request_p99) / 1000) : Json()}};
 }
 
-std::string short_time(qos::Ns ns) {
-    const double us = static_cast<double>(ns) / 1000;
+std::string short_time(double ns) {
+    const double us = ns / 1000;
     return us >= 1000 || us <= -1000 ? fmt::format("{:.1f} ms", us / 1000)
                                      : fmt::format("{:.0f} us", us);
 }
 
 /// `30 us`, `30 us, 4 launches`, `4 launches (1 of 3)`, `launches held, 40 TPCs`, `none`
-std::string lever_of(const TenantReport &tenant) {
-    if (tenant.tasks == 0)
+std::string lever_of(const Json &tenant) {
+    const auto all = tenant["tasks"].get<std::size_t>();
+    if (all == 0)
         return "-";
     std::string text;
-    const auto add = [&](const std::string &lever, std::size_t tasks) {
+    const auto add = [&](const std::string &lever, const Json &tasks) {
         if (tasks == 0)
             return;
         text += (text.empty() ? "" : ", ") + lever;
-        if (tasks < tenant.tasks)
-            text += fmt::format(" ({} of {})", tasks, tenant.tasks);
+        if (tasks < all)
+            text += fmt::format(" ({} of {})", tasks.get<std::size_t>(), all);
     };
-    add(tenant.lever.paused ? "paused" : short_time(tenant.lever.timeslice), tenant.held);
-    add(fmt::format("{} launches", tenant.limited.launches), tenant.limited.tasks);
-    add(tenant.tpcs ? fmt::format("launches held, {} TPCs", tenant.tpcs) : "launches held",
-        tenant.paced);
+    add(tenant["paused"] ? "paused" : short_time(1000 * tenant["timeslice_us"].get<double>()),
+        tenant["held_tasks"]);
+    if (!tenant["in_flight_limit"].is_null())
+        add(fmt::format("{} launches", tenant["in_flight_limit"].get<std::uint32_t>()),
+            tenant["limited_tasks"]);
+    add(tenant["tpcs"].is_null() ? "launches held"
+                                 : fmt::format("launches held, {} TPCs", tenant["tpcs"].get<int>()),
+        tenant["paced_tasks"]);
     return text.empty() ? "none" : text;
 }
 
-std::vector<std::string> row_of(std::uint32_t gpu, const TenantReport &tenant) {
-    const auto part = got(tenant);
-    // Of a speed that is kept by launches, the speed.
-    const auto shown = tenant.pace ? tenant.pace->speed : part;
-    const bool has_credit = (qos::is_promised(tenant.goal.aim) && !tenant.pace) || tenant.goal.cap;
-    return {std::to_string(gpu),
-            printable(tenant.name),
-            text_of(tenant.goal),
-            shown ? fmt::format("{:.1f} %", percent(*shown)) : "-",
-            has_credit ? short_time(tenant.credit) : "-",
-            lever_of(tenant),
-            std::to_string(tenant.tasks),
-            !kept(tenant)   ? "nobody"
-            : *kept(tenant) ? "yes"
-                            : "NO",
-            std::to_string(tenant.violations)};
+/// Returns what stands in the column KEPT: `yes`, `NO`, `nobody`, `if serve leaves it`.
+std::string word_on_kept(const Json &tenant) {
+    if (!tenant["kept"].is_null())
+        return tenant["kept"] ? "yes" : "NO";
+    if (tenant["tasks"] == 0)
+        return "nobody";
+    const Json &on = tenant["depends_on"];
+    return on.size() == 1
+               ? fmt::format("if {} leaves it", printable(on[0]["tenant"].get<std::string>()))
+               : fmt::format("if {} tenants leave it", on.size());
 }
 
-/// In columns of a terminal, for Latin letters and the like.
-std::size_t width_of(const std::string &text) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+constexpr std::array<Column, 9> columns_of_epochs = {{{"GPU", false, 5},
+                                                      {"TENANT", true, 0},
+                                                      {"GOAL", true, 0},
+                                                      {"GOT", false, 0},
+                                                      {"CREDIT", false, 1},
+                                                      {"LEVER", false, 4},
+                                                      {"TASKS", false, 2},
+                                                      {"KEPT", false, 0},
+                                                      {"VIOLATIONS", false, 3}}};
+
+Row row_of(const Json &gpu, const Json &tenant) {
+    // Of a speed that is kept by launches, the speed.
+    const bool is_paced = tenant["aim"] == "speed" && tenant["paced_tasks"] > 0;
+    const Json &got = tenant[is_paced ? "speed_percent" : "got_percent"];
+    const Json &credit = tenant["credit_ns"];
+    const bool has_credit = !credit.is_null() && (!is_paced || !tenant["cap_percent"].is_null());
+    return {std::to_string(gpu.get<std::uint32_t>()),
+            printable(tenant["name"].get<std::string>()),
+            tenant["goal"].get<std::string>(),
+            got.is_null() ? "-" : fmt::format("{:.1f} %", got.get<double>()),
+            has_credit ? short_time(credit.get<double>()) : "-",
+            lever_of(tenant),
+            std::to_string(tenant["tasks"].get<std::size_t>()),
+            word_on_kept(tenant),
+            std::to_string(tenant["violations"].get<std::uint64_t>())};
 }
 
 } // namespace
 
-std::string utc_now() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    gmtime_r(&now, &parts);
-    std::array<char, 32> text{};
-    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text.data();
+Json epoch_json(const Report &report, const qos::Settings &settings, const std::string &time,
+                std::uint64_t left_out) {
+    Json tenants = Json::array();
+    for (const TenantReport &tenant : report.tenants)
+        tenants.push_back(tenant_json(tenant));
+    return {{"time", time},
+            {"gpu", report.gpu},
+            {"scheme", text_of(settings.scheme)},
+            {"begin_ns", report.epoch.begin},
+            {"end_ns", report.epoch.end},
+            {"round_us", static_cast<double>(report.epoch.round) / 1000},
+            {"overcommitted", report.epoch.overcommitted},
+            {"lost", report.lost},
+            {"left_out", left_out},
+            {"tenants", std::move(tenants)}};
 }
 
 std::string json_line(const Report &report, const qos::Settings &settings, const std::string &time,
                       std::uint64_t left_out) {
-    Json tenants = Json::array();
-    for (const TenantReport &tenant : report.tenants)
-        tenants.push_back(tenant_json(tenant));
     const Json whole{{"schema", "nvqos/epoch"},
-                     {"schema_version", "2.0"},
-                     {"data",
-                      {{"time", time},
-                       {"gpu", report.gpu},
-                       {"scheme", text_of(settings.scheme)},
-                       {"begin_ns", report.epoch.begin},
-                       {"end_ns", report.epoch.end},
-                       {"round_us", static_cast<double>(report.epoch.round) / 1000},
-                       {"overcommitted", report.epoch.overcommitted},
-                       {"lost", report.lost},
-                       {"left_out", left_out},
-                       {"tenants", std::move(tenants)}}}};
+                     {"schema_version", "2.1"},
+                     {"data", epoch_json(report, settings, time, left_out)}};
     return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports) {
+    std::vector<std::string> notes;
+    for (const auto &[gpu, report] : reports)
+        if (report.epoch.overcommitted)
+            notes.push_back(
+                fmt::format("gpu{}: since {} each promise is cut by the same factor: {}", gpu,
+                            report.cut_since, report.why_cut));
+    return notes;
+}
+
+Table table_for(const std::vector<Json> &epochs, std::optional<std::size_t> width) {
+    std::vector<Row> rows;
+    for (const Json &epoch : epochs)
+        for (const Json &tenant : epoch["tenants"])
+            rows.push_back(row_of(epoch["gpu"], tenant));
+    return fitted(columns_of_epochs, std::move(rows), width);
+}
+
 std::string table_of(const std::vector<Report> &reports) {
-    constexpr std::array left = {false, true, true, false, false, false, false, false, false};
-    std::vector<std::vector<std::string>> lines = {
-        {"GPU", "TENANT", "GOAL", "GOT", "CREDIT", "LEVER", "TASKS", "KEPT", "VIOLATIONS"}};
+    std::vector<Json> epochs;
     for (const Report &report : reports)
-        for (const TenantReport &tenant : report.tenants)
-            lines.push_back(row_of(report.gpu, tenant));
-    std::vector<std::size_t> widths(left.size());
-    for (const auto &line : lines)
-        for (std::size_t n = 0; n < widths.size(); n++)
-            widths[n] = std::max(widths[n], width_of(line[n]));
+        epochs.push_back(epoch_json(report, {}, "", 0));
     std::string text;
-    for (const auto &line : lines) {
-        for (std::size_t n = 0; n < widths.size(); n++) {
-            const std::string blanks(widths[n] - width_of(line[n]), ' ');
-            text += (n ? "  " : "") + (left[n] ? line[n] + blanks : blanks + line[n]);
-        }
-        text += "\n";
-    }
+    for (const std::string &line : table_for(epochs, std::nullopt).lines)
+        text += line + "\n";
     return text;
 }
 

@@ -2,21 +2,36 @@
 /// @file What nvqos prints of an epoch: a table for people, a line of JSON for programs.
 #pragma once
 
+#include <cstddef>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "table.hpp"
 #include "warden.hpp"
 
 namespace nvqos {
+
+using Json = nlohmann::ordered_json;
+
+/// Returns what a line has as `data`, with the arguments of json_line().
+Json epoch_json(const Report &report, const qos::Settings &settings, const std::string &time,
+                std::uint64_t left_out);
 
 /// One line. @param time UTC, ISO 8601 @param left_out lines so far that were not printed
 std::string json_line(const Report &report, const qos::Settings &settings, const std::string &time,
                       std::uint64_t left_out);
 
-/// One line of column names, and one for each tenant.
-std::string table_of(const std::vector<Report> &reports);
+/// Returns a sentence for each GPU on which promises do not fit any more: since when, what does not
+/// fit, and what helps.
+std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports);
 
-/// The time now, as `2026-11-25T14:02:11Z`.
-std::string utc_now();
+/// Returns a table of tenants in lines of @p width columns, as fitted() does.
+/// @param epochs of each GPU, as epoch_json() returns them
+Table table_for(const std::vector<Json> &epochs, std::optional<std::size_t> width);
+/// Returns the lines of the whole table.
+std::string table_of(const std::vector<Report> &reports);
 
 } // namespace nvqos

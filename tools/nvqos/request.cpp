@@ -16,9 +16,9 @@ using Verb = Request::Verb;
 
 constexpr std::size_t longest_name = 128;
 constexpr const char *forms = "requests are 'hold NAME GOAL [gpu=G]... [pid=P]... [cgroup=PATH]... "
-                              "[holder=P]', 'release NAME', 'report NAME' and 'list'";
+                              "[holder=P]', 'release NAME', 'report NAME', 'list' and 'status'";
 
-std::string quoted(std::string_view text) {
+std::string short_quoted(std::string_view text) {
     constexpr std::size_t most = 80;
     return "'" + printable(text.substr(0, most)) + (text.size() > most ? "...'" : "'");
 }
@@ -62,10 +62,10 @@ Outcome<void> add_word(std::string_view word, Request &request) {
         if (*path == "/")
             return fail(bad_usage, "cgroup= takes a path below the root of cgroups, as "
                                    "cgroup=/slurm/uid_1000/job_17, not " +
-                                       quoted(value));
+                                       short_quoted(value));
         add_once(request.cgroups, *path);
     } else {
-        return fail(bad_usage, quoted(word) +
+        return fail(bad_usage, short_quoted(word) +
                                    " is no word of 'hold': after NAME and GOAL there are "
                                    "gpu=G, pid=P, cgroup=PATH and holder=P");
     }
@@ -93,20 +93,22 @@ Outcome<Request> parse_request(std::string_view line) {
     const std::pair<std::string_view, Verb> verbs[] = {{"hold", Verb::hold},
                                                        {"release", Verb::release},
                                                        {"report", Verb::report},
-                                                       {"list", Verb::list}};
+                                                       {"list", Verb::list},
+                                                       {"status", Verb::status}};
     const auto verb = std::ranges::find(verbs, words[0], &std::pair<std::string_view, Verb>::first);
     if (verb == std::end(verbs))
-        return fail(bad_usage, quoted(words[0]) + " is no request: " + forms);
+        return fail(bad_usage, short_quoted(words[0]) + " is no request: " + forms);
     Request request{.verb = verb->second};
-    const std::size_t least = request.verb == Verb::list ? 1 : request.verb == Verb::hold ? 3 : 2;
+    const bool is_alone = request.verb == Verb::list || request.verb == Verb::status;
+    const std::size_t least = is_alone ? 1 : request.verb == Verb::hold ? 3 : 2;
     if (words.size() < least || (request.verb != Verb::hold && words.size() > least))
         return fail(bad_usage, fmt::format("'{}' has other words: {}", words[0], forms));
-    if (request.verb == Verb::list)
+    if (is_alone)
         return request;
     if (!is_name(words[1]))
         return fail(bad_usage,
                     fmt::format("{} is no name: those are 1 to {} of A-Z a-z 0-9 . _ : / -",
-                                quoted(words[1]), longest_name));
+                                short_quoted(words[1]), longest_name));
     request.name = words[1];
     if (request.verb != Verb::hold)
         return request;

@@ -15,8 +15,8 @@ namespace nvqos {
 struct Request {
     static constexpr std::size_t longest = 4096; ///< bytes, with the newline
 
-    enum class Verb { hold, release, report, list } verb;
-    std::string name = {}; ///< of the tenant; empty with Verb::list
+    enum class Verb { hold, release, report, list, status } verb;
+    std::string name = {}; ///< of the tenant; empty with Verb::list and Verb::status
 
     // With Verb::hold:
     qos::Goal goal = {};

@@ -15,17 +15,21 @@
 #include <unistd.h>
 #include <utility>
 
+#include "ask.hpp"
 #include "command_line.hpp"
 #include "desk.hpp"
+#include "display.hpp"
 #include "gpus.hpp"
 #include "lib/base/ending_signals.hpp"
 #include "lib/base/inherited.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/process.hpp"
 #include "lib/base/task_name.hpp"
 #include "lib/cli/main.hpp"
-#include "lib/cli/message.hpp"
 #include "metrics.hpp"
+#include "refusal.hpp"
 #include "report.hpp"
+#include "simulate.hpp"
 #include "socket.hpp"
 
 namespace nvqos {
@@ -94,8 +98,8 @@ class Bell {
 /// Keeps goals on all GPUs until a signal or the end of --for.
 class Session {
   public:
-    explicit Session(Invocation invocation)
-        : invocation_(std::move(invocation)), is_terminal_(isatty(STDOUT_FILENO) == 1) {}
+    Session(Invocation invocation, bool has_view)
+        : invocation_(std::move(invocation)), has_view_(has_view) {}
     Session(const Session &) = delete;
     Session &operator=(const Session &) = delete;
     /// What is over must not look as if it went on.
@@ -131,7 +135,7 @@ class Session {
         for (std::uint32_t number = 0; number < count; number++)
             if (wanted.empty() || std::ranges::find(wanted, number) != wanted.end())
                 gpus_.push_back(std::make_unique<GpuThread>(number, count, open, invocation_.asked,
-                                                            options(), warn));
+                                                            options(), warn_));
         return wait_for_starts();
     }
 
@@ -142,6 +146,8 @@ class Session {
             return tl::unexpected(written.error());
         for (const auto &gpu : gpus_)
             gpu->go();
+        if (has_view_)
+            display_.open();
         const Ns begin = monotonic_now();
         Ns printed = begin;
         for (;;) {
@@ -251,15 +257,21 @@ class Session {
         for (std::size_t n = 0; n < tenants.size(); n++) {
             if (has[n])
                 continue;
-            if (tenants[n].who.pid && all_told)
-                return fail(bad_usage, fmt::format("process {} has no GPU context; 'nvdebugctl "
-                                                   "task list' lists those that have one",
-                                                   *tenants[n].who.pid));
-            warn(sentence_on_nobody(tenants[n]));
+            if (tenants[n].who.pid && all_told) {
+                const bool lives = nvdebug::base::state_of(*tenants[n].who.pid).has_value();
+                return fail(bad_usage,
+                            fmt::format("{}process {}{}; 'nvdebugctl task list' lists those that "
+                                        "have a GPU context",
+                                        lives ? "" : "there is no ", *tenants[n].who.pid,
+                                        lives ? " has no GPU context" : ""));
+            }
+            warn_(sentence_on_nobody(tenants[n]));
         }
         for (const Tenant &tenant : tenants)
             if (!tenant.note.empty())
-                warn(tenant.note);
+                warn_(tenant.note);
+        for (const std::string &sentence : conditions_of(invocation_.asked))
+            warn_(sentence);
         return {};
     }
 
@@ -282,12 +294,15 @@ class Session {
             socket_->add_to(awaited, now);
             ns = std::min(ns, socket_->wait(now));
         }
+        display_.add_to(awaited);
         const timespec time{ns / qos::second, ns % qos::second};
         static_cast<void>(::ppoll(awaited.data(), awaited.size(), &time, nullptr));
         bell_->answer();
         signalfd_siginfo signal{};
         if (::read(signals_, &signal, sizeof(signal)) == sizeof(signal))
             return static_cast<int>(signal.ssi_signo);
+        if (const int from_terminal = display_.take_events())
+            return from_terminal;
         if (socket_) {
             const Ns then = monotonic_now();
             socket_->serve(then, [&](const std::string &line) { return desk_.answer(line, then); });
@@ -298,12 +313,12 @@ class Session {
     void read_again() {
         auto asked = goals_of(invocation_);
         if (asked && asked->gpus != invocation_.asked.gpus)
-            warn("SIGHUP does not change the GPUs: end nvqos and start it with the new list");
+            warn_("SIGHUP does not change the GPUs: end nvqos and start it with the new list");
         for (const auto &gpu : gpus_) {
             const auto set = asked ? gpu->set_goals(desk_.goals_on(gpu->index(), *asked))
                                    : tl::unexpected(asked.error());
             if (!set) {
-                warn(set.error().sentence + "; the goals stay as they were");
+                warn_(set.error().sentence + "; the goals stay as they were");
                 // All GPUs have the same goals.
                 for (const auto &other : gpus_)
                     if (asked)
@@ -311,6 +326,8 @@ class Session {
                 return;
             }
         }
+        for (const std::string &sentence : conditions_of(*asked))
+            warn_(sentence);
         invocation_.asked = std::move(*asked);
         metrics_.clear();
     }
@@ -327,9 +344,9 @@ class Session {
         return written;
     }
 
-    static void warn_once(bool &has_warned, const std::string &sentence) {
+    void warn_once(bool &has_warned, const std::string &sentence) const {
         if (!std::exchange(has_warned, true))
-            warn(sentence + "; goals are kept on");
+            warn_(sentence + "; goals are kept on");
     }
 
     /// Goals are kept though nobody can read what is printed.
@@ -348,26 +365,25 @@ class Session {
             left_out_++;
     }
 
-    /// Prints the table, unless --json or --quiet is given.
+    /// Shows the table in place, or prints it, unless --json or --quiet is given.
     void show() {
         if (invocation_.json || invocation_.quiet || !is_stdout_ready())
             return;
         const qos::Settings &settings = invocation_.asked.settings;
-        std::vector<Report> reports;
+        Shown shown{fmt::format("{}  {}, epochs of {:g} ms", utc_now(), text_of(settings.scheme),
+                                qos::milliseconds(settings.epoch)),
+                    {}};
         for (const auto &[gpu, report] : last_)
-            reports.push_back(report);
-        std::string text = is_terminal_ ? "\033[H\033[J" : "";
-        text += fmt::format("{}  {}, epochs of {:g} ms\n", utc_now(), text_of(settings.scheme),
-                            static_cast<double>(settings.epoch) / static_cast<double>(qos::ms));
-        text += table_of(reports);
-        for (const Report &report : reports)
-            if (report.epoch.overcommitted)
-                text += fmt::format("gpu{}: promised parts do not fit any more, and each is cut\n",
-                                    report.gpu);
+            shown.epochs.push_back(epoch_json(report, settings, "", 0));
+        shown.notes = notes_on(last_);
         for (const auto &gpu : gpus_)
             if (const auto why = gpu->why_out())
-                text += fmt::format("gpu{}: left out: {}\n", gpu->index(), why->sentence);
-        print_on(text + (is_terminal_ ? "Ctrl-C: end, and everything is as before\n" : "\n"));
+                shown.notes.push_back(fmt::format("gpu{}: left out since {}: {}", gpu->index(),
+                                                  gpu->out_since(), why->sentence));
+        if (display_.is_open())
+            display_.draw(std::move(shown));
+        else
+            print_on(text_of(shown, width_of_stdout()) + "\n");
     }
 
     Outcome<Exit> show_plan() {
@@ -379,18 +395,22 @@ class Session {
                 continue;
             }
             const auto why = gpu->why_out();
-            warn(fmt::format("gpu{}: {}; the GPU is left out", gpu->index(),
-                             why ? why->sentence : "the driver does not answer"));
+            warn_(fmt::format("gpu{}: {}; the GPU is left out", gpu->index(),
+                              why ? why->sentence : "the driver does not answer"));
             status = partial;
         }
         if (plans.empty())
             status = failed;
         std::string text;
-        for (const Report &plan : plans)
+        std::vector<Json> shown;
+        for (const Report &plan : plans) {
+            shown.push_back(epoch_json(plan, invocation_.asked.settings, "", 0));
             text +=
                 invocation_.json ? json_line(plan, invocation_.asked.settings, utc_now(), 0) : "";
+        }
         if (!invocation_.json)
-            text = table_of(plans) + "dry run: nothing was changed\n";
+            text = text_of({"", std::move(shown), {"dry run: nothing was changed"}},
+                           width_of_stdout());
         return write(text).map([&] { return status; });
     }
 
@@ -401,20 +421,22 @@ class Session {
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
         for (const auto &gpu : gpus_)
             if (!gpu->end(until))
-                warn(fmt::format("gpu{}: the driver does not answer; the keepers of its tasks "
-                                 "restore them",
-                                 gpu->index()));
+                warn_(fmt::format("gpu{}: the driver does not answer; the keepers of its tasks "
+                                  "restore them",
+                                  gpu->index()));
     }
 
     Outcome<Exit> end() {
         // Requests are answered no longer.
         socket_.reset();
+        display_.close();
         end_all();
-        std::uint64_t violations = 0;
+        std::vector<std::string> missed;
         std::string waits;
         bool was_out = false, was_kept = false;
         for (const auto &gpu : gpus_) {
-            violations += gpu->violations();
+            for (const Missed &one : gpu->missed())
+                missed.push_back(fmt::format("gpu{}: {}", gpu->index(), text_of(one)));
             for (const std::string &sentence : gpu->waits())
                 waits += sentence + "\n";
             was_out = was_out || gpu->was_out();
@@ -423,13 +445,22 @@ class Session {
         gpus_.clear();
         if (!invocation_.json && !invocation_.quiet && is_stdout_ready())
             print_on(waits);
-        if (violations)
-            warn(fmt::format("goals were not kept at the end of {} epochs", violations));
-        return !was_kept ? failed : violations || was_out ? partial : done;
+        constexpr std::size_t most = 20;
+        for (std::size_t n = 0; n < std::min(missed.size(), most); n++)
+            warn_(missed[n]);
+        if (missed.size() > most)
+            warn_(fmt::format("{} more goals were not kept at the end of some epochs; --json has "
+                              "each epoch",
+                              missed.size() - most));
+        return !was_kept ? failed : !missed.empty() || was_out ? partial : done;
     }
 
     Invocation invocation_;
-    const bool is_terminal_;
+    const bool has_view_;
+    Display display_;
+    const Warn warn_ = [messages = display_.messages()](const std::string &sentence) {
+        messages->say(sentence);
+    };
     const std::shared_ptr<const Bell> bell_ = std::make_shared<Bell>();
     std::uint64_t left_out_ = 0; ///< lines that were not printed
     Metrics metrics_;
@@ -438,10 +469,10 @@ class Session {
     int signals_ = -1;
     std::unique_ptr<Socket> socket_;
     Ns tended_ = 0;
-    const std::shared_ptr<Marks> marks_ = std::make_shared<Marks>(warn);
+    const std::shared_ptr<Marks> marks_ = std::make_shared<Marks>(warn_);
     std::map<std::uint32_t, Report> last_; ///< by GPU, of those on which goals are kept
     Desk::Gpus gpus_;
-    Desk desk_{gpus_, invocation_.asked, warn};
+    Desk desk_{gpus_, invocation_.asked, last_, warn_};
 };
 
 Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open) {
@@ -457,14 +488,22 @@ Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open
     }
     if (invocation->what == Invocation::What::hold_container)
         return hold_container(container).map([] { return done; });
+    // Goals that do not fit with one task for each tenant fit on no GPU: no driver is needed for
+    // that.
+    if (const auto refusals = refusals_of(invocation->asked); !refusals.empty())
+        return fail(refused, refusals.front());
     if (invocation->metrics && !invocation->metrics->ends_with(".prom"))
         warn("--metrics " + nvdebug::base::printable(*invocation->metrics) +
              ": node_exporter reads only files that end with .prom; use such a name for it");
     nvdebug::base::raise_file_limit();
     // Blocked before anything is changed, so that no signal ends the program halfway.
-    const sigset_t set = signals(*invocation);
+    const sigset_t set = signals(*invocation), of_screen = nvdebug::live::Screen::signals();
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
-    Session session(std::move(*invocation));
+    const bool has_view =
+        !invocation->json && !invocation->quiet && !invocation->dry_run && Display::is_possible();
+    if (has_view)
+        pthread_sigmask(SIG_BLOCK, &of_screen, nullptr);
+    Session session(std::move(*invocation), has_view);
     if (auto started = session.start(open); !started)
         return tl::unexpected(started.error());
     return session.keep();
@@ -472,14 +511,14 @@ Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open
 
 } // namespace
 
-void warn(const std::string &sentence) {
-    nvdebug::cli::say("nvqos", sentence);
-}
-
 Exit run(const std::vector<std::string> &words, const Open &open) {
     return static_cast<Exit>(
         nvdebug::cli::run(program(), words, [&](const nvdebug::cli::Parsed &parsed) -> int {
-            const auto status = perform(parsed.arguments, open);
+            const std::string verb = parsed.verb ? parsed.verb->name : "";
+            const auto status = verb == "status"     ? print_status(parsed.arguments)
+                                : verb == "list"     ? print_list(parsed.arguments)
+                                : verb == "simulate" ? simulate(parsed.arguments)
+                                                     : perform(parsed.arguments, open);
             return status ? *status
                           : nvdebug::cli::refuse(program(), parsed.json, status.error().exit,
                                                  status.error().sentence);

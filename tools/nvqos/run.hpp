@@ -13,7 +13,4 @@ namespace nvqos {
 /// Returns the exit status. Blocks the signals that end the program, and waits for them.
 Exit run(const std::vector<std::string> &words, const Open &open);
 
-/// Prints a line on stderr.
-void warn(const std::string &sentence);
-
 } // namespace nvqos

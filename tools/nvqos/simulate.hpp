@@ -2,18 +2,13 @@
 /// @file `nvqos simulate`: what goals would do, without a GPU.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "failure.hpp"
+#include "lib/cli/parse.hpp"
 
 namespace nvqos {
 
-/// Returns whether the words of a command line are for simulate(): the command itself, its help, or
-/// its completion.
-bool is_simulation(const std::vector<std::string> &words);
-
-/// Returns the exit status.
-Exit simulate(const std::vector<std::string> &words);
+/// Runs the scenario in the file that is named, and prints what each job got. Returns Exit::partial
+/// if a goal was not kept, and Exit::refused, after the output, if the goals cannot be kept.
+Outcome<Exit> simulate(const nvdebug::cli::Arguments &arguments);
 
 } // namespace nvqos

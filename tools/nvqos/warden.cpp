@@ -20,8 +20,6 @@ using qos::Ns;
 namespace {
 
 constexpr std::uint32_t drivers_own_pid = 0xffffffff;
-/// While another thread searches.
-constexpr Ns between_looks_at_a_search = 10 * qos::ms;
 
 /// Clocks that are adjusted may go 0.05 % faster than they should.
 Ns monotonic_raw() {
@@ -42,17 +40,19 @@ std::vector<qos::Goal> goals_of(const Asked &asked) {
     return goals;
 }
 
-/// Returns whether goals need timeslices: caps alone are kept by pauses.
-bool takes_timeslices(const Asked &asked) {
-    return std::ranges::any_of(goals_of(asked), [](const qos::Goal &goal) {
-        return goal.aim != qos::Aim::best_effort || goal.weight != 1;
-    });
-}
-
 /// Unlike a GPU that is not supported, this one may be as any other later.
 bool has_mig_on(const nvdebug::Info &info) {
     const nvdebug::Feature *const lists = info.feature("runlist");
     return lists && !lists->available && lists->reason.find("MIG is on") != std::string::npos;
+}
+
+/// Returns an entry without a miss for each tenant.
+std::vector<Missed> fresh_missed(const Asked &asked) {
+    std::vector<Missed> missed;
+    for (const Tenant &tenant : asked.tenants)
+        missed.push_back({tenant.name, tenant.goal});
+    missed.push_back({"others", asked.others});
+    return missed;
 }
 
 /// Without any, tasks are left alone.
@@ -64,10 +64,11 @@ bool asks_for_something(const Asked &asked) {
 
 Warden::Warden(nvdebug::Gpu gpu, const Asked &asked, const Options &options, Warn warn)
     : gpu_(std::move(gpu)), number_(options.index.value_or(gpu_.index())), asked_(asked),
-      options_(options), warn_(std::move(warn)), sets_timeslices_(takes_timeslices(asked)),
+      options_(options), warn_(std::move(warn)),
+      sets_timeslices_(qos::takes_timeslices(goals_of(asked))),
       has_goals_(asks_for_something(asked)), marks_(options.marks, number_),
       clock_(options.clock ? options.clock : GpuClock::Local(monotonic_raw)),
-      violations_(asked.tenants.size() + 1), used_(asked.tenants.size() + 1),
+      missed_(fresh_missed(asked)), used_(asked.tenants.size() + 1),
       since_(asked.tenants.size() + 1) {
     grow_trees();
 }
@@ -162,7 +163,8 @@ void Warden::take(std::vector<nvdebug::Turn> &turns, bool ends) {
         if (task.paused_since && seen->second == begin)
             end = std::clamp(*task.paused_since, begin, end);
         seen->second = ns_of(turn.end_ns);
-        used_[task.tenant] += end - begin;
+        // What it had before its goal began does not count.
+        used_[task.tenant] += std::max<Ns>(0, end - std::max(begin, since_[task.tenant]));
         governor_->add({task.tenant, std::uint64_t{pid} << 32 | context, begin, end, ends});
     }
     turns.clear();
@@ -210,11 +212,11 @@ nvdebug::TaskState Warden::wanted(const Task &task) const {
     const qos::Lever &lever = governor_->lever(task.tenant);
     nvdebug::TaskState state{.paused = lever.paused};
     if (sets_timeslices_) {
-        const auto ns = static_cast<std::uint64_t>(lever.timeslice / qos::us * qos::us);
-        // A change of less than 1 % is not worth a request.
-        const auto before = task.asked ? task.asked->timeslice_ns : std::nullopt;
-        const std::uint64_t apart = !before ? ns : *before > ns ? *before - ns : ns - *before;
-        state.timeslice_ns = before && apart * 100 <= ns ? *before : ns;
+        std::optional<Ns> previous;
+        if (task.asked && task.asked->timeslice_ns)
+            previous = ns_of(*task.asked->timeslice_ns);
+        state.timeslice_ns =
+            static_cast<std::uint64_t>(qos::timeslice_to_ask(lever.timeslice, previous));
     }
     return state;
 }
@@ -249,20 +251,12 @@ void Warden::apply(Ns now) {
             task->paused_since.reset();
         else if (!task->paused_since) {
             task->paused_since = std::max(now_, clock_.estimate());
-            note_pause(*task->paused_since - std::min(due_, now_));
+            // What an earlier pause leaves unused stays credit.
+            governor_->set_pause(pause_time_.add(*task->paused_since - std::min(due_, now_)));
             marks_.pause(task->tenant);
         }
     }
     keep_launches();
-}
-
-/// While processes start or end, the driver answers late (up to 40 ms on an H200), and the next
-/// pauses are asked for earlier. What that leaves unused stays credit.
-void Warden::note_pause(Ns took) {
-    constexpr Ns longest = 25 * qos::ms;
-    took = std::min(took, longest);
-    pause_takes_ = took > pause_takes_ ? took : pause_takes_ - (pause_takes_ - took) / 8;
-    governor_->set_pause(pause_takes_);
 }
 
 Outcome<std::optional<Report>> Warden::step() {
@@ -286,10 +280,7 @@ Outcome<std::optional<Report>> Warden::step() {
     std::optional<Report> made;
     if (epoch) {
         judge_launches(*epoch);
-        for (std::size_t n = 0; n < violations_.size(); n++) {
-            violations_[n] += !epoch->tenants[n].kept;
-            marks_.keep(n, epoch->tenants[n].kept);
-        }
+        note_missed(*epoch);
         made = report(std::move(*epoch));
     }
     apply(now_);
@@ -298,10 +289,22 @@ Outcome<std::optional<Report>> Warden::step() {
     return made;
 }
 
+void Warden::note_missed(const qos::EpochRecord &epoch) {
+    const std::string now = utc_now();
+    for (std::size_t n = 0; n < missed_.size(); n++) {
+        missed_[n].add(epoch.tenants[n].kept, now);
+        marks_.keep(n, epoch.tenants[n].kept);
+    }
+    if (!epoch.overcommitted)
+        cut_since_.clear();
+    else if (cut_since_.empty())
+        cut_since_ = now;
+}
+
 Ns Warden::wait() {
     const Ns wait =
         GpuClock::time_for(std::max<Ns>(0, governor_->due() - std::max(now_, clock_.estimate())));
-    return is_searching() ? std::min(wait, between_looks_at_a_search) : wait;
+    return is_searching() ? std::min(wait, qos::between_looks_at_a_search) : wait;
 }
 
 Outcome<void> Warden::set_goals(const Asked &asked) {
@@ -309,8 +312,7 @@ Outcome<void> Warden::set_goals(const Asked &asked) {
     const std::optional<qos::Governor> old = governor_;
     const auto used = used_;
     const auto since = since_;
-    const auto violations = violations_;
-    const std::uint64_t past = past_violations_;
+    const auto missed = missed_, past = past_missed_;
     take_goals(asked);
     const auto refusals = this->refusals();
     if (!refusals.empty()) {
@@ -318,8 +320,8 @@ Outcome<void> Warden::set_goals(const Asked &asked) {
         governor_ = old;
         used_ = used;
         since_ = since;
-        violations_ = violations;
-        past_violations_ = past;
+        missed_ = missed;
+        past_missed_ = past;
         grow_trees();
         divide();
         return fail(refused, refusals.front());
@@ -343,18 +345,18 @@ void Warden::take_goals(const Asked &asked) {
     }
     if (asked.others == asked_.others)
         was.back() = asked_.tenants.size();
-    std::vector<std::uint64_t> violations(count);
+    std::vector<Missed> missed = fresh_missed(asked);
     std::vector<Ns> used(count), since(count, now_);
-    for (const std::uint64_t one : violations_)
-        past_violations_ += one;
     for (std::size_t n = 0; n < count; n++)
         if (was[n]) {
-            violations[n] = violations_[*was[n]];
-            past_violations_ -= violations[n];
+            missed[n] = std::exchange(missed_[*was[n]], {});
             used[n] = used_[*was[n]];
             since[n] = since_[*was[n]];
         }
-    violations_ = std::move(violations);
+    for (const Missed &one : missed_)
+        if (one.epochs)
+            add_missed(past_missed_, one);
+    missed_ = std::move(missed);
     used_ = std::move(used);
     since_ = std::move(since);
     if (asked.settings == asked_.settings)
@@ -369,7 +371,7 @@ void Warden::take_goals(const Asked &asked) {
 /// After other goals were taken.
 void Warden::put_levers() {
     marks_.set(asked_);
-    sets_timeslices_ = takes_timeslices(asked_);
+    sets_timeslices_ = qos::takes_timeslices(goals_of(asked_));
     const bool had_goals = std::exchange(has_goals_, asks_for_something(asked_));
     if (has_goals_ != had_goals) {
         // All tasks are held with the next look, or let go now.
@@ -387,35 +389,91 @@ void Warden::put_levers() {
 std::vector<FamilyUse> Warden::uses() const {
     std::vector<FamilyUse> all;
     for (std::size_t n = 0; n < asked_.tenants.size(); n++)
-        if (asked_.tenants[n].family)
-            all.push_back(
-                {asked_.tenants[n].family, {now_ - since_[n], used_[n], governor_->waits(n)}});
+        if (asked_.tenants[n].family) {
+            const Ns time = now_ - since_[n];
+            all.push_back({asked_.tenants[n].family,
+                           {time, used_[n], qos::part_of(used_[n], time, asked_.settings),
+                            governor_->waits(n)}});
+        }
     return all;
 }
 
 // --- what is shown ---
 
-std::uint64_t Warden::violations() const {
-    std::uint64_t sum = past_violations_;
-    for (const std::uint64_t count : violations_)
-        sum += count;
-    return sum;
+std::vector<Missed> Warden::missed() const {
+    std::vector<Missed> all = past_missed_;
+    for (const Missed &one : missed_)
+        if (one.epochs)
+            add_missed(all, one);
+    return all;
+}
+
+/// Returns a sentence on promised parts that do not fit: there are more tasks than at the start, or
+/// a tenant that is served first takes too much.
+std::string Warden::why_cut() const {
+    if (const auto refusals = this->refusals(); !refusals.empty())
+        return refusals.front();
+    return "the promised parts do not fit beside what tenants that are served first take and the "
+           "turns of tasks without a promise; ask for smaller parts, or give a cap to what is "
+           "served first";
+}
+
+/// Clients of an MPS server have no turns of their own.
+std::optional<qos::Part> Warden::got_of(std::size_t tenant, const qos::Record &record) const {
+    const bool has_tasks =
+        std::ranges::any_of(tasks_, [&](const auto &one) { return one.second.tenant == tenant; });
+    const bool is_long = now_ - since_[tenant] >= qos::least_for_part(asked_.settings);
+    return is_long && record.second.time > 0 && (!has_tasks || held_of(tenant) > 0)
+               ? std::optional(qos::scaled(record.second.used, qos::whole, record.second.time))
+               : std::nullopt;
+}
+
+/// Nothing measures whether a tenant is served first, but the times of its requests.
+bool Warden::is_measured(std::size_t tenant, const qos::Record &record) const {
+    const bool has_second = record.second.time >= qos::second;
+    if (goal_of(tenant).aim != qos::Aim::latency)
+        return has_second;
+    const auto requests =
+        launches_ && goal_of(tenant).p99 ? launches_->requests(tenant) : std::nullopt;
+    return has_second && requests && requests->recent > 0;
 }
 
 Report Warden::report(qos::EpochRecord epoch) const {
     Report made{number_, std::move(epoch), {}, lost_};
+    const auto name_at = [&](std::size_t n) {
+        return n < asked_.tenants.size() ? asked_.tenants[n].name : "others";
+    };
     for (std::size_t n = 0; n < governor_->entrants().size(); n++) {
         const qos::Entrant &entrant = governor_->entrants()[n];
         made.tenants.push_back(
-            {n < asked_.tenants.size() ? asked_.tenants[n].name : "others", entrant.goal,
-             made.epoch.tenants[n], governor_->credit(n), governor_->lever(n),
+            {name_at(n),
+             entrant.goal,
+             made.epoch.tenants[n],
+             governor_->credit(n),
+             governor_->lever(n),
              static_cast<std::size_t>(std::ranges::count_if(
                  tasks_, [&](const auto &one) { return one.second.tenant == n; })),
-             entrant.tsgs, violations_[n], governor_->waits(n).count(), governor_->waits(n).p99(),
-             governor_->waits(n).longest(), held_of(n), limited_of(n), paced_of(n),
-             launches_ ? launches_->pace(n) : std::nullopt, tpcs_of(n),
-             launches_ ? launches_->requests(n) : std::nullopt});
+             entrant.tsgs,
+             missed_[n].epochs,
+             governor_->waits(n).count(),
+             governor_->waits(n).p99(),
+             governor_->waits(n).longest(),
+             held_of(n),
+             limited_of(n),
+             paced_of(n),
+             launches_ ? launches_->pace(n) : std::nullopt,
+             tpcs_of(n),
+             launches_ ? launches_->requests(n) : std::nullopt,
+             {},
+             got_of(n, made.epoch.tenants[n]),
+             is_measured(n, made.epoch.tenants[n])});
     }
+    if (made.epoch.overcommitted) {
+        made.cut_since = cut_since_;
+        made.why_cut = why_cut();
+    }
+    for (const qos::Dependence &one : qos::dependences(governor_->entrants(), asked_.settings))
+        made.tenants[one.tenant].depends.push_back({name_at(one.on), one.why});
     return made;
 }
 

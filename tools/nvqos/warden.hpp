@@ -15,8 +15,11 @@
 #include "goals.hpp"
 #include "gpu_clock.hpp"
 #include "launches.hpp"
+#include "lib/qos/asking.hpp"
+#include "lib/qos/dependence.hpp"
 #include "lib/qos/governor.hpp"
 #include "marks.hpp"
+#include "missed.hpp"
 #include "nvdebug/nvdebug.hpp"
 
 namespace nvqos {
@@ -25,6 +28,12 @@ namespace nvqos {
 struct Limited {
     std::size_t tasks = 0;
     std::uint32_t launches = 0; ///< the smallest limit; 0: no task has one
+};
+
+/// Another tenant that can break a goal.
+struct Condition {
+    std::string tenant; ///< its name
+    qos::Dependence::Why why;
 };
 
 /// A tenant in a line of a report. The last line has all tasks without a tenant.
@@ -46,12 +55,18 @@ struct TenantReport {
     std::optional<Pace> pace = {};         ///< if its speed is kept by launches
     int tpcs = 0;                          ///< those that its paced tasks have; 0: all
     std::optional<Requests> requests = {}; ///< of a service, if nvtaskset started it
+    std::vector<Condition> depends = {};
+    std::optional<qos::Part> got = {}; ///< of the last second; empty: not known, or too little time
+    bool is_measured = false; ///< record.kept is what was seen over a second, and no promise
 };
 
 /// Was its goal kept over the last second? Empty: it has no process, so that there was nothing to
-/// keep.
+/// keep, or another tenant can break the goal and nothing was measured so far.
 inline std::optional<bool> kept(const TenantReport &tenant) {
-    return tenant.tasks || !tenant.record.kept ? std::optional(tenant.record.kept) : std::nullopt;
+    if (!tenant.record.kept)
+        return false;
+    return tenant.tasks && (tenant.depends.empty() || tenant.is_measured) ? std::optional(true)
+                                                                          : std::nullopt;
 }
 
 struct Report {
@@ -59,12 +74,15 @@ struct Report {
     qos::EpochRecord epoch;
     std::vector<TenantReport> tenants;
     std::uint64_t lost; ///< switches that the driver did not record, since nvqos began
+    /// With EpochRecord::overcommitted: since when, UTC, and a sentence on what does not fit.
+    std::string cut_since = {}, why_cut = {};
 };
 
 /// What a tenant had of a GPU since its goal is kept.
 struct Use {
     qos::Ns time = 0, used = 0;
-    qos::Waits waits = {}; ///< for its turns, while it had work
+    std::optional<qos::Part> part = {}; ///< qos::part_of() of these
+    qos::Waits waits = {};              ///< for its turns, while it had work
 };
 
 /// The same, by Tenant::family.
@@ -125,8 +143,8 @@ class Warden {
 
     /// Returns a sentence for each goal that cannot be kept.
     std::vector<std::string> refusals() const;
-    /// Epochs of tenants in which a goal was not kept.
-    std::uint64_t violations() const;
+    /// The goals that were not kept at the end of some epochs.
+    std::vector<Missed> missed() const;
     /// Returns the report of an empty epoch, for --dry-run.
     Report plan() const;
     /// A sentence for each tenant with enough waits: what they took.
@@ -196,7 +214,6 @@ class Warden {
     void take_goals(const Asked &asked);
     void put_levers();
     void apply(qos::Ns now);
-    void note_pause(qos::Ns took);
     void keep_launches();
     void judge_launches(qos::EpochRecord &epoch) const;
     const qos::Goal &goal_of(std::size_t tenant) const;
@@ -206,6 +223,10 @@ class Warden {
     int tpcs_of(std::size_t tenant) const;
     nvdebug::TaskState wanted(const Task &task) const;
     void warn_once(const std::string &sentence);
+    void note_missed(const qos::EpochRecord &epoch);
+    std::string why_cut() const;
+    std::optional<qos::Part> got_of(std::size_t tenant, const qos::Record &record) const;
+    bool is_measured(std::size_t tenant, const qos::Record &record) const;
     Report report(qos::EpochRecord epoch) const;
 
     const nvdebug::Gpu gpu_;
@@ -232,9 +253,10 @@ class Warden {
 
     std::optional<qos::Governor> governor_;
     qos::Ns due_ = std::numeric_limits<qos::Ns>::max(); ///< when step() was to be called at last
-    qos::Ns pause_takes_ = 0;                           ///< by the last ones
-    std::vector<std::uint64_t> violations_;             ///< by tenant
-    std::uint64_t past_violations_ = 0;                 ///< of those that are there no more
+    qos::PauseTime pause_time_;
+    std::vector<Missed> missed_;          ///< by tenant, also those with none
+    std::vector<Missed> past_missed_;     ///< of tenants that are there no more
+    std::string cut_since_;               ///< Report::cut_since; empty: promises fit
     std::vector<qos::Ns> used_, since_;   ///< by tenant: Use::used, and when that began
     std::map<std::uint32_t, Task> tasks_; ///< by pid
     /// By pid and context: when the last part of a turn ended.

@@ -62,8 +62,9 @@ std::string commands(const stgm::TaskSet &set) {
                                 divide_up(100 * count, set.sms), name);
         // What cuDevSmResourceSplitByCount() grants: from 9.0 on multiples of 8, before that 4 at
         // least on 8.x.
-        contexts += fmt::format("  {} SMs, {} on compute capability 8, {} from 9.0 on  # {}\n", sms,
-                                std::max<std::size_t>(sms, 4), 8 * divide_up(sms, 8), name);
+        contexts +=
+            fmt::format("  {} SMs; {} of them on compute capability 8.x, {} from 9.0 on  # {}\n",
+                        sms, std::max<std::size_t>(sms, 4), 8 * divide_up(sms, 8), name);
     }
     if (masks.empty())
         return "";

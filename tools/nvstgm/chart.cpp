@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <ranges>
 
 #include "lib/drawing/svg.hpp"
 
@@ -23,7 +24,7 @@ Stroke stroke_of(std::size_t n) {
 }
 
 constexpr Box plot{70, 95, 560, 380};
-constexpr double names_width = 190;
+constexpr double names_width = 250, name_height = 15;
 
 } // namespace
 
@@ -54,14 +55,23 @@ std::string chart(const std::string &title, const std::string &subtitle, const s
     marks.push_back({plot.x, plot.bottom(), plot.right(), plot.bottom()});
     svg.lines(marks);
 
-    // Names beside the ends, apart from each other.
+    // Names beside the ends, apart from each other, and above the labels of the axis.
     std::vector<std::size_t> order(lines.size());
     for (std::size_t n = 0; n < order.size(); n++)
         order[n] = n;
     std::ranges::stable_sort(order, std::greater{},
                              [&](std::size_t n) { return lines[n].dots.back().y; });
-    double free = plot.y;
-    for (const std::size_t n : order) {
+    std::vector<double> heights;
+    for (const std::size_t n : order)
+        heights.push_back(std::max(heights.empty() ? plot.y : heights.back() + name_height,
+                                   y_of(lines[n].dots.back().y)));
+    double highest = plot.bottom();
+    for (double &height : heights | std::views::reverse) {
+        height = std::min(height, highest);
+        highest = height - name_height;
+    }
+    for (std::size_t place = 0; place < order.size(); place++) {
+        const std::size_t n = order[place];
         const Stroke stroke = stroke_of(n);
         svg.open_group("curve", lines[n].name);
         const std::vector<Dot> &dots = lines[n].dots;
@@ -72,8 +82,7 @@ std::string chart(const std::string &title, const std::string &subtitle, const s
             if (at)
                 thick.push_back({x_of(dots[at - 1].x), y_of(dots[at - 1].y), x, y_of(dots[at].y)});
         }
-        const double y = std::max(free, y_of(dots.back().y));
-        free = y + 15;
+        const double y = heights[place];
         thin.push_back({plot.right(), y_of(dots.back().y), plot.right() + 12, y});
         thick.push_back({plot.right() + 12, y, plot.right() + 36, y});
         svg.lines(thin, {.color = stroke.color});
@@ -81,7 +90,7 @@ std::string chart(const std::string &title, const std::string &subtitle, const s
         svg.text(plot.right() + 42, y + 4, lines[n].name, {.size = 12});
         svg.close_group();
     }
-    const double end = svg.footer(std::max(plot.bottom() + 55, free + 5), caption);
+    const double end = svg.footer(plot.bottom() + 55, caption);
     return svg.finish(end, title);
 }
 

@@ -73,13 +73,15 @@ Answer<Exit> run_check(const Arguments &arguments) {
     } else {
         const auto lacking =
             std::ranges::count_if(bounds, [](const auto &bound) { return !bound.response; });
-        text = table(task_columns(), rows) + "\n" +
-               (schedulable
-                    ? "schedulable: each response is within its deadline"
-                    : fmt::format("NOT schedulable: {} of {} tasks {} no bound within the deadline",
-                                  lacking, bounds.size(), lacking == 1 ? "has" : "have")) +
-               fmt::format(" ({}; times in {})\n", name_of(options->method),
-                           set->time_unit == "us" ? "us" : "ticks");
+        text =
+            table(task_columns(), rows) + "\n" +
+            sentence((schedulable
+                          ? "schedulable: each response is within its deadline"
+                          : fmt::format(
+                                "NOT schedulable: {} of {} tasks {} no bound within the deadline",
+                                lacking, bounds.size(), lacking == 1 ? "has" : "have")) +
+                     fmt::format(" ({}; times in {})", name_of(options->method),
+                                 set->time_unit == "us" ? "us" : "ticks"));
     }
     return write(text).map([&] { return schedulable ? done : refused; });
 }

@@ -17,6 +17,30 @@ const char *word_of(stgm::Reading reading) {
     return reading == stgm::Reading::full ? "full" : "one";
 }
 
+/** Returns the analysis as people read it, for pictures: `STGM as printed, suspending`. */
+std::string readable(std::string_view name) {
+    using Word = std::pair<std::string_view, std::string_view>;
+    static constexpr Word beginnings[] = {{"stgm_printed", "STGM as printed"},
+                                          {"stgm_tight", "STGM, tight"},
+                                          {"stgm_disjoint", "STGM, disjoint SMs"},
+                                          {"stgm", "STGM"},
+                                          {"mpcp", "MPCP"},
+                                          {"fmlp", "FMLP"},
+                                          {"timeslice", "time slices"}};
+    static constexpr Word endings[] = {
+        {"_fixed", ", fixed lengths"}, {"_suspend", ", suspending"}, {"_busy", ", busy-waiting"}};
+    std::string end;
+    for (const auto &[word, reads] : endings)
+        if (name.ends_with(word)) {
+            end.insert(0, reads);
+            name.remove_suffix(word.size());
+        }
+    for (const auto &[word, reads] : beginnings)
+        if (name == word)
+            return std::string(reads) + end;
+    return std::string(name) + end;
+}
+
 /** Of the part of sets, of the weighted part. */
 std::pair<stgm::Interval, stgm::Interval> intervals_of(const stgm::Count &count) {
     return {stgm::wilson(count.part(), static_cast<double>(count.sets)),
@@ -67,7 +91,7 @@ std::string picture(const stgm::Figure &figure, const std::vector<stgm::Curve> &
     for (std::size_t n = 0; n < curves.size(); n++) {
         if (curves[n].reading != reading)
             continue;
-        Line line{curves[n].name, {}};
+        Line line{readable(curves[n].name), {}};
         for (std::size_t point = 0; point < figure.points.size(); point++) {
             const stgm::Count &count = figure.counts[point][n];
             const auto [plain, of_weights] = intervals_of(count);

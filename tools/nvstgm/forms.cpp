@@ -77,6 +77,10 @@ std::string list_of(std::span<const std::uint32_t> numbers) {
     return text;
 }
 
+std::string sentence(const std::string &text) {
+    return nvdebug::cli::paragraph(text, STDOUT_FILENO);
+}
+
 Answer<void> write(const std::string &text) {
     if (const int error = nvdebug::cli::write_out(text))
         return fail(failed, std::string("cannot write to stdout: ") + std::strerror(error));

@@ -30,6 +30,9 @@ struct Column {
 std::string table(const std::vector<Column> &columns, const Json &rows);
 std::string csv(const std::vector<Column> &columns, const Json &rows);
 
+/// A sentence below a table, broken at words where stdout is a terminal.
+std::string sentence(const std::string &text);
+
 using nvdebug::base::printable;
 
 /// Numbers in ascending order as nvtaskset takes them: `0-3,8`

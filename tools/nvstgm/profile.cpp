@@ -176,10 +176,11 @@ Answer<Exit> run_profile(const Arguments &arguments) {
     else if (arguments.has("--csv"))
         text = csv(profile_columns(), rows);
     else
-        text = table(profile_columns(), rows) +
-               fmt::format(
-                   "\n'kernel' is the largest of the samples and {} % more{} (times in us):\n{}\n",
-                   *margin, raised ? ", and not less than on more TPCs" : "", segment.dump());
+        text = table(profile_columns(), rows) + "\n" +
+               sentence(fmt::format(
+                   "'kernel' is the largest of the samples and {} % more{} (times in us):", *margin,
+                   raised ? ", and not less than on more TPCs" : "")) +
+               segment.dump() + "\n";
     return write(text).map([] { return done; });
 }
 

@@ -139,7 +139,7 @@ std::vector<Column> run_columns() {
             {"overruns", "overruns"},
             {"stalls", "stalls"},
             {"/undisturbed/jobs", "undisturbed"},
-            {"/undisturbed/response", "response"},
+            {"/undisturbed/response", "longest"},
             {"/undisturbed/above", "above"},
             {"ended", "ended", true}};
 }
@@ -222,7 +222,9 @@ Answer<Exit> run_set(const Arguments &arguments) {
     const Keeper keeper = Keeper::of(arguments);
     const auto tpcs = gpu ? have_tpcs(*set, keeper) : Answer<std::size_t>(0);
     if (!tpcs)
-        return fail(tpcs.error().exit, arguments.words[0] + ": " + tpcs.error().sentence);
+        return fail(tpcs.error().exit, arguments.words[0] + ": " + tpcs.error().sentence +
+                                           "; 'run --without-gpu' does without a GPU, by the "
+                                           "clock");
     warn_of(*options);
     const std::vector<stgm::Bound> bounds = stgm::analyse(*set, *options);
 
@@ -267,6 +269,7 @@ Answer<Exit> run_set(const Arguments &arguments) {
     Json rows = Json::array();
     std::uint64_t misses = 0, lost = 0, ended = 0, above = 0, overruns = 0, stalls = 0,
                   unexplained = 0;
+    std::string names; // of the tasks above their bounds
     for (std::size_t n = 0; n < set->tasks.size(); n++) {
         const stgm::Progress &progress = running.memory().progress[n];
         rows.push_back(
@@ -277,8 +280,11 @@ Answer<Exit> run_set(const Arguments &arguments) {
         stalls += progress.stalls;
         unexplained += good[n].above;
         ended += !rows.back()["ended"].is_null();
-        above += rows.back()["response"].is_number() && rows.back()["bound"].is_number() &&
-                 rows.back()["response"] > rows.back()["bound"];
+        if (rows.back()["response"].is_number() && rows.back()["bound"].is_number() &&
+            rows.back()["response"] > rows.back()["bound"]) {
+            names += (above ? ", " : "") + printable(set->tasks[n].name);
+            above++;
+        }
         refused = refused ? refused : progress.refused;
     }
     say_of_priorities(refused, order.ways, running.has_own_cpus());
@@ -325,12 +331,13 @@ Answer<Exit> run_set(const Arguments &arguments) {
     else if (arguments.has("--csv"))
         text = csv(run_columns(), rows);
     else
-        text = table(run_columns(), rows) +
-               fmt::format("\n{} deadlines missed; {} of {} tasks above their bounds, {} jobs of "
-                           "them undisturbed; {} pieces of "
-                           "work longer than in the file, {} stalls{} (times in us)\n",
-                           misses, above, set->tasks.size(), unexplained, overruns, stalls,
-                           ended ? "; some tasks ended before their time" : "");
+        text = table(run_columns(), rows) + "\n" +
+               sentence(fmt::format(
+                   "{} deadlines missed; {} of {} tasks above their bounds{}, {} jobs of them "
+                   "undisturbed; {} pieces of work longer than in the file, {} stalls{} (times in "
+                   "us)",
+                   misses, above, set->tasks.size(), above ? " (" + names + ")" : "", unexplained,
+                   overruns, stalls, ended ? "; some tasks ended before their time" : ""));
     return write(text).map([&] { return misses || ended ? partial : done; });
 }
 

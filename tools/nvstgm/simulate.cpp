@@ -161,14 +161,14 @@ Answer<Exit> run_simulate(const Arguments &arguments) {
     else if (arguments.has("--csv"))
         text = csv(simulate_columns(), rows);
     else
-        text = table(simulate_columns(), rows) +
-               fmt::format("\n{} schedule{}, {} jobs, {} deadlines missed; {} (times in {})\n",
-                           found.schedules, found.schedules == 1 ? "" : "s", found.jobs, misses,
-                           near.is_null()
-                               ? "no task has a bound"
-                               : (above ? "most above its bound: " : "nearest to its bound: ") +
-                                     printable(near.get<std::string>()),
-                           set->time_unit == "us" ? "us" : "ticks");
+        text = table(simulate_columns(), rows) + "\n" +
+               sentence(fmt::format(
+                   "{} schedule{}, {} jobs, {} deadlines missed; {} (times in {})", found.schedules,
+                   found.schedules == 1 ? "" : "s", found.jobs, misses,
+                   near.is_null() ? "no task has a bound"
+                                  : (above ? "most above its bound: " : "nearest to its bound: ") +
+                                        printable(near.get<std::string>()),
+                   set->time_unit == "us" ? "us" : "ticks"));
     return write(text).map([&] { return misses ? refused : done; });
 }
 

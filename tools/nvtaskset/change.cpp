@@ -35,7 +35,7 @@ Exit show(const Options &options, const Task &task) {
                         ? "no partition on these GPUs\n"
                         : "no partition: it may use all of each GPU\n");
     for (const Process &process : task.processes)
-        std::printf("%s\n", line_of(process).c_str());
+        std::printf("%s\n", line_of(process, task.page->state()).c_str());
     return written(exit);
 }
 
@@ -95,6 +95,7 @@ Exit set_partitions(const Options &options, const Task &task) {
     for (const Partition &partition : *partitions)
         if (!task.page->set(partition))
             return refuse(options, {too_many_gpus});
+    task.page->writable()->exclusive = options.exclusive;
     return Exit::done;
 }
 

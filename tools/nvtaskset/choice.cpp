@@ -10,18 +10,37 @@
 namespace nvtaskset {
 namespace {
 
-/// TPCs that other tasks have on the GPU.
+/// Returns the TPCs that the task has on the GPU.
+Tpcs tpcs_of_task(const GpuMap &map, const Task &task) {
+    const Slot *const slot = task.page->find(map.uuid);
+    const auto partition = slot ? read_partition(*slot) : std::nullopt;
+    return partition ? tpcs_of(map, *partition) : Tpcs();
+}
+
+/// Returns the TPCs that other tasks have on the GPU.
 Tpcs taken(const GpuMap &map, const std::vector<Task> &others) {
     std::set<std::uint32_t> found;
     for (const Task &task : others)
-        if (const Slot *const slot = task.page->find(map.uuid))
-            if (const auto partition = read_partition(*slot))
-                for (const std::uint32_t tpc : tpcs_of(map, *partition))
-                    found.insert(tpc);
+        for (const std::uint32_t tpc : tpcs_of_task(map, task))
+            found.insert(tpc);
     return {found.begin(), found.end()};
 }
 
-/// Its TPCs, of those that others leave.
+/// Returns the TPCs of @p tpcs that the task has, too.
+Tpcs shared(const GpuMap &map, const Tpcs &tpcs, const Task &task) {
+    Tpcs both;
+    std::ranges::set_intersection(tpcs, tpcs_of_task(map, task), std::back_inserter(both));
+    return both;
+}
+
+/// Returns for example `TPCs 5-9 are of task 71 (train)`.
+std::string whose(const Tpcs &tpcs, const Task &task) {
+    return (tpcs.size() == 1 ? "TPC " + list_text(tpcs) + " is"
+                             : "TPCs " + list_text(tpcs) + " are") +
+           " of task " + std::to_string(task.processes.front().pid) + " (" + command_of(task) + ")";
+}
+
+/// Returns the target's TPCs, of those that others leave.
 Outcome<Tpcs> chosen_tpcs(const Options &options, const Target &target,
                           const std::vector<Task> &others) {
     if (target.count) {
@@ -33,19 +52,22 @@ Outcome<Tpcs> chosen_tpcs(const Options &options, const Target &target,
         return choose(target.map, target.count, {}, options.placement);
     }
     if (options.exclusive)
-        for (const Task &task : others) {
-            const Slot *const slot = task.page->find(target.map.uuid);
-            const auto partition = slot ? read_partition(*slot) : std::nullopt;
-            Tpcs both;
-            if (partition)
-                std::ranges::set_intersection(target.tpcs, tpcs_of(target.map, *partition),
-                                              std::back_inserter(both));
-            if (!both.empty())
-                return fail("TPCs " + list_text(both) + " are of task " +
-                            std::to_string(task.processes.front().pid) + " (" + command_of(task) +
-                            "); choose others ('nvtaskset --list'), or leave out --exclusive");
-        }
+        for (const Task &task : others)
+            if (const Tpcs both = shared(target.map, target.tpcs, task); !both.empty())
+                return fail(whose(both, task) +
+                            "; choose others ('nvtaskset --list'), or leave out --exclusive");
     return target.tpcs;
+}
+
+/// Names the tasks that asked for TPCs of their own, and now share them.
+void name_intrusions(const Options &options, const Target &target, const Tpcs &tpcs,
+                     const std::vector<Task> &others) {
+    for (const Task &task : others)
+        if (const Tpcs both = shared(target.map, tpcs, task);
+            !both.empty() && task.page->state().exclusive)
+            note(options, whose(both, task) +
+                              ", which asked for TPCs of its own (--exclusive), and this task has "
+                              "them now, too; 'nvtaskset --list' shows which ones are free");
 }
 
 } // namespace
@@ -58,6 +80,7 @@ Outcome<std::vector<Partition>> chosen_partitions(const Options &options,
         const auto tpcs = chosen_tpcs(options, target, others);
         if (!tpcs)
             return fail(tpcs.error());
+        name_intrusions(options, target, *tpcs, others);
         partitions.push_back(partition_of(target.map, *tpcs));
     }
     return partitions;

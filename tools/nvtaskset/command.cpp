@@ -74,6 +74,7 @@ Outcome<Page> page_with_choice(const Options &options, const std::vector<Target>
             Exit::failed);
     for (const Partition &partition : *partitions)
         page->set(partition);
+    page->writable()->exclusive = options.exclusive;
     if (own_server) {
         const auto server = choose_server(options, others);
         if (!server)

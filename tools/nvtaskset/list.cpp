@@ -35,7 +35,7 @@ void list_gpu(const Gpu &gpu, const GpuMap &map, const std::vector<Task> &runnin
                          command_of(task) + "): " + describe(map, task.page->state(), *there));
         for (const Process &process : task.processes)
             if (process.uses_gpu && !process.injected)
-                legend.push_back("     " + line_of(process));
+                legend.push_back("     " + line_of(process, task.page->state()));
     }
     for (const std::uint32_t gpc : gpcs(map)) {
         const Tpcs tpcs = *tpcs_of_gpcs(map, {gpc});

@@ -29,7 +29,8 @@ std::vector<Option> options() {
          .value = "GPU",
          .short_name = "-i",
          .candidates = gpu_candidates},
-        {"--exclusive", "none that another task has", "", "-x"},
+        {"--exclusive", "none that another task has now; a later task is warned, and not refused",
+         "", "-x"},
 
         {.name = "--pid",
          .help = "PID and its children, if they were started by nvtaskset",

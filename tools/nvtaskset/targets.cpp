@@ -62,6 +62,7 @@ Outcome<Target> target_on(const Options &options, const Gpu &gpu) {
 /// left out.
 Outcome<std::vector<Target>> targets_on(const Options &options, const Selection &chosen,
                                         bool named) {
+    const std::size_t gpus = chosen.gpus.size() + chosen.left_out.size();
     std::vector<Target> targets;
     std::vector<Refusal> left_out;
     for (const Gpu &gpu : chosen.gpus) {
@@ -72,7 +73,8 @@ Outcome<std::vector<Target>> targets_on(const Options &options, const Selection 
             return fail(target.error());
         else
             left_out.push_back(
-                {"GPU " + std::to_string(gpu.number) + " is left out: " + target.error().sentence,
+                {(gpus > 1 ? "GPU " + std::to_string(gpu.number) + " is left out: " : "") +
+                     target.error().sentence,
                  target.error().exit});
     }
     if (targets.empty())

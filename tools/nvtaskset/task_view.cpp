@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/base/printable.hpp"
+#include "lib/base/words.hpp"
 #include "lib/partition/gate.hpp"
 #include "lib/partition/text.hpp"
 #include "map_file.hpp"
@@ -12,6 +13,7 @@
 
 namespace nvtaskset {
 
+using nvdebug::base::counted;
 using nvdebug::base::printable;
 
 namespace {
@@ -59,7 +61,7 @@ std::string describe(const Gate &gate) {
     const bool is_leased = limit != gate.limit;
     const std::uint32_t asked = leased(gate.lease, now);
     std::string text = asked == demand::hold ? "launches are held (by nvqos)"
-                       : limit ? "at most " + std::to_string(limit) + " launches in flight" +
+                       : limit ? "at most " + counted(limit, "launch", "launches") + " in flight" +
                                      (is_leased ? " (by nvqos)" : "")
                                : "no limit of launches in flight";
     text += ": of " + std::to_string(gate.launched) + ", " + std::to_string(gate.waited) +
@@ -106,7 +108,11 @@ Json json_of(const Gpu &gpu, const GpuMap &map, const std::vector<const Task *> 
         {"uuid", uuid_text(gpu.uuid)}, {"tpcs", std::move(tpcs)}, {"tasks", std::move(rows)}};
 }
 
-const char *state_of(const Process &process) {
+const char *state_of(const Process &process, bool has_partition) {
+    if (!has_partition)
+        return process.uses_gpu || process.injected
+                   ? "uses the GPU; without a partition it may use all of it"
+                   : "has not used CUDA yet";
     return process.injected   ? "kept to the partition"
            : process.uses_gpu ? "uses the GPU and is NOT kept to the partition"
                               : "has not used CUDA yet";
@@ -129,11 +135,12 @@ std::string describe(const GpuMap &map, const State &state, const ShownPartition
     const Setting &setting = shown.setting;
     const Counts &counts = shown.slot->counts;
     const bool has_partition = setting.use == Use::partition;
-    std::string text = has_partition ? "TPCs " + list_text(tpcs_of(map, setting.partition)) +
-                                           " of 0-" + std::to_string(map.tpcs.size() - 1) + ", " +
-                                           std::to_string(setting.partition.sms) + " SMs; " +
-                                           std::to_string(counts.kept) + " launches kept to them"
-                                     : "no partition on this GPU";
+    std::string text = has_partition
+                           ? "TPCs " + list_text(tpcs_of(map, setting.partition)) + " of 0-" +
+                                 std::to_string(map.tpcs.size() - 1) + ", " +
+                                 std::to_string(setting.partition.sms) + " SMs; " +
+                                 counted(counts.kept, "launch", "launches") + " kept to them"
+                           : "no partition on this GPU";
     const auto add = [&](std::uint64_t number, const char *what) {
         if (number)
             text += ", " + std::to_string(number) + " " + what;
@@ -145,14 +152,14 @@ std::string describe(const GpuMap &map, const State &state, const ShownPartition
         has_partition ? "NOT (before it had a partition here)" : "launches NOT kept");
     add(state.lost, "NOT (on a GPU that could not be identified)");
     if (counts.graphs)
-        text += "; " + std::to_string(counts.graphs) + " CUDA graphs";
+        text += "; " + counted(counts.graphs, "CUDA graph", "CUDA graphs");
     add(counts.old_graphs, "of them with an older partition");
     return shown.gate ? text + "; " + describe(*shown.gate) : text;
 }
 
-std::string line_of(const Process &process) {
+std::string line_of(const Process &process, const State &state) {
     return "process " + std::to_string(process.pid) + " (" + printable(process.command) +
-           "): " + state_of(process);
+           "): " + state_of(process, has_partition(state));
 }
 
 Outcome<Maps> maps_of(const Options &options, Exit &exit) {

@@ -28,7 +28,7 @@ struct ShownPartition {
                                    const ShownPartition &shown);
 
 /// `process 4711 (load): kept to the partition`
-[[nodiscard]] std::string line_of(const Process &process);
+[[nodiscard]] std::string line_of(const Process &process, const State &state);
 
 using Maps = std::vector<std::pair<Gpu, GpuMap>>;
 

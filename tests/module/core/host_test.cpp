@@ -220,25 +220,6 @@ TEST_P(SubmitRegisters, IsDoneWithInterruptsOff) {
     EXPECT_FALSE(shim.irqs_off);
 }
 
-/// What was written and not submitted is withdrawn, unless a driver has submitted a list since.
-TEST_P(SubmitRegisters, IsWithdrawnOnlyIfItIsStillThere) {
-    use_another_address();
-    const auto withdraw = [this] {
-        return machine.locked([this] {
-            nvdebug_submit_withdraw(gpu(), runlist(), &other, &loc, &expected);
-            return 0;
-        });
-    };
-    expected.entries++;
-    withdraw();
-    EXPECT_TRUE(machine.written.empty());
-    expected = loc;
-    withdraw();
-    EXPECT_EQ(machine.writes(reg(0)), 1);
-    EXPECT_EQ(machine.writes(last()), 0);
-    EXPECT_EQ(machine.peek(reg(0)), before[0]);
-}
-
 TEST_P(SubmitRegisters, ARegisterThatCannotBeReadEndsItBeforeAWrite) {
     other = loc;
     int error = 0;
@@ -277,7 +258,8 @@ TEST_P(SubmitRegisters, AnAddressThatReadsAsAnErrorIsNotSubmittedAndPutBack) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-TEST_P(SubmitRegisters, ItIsSaidIfTheAddressCannotBePutBack) {
+/// Nothing is submitted on that GPU any more, and this is reported once.
+TEST_P(SubmitRegisters, AnAddressThatCannotBePutBackGivesUpTheControls) {
     use_another_address();
     int seen = 0;
     machine.on_write = [&](u32 offset, u32) { return offset == reg(0) && seen++ > 0; };
@@ -289,7 +271,23 @@ TEST_P(SubmitRegisters, ItIsSaidIfTheAddressCannotBePutBack) {
     EXPECT_EQ(machine.writes(last()), 0);
     EXPECT_EQ(machine.writes(reg(0)), 2);
     ASSERT_EQ(machine.errors.size(), 1U);
-    EXPECT_NE(machine.errors[0].find("failed to restore RUNLIST_BASE"), std::string::npos);
+    EXPECT_EQ(machine.errors[0].find("runlist 0: its registers may still have the address"), 0U);
+    EXPECT_TRUE(gpu()->uncontrollable);
+    machine.on_read = nullptr;
+    machine.on_write = nullptr;
+    machine.written.clear();
+    for (const auto settle : {nvdebug_submit_settle, nvdebug_submit_settle_undo})
+        EXPECT_EQ(machine.locked([&] { return settle(gpu(), runlist(), &other); }),
+                  -ENOTRECOVERABLE);
+    EXPECT_EQ(look(), -ENOTRECOVERABLE);
+    EXPECT_EQ(machine.locked([this] { return nvdebug_submit_again(gpu(), runlist()); }),
+              -ENOTRECOVERABLE);
+    machine.locked([this] {
+        nvdebug_submit_give_up(gpu(), runlist(), -EIO);
+        return 0;
+    });
+    EXPECT_TRUE(machine.written.empty());
+    EXPECT_EQ(machine.errors.size(), 1U);
 }
 
 /// A driver that writes its own address is about to submit it.

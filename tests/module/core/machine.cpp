@@ -66,6 +66,7 @@ void Machine::retire() {
     if (nvdebug_gpu_begin_undo(gpu()))
         return;
     nvdebug_overrides_retire(gpu(), 0);
+    gpu()->uncontrollable = false;
     nvdebug_gpu_end(gpu());
 }
 

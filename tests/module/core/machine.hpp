@@ -35,7 +35,8 @@ class Machine {
     int probe();
     /// As if it had not been probed.
     void forget();
-    /// The driver's lists are in force again, as when the GPU goes.
+    /// The driver's lists are in force again, and nothing is remembered, as when the module is
+    /// unloaded and loaded.
     void retire();
 
     [[nodiscard]] virtual std::uint32_t register_read(std::uint32_t offset) = 0;

@@ -16,6 +16,8 @@ extern "C" {
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -83,6 +85,39 @@ class OverrideList : public testing::TestWithParam<std::string>, protected Three
         return std::ranges::any_of(machine.errors, [&](const std::string &line) {
             return line.find(text) != std::string::npos;
         });
+    }
+    /// Reads of an address register, by default the first one, give this many error words after a
+    /// write to it.
+    void read_back_wrong(int times, std::optional<u32> other = std::nullopt) {
+        const u32 reg = other.value_or(gpu()->chip->submit->port(runlist()));
+        machine.written.clear();
+        machine.on_read = [this, reg, times](u32 offset) mutable {
+            const bool wrong = offset == reg && machine.writes(reg) && times-- > 0;
+            return wrong ? std::optional(0xbadf1100) : std::nullopt;
+        };
+    }
+    /// Nothing is submitted any more, and the memory of these lists is never used again.
+    void expect_given_up(u64 number, std::span<const nvdebug_runlist_location> kept) {
+        machine.on_read = nullptr;
+        machine.on_write = nullptr;
+        EXPECT_TRUE(gpu()->uncontrollable);
+        EXPECT_EQ(std::ranges::count_if(machine.errors,
+                                        [](const std::string &line) {
+                                            return line.find("all controls of this GPU fail") !=
+                                                   std::string::npos;
+                                        }),
+                  1);
+        machine.written.clear();
+        EXPECT_EQ(resubmit(), -ENOTRECOVERABLE);
+        EXPECT_EQ(undo(number), -ENOTRECOVERABLE);
+        EXPECT_EQ(lists(), kept.size());
+        // as when the module is unloaded
+        retire();
+        EXPECT_TRUE(machine.written.empty());
+        EXPECT_TRUE(logged("are left to runlist 0"));
+        EXPECT_TRUE(list_empty(&gpu()->overrides));
+        for (const nvdebug_runlist_location &loc : kept)
+            EXPECT_TRUE(machine.memory_read(loc.aperture, loc.addr).has_value());
     }
     /// Of override lists, each with its memory.
     [[nodiscard]] u64 lists() const { return (shim.in_use - in_use) / 2; }
@@ -206,19 +241,112 @@ TEST_P(OverrideList, ADriversListIsKept) {
     EXPECT_EQ(lists(), 0U);
 }
 
-/// The address was written, but not the length that submits it: on chips that show these.
-TEST_P(OverrideList, HalfASubmitIsTakenBack) {
-    if (!shows_what_is_submitted())
-        return;
-    const u32 last = submits();
+/// One error word changes nothing: the previous address is restored.
+TEST_P(OverrideList, IsFreedAfterOneErrorWord) {
     nvdebug_override *const list = make();
-    int writes = 0;
-    machine.on_write = [&](u32 offset, u32) { return offset == last && ++writes == 1; };
+    read_back_wrong(1);
     EXPECT_EQ(install(list), -EIO);
-    EXPECT_EQ(writes, 2);
+    EXPECT_FALSE(gpu()->uncontrollable);
+    EXPECT_TRUE(machine.errors.empty());
+    EXPECT_EQ(machine.writes(submits()), 0);
+    EXPECT_EQ(lists(), 0U);
+    EXPECT_TRUE(is_current(drivers));
+    machine.on_read = nullptr;
+
+    nvdebug_override *const next = make();
+    const u64 number = next->number;
+    const nvdebug_runlist_location own = next->own;
+    ASSERT_EQ(install(next), 0);
+    EXPECT_TRUE(is_current(own));
+    read_back_wrong(1);
+    EXPECT_EQ(undo(number), -EIO);
+    EXPECT_FALSE(gpu()->uncontrollable);
+    EXPECT_TRUE(is_current(own));
+    EXPECT_EQ(undo(number), 1);
     EXPECT_TRUE(is_current(drivers));
     EXPECT_EQ(lists(), 0U);
-    EXPECT_TRUE(machine.errors.empty());
+}
+
+/// With two error words it is unknown which address is in the registers.
+TEST_P(OverrideList, IsKeptAfterTwoErrorWords) {
+    nvdebug_override *const before = make(3);
+    const u64 number = before->number;
+    ASSERT_EQ(install(before), 0);
+    nvdebug_override *const list = make(2);
+    const nvdebug_runlist_location kept[] = {before->own, list->own};
+    read_back_wrong(2);
+    EXPECT_EQ(install(list), -EIO);
+    EXPECT_EQ(machine.writes(submits()), 0);
+    expect_given_up(number, kept);
+}
+
+TEST_P(OverrideList, IsKeptAfterTwoErrorWordsOfAnUndo) {
+    nvdebug_override *const list = make();
+    const u64 number = list->number;
+    const nvdebug_runlist_location kept[] = {list->own};
+    ASSERT_EQ(install(list), 0);
+    read_back_wrong(2);
+    EXPECT_EQ(undo(number), -EIO);
+    EXPECT_EQ(machine.writes(submits()), 0);
+    expect_given_up(number, kept);
+}
+
+/// Each time all of the words are read back: an error word in the upper ones counts, too.
+TEST_P(OverrideList, IsKeptAfterErrorWordsInEachAddressRegister) {
+    const u32 port = gpu()->chip->submit->port(runlist());
+    for (u32 reg = port; reg < submits(); reg += 4) {
+        gpu()->uncontrollable = false;
+        machine.errors.clear();
+        nvdebug_override *const list = make();
+        const nvdebug_runlist_location kept[] = {list->own};
+        read_back_wrong(2, reg);
+        EXPECT_EQ(install(list), -EIO);
+        expect_given_up(list->number, kept);
+    }
+}
+
+/// The registers show an address with the length of another list, which nobody submitted: on chips
+/// that show the words of a submit.
+TEST_P(OverrideList, IsKeptIfItsLengthIsMissing) {
+    if (!shows_what_is_submitted())
+        return;
+    nvdebug_override *const list = make();
+    const u64 number = list->number;
+    const nvdebug_runlist_location kept[] = {list->own};
+    machine.on_write = [last = submits()](u32 offset, u32) { return offset == last; };
+    EXPECT_EQ(install(list), -EIO);
+    EXPECT_EQ(machine.writes(submits()), 1);
+    expect_given_up(number, kept);
+}
+
+/// Host reads the override list until the driver's list has been submitted.
+TEST_P(OverrideList, IsKeptIfTheDriversLengthIsMissing) {
+    if (!shows_what_is_submitted())
+        return;
+    for (const bool by_request : {true, false}) {
+        nvdebug_override *const list = make();
+        const u64 number = list->number;
+        const nvdebug_runlist_location kept[] = {list->own};
+        ASSERT_EQ(install(list), 0);
+        machine.on_write = [last = submits()](u32 offset, u32) { return offset == last; };
+        EXPECT_EQ(by_request ? resubmit() : undo(number), -EIO);
+        expect_given_up(number, kept);
+        machine.restart("three-tasks");
+        gpu()->uncontrollable = false;
+        machine.errors.clear();
+        drivers = where();
+    }
+}
+
+/// A GPU that is off or gone reads no list, whatever its registers had.
+TEST_P(OverrideList, IsFreedWithAGpuThatWasGivenUpAndIsGone) {
+    read_back_wrong(2);
+    EXPECT_EQ(install(make()), -EIO);
+    EXPECT_TRUE(gpu()->uncontrollable);
+    EXPECT_EQ(lists(), 1U);
+    retire(-ENODEV);
+    EXPECT_EQ(lists(), 0U);
+    EXPECT_EQ(shim.in_use, in_use);
 }
 
 /// It cannot be taken back either: reported, and the memory stays, as Host may read it.
@@ -252,56 +380,6 @@ TEST_P(OverrideList, AResubmitThatCannotBeCheckedIsAnError) {
     EXPECT_EQ(lists(), 1U);
     retire();
     EXPECT_EQ(lists(), 0U);
-}
-
-TEST_P(OverrideList, HalfAResubmitIsSaidAndWithdrawn) {
-    if (!shows_what_is_submitted())
-        return;
-    nvdebug_override *const list = make();
-    const nvdebug_runlist_location own = list->own;
-    ASSERT_EQ(install(list), 0);
-    const u32 last = submits();
-    machine.written.clear();
-    machine.on_write = [&](u32 offset, u32) { return offset == last; };
-    EXPECT_EQ(resubmit(), -EIO);
-    // Withdrawn is the address; nothing is submitted again.
-    EXPECT_EQ(machine.writes(last), 1);
-    EXPECT_TRUE(logged("failed to restore the list"));
-    EXPECT_TRUE(is_current(own));
-    EXPECT_EQ(lists(), 1U);
-    machine.on_write = nullptr;
-    retire();
-    EXPECT_TRUE(is_current(drivers));
-    EXPECT_EQ(lists(), 0U);
-}
-
-/// Host reads the memory of a list with a successor that could not be submitted, nor withdrawn.
-TEST_P(OverrideList, IsNotFreedAfterHalfAResubmit) {
-    if (!shows_what_is_submitted())
-        return;
-    const u32 port = gpu()->chip->submit->port(runlist());
-    const u32 address = machine.peek(port);
-    const auto half = [&] {
-        ASSERT_EQ(install(make()), 0);
-        bool lost = false;
-        machine.on_write = [this, &lost, last = submits()](u32 offset, u32) {
-            lost = lost || offset == last;
-            return lost;
-        };
-        EXPECT_EQ(resubmit(), -EIO);
-        EXPECT_EQ(machine.peek(port), address);
-    };
-    half();
-    machine.on_write = nullptr;
-    retire();
-    EXPECT_TRUE(is_current(drivers));
-    EXPECT_EQ(lists(), 0U);
-
-    half();
-    machine.errors.clear();
-    machine.on_write = [](u32, u32) { return true; };
-    retire();
-    EXPECT_TRUE(logged("which may still be read from there"));
 }
 
 /// The driver has submitted its own list since, also one of as many entries: nothing to do but to

@@ -241,6 +241,54 @@ TEST_P(Requests, AnswerWithTheErrorOfARegister) {
     });
 }
 
+/// Two error words in a row while a list is submitted: what is in the registers is unknown. No
+/// control works then, files are read, and leases of other things end as usual.
+TEST_P(Requests, AreRefusedOnceASubmitCannotBeTakenBack) {
+    const auto *const runlist = &machine.gpu()->topology.runlist[0];
+    const u32 port = machine.gpu()->chip->submit->port(runlist);
+    const std::string before = read(machine, *find("scheduling")).text;
+    {
+        Open lease(machine, *find("scheduling"));
+        ASSERT_EQ(lease.write("lease 0 off").error, 0);
+        machine.written.clear();
+        int wrong = 2;
+        machine.on_read = [&](u32 offset) {
+            return offset == port && machine.writes(port) && wrong-- > 0 ? std::optional(0xbadf1100)
+                                                                         : std::nullopt;
+        };
+        EXPECT_EQ(write("switch_to_tsg", "0:1"), -EIO);
+        leave_alone();
+        ASSERT_EQ(machine.errors.size(), 1U);
+        EXPECT_NE(machine.errors[0].find("reload nvdebug after the driver has submitted"),
+                  std::string::npos);
+        machine.written.clear();
+        machine.done.clear();
+        of_each([&](const Request &request) {
+            const bool changes = find(request.file)->control->changes;
+            EXPECT_EQ(changes, request.file != "translate");
+            EXPECT_EQ(write(request.file, request.text), changes ? -ENOTRECOVERABLE : 0)
+                << request.file;
+            if (find(request.file)->control->leases) {
+                EXPECT_EQ(write(request.file, "lease " + request.text), -ENOTRECOVERABLE)
+                    << request.file;
+            }
+        });
+        for (const File &file : all)
+            if (file.view != nullptr && file.name.find("ce_for_") == std::string::npos) {
+                EXPECT_EQ(read(machine, file).error, 0) << file.name;
+            }
+        EXPECT_TRUE(machine.written.empty());
+        EXPECT_TRUE(machine.done.empty());
+        EXPECT_NE(read(machine, *find("scheduling")).text, before);
+    }
+    EXPECT_EQ(read(machine, *find("scheduling")).text, before);
+    EXPECT_EQ(machine.errors.size(), 1U);
+
+    // the module is loaded again
+    begin();
+    EXPECT_EQ(write("switch_to_tsg", "0:1"), 0);
+}
+
 /// The same of a call that reads or writes memory.
 TEST_P(Requests, AnswerWithTheErrorOfMemory) {
     of_each([&](const Request &request) {

@@ -37,7 +37,7 @@ _Static_assert((int)CALLS == FUZZ_CALLS, "as many kinds as calls");
 #define NO_FILE EIO, ENODATA
 /* And what a request may be refused with. */
 #define REFUSED EIO, EPERM, ERANGE, E2BIG, ENOSPC, ENODEV, EBUSY, ETIMEDOUT, \
-		EOPNOTSUPP
+		EOPNOTSUPP, ENOTRECOVERABLE
 
 /*
  * A control's errors in docs/proc.md; EPERM is a user's, and EACCES, ENOENT and

@@ -7,7 +7,9 @@
 #include "klog.h"
 #include "ktap.h"
 #include "model.h"
+#include "module.h"
 #include "ops.h"
+#include "pci.h"
 #include "state.h"
 #include "sweep.h"
 
@@ -184,6 +186,22 @@ static void expect_state(const struct attempt *a, const struct state *before)
 	state_expect(a->gpu, before, "after the fault");
 }
 
+/* The module has given up the GPU's controls: only a reload ends that. */
+static bool is_given_up(const struct attempt *a)
+{
+	return strstr(a->said, "all controls of this GPU fail");
+}
+
+static void reload(const struct attempt *a, const struct state *before)
+{
+	model_ask(a->model, "restart");
+	module_must_unload();
+	module_must_load("");
+	expect_files(a->gpu, "after the module was loaded again");
+	state_restore(a->gpu, before);
+	state_expect(a->gpu, before, "after the module was loaded again");
+}
+
 static void expect_works(const struct attempt *a)
 {
 	struct attempt again = *a;
@@ -234,7 +252,9 @@ static void sweep(struct attempt *a, const struct state *before, size_t turn,
 		free(a->said);
 		attempt_make(a);
 		attempt_judge(a);
-		if (changes(a->op) || a->fault->moves)
+		if (is_given_up(a))
+			reload(a, before);
+		else if (changes(a->op) || a->fault->moves)
 			expect_state(a, before);
 		if (!changes(a->op))
 			expect_works(a);

@@ -231,8 +231,8 @@ void check_rights(const Machine &machine, Findings &findings) {
         findings.push_back({"rights", Verdict::attention, "you may read; " + refused,
                             "run controls as root outside of containers"});
     else if (refusal(machine))
-        findings.push_back(
-            {"rights", Verdict::ok, "you may read; controls are refused for the reason above", ""});
+        findings.push_back({"rights", Verdict::ok,
+                            "you may read; controls are refused: " + *refusal(machine), ""});
     else
         findings.push_back({"rights", Verdict::ok, "you may read and control", ""});
 }
@@ -326,22 +326,25 @@ Findings findings_about(const Machine &machine) {
     if (!check_obstacles(machine, findings))
         return findings;
     const bool sees_sys = !machine.has(Obstacle::Kind::no_sys);
-    check_driver(machine, findings);
-    check_left_over(machine, findings);
-    if (sees_sys) {
-        check_module(machine, findings);
-        check_signature(machine, findings);
-        check_lockdown(machine, findings);
-        check_parameters(machine, findings);
-    }
-    if (!machine.has(Obstacle::Kind::no_proc))
-        check_rights(machine, findings);
-    if (machine.gpus.empty() && sees_sys)
+    const bool has_no_gpu = machine.gpus.empty() && sees_sys;
+    if (has_no_gpu)
         findings.push_back({"gpus", Verdict::trouble,
                             "this machine has no NVIDIA GPU, neither on PCI nor an integrated one "
                             "that the module supports",
                             "'nvdebugctl --from FILE' reads captures; the project's vm/run has "
                             "modelled GPUs"});
+    // Whoever only needs other rights reads that before what there is to install.
+    if (!machine.has(Obstacle::Kind::no_proc) && !has_no_gpu)
+        check_rights(machine, findings);
+    check_driver(machine, findings);
+    check_left_over(machine, findings);
+    // A module does nothing where there is no GPU; one that is loaded is shown all the same.
+    if (sees_sys && (!has_no_gpu || machine.module.loaded)) {
+        check_module(machine, findings);
+        check_signature(machine, findings);
+        check_lockdown(machine, findings);
+        check_parameters(machine, findings);
+    }
     for (const GpuFacts &gpu : machine.gpus) {
         check_chip(machine, gpu, findings);
         check_window(machine, gpu, findings);
@@ -380,7 +383,7 @@ void show(const Json &data, Page &page) {
             verdict + std::string(verdict.size() < 11 ? 11 - verdict.size() : 1, ' ');
         line +=
             finding["subject"].get<std::string>() + ": " + finding["finding"].get<std::string>();
-        page.line(verdict == "ok" ? line : page.warning(line));
+        page.line(verdict == "ok" ? line : page.warning(line), 11);
         if (!finding["fix"].is_null())
             page.line(std::string(11, ' ') + "fix: " + finding["fix"].get<std::string>());
     }
@@ -400,11 +403,12 @@ std::vector<Command> doctor_commands() {
     return {
         {.object = "doctor",
          .verb = "",
-         .help = "is everything in place? module, signature, lockdown, rights, driver, chips",
+         .help = "is everything in place? GPUs, rights, driver, module, signature, lockdown",
          .scope = Scope::nothing,
          .columns = columns,
-         .fields = {{"findings", "in the order in which to mend things", "[object]",
-                     fields_of(columns)}},
+         .fields = {{"findings",
+                     "in the order in which to mend things: what is easiest to do first",
+                     "[object]", fields_of(columns)}},
          .notes = {"Exit status 2 if there is trouble. It looks at the machine, not at captures."},
          .examples = {{"nvdebugctl doctor", "before asking for help"}},
          .run = examine,

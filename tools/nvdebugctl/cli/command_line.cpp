@@ -6,9 +6,11 @@
 #include <fmt/ranges.h>
 #include <limits>
 #include <set>
+#include <span>
 
 #include "command_line.hpp"
 #include "context.hpp"
+#include "page.hpp"
 #include "text.hpp"
 
 namespace nvdebugctl {
@@ -62,7 +64,8 @@ const std::vector<Option> &common_options() {
         {"--json", "one JSON document", "", "-j"},
         {"--pretty", "JSON with line breaks and indentation (implies -j)"},
         {"--csv", "comma-separated values (RFC 4180)"},
-        {"--columns", "these columns in this order; 'help' lists them", "A,B,..."},
+        {"--columns", "these columns in this order, by name or heading; 'help' lists them",
+         "A,B,..."},
         {"--no-header", "no header line, for --csv and tables"},
         {"--color",
          "auto (on a terminal, unless NO_COLOR is set), always or never",
@@ -222,6 +225,41 @@ Outcome<void> check_options(Invocation &invocation) {
     return {};
 }
 
+/// Returns the columns that a word of --columns may mean: the one of that name; else the one with
+/// that heading or with that name without its unit, in any case; else those that begin with the
+/// word.
+std::vector<const Column *> columns_meant(const std::vector<Column> &columns,
+                                          const std::string &typed) {
+    const auto is_same = [](const std::string &word, const std::string &other) {
+        return nvdebug::base::same_word(word, std::span(&other, 1)).has_value();
+    };
+    const auto those = [&](auto &&holds) {
+        std::vector<const Column *> found;
+        for (const Column &column : columns)
+            if (holds(column))
+                found.push_back(&column);
+        return found;
+    };
+    // A heading may be broken at its `_`.
+    std::string word = typed;
+    std::ranges::replace(word, ' ', '_');
+    if (auto named = those([&](const Column &each) { return is_same(word, each.name); });
+        !named.empty())
+        return named;
+    if (auto shown = those([&](const Column &each) { return is_same(word, heading_of(each)); });
+        !shown.empty())
+        return shown;
+    if (auto bare = those([&](const Column &each) {
+            return is_same(word, std::string(name_without_unit(each.name)));
+        });
+        !bare.empty())
+        return bare;
+    return those([&](const Column &each) {
+        return is_same(word, each.name.substr(0, word.size())) ||
+               is_same(word, heading_of(each).substr(0, word.size()));
+    });
+}
+
 Outcome<void> choose_columns(Invocation &invocation) {
     const std::string &text = invocation.options.at("--columns");
     if (text == "help") {
@@ -230,11 +268,24 @@ Outcome<void> choose_columns(Invocation &invocation) {
     }
     for (const std::string &name : split(text, ',')) {
         const auto &columns = invocation.command->columns;
-        if (std::ranges::find(columns, name, &Column::name) == columns.end())
-            return usage(fmt::format("'{0}' has no column '{1}'; 'nvdebugctl {0} --columns help' "
-                                     "lists them",
-                                     invocation.command->name(), name));
-        invocation.columns.push_back(name);
+        const auto meant =
+            name.empty() ? std::vector<const Column *>() : columns_meant(columns, name);
+        if (meant.size() == 1) {
+            invocation.columns.push_back(meant.front()->name);
+            continue;
+        }
+        std::vector<std::string> names;
+        if (meant.empty())
+            std::ranges::transform(columns, std::back_inserter(names), &Column::name);
+        else
+            std::ranges::transform(meant, std::back_inserter(names),
+                                   [](const Column *each) { return each->name; });
+        const std::string rather = meant.empty()
+                                       ? guess(name, names)
+                                       : "; it may be " + nvdebug::base::listed(names, " or ");
+        return usage(fmt::format("'{0}' has no column '{1}'{2}; 'nvdebugctl {0} --columns help' "
+                                 "lists them",
+                                 invocation.command->name(), name, rather));
     }
     return {};
 }

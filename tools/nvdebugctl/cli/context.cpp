@@ -112,25 +112,30 @@ std::string describe(const Gpu &gpu) {
 
 namespace {
 
-/// Neither the module nor NVIDIA's driver shows a GPU.
-std::string no_live_gpu() {
-    if (const std::string obstacle = nvdebug::first_obstacle(); !obstacle.empty())
-        return obstacle;
+/// Returns why neither the module nor NVIDIA's driver shows a GPU.
+Failure no_live_gpu() {
     const auto driver = nvdebug::Tree::driver();
-    return fmt::format("no GPU is shown: the nvdebug module is not loaded (there is no "
-                       "/proc/gpu0), and NVIDIA's driver shows none: {}; see 'nvdebugctl doctor'",
-                       driver ? "it has no GPU" : driver.error().sentence);
+    const Exit exit = driver ? not_supported : exit_of(driver.error());
+    const std::string obstacle = nvdebug::first_obstacle();
+    return Failure(
+        exit, {ErrorCode::not_found, 0, "",
+               !obstacle.empty()
+                   ? obstacle
+                   : fmt::format("no GPU is shown: the nvdebug module is not loaded (there is no "
+                                 "/proc/gpu0), and NVIDIA's driver shows none: {}; see "
+                                 "'nvdebugctl doctor'",
+                                 driver ? "it has no GPU" : driver.error().sentence)});
 }
 
 } // namespace
 
 Failure no_gpu(const nvdebug::Tree &tree) {
+    if (tree.source() != nvdebug::Source::file)
+        return no_live_gpu();
     return Failure({ErrorCode::not_found, 0, "",
-                    tree.source() == nvdebug::Source::file
-                        ? fmt::format("{} holds no GPU: there is no gpu0/info in it; give a "
-                                      "capture, or the folder that gpu0 is in",
-                                      tree.path())
-                        : no_live_gpu()});
+                    fmt::format("{} holds no GPU: there is no gpu0/info in it; give a capture, or "
+                                "the folder that gpu0 is in",
+                                tree.path())});
 }
 
 Outcome<std::vector<Gpu>> Context::gpus() const {
@@ -167,12 +172,13 @@ Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
     std::vector<std::string> names;
     std::ranges::transform(meant.empty() ? *gpus : meant, std::back_inserter(names), describe);
     if (meant.empty())
-        return fail(ErrorCode::not_found,
-                    fmt::format("there is no GPU '{}' in {}; there is {}{}", *wanted, tree.path(),
-                                fmt::join(names, ", "), why_not_meant(tree, *wanted)));
-    return fail(ErrorCode::invalid,
-                fmt::format("'{}' is several GPUs: {}; name one by index or PCI address", *wanted,
-                            fmt::join(names, ", ")));
+        return tl::unexpected(
+            Failure(bad_usage,
+                    {ErrorCode::not_found, 0, "",
+                     fmt::format("there is no GPU '{}' in {}; there is {}{}", *wanted, tree.path(),
+                                 fmt::join(names, ", "), why_not_meant(tree, *wanted))}));
+    return usage(fmt::format("'{}' is several GPUs: {}; name one by index or PCI address", *wanted,
+                             fmt::join(names, ", ")));
 }
 
 bool is_gpu_list(std::string_view word) {

@@ -23,6 +23,8 @@ inline Exit exit_of(const nvdebug::Error &error) {
         return failed;
     if (error.number == EISDIR || error.number == ENOTDIR)
         return refused; // of a name that was typed
+    if (error.code == nvdebug::ErrorCode::not_found && error.path == "/dev/nvidiactl")
+        return not_supported; // there is no driver of NVIDIA's
     switch (error.code) {
     case nvdebug::ErrorCode::unsupported:
         return not_supported;

@@ -8,6 +8,7 @@
 
 #include "context.hpp"
 #include "identity.hpp"
+#include "lib/cli/message.hpp"
 
 namespace nvdebugctl {
 
@@ -177,8 +178,6 @@ std::string source_kind(const nvdebug::Tree &tree) {
 
 namespace {
 
-constexpr const char *schema_version = "1.3";
-
 Json source(const Context &context) {
     if (!context.has_tree())
         return nullptr;
@@ -209,7 +208,7 @@ Json errors(const std::vector<nvdebug::Error> &missing) {
 Json head(const Context *context) {
     return {{"schema", context && context->command().json ? "nvdebug/" + context->command().schema()
                                                           : "nvdebug/error"},
-            {"schema_version", schema_version},
+            {"schema_version", nvdebug::cli::schema_version},
             {"tool", "nvdebugctl " NVDEBUGCTL_VERSION},
             {"source", context ? source(*context) : Json()},
             {"gpu", context ? gpu(*context) : Json()},

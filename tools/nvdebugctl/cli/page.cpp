@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "json.hpp"
 #include "text.hpp"
 
 namespace nvdebugctl {
@@ -58,18 +59,13 @@ std::string shown_percent(double percent) {
     return percent < 0.05 ? "<0.1%" : fmt::format("{:.1f}%", percent);
 }
 
-namespace {
-
-/// `timeslice_us` without its unit.
-std::string_view without_unit(std::string_view key) {
+std::string_view name_without_unit(std::string_view key) {
     const ShownUnit *const unit = unit_of(key);
     return unit ? key.substr(0, key.size() - unit->suffix.size()) : key;
 }
 
-} // namespace
-
 std::string label(std::string_view key) {
-    std::string text(without_unit(key));
+    std::string text(name_without_unit(key));
     std::ranges::replace(text, '_', ' ');
     return text;
 }
@@ -114,6 +110,13 @@ std::string name_of_process(const Json &process) {
 
 std::string shown_process(const Json &process) {
     return printable(name_of_process(process) + shown_home(process));
+}
+
+std::string shown_processes(const std::vector<nvdebug::Process> &processes) {
+    std::string text;
+    for (const nvdebug::Process &each : processes)
+        text += (text.empty() ? "" : ", ") + shown_process(process(&each));
+    return text;
 }
 
 std::string shown_home(const Json &process) {
@@ -193,6 +196,18 @@ bool is_place(const Json &value) {
            value.contains("aperture");
 }
 
+/// Counts characters, without styles.
+std::size_t visible_width(std::string_view text) {
+    std::size_t width = 0;
+    for (std::size_t at = 0; at < text.size(); at++) {
+        if (text[at] == '\033')
+            at = std::min(text.find('m', at), text.size() - 1);
+        else
+            width += (static_cast<unsigned char>(text[at]) & 0xc0) != 0x80;
+    }
+    return width;
+}
+
 bool is_list_of_objects(const Json &value) {
     return value.is_array() && !value.empty() && value.front().is_object();
 }
@@ -215,16 +230,59 @@ std::string Page::styled(std::string_view style, std::string_view text) const {
     return color_ ? fmt::format("{}{}{}", style, printable(text), reset) : std::string(text);
 }
 
-void Page::line(std::string_view text) {
+/// With all but this page's styles and text replaced.
+std::string Page::shown_line(std::string_view text) const {
+    std::string shown;
     while (!text.empty()) {
         const auto style = std::ranges::find_if(
             styles, [&](std::string_view each) { return color_ && text.starts_with(each); });
         const std::string_view part =
             style != styles.end() ? *style : text.substr(0, text.find('\033', 1));
-        text_ += style != styles.end() ? std::string(part) : printable(part);
+        shown += style != styles.end() ? std::string(part) : printable(part);
         text.remove_prefix(part.size());
     }
+    return shown;
+}
+
+/// Breaks at the last blank before the width; a word that is longer stays whole. Styles have no
+/// width, and go on in the next line.
+std::string Page::broken(std::string_view text, std::size_t hang) const {
+    const std::size_t indent = std::min(text.find_first_not_of(' '), text.size()) + hang;
+    std::string lines;
+    std::size_t column = 0, blank = text.npos; // of the line at hand; where it may be broken
+    for (std::size_t at = 0; at < text.size(); at++) {
+        if (text[at] == '\033') {
+            const std::size_t end = std::min(text.find('m', at), text.size() - 1);
+            lines += text.substr(at, end + 1 - at);
+            at = end;
+            continue;
+        }
+        if (text[at] == ' ' && column > indent)
+            blank = lines.size();
+        lines += text[at];
+        if ((static_cast<unsigned char>(text[at]) & 0xc0) == 0x80)
+            continue; // within a character
+        column++;
+        if (column <= *width_ || blank == text.npos || text[at] == ' ')
+            continue;
+        std::string rest = lines.substr(blank);
+        rest.erase(0, rest.find_first_not_of(' '));
+        lines.erase(lines.find_last_not_of(' ', blank) + 1);
+        lines += '\n' + std::string(indent, ' ') + rest;
+        column = indent + visible_width(rest);
+        blank = text.npos;
+    }
+    return lines;
+}
+
+void Page::line(std::string_view text, std::size_t hang) {
+    const std::string shown = shown_line(text);
+    text_ += width_ && visible_width(shown) > *width_ ? broken(shown, hang) : shown;
     text_ += '\n';
+}
+
+void Page::row(std::string_view text) {
+    text_ += shown_line(text) + '\n';
 }
 
 void print_fields(const Json &data, Page &page, int indent) {
@@ -252,7 +310,7 @@ void print_fields(const Json &data, Page &page, int indent) {
 namespace {
 
 std::string heading(const std::string &column) {
-    std::string text(without_unit(column));
+    std::string text(name_without_unit(column));
     std::ranges::transform(text, text.begin(), [](char c) {
         return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
     });
@@ -347,7 +405,7 @@ class Table {
                 }
                 if (n > 0)
                     line.resize(line.find_last_not_of(' ') + 1);
-                page.line(is_header(r) ? page.bold(line) : line);
+                page.row(is_header(r) ? page.bold(line) : line);
             }
         }
     }
@@ -369,6 +427,10 @@ class Table {
 
 } // namespace
 
+std::string heading_of(const Column &column) {
+    return heading(column.heading.empty() ? column.name : column.heading);
+}
+
 void print_table(const Json &rows, const std::vector<std::string> &columns, bool header, Page &page,
                  std::vector<std::size_t> *known_widths, const std::vector<Column> &known) {
     std::vector<Table::Row> cells;
@@ -376,8 +438,7 @@ void print_table(const Json &rows, const std::vector<std::string> &columns, bool
         cells.emplace_back();
         for (const std::string &column : columns) {
             const auto own = std::ranges::find(known, column, &Column::name);
-            cells.back().push_back(
-                heading(own == known.end() || own->heading.empty() ? column : own->heading));
+            cells.back().push_back(own == known.end() ? heading(column) : heading_of(*own));
         }
     }
     for (const Json &row : rows) {
@@ -394,8 +455,9 @@ void print_table(const Json &rows, const std::vector<std::string> &columns, bool
     table.print(page);
     if (!left_out.empty())
         page.line(page.dim(fmt::format(
-            "This terminal is too narrow for {}. A wider one shows all; so does a pipe.",
-            fmt::join(left_out, ", "))));
+                      "This terminal is too narrow for {}. A wider one shows all; so does a pipe.",
+                      fmt::join(left_out, ", "))),
+                  0);
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "nvdebug/owner.hpp"
 
 namespace nvdebugctl {
 
@@ -25,17 +26,29 @@ class Page {
     /// Something a person should look at.
     [[nodiscard]] std::string warning(std::string_view text) const;
 
-    /// What neither this page's styles nor text is (printable.hpp) is shown replaced.
-    void line(std::string_view text);
+    /// Adds a line. What neither this page's styles nor text is (printable.hpp) is shown replaced.
+    /// Where the width is known, a longer line is broken at words; lines after the first are
+    /// indented by @p hang columns more than the first one.
+    void line(std::string_view text, std::size_t hang = 2);
+    /// Adds a line as it is: of a table, whose columns stand below each other.
+    void row(std::string_view text);
     const std::string &text() const { return text_; }
 
   private:
+    [[nodiscard]] std::string broken(std::string_view text, std::size_t hang) const;
+    [[nodiscard]] std::string shown_line(std::string_view text) const;
     [[nodiscard]] std::string styled(std::string_view style, std::string_view text) const;
 
     bool color_;
     std::optional<std::size_t> width_;
     std::string text_;
 };
+
+/// `timeslice` of `timeslice_us`.
+[[nodiscard]] std::string_view name_without_unit(std::string_view key);
+
+/// The heading of the column in tables: `EXPECTED_SHARE`.
+[[nodiscard]] std::string heading_of(const Column &column);
 
 /// Every key of @p data on a line of its own, `key: value`; what is nested, below and indented.
 void print_fields(const Json &data, Page &page, int indent = 0);
@@ -60,6 +73,8 @@ void print_table(const Json &rows, const std::vector<std::string> &columns, bool
 [[nodiscard]] std::string shown_percent(double percent);
 /// `python3[4711]`, and where it is: shown_home().
 [[nodiscard]] std::string shown_process(const Json &process);
+/// `python3[4711], python3[4712]`; empty: none.
+[[nodiscard]] std::string shown_processes(const std::vector<nvdebug::Process> &processes);
 /// ` in 0123456789ab` (a container), ` in pod 01234567-89a` or ` in job 17.0`; empty: in none.
 /// @param process what has the keys of an identity
 [[nodiscard]] std::string shown_home(const Json &process);

@@ -39,7 +39,7 @@ const Json &words() {
     return table;
 }
 
-const char *const in_common = "common.json#/$defs/";
+const std::string definitions_of_file = "#/$defs/";
 const char *const channel_state_name = "channelState";
 
 const std::vector<Field> document_keys = {
@@ -209,11 +209,9 @@ std::vector<Field> common_definitions() {
             {"new", "after; null: not known, or --dry-run", "state"}}}}}};
 }
 
-/// Schemas of one file, which may refer to definitions at @p place.
+/// Schemas of one file, which may refer to definitions of the same file.
 class Writer {
   public:
-    explicit Writer(std::string place) : place_(std::move(place)) {}
-
     Json property(const Field &field) const {
         Json schema = Json::object();
         if (!field.help.empty())
@@ -231,7 +229,7 @@ class Writer {
         return {{"properties", std::move(properties)}, {"required", std::move(required)}};
     }
 
-    Json reference(const std::string &name) const { return {{"$ref", place_ + name}}; }
+    Json reference(const std::string &name) const { return {{"$ref", definitions_of_file + name}}; }
 
   private:
     Json type(const std::string &text, const std::vector<Field> &fields) const {
@@ -299,12 +297,10 @@ class Writer {
             schema.update(keys(fields));
         return schema;
     }
-
-    std::string place_;
 };
 
 Json common() {
-    const Writer writer("#/$defs/");
+    const Writer writer;
     Json definitions = {{"document", {{"description", "What surrounds the data"}}}};
     Json document = writer.keys(document_keys);
     // One of the last two.
@@ -327,7 +323,7 @@ Json document(const std::string &title, const std::string &help, const std::stri
               Json data) {
     Json schema = {
         {"$schema", dialect}, {"title", title}, {"description", help}, {"type", "object"}};
-    schema.update(Writer(in_common).reference("document"));
+    schema.update(Writer().reference("document"));
     schema["properties"] = {
         {"schema", {{"description", "name of this schema"}, {"const", "nvdebug/" + name}}},
         {"data", std::move(data)}};
@@ -377,14 +373,18 @@ std::map<std::string, std::string> schemas(const std::vector<Object> &objects) {
             if (command.json)
                 all[command.schema()] =
                     document("nvdebugctl " + command.name(), command.help, command.schema(),
-                             Writer(in_common).property(data_of(command)));
+                             Writer().property(data_of(command)));
     all["recording.line"] = {{"$schema", dialect},
                              {"title", "a line of a recording in NDJSON"},
                              {"description", "Later versions add keys and kinds."}};
-    all["recording.line"].update(Writer(in_common).property({"", "", "either", recording_lines()}));
+    all["recording.line"].update(Writer().property({"", "", "either", recording_lines()}));
     std::map<std::string, std::string> files;
-    for (const auto &[name, schema] : all)
+    for (auto &[name, schema] : all) {
+        // Each file is whole: a validator has no other file to find.
+        if (name != "common")
+            schema["$defs"] = all["common"]["$defs"];
         files[name + ".json"] = schema.dump(1) + "\n";
+    }
     return files;
 }
 

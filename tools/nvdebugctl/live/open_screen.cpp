@@ -2,8 +2,6 @@
 #include "open_screen.hpp"
 
 #include <csignal>
-#include <cstdlib>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/output.hpp"
@@ -20,12 +18,8 @@ std::unique_ptr<Screen> open_screen(const Context &context, const std::string &i
     // Of the characters' encoding, before curses asks.
     static_cast<void>(this_terminal());
     std::unique_ptr<Screen> screen = Screen::open(use_color(context.value("--color")));
-    if (!screen) {
-        const char *const name = std::getenv("TERM");
-        say(fmt::format("terminfo has no entry to draw on the terminal '{}' (TERM), so that no "
-                        "live view is possible: {}",
-                        name ? name : "", instead));
-    }
+    if (!screen)
+        say(sentence_on_no_screen(instead));
     return screen;
 }
 

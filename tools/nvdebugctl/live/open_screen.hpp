@@ -6,9 +6,11 @@
 #include <string>
 
 #include "cli/context.hpp"
-#include "screen.hpp"
+#include "lib/live/screen.hpp"
 
 namespace nvdebugctl {
+
+using namespace nvdebug::live;
 
 /// nullptr: lines are wanted, or a screen is not possible; then a message names @p instead.
 [[nodiscard]] std::unique_ptr<Screen> open_screen(const Context &context,

@@ -7,8 +7,8 @@
 
 namespace nvdebugctl {
 
-Sampler::Sampler(nvdebug::Gpu gpu, std::uint64_t list_pace)
-    : gpu_(std::move(gpu)), states_(gpu_), list_pace_(list_pace) {}
+Sampler::Sampler(nvdebug::Gpu gpu, std::uint64_t pace, bool lists_shown)
+    : gpu_(std::move(gpu)), states_(gpu_), pace_(pace), lists_shown_(lists_shown) {}
 
 /// Of a capture, when that was made.
 static std::string time_of(const nvdebug::Tree &tree) {
@@ -20,9 +20,36 @@ static std::string time_of(const nvdebug::Tree &tree) {
 }
 
 Sample Sampler::take() {
-    if (taken_++; list_pace_ > 0 && taken_ % list_pace_ == 1 % list_pace_)
+    if (taken_++; taken_ % pace_ == 1 % pace_)
+        read_owners();
+    Sample sample{taken_, time_of(gpu_.tree()), states_.read(), {}, lists_number_};
+    if (lists_shown_) {
+        sample.lists = lists_;
+        sample.no_lists = no_lists_;
+    }
+    sample.owners = owners_;
+    sample.no_owners = no_owners_;
+    return sample;
+}
+
+void Sampler::read_owners() {
+    owners_ = {};
+    no_owners_.reset();
+    nvdebug::Result<nvdebug::Owners> owners;
+    if (has_owners_)
+        owners = gpu_.owners();
+    has_owners_ = has_owners_ && (owners || !is_absent(owners.error()));
+    if (lists_shown_ || (has_owners_ && owners))
         read_lists();
-    return {taken_, time_of(gpu_.tree()), states_.read(), lists_, lists_number_, no_lists_};
+    if (!owners && has_owners_) {
+        no_owners_ = owners.error();
+        no_owners_->sentence =
+            "which processes the tasks are is not shown: " + no_owners_->sentence;
+    }
+    if (has_owners_ && owners)
+        for (const auto &[id, list] : lists_)
+            if (list)
+                owners_.add(*list, *owners);
 }
 
 void Sampler::read_lists() {
@@ -44,6 +71,8 @@ std::vector<nvdebug::Error> errors_of(const Sample &sample) {
         errors.push_back(sample.engines.error());
     if (sample.no_lists)
         errors.push_back(*sample.no_lists);
+    if (sample.no_owners)
+        errors.push_back(*sample.no_owners);
     for (const auto &[id, list] : sample.lists)
         if (!list)
             errors.push_back(list.error());

@@ -10,6 +10,7 @@
 
 #include "nvdebug/nvdebug.hpp"
 #include "state/state.hpp"
+#include "state/task_owners.hpp"
 
 namespace nvdebugctl {
 
@@ -21,23 +22,30 @@ struct Sample {
         lists; ///< as of sample lists_number: they are read less often
     std::uint64_t lists_number;
     std::optional<nvdebug::Error> no_lists = std::nullopt; ///< why it is not known what lists are
+    /// Of tasks, as of sample lists_number, too; empty also where the source knows no process.
+    TaskOwners owners = {};
+    std::optional<nvdebug::Error> no_owners = std::nullopt; ///< why they could not be read
 };
 
 class Sampler {
   public:
-    /// @param list_pace lists are read in the first of so many samples; 0: never
-    Sampler(nvdebug::Gpu gpu, std::uint64_t list_pace);
+    /// @param pace lists and owners are read in the first of so many samples, at least 1
+    /// @param lists_shown false: lists are read only where they lead to processes
+    Sampler(nvdebug::Gpu gpu, std::uint64_t pace, bool lists_shown);
 
     [[nodiscard]] Sample take();
 
   private:
     void read_lists();
+    void read_owners();
 
     nvdebug::Gpu gpu_;
     EngineStates states_;
-    std::uint64_t list_pace_, taken_ = 0, lists_number_ = 0;
+    std::uint64_t pace_, taken_ = 0, lists_number_ = 0;
+    bool lists_shown_, has_owners_ = true; ///< the source may know processes
     decltype(Sample::lists) lists_;
-    std::optional<nvdebug::Error> no_lists_;
+    TaskOwners owners_;
+    std::optional<nvdebug::Error> no_lists_, no_owners_;
 };
 
 /// Errors of the files that this sample could not read.

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 #include <thread>
+#include <tuple>
 #include <unistd.h>
 
 #include "cli/context.hpp"
@@ -62,13 +63,13 @@ class Intervals final : public Sink {
     Json next(const std::string &time) {
         totals_->head({time, "", 1'000'000'000 / samples_per_second, {}});
         Json summary = totals_->summary(std::nullopt);
-        // In the same order each time, whoever came first in this one.
-        for (const Json &engine : summary["engines"])
-            ranks_.try_emplace({engine["gpu"], engine["engine"]}, ranks_.size());
+        // In the same order each time, whoever came first in this one: LCE2 before LCE10.
         std::vector<Json> engines(summary["engines"].begin(), summary["engines"].end());
-        std::ranges::stable_sort(engines, {}, [this](const Json &engine) {
-            const std::uint32_t gpu = engine["gpu"];
-            return std::pair(gpu, ranks_.at({gpu, engine["engine"]}));
+        std::ranges::stable_sort(engines, {}, [](const Json &engine) {
+            const std::string name = engine["engine"];
+            const std::size_t letters = name.find_last_not_of("0123456789") + 1;
+            return std::tuple(engine["gpu"].get<std::uint32_t>(), name.substr(0, letters),
+                              name.size(), name);
         });
         summary["engines"] = std::move(engines);
         totals_ = std::make_unique<Totals>();
@@ -80,7 +81,6 @@ class Intervals final : public Sink {
 
   private:
     std::unique_ptr<Totals> totals_ = std::make_unique<Totals>();
-    std::map<std::pair<std::uint32_t, std::string>, std::size_t> ranks_; ///< by GPU, engine
     RecordedProcesses processes_;
 };
 

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "view_lines.hpp"
+#include "lib/live/view_lines.hpp"
 
 namespace nvdebugctl {
+
+using namespace nvdebug::live;
 
 /// What `top` shows: the summary of an interval, a line for each GPU, and one for each task on each
 /// engine.

@@ -47,8 +47,8 @@ struct Watched {
     Residency residency{window_samples};
     std::optional<Sample> sample = std::nullopt;
 
-    Watched(const nvdebug::Gpu &which, std::uint64_t list_pace)
-        : gpu(which), name(which.folder()), sampler(which, list_pace) {
+    Watched(const nvdebug::Gpu &which, std::uint64_t pace, bool lists_shown)
+        : gpu(which), name(which.folder()), sampler(which, pace, lists_shown) {
         if (const auto info = gpu.info())
             name = printable(fmt::format("{}  {}  {}", name, info->chip.value_or("unknown"),
                                          info->pci_address.value_or("not on PCI")));
@@ -58,12 +58,14 @@ struct Watched {
 /// All GPUs that are watched, at the same moments.
 class Watch {
   public:
-    /// @param list_pace as for Sampler
+    /// @param lists_shown as for Sampler
     Watch(Context &context, const Pace &plan, const std::vector<nvdebug::Gpu> &gpus,
-          std::uint64_t list_pace)
+          bool lists_shown)
         : context_(context), plan_(plan) {
+        const auto pace =
+            static_cast<std::uint64_t>(std::max<std::int64_t>(lists_every / plan.interval, 1));
         for (const nvdebug::Gpu &gpu : gpus)
-            gpus_.emplace_back(gpu, list_pace);
+            gpus_.emplace_back(gpu, pace, lists_shown);
     }
 
     /// Fails if nothing was readable from the beginning.
@@ -81,6 +83,12 @@ class Watch {
             return tl::unexpected(Failure(gpus_.front().sample->engines.error()));
         next_ = Clock::now() + plan_.interval;
         return {};
+    }
+
+    /// Is the process of some task known?
+    bool knows_processes() const {
+        return std::ranges::any_of(
+            gpus_, [](const Watched &each) { return !each.sample->owners.empty(); });
     }
 
     bool is_last() const { return number() == plan_.count; }
@@ -116,7 +124,7 @@ class Watch {
     }
 
     WatchedGpus shown() const {
-        WatchedGpus shown{{}, source(), plan_.interval};
+        WatchedGpus shown{{}, source(), plan_.interval, is_still(context_)};
         for (const Watched &each : gpus_)
             shown.gpus.push_back({each.name, *each.sample, each.residency});
         return shown;
@@ -135,9 +143,8 @@ class Watch {
     }
 
     std::string source() const {
-        if (is_still(context_))
-            return is_capture(context_) ? "a capture, so one sample only"
-                                        : context_.tree().path() + ", one sample";
+        if (is_capture(context_))
+            return "a capture";
         return source_kind(context_.tree()) == "folder" ? context_.tree().path() : "live";
     }
 
@@ -165,22 +172,34 @@ Outcome<Exit> write_documents(const Context &context, Output &output, Watch &wat
     return write_samples(context, output, watch, [&] { return watch.documents(); });
 }
 
-RowWriter::Form form_of(const Context &context) {
+/// Is the column in a table without --columns? What takes two samples is not, where there is one.
+bool is_shown(const Column &column, bool still, bool knows_processes) {
+    if (column.name == "processes")
+        return knows_processes;
+    if (still && column.name == "busy")
+        return true;
+    const bool estimated =
+        column.name == "busy_percent" || column.name == "who" || column.name == "resident_percent";
+    return column.in_table && !(still && estimated);
+}
+
+/// @param watch has taken its first sample
+RowWriter::Form form_of(const Context &context, const Watch &watch) {
     const Invocation &invocation = context.invocation();
     const bool csv = invocation.has("--csv");
     std::vector<std::string> columns = invocation.columns;
     if (columns.empty())
         for (const Column &column : context.command().columns)
-            if (column.in_table || csv)
+            if (csv || is_shown(column, is_still(context), watch.knows_processes()))
                 columns.push_back(column.name);
     if (context.all_gpus())
         columns.insert(columns.begin(), "gpu");
     return {std::move(columns), csv, !invocation.has("--no-header"),
-            use_color(context.value("--color"))};
+            use_color(context.value("--color")), context.command().columns};
 }
 
 Outcome<Exit> write_rows(const Context &context, Output &output, Watch &watch) {
-    RowWriter writer(form_of(context));
+    std::optional<RowWriter> writer;
     std::set<std::string> said;
     return write_samples(context, output, watch, [&] {
         // Those of the last sample are printed at the end.
@@ -188,7 +207,9 @@ Outcome<Exit> write_rows(const Context &context, Output &output, Watch &watch) {
             for (const std::string &sentence : sentences_of(context.missing()))
                 if (said.insert(sentence).second)
                     say(sentence);
-        return writer.text(watch.rows());
+        if (!writer)
+            writer.emplace(form_of(context, watch));
+        return writer->text(watch.rows());
     });
 }
 
@@ -235,9 +256,7 @@ Outcome<Exit> watch(Context &context, Output &output, const Pace &plan) {
     std::unique_ptr<Screen> screen = open_screen(context, "one line an engine and sample");
     const bool json = context.invocation().json();
     // Rows are of engines alone.
-    const auto list_pace =
-        screen || json ? std::max<std::int64_t>(lists_every / plan.interval, 1) : 0;
-    Watch watch(context, plan, *gpus, static_cast<std::uint64_t>(list_pace));
+    Watch watch(context, plan, *gpus, screen || json);
     if (!screen)
         return json ? write_documents(context, output, watch) : write_rows(context, output, watch);
     const auto signal = show(std::move(screen), watch, still);
@@ -273,13 +292,14 @@ const std::vector<Column> engine_columns = {
      "register",
      "string?", false},
     {"current", "the task on it, as 'tsg:N' or 'channel:N'; null: none, or not known", "occupant?"},
+    {"processes", "the processes of that task, as far as known", "[process]"},
     {"next", "the next task on it; null: none, or not known", "occupant?", false},
     {"busy", "it is working; null: not known", "bool?", false},
     {"faulted", "it faulted; null: not known", "bool?", false},
     {"busy_percent",
      "in how many of the last samples it was busy, in percent; null: not known, or in the first "
      "sample",
-     "percent?"}};
+     "percent?", true, "busy%"}};
 
 const std::vector<Column> resident_columns = {
     {"who", "'tsg:N' or 'channel:N'", "occupant"},
@@ -292,7 +312,9 @@ std::vector<Field> engine_fields() {
          {"residency",
           "the tasks on it in the last samples, most frequent first; null: not known, or in "
           "the first sample",
-          "[object]?", fields_of(resident_columns)}});
+          "[object]?",
+          joined(fields_of(resident_columns),
+                 {{"processes", "the processes of the task, as far as known", "[process]"}})}});
 }
 
 std::vector<Field> list_fields() {
@@ -343,9 +365,12 @@ std::vector<Command> watch_commands() {
               "Residency is estimated from the last samples, 120 at most: in what part of them "
               "the TSG or channel was on the engine. It is null in the first sample.",
               "A sample reads 'engines': the status of each engine and PBDMA, and of those in use "
-              "twice, with their channels. For the live view and JSON, one in five seconds also "
-              "reads 'info' and the lists, without instance blocks: a few words for each entry and "
-              "a register for each channel. A register costs about 1 us of the bus.",
+              "twice, with their channels. For the live view and JSON, and where the source knows "
+              "processes, one in five seconds also reads 'info' and the lists, without instance "
+              "blocks: a few words for each entry and a register for each channel. A register "
+              "costs about 1 us of the bus.",
+              "Processes are known where NVIDIA's driver is the source, or was that of a capture; "
+              "they are those of the lists, so up to five seconds old.",
               "A capture gives one sample; so does a folder, unless -s or -n asks for more."},
          .examples = {{"nvdebugctl watch", "the live view"},
                       {"nvdebugctl watch -s 100 -n 600 --csv > minute.csv", "record a minute"},

@@ -22,8 +22,9 @@ namespace nvdebugctl {
 class RowWriter {
   public:
     struct Form {
-        std::vector<std::string> columns;
+        std::vector<std::string> columns; ///< their names, in order
         bool csv, header, color;
+        std::vector<Column> known = {}; ///< all of the command, for their headings
     };
     explicit RowWriter(Form form) : form_(std::move(form)) {}
 

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <functional>
 
+#include "cli/page.hpp"
 #include "cli/text.hpp"
 
 namespace nvdebugctl {
@@ -46,6 +47,15 @@ class Marks {
         return {unicode_ ? blocks[rank] : letters[rank], inks[rank]};
     }
 
+    /// Returns the order of bar and list: those with marks of their own by rising id, which does
+    /// not change with each change of rank, then the others, most frequent first.
+    std::vector<EngineResidency::Part> ordered(std::vector<EngineResidency::Part> parts) const {
+        std::ranges::stable_sort(parts, {}, [this](const EngineResidency::Part &part) {
+            return std::ranges::find(marked_, part.who) - marked_.begin();
+        });
+        return parts;
+    }
+
     /// Marks of a sample in which the engine was idle, or could not be read.
     Mark idle() const { return {unicode_ ? "·" : ".", Ink::dim}; }
     Mark unreadable() const { return {"?", Ink::dim}; }
@@ -69,6 +79,7 @@ void append(ViewLine &line, const Mark &mark) {
 struct Row {
     const nvdebug::EngineState *engine;
     EngineResidency residency; ///< empty where that is not known, or not yet
+    const TaskOwners *owners;
 
     bool is_public() const { return engine->status.has_value(); }
     bool is_readable() const { return is_public() && *engine->status != "unreadable"; }
@@ -98,8 +109,17 @@ std::string status_of(const nvdebug::EngineState &engine) {
     return engine.status == "invalid" ? "idle" : engine.status.value_or("-");
 }
 
-std::string part_text(const EngineResidency::Part &part) {
-    return fmt::format("{} {:.0f}%", name_of(part.who), part.part * 100);
+/// The processes of a task of the engine's runlist, as far as a column has them; empty: not known.
+std::string processes_of(const Row &row, const std::optional<nvdebug::Occupant> &task) {
+    constexpr std::size_t most = 24;
+    return cut_text(shown_processes(row.owners->of(row.engine->runlist, task)), most);
+}
+
+/// `TSG 5 train[4711] 50%`
+std::string part_text(const Row &row, const EngineResidency::Part &part) {
+    const std::string processes = processes_of(row, part.who);
+    return fmt::format("{} {}{}{:.0f}%", name_of(part.who), processes, processes.empty() ? "" : " ",
+                       part.part * 100);
 }
 
 struct Column {
@@ -109,9 +129,26 @@ struct Column {
 };
 
 struct At {
-    enum : std::size_t { engine, list, now, share, resident, busy, history, status, next, end };
+    enum : std::size_t {
+        engine,
+        list,
+        now,
+        process,
+        share,
+        resident,
+        busy,
+        history,
+        status,
+        next,
+        end
+    };
 };
 using Grid = std::array<Column, At::end>;
+
+bool knows_processes(const std::vector<Row> &rows) {
+    return std::ranges::any_of(
+        rows, [](const Row &row) { return !processes_of(row, row.engine->current).empty(); });
+}
 
 /// Widths of the columns of @p rows on a screen. Each step below gives a column more of what is
 /// left, so that the first ones are kept longest where the screen gets narrow.
@@ -119,28 +156,35 @@ Grid fit(const std::vector<Row> &rows, std::size_t window, std::size_t width) {
     Grid grid{{{"ENGINE"},
                {"RUNLIST", true},
                {"NOW"},
+               {"PROCESS"},
                {"SHARE"},
                {"RESIDENT"},
                {"BUSY%", true},
                {"HISTORY", true},
                {"STATUS"},
                {"NEXT"}}};
-    std::size_t engine_width = 6, name_width = 6, resident_width = 0, status_width = 6;
+    std::size_t engine_width = 6, name_width = 6, process_width = 0, resident_least = 0,
+                resident_width = 0, status_width = 6;
     for (const Row &row : rows) {
         engine_width = std::max(engine_width, row.engine->engine.size());
         name_width = std::max(name_width, now_of(row).size());
         if (row.engine->next)
             name_width = std::max(name_width, name_of(*row.engine->next).size());
         status_width = std::max(status_width, status_of(*row.engine).size());
+        // A column for processes only where some are known.
+        if (const std::size_t of_process = width_of(processes_of(row, row.engine->current)))
+            process_width = std::max({process_width, of_process, std::size_t{7}});
         std::size_t together = 0;
         for (const EngineResidency::Part &part : row.residency.parts) {
             name_width = std::max(name_width, name_of(part.who).size());
-            together += part_text(part).size() + 2 + (together > 0 ? gap.size() : 0);
+            const std::size_t of_part = width_of(part_text(row, part)) + 2;
+            resident_least = std::max(resident_least, of_part);
+            together += of_part + (together > 0 ? gap.size() : 0);
         }
         resident_width = std::max(resident_width, std::min<std::size_t>(together, 80));
     }
     // A second resident does not move the columns.
-    const std::size_t resident_least = name_width + 7; // a mark and a percentage
+    resident_least = std::max(resident_least, name_width + 7); // a mark and a percentage
     resident_width = std::max(resident_width, 2 * resident_least + gap.size());
     struct Step {
         std::size_t column, target;
@@ -150,6 +194,7 @@ Grid fit(const std::vector<Row> &rows, std::size_t window, std::size_t width) {
                           {At::now, name_width},
                           {At::share, 12},
                           {At::resident, resident_least},
+                          {At::process, process_width},
                           {At::resident, resident_width},
                           {At::busy, 5},
                           {At::history, 16},
@@ -183,14 +228,9 @@ Grid fit(const std::vector<Row> &rows, std::size_t window, std::size_t width) {
 ViewLine bar(const Row &row, const Marks &marks, std::size_t width) {
     ViewLine line{{"["}};
     const std::size_t room = width - 2;
-    // By id, as the marks: the bar's order does not change with the parts.
-    std::vector<EngineResidency::Part> parts = row.residency.parts;
-    std::ranges::sort(parts, {}, [](const EngineResidency::Part &part) {
-        return std::pair(part.who.kind, part.who.id);
-    });
     double sum = 0;
     std::size_t filled = 0;
-    for (const EngineResidency::Part &part : parts) {
+    for (const EngineResidency::Part &part : marks.ordered(row.residency.parts)) {
         sum += part.part;
         const auto end = static_cast<std::size_t>(sum * static_cast<double>(room) + 0.5);
         for (; filled < std::min(end, room); ++filled)
@@ -219,9 +259,9 @@ Lines residents(const Row &row, const Marks &marks, std::size_t width, std::size
         return {{{"cannot be read", Ink::bold}}};
     Lines lines(1);
     std::size_t shown = 0;
-    for (const EngineResidency::Part &part : row.residency.parts) {
+    for (const EngineResidency::Part &part : marks.ordered(row.residency.parts)) {
         const Mark mark = marks.of(part.who);
-        const std::string text = " " + part_text(part);
+        const std::string text = " " + part_text(row, part);
         const std::size_t needed =
             width_of(mark.text) + width_of(text) + (lines.back().empty() ? 0 : gap.size());
         if (!lines.back().empty() && width_of(lines.back()) + needed > width) {
@@ -251,6 +291,8 @@ ViewLine cell(std::size_t column, const Row &row, const Marks &marks, const Resi
         return {{engine.runlist ? std::to_string(*engine.runlist) : "-"}};
     case At::now:
         return {{now_of(row), Ink::bold}};
+    case At::process:
+        return {{processes_of(row, engine.current)}};
     case At::share:
         return bar(row, marks, width);
     case At::busy:
@@ -363,7 +405,8 @@ std::vector<Row> rows_of(const WatchedGpu &gpu) {
     std::vector<Row> rows;
     if (gpu.sample.engines)
         for (const nvdebug::EngineState &each : *gpu.sample.engines)
-            rows.push_back({&each, gpu.residency.of(each.engine).value_or(EngineResidency{})});
+            rows.push_back({&each, gpu.residency.of(each.engine).value_or(EngineResidency{}),
+                            &gpu.sample.owners});
     return rows;
 }
 
@@ -400,12 +443,15 @@ void add_block(Lines &lines, const WatchedGpu &gpu, const Grid &grid, const Styl
         add_wrapped(lines, "", printable(sentence), style.width, Ink::bold);
 }
 
-Lines blocks(const WatchedGpus &shown, const Style &style) {
+/// @param left_out gets the number of columns for which there is no room
+Lines blocks(const WatchedGpus &shown, const Style &style, std::size_t &left_out) {
     // All blocks have the same columns.
     std::vector<Row> all;
     for (const WatchedGpu &gpu : shown.gpus)
         std::ranges::copy(rows_of(gpu), std::back_inserter(all));
     const Grid grid = fit(all, shown.gpus.front().residency.window(), style.width);
+    left_out = static_cast<std::size_t>(std::ranges::count(grid, std::size_t{0}, &Column::width)) -
+               (knows_processes(all) ? 0 : 1); // then there is no such column
     Lines lines;
     for (const WatchedGpu &gpu : shown.gpus) {
         if (!lines.empty())
@@ -426,7 +472,8 @@ Lines watch_help(std::size_t width) {
                        "where not all fits"},
         std::pair{"a", "all residents of an engine, or those of three lines"}};
     static constexpr std::array words = {
-        "NOW is the TSG or channel on the engine. SHARE and RESIDENT show in how many of the last "
+        "NOW is the TSG or channel on the engine, PROCESS the one that made it, where NVIDIA's "
+        "driver is the source. SHARE and RESIDENT show in how many of the last "
         "samples each was on it, and BUSY% in how many the engine was busy. HISTORY has a mark for "
         "each sample, the newest at the right: that of the resident, '.' for none, '?' for not "
         "known.",
@@ -450,6 +497,8 @@ std::string title(const WatchedGpus &shown, bool paused) {
         samples = std::max(samples, gpu.residency.samples());
     // The time of day, of `2026-01-31T12:00:00.250Z`.
     const std::string time = sample.time.size() > 19 ? sample.time.substr(11, 8) + "Z" : "";
+    if (shown.still)
+        return fmt::format("nvdebugctl watch  {}  one sample, of {}", time, shown.source);
     return fmt::format(
         "nvdebugctl watch  {}{}  {}, one every {} ms ({:.1f} s), {}", paused ? "PAUSED  " : "",
         time, count_of(samples, "sample"), shown.period.count(),
@@ -465,10 +514,10 @@ std::vector<ViewLine> WatchView::body(const WatchedGpus &shown, Size room) {
     if (help_)
         return watch_help(room.columns);
     Style style{unicode_, fold_idle_.value_or(false), all_residents_, order_, room.columns};
-    std::vector<ViewLine> lines = blocks(shown, style);
+    std::vector<ViewLine> lines = blocks(shown, style, left_out_);
     if (!fold_idle_ && lines.size() > room.rows) {
         style.fold = true;
-        lines = blocks(shown, style);
+        lines = blocks(shown, style, left_out_);
     }
     folds_idle_ = style.fold;
     return lines;
@@ -481,6 +530,9 @@ ViewLine WatchView::keys(std::size_t count, std::size_t room) const {
         text +=
             fmt::format("  space {}  s order: {}  i {}fold idle", paused_ ? "go on" : "pause",
                         watch_orders[static_cast<std::size_t>(order_)], folds_idle_ ? "un" : "");
+    if (!help_ && left_out_)
+        text += fmt::format("  {} {} not fit", count_of(left_out_, "column"),
+                            left_out_ == 1 ? "does" : "do");
     return {{text, Ink::dim}};
 }
 

@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "lib/live/view_lines.hpp"
 #include "residency.hpp"
-#include "view_lines.hpp"
 
 namespace nvdebugctl {
+
+using namespace nvdebug::live;
 
 struct WatchedGpu {
     std::string name; ///< `gpu0  GA100  0000:01:00.0`
@@ -21,8 +23,9 @@ struct WatchedGpu {
 /// All GPUs' samples have the same number.
 struct WatchedGpus {
     std::vector<WatchedGpu> gpus;
-    std::string source; ///< `live`, `a capture: one sample`
+    std::string source; ///< `live`, `/proc`, `a capture`
     std::chrono::milliseconds period;
+    bool still = false; ///< there is one sample
 };
 
 /// How the user wants it, changed by keys, and the lines that show it so.
@@ -49,6 +52,7 @@ class WatchView {
     std::optional<bool> fold_idle_; ///< empty: where not all fits
     bool folds_idle_ = false;       ///< now
     bool all_residents_ = false, paused_ = false, help_ = false;
+    std::size_t left_out_ = 0; ///< columns for which the screen is too narrow
     Scroll scroll_;
 };
 

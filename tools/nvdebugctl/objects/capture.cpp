@@ -27,6 +27,8 @@ Outcome<void> check_file(const Context &context) {
 }
 
 Outcome<Document> capture(Context &context) {
+    if (const auto gpus = context.gpus(); !gpus && gpus.error().exit == not_supported)
+        return tl::unexpected(gpus.error());
     const std::string &path = context.words("FILE").front();
     const auto descriptor = descriptor_named(path);
     const std::vector<std::string> folders =

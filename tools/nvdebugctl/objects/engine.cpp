@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <set>
 
 #include "cli/json.hpp"
 #include "cli/page.hpp"
@@ -9,6 +10,7 @@
 #include "objects.hpp"
 #include "state/copy_wiring.hpp"
 #include "state/state.hpp"
+#include "state/task_owners.hpp"
 
 namespace nvdebugctl {
 
@@ -17,7 +19,7 @@ namespace {
 using nvdebug::Engine;
 using nvdebug::EngineState;
 
-Json row(const Engine &engine, const EngineState *state) {
+Json row(const Engine &engine, const EngineState *state, const TaskOwners &owners) {
     const auto of_state = [&](auto member) { return state ? or_null(state->*member) : Json(); };
     return {{"engine", engine.name},
             {"type", engine.type},
@@ -25,6 +27,8 @@ Json row(const Engine &engine, const EngineState *state) {
             {"runlist", or_null(engine.runlist)},
             {"status", of_state(&EngineState::status)},
             {"current", state ? occupant(state->current) : Json()},
+            {"processes", processes(state ? owners.of(engine.runlist, state->current)
+                                          : std::vector<nvdebug::Process>())},
             {"next", state ? occupant(state->next) : Json()},
             {"busy", of_state(&EngineState::busy)},
             {"faulted", of_state(&EngineState::faulted)},
@@ -39,12 +43,32 @@ Json row(const Engine &engine, const EngineState *state) {
             {"pri_base", hex(engine.pri_base)}};
 }
 
+/// Reads the lists of the tasks that are on engines, where the source knows processes.
+TaskOwners read_owners(Context &context, const std::vector<EngineState> &states,
+                       OwnersReader &reader) {
+    TaskOwners found;
+    const nvdebug::Owners owners = reader.get(context);
+    if (owners.channels.empty())
+        return found;
+    std::set<std::uint32_t> runlists;
+    for (const EngineState &state : states)
+        if (state.current && state.runlist)
+            runlists.insert(*state.runlist);
+    for (const std::uint32_t id : runlists)
+        if (const auto list = read_part(context, "which process is on an engine",
+                                        context.gpu().runlist(id, nvdebug::Detail::brief)))
+            found.add(*list, owners);
+    return found;
+}
+
 Outcome<Document> list_engines(Context &context) {
+    OwnersReader reader(context);
     const auto engines = context.gpu().engines();
     if (!engines)
         return tl::unexpected(Failure(engines.error()));
     const auto states =
         read_part(context, "who is on the engines", EngineStates(context.gpu()).read());
+    const TaskOwners owners = states ? read_owners(context, *states, reader) : TaskOwners();
     Json rows = Json::array();
     for (const Engine &engine : *engines) {
         const EngineState *state = nullptr;
@@ -52,7 +76,7 @@ Outcome<Document> list_engines(Context &context) {
             if (const auto found = std::ranges::find(*states, engine.name, &EngineState::engine);
                 found != states->end())
                 state = &*found;
-        rows.push_back(row(engine, state));
+        rows.push_back(row(engine, state, owners));
     }
     return Document{rows};
 }
@@ -87,9 +111,11 @@ Outcome<std::vector<const Engine *>> named(const Context &context,
         if (!found.back()) {
             std::vector<std::string> known;
             std::ranges::transform(engines, std::back_inserter(known), &Engine::name);
-            return fail(nvdebug::ErrorCode::not_found,
-                        fmt::format("{} has no engine '{}'; it has {}", context.gpu().folder(),
-                                    name, fmt::join(known, ", ")));
+            return fail(
+                nvdebug::ErrorCode::not_found,
+                fmt::format("{} has no engine '{}'{}; 'nvdebugctl engine list' lists its {}",
+                            context.gpu().folder(), name, guess(name, known),
+                            count_of(known.size(), "engine")));
         }
     }
     return found;
@@ -219,6 +245,7 @@ std::vector<Command> engine_commands() {
                       "string?"},
                      {"current", "'tsg:N' or 'channel:N' on it; null: none, or unknown as status",
                       "occupant?"},
+                     {"processes", "the processes of that task, as far as known", "[process]"},
                      {"next", "the task that it switches to; null: none", "occupant?"},
                      {"busy", "the engine is busy", "bool?"},
                      {"faulted", "it faulted; null: means nothing for this engine", "bool?", false},

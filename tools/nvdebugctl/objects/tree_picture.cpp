@@ -164,10 +164,7 @@ class TreeDrawing {
         if (tsg.timeslice_ns)
             svg_.text(timeslice_end, y_ + 4, microseconds(*tsg.timeslice_ns), normal, Anchor::end);
         bars(runlist, alike);
-        auto lines =
-            wrap(alike.count > 1 ? fmt::format("{} TSGs, of which each has this share", alike.count)
-                                 : remarks(tsg),
-                 normal, content_end - remark_x);
+        auto lines = wrap(remarks(tsg, alike.count), normal, content_end - remark_x);
         for (std::size_t i = 0; i < lines.size(); ++i) {
             if (i > 0)
                 y_ += small_row;
@@ -213,8 +210,12 @@ class TreeDrawing {
         finish();
     }
 
-    static std::string remarks(const TsgView &tsg) {
+    static std::string remarks(const TsgView &tsg, std::size_t count) {
         std::vector<std::string> words;
+        if (!tsg.processes.empty())
+            words.push_back(processes_of(tsg));
+        if (count > 1)
+            words.push_back(fmt::format("{} TSGs, of which each has this share", count));
         if (tsg.active_on && !tsg.active_on->empty())
             words.push_back(fmt::format("on {} now", fmt::join(*tsg.active_on, ", ")));
         if (tsg.shared.value_or(false))

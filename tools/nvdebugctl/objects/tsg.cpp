@@ -9,6 +9,7 @@
 #include "control/control.hpp"
 #include "objects.hpp"
 #include "state/state.hpp"
+#include "state/task_owners.hpp"
 
 namespace nvdebugctl {
 
@@ -56,7 +57,7 @@ std::vector<const nvdebug::Channel *> channels_of(const Runlist &list, std::uint
 /** The first header stands for all of the TSG; channels are those of all, each once. */
 Json summary(const Runlist &list, const ListedTsg &listed,
              const std::map<std::uint32_t, Json> &shares, const Spaces &spaces,
-             const nvdebug::Owners &owners) {
+             const TaskOwners &owners) {
     const Tsg &tsg = *listed.headers.front();
     const auto uses = uses_of(spaces, list.id, tsg.id);
     const auto share = shares.find(tsg.id);
@@ -72,7 +73,8 @@ Json summary(const Runlist &list, const ListedTsg &listed,
             {"shared", uses.empty() ? Json() : Json(uses.front()->shared)},
             {"spaces", uses.empty() ? Json() : Json(uses.front()->spaces)},
             {"channels", channels},
-            {"processes", processes(owners_of(channels_of(list, tsg.id), owners))},
+            {"processes", processes(owners.of(
+                              list.id, nvdebug::Occupant{nvdebug::Occupant::Kind::tsg, tsg.id}))},
             {"headers", listed.headers.size()},
             {"length", tsg.length},
             {"truncated", truncated},
@@ -91,8 +93,10 @@ Outcome<Document> list_tsgs(Context &context) {
     Json rows = Json::array();
     for (const Runlist &list : *lists) {
         const auto shares = shares_of(list);
+        TaskOwners of_tasks;
+        of_tasks.add(list, owners);
         for (const ListedTsg &tsg : nvdebug::tsgs_of(list))
-            rows.push_back(summary(list, tsg, shares, spaces, owners));
+            rows.push_back(summary(list, tsg, shares, spaces, of_tasks));
     }
     return Document{rows};
 }
@@ -108,7 +112,9 @@ Outcome<Document> show_tsg(Context &context) {
     const auto tsgs = nvdebug::tsgs_of(*list);
     const auto tsg = std::ranges::find(tsgs, target.id, &ListedTsg::id);
     const nvdebug::Owners owners = reader.get(context);
-    Json data = summary(*list, *tsg, shares_of(*list), spaces, owners);
+    TaskOwners of_tasks;
+    of_tasks.add(*list, owners);
+    Json data = summary(*list, *tsg, shares_of(*list), spaces, of_tasks);
     Json uses;
     if (spaces) {
         uses = Json::array();

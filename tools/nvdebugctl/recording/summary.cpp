@@ -70,6 +70,13 @@ void show_summary(const Json &summary, Page &page) {
     if (const auto marks = summary["marks"].get<std::uint64_t>())
         line += fmt::format("; {} of controls", count_of(marks, "mark"));
     page.line(line);
+    // A GPU's clock agrees with the machine's to millionths; that of the model goes on by accesses.
+    const double seconds = summary["seconds"].get<double>();
+    const Json &wall = summary["wall_seconds"];
+    if (!wall.is_null() && seconds > 0 && 2 * seconds < wall.get<double>())
+        page.line(page.warning(fmt::format(
+            "the GPU's clock went {:.3f} s in {:.3f} s: is it a model? All times are by that clock",
+            seconds, wall.get<double>())));
     std::size_t idle = 0;
     for (const Json &engine : summary["engines"]) {
         if (engine["holders"].empty() && engine["by"] == "samples" &&
@@ -89,9 +96,10 @@ void show_summary(const Json &summary, Page &page) {
         page.line(fmt::format("{} more were idle in all samples", count_of(idle, "engine")));
     if (!summary["period_us"].is_null())
         page.line(page.dim(fmt::format(
-            "samples are {} apart: what is shorter may have been missed, and each end is "
-            "wrong by up to half of that",
-            shown("period_us", summary["period_us"]))));
+                      "samples are {} apart: what is shorter may have been missed, and each end is "
+                      "wrong by up to half of that",
+                      shown("period_us", summary["period_us"]))),
+                  0);
 }
 
 namespace {
@@ -140,6 +148,9 @@ std::vector<Field> summary_fields() {
         {"time", "when it began, or for an interval of top, when it ended; ISO 8601 in UTC",
          "time"},
         {"seconds", "how long it is, by the GPU's clock", "number"},
+        {"wall_seconds",
+         "how long it is by the machine's clock; null: both were not read at its begin and its end",
+         "number?"},
         {"period_us", "between samples, as was asked for; null: there were none", "number?"},
         {"turns", "turns in all", "uint"},
         {"marks", "marks of controls", "uint"},

@@ -108,6 +108,11 @@ Json holder_json(const Holder &who, const Tally::Held &held, const RecordedProce
 
 } // namespace
 
+void Totals::clock(std::uint32_t gpu, const ClockReading &reading) {
+    const std::uint64_t now = reading.monotonic_ns;
+    wall_.try_emplace(gpu, WallClock{now, now}).first->second.last_ns = now;
+}
+
 Json Totals::summary(std::optional<double> cost) const {
     Json engines = Json::array();
     double longest = 0;
@@ -163,8 +168,13 @@ Json Totals::summary(std::optional<double> cost) const {
              {"missed_samples", sampled ? Json(engine.end.missed) : Json()},
              {"holders", std::move(holders)}});
     }
+    double wall = 0;
+    for (const auto &[gpu, clock] : wall_)
+        if (clock.last_ns > clock.first_ns)
+            wall = std::max(wall, static_cast<double>(clock.last_ns - clock.first_ns) / 1e9);
     return {{"time", head_.time},
             {"seconds", longest},
+            {"wall_seconds", wall > 0 ? Json(wall) : Json()},
             {"period_us", head_.period_ns ? microseconds(head_.period_ns) : Json()},
             {"turns", turns_},
             {"marks", marks_},

@@ -15,6 +15,7 @@ namespace nvdebugctl {
 class Totals final : public Sink {
   public:
     void head(const RecordingHead &head) override { head_ = head; }
+    void clock(std::uint32_t gpu, const ClockReading &reading) override;
     void process(std::uint32_t gpu, const RecordedProcess &process) override;
     void turn(const Lane &lane, const nvdebug::Turn &turn, const RecordedProcess *process) override;
     void lost(const Lane &lane, std::uint64_t ns, std::uint64_t count) override;
@@ -32,6 +33,11 @@ class Totals final : public Sink {
         std::uint64_t lost = 0;
         LaneEnd end;
     };
+    /// First and last reading of the machine's clock, CLOCK_MONOTONIC.
+    struct WallClock {
+        std::uint64_t first_ns, last_ns;
+    };
+    std::map<std::uint32_t, WallClock> wall_; ///< by GPU
     RecordingHead head_;
     std::map<const Lane *, Engine> engines_;
     std::vector<const Lane *> order_; ///< in which they came

@@ -11,6 +11,7 @@
 #include "cli/json.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
+#include "task_owners.hpp"
 
 namespace nvdebugctl {
 
@@ -222,8 +223,10 @@ RunlistView make_runlist(const State &state, const Uses &uses, std::uint32_t id,
     view.list = &*list;
     add_items(view);
     add_engines_now(state, view);
+    TaskOwners owners;
+    owners.add(*list, state.owners);
     for (TsgView &tsg : view.tsgs) {
-        tsg.processes = owners_of(tsg.spaces.front().channels, state.owners);
+        tsg.processes = owners.of(id, occupant_of(tsg));
         split_by_space(uses, id, tsg);
         tsg.may_run = any_enabled(tsg);
     }
@@ -381,10 +384,7 @@ ChannelGroup channels_of(const RunlistView &runlist, const Alike &alike) {
 }
 
 std::string processes_of(const TsgView &tsg) {
-    std::vector<std::string> names;
-    for (const nvdebug::Process &each : tsg.processes)
-        names.push_back(shown_process(process(&each)));
-    return fmt::format("{}", fmt::join(names, ", "));
+    return shown_processes(tsg.processes);
 }
 
 std::string share_of(const TsgView &tsg) {

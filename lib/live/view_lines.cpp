@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "view_lines.hpp"
+#include "lib/live/view_lines.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "lib/base/lines.hpp"
 
-namespace nvdebugctl {
+namespace nvdebug::live {
 
 std::size_t width_of(std::string_view text) {
     return static_cast<std::size_t>(
@@ -57,7 +57,8 @@ void add_wrapped(std::vector<ViewLine> &lines, std::string head, std::string_vie
                  std::size_t columns, Piece::Ink ink) {
     const std::size_t left = width_of(head);
     const std::size_t room = std::max<std::size_t>(columns - std::min(left, columns), 12);
-    for (const std::string &part : nvdebug::base::break_lines(text, room)) {
+    for (const std::string &part :
+         base::break_lines(text, [&](std::string_view line) { return width_of(line) <= room; })) {
         lines.push_back({{head + part, ink}});
         head.assign(left, ' ');
     }
@@ -86,4 +87,4 @@ std::string Scroll::where(std::size_t count, std::size_t room) const {
                         : std::string();
 }
 
-} // namespace nvdebugctl
+} // namespace nvdebug::live

@@ -3,18 +3,27 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "view_lines.hpp"
+#include "lib/live/view_lines.hpp"
 
-namespace nvdebugctl {
+namespace nvdebug::live {
+
+/// Returns a sentence on why Screen::open() failed, which ends with what happens @p instead.
+[[nodiscard]] std::string sentence_on_no_screen(const std::string &instead);
 
 /// Gives the terminal back as it was when it ends, however the view is left.
 class Screen {
   public:
     /// nullptr: nothing is known about this terminal (TERM).
     [[nodiscard]] static std::unique_ptr<Screen> open(bool color);
+
+    /// The signals that wait() returns. A program with threads blocks them before it starts these:
+    /// one that ends the program elsewhere would leave the terminal as it is.
+    [[nodiscard]] static sigset_t signals();
 
     Screen(const Screen &) = delete;
     Screen &operator=(const Screen &) = delete;
@@ -28,6 +37,9 @@ class Screen {
         int value; ///< of a key (a character or a Key) or a signal
     };
     Event wait(std::chrono::milliseconds at_most);
+    /// Returns the descriptors that wait() waits for, so that a program can wait for more besides.
+    /// Their order is keys, then signals.
+    std::vector<int> descriptors() const;
 
   private:
     struct Terminal;
@@ -35,4 +47,4 @@ class Screen {
     std::unique_ptr<Terminal> terminal_;
 };
 
-} // namespace nvdebugctl
+} // namespace nvdebug::live

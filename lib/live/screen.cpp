@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "screen.hpp"
+#include "lib/live/screen.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <clocale>
 #include <cstdio>
+#include <cstdlib>
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -16,20 +18,20 @@
 #define NCURSES_NOMACROS
 #include <curses.h>
 
-namespace nvdebugctl {
+namespace nvdebug::live {
+
+/// They are read as events, so that they find the terminal in no odd moment. All but SIGWINCH end
+/// the view.
+static sigset_t signals_of_screens() {
+    sigset_t set = base::ending_signals({SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2});
+    sigaddset(&set, SIGWINCH);
+    return set;
+}
 
 /// False: TERM is unknown, or has no cursor to place (`dumb`).
 static bool can_place_cursor();
 
 namespace {
-
-/// They are read as events, so that they find the terminal in no odd moment. All but SIGWINCH end
-/// the view.
-sigset_t read_signals() {
-    sigset_t set = nvdebug::base::ending_signals({SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2});
-    sigaddset(&set, SIGWINCH);
-    return set;
-}
 
 /// How long the rest of a key's bytes may take.
 constexpr int escape_ms = 25;
@@ -98,7 +100,7 @@ struct Screen::Terminal {
     sigset_t old_mask{};
 
     Terminal() {
-        sigset_t set = read_signals();
+        sigset_t set = signals_of_screens();
         sigprocmask(SIG_BLOCK, &set, &old_mask);
         signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     }
@@ -113,7 +115,19 @@ struct Screen::Terminal {
     }
 };
 
+std::string sentence_on_no_screen(const std::string &instead) {
+    const char *const name = std::getenv("TERM");
+    return "terminfo has no entry to draw on the terminal '" + std::string(name ? name : "") +
+           "' (TERM), so that no live view is possible: " + instead;
+}
+
+sigset_t Screen::signals() {
+    return signals_of_screens();
+}
+
 std::unique_ptr<Screen> Screen::open(bool color) {
+    // By it curses shows letters other than those of ASCII.
+    std::setlocale(LC_CTYPE, "");
     if (!can_place_cursor())
         return nullptr;
     auto terminal = std::make_unique<Terminal>();
@@ -153,6 +167,10 @@ void Screen::draw(const std::vector<ViewLine> &lines) {
     refresh();
 }
 
+std::vector<int> Screen::descriptors() const {
+    return {STDIN_FILENO, terminal_->signals};
+}
+
 Screen::Event Screen::wait(std::chrono::milliseconds at_most) {
     // What curses has already read does not wake poll().
     if (const int key = getch(); key != ERR)
@@ -177,12 +195,12 @@ Screen::Event Screen::wait(std::chrono::milliseconds at_most) {
     return {ready < 0 ? Event::Kind::resized : Event::Kind::time_is_up, 0};
 }
 
-} // namespace nvdebugctl
+} // namespace nvdebug::live
 
 // Its macros have the names of many things, so nothing else may follow.
 #include <term.h>
 
-namespace nvdebugctl {
+namespace nvdebug::live {
 
 static bool can_place_cursor() {
     int known = 0;
@@ -193,4 +211,4 @@ static bool can_place_cursor() {
     return can;
 }
 
-} // namespace nvdebugctl
+} // namespace nvdebug::live

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nvdebugctl {
+namespace nvdebug::live {
 
 struct Piece {
     /// The last four distinguish the residents of an engine.
@@ -59,4 +59,4 @@ ViewLine heading(std::string text, std::size_t columns);
 /// Adds blanks up to @p width.
 void pad(ViewLine &line, std::size_t width);
 
-} // namespace nvdebugctl
+} // namespace nvdebug::live

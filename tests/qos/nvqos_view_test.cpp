@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// What nvqos shows fits a terminal.
+#include "tools/nvqos/display.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace {
+
+using namespace nvqos;
+namespace live = nvdebug::live;
+
+constexpr std::array<Column, 4> some_columns = {
+    {{"WHO", true, 0}, {"LITTLE", false, 1}, {"MORE", false, 2}, {"MUCH", true, 0}}};
+const std::vector<Row> some_rows = {{"a", "1", "22", "yes"},
+                                    {"ein-langer-N\u00e4me", "333", "4444", "no"}};
+
+std::size_t widest(const Table &table) {
+    std::size_t widest = 0;
+    for (const std::string &line : table.lines)
+        widest = std::max(widest, live::width_of(line));
+    return widest;
+}
+
+TEST(Tables, HaveAllColumnsWithoutATerminal) {
+    const Table table = fitted(some_columns, some_rows, std::nullopt);
+    EXPECT_EQ(table.note, "");
+    ASSERT_EQ(table.lines.size(), 3U);
+    EXPECT_EQ(table.lines[0], "WHO              LITTLE  MORE  MUCH");
+    EXPECT_EQ(table.lines[2], "ein-langer-N\u00e4me     333  4444  no  ");
+}
+
+TEST(Tables, FitEachWidth) {
+    const std::size_t all = widest(fitted(some_columns, some_rows, std::nullopt));
+    for (std::size_t width = 20; width < all + 3; width++) {
+        const Table table = fitted(some_columns, some_rows, width);
+        EXPECT_LE(widest(table), width) << width;
+        EXPECT_EQ(table.note.empty(), width >= all) << width;
+        EXPECT_NE(table.lines[0].find("WHO"), std::string::npos);
+        EXPECT_NE(table.lines[0].find("MUCH"), std::string::npos);
+    }
+    EXPECT_EQ(fitted(some_columns, some_rows, all - 1).note.find("MORE"), std::string::npos)
+        << "the least important one goes first";
+    EXPECT_NE(fitted(some_columns, some_rows, 20).lines[2].find("\u2026"), std::string::npos);
+    EXPECT_FALSE(fitted(some_columns, some_rows, 1).lines.empty());
+}
+
+/// A view has as many lines as the screen, none wider than that, and each message from its start.
+TEST(Views, FitEachScreen) {
+    Report report{0, {}, {}, 0};
+    for (int n = 0; n < 30; n++)
+        report.tenants.push_back(
+            {"container:" + std::to_string(n), *parse_goal("share:2%"), {}, 0, {}, 1, 1, 0});
+    const Shown shown{"2026-11-25T14:02:11Z  rollover",
+                      {epoch_json(report, {}, "", 0)},
+                      {"gpu1: left out since 2026-11-25T14:02:11Z: the driver does not answer"}};
+    for (const live::Size size : {live::Size{24, 80}, {10, 40}, {50, 200}, {3, 20}, {1, 1}}) {
+        LiveView view;
+        for (const int key : {0, int(live::key_end), int('h'), int('h'), int(live::key_page_up)}) {
+            EXPECT_FALSE(view.handle(key));
+            const auto lines = view.lines(shown, {"a message of some words"}, size);
+            EXPECT_LE(lines.size(), size.rows);
+            for (const live::ViewLine &line : lines)
+                EXPECT_LE(live::width_of(line), size.columns);
+        }
+    }
+    LiveView view;
+    EXPECT_TRUE(view.handle('q'));
+    EXPECT_EQ(text_of(shown, std::nullopt).find("have no room"), std::string::npos);
+    const std::string text = text_of(shown, 40);
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        EXPECT_LE(end - begin, 44U) << text.substr(begin, end - begin);
+        begin = end + 1;
+    }
+}
+
+} // namespace

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file What nvqos shows while it runs: a view in place on a terminal, text elsewhere.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <vector>
+
+#include "lib/live/screen.hpp"
+#include "report.hpp"
+
+namespace nvqos {
+
+/// Returns how wide lines for stdout may be; empty: it is no terminal.
+std::optional<std::size_t> width_of_stdout();
+
+/// The state of all GPUs.
+struct Shown {
+    std::string title;
+    std::vector<Json> epochs;            ///< of each GPU, as epoch_json() returns them
+    std::vector<std::string> notes = {}; ///< sentences below the table
+};
+
+/// Returns it as text.
+/// @param width in columns, for a terminal; empty: lines are as wide as they are
+std::string text_of(const Shown &shown, std::optional<std::size_t> width);
+
+/// The lines of the view in place: they scroll, and there is help.
+class LiveView {
+  public:
+    /// Returns true for a key that ends the program.
+    bool handle(int key);
+    /// Returns the lines that fit. @param said messages since the start
+    std::vector<nvdebug::live::ViewLine>
+    lines(const Shown &shown, const std::vector<std::string> &said, nvdebug::live::Size size);
+
+  private:
+    bool help_ = false;
+    nvdebug::live::Scroll scroll_;
+};
+
+/// Messages of all threads. While a view has the terminal they are kept, and printed behind it.
+class Messages {
+  public:
+    void say(const std::string &sentence);
+    void keep();
+    void release();
+    /// Returns the last ones that are kept.
+    std::vector<std::string> last() const;
+
+  private:
+    mutable std::mutex lock_;
+    bool keeps_ = false;
+    std::deque<std::string> kept_;
+    std::uint64_t dropped_ = 0;
+};
+
+class Display {
+  public:
+    /// Returns whether this terminal can have a view in place: it reads keys, and the program is
+    /// in its foreground.
+    static bool is_possible();
+
+    Display() = default;
+    Display(const Display &) = delete;
+    Display &operator=(const Display &) = delete;
+    ~Display() { close(); }
+
+    /// Messages go there from all threads, which may outlive the display.
+    const std::shared_ptr<Messages> &messages() const { return messages_; }
+    /// Takes the terminal. Says why, if it cannot be drawn on.
+    void open();
+    /// Gives the terminal back, and prints the messages.
+    void close();
+    bool is_open() const { return screen_ != nullptr; }
+    void draw(Shown shown);
+
+    void add_to(std::vector<pollfd> &awaited) const;
+    /// Handles keys and sizes. Returns the signal that came, SIGINT for the key that ends the
+    /// program; 0: none.
+    int take_events();
+
+  private:
+    void draw();
+
+    const std::shared_ptr<Messages> messages_ = std::make_shared<Messages>();
+    std::unique_ptr<nvdebug::live::Screen> screen_;
+    LiveView view_;
+    std::optional<Shown> shown_;
+};
+
+} // namespace nvqos
