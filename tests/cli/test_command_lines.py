@@ -50,7 +50,9 @@ def candidates(program, *words):
 
 
 def verbs(program):
-    """Returns each verb as words; of a program without verbs, no words."""
+    """Returns each verb as words; no words are a program without a verb."""
+    if program == "nvqos":
+        return [(), ("status",), ("list",), ("simulate",)]
     return [(verb,) for verb in candidates(program, "") if verb != "help"] if program == "nvstgm" else [()]
 
 

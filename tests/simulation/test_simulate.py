@@ -161,7 +161,7 @@ def test_help_and_completion():
     def out(*words):
         return subprocess.run([program, *words], capture_output=True, check=True, text=True, timeout=PATIENCE_S).stdout
     assert out("help", "simulate") == out("simulate", "-h") == out("simulate", "--help")
-    assert "--none" in out("simulate", "-h") and "nvqos simulate" in out("--help")
+    assert "--none" in out("simulate", "-h") and "\n  simulate  what goals would do" in out("--help")
     assert {line.split("\t")[0] for line in out("__complete", "simulate", "--").splitlines()} == {
         "--none", "--json", "--help", "--version"}
     assert "simulate" in out("__complete", "si").splitlines()
