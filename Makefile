@@ -183,8 +183,8 @@ model: cmake ## build the GPU model into build/cmake/model
 	$(call cmake_build,$(BUILD)/cmake,"GPU model",nvdebug-model)
 
 .PHONY: tool
-tool: cmake ## build nvdebugctl, nvtaskset, nvstgm and nvqos into build/cmake
-	$(call cmake_build,$(BUILD)/cmake,nvdebugctl,nvdebugctl nvtaskset nvstgm nvqos)
+tool: cmake ## build nvdebugctl, nvtaskset, nvstgm, nvqos and nvdebug-exporter into build/cmake
+	$(call cmake_build,$(BUILD)/cmake,"the programs",nvdebugctl nvtaskset nvstgm nvqos nvdebug-exporter)
 
 .PHONY: unit
 unit: cmake ## build and run the unit tests (minutes; SUBJECT=qos: those of tests/qos alone)

@@ -177,7 +177,7 @@ def test_answers(tmp_path, outside, answer, status, sentence):
 def test_nobody_answers(tmp_path, outside):
     status, _, err = nvqos("--hold-container", "share:30%", f"--socket={tmp_path}/sock", text=state(outside.pid))
     assert status == 5
-    assert f"no nvqos answers at {tmp_path}/sock: No such file or directory; start one with --socket" in err
+    assert f"no nvqos answers at {tmp_path}/sock: No such file or directory; start one with" in err
 
 
 # --- real containers ---
@@ -250,7 +250,7 @@ def test_a_container_has_its_share_until_it_ends(containers, machine):
     assert held["holder"] == pid and held["name"].removeprefix("container:") in held["cgroups"][0]
     machine.use_gpu(pid)
     assert comes_true(lambda: machine.timeslice(pid) != FIRST_US and machine.timeslice(other.pid) != FIRST_US)
-    assert comes_true(lambda: 25 < machine.list()[0]["got"][0]["percent"] < 40)
+    assert comes_true(lambda: 25 < (machine.list()[0]["got"][0]["percent"] or 0) < 40)
     os.kill(pid, signal.SIGKILL)
     assert comes_true(lambda: machine.list() == [] and machine.timeslice(other.pid) == FIRST_US)
 
