@@ -6,8 +6,8 @@
 namespace simulation {
 
 bool Collectives::is_ready(std::size_t rank) const {
-    const auto &[ended, wait, joined] = ranks_[rank];
-    if (wait == Wait::end)
+    const auto ended = ranks_[rank].ended;
+    if (ranks_[rank].wait == Wait::end)
         return std::ranges::all_of(ranks_, [&](const Progress &one) { return one.ended >= ended; });
     return ranks_[before(rank)].ended >= ended && ended - ranks_[after(rank)].ended < most_ahead;
 }

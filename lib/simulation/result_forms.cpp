@@ -21,7 +21,8 @@ double fraction_of(Part part) {
 
 /// Returns a time in ms, to a microsecond.
 double ms_of(Ns time) {
-    return static_cast<double>(time / qos::us) / 1000;
+    const Ns whole_us = time / qos::us;
+    return static_cast<double>(whole_us) / 1000;
 }
 
 Json optional_json(const std::optional<std::int64_t> &value, double (*form)(std::int64_t)) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <fcntl.h>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <netinet/in.h>
@@ -17,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -475,8 +477,12 @@ int serve(const Options &options) {
             status = log(opened.error().sentence, bad_usage);
         } else {
             std::thread answering([&] { answer_on(node, front.socket); });
+            std::error_code no_matter;
             log(std::string("listening on ") + place.every + "http://" +
                 url_host(options.listen, place) + "/metrics");
+            if (std::filesystem::is_regular_file(options.from, no_matter))
+                log("what --from names does not change: times of tasks grow as if its moment went "
+                    "on");
             if (!place.is_loopback && is_service())
                 log("the systemd unit lets in this machine alone, and drops packets of others, "
                     "until "

@@ -70,8 +70,10 @@ nvdebug::cli::Verb simulating() {
                      "output on each machine.\n"
                      "Exit status: 0 if every goal was kept; 1: usage, or the file makes no sense; "
                      "2: refused, as goals cannot be kept; 4: a goal was not kept.",
-            .examples = {{"nvqos simulate two-trainings.json", "what each job would get"},
-                         {"nvqos simulate --none two-trainings.json", "the same without goals"}}};
+            .examples = {
+                {"nvqos simulate docs/examples/simulate/decode.json", "what each job would get"},
+                {"nvqos simulate --none docs/examples/simulate/decode.json",
+                 "the same without goals"}}};
 }
 
 std::vector<Option> options() {
