@@ -15,7 +15,7 @@ TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 def test_the_end_names_the_goals_that_were_not_kept(machine):
     one, two = machine.process(), machine.process()
     nvqos = machine.start("--quiet", f"{one.pid}=latency", f"{two.pid}=share:30%")
-    assert comes_true(lambda: machine.run("status", f"--socket={machine.path}").returncode == 4)
+    assert comes_true(lambda: machine.client("status").returncode == 4)
     nvqos.send_signal(signal.SIGINT)
     assert nvqos.wait(PATIENCE_S) == 4
     found = re.findall(rf"^nvqos: gpu0: (\S+): share 30 % was not kept at the end of (\d+) of (\d+) epochs?, (?:at|between {TIME} and) {TIME}$",
@@ -29,7 +29,7 @@ def test_a_goal_of_a_tenant_that_was_released_is_named(kept):
     one, two = kept.process(), kept.process()
     assert kept.ask(f"hold a latency pid={one.pid}") == "ok"
     assert kept.ask(f"hold job:1 share:30% pid={two.pid}").startswith("ok ")
-    assert comes_true(lambda: kept.run("status", f"--socket={kept.path}").returncode == 4)
+    assert comes_true(lambda: kept.client("status").returncode == 4)
     kept.ask("release job:1")
     kept.nvqos.send_signal(signal.SIGINT)
     assert kept.nvqos.wait(PATIENCE_S) == 4
@@ -62,5 +62,5 @@ def test_a_gpu_that_is_left_out_has_since_when(machine, monkeypatch):
     (machine.folder / "lost.1").touch()
 
     def text():
-        return machine.run("status", f"--socket={machine.path}").stdout
+        return machine.client("status").stdout
     assert comes_true(lambda: re.search(rf"gpu1: left out since {TIME}: .*fallen off the bus", text()))

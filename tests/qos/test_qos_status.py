@@ -12,7 +12,7 @@ pytest_plugins = ["qos_machine"]
 
 
 def ask(machine, *words):
-    return machine.run(*words, f"--socket={machine.path}")
+    return machine.client(*words)
 
 
 def document(machine, verb, name):

@@ -13,7 +13,7 @@ import tempfile
 
 import jsonschema
 import pytest
-from building import ROOT, build
+from building import ROOT, build, built
 from waiting import PATIENCE_S, comes_true
 
 FIRST_US = 2000
@@ -58,6 +58,11 @@ class Machine:
         """Runs nvqos to its end."""
         return subprocess.run(self.command(*words), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                               timeout=PATIENCE_S, env=self.environment())
+
+    def client(self, *words):
+        """Runs the nvqos that users have, which asks the one that runs: run() would empty that one's folder in /run."""
+        return subprocess.run([built("bin/nvqos"), *words, f"--socket={self.path}"], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, check=False, timeout=PATIENCE_S)
 
     def start(self, *words, wait=True):
         with open(self.folder / "errors", "ab") as errors:

@@ -102,8 +102,16 @@ def test_timeout():
 
 
 @pytest.mark.parametrize("words, said", [
-    (("--board", "gtx9999", "--", "true"), "gtx9999"),
-    (("--board", "a100", "--workload", "nonesuch", "--", "true"), "nonesuch"),
+    (("--board", "gtx9999", "--", "true"), "--board gtx9999: there is no such name or file"),
+    (("--board", "a1000", "--", "true"), "(did you mean 'a100'?)"),
+    (("--board", "a100", "--workload", "nonesuch", "--", "true"), "--workload nonesuch: there is no such name or file"),
+])
+def test_a_name_that_is_mistyped_is_found_before_anything_is_built(words, said):
+    done = vm_run(*words)
+    assert done.returncode == 2 and said in done.stderr
+
+
+@pytest.mark.parametrize("words, said", [
     (("--module", "/nonexistent.ko", "--", "true"), "--module /nonexistent.ko: no such file"),
     (("--params", "read_only=1 pram_windw=never", "--", "true"), "the module has no parameter pram_windw;"),
     (("--kernel", "nonesuch", "--", "true"), "kernels/nonesuch"),
