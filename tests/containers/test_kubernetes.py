@@ -131,7 +131,7 @@ def references(folder):
 
 
 def test_the_recipe_works_as_pasted(tmp_path):
-    """Runs the page's commands with stand-ins for the programs. What is applied names existing files and the pushed image."""
+    """Runs the page's commands with stand-ins for the programs. The manifests that they apply name existing files and the pushed image."""
     page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
     recipe = re.search(r"```\n(IMAGE=.*?)```", page, re.S)[1]
     shutil.copytree(FOLDER, tmp_path / "packaging/kubernetes")

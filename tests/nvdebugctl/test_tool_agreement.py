@@ -184,7 +184,7 @@ def test_schemas_are_well_formed():
 
 
 def test_a_schema_needs_no_other_file(tmp_path):
-    """What a user's script does: the document, and its one schema."""
+    """A user's script validates a document with its one schema, and loads no other file."""
     def references(part):
         if isinstance(part, dict):
             yield from [part["$ref"]] if "$ref" in part else []

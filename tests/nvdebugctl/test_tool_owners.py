@@ -187,7 +187,7 @@ def test_the_process_on_an_engine(tree, owned, channels):
 
 
 def test_the_lines_of_one_sample(tree, owned, channels):
-    """What needs two samples is no column where there is but one."""
+    """Columns that need two samples are left out with a single one."""
     assert owned and current_on_gr0(tree, channels)["busy"] in (True, False)
     header, first, *_ = ctl("watch", tree).out.splitlines()
     assert header.split() == ["TIME", "ENGINE", "RUNLIST", "CURRENT", "PROCESSES", "BUSY"]

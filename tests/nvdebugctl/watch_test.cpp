@@ -205,7 +205,7 @@ TEST(WatchView, NamesTheProcessesOfTasks) {
         for (const std::string &line : texts(view.lines(seen.shown(), {24, width})))
             EXPECT_LE(line.size(), width) << line;
 
-    // Of a capture there is one sample, and so no resident yet.
+    // A capture has a single sample, and a task counts as resident from the second one on.
     Seen still({{on("GR0", 0, 5)}});
     still.last.owners = seen.last.owners;
     const std::string narrow = line_of(text_of(view, still.shown(), small), "GR0");

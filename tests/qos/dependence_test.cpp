@@ -128,8 +128,8 @@ bool keeps(const Goal &of, const Goal &beside, int tasks) {
 
 class Independent : public testing::TestWithParam<std::tuple<int, int>> {};
 
-/// What is called independent is kept beside a service that takes all it may, and a share beside
-/// one that may take ten points more is not.
+/// A share that dependences() calls independent is kept beside a service that takes all it may. It
+/// is not kept beside a service that may take ten points more.
 TEST_P(Independent, ShareIsKept) {
     const auto [percent, tasks] = GetParam();
     const Goal share = goal_of(Aim::share, percent);

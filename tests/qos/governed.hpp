@@ -2,6 +2,7 @@
 // Tenants on the simulated GPU under a governor.
 #pragma once
 
+#include "lib/qos/asking.hpp"
 #include "lib/qos/governor.hpp"
 
 #include <algorithm>
@@ -92,7 +93,7 @@ class Governed {
                                       ? 0
                                       : std::ranges::count(gpu.tasks, n, &simulated::Task::tenant));
     }
-    /// As the driver does: to 8 bits, of units of 1.024 us.
+    /// Rounds a timeslice as the driver does: to 8 bits, of units of 1.024 us.
     static Ns rounded(Ns timeslice) {
         Ns units = timeslice / 1024, scale = 0;
         for (; units > 255; units /= 2)
@@ -102,9 +103,7 @@ class Governed {
     void apply() {
         for (std::size_t n = 0; n < tenants_; n++) {
             const Lever &lever = governor_.lever(n);
-            // As nvqos asks for it.
-            if (std::abs(lever.timeslice - asked_[n]) * 100 > lever.timeslice)
-                asked_[n] = lever.timeslice;
+            asked_[n] = timeslice_to_ask(lever.timeslice, asked_[n]);
             gpu.set_timeslice(n, rounded(asked_[n]));
             gpu.set_paused(n, lever.paused, pause_takes);
         }

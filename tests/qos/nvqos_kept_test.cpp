@@ -11,7 +11,7 @@ namespace {
 
 using namespace qos;
 
-/// What a tenant had of a turn that began before its goal is no part of what it got.
+/// A turn that began before a tenant's goal counts from the beginning of the goal on.
 TEST_F(Kept, PartsAreOfEnoughTime) {
     sim.tasks[0].arrives = simulated::always();
     start({"558=cap:90%"});

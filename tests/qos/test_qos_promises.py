@@ -106,7 +106,7 @@ def test_commands_on_pages_have_none_either(machine, page):
 
 
 def test_sums_are_checked_before_a_driver_is_needed():
-    """By the real program, on a machine without NVIDIA's driver as well."""
+    """The program that users have refuses such goals on a machine without NVIDIA's driver, too."""
     nvqos = built("bin/nvqos")
     for words in (["command:a=share:60%", "command:b=share:60%"], ["command:a=share:60%,cap:40%"]):
         done = subprocess.run([nvqos, "--dry-run", *words], capture_output=True, text=True, check=False, timeout=PATIENCE_S)

@@ -96,7 +96,7 @@ def test_no_nvqos_runs(machine, verb):
     assert f"no nvqos answers at {machine.path}" in done.stderr and "sudo systemctl start nvqos" in done.stderr
     done = ask(machine, verb, "--json")
     assert done.returncode == 5 and json.loads(done.stdout)["error"]["message"].startswith("no nvqos answers")
-    # One that was killed has left its socket there.
+    # An nvqos that was killed leaves its socket behind.
     machine.start("--quiet")
     machine.nvqos.kill()
     machine.nvqos.wait(PATIENCE_S)

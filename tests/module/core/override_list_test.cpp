@@ -111,7 +111,7 @@ class OverrideList : public testing::TestWithParam<std::string>, protected Three
         EXPECT_EQ(resubmit(), -ENOTRECOVERABLE);
         EXPECT_EQ(undo(number), -ENOTRECOVERABLE);
         EXPECT_EQ(lists(), kept.size());
-        // as when the module is unloaded
+        // The module retires all lists when it is unloaded.
         retire();
         EXPECT_TRUE(machine.written.empty());
         EXPECT_TRUE(logged("are left to runlist 0"));
