@@ -473,7 +473,7 @@ int serve(const Options &options) {
     {
         Node node(options, period);
         if (const auto opened = node.open(); !opened) {
-            // What --from names is no capture, or is not there.
+            // --from names no capture, or a file that is not there.
             status = log(opened.error().sentence, bad_usage);
         } else {
             std::thread answering([&] { answer_on(node, front.socket); });
@@ -481,8 +481,7 @@ int serve(const Options &options) {
             log(std::string("listening on ") + place.every + "http://" +
                 url_host(options.listen, place) + "/metrics");
             if (std::filesystem::is_regular_file(options.from, no_matter))
-                log("what --from names does not change: times of tasks grow as if its moment went "
-                    "on");
+                log("a capture is read: its state stands still, and the times of its tasks grow");
             if (!place.is_loopback && is_service())
                 log("the systemd unit lets in this machine alone, and drops packets of others, "
                     "until "
