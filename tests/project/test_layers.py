@@ -12,14 +12,14 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Bottom to top; what stands in one string has one rank. A name with a dot is a file at the root.
-MODULE = ("include", "compat", "decode", "core", "chips", "mmu.c", "access", "state",
-          "views runlist.c device_info.c copy_topology.c", "probe", "host", "control", "gpus", "proc",
-          "nvdebug_entry.c")
+MODULE = ("include", "module/compat", "module/decode", "module/core", "module/chips", "mmu.c", "module/access",
+          "module/state", "module/views runlist.c device_info.c copy_topology.c", "module/probe", "module/host",
+          "module/control", "module/gpus", "module/proc", "nvdebug_entry.c")
 PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing lib/live", "lib/driver", "lib/nvdebug",
             "lib/partition lib/stgm lib/qos", "lib/simulation",
             "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
 # Declared at the bottom, and implemented by whoever has the machine.
-SEAM = "core/machine.h"
+SEAM = "module/core/machine.h"
 # Public headers stand apart from what they declare.
 HOMES = {"include/nvdebug": "lib/nvdebug"}
 
@@ -30,11 +30,11 @@ TESTS = {
     "tests/support": "vm tests/hardware tests/module/core tests/module/kselftest tests/qos tests/taskset",
     "tests/hardware": "",
     "tests/module": "shared tests/bench",
-    "tests/module/decode": "tests/data decode include",
+    "tests/module/decode": "tests/data module/decode include",
     "tests/module/core": "tests/support tests/golden module model",
-    "tests/module/cross": "decode include model model/tests",
+    "tests/module/cross": "module/decode include model model/tests",
     "tests/module/kselftest": "",
-    "tests/module/test_modules": "compat",
+    "tests/module/test_modules": "module/compat",
     "tests/bridge": "shared tests/driver tools/bridge lib/nvdebug model",
     "tests/cli": "shared lib/base lib/cli",
     "tests/driver": "shared tools/nvdebugctl lib/nvdebug lib/driver lib/base include/nvdebug model",
@@ -54,13 +54,13 @@ TESTS = {
     "tests/project": "shared tests/module",
     "tests/bench": "vm tests/module/core lib/nvdebug lib/driver include/nvdebug model",
     "tests/fuzz": "shared tests/driver tests/module/core tests/module/decode lib/nvdebug lib/driver include/nvdebug "
-                  "decode include core model",
+                  "module/decode include module/core model",
 }
 SHARED = ("tests", "tests/support", "tests/golden", "tests/data", "tests/hardware", "vm")
 # Made of the module's sources, elsewhere.
-OF_MODULE = {"nvdebug_decode": "decode", "nvdebug_core": "core"}
+OF_MODULE = {"nvdebug_decode": "module/decode", "nvdebug_core": "module/core"}
 # Where compilers find headers of tests, and Python what they import, beside a file's own folder.
-HEADERS = (".", "include", "model/src", "model/tests", "tools/nvdebugctl", "tests/driver", "tests/module/core",
+HEADERS = (".", "module", "include", "model/src", "model/tests", "tools/nvdebugctl", "tests/driver", "tests/module/core",
            "tests/fuzz")
 PACKAGES = ("tests/support", "tests", "tests/bench", "tests/hardware", "vm", "lab")
 
@@ -82,7 +82,7 @@ def without_comments(source):
 class Module:
     """The kernel module: C, with names that have a prefix."""
 
-    layers, folders, header = MODULE, (".", "include"), ".h"
+    layers, folders, header = MODULE, (".", "module", "include"), ".h"
     definitions_at_least = 200
     definition = re.compile(r"^(?!static\b|\t|#)[\w \*\n]*?\b(nvdebug_\w+)\([^;{]*\)\n\{"
                             r"|^(?:const )?struct \w+ (nvdebug_\w+)(?:\[\])? =", re.M)
@@ -95,7 +95,8 @@ class Module:
 
     @staticmethod
     def folder(path):
-        return path.parts[0] if len(path.parts) > 1 else f"{path.stem}.c"
+        depth = 2 if path.parts[0] == "module" else 1
+        return "/".join(path.parts[:depth]) if len(path.parts) > depth else f"{path.stem}.c"
 
 
 class Programs:
