@@ -18,6 +18,9 @@ MODULE = ("include", "module/compat", "module/decode", "module/core", "module/ch
 PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing lib/live", "lib/driver", "lib/nvdebug",
             "lib/partition lib/stgm lib/qos", "lib/simulation",
             "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
+# The same within nvqos: folders, and the files at its top by their names without a suffix.
+NVQOS = ("failure family goals file gpus refusal", "keep", "report table metrics display", "serve",
+         "command_line simulate run main")
 # Declared at the bottom, and implemented by whoever has the machine.
 SEAM = "module/core/machine.h"
 # Public headers stand apart from what they declare.
@@ -162,6 +165,20 @@ def test_programs_include_nothing_of_each_other():
     """What two of them need is in lib/."""
     assert not [f"{path} includes {target}" for path, target in includes(Programs)
                 if path.parts[0] == target.parts[0] == "tools" and path.parts[1] != target.parts[1]]
+
+
+def test_no_part_of_nvqos_includes_one_above_it():
+    """What keeps goals does not depend on who asks for them, and neither does on how a program begins and ends."""
+    def rank_of(path):
+        part = path.parts[2] if len(path.parts) > 3 else path.stem
+        found = [rank for rank, names in enumerate(NVQOS) if part in names.split()]
+        assert found, f"{path}: which part of nvqos is it?"
+        return found[0]
+
+    own = [(path, target) for path, target in includes(Programs)
+           if path.parts[:2] == target.parts[:2] == ("tools", "nvqos")]
+    assert len(own) > 50, "includes are not recognised any more"
+    assert not [f"{path} includes {target}" for path, target in own if rank_of(target) > rank_of(path)]
 
 
 @both

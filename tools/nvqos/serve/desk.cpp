@@ -6,9 +6,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "gpus.hpp"
-#include "refusal.hpp"
-#include "report.hpp"
+#include "tools/nvqos/gpus.hpp"
+#include "tools/nvqos/refusal.hpp"
+#include "tools/nvqos/report.hpp"
 
 namespace nvqos {
 namespace {

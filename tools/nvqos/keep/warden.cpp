@@ -10,7 +10,7 @@
 #include "lib/base/claim.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/runtime_folder.hpp"
-#include "refusal.hpp"
+#include "tools/nvqos/refusal.hpp"
 
 namespace nvqos {
 

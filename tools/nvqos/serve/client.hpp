@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "failure.hpp"
+#include "tools/nvqos/failure.hpp"
 
 namespace nvqos {
 

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "goals.hpp"
 #include "gpu_clock.hpp"
 #include "launches.hpp"
 #include "lib/qos/asking.hpp"
@@ -21,6 +20,7 @@
 #include "marks.hpp"
 #include "missed.hpp"
 #include "nvdebug/nvdebug.hpp"
+#include "tools/nvqos/goals.hpp"
 
 namespace nvqos {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "goals.hpp"
+#include "tools/nvqos/goals.hpp"
 
 namespace nvqos {
 

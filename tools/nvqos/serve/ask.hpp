@@ -2,8 +2,8 @@
 /// @file `nvqos status` and `nvqos list`: what an nvqos that runs answers at its socket.
 #pragma once
 
-#include "failure.hpp"
 #include "lib/cli/parse.hpp"
+#include "tools/nvqos/failure.hpp"
 
 namespace nvqos {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "failure.hpp"
-#include "goals.hpp"
 #include "lib/base/marks.hpp"
+#include "tools/nvqos/failure.hpp"
+#include "tools/nvqos/goals.hpp"
 
 namespace nvqos {
 

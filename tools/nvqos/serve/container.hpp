@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "failure.hpp"
+#include "tools/nvqos/failure.hpp"
 
 namespace nvqos {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu_thread.hpp"
 #include "registry.hpp"
+#include "tools/nvqos/keep/gpu_thread.hpp"
 
 namespace nvqos {
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "failure.hpp"
 #include "nvdebug/gpu.hpp"
+#include "tools/nvqos/failure.hpp"
 
 namespace nvqos {
 

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "gpus.hpp"
+#include "tools/nvqos/gpus.hpp"
 #include "warden.hpp"
 
 namespace nvqos {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "left_over.hpp"
-#include "refusal.hpp"
+#include "tools/nvqos/refusal.hpp"
 
 namespace nvqos {
 

@@ -8,11 +8,11 @@
 #include <fmt/ranges.h>
 
 #include "client.hpp"
-#include "display.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/cli/message.hpp"
-#include "report.hpp"
 #include "socket.hpp"
+#include "tools/nvqos/display.hpp"
+#include "tools/nvqos/report.hpp"
 
 namespace nvqos {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "goals.hpp"
 #include "lib/base/printable.hpp"
+#include "tools/nvqos/goals.hpp"
 
 namespace nvqos {
 

@@ -12,8 +12,8 @@
 #include <sys/un.h>
 #include <vector>
 
-#include "failure.hpp"
 #include "lib/qos/goal.hpp"
+#include "tools/nvqos/failure.hpp"
 
 namespace nvqos {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "gpus.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/task_name.hpp"
+#include "tools/nvqos/gpus.hpp"
 
 namespace nvqos {
 namespace {
