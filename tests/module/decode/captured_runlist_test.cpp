@@ -159,7 +159,7 @@ TEST(TwoTasksOnAnH100, ChannelRam) {
     EXPECT_FALSE(channel.next || channel.busy || channel.pending);
 }
 
-TEST(TwoTasksOnAnH100, WhoIsOnEnginesAndPbdmas) {
+TEST(TwoTasksOnAnH100, EnginesAndPbdmasShowTheirTsgs) {
     nvdebug_engine_status gr{};
     nvdebug_engine_status_ga100(reg(RUNLIST0 + NV_RUNLIST_ENGINE_STATUS0), &gr);
     EXPECT_EQ(gr.ctx.state, NVDEBUG_CTX_VALID);
@@ -226,7 +226,7 @@ TEST(TwoTasksOnAnH100, Subcontexts) {
 
 // --- page tables ---
 
-// As far as they were read: to the directory that points to the last table.
+// The walk goes as far as words were read: to the directory that points to the last table.
 TEST(TwoTasksOnAnH100, PageDirectories) {
     const struct {
         u64 pdb, va;

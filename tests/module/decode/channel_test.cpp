@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Channel registers, and the words that enable and disable one.
+// Channel registers, and the words that enable and disable a channel.
 #include <gtest/gtest.h>
 
 #include "decode/channel.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Scans of page tables: all that is mapped, and in which order its entries are read.
+// Scans of page tables: the mappings that they find, and the order in which they read entries.
 #include "page_tables.hpp"
 
 #include <vector>
@@ -161,7 +161,7 @@ TEST(Scan, CyclicTablesAreBoundedByTheBudget) {
 
 TEST(Scan, TablesOutsideOfMemoryAreSkipped) {
     const Memory m = version2();
-    Root root{&nvdebug_mmu_gp100, PDB2, VID, 0x200104000}; // neither page table
+    Root root{&nvdebug_mmu_gp100, PDB2, VID, 0x200104000}; // memory ends before both page tables
     auto found = scan(m, root, 0);
     EXPECT_TRUE(found.at_end);
     EXPECT_EQ(found.entries, 4u + 512 + 512 + 256);
@@ -184,8 +184,8 @@ TEST(Scan, BadRoots) {
     }
 }
 
-// What it did not ask for changes nothing.
-TEST(Scan, FedAtItsEndAndWithoutBudget) {
+// Words for which the scan did not ask change nothing.
+TEST(Scan, FeedingAtTheEndOrWithoutBudgetChangesNothing) {
     const u32 page[NVDEBUG_MMU_ENTRY_WORDS] = {0x20000001};
     nvdebug_scan s;
     nvdebug_mmu_leaf leaf;
@@ -213,7 +213,7 @@ void feed(const Memory &m, nvdebug_scan &s, u64 until) {
 
 TEST(Scan, TablesThatCannotBeReadAreSkipped) {
     const Memory m = version2();
-    const u64 dual = 0x1234567800000; // what PD0[0x3C] covers
+    const u64 dual = 0x1234567800000; // the addresses of PD0[0x3C] begin here
     nvdebug_scan s;
     const auto start = [&] { nvdebug_scan_start(&s, &nvdebug_mmu_gp100, PDB2, VID, 0, 0, ~0U); };
     start();
@@ -260,7 +260,7 @@ TEST(Scan, RunsOfEntries) {
     EXPECT_EQ(nvdebug_scan_run(&s), 8u);
 }
 
-// Walk and scan agree on every page, in a table of every kind of entry.
+// Walk and scan agree on every page, in a table with each kind of entry.
 TEST(Scan, AgreesWithTheWalk) {
     Memory m = version3();
     for (u64 i = 0; i < 32; i++)
