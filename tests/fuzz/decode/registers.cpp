@@ -39,7 +39,7 @@ void channel(u32 word, u32 inst) {
     FUZZ_REQUIRE(chram.enabled == nvdebug_chram_is_enabled(word));
     FUZZ_REQUIRE(std::strcmp(nvdebug_channel_status_name(chram.status), "-"));
 
-    // Whatever was read, only one of the two is asked for, and no fault is acknowledged.
+    // Whatever the word was, the result sets one of the two triggers, and acknowledges no fault.
     for (const bool enable : {false, true}) {
         for (const u32 write : {nvdebug_pccsr_enable_word_gk104(word, enable),
                                 nvdebug_pccsr_enable_word_gv100(word, enable)})
