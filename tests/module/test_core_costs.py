@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Each file of each board costs as many accesses as before, or a commit changes the golden file and says why."""
+"""Each file of each board costs as many accesses as before, or a commit changes the golden file and gives the
+reason."""
 
 import copy
 import json

@@ -127,7 +127,7 @@ def about_to(bench, event):
 
 
 BUSY = "Device or resource busy"
-# The files whose reading takes long, and the functions in which readers stand still.
+# The files that take long to read, and the functions in which readers stand still.
 INSIDE = {"runlist0": "nvdebug_instances_read", "runlist0_brief": "nvdebug_mem_read_all",
           "contexts": "nvdebug_instances_read", "engines": "nvdebug_gpu_check_stop"}
 
@@ -195,7 +195,7 @@ def test_drivers_of_other_gpus_do_not_wait(bench, event):
                     f"timeout 10 cp /tmp/address {DRIVERS}/pcigpu/unbind")
 
 
-# The driver core's functions that run during the change, and the text of `info` about it.
+# The functions of PCI's core that run during the change, and the text of `info` about it.
 WINDOWS = {"bind": "pci_device_probe", "unbind": "pci_device_remove"}
 CHANGING = "no (a driver is being bound or unbound)"
 
@@ -243,7 +243,7 @@ def test_a_gpu_that_is_found_while_its_driver_comes_waits(bench):
 
 
 def test_a_driver_finds_the_device_as_if_never_enabled(bench):
-    """A driver finds the device as if nobody had enabled it, and leaves it so."""
+    """A driver finds the device as if it had never been enabled, and leaves it so."""
     bench.check("rmmod nvdebug")
     before = command(bench, BOARD)
     set_command(bench, BOARD, 0)
@@ -290,7 +290,7 @@ def test_bus_mastering_ends_after_a_driver(bench):
         assert command(bench, BOARD) & MASTER
         bench.check(unbind(bench, BOARD))
         assert not command(bench, BOARD) & MASTER
-    # The driver leaves its use of the device to others.
+    # The driver has left the device enabled, so the test disables it.
     bench.check(f"echo 0 > {folder(bench, BOARD)}/enable")
     assert enable_count(bench, BOARD) == 0
 

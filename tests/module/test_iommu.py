@@ -82,7 +82,7 @@ def test_a_domain_stays_during_a_lookup(module):
 
 def test_a_list_whose_address_changed_is_lost(module):
     """The list is not read at the place where its address leads now, and the DMA API cannot take it back either. The
-    page is lost, and the log says so."""
+    page is lost, and the log has a line about it."""
     with machine(module, "iommu=pt", "three-tasks") as vm:
         for index, _ in enumerate(BOARDS):
             device = f"/sys/bus/pci/devices/0000:00:{qemu.FIRST_GPU_SLOT + index:02x}.0"

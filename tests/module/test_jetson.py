@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""GPUs of SoCs: platform devices without video memory, whose power comes and goes."""
+"""GPUs of SoCs: platform devices without video memory, with power that comes and goes."""
 
 import pytest
 import stall
@@ -59,8 +59,8 @@ def device(bench, board):
 
 
 def sleep(bench, board):
-    """Suspends the GPU as the driver's runtime power management does. The model has no power, so it is told to
-    sleep."""
+    """Suspends the GPU as the driver's runtime power management does. The model has no power, so it gets the request
+    `sleep`."""
     power = f"{device(bench, board)}/power"
     bench.check(f"echo auto > {power}/control")
     bench.check(f"until grep -q suspended {power}/runtime_status; do usleep 10000; done")
@@ -243,7 +243,7 @@ def test_a_gpu_stays_unknown_if_memory_is_short_when_it_wakes(bench, board):
 
 
 def test_a_gpu_without_its_driver_is_not_touched(bench):
-    """Without the driver nobody keeps the GPU's power on, whatever state the driver has left."""
+    """Without the driver the GPU may lose its power at any time, whatever state the driver has left."""
     board = "jetson-xavier"
     name = device(bench, board).rpartition("/")[2]
     driver = "/sys/bus/platform/drivers/platformgpu"

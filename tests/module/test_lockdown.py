@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Kernel lockdown, which lasts until a reboot and so has VMs of its own, and who may read system memory."""
+"""Kernel lockdown, which lasts until a reboot and so has VMs of its own, and the rights to read system memory."""
 
 import driver
 from conftest import Bench

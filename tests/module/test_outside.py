@@ -18,7 +18,7 @@ LONGEST = 0xffff
 # On these boards no published register has the size of video memory. Addresses beyond its end are read, the bus
 # answers with errors, and the model records the accesses.
 UNSIZED = before("pascal")
-# Boards whose BARs are the resources 0, 2 and 4.
+# Boards with their BARs as the resources 0, 2 and 4.
 PAIRED_BARS = ("h200", "b200")
 
 

@@ -78,7 +78,7 @@ def test_rights_are_those_of_the_parameters(machine, params):
 
 
 def test_a_user_causes_no_access(machine):
-    """A user who reads only public files causes no access to a GPU."""
+    """A user with access to public files only causes no access to a GPU."""
     machine.check("rmmod nvdebug")
     assert machine.load_module().status == 0
     for model in machine.models:

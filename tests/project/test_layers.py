@@ -324,7 +324,7 @@ def test_tests_use_what_their_folder_may_use(uses):
 
 
 def test_tests_may_use_no_more_than_they_do(uses):
-    """A row of TESTS with an area that is not used would allow uses that nobody has considered."""
+    """A row of TESTS with an area that is not used would allow uses that were never considered."""
     used = {}
     for path, _, areas in uses:
         used.setdefault(area(path), set()).update(areas)

@@ -72,7 +72,7 @@ void status(const nvdebug_ctx_status &ctx, const Asked &asked) {
     FUZZ_REQUIRE(!name == (ctx.state == NVDEBUG_CTX_UNDEFINED));
     FUZZ_REQUIRE(ctx.owner.there || (!ctx.owner.id && !ctx.owner.is_tsg));
     FUZZ_REQUIRE(ctx.next.there || (!ctx.next.id && !ctx.next.is_tsg));
-    // Only these two can be on it.
+    // Only the owner and the next context can be on the engine or PBDMA.
     const bool engine = nvdebug_engine_is_occupied(&ctx, counts, &asked);
     const bool pbdma = nvdebug_pbdma_is_occupied(&ctx, counts, &asked);
     FUZZ_REQUIRE(engine || !pbdma);

@@ -12,7 +12,8 @@ using namespace nvmodel;
 
 namespace {
 
-/** Returns true for requests whose work grows with a number that may be large. */
+/** Returns true for requests that may take long, because their work grows with a number without a
+ * limit. */
 bool takes_long(std::string_view line) {
     constexpr double most_us = 100'000;
     const auto words = split_words(line);

@@ -175,7 +175,7 @@ class Client {
 
     void hang_up() { ::shutdown(socket_.get(), SHUT_WR); }
 
-    /** Takes replies. They are whole, in order, and as long as their heads say; an error has no
+    /** Takes replies. They are whole, in order, and of the length in their heads. An error has no
      * body. */
     void take_replies() {
         std::array<std::byte, 1 << 16> buffer;

@@ -64,11 +64,11 @@ class Unreadable : public testing::TestWithParam<std::string> {
     int request(const std::string &name, const std::string &text) {
         return Open(machine, file(name)).write(text).error;
     }
-    /// Checks that the first channel's context is shown as `said`, that a preemption_mode request
+    /// Checks that the first channel's context is shown as `text`, that a preemption_mode request
     /// for it fails with `error`, and that the other channels' contexts are shown as usual.
-    void expect_context(const std::string &said, int error) {
+    void expect_context(const std::string &text, int error) {
         const std::vector<Instance> shown = instances(read(machine, file("runlist0")).text);
-        EXPECT_EQ(shown.at(0).fields.at("Context"), said);
+        EXPECT_EQ(shown.at(0).fields.at("Context"), text);
         EXPECT_FALSE(shown.at(0).context);
         EXPECT_EQ(shown.at(2).fields.at("Context"), "below");
         EXPECT_EQ(shown.at(3).fields.at("Context"), "as Channel 2");
@@ -78,13 +78,13 @@ class Unreadable : public testing::TestWithParam<std::string> {
         // The address space has no error.
         EXPECT_EQ(rows(read(machine, file("contexts")).text).at(0).back(), "-");
     }
-    /// Checks that the first channel's block is shown as the error `said`, and that requests for it
+    /// Checks that the first channel's block is shown as the error `text`, and that requests for it
     /// fail with `error`. `contexts` reads only the words that name the address space, so it shows
     /// the error only if `in_space`.
-    void expect_block(const std::string &said, int error, bool in_space = true) {
-        EXPECT_EQ(first().fields, (Fields{{"Error", said}}));
+    void expect_block(const std::string &text, int error, bool in_space = true) {
+        EXPECT_EQ(first().fields, (Fields{{"Error", text}}));
         EXPECT_TRUE(first().subcontexts.empty());
-        std::string word = said;
+        std::string word = text;
         std::ranges::replace(word, ' ', '-');
         const auto listed = rows(read(machine, file("contexts")).text);
         EXPECT_EQ(std::ranges::count(listed, std::vector<std::string>{"0", "0", "-", "-", "-", "-",

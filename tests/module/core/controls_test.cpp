@@ -83,8 +83,8 @@ class Controls : public testing::TestWithParam<std::string> {
         return machine_.gpu()->lock.held ? "the lock is held" : "";
     }
 
-    /// Returns true if the log says that something could not be restored. Other errors in the log
-    /// are about requests that failed, or about a register that changed.
+    /// Returns true if the log has a failed restore. Other errors in the log are about requests
+    /// that failed, or about a register that changed.
     [[nodiscard]] bool confessed() const {
         return std::ranges::any_of(machine_.errors, [](const std::string &line) {
             return !line.starts_with("cannot ") && !line.starts_with("SCHED_DISABLE");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // core_costs WORKLOAD prints as JSON how many registers the core reads and writes, and how many
-// words of memory it reads, for each file of each modelled board. Among files whose names differ
-// only in a number, the first file stands for all. The accesses that reach a word by a window or a
-// BAR are not counted, because access/ makes them and not the core.
+// words of memory it reads, for each file of each modelled board. Among files with names that
+// differ only in a number, the first file stands for all. The accesses that reach a word by a
+// window or a BAR are not counted, because access/ makes them and not the core.
 #include "files.hpp"
 #include "model.hpp"
 

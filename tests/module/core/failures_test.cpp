@@ -154,7 +154,7 @@ TEST_P(Failures, CorruptMemoryGivesAnErrorOrAWholeText) {
     }
 }
 
-/// The GPU fails during the probe. Its files are then those whose facts could be read.
+/// The GPU fails during the probe. It then has only files with facts that could be read.
 TEST_P(Failures, FaultyProbeLosesNoMemory) {
     const std::uint64_t before = shim.in_use;
     std::uint64_t usual = 0;

@@ -236,7 +236,8 @@ TEST_P(SubmitRegisters, RegisterThatCannotBeReadPreventsAllWrites) {
     EXPECT_TRUE(machine.written.empty());
 }
 
-/// If the address is lost, the last word would submit the old one.
+/// The write of one word is lost. The other words are written back, because an address that was not
+/// submitted would look like the current one.
 TEST_P(SubmitRegisters, LostAddressIsPutBackAndNotSubmitted) {
     use_another_address();
     bool lose = true;
@@ -262,7 +263,7 @@ TEST_P(SubmitRegisters, AddressThatReadsAsAnErrorIsPutBackAndNotSubmitted) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// Nothing is submitted on this GPU any more, and the log says so once.
+/// Nothing is submitted on this GPU any more, and one line of the log is about that.
 TEST_P(SubmitRegisters, AddressThatCannotBePutBackGivesUpTheControls) {
     use_another_address();
     int seen = 0;

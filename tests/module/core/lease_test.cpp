@@ -63,7 +63,7 @@ TEST_P(Leases, EndWithAGpuThatHasGone) {
             for (int i = 0; i < leases; i++)
                 ASSERT_EQ(open.write("lease 0:2").error, 0);
             machine.written.clear();
-            go();
+            leave_the_bus();
         }
         machine.on_read = nullptr;
         EXPECT_TRUE(machine.written.empty());
@@ -164,7 +164,7 @@ TEST_P(Leases, GateUndoesOnlyItsOwnChanges) {
                      machine.gpu()->chip->preempt->shared ? 1 : NV_RUNLIST_SCHED_DISABLE_RUNLIST);
         machine.written.clear();
     }
-    // Somebody has closed the gate since.
+    // Another program has closed the gate since.
     EXPECT_TRUE(machine.written.empty());
     EXPECT_NE(machine.peek(gate()), 0U);
     EXPECT_TRUE(machine.done.back().starts_with("lease over: set scheduling of 0 runlists: ("));
@@ -346,7 +346,7 @@ TEST_P(Leases, UnreadableRunlistLeavesTheOthersUsable) {
     EXPECT_EQ(read(machine, file("scheduling")).text, expected);
     EXPECT_EQ(write("scheduling", "0 off"), -EIO);
     EXPECT_EQ(write("scheduling", std::to_string(second.id) + " on"), 0);
-    go();
+    leave_the_bus();
     EXPECT_EQ(read(machine, file("scheduling")).error, -ENODEV);
     machine.on_read = nullptr;
 }
@@ -373,7 +373,7 @@ TEST_P(Leases, UnreadableRunlistHasARowInContexts) {
         else
             EXPECT_EQ(some.text.find("\n0 1 "), std::string::npos);
     }
-    go();
+    leave_the_bus();
     EXPECT_EQ(read(machine, file("contexts")).error, -ENODEV);
     machine.on_read = nullptr;
 }

@@ -66,7 +66,7 @@ class Leases : public testing::TestWithParam<std::string> {
             lines, [&](const std::string &line) { return line.find(text) != std::string::npos; });
     }
     /// All registers read as ones from now on, as if the GPU were off the bus.
-    void go() {
+    void leave_the_bus() {
         machine.on_read = [](u32) { return std::optional(~0U); };
     }
 

@@ -52,7 +52,7 @@ class Meddled final : public Model {
         return (on_memory_write && on_memory_write(address, value)) ||
                Model::memory_write(aperture, address, value);
     }
-    /// Access registers past the callbacks, as somebody other than the core.
+    /// Access registers past the callbacks, as a driver may do.
     [[nodiscard]] u32 peek(u32 offset) { return Model::register_read(offset); }
     void poke(u32 offset, u32 value) { Model::register_write(offset, value); }
 

@@ -133,8 +133,8 @@ TEST_P(Moving, HeaderIsNotRestoredInAListThatHasMoved) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// The registers cannot be read after the write to the header, so the log says that the header was
-/// not restored.
+/// The registers cannot be read after the write to the header, so the header is not restored, and
+/// the log has a line about it.
 TEST_P(Moving, UnreadableRegistersAreLogged) {
     machine.on_read = [this](u32 offset) {
         return offset == reg && words ? std::optional(0xbadf1100) : std::nullopt;

@@ -38,7 +38,7 @@ class OverrideList : public testing::TestWithParam<std::string>, protected Three
                    nullptr &&
                loc.entries == drivers.entries;
     }
-    /// Returns the register whose write submits the list: the last one.
+    /// Returns the register that submits the list when it is written: the last one.
     [[nodiscard]] u32 submits() {
         u32 word[NVDEBUG_SUBMIT_WORDS];
         const auto *ops = gpu()->chip->submit;
@@ -307,7 +307,7 @@ TEST_P(OverrideList, IsKeptAfterErrorWordsInEachAddressRegister) {
     }
 }
 
-/// The registers show an address with the length of another list, which nobody submitted. Only
+/// The registers show an address with the length of another list, which was never submitted. Only
 /// chips that show the words of a submit can show this.
 TEST_P(OverrideList, IsKeptIfItsLengthIsMissing) {
     if (!shows_what_is_submitted())
@@ -351,7 +351,8 @@ TEST_P(OverrideList, IsFreedWithAGpuThatWasGivenUpAndIsGone) {
     EXPECT_EQ(shim.in_use, in_use);
 }
 
-/// The undo fails, too. The log says so, and the memory stays, because Host may read it.
+/// The undo fails, too. The log has a line about it, and the memory stays, because Host may read
+/// it.
 TEST_P(OverrideList, StaysWhenUndoFails) {
     nvdebug_override *const list = make();
     const u64 number = list->number;

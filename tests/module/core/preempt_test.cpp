@@ -105,7 +105,7 @@ TEST_P(GateRegister, ReturnsTheStateBeforeTheFirstAttempt) {
     machine.on_write = [&](u32 offset, u32) {
         if (offset != reg || machine.writes(reg) > 1)
             return false;
-        machine.poke(reg, others | bit); // somebody else's write, which closes the gate, too
+        machine.poke(reg, others | bit); // a write by others, which closes the gate, too
         return true;
     };
     EXPECT_EQ(set(true), 0);

@@ -372,8 +372,8 @@ TEST_P(PreemptionMode, FailsIfTheWriteIsLost) {
     EXPECT_TRUE(machine.done.empty());
 }
 
-/// A write that cannot be checked is undone even for a dying task. If the undo fails, the log says
-/// so.
+/// A write that cannot be checked is undone even for a dying task. If the undo fails, the log has a
+/// line about it.
 TEST_P(PreemptionMode, IsUndoneForADyingTask) {
     for (const bool works : {true, false}) {
         writes = 0;

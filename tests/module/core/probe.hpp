@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Fixture for probing a GPU whose registers have unusual values.
+// Fixture for probing a GPU with unusual values in its registers.
 #pragma once
 
 #include "bench.hpp"

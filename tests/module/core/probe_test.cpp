@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Probing a GPU whose registers have unusual values: which tables are accepted, which ones are left
-// out, and what `info` says.
+// Probing a GPU with unusual values in its registers: which tables are accepted, which ones are
+// left out, and the text of `info`.
 #include "probe.hpp"
 
 extern "C" {

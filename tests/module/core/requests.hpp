@@ -65,7 +65,7 @@ class Requests : public testing::TestWithParam<std::string> {
         return Open(machine, *find(name)).write(text).error;
     }
 
-    /// Calls `act` with each request whose file this board has.
+    /// Calls `act` with each request for which this board has the file.
     template <typename Act>
     void of_each(Act act) {
         for (const Request &request : fine)

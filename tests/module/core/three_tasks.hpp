@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A base for fixtures: a board whose graphics engine's runlist has three tasks, all with work.
+// A base for fixtures: a board with three tasks on the graphics engine's runlist, all with work.
 #ifndef NVDEBUG_TESTS_CORE_THREE_TASKS_HPP
 #define NVDEBUG_TESTS_CORE_THREE_TASKS_HPP
 

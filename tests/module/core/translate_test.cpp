@@ -79,7 +79,8 @@ class Version2 : public Translate {
             text += all.at(static_cast<std::size_t>(i));
         return text;
     }
-    /// Expects that `entry` is the last line, and that `error` says why there is no page.
+    /// Expects that `entry` is the last line, and that `error` is the reason for which there is no
+    /// page.
     void expect_end(int count, const std::string &entry, const std::string &error) {
         expect(request, lines(count) + entry +
                             "\nresult: -\npage_size: -\nflags: -\nerror: " + error + "\n");
@@ -345,7 +346,7 @@ TEST_P(TranslateRequest, AddressesEndWithTheirVersion) {
     }
 }
 
-/// The answer has a page, or says why there is none.
+/// The answer has a page, or the reason for which there is none.
 TEST_P(TranslateRequest, AnswerHasAResultOrAnError) {
     const std::vector<std::string> keys{
         "virtual_address", "page_directory", "page_tables", "result",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The files of a GPU whose registers have unusual values.
+// The files of a GPU with unusual values in its registers.
 #pragma once
 
 #include "bench.hpp"

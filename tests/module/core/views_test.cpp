@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The files of a GPU whose registers have unusual values, and files without addresses.
+// The files of a GPU with unusual values in its registers, and files without addresses.
 // golden_test.cpp has the files with usual values.
 #include "views.hpp"
 

@@ -121,7 +121,8 @@ TEST_P(Captured, PtopHasTheEnginesOfTheWholeChip) {
         if (name && engine.has & NVDEBUG_ENGINE_HAS_RUNLIST_BASE)
             count[name]++;
     }
-    // These two cards lack NVDEC0 and NVJPG1, whose rows are zero and stand between the others.
+    // These two cards lack NVDEC0 and NVJPG1. The rows of both are zero and stand between the
+    // others.
     const std::map<std::string, unsigned> want = {{"GR", 8},    {"LCE", 10}, {"NVDEC", 7},
                                                   {"NVJPG", 7}, {"OFA", 1},  {"SEC", 1}};
     EXPECT_EQ(count, want);

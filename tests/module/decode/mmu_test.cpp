@@ -220,8 +220,7 @@ TEST(Version2, CaseF512MPageFromAmpereOn) {
     const auto w = walk(m, {&nvdebug_mmu_ga100, PDB2}, VA2);
     expect_page(w, VID, 0x28789ABCD, 512 * MIB);
     EXPECT_EQ(w.kind, 6);
-    // Before Ampere, bit 0 means nothing there. The aperture is a table's, and says that there is
-    // none.
+    // Before Ampere, bit 0 means nothing there. The aperture is a table's, and means no table.
     EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2).state, NVDEBUG_WALK_INVALID);
     EXPECT_EQ(walk(m, {&nvdebug_mmu_tu102, PDB2}, VA2).state, NVDEBUG_WALK_INVALID);
 }

@@ -89,10 +89,10 @@ TEST(Scan, NoSmallAndSparseAreSkipped) {
 TEST(Scan, Version1) {
     Memory m;
     m.set(VID, 0x1C000000, 0x002468A1'003468C1);
-    m.set(VID, 0x3468C000, 0x005A5A01);              // the first 64 KiB
-    m.set(VID, 0x2468A000 + 8 * 0xF, 0x00333331);    // hidden by it
-    m.set(VID, 0x2468A000 + 8 * 0x12, 0x00111111);   // under the second one, which is invalid
-    m.set(VID, 0x2468A000 + 8 * 0x3FFF, 0x00222221); // the last
+    m.set(VID, 0x3468C000, 0x005A5A01);              // first page of 64 KiB
+    m.set(VID, 0x2468A000 + 8 * 0xF, 0x00333331);    // hidden by that page
+    m.set(VID, 0x2468A000 + 8 * 0x12, 0x00111111);   // below an invalid big entry
+    m.set(VID, 0x2468A000 + 8 * 0x3FFF, 0x00222221); // the last small page
     const auto found = scan(m, {&nvdebug_mmu_gk104_64k, 0x1C000000}, 64 * MIB);
     ASSERT_EQ(found.leaves.size(), 3u);
     expect_leaf(found.leaves[0], 0, VID, 0x5A5A0000, 64 * KIB);
