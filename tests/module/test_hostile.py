@@ -63,7 +63,8 @@ def test_the_log_stays_bounded(bench, start, text, complaint):
     assert any(complaint in line for line in lines)
     assert len(lines) <= allowed
     bench.model(board).request("fault", "none")
-    # The module limits its lines, and the count of them ends with it: lines of later tests are not held back.
+    # The module limits its lines, and the count ends with the module. After a reload, lines of later tests are not
+    # held back.
     bench.check("rmmod nvdebug")
     assert bench.machine.load_module().status == 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The Debian packages: built, checked, and installed into a copy of this machine's root."""
+"""The Debian packages are built, checked, and installed into a copy of this machine's root."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""`make wheel`: the Python package that returns nvdebugctl's JSON as dicts."""
+"""`make wheel` makes the Python package that returns nvdebugctl's JSON as dicts."""
 
 import json
 import os

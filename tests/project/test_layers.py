@@ -23,8 +23,8 @@ SEAM = "core/machine.h"
 # Public headers stand apart from what they declare.
 HOMES = {"include/nvdebug": "lib/nvdebug"}
 
-# The folders of tests, and what each may use beside itself: what its files include, import or link, and the files and
-# programs of tests/ that its Python names. "shared" is SHARED, and "module" all of MODULE.
+# The folders of tests, and the areas that each may use beside itself. A use is an include, an import or a link, or
+# the name of a file or program of tests/ in Python. "shared" is SHARED, and "module" all of MODULE.
 TESTS = {
     "tests": "tests/support tests/bench vm",
     "tests/support": "vm tests/hardware tests/module/core tests/module/kselftest tests/qos tests/taskset",
@@ -64,7 +64,7 @@ HEADERS = (".", "include", "model/src", "model/tests", "tools/nvdebugctl", "test
            "tests/fuzz")
 PACKAGES = ("tests/support", "tests", "tests/bench", "tests/hardware", "vm", "lab")
 
-# A file is about one thing. Tables may be longer: a line for each row, to be named here.
+# A file is about one thing. Tables may be longer, because each row has a line; they are named here.
 MOST_LINES = 600
 TABLES = ()
 

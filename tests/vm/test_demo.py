@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""`make demo`, with everything built."""
+"""`make demo` works with everything built."""
 
 import re
 import subprocess

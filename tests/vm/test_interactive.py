@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""vm/run --interactive: the guest's shell on a terminal."""
+"""vm/run --interactive gives the guest's shell on a terminal."""
 
 import signal
 import subprocess

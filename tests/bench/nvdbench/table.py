@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Rows as aligned text."""
+"""Formats rows as aligned text."""
 
 
 def text(rows, omit=lambda row: False):

@@ -17,7 +17,8 @@ namespace core {
 
 using Json = nlohmann::ordered_json;
 
-[[nodiscard]] std::uint64_t number(const Json &text); // of a layout: "0x12"
+/// Parses a number of a layout, for example "0x12".
+[[nodiscard]] std::uint64_t number(const Json &text);
 [[nodiscard]] std::string hex(std::uint64_t value);
 
 class Bench {

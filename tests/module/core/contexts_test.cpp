@@ -21,7 +21,7 @@ std::uint64_t address(const Fields &fields, const std::string &name) {
     return std::stoull(fields.at(name), nullptr, 16);
 }
 
-/// The page directory that the channel's compute work uses.
+/// Returns the page directory that the channel's compute work uses.
 Place space_of(const Json &channel) {
     if (!channel.at("subcontexts").is_null())
         for (const Json &entry : channel.at("subcontexts"))
@@ -244,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(All, Contexts, testing::ValuesIn(cases()), [](const aut
 
 class Figures : public OnBoard {
   protected:
-    /// TSG, shared, VEID and channels of each row of the graphics runlist.
+    /// Returns TSG, shared, VEID and channels of each row of the graphics runlist.
     std::vector<std::vector<std::string>> graphics() {
         std::vector<std::vector<std::string>> all;
         for (const auto &row : rows(bench.text("contexts")))
@@ -254,7 +254,7 @@ class Figures : public OnBoard {
     }
 };
 
-/// Three tasks: three TSGs of two channels, each with an address space of its own.
+/// Three tasks have three TSGs of two channels, each with an address space of its own.
 TEST_P(Figures, SixHasThreeTasksInSpacesOfTheirOwn) {
     bench.machine.restart("fig6");
     const std::string veid = bench.since("titan-v") ? "0" : "-";
@@ -267,7 +267,7 @@ TEST_P(Figures, SixHasThreeTasksInSpacesOfTheirOwn) {
     EXPECT_EQ(spaces.size(), 3U);
 }
 
-/// Task 1 alone; tasks 2 and 3 as clients of an MPS server, in its TSG.
+/// Task 1 is alone. Tasks 2 and 3 are clients of an MPS server, in its TSG.
 TEST_P(Figures, SevenHasMpsClientsInOneTsg) {
     if (!bench.since("titan-v"))
         return;
@@ -286,7 +286,7 @@ TEST_P(Figures, SevenHasMpsClientsInOneTsg) {
     for (const auto &[channel, veid] :
          std::map<unsigned, unsigned>{{2, 0}, {3, 1}, {4, 1}, {5, 2}, {6, 2}}) {
         EXPECT_EQ(below.at(channel).fields.at("VEID"), std::to_string(veid));
-        // copies use the client's own tables
+        // Copies use the client's own tables.
         EXPECT_EQ(below.at(channel).fields.at("Page Directory"),
                   below.at(2).subcontexts.at(veid).at("Page Directory"));
     }

@@ -75,7 +75,7 @@ class Controls : public testing::TestWithParam<std::string> {
         return all;
     }
 
-    /// The driver submits its lists again, and all that was remembered goes.
+    /// Retires all override lists. Returns a complaint if memory is lost or the lock is held.
     std::string clean_up() {
         machine_.retire();
         if (shim.in_use != in_use_)

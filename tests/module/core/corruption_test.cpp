@@ -53,7 +53,7 @@ bool is_level(const std::string &line) {
         return false;
     const std::size_t index = line.find_first_not_of("0123456789", name + 1);
     return index != std::string::npos &&
-           line.substr(index).starts_with("]: 0"); // "0x" of 0 is the kernel's alone
+           line.substr(index).starts_with("]: 0"); // only the kernel prints "0x" before a 0
 }
 
 /// Returns true if the lines begin with the keys of `translate` in their order.

@@ -151,7 +151,7 @@ TEST_P(Cost, ContextsReadEachWordOnce) {
     constexpr std::uint64_t per_subcontext = 4, per_context = 24;
     const std::uint64_t per_instance = bench.ids_per_runlist() ? 10 : 12;
     constexpr std::uint64_t walks_per_channel = 1; // the engine pointer, in each address space
-    constexpr std::uint64_t walks_per_context = 2; // and the image behind a header
+    constexpr std::uint64_t walks_per_context = 2; // the image behind a header is looked up, too
     std::vector<std::string> workloads{"fig6", "bars", "sysmem"};
     if (bench.since("titan-v"))
         workloads.insert(workloads.end(), {"fig7", "mps-many"});

@@ -94,7 +94,7 @@ class OfBoard {
                         {"words_of_memory", words}});
     }
 
-    /// A request for a mapped address of the first address space.
+    /// Returns a request for a mapped address of the first address space.
     std::string translation() {
         machine_.restart(workload_);
         const Json space = Json::parse(machine_.answer("layout")).at("address_spaces").at(0);

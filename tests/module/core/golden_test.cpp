@@ -96,7 +96,7 @@ std::string printed(Machine &machine, const File &file) {
 
 struct GoldenCase {
     std::string board;
-    std::string name; // of the golden file
+    std::string name; // name of the golden file
 };
 
 void PrintTo(const GoldenCase &c, std::ostream *out) {

@@ -52,7 +52,7 @@ class Translate : public testing::Test {
 
 // --- version 2 ---
 
-/// PD3 to PD0 are at `pdb` and the next pages, PT64K and PT4K where PD0's entry points.
+/// PD3 to PD0 are at `pdb` and the next pages. PT64K and PT4K are where PD0's entry points.
 class Version2 : public Translate {
   protected:
     Version2() : Translate("titan-v") {

@@ -97,7 +97,7 @@ TEST(TwoTasksOnAnH100, RunlistBlocks) {
         EXPECT_EQ(pbdma & NV_RUNLIST_PBDMA_CONFIG_PBDMA_BAR0_OFFSET, block.pbdma);
         EXPECT_EQ(pbdma & NV_RUNLIST_PBDMA_CONFIG_ID, (block.pbdma - 0x40000) / 0x800);
         EXPECT_EQ(reg(block.base + NV_RUNLIST_ENGINE_STATUS_DEBUG) >> 24 & 0x3F, block.engine);
-        // no INTR_ID, as on GA100, but GFID_VALID
+        // The register has GFID_VALID here, and no INTR_ID as on GA100.
         EXPECT_EQ(reg(block.base + NV_RUNLIST_ENGINE_STATUS1), 0x40000000u);
     }
 }

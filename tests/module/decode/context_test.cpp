@@ -13,7 +13,7 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-// The words of the ranges, from an image given by byte offset; all others are 0.
+// Returns the words of the ranges, from an image given by byte offset. All other words are 0.
 Words pick(const nvdebug_word_ranges &ranges, const std::map<unsigned, std::uint32_t> &image) {
     Words words;
     for (const nvdebug_word_range &range : ranges.range)

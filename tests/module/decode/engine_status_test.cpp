@@ -106,7 +106,7 @@ TEST(EngineStatus, Pbdma) {
     expect_owner(status.owner, true, 0x801);
 }
 
-// The end bits of each field, with ones around it.
+// The words have the end bits of each field, with ones around it.
 TEST(EngineStatus, FieldsAmongOnes) {
     const nvdebug_engine_status status = gk104(0xF801F801);
     EXPECT_EQ(status.ctx.state, NVDEBUG_CTX_SWITCH);

@@ -165,7 +165,7 @@ TEST(Scan, TablesOutsideOfMemoryAreSkipped) {
     auto found = scan(m, root, 0);
     EXPECT_TRUE(found.at_end);
     EXPECT_EQ(found.entries, 4u + 512 + 512 + 256);
-    root.video_memory = 0x200102000; // up to PD2
+    root.video_memory = 0x200102000; // memory has PD3 and PD2 only
     found = scan(m, root, 0, 10000);
     EXPECT_TRUE(found.at_end);
     EXPECT_EQ(found.entries, 4u + 512);
