@@ -77,9 +77,9 @@ def conclude(data):
               f"{costs[small][1]:.0f} us without all", 0 < costs[small][0] < 200),
         Claim("grows", f"{sizes[large] / 2**20:.1f} MiB held: {costs[large][0]:.0f} us and {costs[large][1]:.0f} us",
               costs[large][1] > 1.2 * costs[small][1]),
-        Claim("threads", f"shared memory costs more where there are few threads: 224 KiB on each SM "
-                         f"{costs[SHARED[0]][0]:.0f} us with 32 "
-              f"threads, {costs[SHARED[1]][0]:.0f} us with 256 that have registers, too",
+        Claim("threads", "shared memory costs more where there are few threads: 224 KiB on each SM "
+              f"{costs[SHARED[0]][0]:.0f} us with 32 threads, {costs[SHARED[1]][0]:.0f} us with 256 that have "
+              "registers, too",
               costs[SHARED[0]][0] > 1.2 * costs[SHARED[1]][0]),
     ]
 

@@ -10,8 +10,7 @@ from nvdlab.picture import Panel
 RULES = ("Pitfall 7", "Pitfall 8")
 TITLE = "MPS partitions: which SMs, and since when"
 PAPER = ("ECRTS 2025, Fig. 9 (Titan V): of three tasks limited to 50 % each, the two that remain share one half of the "
-         "TPCs, "
-         "the other half idle; and Sec. 4.4: the size of a client's partition is that of its start")
+         "TPCs, the other half idle; and Sec. 4.4: the size of a client's partition is that of its start")
 # One kernel a task, of so many blocks a ms of its time, so that it has blocks on the GPU until its end.
 TURNS, BLOCKS_A_MS = 20_000, 550
 # When each starts, and about how long its blocks take on half of the GPU; ms.
@@ -44,8 +43,8 @@ def measure(bench):
             begin = bench.now_us()
             one.go()
             bench.sleep(0.4)
-            said = [control(f"set_active_thread_percentage {server} "
-                            f"25"), control("set_default_active_thread_percentage 25")]
+            said = [control(f"set_active_thread_percentage {server} 25"),
+                    control("set_default_active_thread_percentage 25")]
             changed = bench.now_us() - begin
             before = kernels(one.finish(), begin)
         after = kernels(bench.alone("work", clients, ms=300, **work), 0)
@@ -89,15 +88,13 @@ def conclude(data):
     left, never = n["left"], n["never_three"]
     return [
         Claim("two_fit", f"of 50 % each, one client's kernel ends {n['alone']:.0f} blocks a ms alone and "
-                         f"{n['beside'][0]:.0f} "
-              "beside a second one: they have SMs of their own", n["beside"][0] > 0.9 * n["alone"]),
+              f"{n['beside'][0]:.0f} beside a second one: they have SMs of their own",
+              n["beside"][0] > 0.9 * n["alone"]),
         Claim("left", f"the client that came last ends {left[1]:.0f} blocks a ms beside the first one, also when the "
-                      f"one between them "
-              f"has ended ({n['crowded']:.0f} before); {never[1]:.0f} if that one was never "
-              f"there", left[1] < 0.9 * never[1]),
+              f"one between them has ended ({n['crowded']:.0f} before); {never[1]:.0f} if that one was never there",
+              left[1] < 0.9 * never[1]),
         Claim("static", f"a client's partition stays: {n['before'] / 1000:.2f} ms before the server's limit is set to "
-                        f"25 %, "
-              f"{n['after'] / 1000:.2f} ms after", abs(n["after"] / n["before"] - 1) < 0.05),
+              f"25 %, {n['after'] / 1000:.2f} ms after", abs(n["after"] / n["before"] - 1) < 0.05),
         Claim("of_the_start", f"of a client that starts then {n['later'] / 1000:.2f} ms, on {sms[1]} SMs, not {sms[0]}",
               n["later"] > 2 * n["before"]),
     ]

@@ -43,8 +43,8 @@ def conclude(data):
 
 def picture(data):
     most = max(five[4] for one in data.values() for five in one["launch_us"])
-    launch = Panel("Queuing a kernel: 0, 25, 50, 75, 99 % of 2,000, five "
-                   "times", (0, most * 1.05), "us", rows=list(data))
+    launch = Panel("Queuing a kernel: 0, 25, 50, 75, 99 % of 2,000, five times",
+                   (0, most * 1.05), "us", rows=list(data))
     for row, one in enumerate(data.values()):
         for number, five in enumerate(one["launch_us"]):
             launch.dots([(us, row + 0.2 + 0.15 * number) for us in five], row)

@@ -55,11 +55,10 @@ def conclude(data):
               f"{longest['as it is'] / 1000:.2f}), neither for a block's end nor for the kernel's",
               longest["as it is"] < BLOCK_US / 2),
         Claim("cilp", f"so it is with CILP: {waits['cilp'] / 1000:.2f} ms (at most {longest['cilp'] / 1000:.2f}), "
-                      f"{cuts['cilp']} "
-              "interruptions", longest["cilp"] < BLOCK_US / 2 and cuts["cilp"] > len(default["blocks"])),
+              f"{cuts['cilp']} interruptions",
+              longest["cilp"] < BLOCK_US / 2 and cuts["cilp"] > len(default["blocks"])),
         Claim("cta", f"with CTA no block is interrupted ({cuts['cta']} times), and it waits {waits['cta'] / 1000:.2f} "
-                     f"ms (at most "
-              f"{longest['cta'] / 1000:.2f}): for the rest of blocks of {BLOCK_US / 1000:.0f} ms",
+              f"ms (at most {longest['cta'] / 1000:.2f}): for the rest of blocks of {BLOCK_US / 1000:.0f} ms",
               not cuts["cta"] and BLOCK_US / 2 < longest["cta"] < 1.5 * BLOCK_US),
         Claim("wfi", f"with WFI no block is ({cuts['wfi']} times), and it waits {waits['wfi'] / 1000:.2f} ms (at most "
               f"{longest['wfi'] / 1000:.2f}): for the rest of kernels of {KERNEL_US / 1000:.0f} ms",
