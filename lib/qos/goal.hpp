@@ -56,7 +56,8 @@ struct Costs {
     Ns change = 84 * us; ///< from the end of a turn to the next task's
     Ns rest = 103 * us;  ///< a turn is so much longer than its timeslice
     /// Of each turn no work comes, as its end is lost and caches are cold at its beginning: 101 to
-    /// 149 us for five kinds of kernels on an H100 (tests/hardware/h100-580.159.04/qos_reach.json).
+    /// 149 us for five kinds of kernels on an H100
+    /// (tests/hardware/h100-580.159.04/qos_reach.json.xz).
     Ns lost = 150 * us;
     /// From the decision to pause a task until nothing of it runs: 0.65 ms for the driver's
     /// request, and what a turn's end takes.

@@ -466,10 +466,13 @@ def test_no_words_of_a_picture_overlap(path):
     assert overlaps(path.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("form", ("short", "full"))
+OUTCOMES = {"short": "short.jsonl", "full": "full.jsonl.xz"}
+
+
+@pytest.mark.parametrize("form", OUTCOMES)
 def test_pictures_of_quotas_are_of_the_outcomes(form):
     """lab/quotas/figures makes these pictures again."""
-    found = results.Results(plan.FORMS[form], engine.outcomes(LAB / f"quotas/{form}.jsonl"))
+    found = results.Results(plan.FORMS[form], engine.outcomes(LAB / "quotas" / OUTCOMES[form]))
     for name, text in quota_pictures.all_of(found, results.of_mean).items():
         path = page.DOCS / quota_page.FOLDERS[form] / f"{name}.svg"
         assert path.read_text(encoding="utf-8") == text, f"{path}: run lab/quotas/figures"
