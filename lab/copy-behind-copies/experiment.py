@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What a small copy waits for behind others."""
+"""A small copy waits for the larger copies that were queued before it on the same engine."""
 
 import math
 

@@ -40,7 +40,7 @@ def measure(bench):
 
 
 def starts(run):
-    """Of each stream when its first kernel started, and when its last one did: from then on its channel is free."""
+    """Returns the times at which each stream's first and last kernel started; a channel is free once the last one has."""
     first, last = {}, {}
     for kernel in run["kernels"]:
         stream, begin = kernel["stream"], kernel["ran"][0]
@@ -50,20 +50,20 @@ def starts(run):
 
 
 def at_once(run):
-    """How many streams started before the last kernel of any stream had."""
+    """Returns how many streams started before the last kernel of any stream did."""
     first, last = starts(run)
     return sum(begin < min(last.values()) for begin in first.values())
 
 
 def late_streams(run):
-    """Those that did not, and how long after the last kernel of some other stream each started; us."""
+    """Returns the streams that did not start at once, each with the us since another stream's last kernel had started."""
     first, last = starts(run)
     return {stream: min(begin - free for other, free in last.items() if other != stream and free <= begin)
             for stream, begin in first.items() if begin >= min(last.values())}
 
 
 def overtaken(run):
-    """Streams that started before one to which work was given earlier: streams are numbered in that order."""
+    """Returns the late streams that started before a late stream with a lower number, which had its work earlier."""
     first, _ = starts(run)
     return [stream for stream in late_streams(run)
             if any(first[earlier] > first[stream] for earlier in late_streams(run) if earlier < stream)]

@@ -48,7 +48,7 @@ def numbers(data):
     return {
         "ms": (end - begin) / 1000,
         "overlap_us": spans.total(spans.common(compute["compute"], compute["both"])),
-        # of the time in which the other, or the task itself, computes: how much of it the task copies in
+        # The task copies in this part of the time in which the other task computes, or in which it computes itself.
         "while_other": spans.total(spans.common(copy["both"], compute["compute"])) / max(others, 1),
         "while_self": spans.total(spans.common(copy["both"], compute["both"])) / max(own, 1),
         "copying": spans.total(copy["both"]) / (end - begin),

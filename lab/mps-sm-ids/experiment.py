@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""ECRTS 2025, pitfall 5: what clients of MPS read as the number of their SM is not the SM's."""
+"""ECRTS 2025, pitfall 5: the number of an SM that a client of MPS reads is not the SM's own number."""
 
 from nvdlab import spans
 from nvdlab.bench import on_host, without_mps
@@ -11,7 +11,7 @@ RULES = ("Pitfall 5",)
 TITLE = "MPS clients are told SM numbers of their own"
 PAPER = ("ECRTS 2025, Sec. 4.4 (no figure; Volta, Turing, Ampere, Ada): each client's blocks start on %smid 0, though "
          "another one runs there")
-# Half an SM's shared memory and more, so that no two blocks are on one.
+# Each block takes more than half of an SM's shared memory, so that no two blocks are on the same SM.
 BLOCKS, SHARED, MS = 48, 160 << 10, 60
 MODEL = Model(breaks={"mps_sm_numbers": ["fake", "not_from_zero"]},
               numbers={"fake": "which numbers clients are told is made up there", "not_from_zero": "the same"})

@@ -31,7 +31,7 @@ def measure(bench):
 
 
 def at_once(kernels):
-    """How many streams started before the last kernel of any stream had."""
+    """Returns how many streams started before the last kernel of any stream did."""
     last = min(max(kernel["ran"][0] for kernel in kernels if kernel["stream"] == n) for n in range(STREAMS))
     return sum(kernel["kernel"] == 0 and kernel["ran"][0] < last for kernel in kernels)
 

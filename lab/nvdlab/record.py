@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Experiments, and what was measured with them: lab/NAME/experiment.py, lab/NAME/CARD-DRIVER.json."""
+"""Finds experiments, lab/NAME/experiment.py, and their measured data, lab/NAME/CARD-DRIVER.json."""
 
 import importlib.util
 import json
@@ -20,7 +20,7 @@ def experiment(name):
 
 
 def records(name):
-    """Paths, by machine: h100-580.159.04 and so on."""
+    """Returns the paths of an experiment's data, by machine, such as h100-580.159.04."""
     return {path.stem: path for path in sorted((LAB / name).glob("*-*.json"))}
 
 
@@ -39,7 +39,7 @@ def _rounded(value):
 
 
 def lines(value, depth):
-    """JSON with a line for each item of the outer levels."""
+    """Returns VALUE as JSON with a line for each item of the outer DEPTH levels."""
     if depth and isinstance(value, dict) and value:
         return "{" + ",\n".join(f"{json.dumps(key)}: {lines(each, depth - 1)}" for key, each in value.items()) + "}"
     if depth and isinstance(value, list) and value and isinstance(value[0], (dict, list)):
@@ -52,6 +52,6 @@ def text(record):
 
 
 def machine(record):
-    """h100-580.159.04: the GPU's model and the driver."""
+    """Returns the GPU's model and the driver's version, such as h100-580.159.04."""
     gpu = record["gpu"].removeprefix("NVIDIA ").split()
     return f"{'-'.join(gpu[:2] if gpu[0] in ('GeForce', 'Tesla', 'Quadro') else gpu[:1]).lower()}-{record['driver']}"

@@ -10,7 +10,7 @@ from nvdlab.picture import Panel
 RULES = ("Preemption",)
 TITLE = "Preemption in the middle of a kernel, by mode"
 PAPER = "none of these; RTAS 2024, Fig. 6 shows kernels of both tasks interrupted on a Pascal GPU"
-# Kernels of four waves of blocks, each of which takes the whole GPU for so long.
+# A kernel has WAVES waves of blocks, and each wave takes the whole GPU for BLOCK_US.
 BLOCK_US, WAVES, KERNELS, MS = 12_000, 4, 8, 350
 KERNEL_US = WAVES * BLOCK_US
 MODES = ("as it is", "cilp", "cta", "wfi")
@@ -32,7 +32,7 @@ def measure(bench):
         origin = large["launched"] / 1000
         found[mode] = {
             "waits_us": [(end - begin) / 1000 for begin, end in small["spans"]],
-            # of each kernel the first block of each wave
+            # The first block of each wave of each kernel.
             "blocks": [[(on_host(large, begin) - origin, on_host(large, end) - origin) for begin, end in block["ran"]]
                        for block in large["blocks"]],
         }

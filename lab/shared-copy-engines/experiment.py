@@ -42,7 +42,7 @@ TASKS = {
     "texture download": textures("down"), "OpenGL buffer upload": textures("buffer"),
     "OpenGL buffer copy": textures("copy"),
 }
-# The model's alone: copies to the GPU by LCE0, which has the physical engines of LCE2.
+# Only the model runs this: copies to the GPU by LCE0, which has the physical engines of LCE2.
 BY_GRCE = ("buffers", {"ms": MS, "kind": "h2d", "grce": 1})
 COPIES = ("copy to the GPU", "copy to the host")
 PAIRED = (*COPIES, "copy on the GPU", "Vulkan, to the GPU", "Vulkan, to the host", "Vulkan, on the GPU",
@@ -50,7 +50,7 @@ PAIRED = (*COPIES, "copy on the GPU", "Vulkan, to the GPU", "Vulkan, to the host
 
 
 def rate(found):
-    """How many a millisecond."""
+    """Returns how many copies ended in a millisecond."""
     ends = [end for _, end in found["spans"]]
     return (len(ends) - 1) / (ends[-1] - ends[0]) * 1e6
 
@@ -73,12 +73,12 @@ def measure(bench):
 
 
 def slowed(data):
-    """Of each pair how many times as long the copy takes as alone."""
+    """Returns for each (copy, other task) how many times as long the copy takes as alone."""
     return {(pair["task"], pair["beside"]): data["alone"][pair["task"]] / pair["rate"][0] for pair in data["pairs"]}
 
 
 def beside_grce(data):
-    """What only the model can show."""
+    """Returns the claim that only the model can show, if the data are its."""
     if "beside_grce" not in data:
         return []
     h2d, d2h = (data["alone"][copy] / data["beside_grce"][copy] for copy in COPIES)

@@ -43,13 +43,13 @@ def measure(bench):
 
 
 def both_at_work(tasks):
-    """Slices of both, from when the later one started to when the first one ended."""
+    """Returns the slices of both tasks, cut to the time from the later start to the earlier end."""
     begin, end = max(task[0][0] for task in tasks), min(task[-1][1] for task in tasks)
     return [spans.cut(task, begin, end) for task in tasks]
 
 
 def slices(data):
-    """Of each task when any of its blocks ran."""
+    """Returns for each task the spans in which any of its blocks ran."""
     return [spans.merged([span for ran in blocks for span in ran], gap=20) for blocks in data["compute"]]
 
 
@@ -58,14 +58,14 @@ def copy_slices(data):
 
 
 def alternation(tasks):
-    """The share of slices that are followed by the other's."""
+    """Returns the share of slices that are followed by a slice of the other task."""
     order = sorted((begin, task) for task, all_of in enumerate(tasks) for begin, _ in all_of)
     changes = sum(one[1] != other[1] for one, other in zip(order, order[1:]))
     return changes / max(1, len(order) - 1)
 
 
 def whole(tasks):
-    """Durations of slices, without the first and the last, which may be cut off."""
+    """Returns the durations of slices, without the first and the last one, which may be cut off."""
     return [spans.durations(task[1:-1]) for task in tasks]
 
 
