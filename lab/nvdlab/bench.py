@@ -4,29 +4,16 @@
 import contextlib
 import functools
 import json
-import os
-import pathlib
-import shutil
 import struct
 import subprocess
-import sys
-import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from nvdlab import bounded, rm
+from nvdlab.bounded import Failed, without_mps
+
 PATIENCE_S = 60
 # ctrla06c.h, ctrla06fgpfifo.h: *_CTRL_CMD_GPFIFO_SCHEDULE; bEnable not set: "disabled and removed from runlist"
 SCHEDULE = {"of each TSG": 0xa06c0101, "of each channel": 0xa06f0103}
-
-
-class Failed(Exception):
-    """An experiment cannot go on. The message is a sentence for the user."""
-
-
-def without_mps(**more):
-    """Returns this process' environment without its variables for CUDA, so that programs use no MPS server."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("CUDA_")}
-    return kept | {"CUDA_MPS_PIPE_DIRECTORY": "/nonexistent"} | more
 
 
 class Instrument:
@@ -40,9 +27,7 @@ class Instrument:
         self.pid = self.process.pid
 
     def wait_until_ready(self):
-        line = self.process.stderr.readline()
-        if line != "ready\n":
-            raise Failed(f"instrument {self.name}: {line or 'it ended'}{self.process.stderr.read()}".strip())
+        bounded.wait_until_ready(self.process, f"instrument {self.name}")
 
     def go(self):
         self.process.stdin.write("\n")
@@ -66,13 +51,6 @@ def on_host(found, nanoseconds):
     """Converts a time of the GPU's clock to the host's clock, in us. FOUND has both clocks at one moment."""
     clock = found["clock"]
     return (nanoseconds - clock["gpu"] + clock["host"]) / 1000
-
-
-def _rm():
-    """Returns the module that calls NVIDIA's driver by its own requests."""
-    sys.path.insert(0, str(ROOT / "tests" / "hardware"))
-    import rm  # pylint: disable=import-outside-toplevel
-    return rm
 
 
 class Bench:
@@ -163,7 +141,7 @@ class Bench:
 
     @functools.cached_property
     def _ours(self):
-        return _rm().Ours()
+        return rm.Ours()
 
     def registers(self, *offsets):
         return self._ours.registers(*offsets)
@@ -173,7 +151,6 @@ class Bench:
 
         It uses the process' own descriptor. HOW is a key of SCHEDULE. ask() returns the driver's status for each object.
         """
-        rm = _rm()
         theirs = rm.Theirs(pid, rm.Ours().client)
         objects = {"of each TSG": [tsg[:3] for tsg in theirs.tsgs], "of each channel": list(theirs.channels.values())}
 
@@ -188,21 +165,6 @@ class Bench:
 
     # --- MPS ---
 
-    @contextlib.contextmanager
     def mps(self):
-        """Starts NVIDIA's MPS server. Yields the environment for its clients, and a function for its control commands."""
-        if not shutil.which("nvidia-cuda-mps-control"):
-            raise Failed("there is no nvidia-cuda-mps-control, NVIDIA's MPS server, which comes with its driver")
-        with tempfile.TemporaryDirectory() as folder:
-            place = without_mps(CUDA_MPS_PIPE_DIRECTORY=folder, CUDA_MPS_LOG_DIRECTORY=folder)
-
-            def control(command):
-                done = subprocess.run(["nvidia-cuda-mps-control"], env=place, input=command + "\n", text=True,
-                                      capture_output=True, check=True, timeout=PATIENCE_S)
-                return done.stdout.strip()
-
-            subprocess.run(["nvidia-cuda-mps-control", "-d"], env=place, check=True, timeout=PATIENCE_S)
-            try:
-                yield place, control
-            finally:
-                control("quit")
+        """Starts NVIDIA's MPS server; see bounded.mps()."""
+        return bounded.mps()

@@ -5,6 +5,8 @@ import importlib.util
 import json
 import pathlib
 
+from nvdlab.machine import gpu, program
+
 LAB = pathlib.Path(__file__).resolve().parents[1]
 
 
@@ -47,11 +49,36 @@ def lines(value, depth):
     return json.dumps(value, separators=(",", ":"))
 
 
+def rows(value, indent=0):
+    """Returns VALUE as JSON in which records have a line each, so that a diff shows a change.
+
+    A value is divided into lines if it is longer than 120 columns and has parts that have parts of their own.
+    """
+    flat = json.dumps(value)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if indent + len(flat) <= 120 or not any(isinstance(part, (dict, list)) for part in parts):
+        return flat
+    pad = "\n" + " " * (indent + 1)
+    items = ([f"{json.dumps(key)}: {rows(part, indent + 1)}" for key, part in value.items()]
+             if isinstance(value, dict) else [rows(part, indent + 1) for part in value])
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    return first + pad + ("," + pad).join(items) + pad[:-1] + last
+
+
+def write(path, found):
+    """Writes what a measurement of tests/hardware found, with the program and the GPU first. A reader never sees a part."""
+    found = {"program": program(), "gpu": gpu()} | found
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(rows(found) + "\n", encoding="utf-8")
+    part.replace(path)
+
+
 def text(record):
     return lines(_rounded(record), 3) + "\n"
 
 
 def machine(record):
     """Returns the GPU's model and the driver's version, such as h100-580.159.04."""
-    gpu = record["gpu"].removeprefix("NVIDIA ").split()
-    return f"{'-'.join(gpu[:2] if gpu[0] in ('GeForce', 'Tesla', 'Quadro') else gpu[:1]).lower()}-{record['driver']}"
+    name = record["gpu"].removeprefix("NVIDIA ").split()
+    return f"{'-'.join(name[:2] if name[0] in ('GeForce', 'Tesla', 'Quadro') else name[:1]).lower()}-{record['driver']}"

@@ -370,7 +370,7 @@ def test_an_unknown_rule_is_refused():
 
 
 class Driver:
-    """Stands in for tests/hardware/rm.py. It accepts requests for channels, and refuses requests for TSGs."""
+    """Stands in for nvdlab.rm. It accepts requests for channels, and refuses requests for TSGs."""
 
     class Refused(Exception):
         status = 0x56
@@ -394,7 +394,7 @@ class Driver:
 
 
 def test_the_driver_is_asked_for_tsgs_and_channels(monkeypatch):
-    monkeypatch.setattr(bench, "_rm", lambda: Driver)
+    monkeypatch.setattr(bench, "rm", Driver)
     machine = bench.Bench(None, None)
     ask = machine.scheduling(4711)
     assert (ask("of each TSG", False), ask("of each channel", False)) == ([0x56], [0, 0])

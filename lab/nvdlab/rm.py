@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What NVIDIA's driver answers: its resource manager (RM), asked as a process of our own or as one that runs.
+"""Calls the resource manager (RM) of NVIDIA's driver, as this process or through the descriptor of another process.
 
-Facts of NVIDIA's open-gpu-kernel-modules (src/common/sdk/nvidia/inc).
+Numbers and structures are of NVIDIA's open-gpu-kernel-modules (src/common/sdk/nvidia/inc).
 """
 
 import array
@@ -19,7 +19,7 @@ ESC_CONTROL, ESC_ALLOC, ESC_MAP = 0x2a, 0x2b, 0x4e
 CLASS_DEVICE, CLASS_SUBDEVICE, CLASS_TSG, CLASS_MEMORY = 0x80, 0x2080, 0xa06c, 0xc2
 CLASS_EVENTS, CLASS_EVENT_MEMORY, CLASS_VIDEO_MEMORY = 0x90cd, 0x90ce, 0x40
 HUGE = 512 << 20
-# NV_STATUS of a runlist without channels, as measured
+# The NV_STATUS for a runlist without channels, as measured.
 NO_CHANNELS = 0x5b
 SYS_PIDFD_OPEN, SYS_PIDFD_GETFD = 434, 438
 
@@ -31,7 +31,7 @@ class Refused(Exception):
 
 
 class Rm:
-    """A descriptor of /dev/nvidiactl: our own, or one taken from a process."""
+    """A descriptor of /dev/nvidiactl: of this process, or taken from another one."""
 
     def __init__(self, descriptor):
         self.descriptor = descriptor
@@ -61,7 +61,7 @@ class Rm:
         return held.raw
 
     def class_of(self, client, handle):
-        """NV0000_CTRL_CMD_CLIENT_GET_HANDLE_INFO; None: there is no such object."""
+        """Returns the class of an object, or None if there is no such object (NV0000_CTRL_CMD_CLIENT_GET_HANDLE_INFO)."""
         try:
             return struct.unpack_from("<I", self.control(client, client, 0xd02,
                                                          struct.pack("<IIQ", handle, 2, 0)), 8)[0]
@@ -75,7 +75,7 @@ class Ours(Rm):
     def __init__(self):
         super().__init__(os.open("/dev/nvidiactl", os.O_RDWR | os.O_CLOEXEC))
         self.client = self.alloc(0, 0, 0, 0)[0]
-        # the driver takes requests about a GPU from a process that has it open
+        # The driver takes requests about a GPU only from a process that has it open.
         self.node = os.open("/dev/nvidia0", os.O_RDWR | os.O_CLOEXEC)
         self._handles = itertools.count(1)
         self.device, self.subdevice, self.memory = (next(self._handles) for _ in range(3))
@@ -84,7 +84,8 @@ class Ours(Rm):
         self.alloc(self.client, self.device, self.memory, CLASS_MEMORY, bytes(24))
 
     def allocated(self, runlist):
-        """NV2080_CTRL_CMD_FIFO_GET_ALLOCATED_CHANNELS; None: the driver does not answer it."""
+        """Returns the allocated channels of a runlist, or None if the driver does not answer for it
+        (NV2080_CTRL_CMD_FIFO_GET_ALLOCATED_CHANNELS)."""
         try:
             answer = self.control(self.client, self.subdevice, 0x20801119,
                                   struct.pack("<I", runlist) + bytes(512))
@@ -96,7 +97,7 @@ class Ours(Rm):
         return {n for n in range(4096) if bits >> n & 1}
 
     def registers(self, *offsets):
-        """NV2080_CTRL_CMD_GPU_EXEC_REG_OPS: reads, in this order."""
+        """Reads registers in this order (NV2080_CTRL_CMD_GPU_EXEC_REG_OPS)."""
         operations = ctypes.create_string_buffer(b"".join(
             struct.pack("<BBBB7I", 0, 0, 0xff, 0, 0, 0, offset, 0, 0, 0, 0) for offset in offsets), 32 * len(offsets))
         self.control(self.client, self.subdevice, 0x20800122, struct.pack(
@@ -110,7 +111,7 @@ class Ours(Rm):
         return self.registers(offset)[0]
 
     def _map(self, parent, memory, node, begin, size, writable=False):
-        """PARENT: what the memory is of. It stays mapped when NODE is closed."""
+        """Maps memory, an object below PARENT. It stays mapped when NODE is closed."""
         try:
             answer = self.ioctl(ESC_MAP, struct.pack(
                 "<IIIxxxxQQQIIixxxx", self.client, parent, memory, begin, size, 0, 0, not writable, node))
@@ -122,7 +123,7 @@ class Ours(Rm):
             os.close(node)
 
     def read(self, address, count):
-        """Bytes of video memory, mapped read-only."""
+        """Returns bytes of video memory, through a read-only mapping."""
         begin = address & ~0xfff
         size = (address + count - begin + 0xfff) & ~0xfff
         with self._map(self.device, self.memory, os.open("/dev/nvidia0", os.O_RDWR | os.O_CLOEXEC),
@@ -130,13 +131,13 @@ class Ours(Rm):
             return mapped[address - begin:address - begin + count]
 
     def _memory(self, handle, kind, size, attributes, more, flags=0, alignment=0):
-        """NV_MEMORY_ALLOCATION_PARAMS: nvos.h"""
+        """Allocates memory (NV_MEMORY_ALLOCATION_PARAMS, nvos.h)."""
         self.alloc(self.client, self.device if kind == CLASS_VIDEO_MEMORY else self.client, handle, kind, struct.pack(
             "<11Ixxxx7Q5Ixxxx", self.client, 0, flags, *bytes(3), attributes, more, *bytes(3), 0, 0, size, alignment, *bytes(3),
             *bytes(5)))
 
     def page_of_512_mib(self):
-        """Video memory of our own in one page of that size: a function that writes a part of it."""
+        """Allocates video memory in one page of 512 MiB. Returns its handle, and a function that writes a part of it."""
         handle, contiguous, huge, of_512_mib = next(self._handles), 2 << 27, 3 << 23, 2 << 20
         self._memory(handle, CLASS_VIDEO_MEMORY, HUGE, contiguous | huge, of_512_mib, flags=0x8100, alignment=HUGE)
 
@@ -147,14 +148,17 @@ class Ours(Rm):
         return handle, write
 
     def _event_memory(self, handle, size):
-        """NV01_MEMORY_DEVICELESS, which only the driver may write."""
+        """Allocates and maps memory that only the driver may write (NV01_MEMORY_DEVICELESS)."""
         cached, read_only = 1 << 29, 1 << 22  # NVOS32_ATTR_COHERENCY, NVOS32_ATTR2_PROTECTION_USER
         self._memory(handle, CLASS_EVENT_MEMORY, size, cached, read_only)
         return self._map(self.client, handle, os.open("/dev/nvidiactl", os.O_RDWR | os.O_CLOEXEC), 0, size)
 
     def switches(self, meanwhile):
-        """Context switches of GR0 while MEANWHILE() runs: what it returned, and (ns, starts, context, pid)
-        of each, in order. NV_EVENT_BUFFER, NV2080_CTRL_CMD_GR_FECS_BIND_EVTBUF_FOR_UID_V2, cl90cdfecs.h."""
+        """Records the context switches of GR0 while MEANWHILE() runs.
+
+        Returns the result of MEANWHILE(), and (ns, starts, context, pid) of each switch, in order. Source: NV_EVENT_BUFFER,
+        NV2080_CTRL_CMD_GR_FECS_BIND_EVTBUF_FOR_UID_V2, cl90cdfecs.h.
+        """
         header, records, events = (next(self._handles) for _ in range(3))
         count, size = 1 << 16, 32
         head = self._event_memory(header, 4096)
@@ -179,7 +183,7 @@ class Ours(Rm):
 
 
 class Theirs:
-    """TSGs and channels of a process of ours, found through its own descriptor."""
+    """The TSGs and channels of a process that the caller started, found through that process' descriptor."""
 
     def __init__(self, pid, youngest):
         libc = ctypes.CDLL(None, use_errno=True)
@@ -210,14 +214,14 @@ class Theirs:
                     self.subdevice.setdefault(client, handle)
 
     def _instance(self, rm, client, handle):
-        """NV2080_CTRL_CMD_FIFO_GET_CHANNEL_MEM_INFO"""
+        """Returns the address of a channel's instance block, or None (NV2080_CTRL_CMD_FIFO_GET_CHANNEL_MEM_INFO)."""
         answer = rm.control(client, self.subdevice[client], 0x2080110c,
                             struct.pack("<Ixxxx", handle) + bytes(24 * 4 + 8))
         aperture, base = struct.unpack_from("<IxxxxQ", answer, 8)
         return base if aperture == 1 else None
 
     def set_enabled(self, channels, enabled):
-        """NV2080_CTRL_CMD_FIFO_DISABLE_CHANNELS, of those of one client."""
+        """Enables or disables channels of one client (NV2080_CTRL_CMD_FIFO_DISABLE_CHANNELS)."""
         rm, client, _ = channels[0]
         clients = [client for _, client, _ in channels] + [0] * (64 - len(channels))
         handles = [handle for _, _, handle in channels] + [0] * (64 - len(channels))
@@ -226,7 +230,7 @@ class Theirs:
 
     @staticmethod
     def timeslice(tsg, us=None):
-        """NVA06C_CTRL_CMD_GET_TIMESLICE and _SET_TIMESLICE"""
+        """Returns or sets the timeslice of a TSG, in us (NVA06C_CTRL_CMD_GET_TIMESLICE and _SET_TIMESLICE)."""
         rm, client, handle, _ = tsg
         if us is None:
             return struct.unpack("<Q", rm.control(client, handle, 0xa06c0104, bytes(8)))[0]
@@ -234,7 +238,7 @@ class Theirs:
 
     @staticmethod
     def preempt(tsg):
-        """NVA06C_CTRL_CMD_PREEMPT; returns once it is off the engine."""
+        """Preempts a TSG, and returns once it is off the engine (NVA06C_CTRL_CMD_PREEMPT)."""
         rm, client, handle, _ = tsg
         wait, own_timeout, timeout_us = 1, 1, 1_000_000
         rm.control(client, handle, 0xa06c0105, struct.pack("<BBxxI", wait, own_timeout, timeout_us))
