@@ -10,7 +10,6 @@ import dataclasses
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 
 from nvdlab.bounded import Failed
@@ -98,7 +97,7 @@ def run(measurements, folder, given, more=(), hardware=HARDWARE):
         failed = []
         for each in measurements:
             print(f"\n--- {each.name}", flush=True)
-            words = [sys.executable, each.path(hardware), *(paths[name] for name in each.words.split()), *more]
+            words = [each.path(hardware), *(paths[name] for name in each.words.split()), *more]
             try:
                 status = subprocess.run([str(word) for word in words], check=False, timeout=each.limit_s).returncode
             except subprocess.TimeoutExpired:

@@ -66,8 +66,8 @@ def rows(value, indent=0):
 
 
 def write(path, found):
-    """Writes what a measurement of tests/hardware found, with the program and the GPU first. A reader never sees a part."""
-    found = {"program": program(), "gpu": gpu()} | found
+    """Writes the data of a measurement of tests/hardware at once, with the program and the GPU unless FOUND has them."""
+    found = {key: fact() for key, fact in (("program", program), ("gpu", gpu)) if key not in found} | found
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     part.write_text(rows(found) + "\n", encoding="utf-8")

@@ -121,7 +121,7 @@ def learn(torch, select):
 
 
 def together(env, of_infer=(), of_train=(), both=True, meanwhile=lambda infer, train: None):
-    """Returns the figures of one run. `meanwhile` is called with the pids once both programs are ready."""
+    """Returns the figures of one run. Calls `meanwhile` with the pids once both programs are ready."""
     tasks = []
     try:
         for role, prefix in (("infer", of_infer), ("train", of_train))[:1 + both]:

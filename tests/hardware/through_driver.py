@@ -119,7 +119,7 @@ def without_rights():
 
 
 def while_processes_end():
-    """Reads while processes end. A list may be torn or change meanwhile (status 4), but nothing worse may happen."""
+    """Reads while processes end. A list may then be torn or change (status 4), but nothing worse may happen."""
     for _ in range(4):
         ends, _ = start(30)
         for n in range(4):

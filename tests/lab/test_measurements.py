@@ -56,12 +56,13 @@ def test_wrong_words_are_refused(words, sentence):
 
 # --- a run ---
 
-WRITES = '"""Writes its words."""\nimport json, sys\njson.dump(sys.argv[1:], open(sys.argv[2] + "/words", "w"))\n'
+WRITES = 'import json, sys\njson.dump(sys.argv[1:], open(sys.argv[2] + "/words", "w"))\n'
 
 
 def test_a_measurement_that_fails_or_hangs_does_not_stop_the_next_one(tmp_path, capfd):
     for name, text in (("fails", "raise SystemExit(3)"), ("hangs", "import time\ntime.sleep(1000)"), ("writes", WRITES)):
-        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+        (tmp_path / f"{name}.py").write_text(f"#!{sys.executable}\n{text}", encoding="utf-8")
+        (tmp_path / f"{name}.py").chmod(0o755)
     wanted = [Measurement("fails", "nvqos folder", 60), Measurement("hangs", "folder", 1), Measurement("writes", "nvqos folder", 60)]
     failed = measurements.run(wanted, tmp_path / "out", {"nvqos": "/bin/true"}, ("--seconds", "1"), tmp_path)
     assert failed == ["fails", "hangs"] and "hangs did not end in 1 s" in capfd.readouterr().out
@@ -145,7 +146,9 @@ def test_a_file_names_its_program_and_its_gpu_and_has_a_row_on_each_line(tmp_pat
     assert json.loads(text) == {"program": machine.program(), "gpu": "A GPU, 1.2.3", "rows": rows}
     assert sum(line.startswith('  {"way"') for line in text.splitlines()) == 3
     assert list((tmp_path / "out").iterdir()) == [tmp_path / "out/x.json"]
+    smi.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\n", encoding="utf-8")
     record.write(tmp_path / "out/x.json", {"gpu": "another", "rows": []})
+    assert not (tmp_path / "asked").exists()
     assert json.loads((tmp_path / "out/x.json").read_text(encoding="utf-8"))["gpu"] == "another"
 
 
