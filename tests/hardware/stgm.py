@@ -161,10 +161,11 @@ class Bench:
             self.expect(f"{name}: ends within {seconds + 60} s", False)
             return []
         self.around = .5 * self.around + .5 * (time.monotonic() - begin - seconds)
-        if not done.stdout:
-            self.expect(f"{name}: runs ({done.stderr.strip()})", False)
+        document = json.loads(done.stdout) if done.stdout else {}
+        if "data" not in document:
+            self.expect(f"{name}: runs ({document.get('error', {}).get('message') or done.stderr.strip()})", False)
             return []
-        data = json.loads(done.stdout)["data"]
+        data = document["data"]
         return [{"set": name, "seconds": seconds, "status": done.returncode} |
                 {key: data[key] for key in ("analysis", "waiting", "copy_wait", "mps", "managed", "priorities", "fifo",
                                             "own_cpus", "margin", "stretch")} | row for row in data["tasks"]]
