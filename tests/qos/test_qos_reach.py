@@ -343,3 +343,18 @@ def test_what_is_left_after_nvqos_is_seen(programs):
     assert done.returncode == 1, done.stdout
     # One that is stopped still keeps its goal.
     assert [row["good"] for row in found["nvqos ends"]] == [True] * 3 + [False]
+
+
+# --- qos_ends.py ---
+
+def test_every_part_of_qos_ends_is_run_and_the_checks_that_fail_are_seen(programs):
+    """The stand-in of nvqos holds no launch, so killing it changes nothing, which those checks notice."""
+    done = run(programs, "qos_ends.py", programs / "nvqos", programs / "nvtaskset", programs / "kernels", programs / "out",
+               "--parts", "nvqos ends,costs,a tenant ends")
+    found = json.loads((programs / "out/qos_ends.json").read_text(encoding="utf-8"))
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stdout + done.stderr
+    assert set(found) == {"program", "gpu", "nvqos ends", "costs", "a tenant ends"} and "A GPU" in found["gpu"]
+    assert [row["good"] for row in found["nvqos ends"]] == [False] * 4
+    for row in found["a tenant ends"]:
+        assert row["good"] and row["alone"] == pytest.approx(1000, rel=0.01)
+    assert "5 of 9 checks passed" in done.stdout
