@@ -49,8 +49,8 @@ static inline void kunmap_local(void *map)
 #endif
 
 /*
- * Before 7.0 iommu_get_domain_for_dev() also served holders of the group's
- * lock.
+ * Linux 7.0 introduced this function. Before, iommu_get_domain_for_dev() also
+ * served holders of the group's lock.
  */
 #ifndef NVDEBUG_HAVE_IOMMU_DRIVER_GET_DOMAIN
 static inline struct iommu_domain *

@@ -14,8 +14,8 @@
 	(NV_RAMIN_PASID + 1 - NV_RAMIN_PAGE_DIR_BASE)
 #define DIR_WORDS	2
 /*
- * From GA100 on these words reach to the page directory, without a limit
- * between.
+ * From GA100 on the limit, which lies between the page directory and these
+ * words, does not exist. So these words are a range of their own.
  */
 #define ENGINE_WORDS_GA100 \
 	(NV_RAMIN_PASID + 1 - NV_RAMIN_ENGINE_WFI)

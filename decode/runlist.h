@@ -71,8 +71,9 @@ int nvdebug_entry16_decode_gb10b(const u32 *word, size_t words,
 /*
  * Return whether word @i of a list is not decoded, given the words before it.
  * In a channel's entry these are the words of USERD's address. Up to Turing a
- * channel's register has the instance pointer, so the pointer's high word,
- * which detects errors of the other words, is not decoded either.
+ * channel's register has the instance pointer, so the pointer's high word is
+ * not decoded either, unless another word looks like an error code: then the
+ * high word confirms or refutes the error.
  */
 bool nvdebug_entry8_skip(const u32 *word, size_t i);
 bool nvdebug_entry16_skip(const u32 *word, size_t i);

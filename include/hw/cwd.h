@@ -21,21 +21,21 @@
 #define  NV_PGRAPH_PRI_CWD_FS_NUM_TPCS		GENMASK(15, 8)
 #define NV_PGRAPH_PRI_CWD_PARTITION_CTL		0x00405b2c /* RW, Volta+ */
 #define  NV_PGRAPH_PRI_CWD_PARTITION_CTL_PARTITIONING_SELECT GENMASK(1, 0)
-/* what PARTITION_DATA, an index into which these three are, shows */
+/* PARTITION_DATA is a window into tables, and these fields are its index. */
 #define  NV_PGRAPH_PRI_CWD_PARTITION_CTL_TBL_SEL GENMASK(3, 2)
 #define  NV_PGRAPH_PRI_CWD_PARTITION_CTL_VEID_OFFSET GENMASK(21, 16)
 #define  NV_PGRAPH_PRI_CWD_PARTITION_CTL_TBL_OFFSET GENMASK(29, 24)
 
-/* By TPC id, four to a word of eight bits each: where the TPC is. */
+/* The place of each TPC by its id: eight bits each, four to a word. */
 #define NV_PGRAPH_PRI_CWD_GPC_TPC_ID(i)		(0x00405b60 + 4 * (i)) /* RW */
 #define  NV_PGRAPH_PRI_CWD_GPC_TPC_ID_TPC	GENMASK(3, 0)
 #define  NV_PGRAPH_PRI_CWD_GPC_TPC_ID_GPC	GENMASK(7, 4)
-/* The other way round. */
+/* The reverse: the TPC of each SM by its place. */
 #define NV_PGRAPH_PRI_CWD_SM_ID(i)		(0x00405ba0 + 4 * (i)) /* RW */
 #define NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1		16
 #define NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GM200	6
 
-/* The same two from Hopper on. */
+/* The same two tables from Hopper on. */
 #define NV_PGRAPH_PRI_CWD_GPC_TPC_ID_GH100(i)	(0x00405000 + 4 * (i)) /* RW */
 #define NV_PGRAPH_PRI_CWD_GPC_TPC_ID__SIZE_1_GH100 18 /* measured */
 #define NV_PGRAPH_PRI_CWD_GPC_TPC_ID__SIZE_1_GB10B 64 /* no more fit */
