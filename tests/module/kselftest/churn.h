@@ -11,11 +11,14 @@
 #include "random.h"
 #include "tally.h"
 
-/* The kinds of a tally that the processes below count into. */
+/* The tally, and the kinds in it that the processes below count into. */
 struct churn {
 	struct tally *tally;
 	size_t removed, rescanned, unloaded, loaded;
-	/* so many of what the tally counts; sooner while a GPU has no folder */
+	/*
+	 * A turn comes after about so many counts; sooner while a GPU has no
+	 * folder.
+	 */
 	unsigned long every;
 	uint64_t seed;
 };
@@ -27,8 +30,8 @@ struct churn {
 	[at + 3] = { "modules loaded", { 0 } }
 
 /*
- * Processes that go on until the tally has ended; then all GPUs are there, and
- * the module is loaded.
+ * Start processes that go on until the tally has ended. Then all GPUs are
+ * there, and the module is loaded.
  */
 int churn_start_gpus(const struct churn *churn, const struct gpu *gpus);
 int churn_start_module(const struct churn *churn);
