@@ -125,10 +125,7 @@ static int power_on(struct platform_device *pdev)
 	return devm_add_action_or_reset(dev, power_off, dev);
 }
 
-/*
- * Suspend and resume do nothing. An access between them is one that hangs a
- * real GPU.
- */
+/* Suspend and resume do nothing. An access between them would hang a real GPU. */
 static int nothing(struct device *dev)
 {
 	return 0;

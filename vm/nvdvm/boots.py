@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Records what boots of VMs took, for scripts/times."""
+"""Records the times of boots of VMs, for scripts/times."""
 
 import os
 import sys

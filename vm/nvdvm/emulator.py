@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Which QEMU there is, and what it can do."""
+"""Finds QEMU, and finds out its abilities."""
 
 import dataclasses
 import functools
@@ -12,7 +12,7 @@ import tempfile
 from . import transport as transports
 from .errors import VmError
 
-# A Debian folder's own dynamic loader: its programs run without its root becoming ours.
+# A Debian folder has its own dynamic loader, so its programs run without making the folder our root.
 LOADER = "lib64/ld-linux-x86-64.so.2"
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 DATA = ("usr/share/qemu", "usr/share/seabios")
@@ -66,25 +66,25 @@ def _program(name, where):
 
 @functools.cache
 def _has(program, device):
-    """Not by -device help: for that list QEMU loads all its modules, and finds another's."""
+    """Does not use -device help: for that list QEMU loads all its modules, and finds another QEMU's."""
     said = subprocess.run([*program, "-device", f"{device},help"], capture_output=True, text=True,
                           timeout=60, check=False)
     return f"{device} options" in said.stdout
 
 
-# A guest's whole life, where an x86 processor starts: mov ecx, 1 << 24; again: dec ecx; jnz again;
-# mov al, 0x10; out 0xf4, al. QEMU's exit device then ends it with status 0x10 * 2 + 1.
+# The guest's whole program, at the address where an x86 processor starts: mov ecx, 1 << 24; again: dec ecx; jnz
+# again; mov al, 0x10; out 0xf4, al. QEMU's exit device then ends with status 0x10 * 2 + 1.
 _PROBE = bytes(0x10000 - 16) + bytes.fromhex("66b900000001 6649 75fc b010 e6f4 f4") + bytes(1)
 _PROBE_STATUS = 33
-# Hardware takes a hundredth of that.
+# Hardware takes a hundredth of this time.
 _PROBE_S = 2
 
 
 @functools.cache
 def _accelerator(program, arch):
-    """KVM where a guest really runs with it, else TCG.
+    """Returns KVM if a guest really runs with it, else TCG.
 
-    /dev/kvm may be there and not work, or interpret instruction by instruction.
+    /dev/kvm may exist and not work, or interpret each instruction.
     """
     if arch != "x86_64" or not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"

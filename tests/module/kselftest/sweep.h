@@ -48,12 +48,12 @@ struct sweep_tally {
 void sweep_fault_begin(int model, const struct sweep_fault *fault,
 		       unsigned long n);
 /*
- * Ends all faults. Returns the number of accesses, and sets the number of those
- * that were hit.
+ * Ends all faults. Returns the number of accesses, and sets *@hits to the
+ * number that faults hit.
  */
 unsigned long sweep_fault_end(int model, unsigned long *hits);
 
-/* Returns the lines in the log without those that have this text. */
+/* Returns how many lines the log has without this text. */
 size_t sweep_log_lines(const char *what, int log, char **said);
 
 /* Tries every operation, with each of the faults at its accesses. */

@@ -34,7 +34,10 @@ bool tally_call(struct tally *tally, size_t kind, long result);
 void tally_end(struct tally *tally);
 bool tally_has_ended(const struct tally *tally);
 
-/* Of all kinds: how many were tried; of one: how many were done. */
+/*
+ * tally_total() is the number of operations that were tried, of all kinds;
+ * tally_done() the number of one kind that were done.
+ */
 unsigned long tally_total(const struct tally *tally);
 unsigned long tally_done(const struct tally *tally, size_t kind);
 
