@@ -37,8 +37,8 @@ Answer RunlistBlock::write(std::uint32_t offset, std::uint32_t value) {
     return at ? write_at(*at, value) : Answer::unmodelled;
 }
 
-/// Before GB10x the bit falls with the first TSG preempt that is done, even if others are
-/// outstanding.
+/// Returns the bit. Before GB10x it falls with the first TSG preempt that is done, even if others
+/// are outstanding.
 bool RunlistBlock::tsg_preempt_pending() const {
     return board_.generation->tsg_preempt_counted ? list().preempt_outstanding(Preempting::tsg)
                                                   : list().tsg_preempt_flag;

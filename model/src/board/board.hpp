@@ -102,8 +102,7 @@ struct Geometry {
     std::vector<unsigned> gpc_half;          // the half of the chip that a physical GPC is in
     std::vector<TpcPlace> tpc_order;         // the place of each TPC id, if known
 
-    /// The physical GPC of each logical one. If the order is not known, it is that of the live
-    /// GPCs.
+    /// The physical GPC of each logical one: the known order, or else the live GPCs in order.
     [[nodiscard]] std::vector<unsigned> live_gpcs() const;
     /// Live TPCs of each live GPC, by logical number.
     [[nodiscard]] std::vector<unsigned> live_tpcs() const;

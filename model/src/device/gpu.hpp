@@ -102,7 +102,7 @@ class Gpu final : public PciFunction {
     /// Throws ConfigError if the workload is not started.
     [[nodiscard]] const Driver &driver() const;
     [[nodiscard]] Driver &driver();
-    /// For the work that programs do beside the registers.
+    /// Host itself, for the work that programs do beside the registers.
     [[nodiscard]] Host &host() { return chip_->host(); }
     [[nodiscard]] Statistics &statistics() { return statistics_; }
     [[nodiscard]] Violations &violations() { return violations_; }

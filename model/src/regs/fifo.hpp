@@ -80,7 +80,7 @@ inline constexpr Field engine_status_faulted = bit(30);
 inline constexpr Field engine_status_busy = bit(31);
 inline constexpr std::uint32_t ctx_invalid = 0;
 inline constexpr std::uint32_t ctx_valid = 1;
-inline constexpr std::uint32_t ctx_load = 5; // the other way round from Ampere on
+inline constexpr std::uint32_t ctx_load = 5; // swapped from Ampere on
 inline constexpr std::uint32_t ctx_save = 6;
 inline constexpr std::uint32_t ctx_switch = 7;
 
