@@ -20,7 +20,7 @@ struct nvdebug_mem;
 struct nvdebug_pramin;
 struct nvdebug_table_cache;
 
-/* One BAR, as known to a session. */
+/* The state of a BAR in a session. */
 struct nvdebug_bar {
 	enum {
 		NVDEBUG_BAR_UNKNOWN,	/* not probed yet */

@@ -28,7 +28,7 @@
 /* Directories are not read again during this time. */
 #define TRUST_MS	10
 
-/* How the entries that lead to a page are read again. */
+/* The state of reading the entries that lead to a page again. */
 struct bar_check {
 	struct nvdebug_bars *bars;
 	/* Interrupts are off: nothing may sleep, and no entry is trusted. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Where BARs map video memory, as found in their page tables. A driver may
+ * Keeps where BARs map video memory, as their page tables show. A driver may
  * remove a mapping at any time, so every find is a hint.
  */
 #include <linux/interval_tree_generic.h>
@@ -21,7 +21,7 @@ struct extent {
 	u64 first;	/* in video memory */
 	u64 last;
 	u64 last_below;	/* interval tree: subtree's last */
-	u64 offset;	/* of first, in the BAR */
+	u64 offset;	/* offset of first in the BAR */
 	u32 session;	/* number of the session that found it */
 };
 

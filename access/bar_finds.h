@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Where BARs map video memory: a session adds what it finds in their page
- * tables, and later sessions start with it.
+ * Keeps where BARs map video memory: a session adds the mappings that it finds
+ * in their page tables, and later sessions start with these.
  */
 #ifndef NVDEBUG_BAR_FINDS_H
 #define NVDEBUG_BAR_FINDS_H

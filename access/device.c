@@ -116,8 +116,8 @@ void nvdebug_device_follow_registers(struct nvdebug_device *device)
 	struct resource bar;
 
 	/*
-	 * A driver change maps the registers itself. The device lock also
-	 * belongs to whoever moves BAR0, so it is only tried.
+	 * A driver change maps the registers itself. A task that moves BAR0
+	 * holds the device lock, so the lock is only tried.
 	 */
 	if (!device_registers_moved(device) || READ_ONCE(device->changing) ||
 	    !device_trylock(device->dev))
@@ -379,7 +379,7 @@ int nvdebug_reg_read_address(struct nvdebug_gpu *gpu, u32 offset, u32 bits,
 	return ret ? reg_diagnose_error(gpu, ret) : 0;
 }
 
-/* Registers are read one by one, whatever is announced. */
+/* Announcing has no effect: registers are read one by one. */
 void nvdebug_reg_expect(struct nvdebug_gpu *gpu, u32 offset)
 {
 }

@@ -97,7 +97,8 @@ struct nvdebug_device {
 	bool published;
 	bool removed;
 	struct nvdebug_proc *proc;	/* NULL: no directory */
-	int number;			/* of the directory, -1: none yet */
+	/* The number of the directory, -1 before it has one. */
+	int number;
 
 	bool wanted;	/* a scan shall probe the GPU */
 	/* The current scan left it out, since its lock was not free. */

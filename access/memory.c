@@ -416,7 +416,7 @@ static int queue_read_moved(struct nvdebug_session *s, struct list_head *queue)
 	return ret;
 }
 
-/* Read what the window covers at its current position. */
+/* Read words that the window covers at its current position. */
 static int queue_read_window(struct nvdebug_session *s, struct list_head *queue)
 {
 	if (s->pramin.error)

@@ -28,7 +28,7 @@ struct domain_visit {
 	struct device *dev;
 	bool translated;	/* the domain is not an identity mapping */
 	u64 iova;
-	phys_addr_t phys;	/* of iova, 0: not mapped */
+	phys_addr_t phys;	/* address of iova, 0: not mapped */
 };
 
 /* Look up iova. iommu_iova_to_phys() fails on 5.10 for an identity domain. */
@@ -203,9 +203,9 @@ static bool sysmem_is_own(struct nvdebug_gpu *gpu, u64 bus, size_t bytes)
 }
 
 /*
- * An address that comes from the GPU gives no right to what is there. While a
- * driver is bound, its registers and tables lead to memory of that driver. When
- * it has gone they lead to whoever has that memory since.
+ * Check that the memory may be read. An address that comes from the GPU gives
+ * no right to its contents. While a driver is bound, its registers and tables
+ * lead to memory of that driver. Afterwards somebody else may own that memory.
  */
 static int sysmem_check_allowed(const struct nvdebug_mem *mem, u64 bus,
 				size_t bytes)

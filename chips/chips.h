@@ -243,7 +243,7 @@ enum nvdebug_place {
 /* Interpretation of addresses. */
 struct nvdebug_memory_ops {
 	u8 place[4];	/* enum nvdebug_place, by NV_APERTURE_* */
-	u8 list_aperture;	/* of override lists, in system memory */
+	u8 list_aperture;	/* aperture of override lists */
 	/*
 	 * A flag bit in system memory addresses, or 0. The other two say
 	 * whether the IOMMU, if any, translates addresses with and without the
@@ -311,13 +311,14 @@ struct nvdebug_chip {
 	const struct nvdebug_context_layout *context;
 	const struct nvdebug_copy_ops *copy;
 	const struct nvdebug_geometry_ops *geometry;
-	const struct nvdebug_video_memory_ops *video_memory;	/* or NULL */
+	/* NULL: no register */
+	const struct nvdebug_video_memory_ops *video_memory;
 	const struct nvdebug_cwd_ops *cwd;
 	const struct nvdebug_submit_ops *submit;
 	const struct nvdebug_preempt_ops *preempt;
 	const struct nvdebug_memory_ops *memory;
-	const struct nvdebug_mode_ops *mig;	/* or NULL */
-	const struct nvdebug_mode_ops *cc;	/* or NULL */
+	const struct nvdebug_mode_ops *mig;	/* NULL: no such mode */
+	const struct nvdebug_mode_ops *cc;	/* NULL: no such mode */
 	/* Ways to reach video memory, if there is any. */
 	const struct nvdebug_window *window;
 	const struct nvdebug_bar_ops *bars;

@@ -24,7 +24,7 @@
  * instance block shows whether the id was reused.
  */
 struct channel_owner {
-	int error;	/* of reading the list */
+	int error;	/* error of reading the list */
 	bool listed;
 	u8 aperture;
 	u64 inst;

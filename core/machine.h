@@ -148,9 +148,9 @@ static inline bool nvdebug_mem_skips(const struct nvdebug_mem_request *req,
 }
 
 /*
- * The same for one request. Returns
+ * Read for one request, like nvdebug_mem_read_all(). Returns
  *   -EOPNOTSUPP  the PRAMIN window would have to be moved, which is not allowed
- *   -EBUSY       the window was moved by others during every attempt
+ *   -EBUSY       others moved the window during every attempt
  *   -EFAULT      no such memory
  *   -EIO         every word reads as an error code
  *   -ENODEV      the GPU is gone

@@ -14,7 +14,7 @@
 
 struct nvdebug_pbdma {
 	u32 number;
-	u32 base;		/* of its registers */
+	u32 base;		/* base of its registers */
 };
 
 struct nvdebug_runlist {

@@ -20,7 +20,7 @@ extern "C" {
 /* Layout of an instance block. */
 struct nvdebug_instance_layout {
 	u32 has;		/* NVDEBUG_INSTANCE_HAS_* */
-	u8 version;		/* of page tables; 0: the block has it */
+	u8 version;		/* 0: the block has it */
 	u32 privileged_word;	/* word of RAMFC */
 	u32 privileged_bit;
 	u32 dir_hi;		/* mask of the high address bits */
@@ -51,7 +51,7 @@ struct nvdebug_page_dir {
 };
 
 struct nvdebug_instance {
-	struct nvdebug_page_dir dir;	/* not of subcontexts */
+	struct nvdebug_page_dir dir;	/* that of subcontexts is apart */
 	u64 limit;		/* last valid address; 0: not in the block */
 	u64 wfi;		/* engine context; 0: none */
 	u64 valid;		/* a bit per subcontext marked valid */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* How entries of page tables are encoded. */
+/* The encoding of entries of page tables. */
 #ifndef NVDEBUG_DECODE_MMU_CODING_H
 #define NVDEBUG_DECODE_MMU_CODING_H
 

@@ -160,7 +160,9 @@ int nvdebug_override_install(struct nvdebug_gpu *gpu,
 	if (ret)
 		goto err_restore;
 	if (nvdebug_override_at(gpu, runlist, &taken) != list) {
-		/* The driver has submitted a list meanwhile, which stays. */
+		/*
+		 * The driver has submitted a list in between. That list stays.
+		 */
 		override_free_others(gpu, runlist, &taken);
 		return -EBUSY;
 	}

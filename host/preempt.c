@@ -204,9 +204,9 @@ int nvdebug_preempt_tsg(struct nvdebug_gpu *gpu,
 		return preempt_tsg_and_wait(gpu, &watch, &preempt, word);
 
 	/*
-	 * The gate is one bit, which does not show who closed it: a driver that
-	 * closes it meanwhile finds it opened again. So it is closed only for
-	 * the time of this preempt.
+	 * The gate is one bit, which does not show who closed it. If a driver
+	 * closes it during this preempt, the gate is open again afterwards. So
+	 * it is closed only for the time of this preempt.
 	 */
 	ret = nvdebug_await(gpu, preempt_is_done, &preempt);
 	if (!ret)

@@ -38,7 +38,7 @@ struct proc_file {
 	struct nvdebug_device *device;
 	const struct nvdebug_view *view;	/* for reading, or NULL */
 	const struct nvdebug_control *control;	/* for writing, or NULL */
-	u32 number;		/* in its name */
+	u32 number;		/* number in the file's name */
 	bool state;		/* the state_* parameters say who may read it */
 	struct proc_file *next;
 };

@@ -38,7 +38,7 @@ struct context_row {
 	u32 spaces;		/* number in the whole TSG */
 	u32 first;		/* position in order[] */
 	u32 count;
-	int status;		/* if not 0, block was not read */
+	int status;		/* 0, or why block was not read */
 	const struct nvdebug_block *block;	/* block of the first channel */
 };
 

@@ -8,7 +8,7 @@
 #include "views/box.h"
 #include "views/instance_show.h"
 
-/* How the boxes of one channel are printed. */
+/* The settings for printing the boxes of a channel. */
 struct instance_view {
 	struct nvdebug_box box;
 	const struct nvdebug_chip *chip;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
  * NV_RAMIN: a channel's instance block, 4 KiB of memory, by words of 32 bits.
- * It starts with RAMFC, where Host keeps what it knows of the channel while
- * that is on no PBDMA.
+ * It starts with RAMFC, where Host keeps its state of the channel while the
+ * channel is on no PBDMA.
  *
  * Sources: open-gpu-doc manuals/{volta/gv100,turing/tu104,ampere/ga100}/
  * dev_ram.ref.txt and dev_pbdma.ref.txt; before Volta open-gpu-kernel-modules

@@ -26,7 +26,7 @@ TEST(ProgramsOfMps, ClientsAreOneTask) {
         const Ns together = overlap(programs.operation(0), programs.operation(1));
         EXPECT_EQ(together, kept ? 20 * ms : 0);
         EXPECT_EQ(overlap(programs.operation(0), programs.operation(2)), 0);
-        // Its share is a half, as of two tasks, or a third.
+        // The client's share is a half, as that of one of two tasks, or a third.
         EXPECT_NEAR(to_us(programs.operation(2).ended), kept ? 45'000 : 64'000, 4'000);
     }
 }

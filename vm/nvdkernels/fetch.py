@@ -11,9 +11,9 @@ from nvdvm.errors import VmError
 
 from . import cache, commands, debian
 
-# Named kernels, and the Debian that each comes from.
+# Kernels with a name, and the Debian of each.
 SUITES = {"5.10": "bullseye", "6.12": "trixie", "7": "forky"}
-# Whole toolchains, so that the compilers of its own time build a kernel.
+# Whole toolchains: a kernel is built by compilers of its own time.
 TOOLCHAIN = ("linux-headers-amd64", "make", "gcc", "clang", "lld", "llvm", "sparse")
 
 

@@ -15,8 +15,8 @@ class Arch:
     machine: str  # QEMU's machine and its options
     cpu: str
     console: str
-    # Guest-physical memory for what a workload keeps in system memory. The guest's kernel
-    # takes it for a crash kernel's: ordinary RAM in its direct map that it never uses itself.
+    # Guest-physical memory for structures that a workload keeps in system memory. The guest's kernel reserves
+    # it as a crash kernel's: ordinary RAM in its direct map, which the kernel itself never uses.
     sysmem_base: int
 
 

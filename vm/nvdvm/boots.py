@@ -6,7 +6,8 @@ import sys
 
 
 def record(seconds, release, gpus):
-    """Appends a line to the file that NVDEBUG_BOOTS names, if it does: seconds, the kernel's release, number of GPUs.
+    """Appends a line to the file that NVDEBUG_BOOTS names, if it is set: seconds, the kernel's release, number
+    of GPUs.
 
     Several processes write lines to one file. A file that cannot be written does not end a VM.
     """

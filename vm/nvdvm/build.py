@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Has `make` bring up to date what a VM needs."""
+"""Brings everything that a VM needs up to date, by `make`."""
 
 import os
 import pathlib

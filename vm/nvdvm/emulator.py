@@ -26,15 +26,15 @@ class Emulator:
 
     @property
     def in_one_thread(self):
-        """Whether the guest's processors take turns in one thread of QEMU."""
+        """Returns whether the guest's processors take turns in one thread of QEMU."""
         return self.accelerator == "tcg" and not self.transport.parallel
 
 
 def find(arch, qemu=None, transport=None):
-    """QEMU for `arch`, and the best transport that it has, or the one of that name.
+    """Finds QEMU for `arch`, with the named transport or the best one that it has.
 
-    `qemu` is a program, or a folder with another Debian (vm/fetch debian); if it is None,
-    NVDEBUG_QEMU has it; otherwise the program is searched in PATH.
+    `qemu` is a program, or a folder with another Debian (vm/fetch debian). If it is None, NVDEBUG_QEMU names
+    it; without that, PATH is searched.
     """
     program = _program(f"qemu-system-{arch}", qemu or os.environ.get("NVDEBUG_QEMU"))
     able = [one for one in transports.ALL if _has(program, one.device)]

@@ -32,7 +32,7 @@ class Terminal:
 
     @contextlib.contextmanager
     def shown(self, tell_size):
-        """`tell_size` gets the terminal's size whenever that changes."""
+        """Shows the terminal. `tell_size` gets the terminal's size whenever the size changes."""
         guest, _ = self._listener.accept()
         saved = termios.tcgetattr(sys.stdin)
         # A shell makes its background jobs ignore the signal.

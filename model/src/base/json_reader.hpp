@@ -16,7 +16,7 @@
 
 namespace nvmodel {
 
-/// One value somewhere in the file. Cheap to copy; keeps the document alive.
+/// A value somewhere in the file. It is cheap to copy, and keeps the document alive.
 class JsonValue {
   public:
     /// Throws ConfigError if the file cannot be read, is larger than a MiB, or is not JSON.

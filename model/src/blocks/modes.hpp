@@ -31,7 +31,7 @@ class ModeBlock final : public RegisterBlock {
     struct Register {
         std::uint32_t offset;
         std::uint32_t word; // value with all modes off
-        std::uint32_t bits; // that a mode sets
+        std::uint32_t bits; // set by a mode
         const bool *mode;
     };
     std::vector<Register> registers_;

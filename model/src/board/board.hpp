@@ -35,7 +35,7 @@ struct PciIdentity {
     std::uint8_t revision = 0;
 };
 
-/// Bytes. `modelled` is what the guest sees; `real` is what the product has.
+/// Sizes in bytes: `modelled` is the guest's BAR, `real` the product's.
 struct BarSize {
     std::uint64_t real = 0;
     std::uint64_t modelled = 0;
@@ -47,7 +47,7 @@ enum class BarForm : std::uint8_t {
     product, // 64 bits and prefetchable, where the next resource is free for that
 };
 
-/// One device of the PTOP table, in table order.
+/// A device of the PTOP table, in table order.
 struct EngineRow {
     unsigned die = 0;        // the die whose table has the engine
     unsigned gap_before = 0; // empty words or rows in front of it

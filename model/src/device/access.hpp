@@ -7,7 +7,7 @@
 
 namespace nvmodel {
 
-/// One access to a BAR.
+/// An access to a BAR.
 struct Access {
     Bar bar = Bar::registers;
     std::uint64_t offset = 0;

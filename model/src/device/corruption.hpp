@@ -33,7 +33,7 @@ class Corruption {
     /// Flips bits at places that the seed chooses. All kinds of structures are hit equally often.
     std::vector<Flip> flip(Memory &memory, const std::vector<Structure> &structures,
                            std::uint64_t seed, unsigned count);
-    /// Puts all words back. A counter of a context keeps the counts that were added meanwhile; a
+    /// Puts all words back. A counter of a context keeps the counts that were added in between; a
     /// word that was written since stays.
     void undo(Memory &memory);
     /// Forgets the flips, when nothing can be put back any more.

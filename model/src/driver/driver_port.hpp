@@ -10,7 +10,7 @@
 
 namespace nvmodel {
 
-/// How a driver of one generation programs channels and runlists.
+/// Programs channels and runlists as a driver of a generation does.
 class DriverPort {
   public:
     virtual ~DriverPort() = default;

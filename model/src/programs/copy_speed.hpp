@@ -12,7 +12,7 @@ struct CopySpeed {
     double bytes_per_ns; // afterwards
 };
 
-/// The speed of a copy engine; for CUDA's copies on the GPU that of the graphics engine.
+/// The speed of CUDA's copies: by a copy engine or, on the GPU, by the graphics engine.
 [[nodiscard]] constexpr CopySpeed cuda_copy_speed(Direction direction) {
     switch (direction) {
     case Direction::to_gpu:

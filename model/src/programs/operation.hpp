@@ -35,7 +35,7 @@ struct Interval {
     Ns end = 0;
 };
 
-/// Where and when a block executed.
+/// The execution of a block, with its SM and times.
 struct BlockRun {
     unsigned number = 0; // number in the kernel
     unsigned sm = 0;     // the SM's true number

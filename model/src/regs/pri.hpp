@@ -47,7 +47,7 @@ inline constexpr std::array<std::uint32_t, 41> error_words{
     0xbadf2200, // removed, power gated
     0xbadf2300, // power gated
     0xbadf2400, // GPC clock gated
-    0xbadf2500, // the same, of a broadcast
+    0xbadf2500, // GPC clock gated, broadcast
     0xbadf2600, // local decoding
     0xbadf2700, // poisoned
     0xbadf2800, // kind of transaction

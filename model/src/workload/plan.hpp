@@ -57,7 +57,7 @@ struct Plan {
     Placement placement = Placement::high;
     BarSetup bars = BarSetup::translated;
     Aperture runlist_aperture = Aperture::video;
-    bool unified_memory = false; // all memory is system memory, whatever the apertures are
+    bool unified_memory = false; // all memory is system memory, in any aperture
     std::map<std::string, AddressSpaceSpec> address_spaces;
     std::vector<PlannedTsg> tsgs;
     std::vector<PlannedChannel> channels;

@@ -42,7 +42,7 @@ enum class ChannelFault : std::uint8_t { none, pbdma, engine };
 /// "LCE2", or "first-async-lce": the first copy engine off graphics runlists that has a PCE.
 struct EngineChoice {
     std::optional<EngineName> name; // none: first-async-lce
-    JsonValue where;                // for complaints
+    JsonValue where;                // place for complaints
 };
 
 struct ChannelSpec {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * GPUs that leave and come back, and the module that is unloaded and loaded,
- * while other processes work. How often depends on what they have done, not on
- * time.
+ * GPUs leave and come back, and the module is unloaded and loaded, while other
+ * processes work. The number of actions of those processes decides how often
+ * that happens, and not the time.
  */
 #ifndef CHURN_H
 #define CHURN_H

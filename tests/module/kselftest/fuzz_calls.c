@@ -438,7 +438,7 @@ static long do_close(struct fuzzer *f)
 	return close(fd);
 }
 
-/* How often a call is made, compared with the others. */
+/* Each call with its frequency, compared with the others. */
 static const struct {
 	long (*run)(struct fuzzer *f);
 	unsigned int weight;

@@ -20,7 +20,7 @@
 
 static unsigned int number, passed, failed, skipped;
 static bool this_failed; /* in the process of a test */
-static unsigned int failures; /* in that process */
+static unsigned int failures; /* failures in that process */
 static char *skip_reason; /* shared with the process of a test */
 
 void ktap_alarm(unsigned long seconds)

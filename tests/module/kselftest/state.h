@@ -11,7 +11,7 @@
 struct state {
 	/* The steady part of each runlist, and `scheduling`. */
 	char *text;
-	char *scheduling; /* "" without that file */
+	char *scheduling; /* "" without `scheduling` */
 	struct channels channels;
 	struct tsgs tsgs;
 };
