@@ -22,7 +22,7 @@
 struct copy_snapshot {
 	struct nvdebug_snapshot base;
 	u32 value;	/* value of a file with one number */
-	/* the LCE of each engine, by its number */
+	/* The LCE of each engine, by its number. */
 	u8 pce_lce[MAX_PCES];
 	u8 grce_lce[MAX_GRCES];
 };

@@ -32,7 +32,7 @@ int __must_check nvdebug_mmu_format(struct nvdebug_mem *mem, u32 version,
 struct nvdebug_mmu_walk {
 	struct nvdebug_walk walk;
 	struct list_head node;
-	/* want.error: why the walk ended */
+	/* The entry to read next; want.error says why the walk ended. */
 	struct nvdebug_mem_request want;
 	u32 words[NVDEBUG_MMU_ENTRY_WORDS];
 };

@@ -27,7 +27,7 @@
 /* Facts about an entry that its words do not have. */
 struct entry_extra {
 	u32 state;	/* channel: its register, if in_range */
-	/* channel: its instance block */
+	/* The place of a channel's instance block. */
 	struct nvdebug_instance_place place;
 	struct nvdebug_block *block;	/* NULL: none */
 	u16 members;	/* TSG: channels that follow */

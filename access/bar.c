@@ -297,7 +297,7 @@ static bool table_get_words(struct nvdebug_bars *bars, u8 aperture, u64 addr,
 	if (nvdebug_table_cache_get(tables, aperture, addr, buf, words) == words)
 		return true;
 
-	/* stay within a chunk, and stop at the first cached word */
+	/* Stay within a chunk, and stop at the first cached word. */
 	run = min_t(size_t, run,
 		    RUN_WORDS - addr / sizeof(u32) % RUN_WORDS);
 	while (n < run &&

@@ -31,9 +31,7 @@ struct nvdebug_bar {
 	resource_size_t start;	/* in the CPU's address space */
 	u64 size;		/* usable part */
 	struct nvdebug_bar_block block;
-	/*
-	 * The BAR's register was read again in the present period of trust.
-	 */
+	/* The BAR's register was read again in the present period of trust. */
 	bool trusted;
 
 	/* The scan of the BAR's page tables, if it is VIRTUAL. */

@@ -37,7 +37,7 @@ struct nvdebug_bar_finds {
 	struct extent *last[NVDEBUG_SCANNED_BARS];	/* most recent of the session */
 	u32 count;
 	u32 session;	/* number of the current one */
-	/* the device's count at the time of the finds */
+	/* The device's count at the time of the finds. */
 	u32 driver_changes;
 };
 

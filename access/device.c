@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* dev_*() prefixes the bound driver's name, so add the module's */
+/*
+ * The prefix of dev_*() is the bound driver's name, so the module's is added.
+ */
 #define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/device.h>

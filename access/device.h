@@ -49,7 +49,7 @@ struct nvdebug_device {
 	const struct resource *bar[NVDEBUG_BARS];	/* NULL: none */
 	struct nvdebug_bar_finds *bar_finds;	/* see nvdebug_bars_init() */
 	void __iomem *bar0;
-	/* where the registers are mapped from */
+	/* The place that the registers are mapped from. */
 	resource_size_t bar0_start;
 	resource_size_t bar0_len;
 	bool enabled;			/* bus->enable() has enabled it */
@@ -60,7 +60,7 @@ struct nvdebug_device {
 	struct ratelimit_state info_ratelimit;
 	struct ratelimit_state warn_ratelimit;
 	struct ratelimit_state err_ratelimit;
-	/* limits probes when info is opened */
+	/* Limits probes when info is opened. */
 	struct ratelimit_state probe_ratelimit;
 
 	/*

@@ -80,7 +80,7 @@ bool nvdebug_pramin_reaches(const struct nvdebug_pramin *p, u64 addr)
 
 u32 nvdebug_pramin_position(const struct nvdebug_pramin *p, u64 addr, u64 bytes)
 {
-	/* keep undocumented bits */
+	/* Undocumented bits keep their values. */
 	u32 rest = p->standing & ~(p->window->base | p->window->target);
 
 	if (offset_in_mib(addr) + bytes <= NV_PRAMIN_SIZE)

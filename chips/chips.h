@@ -142,7 +142,7 @@ struct nvdebug_channel_ops {
 	enum nvdebug_channel_form form;
 	bool per_runlist;	/* ids are local to a runlist */
 	bool has_faults;	/* PCCSR has fault bits */
-	/* register with the number of channels; 0: none */
+	/* The register with the number of channels; 0: none. */
 	u32 count_reg;
 
 	/* Return the register with the channel's state. */

@@ -25,7 +25,7 @@ struct nvdebug_leases {
 	/* nvdebug_leases_end_all() visits the file, which may not be freed. */
 	bool visited;
 
-	/* serialises requests, so that they have an order */
+	/* Serialises requests, so that they have an order. */
 	struct mutex lock;
 	struct list_head undos;	/* last one first */
 	unsigned int count;

@@ -24,7 +24,7 @@ struct nvdebug_number {
 
 struct nvdebug_geometry {
 	struct nvdebug_number count[NVDEBUG_COUNTS];
-	/* a set bit: the GPC is disabled */
+	/* A set bit: the GPC is disabled. */
 	struct nvdebug_number gpc_mask;
 	struct nvdebug_number tpc_mask[NVDEBUG_GPCS_MAX];	/* by physical GPC */
 };

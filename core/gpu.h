@@ -43,7 +43,7 @@ struct nvdebug_gpu {
 	bool uncontrollable;
 	struct mutex leases_lock;	/* innermost: nothing waits under it */
 	struct list_head leases;	/* under leases_lock, see control/lease.h */
-	/* last turn of nvdebug_leases_end_all() */
+	/* The last turn of nvdebug_leases_end_all(). */
 	u32 leases_turn;
 
 	/* Set by probe/, constant until the GPU is probed again. */

@@ -18,7 +18,7 @@ struct nvdebug_topology {
 	u32 runlists;
 	u32 channels;		/* where ids are global, else 0 */
 	u32 runlists_without_id;	/* dropped: their ids are unreadable */
-	/* no id is readable: numbered as in the table */
+	/* No id is readable, so runlists are numbered as in the table. */
 	bool numbered_by_order;
 };
 

@@ -51,7 +51,7 @@ struct nvdebug_page_dir {
 };
 
 struct nvdebug_instance {
-	struct nvdebug_page_dir dir;	/* that of subcontexts is apart */
+	struct nvdebug_page_dir dir;	/* outside of subcontexts */
 	u64 limit;		/* last valid address; 0: not in the block */
 	u64 wfi;		/* engine context; 0: none */
 	u64 valid;		/* a bit per subcontext marked valid */

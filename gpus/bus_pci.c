@@ -2,7 +2,9 @@
 /*
  * GPUs on PCI. No PCI driver is registered: the GPU's driver stays bound.
  */
-/* dev_*() prefixes the bound driver's name, so add the module's */
+/*
+ * The prefix of dev_*() is the bound driver's name, so the module's is added.
+ */
 #define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/notifier.h>

@@ -17,7 +17,7 @@ struct nvdebug_attachment {
 	bool identified;	/* else nothing was read yet */
 	const char *driver;	/* "-": none */
 	u64 bar_bytes[NVDEBUG_INFO_BARS];	/* 0: no such BAR */
-	/* reason why no file can be read now, or NULL */
+	/* The reason why no file can be read now, or NULL. */
 	const char *away;
 	const char *window;	/* why the window may not move, or NULL */
 	/*

@@ -25,7 +25,7 @@ struct info_snapshot {
 	struct nvdebug_snapshot base;
 	char driver[32];
 	const char *forbidden;	/* why the window may not move */
-	/* reason why no file can be read now, or NULL */
+	/* The reason why no file can be read now, or NULL. */
 	const char *away;
 };
 

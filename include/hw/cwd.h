@@ -30,7 +30,7 @@
 #define NV_PGRAPH_PRI_CWD_GPC_TPC_ID(i)		(0x00405b60 + 4 * (i)) /* RW */
 #define  NV_PGRAPH_PRI_CWD_GPC_TPC_ID_TPC	GENMASK(3, 0)
 #define  NV_PGRAPH_PRI_CWD_GPC_TPC_ID_GPC	GENMASK(7, 4)
-/* The reverse: the TPC of each SM by its place. */
+/* The reverse: the TPC id of each place. */
 #define NV_PGRAPH_PRI_CWD_SM_ID(i)		(0x00405ba0 + 4 * (i)) /* RW */
 #define NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1		16
 #define NV_PGRAPH_PRI_CWD_SM_ID__SIZE_1_GM200	6

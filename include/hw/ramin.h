@@ -68,7 +68,7 @@
 #define  NV_RAMIN_PASID_ENABLE_ATS		BIT(31)
 
 /* The subcontexts, whose page directories graphics and compute use. */
-/* a bit for each subcontext */
+/* The mask has a bit for each subcontext. */
 #define NV_RAMIN_SC_PDB_VALID			166
 #define NV_RAMIN_SC_PDB_VALID_WORDS		2
 #define NV_RAMIN_SC__SIZE_1			64

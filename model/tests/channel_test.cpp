@@ -133,7 +133,7 @@ TEST(Pccsr, StatusWords) {
     bench->advance_us(105);
     unsigned on_pbdma = 0;
     for (unsigned channel = 0; channel < 6; ++channel) {
-        // all bits except for NEXT
+        // The word has all bits except for NEXT.
         const std::uint32_t word = bench->read(state_0 + 8 * channel) & ~0x2U;
         if (word == 0x16000001) // on PBDMA and engine, busy, enabled
             ++on_pbdma;
@@ -184,7 +184,7 @@ TEST(Chram, StatusWords) {
     bench->advance_us(105);
     unsigned on_pbdma = 0;
     for (unsigned channel = 0; channel < 6; ++channel) {
-        // all bits except for NEXT
+        // The word has all bits except for NEXT.
         const std::uint32_t word = bench->read(0xe00000 + 4 * channel) & ~0x4U;
         if (word == 0xcca) // enabled, on PBDMA and engine, all busy bits
             ++on_pbdma;

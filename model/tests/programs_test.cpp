@@ -65,7 +65,7 @@ TEST(Programs, CopiesOfTwoProcessesTakeTurns) {
 }
 
 TEST(Programs, CopiesAloneAreAsFastAsMeasured) {
-    // copies a millisecond, from lab/shared-copy-engines ("alone")
+    // The numbers are copies a millisecond, from lab/shared-copy-engines ("alone").
     const std::vector<std::tuple<Direction, std::uint64_t, double>> measured{
         {Direction::to_gpu, 64 * mib, 0.8171}, {Direction::to_host, 64 * mib, 0.7814},
         {Direction::on_gpu, 64 * mib, 21.19},  {Direction::to_gpu, 51200, 184.3},

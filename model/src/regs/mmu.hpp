@@ -11,7 +11,7 @@
 namespace nvmodel::regs::mmu {
 
 inline constexpr unsigned page_shift = 12;
-// alignment of a table of big pages in versions 2 and 3
+// The alignment of a table of big pages in versions 2 and 3.
 inline constexpr unsigned big_table_shift = 8;
 
 // Values of a directory entry's aperture. The other values are coherent and non-coherent memory.

@@ -13,7 +13,7 @@ inline constexpr std::uint32_t range_end = 0x00cd00;
 inline constexpr std::uint32_t gpc_map = 0x00cc00; // + 4 * logical GPC
 inline constexpr Field gpc_map_physical{20, 16};
 inline constexpr Field gpc_map_half = bit(24);
-// set in the first entry only; its meaning is not known
+// This bit is set in the first entry only; its meaning is not known.
 inline constexpr Field gpc_map_first = bit(28);
 
 inline constexpr std::uint32_t sys_pipe_info = 0x00cc80; // 0 on an H100 and an H200 with MIG off

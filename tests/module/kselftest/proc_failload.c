@@ -39,9 +39,9 @@ static void expect_nothing(const struct gpu *gpus, const struct faults *walk)
 
 /*
  * Allocations before the module's own code are not walked, because the kernel
- * warns if it has no memory for the tracepoints of a module. The last of these
- * allocations are about sysfs, so their number need not be exact, and so many
- * more are walked.
+ * warns if it has no memory for the tracepoints of a module. Their number is not
+ * exact, so the walk begins so many earlier. These are about sysfs, where a
+ * failure does no harm.
  */
 #define UNSURE 20
 
