@@ -35,7 +35,7 @@ struct channel_change {
 	struct nvdebug_runlist *runlist;	/* NULL where ids are global */
 	u32 id;
 	u32 old;	/* value of its register before the change */
-	/* From channel_read_owner(), for a lease. */
+	/* The owner before a lease, by channel_read_owner(). */
 	struct nvdebug_instance_place owner;
 	/*
 	 * Lease, where no register has the owner: the owner when the lease
