@@ -15,12 +15,12 @@ void faults_need(void);
  * A walk makes the 1st, the 2nd, the 3rd, … allocation or copy of this task
  * fail, each in a run of its own:
  *
- * 	for (walk = faults_walk(); faults_more(&walk);) {
- * 		faults_arm(&walk);
- * 		system call; its result is kept
- * 		faults_disarm(&walk);
- * 		look at what became of it
- * 	}
+ *	for (walk = faults_walk(); faults_more(&walk);) {
+ *		faults_arm(&walk);
+ *		system call; its result is kept
+ *		faults_disarm(&walk);
+ *		look at what became of it
+ *	}
  *
  * The last run has no failure in it.
  */
