@@ -28,7 +28,7 @@ struct Translation {
     std::optional<Place> result;            ///< empty: not mapped
     std::optional<std::uint64_t> page_size; ///< bytes
     std::vector<std::string> flags;         ///< `read-only`, `kind=6`, …
-    std::optional<std::string> error;       ///< where the walk ended and why
+    std::optional<std::string> error;       ///< where and why the walk ended
 };
 
 } // namespace nvdebug
