@@ -139,7 +139,7 @@ class Perfetto final : public TextSink {
     /// Adds a track. @param parent 0: none
     std::uint64_t new_track(std::uint32_t gpu, std::uint64_t parent, const std::string &name,
                             std::optional<std::uint32_t> pid = std::nullopt) {
-        // Track numbers must differ from those of other writers, so they begin with 'nvdebug' in
+        // Track numbers must differ from those of other writers, so they begin with 'nvdeb' in
         // ASCII and count from there.
         const std::uint64_t uuid = 0x6e76646562000000 + ++tracks_;
         add(gpu, [&](pbf_writer &packet) {
