@@ -37,7 +37,7 @@ const Engine *find_engine(const std::vector<Engine> &&engines, std::string_view 
 /// R6).
 NVDEBUG_API bool share_runlist(const Engine &a, const Engine &b);
 
-/// LCEs whose copies contend, because they run on the same physical copy engines (R8).
+/// LCEs with contending copies, because they run on the same physical copy engines (R8).
 struct CopyContention {
     std::uint32_t pces;            ///< bit n: PCE n is contended for
     std::vector<std::string> lces; ///< two or more, in the order of `device_info`

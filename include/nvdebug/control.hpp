@@ -155,7 +155,7 @@ class NVDEBUG_API Lease {
     /// driver refused nothing, or if the module undoes the change.
     std::string left() const { return left_ ? *left_ : std::string(); }
 
-    /// Makes a lease of @p held, whose last reference undoes the change and may then write to @p
+    /// Makes a lease of @p held. Its last reference undoes the change and may then write to @p
     /// left.
     Lease(std::shared_ptr<const void> held, std::string answer,
           std::shared_ptr<const std::string> left = nullptr);

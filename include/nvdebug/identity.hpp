@@ -13,7 +13,7 @@ namespace nvdebug {
 
 /// Ids are read only from names that a runtime chose. A cgroup that a user may name (below
 /// `user.slice`, or within a unit or a container of LXC) gives no ids. In a cgroup namespace, paths
-/// begin at the reader's own cgroup, and `/../…` leads to its siblings, whose ids are read.
+/// begin at the reader's own cgroup, and `/../…` leads to its siblings. Their ids are read.
 struct Identity {
     /// The outermost container: 64 hexadecimal digits, by the names that Docker, containerd, CRI-O
     /// and Podman give cgroups. These are `/docker/ID`, also below another `--cgroup-parent`,

@@ -54,8 +54,8 @@ struct Owners {
     std::optional<std::string> lacked = {};
 };
 
-/// Returns the process that made a channel of a list, which is the process with a channel whose
-/// instance block is at the same place. Returns nullptr if none is known, as for the kernel's own
+/// Returns the process that made a channel of a list, which is the process with a channel that has
+/// its instance block at the same place. Returns nullptr if none is known, as for the kernel's own
 /// channels, or if several are. The pointer lives as long as @p owners.
 NVDEBUG_API const Process *owner_of(const Owners &owners, const Channel &channel);
 const Process *owner_of(const Owners &&owners, const Channel &channel) = delete;

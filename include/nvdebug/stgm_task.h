@@ -25,8 +25,7 @@
  * kernel, the program waits until it is complete. The program then allocates nothing, and uses neither managed memory
  * nor the default stream. When a process ends, it releases all that it holds.
  *
- * Each function returns 1, or -1 for an error, whose sentence nvstgm_error() returns. An error leaves the task
- * unchanged.
+ * Each function returns 1, or -1 for an error. nvstgm_error() then returns a sentence, and the task is unchanged.
  */
 #ifndef NVDEBUG_STGM_TASK_H
 #define NVDEBUG_STGM_TASK_H

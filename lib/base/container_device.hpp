@@ -11,7 +11,7 @@
 
 namespace nvdebug::base {
 
-/// Container runtimes look for devices in this folder, whose files last until the next boot.
+/// Container runtimes look for devices in this folder. Its files last until the next boot.
 inline constexpr const char *device_folder = "/run/cdi";
 
 /// A result, or a sentence about what failed and what to do.

@@ -166,7 +166,7 @@ class Reader {
     const std::vector<std::string> &words_;
     Parsed &to_;
     std::size_t at_ = 0;
-    const Option *waits_ = nullptr; ///< the option whose value is the first word that is no option
+    const Option *waits_ = nullptr; ///< its value is the first word that is no option
     bool only_words_ = false;
 };
 

@@ -188,7 +188,7 @@ std::optional<Parsed> parse_entry(std::string_view text) {
     }
 }
 
-/// Reads a small file that nobody else can have written; empty: the file is of another kind.
+/// Reads a small file that no other user can have written; empty: the file is of another kind.
 std::optional<std::string> read_own(const std::string &path) {
     constexpr off_t longest = 16 << 20;
     const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -14,7 +14,7 @@
 // The line of a channel says whether the channel was enabled. The lines `interleave` (a level) and
 // `mode` (a preemption mode) are about TSGs. PID and STARTED are a process and its start, in clock
 // ticks since the machine started. NAMESPACE is the PID namespace. `undoing` in place of `holding`
-// says that the driver has refused the undo, and that the keeper tries again. The file appears
+// means that the driver has refused the undo, and that the keeper tries again. The file appears
 // whole, by rename(). Only root can write to the folder, so helpers of other users have no such
 // file.
 #pragma once

@@ -46,7 +46,7 @@ Undone left_to(pid_t keeper, const std::vector<std::uint32_t> &pids, const std::
 /// Returns the first 63 calls that are not done as bits, for a report: bit n is call n. The highest
 /// bit stands for all further calls.
 std::uint64_t not_done(const std::vector<Call> &calls);
-/// Marks the calls whose bits are clear in @p left as done.
+/// Marks the calls with a clear bit in @p left as done.
 void mark_done(std::vector<Call> &calls, std::uint64_t left);
 
 /// A Helper that makes calls once this object, or the process that has it, ends. It repeats calls
@@ -55,7 +55,7 @@ void mark_done(std::vector<Call> &calls, std::uint64_t left);
 ///
 /// After settle(), this process has no descriptor of the changed processes except a pidfd for each.
 /// If the keeper is killed, this process makes the calls, through descriptors that it duplicates
-/// again. If both are killed at once, the JournalEntry says what is to be undone.
+/// again. If both are killed at once, the JournalEntry has what is to be undone.
 class Keeper {
   public:
     enum class Written {

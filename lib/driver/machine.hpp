@@ -24,7 +24,7 @@ struct Attachment {
     std::array<std::uint64_t, 3> bar_bytes{};
 };
 
-/// A GPU whose files can be read. Several threads may use it; one reads at a time.
+/// A GPU and its files. Several threads may use it; one reads at a time.
 class Machine {
   public:
     /// Identifies the chip. Fails only if not even `info` can be made.

@@ -83,7 +83,7 @@ class Ownership::Look {
         Process process;
         std::vector<int> controls; // its descriptors
         bool uses_gpu = true;
-        std::optional<std::uint32_t> thread = {}; // the thread whose descriptors are duplicated
+        std::optional<std::uint32_t> thread = {}; // from which descriptors are taken
         bool cut = false;                         // it has more descriptors than are examined
         bool checked = false;                     // its pidfd is known to be of this very process
         bool ended = false;
@@ -420,7 +420,7 @@ class Ownership::Look {
         }
     }
 
-    /// Asks about a client whose owner is known.
+    /// Asks the known owner of a client about it.
     void ask_owner(Found &one, const Descriptor &at, int descriptor, std::uint32_t client,
                    std::vector<ClientChannel> &channels) {
         if (one.budget.spent())
@@ -551,7 +551,7 @@ class Ownership::Look {
     Ownerless of_gpu_{{kernel_, ~0U, std::chrono::hours(1)}},
         of_others_{{kernel_, ~0U, std::chrono::hours(1)}};
     std::set<Descriptor> seen_;    // of all processes, also those without this GPU
-    std::set<std::uint32_t> done_; // clients whose channels are known
+    std::set<std::uint32_t> done_; // clients with known channels
 };
 
 Result<Owned> Ownership::find(const Card &card, bool everything) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Advice for a user whose request was refused, as the end of a sentence. The advice depends on the
+// Advice for a user after a refused request, as the end of a sentence. The advice depends on the
 // user: sudo gives root no right that its container or unit has taken away.
 #pragma once
 

@@ -12,7 +12,7 @@
 
 namespace nvdebug::live {
 
-/// Returns a sentence on why Screen::open() failed. @p instead says what the program does now.
+/// Returns a sentence on why Screen::open() failed. @p instead is what the program does now.
 [[nodiscard]] std::string sentence_on_no_screen(const std::string &instead);
 
 /// A view's terminal. Its end restores the terminal, however the view ends.

@@ -62,7 +62,7 @@ Result<void> make_calls(Kernel &kernel, const TaskRequest &request, std::vector<
 /// Undoes the calls, after one of them was refused or had no effect.
 Error undone_after(Error error, const std::shared_ptr<Kernel> &kernel, const std::string &gpu,
                    const std::vector<Process> &processes, std::vector<Call> undo) {
-    // A timeslice whose call was refused may have been set anyway, now or before, so it is restored
+    // A refused timeslice may have been set anyway, now or before, so it is restored
     // in any case.
     for (Call &call : undo)
         call.only_while_us.reset();

@@ -20,8 +20,8 @@ ProcessKey process_of(const Property &property) {
     return {property.pid, property.started};
 }
 
-/// An entry whose keeper has ended, with the values to restore. Processes that have ended are left
-/// out, and so are properties that another keeper restores.
+/// An entry of a keeper that has ended, with the values to restore. Processes that have ended are
+/// left out, and so are properties that another keeper restores.
 struct Left {
     const FoundEntry *entry;
     Originals originals; ///< empty: nothing is left, so the file can be removed

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A tree whose files this process makes from the registers and memory that NVIDIA's driver lets it
-// read.
+// A tree with files that this process makes from the registers and memory that NVIDIA's driver lets
+// it read.
 #pragma once
 
 #include <memory>

@@ -11,7 +11,7 @@ namespace {
 using text::key;
 using text::Value;
 
-/// Returns the name that `engines` prints: `GR0`; `COPY0`, whose type names the instance;
+/// Returns the name that `engines` prints: `GR0`; `COPY0` (its type names the instance);
 /// `TYPE-7:0`.
 std::string engine_name(const std::string &type, std::uint32_t instance) {
     if (type.starts_with("TYPE-"))

@@ -43,7 +43,7 @@ void SwitchTurns::add(const ContextSwitch &one, std::vector<Turn> &turns) {
         begin_ = one.ns;
         began_ = true;
     } else {
-        // A process whose first record is an end was on the engine from the beginning on.
+        // A process with an end as its first record was on the engine from the beginning on.
         if (!now_ && known_ && !left_) {
             now_ = who;
             begin_ = *known_;

@@ -10,7 +10,7 @@ namespace {
 using nvdebug::Result;
 using nvdebug::driver::ReadAhead;
 
-/// Registers whose value is the number of the call that read them, from 1.
+/// Registers that return the number of the call that read them, from 1.
 class Clocked final : public nvdebug::driver::Words {
   public:
     Result<void> registers(std::span<const std::uint32_t> offsets,

@@ -120,7 +120,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::size_t descriptors_most = ~std::size_t{0}; ///< descriptors that can be taken at once; more
                                                     ///< get EMFILE
     std::size_t most_taken = 0;                     ///< the most that were taken at once
-    /// Other programs make this many clients, whose names are used up.
+    /// Other programs make and end this many clients, which uses up names.
     void use_up_names(std::uint32_t names);
     bool cannot_map = false; ///< mmap() fails
     /// The number of the ioctl, from 1, that fails with this errno.
@@ -220,7 +220,7 @@ class StandIn final : public nvdebug::driver::Kernel {
 
     struct Shared; // shared with forked processes
     struct Life {
-        int read, write; // a pipe, whose end for writing is closed when the process ends
+        int read, write; // a pipe: its end for writing is closed when the process ends
     };
 
     // These numbers are above those of real descriptors.
