@@ -10,6 +10,7 @@
 
 namespace nvdebug {
 
+/// A logical copy engine, to which channels submit their copies.
 struct LogicalCopyEngine {
     std::string name; ///< `LCE3`
     std::optional<std::uint32_t> runlist;
@@ -18,6 +19,7 @@ struct LogicalCopyEngine {
     std::optional<std::string> shares;
 };
 
+/// The copy engines of a GPU and their wiring.
 struct CopyTopology {
     std::uint32_t pce_map;               ///< bit n: PCE n exists
     std::vector<LogicalCopyEngine> lces; ///< in the order of `device_info`

@@ -33,6 +33,7 @@ struct Occupant {
     bool operator==(const Occupant &) const = default;
 };
 
+/// The state of a PBDMA that feeds an engine.
 struct PbdmaState {
     std::uint32_t pbdma;
     std::optional<std::string> status; ///< a word as in EngineState::status

@@ -10,6 +10,7 @@
 
 namespace nvdebug {
 
+/// The kind of an error, for programs that react to it.
 enum class ErrorCode {
     not_found,   ///< no such file, GPU, runlist, channel … (ENOENT)
     denied,      ///< rights, kernel lockdown or `read_only` (EPERM, EACCES)
@@ -22,6 +23,7 @@ enum class ErrorCode {
     malformed,   ///< the file exists, but its text does not have the form in docs/proc.md
 };
 
+/// An error for a user.
 struct Error {
     ErrorCode code;
     int number;           ///< the errno; 0 if no system call failed

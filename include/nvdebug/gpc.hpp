@@ -12,6 +12,7 @@
 
 namespace nvdebug {
 
+/// A GPC of the chip's design.
 struct Gpc {
     std::uint32_t gpc; ///< physical number
     bool off;          ///< fused off or floor-swept
@@ -19,6 +20,7 @@ struct Gpc {
     std::optional<std::uint32_t> tpc_off_mask;
 };
 
+/// An SM and its place.
 struct Sm {
     std::uint32_t sm, gpc, tpc; ///< tpc is the number within the logical GPC
 };

@@ -49,6 +49,7 @@ class TaskHold {
     virtual Result<void> finish() = 0;
     /// Returns the number of TSGs that get the timeslice.
     virtual std::size_t tsgs() const = 0;
+    /// Returns the channels that a pause disables.
     virtual const std::vector<HeldChannel> &channels() const = 0;
 };
 
@@ -65,6 +66,7 @@ struct LeftOver {
     bool restored = false;    ///< nothing of it is left changed
 };
 
+/// The result of Gpu::left_overs() and Gpu::restore().
 struct LeftOvers {
     std::vector<LeftOver> tasks; ///< by pid
     /// Sentences about tasks that could not be restored, and about files that are no valid lists of
@@ -72,6 +74,7 @@ struct LeftOvers {
     std::vector<std::string> troubles;
 };
 
+/// Options of Gpu::hold() and Gpu::hold_each().
 struct HoldOptions {
     /// Only the TSGs in this runlist get timeslices, where lists can be read; empty: all TSGs do.
     std::optional<std::uint32_t> runlist = {};

@@ -10,12 +10,14 @@
 
 namespace nvdebug {
 
+/// A feature of the module, which a chip has or lacks.
 struct Feature {
     std::string name; ///< `device_info`, `runlist`, `channel_control`, …
     bool available;
     std::string reason; ///< why not; empty if available
 };
 
+/// The lines of `info`. Values that are unknown are empty.
 struct Info {
     std::optional<std::string> chip; ///< `GA100`; empty: unknown chip
     std::optional<std::uint32_t> chip_id;

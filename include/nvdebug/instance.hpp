@@ -32,6 +32,7 @@ struct Context {
     Place image_place;
 };
 
+/// The instance block of a channel. Values that its generation lacks are empty.
 struct InstanceBlock {
     /// The channel below which this block was printed already. If it is set, the other members are
     /// empty.

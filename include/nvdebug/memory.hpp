@@ -10,6 +10,7 @@
 
 namespace nvdebug {
 
+/// The memory that an address is in.
 enum class Aperture {
     video,       ///< `vid`: the GPU's own memory
     coherent,    ///< `coh`: system memory, snooped
@@ -18,6 +19,7 @@ enum class Aperture {
     peer,        ///< `peer`: the memory of another GPU (only in translate)
 };
 
+/// An address in GPU-visible memory.
 struct Place {
     /// The offset from the start of the aperture in bytes; empty: hidden from this reader.
     std::optional<std::uint64_t> address;

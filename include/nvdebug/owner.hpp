@@ -38,6 +38,7 @@ struct OwnedChannel {
     Place instance_place; ///< of its instance block; empty: only root may read it
 };
 
+/// The channels of processes, and counts of the ones that were left out.
 struct Owners {
     std::vector<Process> processes;     ///< from the oldest to the youngest
     std::vector<OwnedChannel> channels; ///< by process

@@ -35,6 +35,7 @@ struct Channel {
     std::optional<InstanceBlock> instance; ///< empty when read with Detail::brief
 };
 
+/// A TSG's header, and the channels that follow it.
 struct Tsg {
     std::uint32_t id;
     std::uint32_t scale, timeout;
@@ -52,6 +53,7 @@ struct UnknownEntry {
 
 using RunlistItem = std::variant<Tsg, Channel, UnknownEntry>;
 
+/// A runlist as the hardware has it.
 struct Runlist {
     std::uint32_t id;
     std::uint32_t entries; ///< the length that was given to the hardware

@@ -14,6 +14,7 @@
 
 namespace nvdebug {
 
+/// The moment at which a context came to the engine or left it.
 struct ContextSwitch {
     std::uint64_t ns;      ///< by the GPU's clock
     bool starts;           ///< false: the context leaves the engine
@@ -22,6 +23,7 @@ struct ContextSwitch {
     bool operator==(const ContextSwitch &) const = default;
 };
 
+/// A record of context switches.
 struct ContextSwitches {
     std::uint64_t dropped = 0; ///< switches that were lost
     /// When the record began and ended by the GPU's clock; empty: only root may read the clock.

@@ -12,6 +12,7 @@
 
 namespace nvdebug {
 
+/// The entry that was read at one level of the page tables.
 struct WalkStep {
     std::string level; ///< `PD3`, `PT4K`, …
     std::uint32_t index;
@@ -20,6 +21,7 @@ struct WalkStep {
     std::string meaning; ///< the rest of the line: `table 0x… vid`, `page …`, `invalid`, …
 };
 
+/// The answer of `translate`.
 struct Translation {
     std::uint64_t virtual_address;
     Place page_directory;

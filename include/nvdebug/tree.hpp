@@ -20,6 +20,7 @@ struct Advice {
     std::string capture;  ///< makes a capture: `TOOL capture FILE`
 };
 
+/// The kind of a tree, which decides the files and requests that it has.
 enum class Source {
     module, ///< the running kernel's /proc: all files, and all requests
     driver, ///< NVIDIA's driver: everything that root can read of video memory and registers, and
@@ -59,6 +60,7 @@ class NVDEBUG_API Tree {
     /// Returns whether the tree is the running kernel's /proc.
     bool live() const;
 
+    /// Returns the kind of the tree.
     Source source() const;
 
     /// Returns the path with which the tree was opened; `driver` for driver().

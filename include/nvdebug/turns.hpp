@@ -35,7 +35,7 @@ struct Holder {
 struct Turn {
     Holder who;
     std::uint64_t begin_ns, end_ns;
-    bool whole; ///< its begin and its end were seen; else it may be longer
+    bool whole; ///< the begin and the end were seen; else the turn may be longer
     /// The time since the previous turn ended; empty: there was none, or turns in between may be
     /// missing.
     std::optional<std::uint64_t> gap_ns;
@@ -114,8 +114,11 @@ class NVDEBUG_API SampleTurns {
 /// them are right to 0.4 %.
 class NVDEBUG_API Lengths {
   public:
+    /// Adds a length.
     void add(std::uint64_t ns);
+    /// Returns how many lengths were added.
     std::uint64_t count() const { return count_; }
+    /// Returns the sum of all lengths.
     std::uint64_t sum() const { return sum_; }
     /// Returns the least length; 0 if there is none, as the next two functions do.
     std::uint64_t min() const { return count_ ? min_ : 0; }
@@ -134,6 +137,7 @@ class NVDEBUG_API Tally {
     /// A longer gap is no switch: no task had work, or the driver had taken the engine away.
     static constexpr std::uint64_t longest_switch_ns = 1'000'000;
 
+    /// The turns of one holder.
     struct Held {
         std::uint64_t turns = 0, ns = 0;
         std::uint64_t saving_ns = 0; ///< the saving_ns() of these turns, if the timeslice is known
@@ -158,6 +162,7 @@ class NVDEBUG_API Tally {
     const Lengths &switches() const { return switches_; }
     /// Returns the saving_ns() of turns that ended with a timeslice.
     const Lengths &savings() const { return savings_; }
+    /// Returns the time of all turns.
     std::uint64_t held_ns() const { return held_ns_; }
     /// Returns the time in gaps that were too long for a switch.
     std::uint64_t nobody_ns() const { return nobody_ns_; }

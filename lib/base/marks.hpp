@@ -9,7 +9,7 @@
 
 namespace nvdebug::base {
 
-/// CLOCK_MONOTONIC, the clock of marks.
+/// Returns CLOCK_MONOTONIC in ns, the clock of marks.
 std::uint64_t monotonic_ns();
 
 struct Mark {

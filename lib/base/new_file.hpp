@@ -33,7 +33,7 @@ class NewFile {
 
     int descriptor_;
     std::string path_;
-    std::string temporary_; ///< the file's name until it appears; empty: it has none
+    std::string temporary_; ///< the file's name until it appears; empty: no name
 };
 
 } // namespace nvdebug::base

@@ -24,7 +24,7 @@ struct Birth {
 
 struct ProcessState {
     Birth birth;
-    std::uint32_t parent; ///< 0: it has none
+    std::uint32_t parent; ///< 0: no parent
     bool has_ended;       ///< the process is a zombie, and none of its threads runs any more
 };
 

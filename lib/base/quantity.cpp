@@ -141,7 +141,7 @@ std::optional<std::int64_t> parse_percent(std::string_view text) {
     if (!text.ends_with('%'))
         return std::nullopt;
     text.remove_suffix(1);
-    text.remove_suffix(text.size() - (text.find_last_not_of(' ') + 1)); // `30 %`, as it is shown
+    text.remove_suffix(text.size() - (text.find_last_not_of(' ') + 1)); // blanks as in `30 %`
     const auto millionths = parse_millionths(text);
     return millionths && *millionths > 0 && *millionths <= 100'000'000 ? millionths : std::nullopt;
 }

@@ -25,7 +25,7 @@ struct Call {
     std::vector<std::byte> params;
     /** The call is made only if the TSG has this timeslice, so that no other change is lost. */
     std::optional<std::uint64_t> only_while_us = std::nullopt;
-    /** Set by undo_call(): the call was made, or its object has gone. */
+    /** Set by undo_call(): the call was made, or its object has been freed. */
     bool done = false;
 };
 

@@ -75,7 +75,7 @@ class JournalEntry {
     bool is_empty_ = true;
 };
 
-/// The error of a change that could not be written down.
+/// Returns the error of a change that could not be written down.
 Error not_written(int number);
 
 /// A file that read_journal() found.

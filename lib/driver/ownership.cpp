@@ -38,7 +38,7 @@ std::uint32_t names_between(std::uint32_t first, std::uint32_t name) {
 
 } // namespace
 
-/// One look at one GPU.
+/// A single search for the owners of a GPU's channels.
 class Ownership::Look {
   public:
     Look(Ownership &known, const Card &card)

@@ -57,7 +57,7 @@ class Client {
     Client &operator=(const Client &) = delete;
     ~Client();
 
-    /// The driver's version, `580.159.04`.
+    /// Returns the driver's version, `580.159.04`.
     const std::string &version() const { return version_; }
     /// Returns the GPUs of the driver, ordered by PCI address.
     Result<std::vector<Card>> cards();

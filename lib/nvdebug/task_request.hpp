@@ -32,7 +32,7 @@ struct TaskRequest {
     bool lease = false;
     std::vector<Target> targets = {}; ///< filled unless Control::by_process
     std::vector<std::uint64_t> values =
-        {}; ///< one of each target; by process one of all: us, or the value of an enum
+        {}; ///< one for each target, or one for all pids: us, or the value of an enum
     std::vector<std::uint32_t> pids = {}; ///< filled if Control::by_process
 
     /// Returns whether the targets are TSGs; otherwise they are channels.

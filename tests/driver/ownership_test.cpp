@@ -320,7 +320,8 @@ TEST_F(Looks, AskOnceAboutClientsWithoutAGpu) {
     }
 }
 
-/// If no process can be asked about the clients, a look has a bound, and the next look goes on.
+/// No process can be asked about these clients. The search has a bound, and the next look continues
+/// it.
 TEST_F(Looks, BoundTheCostOfOwnerlessClients) {
     const nvdebug::Gpu gpu(bench.tree(), 0);
     ASSERT_EQ(channels(gpu, 557), 2U);

@@ -131,7 +131,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::uint32_t deny_with = 0;
     bool lists_channels = true;   ///< false: rm::ChannelList is not answered
     bool tells_interleave = true; ///< 580.159.04 does not return the level
-    /// Changes are answered as if they had been made.
+    /// The stand-in answers changes as if it had made them, and makes none.
     bool takes_without_effect = false;
     /// The number of the change, from 1, that is refused with this status.
     std::uint64_t refuse_change = 0;
