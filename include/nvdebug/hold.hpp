@@ -49,7 +49,7 @@ class TaskHold {
     virtual Result<void> finish() = 0;
     /// Returns the number of TSGs that get the timeslice.
     virtual std::size_t tsgs() const = 0;
-    /// Returns the channels that a pause disables.
+    /// Returns the channels of this hold.
     virtual const std::vector<HeldChannel> &channels() const = 0;
 };
 

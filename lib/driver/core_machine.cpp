@@ -116,8 +116,8 @@ int nvdebug_gpu_check_alive(nvdebug_gpu *gpu) {
 
 namespace {
 
-/// Returns whether an error ends all reading, and not only one read. An error of the words, which
-/// does not come from the GPU, does.
+/// Returns whether an error ends all reading, and not only one read. An error of the words does,
+/// because it does not come from the GPU.
 bool is_final(const CoreMachine &state, int error) {
     return nvdebug_mem_error_is_fatal(error) || (error && state.trouble);
 }

@@ -117,7 +117,7 @@ class Hand {
 
     bool is_asked() const { return wanted_.paused || wanted_.timeslice_us; }
 
-    /// Returns whether something is changed that the last order does not want any more.
+    /// Returns whether something is changed that the last order does not ask for.
     bool is_owed() const {
         return (!wanted_.paused &&
                 std::ranges::any_of(enable_, [](const Call &call) { return !call.done; })) ||
@@ -221,7 +221,7 @@ class Hand {
         return paused.ok() ? set : paused;
     }
 
-    /// Undoes the changes that the last order does not want.
+    /// Undoes the changes that the last order does not ask for.
     Answer undo() {
         const Answer enabled = wanted_.paused ? Answer{rm::ok, 0} : resume();
         const Answer set = wanted_.timeslice_us ? Answer{rm::ok, 0} : set_all(0);

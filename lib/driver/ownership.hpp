@@ -62,9 +62,8 @@ class Ownership {
     std::shared_ptr<Client> client_;
     bool broken_ = false;      ///< the client does not answer any more; the next look opens another
                                ///< one
-    std::uint64_t pass_ = 0;   ///< counts the searches; the bounds of rereading the counter are in
-                               ///< passes
-    bool searched_ = false;    ///< a look has searched all names once
+    std::uint64_t pass_ = 0;   ///< the number of the last search
+    bool searched_ = false;    ///< the first look was made
     std::uint32_t newest_ = 0; ///< all names up to this one were tried
     /// older_ names before first_, the name at the first look, are still to be tried. The next one
     /// is older_ names before first_.

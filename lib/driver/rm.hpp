@@ -48,8 +48,8 @@ struct Answer {
 Answer ask_rm(Kernel &kernel, int descriptor, std::uint32_t client, std::uint32_t object,
               std::uint32_t command, void *params, std::size_t bytes);
 
-/// A descriptor of /dev/nvidiactl and a client of the RM. The driver frees the client's objects
-/// when it ends. Only one thread may use it at a time.
+/// A descriptor of /dev/nvidiactl and a client of the RM. When this object ends, the driver frees
+/// the client's objects. Only one thread may use it at a time.
 class Client {
   public:
     static Result<std::shared_ptr<Client>> open(std::shared_ptr<Kernel> kernel);

@@ -44,7 +44,7 @@ class DriverWords final : public Words {
     Result<const Window *> window_at(std::uint64_t address);
 
     std::unique_ptr<Gpu> gpu_;
-    std::list<std::unique_ptr<Window>> windows_; // from the last used window on
+    std::list<std::unique_ptr<Window>> windows_; // the last used window comes first
 };
 
 /// Records the words that are read, in order: lines `OFFSET VALUE` of registers and `ADDRESS: WORD
