@@ -65,8 +65,8 @@ class Ownership {
     std::uint64_t pass_ = 0;   ///< the number of the last search
     bool searched_ = false;    ///< the first look was made
     std::uint32_t newest_ = 0; ///< all names up to this one were tried
-    /// older_ names before first_, the name at the first look, are still to be tried. The next one
-    /// is older_ names before first_.
+    /// A search of all names goes back from first_ around the ring of names, in parts. older_ names
+    /// are left to try, and the next one is older_ steps after first_.
     std::uint32_t first_ = 0, older_ = 0;
     std::uint64_t counted_ = 0;       ///< the pass in which the RM's counter was last read, by
                                       ///< making a client
