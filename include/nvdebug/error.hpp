@@ -32,7 +32,7 @@ struct Error {
                           ///< stop and newline
 };
 
-/// The result of every function that can fail. None throws, except std::bad_alloc.
+/// The result of every function that can fail. These functions throw only std::bad_alloc.
 template <typename T>
 using Result = tl::expected<T, Error>;
 

@@ -42,7 +42,7 @@ struct OwnedChannel {
 struct Owners {
     std::vector<Process> processes;     ///< from the oldest to the youngest
     std::vector<OwnedChannel> channels; ///< by process
-    /// Processes that this reader may not examine, so that they may or may not use the GPU.
+    /// Processes that this reader may not examine. Some of them may use the GPU.
     std::uint32_t hidden = 0;
     std::uint32_t denied = 0;  ///< processes that have the GPU open, but may not be queried
     std::uint32_t ended = 0;   ///< processes and clients that ended during the search
@@ -56,8 +56,9 @@ struct Owners {
 };
 
 /// Returns the process that made a channel of a list, which is the process with a channel that has
-/// its instance block at the same place. Returns nullptr if none is known, as for the kernel's own
-/// channels, or if several are. The pointer lives as long as @p owners.
+/// its instance block at the same place. Returns nullptr if no process is known, as for the
+/// kernel's own channels, or if several processes have such a channel. The pointer lives as long as
+/// @p owners.
 NVDEBUG_API const Process *owner_of(const Owners &owners, const Channel &channel);
 const Process *owner_of(const Owners &&owners, const Channel &channel) = delete;
 

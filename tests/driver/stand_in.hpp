@@ -141,8 +141,9 @@ class StandIn final : public nvdebug::driver::Kernel {
     /// late. With @p all_the_same, a refused change is made anyway.
     void refuse_from(std::uint64_t nth, std::uint64_t times = 1, std::uint32_t status = 0x65,
                      bool all_the_same = false);
-    /// Return how many changes were refused, and how many were asked for, since refuse_from().
+    /// Returns how many changes were refused since refuse_from().
     [[nodiscard]] std::uint64_t refused() const;
+    /// Returns how many changes all processes have asked for since then.
     [[nodiscard]] std::uint64_t asked_by_all() const;
     /// Returns the status with which a change is refused; 0: it is made. Called in the process that
     /// makes the call.
