@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "check/doctor.hpp"
+#include "state/refusal.hpp"
 
 namespace {
 

@@ -14,9 +14,9 @@
 
 #include "cli/command_line.hpp"
 #include "cli/help.hpp"
-#include "cli/schema.hpp"
 #include "commands.hpp"
 #include "lib/base/mdoc.hpp"
+#include "schema.hpp"
 
 namespace nvdebugctl {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "cli/json.hpp"
 #include "cli/page.hpp"
+#include "state/refusal.hpp"
 
 namespace nvdebugctl {
 
@@ -14,16 +15,6 @@ namespace {
 
 using Findings = std::vector<Finding>;
 using nvdebug::Obstacle;
-
-const std::string *parameter(const Machine &machine, const std::string &name) {
-    const auto found = machine.module.parameters.find(name);
-    return found == machine.module.parameters.end() ? nullptr : &found->second;
-}
-
-bool is_set(const Machine &machine, const std::string &name) {
-    const std::string *value = parameter(machine, name);
-    return value && *value == "Y";
-}
 
 /// A parameter that no other module of this name has.
 bool is_ours(const Machine &machine) {
@@ -195,28 +186,8 @@ bool may_read_state(const Machine &machine) {
                                 [&](std::uint32_t id) { return std::to_string(id) == *group; });
 }
 
-/// Why this process may not control, but for what the module and the kernel forbid everybody.
-std::string no_control(const Rights &rights) {
-    if (rights.user_namespace)
-        return "controls need CAP_SYS_ADMIN outside of this user namespace (container)";
-    return rights.sys_admin ? "" : "controls need CAP_SYS_ADMIN";
-}
-
-/// Why every control is refused, and what to do; empty: they are not.
-std::optional<std::string> refusal(const Machine &machine) {
-    if (is_set(machine, "read_only"))
-        return "the module was loaded with read_only=1; load it again without";
-    const auto &lockdown = machine.kernel.lockdown;
-    if (lockdown && *lockdown != "none")
-        return fmt::format("kernel lockdown is in force ({}), until a reboot without it",
-                           *lockdown);
-    if (const std::string rights = no_control(machine.rights); !rights.empty())
-        return rights + "; run this as root";
-    return std::nullopt;
-}
-
 void check_rights(const Machine &machine, Findings &findings) {
-    const std::string refused = no_control(machine.rights);
+    const std::string refused = rights_lacking(machine.rights);
     // NVIDIA's driver gives state only to processes that may also control.
     if (needs_no_module(machine) && refused.empty())
         findings.push_back({"rights", Verdict::ok, "you may read and control", ""});
@@ -230,9 +201,9 @@ void check_rights(const Machine &machine, Findings &findings) {
     else if (!refused.empty())
         findings.push_back({"rights", Verdict::attention, "you may read; " + refused,
                             "run controls as root outside of containers"});
-    else if (refusal(machine))
-        findings.push_back({"rights", Verdict::ok,
-                            "you may read; controls are refused: " + *refusal(machine), ""});
+    else if (const auto refusal = controls_refused(machine))
+        findings.push_back(
+            {"rights", Verdict::ok, "you may read; controls are refused: " + *refusal, ""});
     else
         findings.push_back({"rights", Verdict::ok, "you may read and control", ""});
 }
@@ -352,10 +323,6 @@ Findings findings_about(const Machine &machine) {
         check_power(gpu, findings);
     }
     return findings;
-}
-
-std::optional<std::string> controls_refused(const std::string &root) {
-    return refusal(gather_without_gpus(root));
 }
 
 namespace {

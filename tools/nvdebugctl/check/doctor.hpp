@@ -2,13 +2,11 @@
 /// @file `doctor`: what the facts of the machine mean, and what to do.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "cli/command.hpp"
 #include "finding.hpp"
-#include "machine_facts.hpp"
+#include "state/machine_facts.hpp"
 
 namespace nvdebugctl {
 
@@ -16,8 +14,5 @@ namespace nvdebugctl {
 
 /// What the facts mean, in the order in which to mend things.
 [[nodiscard]] std::vector<Finding> findings_about(const Machine &machine);
-
-/// Why the kernel would refuse controls of this process now, and what to do; empty: it may not.
-[[nodiscard]] std::optional<std::string> controls_refused(const std::string &root);
 
 } // namespace nvdebugctl

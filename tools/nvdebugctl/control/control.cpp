@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include "check/doctor.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
 #include "lib/base/marks.hpp"
 #include "nvdebug/nvdebug.hpp"
+#include "state/refusal.hpp"
 
 namespace nvdebugctl {
 namespace {

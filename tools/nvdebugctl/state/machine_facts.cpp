@@ -12,8 +12,8 @@
 #include <sys/utsname.h>
 
 #include "hw/soc.h"
+#include "left_over.hpp"
 #include "nvdebug/gpu.hpp"
-#include "state/left_over.hpp"
 
 namespace nvdebugctl {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "command.hpp"
+#include "cli/command.hpp"
 
 namespace nvdebugctl {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include <algorithm>
-#include <map>
+#include "schema.hpp"
 
-#include "identity.hpp"
-#include "json.hpp"
+#include <algorithm>
+
+#include "cli/identity.hpp"
+#include "cli/json.hpp"
 #include "objects/channel.hpp"
 #include "recording/forms.hpp"
-#include "schema.hpp"
 
 namespace nvdebugctl {
 namespace {
