@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file `doctor`: what the facts of the machine mean, and what to do.
+/// @file `doctor` judges the facts of the machine and names a fix for each problem.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace nvdebugctl {
 
 [[nodiscard]] std::vector<Command> doctor_commands();
 
-/// What the facts mean, in the order in which to mend things.
+/// Judges the facts. The findings that are easiest to mend come first.
 [[nodiscard]] std::vector<Finding> findings_about(const Machine &machine);
 
 } // namespace nvdebugctl

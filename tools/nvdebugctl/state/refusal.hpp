@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Whether the module would refuse the controls of this process: `doctor` shows it, and
-/// controls add it to their answer.
+/// @file Finds out whether the module refuses the controls of this process. `doctor` shows the
+/// reason, and controls add it to their answer.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ namespace nvdebugctl {
 /// Returns why every control is refused, and what to do about it; empty: controls are not refused.
 [[nodiscard]] std::optional<std::string> controls_refused(const Machine &machine);
 
-/// Gathers the facts without the GPUs, below @p root as gather() does.
+/// Gathers the facts without the GPUs, below @p root as gather() does, and judges them.
 [[nodiscard]] std::optional<std::string> controls_refused(const std::string &root);
 
 } // namespace nvdebugctl
