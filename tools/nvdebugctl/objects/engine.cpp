@@ -82,7 +82,7 @@ Outcome<Document> list_engines(Context &context) {
     return Document{rows};
 }
 
-/* Returns the numbers of the PCEs on which both engines' copies run; null: they are not public. */
+/// Returns the numbers of the PCEs on which both engines' copies run; null: they are not public.
 Outcome<Json> common_pces(Context &context, const Engine &a, const Engine &b) {
     // Other engines do not copy, or are physical copy engines themselves (Kepler, Maxwell).
     if (a.type != "LCE" || b.type != "LCE")
@@ -200,10 +200,8 @@ std::string runlist_of(const Json &data, std::size_t i) {
     return runlist.is_null() ? "no runlist" : "runlist " + runlist.dump();
 }
 
-/*
- * Returns whether both engines' copies run on the same PCEs, as the end of a sentence; empty: they
- * do not.
- */
+/// Returns whether both engines' copies run on the same PCEs, as the end of a sentence; empty: they
+/// do not.
 std::string contention_of(const Json &data, const Page &page, std::string_view link) {
     const Json &pces = data["contended_pces"];
     if (pces.is_null())

@@ -21,7 +21,7 @@ using nvdebug::Runlist;
 using nvdebug::Tsg;
 
 using Uses = std::vector<const AddressSpaceUse *>;
-/* Uses of address spaces by runlist and TSG; empty: this user may not read them. */
+/// Uses of address spaces by runlist and TSG; empty: this user may not read them.
 using Spaces = std::optional<std::map<std::pair<std::uint32_t, std::uint32_t>, Uses>>;
 using nvdebug::ListedTsg;
 
@@ -54,10 +54,8 @@ std::vector<const nvdebug::Channel *> channels_of(const Runlist &list, std::uint
     return channels;
 }
 
-/*
- * Returns the data of a TSG. Its first header stands for all headers; the channels are those of all
- * headers, each once.
- */
+/// Returns the data of a TSG. Its first header stands for all headers; the channels are those of all
+/// headers, each once.
 Json summary(const Runlist &list, const ListedTsg &listed,
              const std::map<std::uint32_t, Json> &shares, const Spaces &spaces,
              const TaskOwners &owners) {

@@ -133,10 +133,8 @@ const RecordedProcess *Recorder::process(std::uint32_t pid) {
     return &one;
 }
 
-/*
- * Finds out whether the pid has a new process since it was emitted. It does so once in each read of
- * switches.
- */
+/// Finds out whether the pid has a new process since it was emitted. It does so once in each read of
+/// switches.
 void Recorder::look_for_successor(std::uint32_t pid) {
     const auto known = processes_.find(pid);
     if (!reader_ || known == processes_.end() || !known->second.started ||
@@ -196,10 +194,8 @@ void Recorder::read_owners() {
     }
 }
 
-/*
- * Emits the names of living processes again if they changed: a process may run another program by
- * now.
- */
+/// Emits the names of living processes again if they changed: a process may run another program by
+/// now.
 void Recorder::emit_new_names() {
     for (auto &[pid, one] : processes_)
         if (const auto command = reader_ ? reader_->process(pid).command : std::nullopt;
