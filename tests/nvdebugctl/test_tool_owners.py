@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Which process made a channel, where the source has it: a folder with the file `owners`."""
+"""A folder with the file `owners` shows which process made each channel."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ def fixture_tree(tmp_path):
 
 @pytest.fixture(name="channels")
 def fixture_channels(tree):
-    """Of runlist 0, as without `owners`."""
+    """Returns the channels of runlist 0, from a folder without `owners`."""
     rows = ctl("channel list 0", tree).out
     assert "PROCESS" not in rows, "empty columns are left out"
     channels = ctl("channel list 0 -j", tree).data
@@ -38,7 +38,7 @@ def fixture_channels(tree):
 
 @pytest.fixture(name="owned")
 def fixture_owned(tree, channels):
-    """The first two are 557's, the others but the last 558's, and 559 has none."""
+    """The first two channels belong to process 557, and all others but the last to 558. Process 559 has none."""
     def row(pid, command, cgroup, tsg, channel):
         return (pid, command, cgroup, "0xc1d0002e", tsg, 2048, hex(channel["channel"]),
                 channel["instance_address"], channel["instance_aperture"], 1000)
@@ -187,7 +187,7 @@ def test_the_process_on_an_engine(tree, owned, channels):
 
 
 def test_the_lines_of_one_sample(tree, owned, channels):
-    """Columns that need two samples are left out with a single one."""
+    """Columns that need two samples are left out if there is only one."""
     assert owned and current_on_gr0(tree, channels)["busy"] in (True, False)
     header, first, *_ = ctl("watch", tree).out.splitlines()
     assert header.split() == ["TIME", "ENGINE", "RUNLIST", "CURRENT", "PROCESSES", "BUSY"]
@@ -209,7 +209,7 @@ def test_process_list(tree, owned, channels):
 
 
 def test_without_addresses_only_the_driver_s_part_is_known(tree, owned):
-    """As users other than root have it."""
+    """Users other than root see no addresses."""
     assert owned
     text = re.sub(r"0x\w+ vid 1000$", "- - 1000", (tree / "gpu0" / "owners").read_text(), flags=re.MULTILINE)
     (tree / "gpu0" / "owners").write_text(text.replace("hidden: 0", "hidden: 9"))
@@ -250,7 +250,7 @@ def test_other_sources_know_no_processes(tree):
 
 
 def test_a_capture_of_the_driver_without_owners():
-    """It is from the driver, by a version that did not ask."""
+    """The capture comes from the driver, through a version of the tool that did not ask for owners."""
     result = ctl("process list", HARDWARE / "h100-580.159.04/capture-mps")
     assert result.status == 3 and "captured through NVIDIA's driver 580.159.04" in result.err
     assert "not from it" not in result.err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Tasks: what is shown of them, and what is refused before NVIDIA's driver is asked."""
+"""Tests of `task`: the output about tasks, and the requests that are refused before NVIDIA's driver is asked."""
 
 import os
 
@@ -45,7 +45,7 @@ def test_who_there_is_is_said():
 
 
 def test_without_lists_only_the_driver_s_part_is_known(tmp_path):
-    """As users other than root have it."""
+    """Users other than root see no lists."""
     write_gpu(tmp_path / "gpu0", "h200", "fig7")
     (tmp_path / "gpu0" / "owners").write_text(
         "hidden: 9\ndenied: 0\nended: 0\nrefused: 0\n\n"
@@ -124,7 +124,8 @@ def test_what_only_the_module_changes(words):
     ("tsg list 0", "EXPECTED_SHARE"), ("task list", "ON_GR0"),
     (f"recording show {HARDWARE / 'h100-580.159.04/recording.ndjson'}", "SHARE")))
 def test_each_kind_of_share_has_its_own_heading(line, heading):
-    """What timeslices give, how long a context was there, and that without saving: three figures, three words."""
+    """Three figures have three names: the share that timeslices give, the time of a context on the engine, and this
+    time without saving."""
     source = None if line.startswith("recording") else TWO
     assert ctl(f"{line} --columns share_percent", source).out.splitlines()[0].split() == [heading]
     assert ctl(f"{line} --csv --columns share_percent", source).out.splitlines()[0] == "share_percent"

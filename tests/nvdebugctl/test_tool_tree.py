@@ -26,7 +26,7 @@ def mixed(tmp_path):
 
 
 def ids_in(text):
-    """Of `20, 22` and `0-7`."""
+    """Returns the ids in texts such as `20, 22` and `0-7`."""
     ids = []
     for part in text.split(", "):
         first, _, last = part.partition("-")
@@ -58,7 +58,7 @@ def test_json_agrees_with_the_other_verbs(tree):
                                                                    row["share_percent"])
             shown = [engine["engine"] for engine in engines if engine["runlist"] == runlist["runlist"]
                      and engine["current"] == f"tsg:{tsg['tsg']}"]
-            # None where the list, read at another moment, has channels of another TSG on an engine.
+            # The list is read at another moment, and may then have channels of another TSG on an engine.
             assert tsg["active_on"] in (shown, [])
             agree |= bool(shown) and tsg["active_on"] == shown
     assert agree or not any(engine["current"] for engine in engines)

@@ -87,7 +87,7 @@ def test_usage(tree, line, words):
 
 
 def test_no_words_at_all():
-    """A list of the objects, where no other words would help."""
+    """Without any word, the tool lists its objects, because no other words would help."""
     result = ctl([])
     assert (result.status, result.out) == (1, "")
     assert result.err.startswith("Usage: nvdebugctl ") and "--help" in result.err
@@ -111,7 +111,7 @@ def test_an_argument_is_not_completed(tree):
 
 @pytest.mark.parametrize("words", (["--from", ""], ["--from="], ["--from"], ["--from", "--csv"]))
 def test_no_source_is_not_this_machine(words):
-    """A script with an empty variable does not read this machine's GPUs."""
+    """If a script's variable is empty, the tool does not read this machine's GPUs."""
     fails(ctl(["gpu", "list", *words]), 1, "--from needs a value: module|driver|FILE; see")
 
 
@@ -138,7 +138,7 @@ def test_help_is_an_answer(line):
 def test_help_has_lines_of_80_columns_where_there_is_no_terminal():
     for line in ("help", *(f"help {command['object']} {command['verb'] or ''}" for command in table())):
         for each in ctl(line).out.splitlines():
-            # What may be pasted is in one piece.
+            # Words that users may paste are in one piece.
             assert len(each) <= 80 or " " not in each.strip(), (line, each)
 
 
@@ -158,7 +158,7 @@ def test_json_of_a_usage_error(tree):
         assert result.err == f"nvdebugctl: {document['error']['message']}\n"
 
 
-# --- which GPU ---
+# --- the choice of a GPU ---
 
 @pytest.mark.parametrize("name", ("1", "gpu1", "GPU1", "0000:00:06.0", "00:06.0", "00000000:00:06.0", "0:6.0", "00:06", "GP106",
                                   "gp106"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""`watch`: lines that never break, and a live view that fits and gives the terminal back."""
+"""`watch` prints lines that never break. Its live view fits the terminal, and restores it at the end."""
 
 import contextlib
 import csv
@@ -100,8 +100,8 @@ def test_plain_lines_have_one_header_and_keep_their_columns(mixed):
 
 
 def test_what_a_sample_costs(mixed):
-    """A file for lines; for documents a sample also reads the lists, every five seconds. Those of engines in use are read
-    once, since an engine of an empty list has no task."""
+    """For lines, a sample reads one file. For documents, a sample also reads the lists, every five seconds. The lists
+    of engines in use are read once, because an engine of an empty list has no task."""
     lists = {path.name for path in (mixed / "gpu0").glob("runlist*_brief")}
     opens = Opens(mixed / "gpu0")
     assert ctl("watch --csv -n 20 -s 10", mixed).status == 0
@@ -112,7 +112,7 @@ def test_what_a_sample_costs(mixed):
     assert used and files.pop("engines") == 20 and files == {"info": 2} | dict.fromkeys(used, 1)
     assert ctl("watch -j -n 11 -s 500", mixed).status == 0
     files = opens.take()
-    # Each document names its GPU; the source is asked for processes once.
+    # Each document has the name of its GPU, and the source is asked for processes once.
     assert files.pop("engines") == 11 and files.pop("info") == 1 + 1 + 2 + 11
     assert files == {name: 2 + (name in used) for name in lists}
     opens.close()
@@ -123,7 +123,7 @@ def run_watch(source, *words, **options):
 
 
 def test_samples_show_what_changes(mixed):
-    """The estimate is of the samples before, and a line is written when it is made."""
+    """Estimates come from the previous samples, and each line is written when it is made."""
     path = mixed / "gpu0/engines"
     with run_watch(mixed, "-j", "-s", "20", stdout=subprocess.PIPE, text=True) as watching:
         assert json.loads(watching.stdout.readline())["data"]["engines"][0]["current"] == "tsg:10"
@@ -165,7 +165,7 @@ def test_what_cannot_be_read_is_said_in_each_line(mixed):
 
 
 def test_lines_say_when_there_is_nothing_to_read(mixed):
-    """Once, and not for each sample; status 4 is about the last one."""
+    """The sentence is printed once, and not for each sample. Status 4 is about the last sample."""
     with run_watch(mixed, "-s", "10", "-n", "400", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                    text=True) as watching:
         watching.stdout.readline()
@@ -198,7 +198,7 @@ def test_bad_usage(mixed, words):
 
 
 class Live:
-    """The tool on a terminal of its own."""
+    """Runs the tool on a terminal of its own."""
 
     def __init__(self, source, *words, term="linux", rows=40, columns=120,
                  locale="C.UTF-8"):
@@ -229,7 +229,7 @@ class Live:
         return "\n".join(line.rstrip() for line in self.screen.display)
 
     def wait_for(self, *words):
-        """Waits until all of them are on the screen."""
+        """Waits until all words are on the screen."""
         end = time.monotonic() + PATIENCE_S
         while not all(word in self.shown for word in words):
             assert time.monotonic() < end and self.process.poll() is None, self.shown
@@ -248,7 +248,8 @@ class Live:
         return self.process.returncode
 
     def is_restored(self):
-        """Modes as before, the cursor shown, and, where there are two screens, back on the first."""
+        """Returns whether the terminal has its former modes, shows the cursor and, if it has two screens, shows the
+        first one."""
         return (termios.tcgetattr(self.slave) == self.before
                 and self.sent.rfind(b"\x1b[?25h") > self.sent.rfind(b"\x1b[?25l")
                 and self.sent.rfind(b"\x1b[?1049l") >= self.sent.rfind(b"\x1b[?1049h"))
@@ -360,7 +361,7 @@ def test_lines_and_documents_of_all_gpus(two):
     assert header == ["gpu", *COLUMNS]
     assert [row[0] for row in rows] == [
         str(each["gpu"]["index"]) for each in documents[:2] for _ in each["data"]["engines"]]
-    # A GPU that cannot be read is reported, and does not end it.
+    # A GPU that cannot be read is reported, and `watch` goes on.
     (two / "gpu0/engines").unlink()
     result = ctl("-g all watch -j -n 1", two)
     assert result.status == 4 and "gpu0/engines" in result.err
@@ -379,17 +380,17 @@ def test_a_pause_reads_and_draws_nothing(mixed):
         view.wait_for("TSG 10 100%")
         view.press(" ")
         view.wait_for("PAUSED")
-        # What it drew last may come in parts, and is over where it waits for a key.
+        # The view's last output may come in parts. It is complete once the view waits for a key.
         while view.read(0.2) or not asleep(view.process.pid):
             pass
         opens = Opens(mixed / "gpu0")
-        # It sleeps whenever one looks.
+        # The view sleeps each time the test looks.
         for _ in range(20):
             assert asleep(view.process.pid)
             assert not view.read(0.02)
         assert not opens.take()
         opens.close()
-        # A new size shows at once all the same.
+        # A new size is drawn at once, also during a pause.
         view.resize(50, 90)
         view.process.send_signal(signal.SIGWINCH)
         while not view.screen.display[49].startswith("q quit"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Which options users may have, and how shards bound them: the plugin's pure functions."""
+"""Tests the plugin's pure functions: the options that users may give, and the bounds that shards set."""
 
 import subprocess
 
@@ -16,7 +16,7 @@ def built():
 
 
 def goal(shards, *words, gpus=1, tasks=1):
-    """The goal of a step, or None and a sentence."""
+    """Returns the goal of a step and an empty sentence, or None and the sentence."""
     done = subprocess.run([ROOT / "build/cmake/tests/slurm/slurm_options", str(shards), str(gpus), str(tasks), *words],
                           capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode in (0, 1) and done.stdout.count("\n") == 1, done
@@ -77,7 +77,7 @@ def test_more_shards_than_there_are(shards, words):
 @pytest.mark.parametrize("value, tasks, most", (
     ("26%", 1, 25), ("100%", 1, 25), ("1", 1, 25), ("8", 1, 25), ("999", 1, 25), ("25%", 2, 12), ("13%", 2, 12), ("1%", 26, 0)))
 def test_tpcs_beyond_the_shards(value, tasks, most):
-    """A number may be any part of a GPU, so that it is a part in per cent."""
+    """A number of TPCs may be any part of a GPU, so shards allow only percentages."""
     given, sentence = goal(1, "shards=4", f"--gpu-tpcs={value}", tasks=tasks)
     assert given is None and f"with 1 of 4 shards, each of its {tasks} tasks may have --gpu-tpcs={most}%" in sentence
 
