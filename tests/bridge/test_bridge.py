@@ -74,7 +74,7 @@ def card(request, machine):
     return this
 
 
-def test_says_what_was_said_of_the_same_words(card):
+def test_files_equal_the_captured_ones(card):
     words, texts = files_of(card.name, "words"), files_of(card.name, "files")
     assert len(words) > 80
     differ = {}
@@ -86,7 +86,7 @@ def test_says_what_was_said_of_the_same_words(card):
     assert card.refused() == []
 
 
-def test_says_what_was_said_when_it_was_found(card):
+def test_files_of_the_probe_equal_the_captured_ones(card):
     """These files are read once, when the module is loaded."""
     words, texts = files_of(card.name, "words"), files_of(card.name, "files")
     names = [name for name in texts if name not in words and name != "info"]
@@ -95,7 +95,7 @@ def test_says_what_was_said_when_it_was_found(card):
     assert not differ
 
 
-def test_info_says_what_gpu_it_is(card):
+def test_info_names_the_gpu(card):
     def kept(text):
         return [line for line in text.splitlines() if not line.startswith(ATTACHED)]
 
@@ -106,7 +106,7 @@ def test_info_says_what_gpu_it_is(card):
 
 
 @pytest.mark.parametrize("verb", ["engine list", "copy show", "topology show"])
-def test_the_tool_shows_what_it_shows_of_the_capture(card, verb):
+def test_the_tool_shows_the_same_as_on_the_capture(card, verb):
     now = card.machine.check(f"nvdebugctl -g {card.index} {verb}")
     assert now == card.machine.check(f"nvdebugctl --from {card.capture} -g 0 {verb}")
 
@@ -148,7 +148,7 @@ def test_vm_run_counts_what_it_read(machine):
     ("live:x", "/dev/nvidiactl|live:x|use sudo"), ("text.capture", "is no capture"),
     ("texts.capture", "has no words of a GPU"),
 ])
-def test_what_is_not_there_is_said(machine, tmp_path, board, said):
+def test_missing_sources_are_named(machine, tmp_path, board, said):
     (tmp_path / "text.capture").write_text("some text\n")
     without = {key: value for key, value in content(CARDS[0]).items() if key != "words"}
     (tmp_path / "texts.capture").write_text(json.dumps(without))
@@ -158,7 +158,7 @@ def test_what_is_not_there_is_said(machine, tmp_path, board, said):
 
 
 @pytest.mark.parametrize("words", [("--fault", "0:all-ones"), ("--workload", "idle")])
-def test_what_is_for_models_is_refused(words):
+def test_requests_for_models_are_refused(words):
     done = vm_run("--board", str(capture(CARDS[0])), *words, "--", "true")
     assert done.returncode == 2 and "for models" in done.stderr
 

@@ -51,7 +51,7 @@ def test_a_capture():
         assert "nvdebug_task_slice_seconds" not in text, "without switches there are no turns"
 
 
-def test_on_the_engine_by_samples(tmp_path):
+def test_samples_show_the_task_on_the_engine(tmp_path):
     """Without a record of switches, the task is the TSG that samples show. The folder has the model's words."""
     write_gpu(tmp_path / "gpu0", "h200", "fig7")
     with running(tmp_path, "--rate", "100") as node:
@@ -143,7 +143,7 @@ def test_both_ways_to_gpus_are_named(source, parts):
 
 
 @pytest.mark.parametrize("words", ("[::1:9745", "::1:9745", "[]:9745", "a:b:9745", ":", "[::1]"))
-def test_what_is_no_address(words):
+def test_wrong_addresses_are_refused(words):
     assert "--listen takes ADDRESS:PORT" in refused("--listen", words)
 
 
@@ -196,7 +196,7 @@ def test_slow_connections_keep_nobody_out(count):
         assert "nvdebug_up" in node.scrape()
 
 
-def test_what_reads_the_network_has_no_rights():
+def test_the_process_that_reads_the_network_has_no_rights():
     with running(CAPTURE) as node:
         node.scrape()
         front, = children(node)
@@ -208,7 +208,7 @@ def test_what_reads_the_network_has_no_rights():
         assert not {f"socket:[{inode}]" for inode in listening} & set(ours), "the reader does not listen"
 
 
-def test_if_one_ends_both_do():
+def test_both_processes_end_together():
     with running(CAPTURE) as node:
         front, = children(node)
         os.kill(front, signal.SIGKILL)
@@ -252,7 +252,7 @@ def test_what_hides_gpus_comes_first(tmp_path, where, source):
     assert said.startswith(f"nvdebug-exporter: {HIDDEN[where][1]}") and said.count(HIDDEN[where][1]) == 1
 
 
-def test_what_started_it_may_ignore_its_children(tmp_path):
+def test_a_parent_may_ignore_its_children(tmp_path):
     port = free_port()
     answers_without_gpu([exporter(), "--from", tmp_path, "--listen", f"127.0.0.1:{port}"], port,
                         preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))

@@ -96,7 +96,7 @@ def test_attention_is_for_what_is_unusual(tmp_path, board, workload):
         assert "note" in verdicts or board in ("titan-v", "a100", "h200", "b200")
 
 
-def test_what_cannot_copy_is_no_independent_runlist(tmp_path):
+def test_runlists_of_engines_that_cannot_copy_are_not_independent(tmp_path):
     """Some runlists of an A100 serve only a copy engine that has no physical one."""
     source = write_tree(tmp_path / "proc", ("a100", "idle"))
     copies = ctl("-j copy show", source).data["lces"]
@@ -119,7 +119,7 @@ def test_an_engine_on_two_runlists_is_trouble(idle):
     assert ctl("check", idle).status == 2
 
 
-def test_what_cannot_be_read_is_unknown_and_partial(idle):
+def test_unreadable_files_give_unknown_and_partial_answers(idle):
     (idle / "gpu0/contexts").unlink()
     result = ctl("-j check", idle)
     assert result.status == 4 and "contexts" in result.err
@@ -127,14 +127,14 @@ def test_what_cannot_be_read_is_unknown_and_partial(idle):
     assert answers["R4"]["verdict"] == "unknown" and "contexts" in answers["R4"]["answer"]
 
 
-def test_trouble_weighs_more_than_a_part_that_is_missing(tmp_path):
+def test_trouble_weighs_more_than_a_missing_part(tmp_path):
     source = write_tree(tmp_path / "proc", ("a100", "mixed"))
     (source / "gpu0/scheduling").unlink()
     result = ctl("check", source)
     assert result.status == 2 and "scheduling" in result.err
 
 
-def test_of_a_capture(idle, tmp_path):
+def test_a_capture_can_be_checked(idle, tmp_path):
     capture = tmp_path / "capture"
     write_capture(capture, idle)
     assert ctl("check", capture).status == 0

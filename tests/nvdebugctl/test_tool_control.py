@@ -92,7 +92,7 @@ def test_tsgs(ctl):
 
 
 @on_one_board
-def test_what_controls_say(ctl):
+def test_controls_print_their_changes(ctl):
     ctl.bench.model(ctl.board).request("advance", 100)
     said = ctl.run("runlist preempt 0").text
     assert re.fullmatch(r"runlist 0: preempted; running before: TSG \d, now: TSG \d\n", said), said
@@ -293,7 +293,7 @@ def test_an_id_that_several_runlists_hold(ctl):
     "channel preemption 2 fast", "tsg timeslice 1", "tsg timeslice 1 fast", "tsg timeslice 1 1m",
     "tsg preempt 1 --for 2", "tsg switch 1 2", "runlist resubmit", "runlist enable 0:1",
     "runlist preempt 0 --dry", "tsg stop 1"))
-def test_words_that_make_no_sense(ctl, text):
+def test_wrong_words_are_refused(ctl, text):
     ctl.refused(text, USAGE)
     assert ctl.enabled() == EVERYONE
 

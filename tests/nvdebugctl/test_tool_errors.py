@@ -27,7 +27,7 @@ from trees import edit, fails, piped
     ("engine shared GR0 LCE77", ["no engine 'LCE77' (did you mean 'LCE7'?)", "lists its 27 engines"]),
     ("engine shared gr GR0", ["no engine 'gr'"]),
 ])
-def test_not_there(tree, line, words):
+def test_missing_things_are_named(tree, line, words):
     fails(ctl(f"-g 0 {line}", tree), 2, *words)
     document = ctl(f"-g 0 -j {line}", tree).json
     assert document["error"]["code"] == "not_found"
@@ -115,7 +115,7 @@ def test_malformed_file(one, name, line, text):
     assert f"gpu0/{name}" in result.err
 
 
-def test_more_off_than_was_built(one):
+def test_a_mask_of_too_many_tpcs_shows_no_count(one):
     """A mask with more TPCs than a GPC was built with does not show how many are on."""
     (one / "gpu0/gpc0_tpc_mask").write_text("0xffff\n")
     gpcs = ctl("-j topology show", one).data["gpcs"]
@@ -281,7 +281,7 @@ def test_a_capture_through_a_pipe(tree, tmp_path):
     assert piped(["--from", "-", "gpu", "list"], input=again.stdout).returncode == 0
 
 
-def test_what_is_no_capture_through_a_pipe(tree):
+def test_other_data_through_a_pipe_is_refused(tree):
     for junk in (b"", b"{}", b"\x1f\x8b\x08junk"):
         result = piped(["--from", "-", "gpu", "list"], input=junk)
         assert result.returncode == 2 and b"standard input" in result.stderr

@@ -213,7 +213,7 @@ def test_runlist_show_as_a_table_if_columns_are_asked_for(one):
                                    "--from module gpu list", "--from /proc gpu list", "--from /proc/. gpu list",
                                    "capture -"))
 @pytest.mark.parametrize("where", HIDDEN)
-def test_what_hides_gpus_comes_first(tmp_path, where, words):
+def test_obstacles_that_hide_gpus_come_first(tmp_path, where, words):
     needs_root()
     done = subprocess.run(hidden(where, tmp_path, tool(), *words.split()), stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, check=False, timeout=60)

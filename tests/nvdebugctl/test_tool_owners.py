@@ -99,7 +99,7 @@ def test_jobs_and_pods(tree, cgroup, options, other):
 @pytest.mark.parametrize("option,words", (("--job x", "--job takes"), ("--job 42.", "--job takes"), ("--job 42_3", "squeue -o %A"),
                                           ("--all-of x", "--all-of takes")))
 @pytest.mark.parametrize("verb", ("task list", "process list", "record", "top"))
-def test_choices_that_are_none(tree, verb, option, words):
+def test_wrong_selections_are_refused(tree, verb, option, words):
     result = ctl(f"{verb} {option}", tree)
     assert result.status == 1 and words in result.err
 
@@ -228,7 +228,7 @@ def test_without_addresses_only_the_driver_s_part_is_known(tree, owned):
     ({"denied": 2}, "2 processes may not be asked about (it takes CAP_SYS_PTRACE)", 4),
     ({"refused": 3}, "NVIDIA's driver did not answer 3 questions", 4),
 ))
-def test_who_was_passed_over_is_said(tree, count, says, status):
+def test_omitted_processes_are_reported(tree, count, says, status):
     (tree / "gpu0" / "owners").write_text(owners([], **count))
     result = ctl("channel list 0", tree)
     assert result.status == 0 and says in result.err
@@ -236,7 +236,7 @@ def test_who_was_passed_over_is_said(tree, count, says, status):
     assert result.status == status and says in result.err
 
 
-def test_nonsense_is_said_and_the_rest_shown(tree):
+def test_malformed_lines_are_reported_and_the_rest_is_shown(tree):
     (tree / "gpu0" / "owners").write_text("hidden: x\n")
     result = ctl("channel list 0", tree)
     assert result.status == 4 and "which process made a channel is not shown" in result.err

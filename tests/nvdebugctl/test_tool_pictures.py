@@ -119,7 +119,7 @@ def test_copy_picture(folder, board):
 
 
 @pytest.mark.parametrize("board", [board for board in BOARDS if board not in WIRED])
-def test_no_picture_of_what_is_not_public(folder, board):
+def test_registers_that_are_not_public_have_no_picture(folder, board):
     result = ctl("copy show --svg", folder(board, "idle"))
     assert (result.status, result.out) == (3, "")
     assert result.err

@@ -238,7 +238,7 @@ def test_capture_says_the_same_as_the_folder(tree, tmp_path):
 
 
 @pytest.mark.parametrize("board", since("volta"))
-def test_mps(tmp_path, board):
+def test_mps_clients_have_their_own_address_spaces(tmp_path, board):
     """In Figure 7, TSG 1 has three clients of an MPS server."""
     tree = write_tree(tmp_path / "proc", (board, "fig7"))
     shared = {row["tsg"]: (row["shared"], row["spaces"])
@@ -283,7 +283,7 @@ def test_engines_that_contend_for_pces(tmp_path):
     assert ctl("copy shared --csv --no-header", tree).out == "0,LCE0 LCE2\n1,LCE1 LCE3\n"
 
 
-def test_pces_that_are_not_public(tmp_path):
+def test_contention_for_pces_may_not_be_public(tmp_path):
     """On a B200, nothing is known about the copies of LCE10 and above. For other engines there is nothing to know."""
     tree = write_tree(tmp_path / "proc", ("b200", "idle"))
     result = ctl("engine shared LCE10 LCE11", tree)

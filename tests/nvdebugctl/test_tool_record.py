@@ -157,7 +157,7 @@ def test_usage(proc, words, sentence):
     assert "turn" not in result.out
 
 
-def test_there_has_to_be_something_to_record(proc, tmp_path):
+def test_sources_with_nothing_to_record_are_refused(proc, tmp_path):
     result = ctl("record --rate 0 --for 1", proc)
     assert result.status == 3 and "nothing is left" in result.err
     capture = write_capture(tmp_path / "capture", proc)
@@ -257,7 +257,7 @@ def limited(size):
     return set_limit
 
 
-def test_what_others_wrote_to_standard_output_stays(tmp_path):
+def test_earlier_standard_output_stays(tmp_path):
     log = tmp_path / "log"
     log.write_bytes(b"somebody's line\n" * 1000)
     before = log.read_bytes()
@@ -426,7 +426,7 @@ STRUCTURE = {"a second head": second, "behind the summary": goes_on, "summary in
 @pytest.mark.parametrize("packed", (False, True))
 @pytest.mark.parametrize("version", (1, 2))
 @pytest.mark.parametrize("what", STRUCTURE)
-def test_what_is_no_recording_is_told_with_its_line(tmp_path, what, version, packed):
+def test_wrong_lines_of_a_recording_are_named(tmp_path, what, version, packed):
     told = recorded_lines(version)
     line = STRUCTURE[what](told)
     path = tmp_path / "run.ndjson"
@@ -480,7 +480,7 @@ PACKED = {"zstd": b"\x28\xb5\x2f\xfd", "xz": b"\xfd7zXZ\0", "bzip2": b"BZh9", "z
 
 @pytest.mark.parametrize("name", PACKED)
 @pytest.mark.parametrize("words", ("recording show {}", "--from {} gpu list"))
-def test_what_another_program_packed_is_said(tmp_path, words, name):
+def test_files_packed_by_other_programs_are_refused(tmp_path, words, name):
     path = tmp_path / "a file"
     path.write_bytes(PACKED[name] + (b"" if name == "gzip" else bytes(100)))
     result = ctl([word.format(path) for word in words.split()])

@@ -37,7 +37,7 @@ def test_show():
     assert "GR0,LCE0,LCE1" in ctl("task show 1456", TWO).out
 
 
-def test_who_there_is_is_said():
+def test_an_unknown_pid_gets_a_list_of_tasks():
     result = ctl("task show 4711", TWO)
     assert result.status == 2
     assert "process 4711 has no GPU context on gpu0; those that have one: workload[1456], workload[1462]" \
@@ -115,7 +115,7 @@ def test_without_the_driver_it_says_so(words):
 
 
 @pytest.mark.parametrize("words", ("tsg switch 0:1", "channel preemption 0:1 cilp", "runlist disable 0"))
-def test_what_only_the_module_changes(words):
+def test_controls_that_need_the_module_say_so(words):
     result = ctl(f"--from driver {words}")
     assert result.status == 3 and "takes the module" in result.err
 

@@ -168,7 +168,7 @@ def test_gpu_by_any_name(tree, name):
     assert result.err == ""
 
 
-def test_gpu0_with_a_word_if_there_are_several(tree):
+def test_gpu0_is_used_with_a_note_if_there_are_several(tree):
     result = ctl("-j gpu show", tree)
     assert result.status == 0 and result.data["index"] == 0
     assert "gpu0" in result.err and "2 GPUs" in result.err and "-g" in result.err
@@ -222,14 +222,14 @@ def test_all_gpus_where_one_cannot_be_read(tree, tmp_path):
 
 
 @pytest.mark.parametrize("line", ("channel disable 0:2", "runlist tree --svg"))
-def test_not_of_all_gpus(tree, line):
+def test_commands_about_one_gpu_refuse_all(tree, line):
     if line.startswith("channel"):
         fails(ctl(f"-g all {line}"), 1, "one GPU")
     else:
         fails(ctl(f"-g all {line}", tree), 1, "one GPU")
 
 
-def test_the_only_gpu_without_a_word(one):
+def test_the_only_gpu_is_used_without_a_note(one):
     (one / "gpu0").rename(one / "gpu3")
     result = ctl("-j gpu show", one)
     assert (result.status, result.err, result.data["index"]) == (0, "", 3)

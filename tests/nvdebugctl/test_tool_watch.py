@@ -99,7 +99,7 @@ def test_plain_lines_have_one_header_and_keep_their_columns(mixed):
     assert ctl("watch --no-header --columns engine,runlist", mixed).out.split()[:2] == ["GR0", "0"]
 
 
-def test_what_a_sample_costs(mixed):
+def test_a_sample_opens_few_files(mixed):
     """For lines, a sample reads one file. For documents, a sample also reads the lists, every five seconds. The lists
     of engines in use are read once, because an engine of an empty list has no task."""
     lists = {path.name for path in (mixed / "gpu0").glob("runlist*_brief")}
@@ -147,7 +147,7 @@ def test_a_reader_that_leaves_ends_it_quietly(mixed):
         assert watching.wait(PATIENCE_S) == 5
 
 
-def test_what_cannot_be_read_is_said_in_each_line(mixed):
+def test_each_line_names_unreadable_files(mixed):
     (mixed / "gpu0/runlist8_brief").write_text("nonsense\n")
     result = ctl("watch -j -n 2 -s 10", mixed)
     assert result.status == 4
@@ -177,13 +177,13 @@ def test_lines_say_when_there_is_nothing_to_read(mixed):
         assert watching.wait(PATIENCE_S) == 0
 
 
-def test_of_a_capture_there_is_one_sample(mixed, tmp_path):
+def test_a_capture_has_one_sample(mixed, tmp_path):
     result = ctl("watch -j -s 10", write_capture(tmp_path / "capture", mixed))
     assert result.status == 0 and "there is one sample" in result.err
     assert len(samples(result.out)) == 1
 
 
-def test_of_a_folder_there_is_one_sample_unless_more_are_asked_for(mixed):
+def test_a_folder_has_one_sample_by_default(mixed):
     result = ctl("watch -j", mixed)
     assert result.status == 0 and "not live: there is one sample" in result.err
     assert len(samples(result.out)) == 1
@@ -461,7 +461,7 @@ def test_the_keys_stay_in_sight_and_a_new_size_is_used(mixed):
         assert view.end() == 0
 
 
-def test_a_capture_is_shown_and_said_to_be_one(mixed, tmp_path):
+def test_a_capture_is_shown_as_such(mixed, tmp_path):
     with live(write_capture(tmp_path / "capture", mixed), "-s", "10") as view:
         view.wait_for("one sample, of a capture", "TSG 10")
         view.press("q")

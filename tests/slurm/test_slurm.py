@@ -52,7 +52,7 @@ ASKED = [("srun", *case) for case in SENSELESS] + [("sbatch", *case) for case in
 
 
 @pytest.mark.parametrize("program, words, sentence", ASKED)
-def test_what_makes_no_sense_ends_before_anything_starts(cluster, program, words, sentence):
+def test_wrong_options_end_the_command_before_anything_starts(cluster, program, words, sentence):
     cluster.plugstack(EVERY_OPTION)
     with StandIn(cluster.socket) as nvqos:
         command = ["true"] if program == "srun" else ["--wrap=true"]
@@ -71,7 +71,7 @@ def test_what_makes_no_sense_ends_before_anything_starts(cluster, program, words
     (["--gpu-best-effort"], "best-effort"),
     (["--gpu-best-effort=3"], "best-effort:3"),
 ))
-def test_what_is_asked_of_nvqos(cluster, words, goal):
+def test_options_become_requests_to_nvqos(cluster, words, goal):
     cluster.plugstack(EVERY_OPTION)
     answers = {"hold": "ok", "release": "ok asked for it, got all of it"}
     with StandIn(cluster.socket, lambda asked: answers[asked.verb]) as nvqos:
@@ -231,7 +231,7 @@ def test_steps_of_a_batch_script_have_its_share(cluster):
     assert "it ran" in out.read_text(encoding="utf-8")
 
 
-def test_a_batch_job_reads_it_in_its_file(cluster):
+def test_a_refused_batch_job_has_the_sentence_in_its_file(cluster):
     with StandIn(cluster.socket, lambda asked: "refused shares add up to 105 %"):
         number, out = cluster.batch("echo it ran", GPU, "--gpu-share=30%")
         assert cluster.has_ended(number)
@@ -247,7 +247,7 @@ def test_a_step_of_an_allocation(cluster):
 
 
 @pytest.mark.parametrize("ends", ("scancel", "the task is killed", "srun is interrupted"))
-def test_it_is_released_whatever_ends_the_job(cluster, ends):
+def test_the_goal_is_released_whatever_ends_the_job(cluster, ends):
     answers = {"hold": "ok", "release": "ok got 29.8 %"}
     with StandIn(cluster.socket, lambda asked: answers[asked.verb]) as nvqos:
         job = cluster.begin("srun", GPU, "--gpu-share=30%", "sleep", "100")
@@ -277,7 +277,7 @@ def test_a_job_that_outlives_nvqos(cluster):
     assert "nvqos ended while the step ran, and with it the goal share:30%" in sentence
 
 
-def test_nvqos_was_started_anew(cluster):
+def test_nvqos_was_restarted(cluster):
     answers = {"hold": "ok", "release": "error nothing is held by that name"}
     with StandIn(cluster.socket, lambda asked: answers[asked.verb]):
         done = srun(cluster, GPU, "--gpu-share=30%")

@@ -49,7 +49,7 @@ def test_more_than_one_shard_of_four(words):
     assert "is more than the step's shards allow: 23.7500%, as it has 1 of 4 shards" in sentence
 
 
-def test_a_timeslice_is_none_of_shards():
+def test_shards_refuse_a_timeslice():
     given, sentence = goal(1, "shards=4", EVERY, "--gpu-timeslice=1us")
     assert given is None and "1 of 4 shards allow 23.7500%: ask for --gpu-share" in sentence
 
@@ -103,7 +103,7 @@ OPTIONS = {"share": "--gpu-share=10%", "cap": "--gpu-cap=10%", "tpcs": "--gpu-tp
     ([], {"share", "cap", "tpcs", "best-effort"}), (["allow="], set()), (["allow=share"], {"share"}),
     (["allow=latency,timeslice"], {"latency", "timeslice"}), ([EVERY], set(OPTIONS)), (["allow=cap,cap"], {"cap"}),
     (["allow=latency", "allow=cap"], {"cap"})))
-def test_what_is_allowed(argument, allowed):
+def test_allowed_options(argument, allowed):
     for name, option in OPTIONS.items():
         given, sentence = goal(0, *argument, option)
         assert (given is not None) == (name in allowed), name
@@ -115,6 +115,6 @@ def test_what_is_allowed(argument, allowed):
 
 @pytest.mark.parametrize("value", ("x", "share,", ",share", ",", "share,,cap", "Share", "gpu-share", "share cap", "sharecap", "shar",
                                    "all", "share;cap"))
-def test_what_is_no_list_of_options(value):
+def test_wrong_lists_of_options_are_refused(value):
     given, sentence = goal(0, f"allow={value}")
     assert given is None and f"plugstack.conf gives spank_nvdebug.so 'allow={value}'" in sentence

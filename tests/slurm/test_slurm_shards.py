@@ -24,7 +24,7 @@ def test_shards_are_shares(cluster, shards, goal):
             assert done.out == "" and "correct it to gres.conf's Count" in sentences(done.err)[0]
 
 
-def test_shards_bound_what_is_asked_for(cluster):
+def test_shards_bound_options(cluster):
     """Slurm sets the variable of the shards in the task, whatever the user's environment has."""
     cluster.plugstack(f"shards={SHARDS}", EVERY_OPTION)
     more = {"SLURM_SHARDS_ON_NODE": str(SHARDS)}
@@ -44,7 +44,7 @@ def test_shards_bound_what_is_asked_for(cluster):
         assert nvqos.of("hold")[2].goal == "share:95%"
 
 
-def test_no_gpu_and_no_shards_is_no_part(cluster):
+def test_no_gpu_and_no_shards_give_no_part(cluster):
     cluster.plugstack(f"shards={SHARDS}", "all-gpus")
     with StandIn(cluster.socket) as nvqos:
         done = srun(cluster, "--gpu-share=95%", command=("echo", "it ran"))

@@ -94,8 +94,7 @@ struct HeldLease {
             say(missed_mark_sentence(missed));
         if (const std::string left = lease.left(); !left.empty())
             return fail(nvdebug::ErrorCode::busy, "the lease is over, but " + left);
-        // A renewed lease has no one state to return to, because the state may have changed during
-        // it.
+        // After a renewed lease the state is not compared, because it may have changed meanwhile.
         if (renewed) {
             say(fmt::format("undone after {:.1f} s", waited.count()));
             return {};

@@ -106,7 +106,7 @@ Outcome<void> check_record(const Context &context) {
     return check_selection_options(context);
 }
 
-/// Shows on a terminal how long the recording takes so far, in a line on stderr that changes.
+/// Shows on a terminal how long the recording has run, in a line on stderr that changes.
 class Progress {
   public:
     Progress() : wanted_(isatty(STDERR_FILENO) == 1) {}
