@@ -201,7 +201,7 @@ TEST_F(Live, ReadsThroughTheDriver) {
         EXPECT_EQ(gpu.bar_read(Bar::registers, 0x108, 4), nothing);
         gpu.bar_write(Bar::registers, window, 0x1000, 4); // 256 MiB
         EXPECT_EQ(gpu.bar_read(Bar::registers, pramin + 0x20, 4), 0x10000020U);
-        gpu.bar_write(Bar::registers, window, 0x4000, 4); // where memory ends
+        gpu.bar_write(Bar::registers, window, 0x4000, 4); // the end of video memory
         EXPECT_EQ(gpu.bar_read(Bar::registers, pramin, 4), no_memory);
         gpu.bar_write(Bar::registers, 0x104, 1, 4);
         EXPECT_EQ(gpu.refusals().writes.size(), 1U);

@@ -35,7 +35,7 @@ def test_a_capture():
     """A replay of an H100 with two processes, which have 20 channels each."""
     with running(CAPTURE) as node:
         until(lambda: len(node.values("nvdebug_engine_busy_seconds_total")) > 10)
-        until(lambda: len(node.values("nvdebug_task_channels")) == 2) # an answer does not wait for a long look
+        until(lambda: len(node.values("nvdebug_task_channels")) == 2)  # an answer does not wait for a long look
         text = node.scrape()
         tasks = {(name, command): float(value) for name, _, _, command, value in TASK.findall(text)}
         assert tasks["nvdebug_task_channels", "workload"] == 20
@@ -236,7 +236,7 @@ def test_closed_streams_and_inherited_files():
             for pid in (process.pid, front):
                 for stream in range(3):
                     assert os.readlink(f"/proc/{pid}/fd/{stream}") == "/dev/null"
-            until(lambda: len(os.listdir(f"/proc/{front}/fd")) == 5) # the connection is closed a little later
+            until(lambda: len(os.listdir(f"/proc/{front}/fd")) == 5)  # the connection is closed a little later
         finally:
             process.kill()
             os.close(read)

@@ -178,7 +178,7 @@ def test_rules_and_dashboard_over_the_driver(prometheus, machine, tmp_path):
 
 # --- a cluster ---
 
-PODS = ["01234567-89ab-cdef-0123-456789abcdef", "89abcdef-89ab-cdef-0123-456789abcdef"] # the pods of stand_in_node
+PODS = ["01234567-89ab-cdef-0123-456789abcdef", "89abcdef-89ab-cdef-0123-456789abcdef"]  # the pods of stand_in_node
 
 
 def discovered(name, address):

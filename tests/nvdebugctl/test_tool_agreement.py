@@ -96,7 +96,7 @@ def test_help_has_everything(command):
 
 def test_columns_help(command):
     if name_of(command) == "exec":
-        return # the remaining options are nvtaskset's
+        return  # the remaining options are nvtaskset's
     result = ctl([*name_of(command).split(), "--columns", "help"])
     if not command["columns"]:
         assert result.status == 1 and "does not take --columns" in result.err

@@ -17,7 +17,7 @@ DONE, USAGE, REFUSED, UNSUPPORTED, PARTIAL, FAILED = range(6)
 
 
 class Ctl:
-    """The tool in the guest, on one board."""
+    """Runs the tool in the guest, on one board."""
 
     def __init__(self, bench, board):
         self.bench = bench
@@ -256,7 +256,7 @@ def test_a_lease_says_if_somebody_changed_it_meanwhile(ctl):
     assert "TSG 0:1 has timeslice " in result.err.decode()
 
 
-# Refusals, each with a reason.
+# These requests are refused, each with a reason.
 
 @on_every_board
 def test_targets_that_are_not_there(ctl):

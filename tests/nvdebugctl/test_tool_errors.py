@@ -323,4 +323,4 @@ def test_hidden_addresses(one):
 def test_finding_weighs_more_than_a_missing_part(one, tmp_path):
     capture = write_capture(tmp_path / "capture", one, {"gpu0/copy_topology": "EIO"})
     assert ctl("engine shared GR0 LCE0", capture).status == 2
-    assert ctl("engine shared LCE2 LCE3 --pces", capture).status == 5 # no other file shows that the LCEs exist
+    assert ctl("engine shared LCE2 LCE3 --pces", capture).status == 5  # no other file shows that the LCEs exist

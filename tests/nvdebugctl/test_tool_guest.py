@@ -43,14 +43,14 @@ def allowed(board, workload, name):
         return {UNSUPPORTED}   # only NVIDIA's driver knows processes
     found = {DONE}
     if name in ("engine shared", "check", "memory translate"):
-        found.add(FAILED) # it is a finding and not a failure: the document is complete
+        found.add(FAILED)  # it is a finding and not a failure: the document is complete
     if workload in BROKEN:
         found.add(PARTIAL)
     return found
 
 
 class Guest:
-    """The tool in the VM, on one board."""
+    """Runs the tool in the VM, on one board."""
 
     def __init__(self, bench, board):
         self.bench = bench

@@ -14,7 +14,7 @@ AT_WORK = "(while usleep 50000; do model 0 advance 700; done) >/dev/null 2>&1 &"
 
 
 class Guest(ScreenTypist):
-    """The guest's shell, and the tasks on GR0 as `watch` shows them."""
+    """Types in the guest's shell, and reads the tasks on GR0 from the screen of `watch`."""
 
     def __init__(self, rows, columns):
         super().__init__(VM_RUN, rows, columns)

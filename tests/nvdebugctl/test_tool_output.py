@@ -149,7 +149,7 @@ def test_sentences_are_broken_at_words(tmp_path, line, columns):
     shown = on_terminal([*words, "--color", "never"], columns)
     for each in shown.splitlines():
         assert len(each) <= columns or " " not in each.strip(), each
-    if line not in ("capture", "recording show", "tsg show 0:7"): # the tables of these leave columns out
+    if line not in ("capture", "recording show", "tsg show 0:7"):  # the tables of these leave columns out
         assert shown.split() == ctl(words).out.split()
     assert on_terminal([*words, "--color", "always"], columns).count("\n") == shown.count("\n"), "colour has no width"
 

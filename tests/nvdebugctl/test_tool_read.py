@@ -70,7 +70,7 @@ def csv_cell(value):
         return "true" if value else "false"
     if isinstance(value, list):
         return " ".join(csv_cell(element) for element in value)
-    if isinstance(value, dict): # a task of `gpu list`, which is a TSG in a folder
+    if isinstance(value, dict):  # a task of `gpu list`, which is a TSG in a folder
         return f"{value['tsgs'][0]}={csv_cell(value['expected_share_percent'])}"
     return repr(value) if isinstance(value, float) else str(value)
 
@@ -125,7 +125,7 @@ def test_table(mixed, commands, line):
              if column["in_table"]]
     header, *lines = result.out.splitlines()
     rows = rows_of(line, ctl(["-j", *line.split()], mixed).data)
-    if rows: # columns that are empty in every row are left out
+    if rows:  # columns that are empty in every row are left out
         shown = [column for column in shown
                  if any(row[column["name"]] not in (None, []) for row in rows)]
     assert len(header.split()) == len(shown)

@@ -342,7 +342,7 @@ def test_pipes_are_read_and_written(proc, tmp_path):
                  ) == "before\n"
 
 
-# --- a recording is one ---
+# --- the lines of a recording ---
 
 def recorded_lines(version=2):
     text = RECORDING.read_bytes() if version == 1 else run(["recording", "show", RECORDING, "-o", "-"]).stdout

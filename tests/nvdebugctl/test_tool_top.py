@@ -87,7 +87,7 @@ class Live(ScreenTypist):
 
 @pytest.fixture
 def three(tmp_path):
-    """Three GPUs with several tasks each."""
+    """Makes a folder with three GPUs, each with several tasks."""
     return write_tree(tmp_path / "three", *[("h200", "mixed")] * 3)
 
 

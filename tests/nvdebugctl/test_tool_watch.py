@@ -346,7 +346,7 @@ def test_all_gpus_have_a_block_each(two):
     with live(two, "-g", "all", "-s", "50", rows=60, columns=100) as view:
         view.wait_for("gpu0  TU102", "gpu1  GA100", "TSG 10 100%")
         view.press(" ")
-        view.wait_for("PAUSED", "go on")    # the last line: a whole screen
+        view.wait_for("PAUSED", "go on")  # this is the last line, so the whole screen has been drawn
         assert view.shown.index("gpu0") < view.shown.index("GR0 ") < view.shown.index("gpu1")
         assert view.shown.count("TSG 15 100%") == 2
         view.press("q")

@@ -213,7 +213,7 @@ class Desk:
 
     def start(self, options, *actions, **env):
         program = self.start_command(f"--no-mps {options}", PROGRAM, "device 0", *actions, "-", **env)
-        assert program.hear() == "ok" # the tool has finished
+        assert program.hear() == "ok"  # the tool has finished
         return program
 
     def start_command(self, options, *words, **env):

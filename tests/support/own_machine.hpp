@@ -26,7 +26,7 @@ class OwnMachine : public testing::Environment {
             return;
         const std::string path = testing::TempDir() + "nvdebug-tests-" + std::to_string(::getuid());
         const int file = ::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR);
-        ASSERT_EQ(::flock(file, LOCK_EX), 0) << path; // until this program ends
+        ASSERT_EQ(::flock(file, LOCK_EX), 0) << path; // the lock is held until this program ends
     }
 };
 

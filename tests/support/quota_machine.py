@@ -48,7 +48,7 @@ class Replay:
         self.gone = set()
         self.flying = []  # (cycle, sm, kernel, lanes)
         self.epochs = []
-        self.done = [] # length of each epoch that ended, and what each kernel used
+        self.done = []  # length of each epoch that ended, and what each kernel used
         self.launch = {}  # kernel: the epoch in which it first had a block
 
     def row(self, given):

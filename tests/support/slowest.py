@@ -51,7 +51,7 @@ class Measured:
                 self._boots.write_text("", encoding="utf-8")
             except OSError as error:
                 raise pytest.UsageError(f"cannot write --times {self._file}: {error.strerror}") from error
-            # Workers and the programs that tests start inherit it (vm/nvdvm/boots.py).
+            # Workers, and programs that tests start, inherit the variable (vm/nvdvm/boots.py).
             os.environ["NVDEBUG_BOOTS"] = str(self._boots)
 
     def pytest_runtest_logreport(self, report):

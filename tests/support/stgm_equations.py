@@ -105,7 +105,7 @@ def bounds(taskset, printed, waiting, copy_wait):
                 break
             window, following = response, base
             if task.gpu and not printed:
-                window = max(window, 1) # the job has to be dispatched before it can begin
+                window = max(window, 1)  # the job has to be dispatched before it can begin
             for one, bound in higher:
                 if busy:
                     demand = one.cpu + one.whole + (sum(blocking) if printed

@@ -118,8 +118,8 @@ class System:
         return sources
 
     def responses(self):
-        """Returns the response of each task, in the file's order. A bound does not count if it relies on the deadline
-        of a task without a bound."""
+        """Returns the response of each task, in the file's order. Bounds that rely on the deadline of a task without a
+        bound are still among them."""
         found = {}
         for task in sorted(self.tasks, key=lambda one: one.rank):
             sources, waits, inversion = self.sources(task, found), self.kernel_waits(task), self.inversion(task)

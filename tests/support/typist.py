@@ -51,7 +51,7 @@ class Typist:
         self._seen = self._seen.partition(text)[2]
 
     def watch(self, seconds):
-        """Lets the program go on for a while."""
+        """Lets the program run for so many seconds, and reads its output."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             self._read(deadline - time.monotonic())

@@ -40,7 +40,7 @@ def hidden():
 
 
 def as_user(folder, user=NOBODY):
-    """Returns the words before a command that another user runs in that folder. It takes root."""
+    """Returns the words before a command that another user runs in that folder. This needs root."""
     in_namespace = ("unshare", "--mount", "--propagation", "private", "sh", "-ec", HIDE, "sh")
     return (*in_namespace, *map(str, (user, folder, *hidden())))
 

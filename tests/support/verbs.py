@@ -28,10 +28,10 @@ def reading():
 
 @dataclasses.dataclass
 class Line:
-    command: str # the command's name
-    text: str # the words to type
-    of_gpu: bool # whether it has a use for -g
-    table: bool # whether it has rows
+    command: str  # the command's name
+    text: str  # the words to type
+    of_gpu: bool  # whether it has a use for -g
+    table: bool  # whether it has rows
 
 
 def _words(kind, lists):

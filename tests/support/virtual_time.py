@@ -68,7 +68,7 @@ class Conductor(Clock):
         with open(f"{folder}/now", "wb") as file:
             file.write(packed(10 ** 12))
         super().__init__(folder)
-        self.until = {} # ends of sleeps in ns, by process; 0: the process does not sleep
+        self.until = {}  # ends of sleeps in ns, by process; 0: the process does not sleep
 
     def sleep(self, seconds):
         end = self.after(seconds)

@@ -16,7 +16,7 @@ namespace {
 
 /// An answer. The C library's structure is a part of it.
 struct Entry : addrinfo {
-    sockaddr_in6 place{}; ///< large enough for both kinds
+    sockaddr_in6 place{}; ///< large enough for an IPv4 or an IPv6 address
 };
 
 std::optional<sockaddr_in6> place_of(const char *host, in_port_t port) {

@@ -249,7 +249,7 @@ class Node {
     mutable std::mutex mutex_; ///< protects the members below
     std::condition_variable changed_;
     Meters meters_;
-    std::uint64_t asked_ = 0, looked_ = 0; ///< looks that were requested, and made
+    std::uint64_t asked_ = 0, looked_ = 0; ///< numbers of looks: requested, and made
     bool ending_ = false;
 
     std::thread looker_; // the last member, because it uses the others

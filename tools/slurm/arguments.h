@@ -10,7 +10,7 @@ struct arguments {
 	const char *nvtaskset;
 	/* a job starts also without nvqos, with a warning */
 	bool best_effort;
-	/* a step without GPUs of Slurm's has a goal on all of the node's */
+	/* a step that gets no GPU from Slurm has a goal on all GPUs */
 	bool all_gpus;
 	/* shards of each GPU; 0: shards are not turned into shares */
 	unsigned long shards;

@@ -20,7 +20,7 @@ enum option {
 	OPTIONS,
 };
 
-/* The longest sentence, and the longest value of an option. */
+/* Bytes of the longest sentence, and of the longest value of an option. */
 #define SENTENCE_SIZE 512
 #define VALUE_SIZE 32
 

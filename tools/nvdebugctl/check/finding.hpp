@@ -22,7 +22,7 @@ const char *name_of(Verdict verdict);
 
 struct Evidence {
     std::string file;   ///< `/proc/gpu0/runlist0_brief`
-    std::string values; ///< the values found, verbatim where they are short
+    std::string values; ///< the values that were found, verbatim if they are short
 };
 
 struct Finding {

@@ -249,7 +249,7 @@ std::string Page::shown_line(std::string_view text) const {
 std::string Page::broken(std::string_view text, std::size_t hang) const {
     const std::size_t indent = std::min(text.find_first_not_of(' '), text.size()) + hang;
     std::string lines;
-    std::size_t column = 0, blank = text.npos; // of the line at hand; where it may be broken
+    std::size_t column = 0, blank = text.npos; // column in the present line; last blank of the line
     for (std::size_t at = 0; at < text.size(); at++) {
         if (text[at] == '\033') {
             const std::size_t end = std::min(text.find('m', at), text.size() - 1);

@@ -88,7 +88,7 @@ class Intervals final : public Sink {
 /// The summary of one interval, for all GPUs.
 struct Interval {
     Json summary;
-    std::vector<nvdebug::Error> missing; ///< why GPUs are not in it
+    std::vector<nvdebug::Error> missing; ///< reasons why GPUs are missing from the summary
 };
 
 /// Runs the recorders of all GPUs, one interval after the other.

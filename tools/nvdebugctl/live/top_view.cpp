@@ -21,7 +21,7 @@ constexpr std::array top_orders = {"engine", "share", "turns", "name"};
 
 struct ShownColumn {
     const char *key, *title;
-    bool right = true; ///< aligned
+    bool right = true; ///< aligned to the right
 };
 /// On a narrow screen the last columns are left out first.
 constexpr std::array view_columns = {

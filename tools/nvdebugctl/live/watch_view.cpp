@@ -126,7 +126,7 @@ std::string part_text(const Row &row, const EngineResidency::Part &part) {
 
 struct Column {
     const char *title;
-    bool right = false; ///< aligned
+    bool right = false; ///< aligned to the right
     std::size_t width = 0;
 };
 
@@ -187,7 +187,7 @@ Grid fit(const std::vector<Row> &rows, std::size_t window, std::size_t width) {
     }
     // The column is wide enough for two residents, so that a second resident does not move the
     // other columns.
-    resident_least = std::max(resident_least, name_width + 7); // a mark and a percentage
+    resident_least = std::max(resident_least, name_width + 7); // room for a mark and a percentage
     resident_width = std::max(resident_width, 2 * resident_least + gap.size());
     struct Step {
         std::size_t column, target;

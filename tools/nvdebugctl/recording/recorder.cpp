@@ -19,7 +19,7 @@ using nvdebug::Turn;
 namespace {
 
 constexpr std::uint32_t drivers_own = 0xffffffff;
-constexpr const char *switched_engine = "GR0"; // the driver records those of no other
+constexpr const char *switched_engine = "GR0"; // the only engine whose switches the driver records
 
 std::uint64_t read_clock(clockid_t clock) {
     timespec now{};
@@ -133,7 +133,7 @@ const RecordedProcess *Recorder::process(std::uint32_t pid) {
     return &one;
 }
 
-/// Finds out whether the pid has a new process since it was emitted. It does so once in each read of
+/// Finds out whether the pid belongs to another process by now. It does so once in each read of
 /// switches.
 void Recorder::look_for_successor(std::uint32_t pid) {
     const auto known = processes_.find(pid);

@@ -107,9 +107,10 @@ class Recorder {
     /// Samples of GR0 (time, TSG) that have not been compared with switches yet. tsg_of_context_ is
     /// the result of the comparison.
     std::deque<std::pair<std::uint64_t, std::uint32_t>> seen_;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> tsg_of_context_; ///< by pid
+    /// By pid and the driver's number of the context.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> tsg_of_context_;
 
-    // Samples.
+    // Samples of engines, and what they show.
     std::map<std::string, std::unique_ptr<SampledEngine>> engines_; ///< by name
     std::vector<std::string> order_;
     std::uint64_t missed_ = 0;

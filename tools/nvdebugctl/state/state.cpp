@@ -284,7 +284,7 @@ std::string passed_over(const nvdebug::Owners &owners) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// If there is no thread to be had, get() asks the driver itself.
+// If no thread can be started, get() asks the driver itself.
 OwnersReader::OwnersReader(const Context &context)
     : answer_(std::async(context.tree().source() == nvdebug::Source::driver
                              ? std::launch::async | std::launch::deferred

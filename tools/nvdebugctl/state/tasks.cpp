@@ -27,7 +27,7 @@ std::string user_name(std::uint32_t uid) {
     return found ? printable(found->pw_name) : std::to_string(uid);
 }
 
-/// Returns the lists that can be read. If there are none, that is missing from the answer.
+/// Returns the lists that can be read. If none can, the reason is added to the context as missing.
 std::vector<Runlist> lists_of_tasks(Context &context) {
     auto lists = read_runlists(context, nvdebug::Detail::brief);
     if (lists)

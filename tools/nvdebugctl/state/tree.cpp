@@ -44,7 +44,7 @@ Uses uses_by_task(const State &state) {
     return uses;
 }
 
-/// The address spaces of one task. A hidden address equals no other one.
+/// The address spaces of one task. A hidden address counts as different from all others.
 class Spaces {
   public:
     /// Returns the index of the address space of @p use, and adds the address space if it is new.
@@ -337,8 +337,8 @@ namespace {
 /// TSGs share a line if at least so many neighbours are alike.
 constexpr std::size_t alike_to_fold = 8;
 
-/// Returns everything that TSGs must have in common to share a line, which leaves out ids and
-/// address spaces; empty: the TSG has a line of its own.
+/// Returns the values that TSGs must have in common to share a line. Ids and address spaces are not
+/// among them. Empty: the TSG has a line of its own.
 std::string likeness(const TsgView &tsg) {
     if (!tsg.id || tsg.spaces.size() != 1 || tsg.truncated ||
         (tsg.active_on && !tsg.active_on->empty()))
