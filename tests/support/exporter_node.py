@@ -53,7 +53,7 @@ class Running:
         self.first_line = self.process.stderr.readline()
         assert f"http://127.0.0.1:{self.port}/metrics" in self.first_line, self.first_line
         if pathlib.Path(source).is_file():
-            assert "does not change" in self.process.stderr.readline()
+            assert "stands still" in self.process.stderr.readline()
 
     def scrape(self):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=PATIENCE_S) as answer:
