@@ -77,7 +77,7 @@ class Allocator {
             model_.set_sms(task, consecutive(next, counts_[task], model_.sms()));
             next = static_cast<std::uint32_t>((next + counts_[task]) % model_.sms());
         }
-        analysis_.shared_anew();
+        analysis_.sms_changed();
     }
 
     std::vector<std::size_t> with(const std::vector<std::size_t> &members, std::size_t task) const {
@@ -99,7 +99,7 @@ class Allocator {
     void move(std::size_t task, std::uint32_t core) {
         model_.set_core(task, core);
         if (analysis_.depends_on_cores())
-            analysis_.placed_anew();
+            analysis_.cores_changed();
     }
 
     /// Lines 14 to 20: worst fit, or first fit. @return all are placed, and the analysis accepts it
@@ -123,7 +123,7 @@ bool Allocator::place(bool worst_fit) {
     for (std::size_t task = 0; task < model_.size(); task++)
         model_.set_core(task, no_core);
     if (analysis_.depends_on_cores())
-        analysis_.placed_anew();
+        analysis_.cores_changed();
     std::vector<std::vector<std::size_t>> members(model_.cores());
     std::vector<Wide> load(model_.cores());
     bool all = true;
@@ -198,7 +198,7 @@ Allocation Allocator::result(bool found) {
             model_.set_core(task, core);
             load[core] += share(model_[task].cpu, model_[task].period);
         }
-    analysis_.placed_anew();
+    analysis_.cores_changed();
     Allocation allocation{.found = found, .set = set_, .bounds = analysis_.bounds()};
     for (std::size_t task = 0; task < model_.size(); task++) {
         allocation.set.tasks[task].core = model_[task].core;
@@ -309,7 +309,7 @@ void Allocator::group(const std::vector<std::vector<std::size_t>> &groups) {
             model_.set_sms(task, consecutive(next, counts[n], model_.sms()));
         next += static_cast<std::uint32_t>(counts[n]);
     }
-    analysis_.shared_anew();
+    analysis_.sms_changed();
 }
 
 Allocation Allocator::disjoint() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include <algorithm>
+#include "recurrence.hpp"
 
-#include "analysis.hpp"
+#include <algorithm>
 
 namespace stgm {
 namespace {

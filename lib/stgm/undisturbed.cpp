@@ -6,13 +6,13 @@
 namespace stgm {
 namespace {
 
-struct Job {
+struct RecordedJob {
     Time release, finish; ///< endless: it did not come to an end
     std::size_t task;
 };
 
-std::vector<Job> jobs_of(const Trace &trace, std::size_t tasks) {
-    std::vector<Job> jobs;
+std::vector<RecordedJob> jobs_of(const Trace &trace, std::size_t tasks) {
+    std::vector<RecordedJob> jobs;
     std::vector<std::size_t> last(tasks);
     for (const Record &record : trace) {
         if (record.what == What::release) {
@@ -30,7 +30,7 @@ std::vector<Job> jobs_of(const Trace &trace, std::size_t tasks) {
 std::vector<Undisturbed> undisturbed(const Trace &trace,
                                      std::span<const std::optional<Time>> bounds) {
     std::vector<Undisturbed> found(bounds.size());
-    const std::vector<Job> jobs = jobs_of(trace, bounds.size());
+    const std::vector<RecordedJob> jobs = jobs_of(trace, bounds.size());
     std::vector<Time> disturbed;
     for (const Record &record : trace)
         if (record.what == What::overrun || record.what == What::stall)
