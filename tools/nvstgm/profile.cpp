@@ -101,8 +101,14 @@ std::vector<stgm::Time> kernel_of(const Json &rows) {
     return kernel;
 }
 
-Answer<Exit> run_profile(const Arguments &arguments) {
-    const Keeper keeper = Keeper::of(arguments);
+/// The command line of `profile`.
+struct ProfileRequest {
+    std::int64_t runs, margin; ///< margin in percent
+    stgm::Time to_device, from_device;
+    std::vector<std::size_t> grid; ///< numbers of TPCs, ascending
+};
+
+Answer<ProfileRequest> profile_request(const Arguments &arguments, const Keeper &keeper) {
     const auto runs = number_of(arguments, "--runs", 3, 1, 1000);
     const auto margin = number_of(arguments, "--margin", 10, 0, 1000);
     const auto in = time_of(arguments, "--to-device", 0, 0, "us"),
@@ -110,7 +116,7 @@ Answer<Exit> run_profile(const Arguments &arguments) {
     for (const auto *const one : {&runs, &margin, &in, &out})
         if (!*one)
             return fail(one->error());
-    // What no GPU has is found before any GPU is asked.
+    // Numbers that are wrong for every GPU are refused before nvtaskset asks the GPU.
     if (const auto typed = grid_of(arguments, any_gpu); !typed)
         return fail(typed.error());
     const auto all = keeper.tpcs();
@@ -119,46 +125,68 @@ Answer<Exit> run_profile(const Arguments &arguments) {
     const auto grid = grid_of(arguments, *all);
     if (!grid)
         return fail(grid.error());
+    return ProfileRequest{*runs, *margin, *in, *out, *grid};
+}
 
-    const std::string &program = arguments.words[0];
-    Json rows = Json::array();
-    for (const std::size_t tpcs : *grid) {
-        std::vector<double> times;
-        Json clock;
-        for (std::int64_t n = 0; n < *runs; n++) {
-            const auto text = output_of(keeper.words(
-                "0" + (tpcs > 1 ? "-" + std::to_string(tpcs - 1) : ""), arguments.words));
-            if (!text)
-                return fail(failed, fmt::format("on {} TPCs: {}", tpcs, text.error().sentence));
-            const auto found = times_in(*text, program);
-            if (!found)
-                return fail(failed, found.error());
-            times.insert(times.end(), found->begin(), found->end());
-            clock = clocks(); // as the work left them
-        }
-        std::ranges::sort(times);
-        const auto at = [&](double part) {
-            return us(
-                times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))]);
-        };
-        rows.push_back({{"tpcs", tpcs},
-                        {"samples", times.size()},
-                        {"min", at(0)},
-                        {"median", at(0.5)},
-                        {"p99", at(0.99)},
-                        {"max", at(1)},
-                        {"kernel", stgm::divide_up(at(1) * (100 + *margin), 100)},
-                        {"clocks", clock}});
+/// Runs the program on @p tpcs TPCs as often as was asked for, and returns the row of its times.
+Answer<Json> measure_on(std::size_t tpcs, const ProfileRequest &request, const Keeper &keeper,
+                        const std::vector<std::string> &command) {
+    std::vector<double> times;
+    Json clock;
+    for (std::int64_t n = 0; n < request.runs; n++) {
+        const auto text = output_of(
+            keeper.words("0" + (tpcs > 1 ? "-" + std::to_string(tpcs - 1) : ""), command));
+        if (!text)
+            return fail(failed, fmt::format("on {} TPCs: {}", tpcs, text.error().sentence));
+        const auto found = times_in(*text, command[0]);
+        if (!found)
+            return fail(failed, found.error());
+        times.insert(times.end(), found->begin(), found->end());
+        clock = clocks(); // while the GPU is still warm from the work
     }
-    // More TPCs that took longer: the time of the smaller number is not one to count on.
+    std::ranges::sort(times);
+    const auto at = [&](double part) {
+        return us(times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))]);
+    };
+    return Json{{"tpcs", tpcs},
+                {"samples", times.size()},
+                {"min", at(0)},
+                {"median", at(0.5)},
+                {"p99", at(0.99)},
+                {"max", at(1)},
+                {"kernel", stgm::divide_up(at(1) * (100 + request.margin), 100)},
+                {"clocks", clock}};
+}
+
+/// Raises each time of `kernel` to that on more TPCs, so that times do not increase with TPCs.
+/// Returns how many it raised.
+std::size_t raise_kernels(Json &rows) {
     std::size_t raised = 0;
     for (std::size_t n = rows.size() - 1; n-- > 0;)
         if (rows[n]["kernel"] < rows[n + 1]["kernel"]) {
             rows[n]["kernel"] = rows[n + 1]["kernel"];
             raised++;
         }
-    const Json segment{
-        {"gpu", {{"to_device", *in}, {"kernel", kernel_of(rows)}, {"from_device", *out}}}};
+    return raised;
+}
+
+Answer<Exit> run_profile(const Arguments &arguments) {
+    const Keeper keeper = Keeper::of(arguments);
+    const auto request = profile_request(arguments, keeper);
+    if (!request)
+        return fail(request.error());
+    Json rows = Json::array();
+    for (const std::size_t tpcs : request->grid) {
+        const auto row = measure_on(tpcs, *request, keeper, arguments.words);
+        if (!row)
+            return fail(row.error());
+        rows.push_back(*row);
+    }
+    const std::size_t raised = raise_kernels(rows);
+    const Json segment{{"gpu",
+                        {{"to_device", request->to_device},
+                         {"kernel", kernel_of(rows)},
+                         {"from_device", request->from_device}}}};
     if (arguments.has("--output"))
         if (const auto written = write_file(arguments.text("--output"), segment.dump() + "\n");
             !written)
@@ -167,8 +195,8 @@ Answer<Exit> run_profile(const Arguments &arguments) {
     if (arguments.has("--json"))
         text = document("profile", {{"command", arguments.words},
                                     {"time_unit", "us"},
-                                    {"margin", *margin},
-                                    {"runs", *runs},
+                                    {"margin", request->margin},
+                                    {"runs", request->runs},
                                     {"mps", keeper.mps},
                                     {"raised", raised},
                                     {"rows", rows},
@@ -178,8 +206,8 @@ Answer<Exit> run_profile(const Arguments &arguments) {
     else
         text = table(profile_columns(), rows) + "\n" +
                sentence(fmt::format(
-                   "'kernel' is the largest of the samples and {} % more{} (times in us):", *margin,
-                   raised ? ", and not less than on more TPCs" : "")) +
+                   "'kernel' is the largest of the samples and {} % more{} (times in us):",
+                   request->margin, raised ? ", and not less than on more TPCs" : "")) +
                segment.dump() + "\n";
     return write(text).map([] { return done; });
 }
