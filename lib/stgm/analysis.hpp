@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Bounds on response times. docs/stgm.md has the equations, and says which of the paper's are
-/// not safe and how they are mended. The terms of each system are in bounds/.
+/// @file Bounds on response times. docs/stgm.md has the equations, and says which of the paper's
+/// are not safe and how they are mended. The terms of each system are in bounds/.
 #pragma once
 
 #include <memory>
@@ -71,8 +71,8 @@ bool shares_sms(const TaskSet &set);
 
 bool schedulable(std::span<const Bound> bounds);
 
-/// Names the largest term of the bound, or of the sum that passed the deadline: `waiting for kernels
-/// of others`.
+/// Names the largest term of the bound, or of the sum that passed the deadline: `waiting for
+/// kernels of others`.
 std::string largest_term(const Numbers &task, const Bound &bound, Method method);
 
 } // namespace stgm

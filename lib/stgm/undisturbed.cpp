@@ -7,7 +7,7 @@ namespace stgm {
 namespace {
 
 struct RecordedJob {
-    Time release, finish; ///< endless: it did not come to an end
+    Time release, finish; ///< finish is endless if the job did not end
     std::size_t task;
 };
 
@@ -37,7 +37,7 @@ std::vector<Undisturbed> undisturbed(const Trace &trace,
             disturbed.push_back(record.at);
     for (std::size_t first = 0, next = 0; first < jobs.size(); first = next) {
         Time end = jobs[first].finish;
-        // What ends at a moment has ended before what comes at that moment.
+        // A job that ends at the time of a release has ended before that release.
         for (next = first + 1; next < jobs.size() && jobs[next].release < end; next++)
             end = std::max(end, jobs[next].finish);
         const auto from = std::ranges::lower_bound(disturbed, jobs[first].release);

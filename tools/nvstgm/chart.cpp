@@ -12,7 +12,7 @@ namespace {
 
 using namespace drawing;
 
-/// Lines differ by colour and dashes, and each has its name at its end.
+/// Returns the stroke of the nth line. Lines differ by colour and dashes.
 Stroke stroke_of(std::size_t n) {
     static constexpr const char *colors[] = {palette::blue,   palette::vermillion,
                                              palette::orange, palette::sky,

@@ -13,10 +13,12 @@
 namespace nvstgm {
 namespace {
 
-constexpr std::size_t most_samples = 1'000'000, any_gpu = 1024; ///< more TPCs than a GPU has
+constexpr std::size_t most_samples = 1'000'000;
+constexpr std::size_t any_gpu = 1024; ///< more TPCs than any GPU has
 constexpr double us_per_ms = 1000, longest_ms = 3'600'000;
 
-/// The lines of a program that are a number alone: ms.
+/// Returns the times in ms that a program printed, each in a line of its own, and skips other
+/// lines.
 Outcome<std::vector<double>> times_in(const std::string &text, const std::string &program) {
     std::vector<double> found;
     for (std::size_t at = 0; at < text.size() && found.size() < most_samples;) {
@@ -43,9 +45,9 @@ Outcome<std::vector<double>> times_in(const std::string &text, const std::string
     return found;
 }
 
-/// Returns the numbers of `1,2,4`, or those that are usual, on a GPU of @p all TPCs.
+/// Returns the numbers of TPCs to measure, by `--tpcs` or the default, on a GPU of @p all TPCs.
 Outcome<std::vector<std::size_t>> grid_of(const Arguments &arguments, std::size_t all) {
-    std::set<std::size_t> grid{1}; // a list of times begins there
+    std::set<std::size_t> grid{1}; // the list of a kernel's times begins with 1
     if (!arguments.has("--tpcs")) {
         for (const std::size_t tpcs : {1U, 2U, 4U, 8U, 16U, 33U, 66U})
             if (tpcs < all)
@@ -68,7 +70,7 @@ Outcome<std::vector<std::size_t>> grid_of(const Arguments &arguments, std::size_
     return std::vector(grid.begin(), grid.end());
 }
 
-/// The GPU's clocks in MHz now; null: nvidia-smi does not show them.
+/// Returns the GPU's clocks in MHz now, or null if nvidia-smi does not show them.
 Json clocks() {
     const auto text = output_of({"nvidia-smi", "--query-gpu=clocks.sm,clocks.mem",
                                  "--format=csv,noheader,nounits", "-i", "0"});
@@ -88,7 +90,8 @@ std::vector<Column> profile_columns() {
             {"kernel", "kernel"}, {"/clocks/sm", "SM MHz"}, {"/clocks/memory", "memory MHz"}};
 }
 
-/// e(1), e(2), …: what lies between two numbers of TPCs is that of the smaller one.
+/// Returns e(1), e(2), …. A number of TPCs between two measured numbers gets the time of the
+/// smaller number.
 std::vector<stgm::Time> kernel_of(const Json &rows) {
     std::vector<stgm::Time> kernel;
     stgm::Time last = rows[0]["kernel"];

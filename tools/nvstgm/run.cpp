@@ -19,7 +19,7 @@ using stgm::Time;
 constexpr nvdebug::base::TimeRule run_times{
     .least = ns_per_s / 1000, .most = 3600 * ns_per_s, .bare = "s"};
 
-/// Returns a whole number where it is one, as scripts of earlier versions have it.
+/// Returns seconds, as a whole number where possible, because scripts may expect an integer.
 Json seconds_of(Time ns) {
     return ns % ns_per_s ? Json(static_cast<double>(ns) / ns_per_s) : Json(ns / ns_per_s);
 }
@@ -48,8 +48,8 @@ Outcome<void> can_run(const stgm::TaskSet &set, bool gpu, bool mps) {
     return {};
 }
 
-/// How many TPCs the GPU has: those of all tasks. That it is asked once keeps the tasks' nvtaskset
-/// from finding them out at once.
+/// Returns how many TPCs the GPU has, or fails if a task has TPCs beyond. By asking once before the
+/// tasks start, it keeps the tasks' nvtaskset from probing the GPU all at the same time.
 Answer<std::size_t> have_tpcs(const stgm::TaskSet &set, const Keeper &keeper) {
     if (std::ranges::none_of(set.tasks, &stgm::Task::uses_gpu))
         return 0;
@@ -63,7 +63,7 @@ Answer<std::size_t> have_tpcs(const stgm::TaskSet &set, const Keeper &keeper) {
     return *tpcs;
 }
 
-/// The set that the work is made for: it differs in times alone.
+/// Returns the set for which the work is made: that of `--work`, which may differ in times only.
 Outcome<stgm::TaskSet> work_of(const Arguments &arguments, const stgm::TaskSet &set) {
     if (!arguments.has("--work"))
         return set;
@@ -82,7 +82,7 @@ Outcome<stgm::TaskSet> work_of(const Arguments &arguments, const stgm::TaskSet &
     return work;
 }
 
-/// Of options as NAME=WHAT.
+/// Returns the command of each task by `--program`, empty for built-in work.
 Outcome<std::vector<std::string>> programs_of(const Arguments &arguments,
                                               const stgm::TaskSet &set) {
     std::vector<std::string> programs(set.tasks.size());
@@ -109,7 +109,7 @@ Outcome<std::vector<Time>> offsets_of(const Arguments &arguments, const stgm::Ta
     return offsets;
 }
 
-/// The set with the largest times that were seen, and so many percent more.
+/// Returns the set with the largest times that were seen, and @p margin percent more.
 stgm::TaskSet measured(const stgm::TaskSet &set, const stgm::Memory &memory, Time margin) {
     stgm::TaskSet found = set;
     const auto with_margin = [&](Time ns) {
@@ -172,7 +172,7 @@ Json row_of(const stgm::Task &task, const stgm::Progress &progress, const stgm::
             {"ended", end.empty() ? Json() : Json(end)}};
 }
 
-/// What the system keeps from the tasks, and what that costs.
+/// Prints that SCHED_FIFO was refused, and what this means for the tasks.
 void say_of_priorities(int refused, const stgm::Ways &ways, bool own_cpus) {
     if (!refused)
         return;
@@ -192,7 +192,7 @@ void say_of_priorities(int refused, const stgm::Ways &ways, bool own_cpus) {
 struct RunRequest {
     stgm::TaskSet set;
     stgm::Options analysis;
-    Order order; ///< all but `ways.handed`, which the machine may decide
+    Order order; ///< without `ways.handed`, which depends on the machine
     bool mps;
     Time measure_margin; ///< percent
 };

@@ -10,7 +10,8 @@
 namespace nvstgm {
 namespace {
 
-/// The bound of which the largest part was seen: `name`, null if no task has one.
+/// Returns the name of the task with the largest ratio of response and bound, or null if there is
+/// none.
 Json nearest(const Json &rows) {
     Json found;
     double most = -1;
@@ -48,12 +49,12 @@ struct SimulateRequest {
     std::int64_t schedules, seed;
     stgm::Time until;        ///< no job of the first schedule is released from then on
     stgm::Time until_others; ///< the same for the schedules that are searched
-    stgm::Choices first;     ///< of the first schedule
+    stgm::Choices first;     ///< the choices of the first schedule
 };
 
 /// Fails if the first schedule would have too many jobs, or last too long for a trace.
 Outcome<void> can_simulate(const stgm::TaskSet &set, stgm::Time until) {
-    constexpr stgm::Time most_time = 10 * stgm::longest_time; // in ns of a trace, it fits
+    constexpr stgm::Time most_time = 10 * stgm::longest_time; // fits into ns of a trace
     stgm::Time jobs_to_come = 0, end = until;
     for (const stgm::Task &task : set.tasks) {
         const stgm::Time jobs = until / task.period + 1;

@@ -15,7 +15,8 @@ struct Waits {
     bool none = false;                 ///< the task has no bound, whatever the other terms are
 };
 
-/// What the analyses compute from: the model, the options of the method, and sums over all tasks.
+/// The data from which all analyses compute: the model, the options of the method, and sums over
+/// all tasks.
 struct Terms {
     const Model &model;
     Options options;
