@@ -7,9 +7,10 @@
 namespace stgm {
 
 enum class Algorithm {
-    mended, ///< Algorithm 1: the whole core is tested again, and the task that gains most gets the
-            ///< next SM
-    paper,  ///< Algorithm 1 as printed
+    /// Algorithm 1, mended: it tests the whole core again after placing a task, and gives the next SM
+    /// to the task that gains most.
+    mended,
+    paper,    ///< Algorithm 1 as printed
     disjoint, ///< any two tasks' sets of SMs are disjoint or equal
 };
 

@@ -57,7 +57,7 @@ struct Progress {
     std::uint64_t jobs;     ///< jobs that ended
     std::uint64_t misses;   ///< jobs that ended after their deadline, or never
     std::uint64_t overruns; ///< pieces of work that took longer than in the file
-    std::uint64_t stalls;   ///< pauses of the process of least_stall_ns or more
+    std::uint64_t stalls;   ///< pauses of the process, longer than Participant::least_stall_ns
     Time response;          ///< the largest response, ns
     std::uint64_t events;   ///< the number of events that are recorded
     std::uint64_t lost;     ///< the number of events for which there was no room

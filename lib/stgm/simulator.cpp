@@ -366,7 +366,7 @@ class Machine {
                 continue;
             kernels_.erase(kernels_.begin() + static_cast<std::ptrdiff_t>(n));
             after_kernel(task);
-            n = ~std::size_t{0}; // from the first again
+            n = ~std::size_t{0}; // the next kernel is the first again
         }
     }
 

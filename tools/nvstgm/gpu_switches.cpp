@@ -35,8 +35,8 @@ std::string text_of_file(const std::filesystem::path &path) {
 /// The times of two moments by CLOCK_MONOTONIC and by the clock of a GPU, between which both clocks
 /// run evenly.
 struct Clocks {
-    Time monotonic = 0;                      ///< at the origin
-    Time gpu_later = 0, monotonic_later = 0; ///< since the origin
+    Time monotonic = 0;                      ///< CLOCK_MONOTONIC at the first moment, the origin
+    Time gpu_later = 0, monotonic_later = 0; ///< times from the origin to the second moment
 
     Time monotonic_at(Time gpu) const {
         const double rate =

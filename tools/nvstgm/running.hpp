@@ -19,7 +19,7 @@ struct Order {
     stgm::Ways ways{};
     stgm::Time duration = 0;         ///< ns
     std::vector<stgm::Time> offsets; ///< ns
-    /// The set whose lengths the work is made for: the same tasks, perhaps with other lengths.
+    /// The set for whose lengths the work is made. It has the same tasks, perhaps with other lengths.
     stgm::TaskSet work;
     std::vector<std::string> programs; ///< each task's command for sh; empty: the built-in work
 };
@@ -68,7 +68,7 @@ class Running {
     std::vector<Process> tasks_;
     sigset_t signals_, before_{};
     std::vector<int> cpus_;   ///< the CPUs that nvstgm may use
-    std::vector<int> cpu_of_; ///< by task
+    std::vector<int> cpu_of_; ///< the CPU of each task
     bool own_cpus_ = false;
     cpu_set_t others_{}; ///< the CPUs that no task is pinned to
     int file_ = -1;
