@@ -7,8 +7,8 @@
 namespace stgm {
 
 enum class Algorithm {
-    /// Algorithm 1, mended: it tests the whole core again after placing a task, and gives the next SM
-    /// to the task that gains most.
+    /// Algorithm 1, mended: it tests the whole core again after placing a task, and gives the next
+    /// SM to the task that gains most.
     mended,
     paper,    ///< Algorithm 1 as printed
     disjoint, ///< any two tasks' sets of SMs are disjoint or equal

@@ -62,8 +62,8 @@ struct Blocking {
 struct Bound {
     std::optional<Time> response; ///< empty: the task has no bound within its deadline
     Blocking blocking;
-    /// Time that tasks of higher priority take. If there is no response, it is counted up to the time
-    /// at which the recurrence passed the deadline.
+    /// Time that tasks of higher priority take. If there is no response, it is counted up to the
+    /// time at which the recurrence passed the deadline.
     Time preemption = 0;
 };
 

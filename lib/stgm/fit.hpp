@@ -25,7 +25,8 @@ std::int64_t fit(Time target, std::int64_t most, Measure &&measure) {
     };
     while (good < most && !at_bad)
         look_at(std::min(2 * good, most));
-    // Narrows the range to about 1 %, by interpolation, or by halves if interpolation takes too long.
+    // Narrows the range to about 1 %, by interpolation, or by halves if interpolation takes too
+    // long.
     constexpr int on_the_line = 8;
     for (int n = 0; bad - good > std::max<std::int64_t>(1, good / 100); n++) {
         const double part = n < on_the_line ? static_cast<double>(target - at_good) /

@@ -19,7 +19,8 @@ struct Order {
     stgm::Ways ways{};
     stgm::Time duration = 0;         ///< ns
     std::vector<stgm::Time> offsets; ///< ns
-    /// The set for whose lengths the work is made. It has the same tasks, perhaps with other lengths.
+    /// The set for whose lengths the work is made. It has the same tasks, perhaps with other
+    /// lengths.
     stgm::TaskSet work;
     std::vector<std::string> programs; ///< each task's command for sh; empty: the built-in work
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// NV2080_CTRL_CMD_GR_GET_GLOBAL_SM_ORDER: src/common/sdk/nvidia/inc/ctrl/ctrl2080/ctrl2080gr.h of
-// NVIDIA's open-gpu-kernel-modules; the number of fields of an SM grew from version to version.
+// Source of NV2080_CTRL_CMD_GR_GET_GLOBAL_SM_ORDER: NVIDIA's open-gpu-kernel-modules,
+// src/common/sdk/nvidia/inc/ctrl/ctrl2080/ctrl2080gr.h. The number of fields of an SM has grown
+// with versions of the driver.
 #include "sm_order.hpp"
 
 #include <algorithm>
@@ -23,10 +24,10 @@ constexpr std::uint32_t device_handle = 1, subdevice_handle = 2;
 constexpr std::uint32_t get_sm_order = 0x2080121b;
 constexpr std::size_t sms_max = 512;
 constexpr std::size_t most_fields = 12, fewest_fields = 5;
-// gpcId, localTpcId, localSmId, globalTpcId, virtualGpcId
+// The first fields of an SM are gpcId, localTpcId, localSmId, globalTpcId and virtualGpcId.
 enum Field : std::size_t { gpc = 0, tpc = 3, cluster_group = 4 };
 
-/// A descriptor, closed in the end.
+/// A descriptor that the destructor closes.
 struct Node {
     driver::Kernel &kernel;
     int descriptor;
@@ -56,7 +57,7 @@ nvdebug::Result<std::vector<SmPlace>> sm_order(const std::string &pci_address) {
     if (card == cards->end())
         return tl::unexpected(Error{ErrorCode::not_found, ENODEV, "",
                                     "NVIDIA's driver has no GPU at " + pci_address});
-    // The driver takes requests about a GPU from a process that has it open.
+    // The driver takes requests about a GPU only from a process that has the GPU open.
     const Node node{*kernel, kernel->open("/dev/nvidia" + std::to_string(card->minor))};
     const auto ask = [&](std::uint32_t object, std::uint32_t command, void *params,
                          std::size_t bytes) {
@@ -93,10 +94,10 @@ nvdebug::Result<std::vector<SmPlace>> sm_order(const std::string &pci_address) {
                                  sizeof(subdevice)))
         return tl::unexpected(refused(pci_address, status));
 
-    // The driver takes a request of one size alone.
+    // The driver takes requests of a single size, which depends on its version.
     std::uint32_t status = 0;
     for (std::size_t fields = most_fields; fields >= fewest_fields; fields--) {
-        constexpr std::size_t route_bytes = 16; // NV2080_CTRL_GR_ROUTE_INFO: none
+        constexpr std::size_t route_bytes = 16; // NV2080_CTRL_GR_ROUTE_INFO with no route
         const std::size_t table = sms_max * fields;
         std::vector<std::uint16_t> answer((table * 2 + 4 + 7) / 8 * 4 + route_bytes / 2);
         status = ask(subdevice_handle, get_sm_order, answer.data(), answer.size() * 2);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The executable graphs of a process. A graph's descriptors are built when it is launched
-/// first, and then stay as they are; they are built again for nodes with changed parameters
-/// (measured, H100). So a graph is brought to another partition by updating it from a copy of it
-/// that is a little different, and from one that is not.
+/// @file The executable graphs of a process. CUDA builds the descriptors of a graph at its first
+/// launch, and builds them again only for nodes whose parameters have changed (measured, H100). So
+/// to bring a graph to another partition, the library updates it from a copy that is a little
+/// different, and then from a copy that is the same.
 #pragma once
 
 #include <optional>
@@ -14,59 +14,61 @@
 
 namespace nvtaskset {
 
-/// May be used by several threads.
+/// The executable graphs. Several threads may use it at the same time.
 class Graphs {
   public:
     explicit Graphs(const cuda::Library &cuda) : cuda_(cuda) {}
 
-    /// @p exec has been made of @p graph, in @p context.
+    /// Adds @p exec, which the program has made of @p graph in @p context.
     void add(cuda::Handle exec, cuda::Handle graph, cuda::Handle context);
-    /// @p exec is now as @p graph.
+    /// Notes that the program has updated @p exec from @p graph.
     void update(cuda::Handle exec, cuda::Handle graph);
     void remove(cuda::Handle exec);
-    /// The program has changed it in a way that no copy follows.
+    /// Notes that the program has changed @p exec in a way that a copy cannot follow.
     void changed(cuda::Handle exec);
-    /// Its graphs end with it.
+    /// Removes the graphs of a context, which end with it.
     void end_context(cuda::Handle context);
-    /// Where @p exec was made; nullptr: not known.
+    /// Returns the context in which @p exec was made, or nullptr if it is unknown.
     cuda::Handle context_of(cuda::Handle exec);
 
-    /// Before @p exec is launched on a GPU for which @p generation of partitions holds.
-    /// @param counts nullptr: the GPU has no partition
-    /// @param room nullptr: all of the GPU
+    /// The result of prepare().
     struct Prepared {
-        int result = cuda::success; ///< what the launch is to fail with
-        bool kept = true;           ///< false: if it were kept to the partition it might never end
+        int result = cuda::success; ///< the error with which the launch has to fail
+        bool kept = true;           ///< false: the graph might never end in the partition
     };
+    /// Prepares @p exec for a launch on a GPU with this @p generation of partitions.
+    /// @param counts nullptr: the GPU has no partition
+    /// @param room nullptr: the whole GPU
     Prepared prepare(cuda::Handle exec, std::uint32_t generation, const Room *room, Counts *counts);
 
   private:
     struct Graph {
-        cuda::Handle copy = nullptr;  ///< nullptr: there is none
-        std::uint32_t generation = 0; ///< of its descriptors; 0: it has none
-        bool checked = false;         ///< that it fits, since it was last changed
-        bool kept = true;             ///< the result of prepare() then
-        bool cooperative = false;     ///< has such a node, or may have
-        bool old = false;             ///< counted as one that keeps an older partition
-        Counts *counts = nullptr;     ///< where it is counted
+        cuda::Handle copy = nullptr;  ///< nullptr: there is no copy
+        std::uint32_t generation = 0; ///< of its descriptors; 0: it has no descriptors yet
+        bool checked = false;         ///< the graph was checked to fit since its last change
+        bool kept = true;             ///< Prepared::kept of that check
+        bool cooperative = false;     ///< the graph has a cooperative node, or may have one
+        bool old = false;             ///< the graph is counted in Counts::old_graphs
+        Counts *counts = nullptr;     ///< the counts that count the graph
         cuda::Handle context = nullptr;
     };
 
     void forget(Graph &graph);
     void take_copy(Graph &known, cuda::Handle graph);
-    /// Before it is removed.
+    /// Takes a graph out of the counts, before it is removed.
     void uncount(Graph &graph);
     void set_old(Graph &graph, bool old);
-    /// Has it a node that must run all at once, with more blocks than fit? nullopt: unknown.
+    /// Returns true if a cooperative node of the graph has more blocks than fit. Returns nullopt if
+    /// that is unknown.
     [[nodiscard]] std::optional<bool> too_large(cuda::Handle graph, Room room) const;
-    /// Changes each kernel node of @p graph. False: one cannot be.
+    /// Changes each kernel node of @p graph. Returns false if a node cannot be changed.
     bool alter(cuda::Handle graph) const;
     int bring_along(cuda::Handle exec, const Graph &graph, bool &done) const;
 
     const cuda::Library &cuda_;
     Mutex mutex_;
     Table<Graph> graphs_;
-    bool lost_ = false; ///< there was no memory for one
+    bool lost_ = false; ///< there was no memory for some graph
 };
 
 } // namespace nvtaskset
