@@ -108,6 +108,8 @@ class Injection {
     void refuse(const hooks::Api &call, const View &view, int result);
     void enter(cuda::Handle stream, bool per_thread);
     void waited();
+    void before_launch_ex(const hooks::Api &call);
+    void before_graph(const hooks::Api &call);
     /// Checks a cooperative launch. Returns false if it is refused.
     bool cooperative(const hooks::Api &call, cuda::Handle function, const unsigned (&grid)[3],
                      const unsigned (&block)[3], unsigned shared_bytes, std::uint64_t in_cluster);
@@ -382,6 +384,44 @@ struct AttributeArguments {
     int *value, attribute, device;
 };
 
+void Injection::before_launch_ex(const hooks::Api &call) {
+    const auto &[config, function] = *static_cast<const ExArguments *>(call.arguments);
+    bool is_cooperative = false;
+    std::uint64_t in_cluster = 1;
+    for (unsigned n = 0; config && config->attributes && n < config->attribute_count; n++) {
+        const cuda::LaunchAttribute &attribute = config->attributes[n];
+        if (attribute.id == cuda::launch_cooperative)
+            is_cooperative = attribute.words[0];
+        else if (attribute.id == cuda::launch_cluster)
+            in_cluster = cuda::blocks_of(attribute);
+    }
+    const bool is_made = !is_cooperative || cooperative(call, function, config->grid, config->block,
+                                                        config->shared_bytes, in_cluster);
+    if (config && is_made)
+        enter(config->stream, call.id == hooks::launch_ex_ptsz);
+}
+
+void Injection::before_graph(const hooks::Api &call) {
+    const auto &made = *static_cast<const GraphLaunchArguments *>(call.arguments);
+    const cuda::Handle context = graphs_.context_of(made.exec);
+    const View *const view = context ? view_in(context) : this->view();
+    // A graph on an unknown GPU is not limited, either.
+    if (!view)
+        return;
+    const InternalCall internal;
+    // Generations of graphs are one higher, as 0 is a graph that has not been launched.
+    const Room room = room_of(view->partition);
+    const auto [result, kept] =
+        graphs_.prepare(made.exec, view->generation + 1, view->kept ? &room : nullptr,
+                        view->slot ? &view->slot->counts : nullptr);
+    if (result)
+        return refuse(call, *view, result);
+    thread.pinned = thread.unleased = true;
+    thread.free = !kept;
+    if (call.id == hooks::graph_launch || call.id == hooks::graph_launch_ptsz)
+        enter(made.stream, call.id == hooks::graph_launch_ptsz);
+}
+
 void Injection::before(const hooks::Api &call) {
     switch (call.id) {
     case hooks::launch_kernel:
@@ -396,48 +436,13 @@ void Injection::before(const hooks::Api &call) {
         return;
     }
     case hooks::launch_ex:
-    case hooks::launch_ex_ptsz: {
-        const auto &[config, function] = *static_cast<const ExArguments *>(call.arguments);
-        bool is_cooperative = false;
-        std::uint64_t in_cluster = 1;
-        for (unsigned n = 0; config && config->attributes && n < config->attribute_count; n++) {
-            const cuda::LaunchAttribute &attribute = config->attributes[n];
-            if (attribute.id == cuda::launch_cooperative)
-                is_cooperative = attribute.words[0];
-            else if (attribute.id == cuda::launch_cluster)
-                in_cluster = cuda::blocks_of(attribute);
-        }
-        const bool is_made =
-            !is_cooperative || cooperative(call, function, config->grid, config->block,
-                                           config->shared_bytes, in_cluster);
-        if (config && is_made)
-            enter(config->stream, call.id == hooks::launch_ex_ptsz);
-        return;
-    }
+    case hooks::launch_ex_ptsz:
+        return before_launch_ex(call);
     case hooks::graph_launch:
     case hooks::graph_launch_ptsz:
     case hooks::graph_upload:
-    case hooks::graph_upload_ptsz: {
-        const auto &made = *static_cast<const GraphLaunchArguments *>(call.arguments);
-        const cuda::Handle context = graphs_.context_of(made.exec);
-        const View *const view = context ? view_in(context) : this->view();
-        // A graph on an unknown GPU is not limited, either.
-        if (!view)
-            return;
-        const InternalCall internal;
-        // Generations of graphs are one higher, as 0 is a graph that has not been launched.
-        const Room room = room_of(view->partition);
-        const auto [result, kept] =
-            graphs_.prepare(made.exec, view->generation + 1, view->kept ? &room : nullptr,
-                            view->slot ? &view->slot->counts : nullptr);
-        if (result)
-            return refuse(call, *view, result);
-        thread.pinned = thread.unleased = true;
-        thread.free = !kept;
-        if (call.id == hooks::graph_launch || call.id == hooks::graph_launch_ptsz)
-            enter(made.stream, call.id == hooks::graph_launch_ptsz);
-        return;
-    }
+    case hooks::graph_upload_ptsz:
+        return before_graph(call);
     case hooks::ctx_destroy: {
         const InternalCall internal;
         const auto context = *static_cast<const cuda::Handle *>(call.arguments);
