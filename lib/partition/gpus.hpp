@@ -46,8 +46,8 @@ class Gpus {
     Selection some(const std::vector<std::size_t> &numbers);
     /// Returns all GPUs that have a UUID.
     Selection all();
-    /// Returns the GPUs whose UUID begins with @p begin. Sleeping GPUs are read only if no other
-    /// GPU fits.
+    /// Returns the GPUs with a UUID that begins with @p begin. Sleeping GPUs are read only if no
+    /// other GPU fits.
     [[nodiscard]] std::vector<Gpu> with_uuid(const std::string &begin);
     /// Returns the numbers of the GPUs that have these names, by base::find_gpus().
     [[nodiscard]] tl::expected<std::vector<std::size_t>, std::string>

@@ -10,7 +10,7 @@
 
 namespace nvtaskset {
 
-/// The exit statuses of all programs (lib/base/exit_status.hpp), and above 125 the statuses of
+/// The exit statuses of all programs (lib/base/exit_status.hpp), and from 125 on the statuses of
 /// env(1) and timeout(1).
 enum class Exit {
     done = nvdebug::base::exit_status::done,

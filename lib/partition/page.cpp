@@ -89,8 +89,8 @@ bool users_of(pid_t pid, uid_t (&users)[4]) {
     return true;
 }
 
-/// Returns true if a page in the process may have this owner. A page belongs to the user who
-/// started the task, whose processes may have changed their users.
+/// Returns true if a page in the process may have this owner. A page belongs to the user that
+/// started the task. The processes of the task may have changed their users.
 bool is_expected_owner(uid_t owner, pid_t pid) {
     uid_t users[4];
     if (owner == 0 || owner == geteuid())

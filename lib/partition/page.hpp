@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Access to the page of a task (state.hpp): making it, finding it, reading it and writing
-/// it.
+/// @file Functions that make, find, read and write the page of a task (state.hpp).
 #pragma once
 
 #include <optional>
@@ -18,7 +17,7 @@ enum class Access {
     join,   ///< the process is part of the task, and keeps the page open
 };
 
-/// A mapped page. A function that fails sets errno.
+/// A mapped page. make() and make_unshared() set errno if they fail.
 class Page {
   public:
     /// Makes a page without partitions.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file The page of a task: memory that nvtaskset and the library that CUDA loads share. It is a
 /// memfd that nvtaskset makes, and that the command and its children inherit, which makes them one
-/// task. A user who may open /proc/PID/fd/N (and so may look into the process) may change the
+/// task. A user that may open /proc/PID/fd/N (and so may look into the process) may change the
 /// task's partitions. The page ends with the last process that has it open or mapped.
 #pragma once
 
@@ -86,15 +86,14 @@ struct Slot {
 struct Gate {
     std::atomic<std::uint32_t> limit;    ///< the user's limit; 0: none
     std::atomic<std::uint32_t> unmarked; ///< launches that no event follows so far
-    /// The limit or demand leased by a program that keeps goals, and its end (lease_word()); 0:
-    /// none.
+    /// The limit or demand that a program which keeps goals leases (lease_word()), or 0.
     std::atomic<std::uint64_t> lease;
     std::atomic<std::uint64_t> launched;  ///< launches while there was a limit or a demand
     std::atomic<std::uint64_t> ended;     ///< launches that were seen to have ended
     std::atomic<std::uint64_t> waited;    ///< launches that had to wait
     std::atomic<std::uint64_t> waited_ns; ///< the sum of their waits
     std::atomic<std::uint64_t> overdue;   ///< launches that went on, as no other one ended in time
-    std::atomic<std::uint64_t> unlimited; ///< launches whose end CUDA does not show
+    std::atomic<std::uint64_t> unlimited; ///< launches with an end that CUDA does not show
 };
 
 /// Requests and progress on a GPU, while a lease asks for them (gate.hpp). A request is a series of
@@ -105,7 +104,8 @@ struct Work {
     std::atomic<std::uint32_t> begun;    ///< requests that have begun; a futex
     std::atomic<std::uint32_t> finished; ///< requests that have finished; a futex
     std::atomic<std::uint64_t> ended_us; ///< CLOCK_MONOTONIC when Gate::ended last grew
-    /// The lengths of the last finished requests, at index `finished` modulo `kept`; 0: unknown.
+    /// The lengths of the last finished requests, where request n, from 0, is at n modulo `kept`. A
+    /// length of 0 is unknown.
     std::atomic<std::uint32_t> took_us[kept];
 };
 
@@ -124,12 +124,12 @@ struct State {
     static constexpr std::size_t slots_max = 16, bytes = 8192;
 
     std::uint32_t magic, version;
-    /// The number of processes whose library sees each launch, and of processes whose library sees
-    /// none. They count processes that have ended, too.
+    /// The number of processes in which the library sees each launch, and of processes in which it
+    /// sees none. They count processes that have ended, too.
     std::atomic<std::uint32_t> attached, failed;
     /// The number of changes of any slot.
     std::atomic<std::uint32_t> generation;
-    /// The number, from 1, of nvtaskset's MPS server whose client the task is, or 0.
+    /// The number, from 1, of nvtaskset's MPS server that serves the task, or 0.
     std::atomic<std::uint32_t> mps_server;
     /// 1: the warning about launches outside of the partition was printed, which is done once for
     /// the whole task.
@@ -140,12 +140,12 @@ struct State {
     std::atomic<std::uint64_t> lost;
     Slot slots[slots_max];
     // The members below were added to version 2. Earlier programs leave them at 0.
-    /// The number of attached processes whose library limits launches in flight.
+    /// The number of attached processes in which the library limits launches in flight.
     std::atomic<std::uint32_t> limiting;
     /// 1: some GPU has had a limit or a demand, so that the library looks at launches.
     std::atomic<std::uint32_t> has_limits;
     Gate gates[slots_max]; ///< gates[n] is for the GPU of slots[n]
-    /// The number of attached processes whose library holds launches and shows requests.
+    /// The number of attached processes in which the library holds launches and shows requests.
     std::atomic<std::uint32_t> pacing;
     /// 1: the task was given TPCs that no other task had, and should stay alone there (-x).
     std::atomic<std::uint32_t> exclusive;

@@ -38,8 +38,8 @@ struct Keeping {
 std::uint64_t unkept_launches(const State &state, const Slot *slot);
 
 /// Returns the page of a process' task, or nullptr if it has none or this user may not look. It
-/// reads descriptors, mappings and the environment of the process, whose user may make that slow,
-/// so it is not for a thread with a deadline.
+/// reads descriptors, mappings and the environment of the process, which its user may make slow, so
+/// it is not for a thread with a deadline.
 [[nodiscard]] std::shared_ptr<Page> page_of(pid_t pid, Access access);
 /// Returns the tasks that this user may look into, by their oldest pid.
 [[nodiscard]] std::vector<Task> tasks();

@@ -278,7 +278,7 @@ Allocation Allocator::paper() {
 }
 
 /// Divides the SMs among groups of tasks, all of which share the SMs of their group. Each SM goes
-/// to the group whose jobs it shortens most.
+/// to the group in which it shortens the jobs most.
 void Allocator::group(const std::vector<std::vector<std::size_t>> &groups) {
     std::vector<std::size_t> counts(groups.size(), 1);
     const auto cost = [&](std::size_t n, std::size_t sms) {

@@ -42,7 +42,7 @@ bool spins_for_copies(const Options &options) {
 }
 
 /// Makes the system of the method.
-/// @param busy as the user gave it, which the server needs
+/// @param busy the option as given, by which the server may spin
 std::unique_ptr<System> system_of(const Terms &terms, bool busy) {
     switch (terms.options.method) {
     case Method::stgm:
@@ -95,8 +95,8 @@ bool Analysis::depends_on_cores() const {
     return system_->depends_on_cores();
 }
 
-/// The demand of a task of higher priority in eq. 1, E_h with a jitter of W_h - E_h, or in eq. 9,
-/// without jitter. Eq. 9 as printed has the blocking of the task that is preempted.
+/// Returns the demand of a task of higher priority. In eq. 1 it is E_h, with a jitter of W_h - E_h.
+/// In eq. 9 it has no jitter, and as printed includes the blocking of the task that is preempted.
 Source Analysis::preemption(std::size_t above, const Blocking &blocking) const {
     const Numbers &one = model_[above];
     const Options &options = terms_->options;
@@ -109,8 +109,8 @@ Source Analysis::preemption(std::size_t above, const Blocking &blocking) const {
     return {demand, one.period, 0};
 }
 
-/// Eq. 1, and for busy tasks eq. 9: W = C + G + B + preemption. With suspension a task has no bound
-/// if a task of higher priority on the core has none.
+/// Solves eq. 1, or eq. 9 if tasks are busy: W = C + G + B + preemption. If tasks suspend, a task
+/// has no bound if a task of higher priority on the core has none.
 Bound Analysis::bound(std::span<const std::size_t> members, std::size_t at) {
     const std::size_t task = members[at];
     const Numbers &mine = model_[task];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Bounds on response times. docs/stgm.md has the equations, and says which of the paper's
-/// are not safe and how they are mended. The terms of each system are in bounds/.
+/// @file Bounds on response times. docs/stgm.md has the equations, and explains which of the
+/// paper's are not safe and how they are mended. The terms of each system are in bounds/.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct Terms;
 struct Waits;
 class System;
 
-/// Bounds for the tasks of a model, whose cores and SMs may change.
+/// Bounds for the tasks of a model. Cores and SMs of tasks may change.
 class Analysis {
   public:
     Analysis(const Model &model, const Options &options);

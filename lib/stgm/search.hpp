@@ -14,7 +14,7 @@ struct Choices {
     std::vector<Time> offset; ///< the release of each task's first job
     /// The delays, by task, of its next releases after the earliest possible ones, used in turn.
     std::vector<std::vector<Time>> later;
-    /// The order of tasks whose jobs are released, or complete, at the same time.
+    /// The order of tasks if their jobs are released, or complete, at the same time.
     std::vector<std::size_t> order;
     std::uint64_t seed = 0;       ///< chooses the parts that are shorter, and their lengths
     unsigned shorter_percent = 0; ///< how many parts of jobs take less than their worst case

@@ -151,7 +151,7 @@ class Machine {
         give(core, nobody);
     }
 
-    /// Dispatches on each core whose tasks have changed.
+    /// Dispatches on each core with a task that has changed.
     void settle() {
         while (!touched_.empty()) {
             Core &core = core_of(touched_.back());
@@ -404,7 +404,7 @@ class Machine {
     Time copy_end_ = 0;
     std::deque<std::size_t> queue_;
     std::vector<Kernel> kernels_;      ///< in the order of launches
-    std::vector<std::size_t> touched_; ///< tasks whose cores settle() will dispatch
+    std::vector<std::size_t> touched_; ///< tasks that have changed, for settle()
 };
 
 } // namespace

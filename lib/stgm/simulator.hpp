@@ -19,7 +19,7 @@ struct Plan {
     /// Jobs by time. Jobs of the same time are released one after the other, and the core is
     /// dispatched after each.
     std::vector<Job> jobs;
-    /// The order of tasks whose work completes at the same time.
+    /// The order of tasks if their work completes at the same time.
     std::vector<std::size_t> order;
 };
 

@@ -48,8 +48,8 @@ void Turnstile::let_together(std::size_t a, std::size_t b) {
 }
 
 void Turnstile::lock() {
-    // The state is consistent after each single store, so that a process may die inside. The slots
-    // whose turn came are woken by leave_for_ended().
+    // The state is consistent after each single store, so that a process may die inside.
+    // leave_for_ended() wakes the slots that got their turn.
     if (pthread_mutex_lock(&mutex_) == EOWNERDEAD)
         pthread_mutex_consistent(&mutex_);
 }

@@ -41,7 +41,7 @@ inline std::optional<Time> bound_of(const TaskSet &set, const Options &options,
     return analyse(set, options)[index_of(set, name)].response;
 }
 
-/** Returns a task whose deadline is its period, without a priority of its own. */
+/** Returns a task with the period as its deadline, without a priority of its own. */
 inline Task task(const std::string &name, Time period, std::vector<Segment> segments,
                  std::uint32_t core, std::vector<std::uint32_t> sms = {}) {
     Task made{.name = name,

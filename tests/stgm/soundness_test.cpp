@@ -26,7 +26,7 @@ Options options_of(const Waiting &waiting, Method method = Method::stgm) {
 
 class Soundness : public testing::TestWithParam<Mode> {};
 
-/** Simulates 10,000 schedules of sets whose bounds are close, or 1,000,000 in the long run. */
+/** Simulates 10,000 schedules of sets with close bounds, or 1,000,000 in the long run. */
 TEST_P(Soundness, NoScheduleTakesLongerThanABound) {
     const Waiting waiting = GetParam().waiting;
     const std::uint64_t each = 25,

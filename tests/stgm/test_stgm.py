@@ -324,7 +324,7 @@ def test_an_allocation_as_commands(tmp_path):
 
 
 def of_gpu_tasks(sms, *counts):
-    """Returns a set whose tasks need the given numbers of SMs to meet their deadlines."""
+    """Returns a set of tasks that need the given numbers of SMs to meet their deadlines."""
     tasks = [{"name": f"task{n}", "period": 100 + n,
               "segments": [{"gpu": {"kernel": [1000 * left + 10 for left in reversed(range(count))]}}]}
              for n, count in enumerate(counts)]

@@ -22,7 +22,7 @@ def section():
 
 
 def table(header):
-    """Returns the rows of the table whose header begins with the text."""
+    """Returns the rows of the table with a header that begins with the text."""
     (found,) = re.findall(rf"^\| {re.escape(header)}.*\n\|[-|]+\n((?:\|.*\n)+)", section()[1], re.M)
     return [line.strip("|").strip().split(" | ") for line in found.splitlines()]
 

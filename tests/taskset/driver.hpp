@@ -74,7 +74,7 @@ struct CUgraphExec_ {
 
 namespace stand_in {
 
-/// A set of objects whose handles are valid.
+/// The objects behind valid handles.
 template <typename T>
 class Live {
   public:

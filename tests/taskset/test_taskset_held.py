@@ -38,7 +38,7 @@ def unmarked(program):
 
 
 def started(desk, looks="0", **env):
-    """Starts a program whose page has a slot for the GPU."""
+    """Starts a program with a page that has a slot for the GPU."""
     program = prepared(desk, looks, **env)
     desk.change(program.pid, "--in-flight 1")
     desk.change(program.pid, "--in-flight 0")

@@ -283,7 +283,7 @@ struct RunReport {
     std::uint64_t ended = 0;       ///< tasks that ended before their time
     std::uint64_t above = 0;       ///< tasks with a response above the bound
     std::uint64_t unexplained = 0; ///< undisturbed jobs with a response above the bound
-    std::string names;             ///< of the tasks above their bounds
+    std::string names;             ///< names of the tasks above their bounds
     int refused = 0;               ///< errno of SCHED_FIFO in a task
 };
 

@@ -153,8 +153,8 @@ Json simulate_rows(const stgm::TaskSet &set, const std::vector<stgm::Bound> &bou
     return rows;
 }
 
-/// Returns the plan that `--output` shows: the only one, or the one in which a task came nearest to
-/// its deadline, or passed it furthest.
+/// Returns the plan that `--output` shows: the first plan, if there is no other, or else the plan in
+/// which a task came nearest to its deadline or passed it furthest.
 stgm::Plan plan_to_show(const SimulateRequest &request, const stgm::Plan &first,
                         const stgm::Found &found) {
     if (request.schedules == 1)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The systems whose response times can be bounded, one class for each. Analysis asks a
+/// @file The systems for which response times can be bounded, one class for each. Analysis asks a
 /// system for the terms that depend on how the GPU is shared, and solves eq. 1 or 9 with them.
 #pragma once
 
@@ -34,7 +34,7 @@ class System {
     /// @param waits of all tasks
     virtual Time inversion(std::span<const std::size_t> members, std::size_t at,
                            std::span<const Waits> waits) const;
-    /// Adds demand on the core of the task that is not that of its tasks of higher priority.
+    /// Adds demand on the task's core other than that of tasks of higher priority.
     virtual void add_sources(std::size_t, std::vector<Source> &) const {}
     /// Replaces a bound by a smaller one, if the system has a second way to compute it.
     /// @param base C + G + B of the bound

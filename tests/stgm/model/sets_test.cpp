@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Sets on the GPU model, whose responses are not above a sound bound, unless a fault is planted.
+// Sets on the GPU model. No response is above a sound bound, unless a fault is planted.
 #include <algorithm>
 #include <list>
 
@@ -56,7 +56,7 @@ Options options_of(const stgm::Waiting &waiting, stgm::Method method = stgm::Met
     return {.method = method, .busy = waiting.busy, .spin_copies = waiting.spin_copies};
 }
 
-/** Returns the tasks whose responses, by the model's clock, are above their bounds. */
+/** Returns the tasks with a response above the bound, by the model's clock. */
 std::vector<std::string> above(const TaskSet &set, const std::vector<Came> &came,
                                const Options &options) {
     std::vector<std::string> found;
@@ -139,7 +139,8 @@ TEST(SetsOnTheModel, PrintedBoundsAreExceeded) {
         std::vector<Time> offsets; // us
         std::vector<std::string> above;
     };
-    // Offsets are in the order of the file's tasks. A small difference decides who requests first.
+    // Offsets are in the order of the file's tasks. A small difference decides which task requests
+    // first.
     const Case cases[] = {{"ce1", {}, {100, 0}, {"hi"}},
                           {"ce4", {.busy = true}, {100, 200, 0}, {"lo"}},
                           {"ce5", {.busy = true}, {200, 100, 0}, {"hi"}}};

@@ -64,9 +64,9 @@ class InFlight {
         std::uint32_t entered = 0;               ///< launches between enter() and leave()
         std::atomic<std::uint32_t> unmarked{0};  ///< launches since the newest event
         std::atomic<std::uint64_t> marked_us{0}; ///< time of the newest event
-        std::atomic<std::uint64_t> each_ns{0}; ///< recent time between the ends of launches
-        std::uint64_t reaped_us = 0;           ///< when an event was last seen to have ended
-        bool is_marked = false;                ///< launches may be in flight
+        std::atomic<std::uint64_t> each_ns{0};   ///< recent time between the ends of launches
+        std::uint64_t reaped_us = 0;             ///< when an event was last seen to have ended
+        bool is_marked = false;                  ///< launches may be in flight
         bool has_request = false;
         std::uint64_t began_us = 0, launched_us = 0; ///< begin and last launch of the request
     };
