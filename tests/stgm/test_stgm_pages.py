@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The figures on the pages about nvstgm are those that nvstgm computes."""
+"""Compares the figures on the pages about nvstgm with the numbers that nvstgm computes."""
 
 import csv
 import pathlib
