@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What docs/stgm.md shows as measured on an H100, held against the rows that tests/hardware/stgm.py wrote there, and those
+"""What docs/stgm-measured.md shows of an H100, held against the rows that tests/hardware/stgm.py wrote there, and those
 against the bounds of this program."""
 
 import json
@@ -17,7 +17,8 @@ def data(name="stgm"):
 
 
 def section():
-    (found,) = re.findall(r"^### Measured\n(.*?)^## ", (stgm.ROOT / "docs/stgm.md").read_text(encoding="utf-8"), re.M | re.S)
+    page = (stgm.ROOT / "docs/stgm-measured.md").read_text(encoding="utf-8")
+    (found,) = re.findall(r"^## Measured\n(.*?)^## Figures", page, re.M | re.S)
     return " ".join(found.split("\n")).replace("  ", " "), found
 
 
