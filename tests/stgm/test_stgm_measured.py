@@ -19,7 +19,7 @@ def data(name="stgm"):
 def section():
     page = (stgm.ROOT / "docs/stgm-measured.md").read_text(encoding="utf-8")
     (found,) = re.findall(r"^## Measured\n(.*?)^## Figures", page, re.M | re.S)
-    return " ".join(found.split("\n")).replace("  ", " "), found
+    return " ".join(found.split()), found
 
 
 def table(header):

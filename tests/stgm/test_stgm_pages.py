@@ -22,7 +22,7 @@ def page(name):
 
 
 def test_the_walk_through_shows_what_its_commands_print(tmp_path):
-    (section,) = re.findall(r"^## Ten minutes\n(.*?)^## ", page("stgm.md"), re.M | re.S)
+    (section,) = re.findall(r"^## Quick start\n(.*?)^## ", page("stgm.md"), re.M | re.S)
     blocks = re.findall(r"^```\n(.*?)^```", section, re.M | re.S)
     commands = [line for block in blocks for line in block.splitlines() if line.startswith("nvstgm ")]
     (tmp_path / "docs").symlink_to(ROOT / "docs")
