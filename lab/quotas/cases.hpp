@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "lab/quotas/machine/machine.hpp"
 #include "lib/base/strict_json.hpp"
-#include "lib/qos/machine.hpp"
 
 namespace quotas {
 

@@ -3,8 +3,8 @@
 #ifndef NVDEBUG_LAB_QUOTAS_NUMBERS_HPP
 #define NVDEBUG_LAB_QUOTAS_NUMBERS_HPP
 
+#include "lab/quotas/machine/number.hpp"
 #include "lib/base/strict_json.hpp"
-#include "lib/qos/number.hpp"
 
 namespace quotas {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "readings.hpp"
+#include "scheme.hpp"
 
 namespace qos {
 

@@ -4,7 +4,7 @@
 
 #include "served.hpp"
 
-#include "tools/nvqos/warden.hpp"
+#include "tools/nvqos/keep/warden.hpp"
 
 namespace served {
 

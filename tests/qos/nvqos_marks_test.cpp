@@ -3,7 +3,7 @@
 // becomes of them where many come, no recorder runs, or a recorder does not read.
 #include "served.hpp"
 
-#include "tools/nvqos/warden.hpp"
+#include "tools/nvqos/keep/warden.hpp"
 
 #include <algorithm>
 

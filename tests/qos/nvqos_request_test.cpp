@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Requests over the socket, as a parser has them: none of any bytes, and all that are written as
 // docs/qos.md has them.
-#include "tools/nvqos/request.hpp"
+#include "tools/nvqos/serve/request.hpp"
 
 #include "lib/base/printable.hpp"
 

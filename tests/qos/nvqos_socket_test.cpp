@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // The socket where descriptors are few.
-#include "tools/nvqos/client.hpp"
-#include "tools/nvqos/socket.hpp"
+#include "tools/nvqos/serve/client.hpp"
+#include "tools/nvqos/serve/socket.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The quota machine a second time, slow and plain, to hold lib/qos and lab/quotas against: each cycle looks at every
+"""The quota machine a second time, slow and plain, to hold lab/quotas against: each cycle looks at every
 offer, numbers are fractions, and nothing is shared with the C++. docs/quotas.md has the rules."""
 
 import math

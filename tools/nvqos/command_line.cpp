@@ -8,7 +8,7 @@
 #include "lib/base/container_device.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/task_name.hpp"
-#include "socket.hpp"
+#include "tools/nvqos/serve/socket.hpp"
 
 namespace nvqos {
 

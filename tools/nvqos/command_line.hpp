@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "container.hpp"
 #include "goals.hpp"
 #include "lib/base/container_device.hpp"
 #include "lib/cli/parse.hpp"
+#include "tools/nvqos/serve/container.hpp"
 
 namespace nvqos {
 

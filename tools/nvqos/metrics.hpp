@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "warden.hpp"
+#include "tools/nvqos/keep/warden.hpp"
 
 namespace nvqos {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "table.hpp"
-#include "warden.hpp"
+#include "tools/nvqos/keep/warden.hpp"
 
 namespace nvqos {
 

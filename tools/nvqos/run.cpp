@@ -15,9 +15,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "ask.hpp"
 #include "command_line.hpp"
-#include "desk.hpp"
 #include "display.hpp"
 #include "gpus.hpp"
 #include "lib/base/ending_signals.hpp"
@@ -30,7 +28,9 @@
 #include "refusal.hpp"
 #include "report.hpp"
 #include "simulate.hpp"
-#include "socket.hpp"
+#include "tools/nvqos/serve/ask.hpp"
+#include "tools/nvqos/serve/desk.hpp"
+#include "tools/nvqos/serve/socket.hpp"
 
 namespace nvqos {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "lib/qos/number.hpp"
+#include "lab/quotas/machine/number.hpp"
 #include "room.hpp"
 
 namespace engine {

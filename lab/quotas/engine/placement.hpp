@@ -4,7 +4,7 @@
 #define NVDEBUG_LAB_QUOTAS_ENGINE_PLACEMENT_HPP
 
 #include "kernel.hpp"
-#include "lib/qos/machine.hpp"
+#include "lab/quotas/machine/machine.hpp"
 
 namespace engine {
 

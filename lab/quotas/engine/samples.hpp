@@ -5,7 +5,7 @@
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_SAMPLES_HPP
 #define NVDEBUG_LAB_QUOTAS_ENGINE_SAMPLES_HPP
 
-#include "lib/qos/machine.hpp"
+#include "lab/quotas/machine/machine.hpp"
 
 namespace engine {
 

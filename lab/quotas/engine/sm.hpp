@@ -3,7 +3,7 @@
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_SM_HPP
 #define NVDEBUG_LAB_QUOTAS_ENGINE_SM_HPP
 
-#include "lib/qos/machine.hpp"
+#include "lab/quotas/machine/machine.hpp"
 #include "memory.hpp"
 #include "room.hpp"
 #include "scheduler.hpp"

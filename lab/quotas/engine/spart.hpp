@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "lib/qos/number.hpp"
+#include "lab/quotas/machine/number.hpp"
 
 namespace engine {
 

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "gpu_thread.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <fmt/format.h>
+#include <future>
+#include <mutex>
+#include <utility>
+
+#include "left_over.hpp"
+#include "tools/nvqos/refusal.hpp"
+
+namespace nvqos {
+
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+/// Reports that wait for take_reports(): some seconds of epochs.
+constexpr std::size_t most_reports = 100;
+
+} // namespace
+
+struct GpuThread::Shared {
+    /// Is called with nullptr where there is no Warden.
+    using Job = std::function<void(Warden *)>;
+
+    const std::uint32_t index;
+    const std::size_t gpus;
+    const Open open;
+    const Options options;
+    const Warn warn;
+    std::string address = {}; ///< of the GPU on its bus, once it is known; the thread's alone
+
+    mutable std::mutex lock; ///< of all that follows
+    mutable std::condition_variable changed;
+    std::deque<Job> jobs = {};
+    Asked asked; ///< of the next Warden
+    bool may_step = false, ends = false, has_ended = false;
+    bool has_tried = false; ///< the first start is over
+    bool has_warden = false, is_late = false, was_out = false, was_up = false;
+    std::optional<Failure> why = {};
+    std::optional<Clock::time_point> busy_since = Clock::now(); ///< empty: the thread waits
+    std::optional<GpuFacts> facts = {};
+    std::deque<Report> reports = {};
+    std::vector<Missed> missed = {};
+    std::vector<std::string> waits = {};
+
+    /// Since when it is left out, UTC; empty: it is not.
+    std::string out_since = {};
+
+    bool is_up() const { return has_warden && !is_late; }
+    void tell(const std::string &sentence) const {
+        warn(fmt::format("gpu{}: {}", index, sentence));
+    }
+
+    Outcome<nvdebug::Gpu> find_gpu();
+    Outcome<std::unique_ptr<Warden>> start(const Asked &from, bool takes_any_goals);
+    void keep(Warden &warden);
+    bool wait(std::unique_lock<std::mutex> &held, qos::Ns longest);
+    void leave_out(const Failure &failure);
+    void be_late();
+    void be_on_time();
+};
+
+// --- the thread ---
+
+/// The driver numbers the GPUs that it has: one that has gone moves the numbers of others.
+Outcome<nvdebug::Gpu> GpuThread::Shared::find_gpu() {
+    const auto tree = open();
+    if (!tree)
+        return fail(tree.error());
+    const auto all = nvdebug::gpus(*tree);
+    if (!all)
+        return fail(all.error());
+    const auto address_of = [](const nvdebug::Gpu &gpu) {
+        const auto info = gpu.info();
+        return info ? info->pci_address.value_or("") : "";
+    };
+    if (address.empty() && index < all->size() && all->size() == gpus)
+        address = address_of((*all)[index]);
+    // Mostly it has its number still, and the others need not be opened.
+    if (index < all->size() && address_of((*all)[index]) == address)
+        return (*all)[index];
+    for (const nvdebug::Gpu &gpu : *all)
+        if (!address.empty() && address_of(gpu) == address)
+            return gpu;
+    return fail(failed, "NVIDIA's driver lists it no more");
+}
+
+Outcome<std::unique_ptr<Warden>> GpuThread::Shared::start(const Asked &from, bool takes_any_goals) {
+    const auto gpu = find_gpu();
+    if (!gpu)
+        return tl::unexpected(gpu.error());
+    auto found = facts_of(*gpu);
+    found.number = index;
+    {
+        const std::scoped_lock held(lock);
+        // Of one that is lost or asleep the driver tells less than before.
+        if (!facts || found.product.uuid)
+            facts = std::move(found);
+    }
+    restore_left_over(*gpu, index, options.warden.dry_run, warn);
+    Warden::Options chosen = options.warden;
+    chosen.marks = options.marks.get();
+    chosen.takes_any_goals = takes_any_goals;
+    chosen.index = index;
+    return Warden::start(*gpu, from, chosen, warn);
+}
+
+/// Waits for a job, the end, or until it is time for a step. False: the end.
+bool GpuThread::Shared::wait(std::unique_lock<std::mutex> &held, qos::Ns longest) {
+    busy_since.reset();
+    changed.wait_for(held, std::chrono::nanoseconds(longest),
+                     [&] { return ends || !jobs.empty(); });
+    busy_since = Clock::now();
+    return !ends;
+}
+
+void GpuThread::Shared::keep(Warden &warden) {
+    for (;;) {
+        std::unique_lock held(lock);
+        be_on_time();
+        while (!jobs.empty() && !ends) {
+            const Job job = std::exchange(jobs.front(), {});
+            jobs.pop_front();
+            held.unlock();
+            job(&warden);
+            held.lock();
+        }
+        if (ends)
+            return;
+        if (!may_step) {
+            busy_since.reset();
+            changed.wait(held, [&] { return ends || may_step || !jobs.empty(); });
+            busy_since = Clock::now();
+            continue;
+        }
+        held.unlock();
+        auto report = warden.step();
+        if (!report)
+            return leave_out(report.error());
+        held.lock();
+        if (*report) {
+            reports.push_back(std::move(**report));
+            if (reports.size() > most_reports)
+                reports.pop_front();
+            options.wake();
+        }
+        be_on_time();
+        if (jobs.empty() && !wait(held, warden.wait()))
+            return;
+    }
+}
+
+/// What has failed is said again only if it is something else.
+void GpuThread::Shared::leave_out(const Failure &failure) {
+    const std::scoped_lock held(lock);
+    const bool is_news = !why || why->sentence != failure.sentence;
+    has_warden = false;
+    is_late = false;
+    was_out = true;
+    why = failure;
+    if (out_since.empty())
+        out_since = utc_now();
+    if (is_news && may_step)
+        tell(fmt::format("{}; the GPU is left out, and tried again each {:g} s", failure.sentence,
+                         std::chrono::duration<double>(options.between_tries).count()));
+    options.wake();
+}
+
+void GpuThread::Shared::be_late() {
+    if (is_late)
+        return;
+    is_late = was_out = true;
+    if (out_since.empty())
+        out_since = utc_now();
+    const auto waited =
+        std::chrono::floor<std::chrono::seconds>(Clock::now() - busy_since.value_or(Clock::now()));
+    tell(fmt::format("the driver does not answer{}; the GPU is left out until it does",
+                     waited.count() ? fmt::format(", for {} s now", waited.count()) : ""));
+    options.wake();
+}
+
+void GpuThread::Shared::be_on_time() {
+    busy_since = Clock::now();
+    if (!std::exchange(is_late, false))
+        return;
+    if (has_warden) {
+        tell(fmt::format("the driver answers again, and goals are kept again; the GPU was left out "
+                         "since {}",
+                         out_since));
+        out_since.clear();
+    }
+    options.wake();
+}
+
+void GpuThread::run(const std::shared_ptr<Shared> &shared) {
+    Shared &own = *shared;
+    std::unique_lock held(own.lock);
+    while (!own.ends) {
+        const Asked asked = own.asked;
+        const bool takes_any_goals = own.may_step;
+        own.busy_since = Clock::now();
+        held.unlock();
+        auto warden = own.start(asked, takes_any_goals);
+        if (!warden)
+            own.leave_out(warden.error());
+        held.lock();
+        own.has_tried = true;
+        if (warden && !own.ends) {
+            if (own.why || own.is_late)
+                own.tell(fmt::format("goals are kept on it now; it was left out since {}",
+                                     own.out_since));
+            own.out_since.clear();
+            own.is_late = false;
+            own.has_warden = own.was_up = true;
+            own.why.reset();
+            // They may have changed while it was started.
+            if (own.asked != asked)
+                own.jobs.push_front([newer = own.asked](Warden *one) {
+                    if (one)
+                        one->put_goals(newer);
+                });
+            own.changed.notify_all();
+            own.options.wake();
+            held.unlock();
+            own.keep(**warden);
+            // All tasks are restored before the search that may go on is waited for.
+            (*warden)->let_go();
+            held.lock();
+            own.has_warden = false;
+            for (const Missed &one : (*warden)->missed())
+                add_missed(own.missed, one);
+            own.waits = (*warden)->waits();
+        }
+        for (const Shared::Job &job : std::exchange(own.jobs, {}))
+            job(nullptr);
+        held.unlock();
+        if (warden)
+            warden->reset();
+        held.lock();
+        const auto next = Clock::now() + own.options.between_tries;
+        own.busy_since.reset();
+        while (!own.ends && Clock::now() < next) {
+            own.changed.wait_until(held, next, [&] { return own.ends || !own.jobs.empty(); });
+            for (const Shared::Job &job : std::exchange(own.jobs, {}))
+                job(nullptr);
+        }
+    }
+    own.has_ended = true;
+    own.changed.notify_all();
+}
+
+// --- other threads ---
+
+GpuThread::GpuThread(std::uint32_t gpu, std::size_t gpus, Open open, const Asked &asked,
+                     Options options, Warn warn)
+    : index_(gpu), shared_(new Shared{.index = gpu,
+                                      .gpus = gpus,
+                                      .open = std::move(open),
+                                      .options = std::move(options),
+                                      .warn = std::move(warn),
+                                      .asked = asked}),
+      thread_([shared = shared_] { run(shared); }) {}
+
+/// A thread whose question the driver does not answer must not keep this program.
+GpuThread::~GpuThread() {
+    begin_end();
+    if (end(Clock::now() + std::chrono::seconds(1)))
+        thread_.join();
+    else
+        thread_.detach();
+}
+
+GpuFacts GpuThread::facts() const {
+    const std::scoped_lock held(shared_->lock);
+    return shared_->facts.value_or(GpuFacts{index_});
+}
+
+bool GpuThread::wait_for_start(Clock::time_point until) const {
+    std::unique_lock held(shared_->lock);
+    return shared_->changed.wait_until(held, until, [&] { return shared_->has_tried; });
+}
+
+void GpuThread::go() {
+    const std::scoped_lock held(shared_->lock);
+    shared_->may_step = true;
+    if (shared_->why)
+        shared_->tell(fmt::format(
+            "{}; the GPU is left out, and tried again each {:g} s", shared_->why->sentence,
+            std::chrono::duration<double>(shared_->options.between_tries).count()));
+    else if (!shared_->has_tried)
+        shared_->be_late();
+    shared_->changed.notify_all();
+}
+
+bool GpuThread::is_up() const {
+    const std::scoped_lock held(shared_->lock);
+    return shared_->is_up();
+}
+
+bool GpuThread::was_out() const {
+    const std::scoped_lock held(shared_->lock);
+    return shared_->was_out;
+}
+
+bool GpuThread::was_up() const {
+    const std::scoped_lock held(shared_->lock);
+    return shared_->was_up;
+}
+
+std::optional<Failure> GpuThread::why_out() const {
+    const std::scoped_lock held(shared_->lock);
+    if (shared_->is_late)
+        return Failure{failed, "the driver does not answer"};
+    return shared_->why;
+}
+
+std::string GpuThread::out_since() const {
+    const std::scoped_lock held(shared_->lock);
+    return shared_->out_since;
+}
+
+void GpuThread::watch() {
+    const std::scoped_lock held(shared_->lock);
+    if (shared_->busy_since && Clock::now() - *shared_->busy_since >= shared_->options.longest_step)
+        shared_->be_late();
+}
+
+template <typename T>
+std::optional<T> GpuThread::ask(std::function<T(Warden &)> question) const {
+    const auto promise = std::make_shared<std::promise<std::optional<T>>>();
+    auto answer = promise->get_future();
+    {
+        const std::scoped_lock held(shared_->lock);
+        if (!shared_->is_up() || shared_->ends)
+            return std::nullopt;
+        shared_->jobs.push_back([promise, question = std::move(question)](Warden *warden) {
+            promise->set_value(warden ? std::optional<T>(question(*warden)) : std::nullopt);
+        });
+        shared_->changed.notify_all();
+    }
+    if (answer.wait_for(shared_->options.longest_answer) == std::future_status::ready)
+        return answer.get();
+    const std::scoped_lock held(shared_->lock);
+    shared_->be_late();
+    return std::nullopt;
+}
+
+Outcome<void> GpuThread::set_goals(const Asked &asked) {
+    // Once nobody waits for the answer, the goals are put whether they can be kept or not.
+    const auto waits = std::make_shared<std::atomic<bool>>(true);
+    auto set = ask<Outcome<void>>([asked, waits](Warden &warden) -> Outcome<void> {
+        if (*waits)
+            return warden.set_goals(asked);
+        warden.put_goals(asked);
+        return {};
+    });
+    *waits = false;
+    if (!set)
+        if (const auto refusals = refusals_of(asked); !refusals.empty())
+            set = fail(refused, refusals.front());
+    if (set && !*set)
+        return std::move(*set);
+    const std::scoped_lock held(shared_->lock);
+    shared_->asked = asked;
+    return {};
+}
+
+void GpuThread::put_goals(const Asked &asked) {
+    {
+        const std::scoped_lock held(shared_->lock);
+        shared_->asked = asked;
+        if (shared_->is_late && shared_->has_warden)
+            shared_->jobs.push_back([asked](Warden *warden) {
+                if (warden)
+                    warden->put_goals(asked);
+            });
+    }
+    static_cast<void>(ask<bool>([asked](Warden &warden) {
+        warden.put_goals(asked);
+        return true;
+    }));
+}
+
+void GpuThread::divide() {
+    static_cast<void>(ask<bool>([](Warden &warden) {
+        warden.divide();
+        return true;
+    }));
+}
+
+std::vector<FamilyUse> GpuThread::uses() const {
+    return ask<std::vector<FamilyUse>>([](Warden &warden) { return warden.uses(); })
+        .value_or(std::vector<FamilyUse>());
+}
+
+std::optional<Report> GpuThread::plan() const {
+    return ask<Report>([](Warden &warden) { return warden.plan(); });
+}
+
+std::optional<std::vector<bool>> GpuThread::has_tasks() const {
+    return ask<std::vector<bool>>([](Warden &warden) { return warden.has_tasks(); });
+}
+
+std::vector<std::shared_ptr<Family>>
+GpuThread::unheld_among(std::vector<std::shared_ptr<Family>> families) const {
+    return ask<std::vector<std::shared_ptr<Family>>>(
+               [families = std::move(families)](Warden &warden) {
+                   auto found = families;
+                   std::erase_if(found, [&](const std::shared_ptr<Family> &family) {
+                       return !warden.has_unheld_tasks_in(*family);
+                   });
+                   return found;
+               })
+        .value_or(std::vector<std::shared_ptr<Family>>());
+}
+
+std::vector<Report> GpuThread::take_reports() {
+    const std::scoped_lock held(shared_->lock);
+    std::deque<Report> taken = std::exchange(shared_->reports, {});
+    return {std::make_move_iterator(taken.begin()), std::make_move_iterator(taken.end())};
+}
+
+void GpuThread::begin_end() {
+    const std::scoped_lock held(shared_->lock);
+    shared_->ends = true;
+    shared_->changed.notify_all();
+}
+
+bool GpuThread::end(Clock::time_point until) {
+    std::unique_lock held(shared_->lock);
+    return shared_->changed.wait_until(held, until, [&] { return shared_->has_ended; });
+}
+
+std::vector<Missed> GpuThread::missed() const {
+    const std::scoped_lock held(shared_->lock);
+    return shared_->missed;
+}
+
+std::vector<std::string> GpuThread::waits() const {
+    const std::scoped_lock held(shared_->lock);
+    return shared_->waits;
+}
+
+} // namespace nvqos

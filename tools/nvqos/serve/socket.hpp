@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file A socket at which other programs of root ask: a line each, and one as the answer.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <sys/types.h>
+#include <sys/un.h>
+#include <vector>
+
+#include "lib/qos/goal.hpp"
+#include "tools/nvqos/failure.hpp"
+
+namespace nvqos {
+
+/// Fails if the path is empty or too long for a socket.
+Outcome<sockaddr_un> address_of(const std::string &path);
+
+/// Never waits: what others send or take slowly is taken up again when they are ready.
+class Socket {
+  public:
+    static constexpr const char *usual_path = "/run/nvdebug/nvqos.sock";
+    /// Of connections; the one that has been idle for longest makes room for another.
+    static constexpr std::size_t most_clients = 64;
+    /// For the rest of a line, and to take an answer; and without any request.
+    static constexpr qos::Ns patience = 5 * qos::second, longest_idle = 60 * qos::second;
+    /// After a connection that could not be taken: it is still there, and would end each wait.
+    static constexpr qos::Ns rest = qos::second;
+
+    /// The answer to a line, both without a newline.
+    using Answer = std::function<std::string(const std::string &)>;
+
+    /// Listens at @p path, for owner only, in a folder that is made if it is not there. What an
+    /// ended program left there is replaced. Fails if another program answers there, or if others
+    /// may write to the folder. @param peer whose processes are answered
+    static Outcome<std::unique_ptr<Socket>> open(const std::string &path, uid_t peer = 0);
+    /// Removes it.
+    ~Socket();
+    Socket(const Socket &) = delete;
+    Socket &operator=(const Socket &) = delete;
+
+    /// What is waited for.
+    void add_to(std::vector<pollfd> &awaited, qos::Ns now) const;
+    /// How long to wait for that at most.
+    qos::Ns wait(qos::Ns now) const;
+    /// Does what can be done at once: at most one request of each client.
+    void serve(qos::Ns now, const Answer &answer);
+
+    std::size_t clients() const { return clients_.size(); }
+
+  private:
+    struct Client {
+        int descriptor;
+        qos::Ns since; ///< its last request, or when it came
+        std::string in = {}, out = {};
+        bool ends = false; ///< with what is left of `out`
+        qos::Ns limit() const;
+    };
+
+    Socket(std::string path, uid_t peer) : path_(std::move(path)), peer_(peer) {}
+    Outcome<void> bind();
+    void let_in(qos::Ns now);
+    /// False: the connection is over.
+    bool serve(Client &client, qos::Ns now, const Answer &answer) const;
+
+    const std::string path_;
+    const uid_t peer_;
+    int lock_ = -1, listening_ = -1;
+    ino_t inode_ = 0;
+    std::deque<Client> clients_; ///< the one that came first first
+    /// Until then no connection is taken: there were too few descriptors for one.
+    qos::Ns rests_until_ = 0;
+};
+
+} // namespace nvqos
