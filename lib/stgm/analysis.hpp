@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Bounds on response times. docs/stgm.md has the equations, and explains which of the
+/// @file Bounds on response times. docs/stgm-design.md has the equations, and explains which of the
 /// paper's are not safe and how they are mended. The terms of each system are in bounds/.
 #pragma once
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Compares the measurements in docs/stgm.md with the rows that tests/hardware/stgm.py wrote on an H100, and those rows with
-the bounds of the present nvstgm."""
+"""Compares the measurements in docs/stgm-measured.md with the rows that tests/hardware/stgm.py wrote on an H100, and
+those rows with the bounds of the present nvstgm."""
 
 import json
 import re
@@ -17,8 +17,9 @@ def data(name="stgm"):
 
 
 def section():
-    (found,) = re.findall(r"^### Measured\n(.*?)^## ", (stgm.ROOT / "docs/stgm.md").read_text(encoding="utf-8"), re.M | re.S)
-    return " ".join(found.split("\n")).replace("  ", " "), found
+    page = (stgm.ROOT / "docs/stgm-measured.md").read_text(encoding="utf-8")
+    (found,) = re.findall(r"^## Measured\n(.*?)^## Figures", page, re.M | re.S)
+    return " ".join(found.split()), found
 
 
 def table(header):
