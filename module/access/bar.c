@@ -3,8 +3,8 @@
  * A page's offset in BAR1 or BAR2 is found by scanning the BAR's page tables,
  * as far as they can be read without moving the PRAMIN window. An access to an
  * unmapped page is an MMU fault for the driver to handle, and a driver may
- * remove a mapping at any time: so where a page was found is a hint, even for
- * later sessions, and the entries that lead there are read again before it is
+ * remove a mapping at any time. So a place that was found is only a hint, even
+ * for later sessions: the entries that lead to it are read again before it is
  * used.
  */
 #include <linux/bits.h>
@@ -35,15 +35,17 @@
 #include "mmu.h"
 
 /*
- * Page table entries that the searches of one session may read: few if the
- * window may be moved, which is cheaper; else all that BAR2 can have (32 MiB in
- * 4 KiB pages), and as many of BAR1.
+ * Page table entries that the searches of one session may read. They are few if
+ * the window may be moved, which is cheaper. Otherwise they are all that BAR2
+ * can have (32 MiB in 4 KiB pages), and as many of BAR1.
  */
 #define BUDGET_MOVABLE	160
 #define BUDGET_FIXED	32768
-/* The same, including cached entries. */
+/*
+ * Entries that the searches of one session may look at, cached ones included.
+ */
 #define LOOKUPS		(4 * BUDGET_FIXED)
-/* Scans of a BAR, in case more tables have become readable. */
+/* A BAR is scanned again, since a scan may have made more tables readable. */
 #define PASSES		3
 /* Words of a table to read at once: a chunk of table_cache.c. */
 #define RUN_WORDS	64
@@ -81,7 +83,7 @@ void nvdebug_bars_free(struct nvdebug_bars *bars)
 	nvdebug_bar_finds_free(finds);
 }
 
-/* On the first use of BARs. */
+/* Return whether there is a store of finds; create it on the first use. */
 static bool bars_have_finds(struct nvdebug_bars *bars)
 {
 	const struct nvdebug_device *device = nvdebug_device(bars->mem->gpu);
@@ -101,7 +103,10 @@ void nvdebug_bar_forget(struct nvdebug_bars *bars, struct nvdebug_bar *bar,
 		bar->state = NVDEBUG_BAR_UNUSABLE;
 }
 
-/* Offset of @addr in the BAR, as found so far, or only by this session. */
+/*
+ * Set @offset to the offset of @addr in the BAR. Returns false if it was not
+ * found so far or, with @of_session, not by this session.
+ */
 static bool bar_look_up(const struct nvdebug_bars *bars, int i, u64 addr,
 			bool of_session, u64 *offset)
 {
@@ -143,7 +148,7 @@ static void bar_probe(struct nvdebug_bars *bars, int number,
 	bar->state = NVDEBUG_BAR_VIRTUAL;
 }
 
-/* The page at @phys, if it is mapped. */
+/* Return the mapping of the page at @phys, or NULL. */
 static void __iomem *bar_mapped_page(struct nvdebug_bars *bars,
 				     resource_size_t phys)
 {
@@ -180,11 +185,11 @@ static void __iomem *bar_map_page(struct nvdebug_bars *bars,
 	return page;
 }
 
-/* How to find a place. */
+/* Flags that restrict the search for a place. */
 #define FIND_OF_SESSION	BIT(0)	/* only as found by this session */
 #define FIND_MAPPED	BIT(1)	/* in pages that the CPU has mapped */
 
-/* Find @addr in either BAR, as found so far. */
+/* Find @addr in either BAR among the places that were found so far. */
 static bool bars_find_known(struct nvdebug_bars *bars, u64 addr,
 			    struct nvdebug_bar_place *place, u32 how)
 {
@@ -278,8 +283,8 @@ static bool table_read_in_reach(struct nvdebug_bars *bars, u8 aperture,
 }
 
 /*
- * Get @words of a table, reading ahead up to @run words. *@reads: words that
- * were not cached.
+ * Get @words of a table, reading ahead up to @run words. Adds the number of
+ * words that were not cached to *@reads.
  */
 static bool table_get_words(struct nvdebug_bars *bars, u8 aperture, u64 addr,
 			    u32 *buf, size_t words, size_t run, size_t *reads)
@@ -292,7 +297,7 @@ static bool table_get_words(struct nvdebug_bars *bars, u8 aperture, u64 addr,
 	if (nvdebug_table_cache_get(tables, aperture, addr, buf, words) == words)
 		return true;
 
-	/* stay within a chunk, and stop at the first cached word */
+	/* Stay within a chunk, and stop at the first cached word. */
 	run = min_t(size_t, run,
 		    RUN_WORDS - addr / sizeof(u32) % RUN_WORDS);
 	while (n < run &&
@@ -307,7 +312,7 @@ static bool table_get_words(struct nvdebug_bars *bars, u8 aperture, u64 addr,
 	return true;
 }
 
-/* Slot of word @number in @word, as ordered by @ranges. */
+/* Return the slot of word @number in @word, as ordered by @ranges. */
 static u32 *ranges_word_slot(const struct nvdebug_word_ranges *ranges,
 			     u32 *word, u32 number)
 {
@@ -397,7 +402,7 @@ static bool bar_search(struct nvdebug_bars *bars, struct nvdebug_bar *bar,
 	return false;
 }
 
-/* Scan again as long as new extents may have made tables readable. */
+/* Scan again as long as new extents may have made more tables readable. */
 static bool bar_search_passes(struct nvdebug_bars *bars,
 			      struct nvdebug_bar *bar, u64 addr)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * BAR1 and BAR2: PCI BARs onto video memory, directly or through page tables of
- * their own. Reading a page that these map has no side effects; one that they do
- * not is an MMU fault, which the driver has to handle. A driver may take any
- * page away at any time: see nvdebug_bar_confirm().
+ * BAR1 and BAR2 are PCI BARs onto video memory, directly or through page tables
+ * of their own. Reading a page that a BAR maps has no side effects. Reading an
+ * unmapped page is an MMU fault, which the driver has to handle. A driver may
+ * unmap any page at any time: see nvdebug_bar_confirm().
  */
 #ifndef NVDEBUG_BAR_H
 #define NVDEBUG_BAR_H
@@ -20,7 +20,7 @@ struct nvdebug_mem;
 struct nvdebug_pramin;
 struct nvdebug_table_cache;
 
-/* One BAR, as known to a session. */
+/* The state of a BAR in a session. */
 struct nvdebug_bar {
 	enum {
 		NVDEBUG_BAR_UNKNOWN,	/* not probed yet */
@@ -31,9 +31,10 @@ struct nvdebug_bar {
 	resource_size_t start;	/* in the CPU's address space */
 	u64 size;		/* usable part */
 	struct nvdebug_bar_block block;
-	bool trusted;		/* its register was read again, see trust_words */
+	/* The BAR's register was read again in the present period of trust. */
+	bool trusted;
 
-	/* the scan of its page tables, if VIRTUAL */
+	/* The scan of the BAR's page tables, if it is VIRTUAL. */
 	u8 passes;		/* started so far */
 	bool skipped;		/* this pass skipped unreadable tables */
 	bool found_new;		/* this pass found new extents */
@@ -46,14 +47,14 @@ struct nvdebug_bar {
 struct nvdebug_bar_entry {
 	u64 addr;
 	u8 aperture;
-	bool is_table;	/* leads to a table */
+	bool is_table;
 	u32 word[NVDEBUG_MMU_ENTRY_WORDS];
 };
 
 #define NVDEBUG_BAR_ENTRIES	32
 
 struct nvdebug_bars {
-	/* the rest of the session */
+	/* Other parts of the same session. */
 	struct nvdebug_mem *mem;
 	struct nvdebug_table_cache *tables;
 	struct nvdebug_pramin *pramin;
@@ -63,16 +64,22 @@ struct nvdebug_bars {
 	u32 lookups_left;	/* including cached ones */
 	bool settled;		/* all scans are complete */
 	struct nvdebug_bar_finds *finds;
-	/* Read recently, replaced round-robin. */
+	/* Entries that were read recently, replaced round-robin. */
 	struct nvdebug_bar_entry entry[NVDEBUG_BAR_ENTRIES];
 	u32 entries;
 	u32 next_entry;
-	u32 trust_words;	/* how many more may be read on their strength */
+	/* Words that may be read before the entries have to be read again. */
+	u32 trust_words;
 	ktime_t trust_until;
-	/* the page that was confirmed last, while these hold; NULL: none */
+	/*
+	 * The page that was confirmed last, while the entries are trusted, or
+	 * NULL.
+	 */
 	const struct nvdebug_bar *confirmed;
 	u64 confirmed_page;	/* offset in the BAR */
-	/* Mapped pages; the one that was used last longest ago is replaced. */
+	/*
+	 * Mapped pages. A new page replaces the one that was used longest ago.
+	 */
 	struct {
 		resource_size_t phys;
 		void __iomem *page;
@@ -84,7 +91,7 @@ struct nvdebug_bars {
 void nvdebug_bars_init(struct nvdebug_bars *bars, struct nvdebug_mem *mem,
 		       struct nvdebug_table_cache *tables,
 		       struct nvdebug_pramin *pramin);
-/* What was found is kept for the next session. */
+/* Free the mappings. The places that were found stay for the next session. */
 void nvdebug_bars_free(struct nvdebug_bars *bars);
 
 /* A range of a BAR, up to the end of its page. */
@@ -103,7 +110,10 @@ struct nvdebug_bar_place {
  */
 int __must_check nvdebug_bar_find(struct nvdebug_bars *bars, u64 addr,
 				  struct nvdebug_bar_place *place);
-/* Was @addr found in a BAR, and not lost since? Accesses nothing. */
+/*
+ * Return whether @addr was found in a BAR, and not lost since. Accesses
+ * nothing.
+ */
 bool nvdebug_bar_is_known(const struct nvdebug_bars *bars, u64 addr);
 
 /* Forget that the page of @addr is at @offset in the BAR. */
@@ -111,18 +121,19 @@ void nvdebug_bar_forget(struct nvdebug_bars *bars, struct nvdebug_bar *bar,
 			u64 addr, u64 offset);
 
 /*
- * Read words where this session found them; if @mapped, only in a page that the
- * CPU has mapped, without sleeping. Returns false if they are not there.
+ * Read words from the place that this session found. If @mapped, only a page
+ * that the CPU has mapped is read, without sleeping. Returns false if the words
+ * are not there.
  */
 bool nvdebug_bar_read_words(struct nvdebug_bars *bars, u64 addr, u32 *buf,
 			    size_t words, bool mapped);
-/* Is any word not an error code of the register bus? */
+/* Return whether any word is not an error code of the register bus. */
 bool nvdebug_bar_is_answer(const u32 *buf, size_t words);
 
-/* A BAR's instance block holds nothing but the page directory: so many words. */
+/* Words of a BAR's instance block: it holds nothing but the page directory. */
 #define NVDEBUG_BAR_ROOT_WORDS	2
 u64 nvdebug_bar_root_addr(const struct nvdebug_bar *bar);
-/* Returns false if it is none. */
+/* Decode the words of an instance block. Returns false if they are not one. */
 bool nvdebug_bar_decode_root(struct nvdebug_bars *bars, const u32 *root,
 			     struct nvdebug_instance *inst,
 			     const struct nvdebug_mmu_format **format);

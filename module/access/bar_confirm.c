@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * A driver may have removed a page from a BAR since it was found: the entries
- * that lead to it are read again before it is used.
+ * A driver may have removed a page from a BAR since the page was found. So the
+ * entries that lead to the page are read again before it is used.
  */
 #include <linux/errno.h>
 #include <linux/io.h>
@@ -25,15 +25,17 @@
 #include "decode/mmu.h"
 #include "hw/ram.h"
 
-/* Directories are not read again for that long. */
+/* Directories are not read again during this time. */
 #define TRUST_MS	10
 
-/* How the entries that lead to a page are read again. */
+/* The state of reading the entries that lead to a page again. */
 struct bar_check {
 	struct nvdebug_bars *bars;
-	bool irqs_off;	/* nothing may sleep, and nothing is trusted */
+	/* Interrupts are off: nothing may sleep, and no entry is trusted. */
+	bool irqs_off;
 	bool used_window;
-	bool moved;	/* the window, since its register was read */
+	/* The window was moved after its register was read. */
+	bool moved;
 };
 
 static struct nvdebug_bar_entry *entry_find(struct nvdebug_bars *bars,
@@ -48,7 +50,10 @@ static struct nvdebug_bar_entry *entry_find(struct nvdebug_bars *bars,
 	return NULL;
 }
 
-/* An entry that can be replaced: a page's, which is read again in any case. */
+/*
+ * Find an entry that can be replaced: an entry of the last level, which is read
+ * again in any case.
+ */
 static struct nvdebug_bar_entry *entry_find_spare(struct nvdebug_bars *bars)
 {
 	u32 i;
@@ -60,7 +65,10 @@ static struct nvdebug_bar_entry *entry_find_spare(struct nvdebug_bars *bars)
 	return NULL;
 }
 
-/* The entry at @addr, else one to replace: a spare one, or the oldest. */
+/*
+ * Return the slot of the entry at @addr or, if it has none, another slot: an
+ * unused or spare one, or the oldest.
+ */
 static struct nvdebug_bar_entry *entry_renew(struct nvdebug_bars *bars,
 					     u8 aperture, u64 addr)
 {
@@ -78,7 +86,7 @@ static struct nvdebug_bar_entry *entry_renew(struct nvdebug_bars *bars,
 	return e;
 }
 
-/* Words of a table in video memory, by window or BAR. */
+/* Read words of a table in video memory, through the window or a BAR. */
 static bool check_read_video(struct bar_check *check, u64 addr, u32 *buf,
 			     size_t words)
 {
@@ -95,13 +103,16 @@ static bool check_read_video(struct bar_check *check, u64 addr, u32 *buf,
 			return false;
 		for (i = 0; i < words; i++)
 			buf[i] = nvdebug_pramin_word(p, addr + i * sizeof(u32));
-		/* it may have been moved and put back, as for a burst */
+		/*
+		 * A driver may have moved the window and put it back, as a
+		 * burst does.
+		 */
 		for (i = 0; i < words && nvdebug_pramin_is_shared(p); i++)
 			check->moved |= buf[i] !=
 				nvdebug_pramin_word(p, addr + i * sizeof(u32));
 		return !check->moved && nvdebug_bar_is_answer(buf, words);
 	}
-	/* mapping a page may sleep: the check before this one has done it */
+	/* Mapping a page may sleep: the check before this one has mapped it. */
 	return nvdebug_bar_read_words(bars, addr, buf, words,
 				      check->irqs_off) &&
 	       nvdebug_bar_is_answer(buf, words);
@@ -127,7 +138,7 @@ static struct nvdebug_bar_entry *check_read_entry(struct bar_check *check,
 	return e;
 }
 
-/* The root of the BAR's page tables. */
+/* Read the root of the BAR's page tables. */
 static bool check_root(struct bar_check *check, const struct nvdebug_bar *bar,
 		       struct nvdebug_instance *inst,
 		       const struct nvdebug_mmu_format **format)
@@ -142,7 +153,7 @@ static bool check_root(struct bar_check *check, const struct nvdebug_bar *bar,
 	return nvdebug_bar_decode_root(check->bars, e->word, inst, format);
 }
 
-/* Do the BAR's page tables still map @place? */
+/* Return whether the BAR's page tables still map @place. */
 static bool check_walk(struct bar_check *check,
 		       const struct nvdebug_bar_place *place)
 {
@@ -173,7 +184,7 @@ static bool check_walk(struct bar_check *check,
 	       walk.aperture == NV_APERTURE_VID && walk.addr == place->addr;
 }
 
-/* Is the BAR's register as it was? */
+/* Return whether the BAR's register has the same value as before. */
 static bool check_block(const struct bar_check *check,
 			const struct nvdebug_bar_place *place)
 {
@@ -193,7 +204,7 @@ static bool bars_are_trusted(const struct nvdebug_bars *bars)
 	       ktime_before(ktime_get(), bars->trust_until);
 }
 
-/* From now on what is read again can be relied on for a while. */
+/* Start a new period in which entries need not be read again. */
 static void bars_start_trust(struct nvdebug_bars *bars)
 {
 	int i;
@@ -205,7 +216,10 @@ static void bars_start_trust(struct nvdebug_bars *bars)
 	bars->trust_until = ktime_add_ms(ktime_get(), TRUST_MS);
 }
 
-/* -ENOENT, -EAGAIN as nvdebug_bar_confirm(). */
+/*
+ * Check that @place is still mapped. Returns 0, -ENOENT or -EAGAIN as
+ * nvdebug_bar_confirm().
+ */
 static int bar_check(struct nvdebug_bars *bars,
 		     const struct nvdebug_bar_place *place, bool irqs_off)
 {
@@ -266,7 +280,10 @@ static int bar_write_locked(struct nvdebug_bars *bars,
 	unsigned long flags;
 	int ret;
 
-	/* reads entries in system memory, and maps tables */
+	/*
+	 * This check reads the entries in system memory and maps the tables,
+	 * which the next check cannot do with interrupts off.
+	 */
 	bars->trust_words = 0;
 	ret = bar_check(bars, place, false);
 	if (ret)
@@ -287,7 +304,10 @@ int nvdebug_bar_write(struct nvdebug_bars *bars,
 		      const struct nvdebug_bar_place *place,
 		      const struct nvdebug_mem_change *change)
 {
-	/* no other write of the module between compare and write */
+	/*
+	 * The lock keeps the module's other writes away between compare and
+	 * write.
+	 */
 	int ret = nvdebug_pramin_lock(bars->pramin);
 
 	if (ret)

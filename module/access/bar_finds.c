@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Where BARs map video memory, as found in their page tables. A driver may
- * remove a mapping at any time, so these are hints.
+ * Keeps where BARs map video memory, as their page tables show. A driver may
+ * remove a mapping at any time, so every find is a hint.
  */
 #include <linux/interval_tree_generic.h>
 #include <linux/kernel.h>
@@ -12,7 +12,7 @@
 #include "access/bar_finds.h"
 #include "decode/mmu.h"
 
-/* Extents to keep for the next session. */
+/* Extents that are kept for the next session. */
 #define FINDS_MAX	8192
 
 /* A range that is contiguous in both video memory and the BAR. */
@@ -21,8 +21,8 @@ struct extent {
 	u64 first;	/* in video memory */
 	u64 last;
 	u64 last_below;	/* interval tree: subtree's last */
-	u64 offset;	/* of first, in the BAR */
-	u32 session;	/* that found it */
+	u64 offset;	/* offset of first in the BAR */
+	u32 session;	/* number of the session that found it */
 };
 
 #define EXTENT_FIRST(e)	((e)->first)
@@ -37,7 +37,8 @@ struct nvdebug_bar_finds {
 	struct extent *last[NVDEBUG_SCANNED_BARS];	/* most recent of the session */
 	u32 count;
 	u32 session;	/* number of the current one */
-	u32 driver_changes;	/* when they were found */
+	/* The device's count at the time of the finds. */
+	u32 driver_changes;
 };
 
 struct nvdebug_bar_finds *nvdebug_bar_finds_alloc(u32 driver_changes)
@@ -137,7 +138,7 @@ bool nvdebug_bar_finds_add(struct nvdebug_bar_finds *finds, int bar,
 	return e;
 }
 
-/* Leave what @e has before @first and after @last. */
+/* Cut the range from @first to @last out of @e. */
 static void extent_cut(struct nvdebug_bar_finds *finds, int bar,
 		       struct extent *e, u64 first, u64 last)
 {

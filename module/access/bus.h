@@ -15,7 +15,7 @@ struct seq_file;
 
 struct nvdebug_bus {
 	unsigned int rank;	/* buses of lower rank are numbered first */
-	/* Sort key of GPUs within the bus. */
+	/* Return the sort key of a GPU within the bus. */
 	u64 (*address)(struct device *dev);
 
 	/* Register the bus notifier. */
@@ -32,31 +32,35 @@ struct nvdebug_bus {
 	int (*enable)(struct nvdebug_device *device);
 	void (*disable)(struct nvdebug_device *device);
 	/*
-	 * Hold runtime PM references of the devices above it. Paired, around
-	 * the device's own reference.
+	 * Hold runtime PM references of the devices above this one. Calls are
+	 * paired, around the device's own reference.
 	 */
 	void (*hold)(struct nvdebug_device *device);
 	void (*release)(struct nvdebug_device *device);
 	/* A driver was bound or unbound; device->hw_access is write-held. */
 	void (*driver_changed)(struct nvdebug_device *device);
 	/*
-	 * Can the registers be accessed? The caller holds a runtime PM
-	 * reference until it is done with them.
+	 * Return whether the registers can be accessed. The caller holds a
+	 * runtime PM reference until it is done with them.
 	 */
 	bool (*is_awake)(struct nvdebug_device *device);
 	/*
-	 * Does the GPU have power? Host may then read memory, even if the device
-	 * is suspended: a PCI device without a driver stays in D0.
+	 * Return whether the GPU has power. Host may then read memory, even if
+	 * the device is suspended: a PCI device without a driver stays in D0.
 	 */
 	bool (*is_on)(struct nvdebug_device *device);
-	/* Why it is not accessed at all, and has only info, or NULL. */
+	/*
+	 * Return why the GPU is not accessed at all and has only info, or NULL.
+	 */
 	const char *(*unsupported)(struct nvdebug_device *device);
-	/* Bus specific lines of info; NULL: not on this bus. */
+	/*
+	 * Print the lines of info that only this bus has. NULL: another bus's.
+	 */
 	void (*show_pci)(struct seq_file *m, const struct nvdebug_device *device);
 	void (*show_platform)(struct seq_file *m,
 			      const struct nvdebug_device *device);
 
-	/* Does the driver let user space manage the device's DMA (VFIO)? */
+	/* Return whether the driver lets user space manage the DMA (VFIO). */
 	bool (*is_user_space)(struct device_driver *driver);
 	/* Enable DMA. Returns true if it was disabled. */
 	bool (*start_dma)(struct nvdebug_device *device);

@@ -27,7 +27,7 @@ static inline int nvdebug_change_check(const void __iomem *at,
 
 		ret = nvdebug_word_check(readl(at + offset), guard->value);
 	}
-	/* the word itself last, right before the write */
+	/* The word is compared last, right before it is written. */
 	return ret ? ret : nvdebug_word_check(readl(at), change->expected);
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* dev_*() prefixes the bound driver's name, so add the module's */
+/*
+ * The prefix of dev_*() is the bound driver's name, so the module's is added.
+ */
 #define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/device.h>
@@ -22,7 +24,7 @@
 
 /* The mapping of registers. */
 
-/* All registers that any supported chip has are below this. */
+/* Every register of a supported chip is below this offset. */
 #define BAR0_MIN_SIZE	SZ_16M
 
 int nvdebug_device_map_registers(struct nvdebug_device *device)
@@ -51,7 +53,7 @@ int nvdebug_device_map_registers(struct nvdebug_device *device)
 		return ret;
 	}
 
-	/* Not requested: the region belongs to the driver. */
+	/* The region is not requested, because it belongs to the driver. */
 	device->bar0 = ioremap(bar->start, device->bar0_len);
 	if (!device->bar0) {
 		nvdebug_warn_ratelimit(gpu, "cannot map BAR0: left alone\n");
@@ -71,10 +73,10 @@ void nvdebug_device_unmap_registers(struct nvdebug_device *device)
 }
 
 /*
- * Is BAR0 elsewhere than where it was mapped? Its region is not the module's.
- * While no driver requests it, the kernel moves it as it likes, for example
- * when another BAR is resized (resourceN_resize), and gives its place to
- * another device.
+ * Return whether BAR0 has moved since it was mapped. The module does not own
+ * the region. While no driver requests it, the kernel moves it as it likes, for
+ * example when another BAR is resized (resourceN_resize), and gives the old
+ * place to another device.
  */
 static bool device_registers_moved(const struct nvdebug_device *device)
 {
@@ -87,8 +89,8 @@ static bool device_registers_moved(const struct nvdebug_device *device)
 }
 
 /*
- * Map them anew at @bar, a copy of their resource that was made with the device
- * lock. Until that succeeds they are not used.
+ * Map the registers at @bar, a copy of their resource that was made with the
+ * device lock held. The old mapping is not used again until that succeeds.
  */
 static void device_map_anew(struct nvdebug_device *device,
 			    const struct resource *bar)
@@ -115,7 +117,10 @@ void nvdebug_device_follow_registers(struct nvdebug_device *device)
 {
 	struct resource bar;
 
-	/* a driver change does it itself; the lock is that of whoever moves it */
+	/*
+	 * A driver change maps the registers itself. A task that moves BAR0
+	 * holds the device lock, so the lock is only tried.
+	 */
 	if (!device_registers_moved(device) || READ_ONCE(device->changing) ||
 	    !device_trylock(device->dev))
 		return;
@@ -127,7 +132,10 @@ void nvdebug_device_follow_registers(struct nvdebug_device *device)
 	up_write(&device->hw_access);
 }
 
-/* The same with the lock, and before leases are undone where they are now. */
+/*
+ * Map registers that have moved, with the device lock held. This comes before
+ * leases are undone, which write to the registers at their present place.
+ */
 static void device_follow_locked(struct nvdebug_device *device)
 {
 	device_lock_assert(device->dev);
@@ -173,8 +181,9 @@ static const char *device_why_busy(const struct nvdebug_device *device)
 }
 
 /*
- * Files that every user may open ask this. While the driver changes they get an
- * answer without the lock: their opens must not keep the change waiting.
+ * Files that every user may open call this. While the driver changes they get
+ * an answer without the lock, because opening them must not keep the change
+ * waiting.
  */
 int nvdebug_device_why_busy(struct nvdebug_device *device, const char **why)
 {
@@ -210,7 +219,8 @@ void nvdebug_device_note_driver(struct nvdebug_device *device,
 
 /*
  * After @meanwhile no lease is left to be undone, so later readers can wait in
- * the queue of hw_access behind this. It waits for earlier readers only.
+ * the queue of hw_access behind this function. The function itself waits for
+ * earlier readers only.
  */
 void nvdebug_device_change_driver(struct nvdebug_device *device,
 				  struct device_driver *driver, bool runs,
@@ -229,7 +239,10 @@ void nvdebug_device_change_driver(struct nvdebug_device *device,
 
 /* Power. */
 
-/* With device->hw_access read-held; released on failure. */
+/*
+ * Keep the device from suspending. Called with device->hw_access read-held; the
+ * function releases it on failure.
+ */
 static int device_keep_awake(struct nvdebug_device *device)
 {
 	struct device *dev = device->dev;
@@ -299,7 +312,7 @@ void nvdebug_gpu_end(struct nvdebug_gpu *gpu)
 {
 	struct nvdebug_device *device = nvdebug_device(gpu);
 
-	/* not _noidle: a delayed suspend should happen now */
+	/* This is not _noidle, because a delayed suspend should happen now. */
 	pm_runtime_put(device->dev);
 	device->bus->release(device);
 	up_read(&device->hw_access);
@@ -334,7 +347,10 @@ int nvdebug_gpu_check_alive(struct nvdebug_gpu *gpu)
 					     NV_PMC_BOOT_0));
 }
 
-/* All ones: -ENODEV if the GPU is gone, -EIO if only this register. */
+/*
+ * Tell a lost GPU from a lost register: a read gave all ones. Returns -ENODEV
+ * if the GPU is gone, -EIO if only this register does not answer.
+ */
 static int reg_diagnose_error(struct nvdebug_gpu *gpu, int error)
 {
 	int alive;
@@ -365,7 +381,7 @@ int nvdebug_reg_read_address(struct nvdebug_gpu *gpu, u32 offset, u32 bits,
 	return ret ? reg_diagnose_error(gpu, ret) : 0;
 }
 
-/* Registers are read one by one, whatever is announced. */
+/* Announcing has no effect: registers are read one by one. */
 void nvdebug_reg_expect(struct nvdebug_gpu *gpu, u32 offset)
 {
 }
@@ -380,7 +396,7 @@ void nvdebug_reg_write(struct nvdebug_gpu *gpu, u32 offset, u32 value)
 
 /* The log. */
 
-/* Per level. */
+/* Limit of the log for each level. */
 #define LINES		100
 #define INTERVAL	(5 * HZ)
 

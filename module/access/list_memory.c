@@ -30,10 +30,13 @@ static int dma_list_alloc(struct nvdebug_device *device, struct dma_list *list)
 	struct device *dev = device->dev;
 	int ret = -EOPNOTSUPP;
 
-	/* binding or unbinding a driver may change the IOMMU domain */
+	/* Binding or unbinding a driver may change the IOMMU domain. */
 	if (!device_trylock(dev))
 		return -EBUSY;
-	/* a user space driver owns the IOMMU domain: no DMA API */
+	/*
+	 * A user space driver owns the IOMMU domain, so the DMA API is not
+	 * used.
+	 */
 	if (!nvdebug_device_is_assigned(device)) {
 		list->words = dma_alloc_coherent(dev, list->base.bytes,
 						 &list->dma, GFP_KERNEL);
@@ -52,7 +55,7 @@ static void dma_list_free_words(struct nvdebug_device *device,
 
 /*
  * Check that the GPU's address leads to the list. If the device never had a
- * driver, the DMA API may not use its IOMMU yet, or the reverse.
+ * driver, the DMA API may not use its IOMMU yet, or the other way round.
  */
 static int dma_list_check_address(struct nvdebug_gpu *gpu,
 				  struct dma_list *list, const u32 *words,
@@ -89,7 +92,7 @@ nvdebug_list_memory_alloc(struct nvdebug_gpu *gpu, const u32 *words, u32 count,
 	list = kzalloc(sizeof(*list), GFP_KERNEL_ACCOUNT);
 	if (!list)
 		return ERR_PTR(-ENOMEM);
-	/* whole pages, hence page aligned */
+	/* Whole pages are page aligned, as lists must be. */
 	list->base.bytes = PAGE_ALIGN(count * sizeof(u32));
 	list->base.aperture = gpu->chip->memory->list_aperture;
 	ret = dma_list_alloc(device, list);
@@ -125,7 +128,7 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-/* It is not the module's to read any more. */
+/* Forget the memory: the module may not read it any more. */
 static void dma_list_disown(struct dma_list *list)
 {
 	spin_lock(&list->device->own_lock);
@@ -142,7 +145,7 @@ void nvdebug_list_memory_free(struct nvdebug_gpu *gpu,
 
 	lockdep_assert_held(&gpu->lock);
 	dma_list_disown(list);
-	/* before the memory is freed, in case Host still reads it */
+	/* DMA stops before the memory is freed, in case Host still reads it. */
 	if (!--device->lists && device->started_dma) {
 		device->started_dma = false;
 		device->bus->stop_dma(device);

@@ -12,7 +12,10 @@
 #include <linux/types.h>
 
 bool nvdebug_locked_down(enum lockdown_reason what);
-/* Has the other function returned true already? Does not ask the kernel. */
+/*
+ * Return whether nvdebug_locked_down() has returned true already. Does not ask
+ * the kernel.
+ */
 bool nvdebug_known_locked_down(enum lockdown_reason what);
 
 #endif

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Sessions of memory accesses, see docs/memory.md. Video memory is read, in this
- * order of preference,
- *   through the PRAMIN window at its current position (with a driver, which
- *   may move it, after the BARs),
- *   through BAR2 or BAR1 if they map the page,
- *   through the PRAMIN window, moved, if that is allowed;
- * system memory is read through the kernel's mapping. A request is read in
- * pieces, as some of these ways show only a part of it.
+ * Sessions of memory accesses, see docs/memory.md. There are four ways to read
+ * video memory, tried in this order: the PRAMIN window at its current position
+ * (after the BARs if a driver is bound, which may move the window); BAR2 or
+ * BAR1, if they map the page; the PRAMIN window, moved, if moving it is
+ * allowed. System memory is read through the kernel's mapping. A request is
+ * read in pieces, because some of these ways show only a part of it.
  */
 #include <linux/bits.h>
 #include <linux/err.h>
@@ -69,7 +67,7 @@ struct nvdebug_mem *nvdebug_mem_begin(struct nvdebug_gpu *gpu)
 	return s ? &s->base : ERR_PTR(-ENOMEM);
 }
 
-/* Must not fail: the task may be an OOM victim. */
+/* The allocation must not fail: the task may be an OOM victim. */
 struct nvdebug_mem *nvdebug_mem_begin_undo(struct nvdebug_gpu *gpu)
 {
 	return &session_alloc(gpu, GFP_KERNEL | __GFP_NOFAIL, true)->base;
@@ -89,7 +87,7 @@ static int session_check_stop(const struct nvdebug_session *s)
 	return s->pramin.restoring ? 0 : nvdebug_gpu_check_stop(s->base.gpu);
 }
 
-/* Address and size of what is still to be read of a request. */
+/* Address and size of the part of a request that still has to be read. */
 static u64 wanted_addr(const struct nvdebug_mem_request *req)
 {
 	return req->addr + req->progress.done * sizeof(u32);
@@ -100,7 +98,7 @@ static u64 wanted_bytes(const struct nvdebug_mem_request *req)
 	return (req->words - req->progress.done) * sizeof(u32);
 }
 
-/* -EFAULT if the GPU cannot have memory there. */
+/* Return -EFAULT if the GPU cannot have memory at the address. */
 static int mem_check_request(const struct nvdebug_gpu *gpu,
 			     const struct nvdebug_mem_request *req)
 {
@@ -120,8 +118,8 @@ static int mem_check_request(const struct nvdebug_gpu *gpu,
 }
 
 /*
- * Check words read through a BAR for error codes of the register bus. -EIO if
- * all are one, -ENODEV if the GPU has gone.
+ * Check words that were read through a BAR for error codes of the register bus.
+ * -EIO if all of them are codes, -ENODEV if the GPU has gone.
  */
 static int mem_check_answer(struct nvdebug_session *s,
 			    struct nvdebug_mem_request *req)
@@ -148,7 +146,7 @@ static int mem_check_answer(struct nvdebug_session *s,
 }
 
 /*
- * The request was read, or failed with @error: take it off its list. Returns
+ * Take the request off its list: it was read, or failed with @error. Returns
  * only fatal errors.
  */
 static int request_end(struct nvdebug_session *s,
@@ -233,8 +231,8 @@ static int queue_put_back(struct nvdebug_session *s, struct list_head *queue,
 }
 
 /*
- * Read everything that a window at @position covers. -EAGAIN: the window was
- * moved by others, and where it is now was read; the rest is in @queue.
+ * Read everything that a window at @position covers. -EAGAIN: others moved the
+ * window, and its present position was read; unread requests are in @queue.
  */
 static int queue_read_position(struct nvdebug_session *s,
 			       struct list_head *queue, u32 position)
@@ -254,9 +252,9 @@ static int queue_read_position(struct nvdebug_session *s,
 }
 
 /*
- * Read word @i of the request at @at, and the next one with it if both are in
- * one 64-bit word: a BAR of memory is prefetchable and may be read by any size.
- * Returns the number of words.
+ * Read word @i of the request at @at. The next word is read with it if both are
+ * in one 64-bit word: a BAR of memory is prefetchable and may be read by any
+ * size. Returns the number of words.
  */
 static size_t bar_read(struct nvdebug_mem_request *req, const void __iomem *at,
 		       size_t i, size_t end)
@@ -274,7 +272,7 @@ static size_t bar_read(struct nvdebug_mem_request *req, const void __iomem *at,
 	both = readq(at);
 	req->buf[i] = lower_32_bits(both);
 	req->buf[i + 1] = upper_32_bits(both);
-	/* it is not known whether an error code is in both halves */
+	/* An error code may stand in one half only, so both are read again. */
 	if (nvdebug_reg_value_check(req->buf[i]) ||
 	    nvdebug_reg_value_check(req->buf[i + 1])) {
 		req->buf[i] = readl(at);
@@ -298,7 +296,7 @@ static int request_read_bar(struct nvdebug_session *s,
 	bool checked = false;
 	int stop, ret;
 
-	/* a page that is no longer where it was found may be elsewhere */
+	/* A page that is no longer at its old place may be elsewhere. */
 	do {
 		ret = nvdebug_bar_find(&s->bars, wanted_addr(req), &place);
 		if (ret)
@@ -307,7 +305,7 @@ static int request_read_bar(struct nvdebug_session *s,
 						    NVDEBUG_BAR_WORDS));
 		ret = nvdebug_bar_confirm(&s->bars, &place, end - first);
 	} while (ret == -ENOENT);
-	/* a search that had to stop also ends with -ENOENT */
+	/* A search that had to stop also ends with -ENOENT. */
 	stop = session_check_stop(s);
 	if (stop || ret)
 		return stop ? stop : ret;
@@ -317,7 +315,7 @@ static int request_read_bar(struct nvdebug_session *s,
 				 end);
 		if (checked || !has_all_ones(req->buf + i, words))
 			continue;
-		/* each read that times out may take long: check once */
+		/* Each read that times out may take long: check only once. */
 		checked = true;
 		ret = nvdebug_gpu_check_alive(s->base.gpu);
 		if (ret)
@@ -330,9 +328,9 @@ static int request_read_bar(struct nvdebug_session *s,
 }
 
 /*
- * Read what the BARs map. Returns 1 if that is anything, as the window may show
- * the rest of a request that begins in a BAR, else 0. -EAGAIN: the window was
- * moved by others, and where it is now was read.
+ * Read the parts of requests that the BARs map. Returns 1 if anything was read,
+ * since the window may show the rest of a request that begins in a BAR, else 0.
+ * -EAGAIN: others moved the window, and its present position was read.
  */
 static int queue_read_bars(struct nvdebug_session *s, struct list_head *queue)
 {
@@ -369,8 +367,8 @@ static int queue_fail(struct nvdebug_session *s, struct list_head *queue,
 }
 
 /*
- * Can it be read without moving the window? Possibly, as long as the BARs were
- * not searched to the end.
+ * Return whether the request may be readable without moving the window. That is
+ * open as long as the BARs were not searched to the end.
  */
 static bool request_is_in_reach(struct nvdebug_session *s,
 				const struct nvdebug_mem_request *req)
@@ -418,7 +416,7 @@ static int queue_read_moved(struct nvdebug_session *s, struct list_head *queue)
 	return ret;
 }
 
-/* Read what the window covers at its current position. */
+/* Read words that the window covers at its current position. */
 static int queue_read_window(struct nvdebug_session *s, struct list_head *queue)
 {
 	if (s->pramin.error)
@@ -428,8 +426,8 @@ static int queue_read_window(struct nvdebug_session *s, struct list_head *queue)
 
 /*
  * Read all that is possible without moving the window. Window and BARs take
- * turns, since where one ends in the middle of a request the other may go on.
- * The BARs come first where a driver may move the window.
+ * turns, since one of them may go on where the other ends in the middle of a
+ * request. The BARs come first where a driver may move the window.
  */
 static int queue_read_standing(struct nvdebug_session *s,
 			       struct list_head *queue)
@@ -455,7 +453,7 @@ static int queue_read_video(struct nvdebug_session *s, struct list_head *queue)
 
 	if (p->error)
 		nvdebug_pramin_read_register(p);
-	/* -EAGAIN repeats this; the requests' tries bound how often */
+	/* -EAGAIN repeats the loop; the requests' tries bound how often. */
 	while (!list_empty(queue)) {
 		if (nvdebug_mem_error_is_fatal(p->error))
 			return p->error;
@@ -489,9 +487,10 @@ int nvdebug_mem_read_all(struct nvdebug_mem *mem, struct list_head *requests)
 }
 
 /*
- * In the same order of preference as reading, but a window that a driver may
- * move is not written through. -EAGAIN: nothing was written, as the window was
- * moved by others or the page is no longer where it was found.
+ * Write in the same order of preference as reading, except that nothing is
+ * written through a window that a driver may move. -EAGAIN: nothing was
+ * written, because others moved the window or the page is no longer at the
+ * place where it was found.
  */
 static int write_video(struct nvdebug_session *s,
 		       const struct nvdebug_mem_change *change)
@@ -536,14 +535,17 @@ static int write_video_again(struct nvdebug_session *s,
 	} while (ret == -EAGAIN && ++tries < NVDEBUG_PRAMIN_TRIES);
 	if (ret != -EAGAIN && ret != -EBUSY && ret != -EIO)
 		return ret;
-	/* a GPU that is gone gives these, too */
+	/* A GPU that is gone causes the same errors. */
 	alive = nvdebug_gpu_check_alive(s->base.gpu);
 	if (alive)
 		return alive;
 	return ret == -EAGAIN ? -EBUSY : ret;
 }
 
-/* A write maps one page, through which the guards are read, too. */
+/*
+ * Return whether all words are in one page: a write maps only one page, and the
+ * guards are read through it, too.
+ */
 static bool change_is_in_one_page(const struct nvdebug_mem_change *change)
 {
 	u32 i;

@@ -12,7 +12,7 @@ struct nvdebug_params nvdebug_params = {
 	.state_gid = -1,
 };
 
-/* By enum nvdebug_pram_window. */
+/* The names of enum nvdebug_pram_window's values. */
 static const char * const pram_windows[] = { "auto", "never" };
 
 static char *pram_window = "auto";

@@ -7,15 +7,15 @@
 
 #include <linux/types.h>
 
-/* When may the PRAMIN window be moved? */
+/* Rules for moving the PRAMIN window. */
 enum nvdebug_pram_window {
-	NVDEBUG_WINDOW_AUTO,	/* while no driver is bound */
+	NVDEBUG_WINDOW_AUTO,	/* moved while no driver is bound */
 	NVDEBUG_WINDOW_NEVER,
 };
 
 struct nvdebug_params {
 	enum nvdebug_pram_window pram_window;
-	unsigned int burst_us;	/* of interrupts off */
+	unsigned int burst_us;	/* time with interrupts off */
 	bool read_only;
 	bool state_all;
 	int state_uid;		/* -1: root */
@@ -24,7 +24,7 @@ struct nvdebug_params {
 
 extern struct nvdebug_params nvdebug_params;
 
-/* At load. -EINVAL with a line in the log. */
+/* Check the parameters at load. Returns -EINVAL with a line in the log. */
 int nvdebug_params_check(void);
 
 #endif

@@ -20,7 +20,10 @@
 /* Words to read in one burst: about 256 us. */
 #define BURST_WORDS	256
 
-/* Does not access the GPU. The driver is stable under hw_access. */
+/*
+ * Return why the window is never moved, or NULL. Does not access the GPU.
+ * hw_access keeps the driver stable.
+ */
 static const char *window_never_moves(const struct nvdebug_gpu *gpu)
 {
 	if (nvdebug_params.pram_window == NVDEBUG_WINDOW_NEVER)
@@ -77,7 +80,7 @@ bool nvdebug_pramin_reaches(const struct nvdebug_pramin *p, u64 addr)
 
 u32 nvdebug_pramin_position(const struct nvdebug_pramin *p, u64 addr, u64 bytes)
 {
-	/* keep undocumented bits */
+	/* Undocumented bits keep their values. */
 	u32 rest = p->standing & ~(p->window->base | p->window->target);
 
 	if (offset_in_mib(addr) + bytes <= NV_PRAMIN_SIZE)
@@ -115,7 +118,7 @@ u32 nvdebug_pramin_word(const struct nvdebug_pramin *p, u64 addr)
 
 void nvdebug_pramin_read_register(struct nvdebug_pramin *p)
 {
-	/* the lock excludes other sessions' bursts */
+	/* The lock keeps bursts of other sessions away. */
 	p->error = nvdebug_pramin_lock(p);
 	if (p->error)
 		return;
@@ -125,8 +128,8 @@ void nvdebug_pramin_read_register(struct nvdebug_pramin *p)
 
 /* The window register during a burst. */
 struct window_move_state {
-	u32 saved;	/* to be restored */
-	u32 value;	/* as written */
+	u32 saved;	/* to be restored after the burst */
+	u32 value;	/* written for the burst */
 };
 
 static bool window_is_unchanged(const struct nvdebug_pramin *p,
@@ -135,13 +138,16 @@ static bool window_is_unchanged(const struct nvdebug_pramin *p,
 	void __iomem *reg = nvdebug_device(p->gpu)->bar0 + p->window->reg;
 	u32 now = readl(reg);
 
-	/* an error code is no position: read again */
+	/* An error code is not a position: read the register again. */
 	if (nvdebug_reg_value_check(now))
 		now = readl(reg);
 	return now == stay->value;
 }
 
-/* -EAGAIN: it was moved since nvdebug_pramin_read_register(). */
+/*
+ * Move the window for a burst. -EAGAIN: others moved it after
+ * nvdebug_pramin_read_register().
+ */
 static int window_move(const struct nvdebug_pramin *p, u32 position,
 		       struct window_move_state *stay)
 {
@@ -157,7 +163,10 @@ static int window_move(const struct nvdebug_pramin *p, u32 position,
 	return 0;
 }
 
-/* Only if it is unchanged: a position set by others must stay. */
+/*
+ * Restore the window. Called only if the register is unchanged, because a
+ * position that others have set must stay.
+ */
 static void window_restore(const struct nvdebug_pramin *p,
 			   const struct window_move_state *stay)
 {
@@ -165,10 +174,10 @@ static void window_restore(const struct nvdebug_pramin *p,
 		writel(stay->saved, nvdebug_device(p->gpu)->bar0 + p->window->reg);
 }
 
-/* Position within the pieces of all requests. */
+/* The position of a burst within the pieces of all requests. */
 struct burst_cursor {
 	struct nvdebug_mem_request *req;
-	size_t at;	/* word of its piece */
+	size_t at;	/* word within the request's piece */
 };
 
 static bool cursor_at_end(const struct burst_cursor *c,
@@ -177,7 +186,7 @@ static bool cursor_at_end(const struct burst_cursor *c,
 	return list_entry_is_head(c->req, requests, node);
 }
 
-/* In the request's buffer. */
+/* Return the number of the word in the request's buffer. */
 static size_t cursor_word(const struct burst_cursor *c)
 {
 	return c->req->progress.done + c->at;
@@ -206,15 +215,18 @@ static u32 cursor_read(const struct nvdebug_pramin *p, u32 position,
 }
 
 /*
- * End the burst after @word? All ones may come from a GPU that is gone, where
- * each read may take long.
+ * Return whether the burst ends after @word. All ones may come from a GPU that
+ * is gone, where each read may take long.
  */
 static bool burst_is_last(u32 word, u64 deadline)
 {
 	return word == ~0u || local_clock() >= deadline;
 }
 
-/* Read up to one burst's worth of words, or half, to be read twice. */
+/*
+ * Read as many words as one burst may have, or half of them where they are read
+ * twice.
+ */
 static void burst_copy_words(const struct nvdebug_pramin *p, u32 position,
 			     struct burst_cursor *c, struct list_head *requests)
 {
@@ -239,7 +251,7 @@ static void burst_copy_words(const struct nvdebug_pramin *p, u32 position,
 	}
 }
 
-/* Do the words from @from to @to read the same again? */
+/* Return whether the words from @from to @to read the same again. */
 static bool burst_reads_same(const struct nvdebug_pramin *p, u32 position,
 			     const struct burst_cursor *from,
 			     const struct burst_cursor *to)
@@ -253,7 +265,7 @@ static bool burst_reads_same(const struct nvdebug_pramin *p, u32 position,
 	return true;
 }
 
-/* The words from @from to @to are valid. */
+/* Mark the words from @from to @to as valid. */
 static void burst_accept(const struct burst_cursor *from,
 			 const struct burst_cursor *to)
 {
@@ -267,7 +279,7 @@ static void burst_accept(const struct burst_cursor *from,
 		req->progress.got = to->at;
 }
 
-/* The words may be from elsewhere: count a try of each request. */
+/* Count a try of each request: the words may come from another position. */
 static void burst_reject(const struct burst_cursor *from,
 			 const struct burst_cursor *to)
 {
@@ -282,9 +294,9 @@ static void burst_reject(const struct burst_cursor *from,
 }
 
 /*
- * -EAGAIN: the window was moved, the words may be from elsewhere. A driver may
- * have moved it and put it back between two looks at the register, which only
- * words that differ show.
+ * Read one burst. -EAGAIN: the window was moved, so the words may come from
+ * another position. A driver may have moved the window and put it back between
+ * two reads of the register; only words that differ show that.
  */
 static int burst_read(struct nvdebug_pramin *p, u32 position,
 		      struct burst_cursor *c, struct list_head *requests)
@@ -303,7 +315,7 @@ static int burst_read(struct nvdebug_pramin *p, u32 position,
 	if (nvdebug_pramin_is_shared(p) &&
 	    !burst_reads_same(p, position, &from, c))
 		ret = -EAGAIN;
-	/* also false if the GPU does not answer any more */
+	/* window_is_unchanged() also fails if the GPU is gone. */
 	if (window_is_unchanged(p, &stay))
 		window_restore(p, &stay);
 	else

@@ -28,10 +28,10 @@ struct domain_visit {
 	struct device *dev;
 	bool translated;	/* the domain is not an identity mapping */
 	u64 iova;
-	phys_addr_t phys;	/* of iova, 0: not mapped */
+	phys_addr_t phys;	/* address of iova, 0: not mapped */
 };
 
-/* For an identity domain iommu_iova_to_phys() fails on 5.10. */
+/* Look up iova. iommu_iova_to_phys() fails on 5.10 for an identity domain. */
 static int visit_domain(struct device *dev, void *data)
 {
 	struct domain_visit *visit = data;
@@ -92,9 +92,10 @@ int nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma, u64 *address)
 }
 
 /*
- * Only for what the kernel knows to be RAM in use: elsewhere a read may have
- * side effects. Not for pages whose memory failed, or which a balloon or
- * hotplug driver has given away: reading these may be a machine check.
+ * Return the page at the bus address @bus, or NULL. It must be RAM in use:
+ * elsewhere a read may have side effects. Pages whose memory failed, or which a
+ * balloon or hotplug driver has given away, are left out as well, because
+ * reading them may be a machine check.
  */
 static struct page *sysmem_page(struct nvdebug_gpu *gpu, u64 bus)
 {
@@ -114,8 +115,8 @@ static struct page *sysmem_page(struct nvdebug_gpu *gpu, u64 bus)
 }
 
 /*
- * Map it as the GPU sees it: uncached if its accesses are not coherent, as
- * drivers do.
+ * Map the page as the GPU sees it: uncached if the GPU's accesses are not
+ * coherent, as drivers do.
  */
 static void *sysmem_map_page(struct nvdebug_gpu *gpu, struct page *page)
 {
@@ -132,7 +133,7 @@ static void sysmem_unmap_page(struct nvdebug_gpu *gpu, void *map)
 		vunmap(map);
 }
 
-/* The page may be missing from the direct map: a fault is caught. */
+/* Read words of @page. The direct map may lack the page: a fault is caught. */
 static int sysmem_read_page(struct nvdebug_gpu *gpu, struct page *page,
 			    u32 offset, u32 *buf, size_t bytes)
 {
@@ -175,7 +176,10 @@ int nvdebug_sysmem_read_any(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
 	return 0;
 }
 
-/* Is it all in a list of the module's own, which is where it was allocated? */
+/*
+ * Return whether the range is within a list of the module's own, and the list
+ * is still at the address where it was allocated.
+ */
 static bool sysmem_is_own(struct nvdebug_gpu *gpu, u64 bus, size_t bytes)
 {
 	struct nvdebug_device *device = nvdebug_device(gpu);
@@ -199,9 +203,9 @@ static bool sysmem_is_own(struct nvdebug_gpu *gpu, u64 bus, size_t bytes)
 }
 
 /*
- * An address that comes from the GPU gives no right to what is there. While a
- * driver is bound, its registers and tables lead to memory of that driver. When
- * it has gone they lead to whoever has that memory since.
+ * Check that the memory may be read. An address that comes from the GPU gives
+ * no right to its contents. While a driver is bound, its registers and tables
+ * lead to memory of that driver. Afterwards somebody else may own that memory.
  */
 static int sysmem_check_allowed(const struct nvdebug_mem *mem, u64 bus,
 				size_t bytes)
@@ -223,7 +227,7 @@ int nvdebug_sysmem_read(const struct nvdebug_mem *mem, u64 bus, u32 *buf,
 	return ret ? ret : nvdebug_sysmem_read_any(mem->gpu, bus, buf, words);
 }
 
-/* Can memory be written that the GPU reads without snooping? */
+/* Return whether memory can be written that the GPU reads without snooping. */
 static bool cache_can_write_back(struct nvdebug_gpu *gpu)
 {
 	return IS_ENABLED(CONFIG_X86) || !dev_is_dma_coherent(nvdebug_device(gpu)->dev);
@@ -236,7 +240,7 @@ static void cache_write_back(void *word)
 #endif
 }
 
-/* Compare the word at @addr, in the page mapped at @map. It may fault. */
+/* Compare the word at @addr, in the page mapped at @map. The read may fault. */
 static int sysmem_check_word(const void *map, u64 addr, u32 expected)
 {
 	u32 wanted = (__force u32)cpu_to_le32(expected);
@@ -259,8 +263,8 @@ fault:
 }
 
 /*
- * Compare and write with interrupts off. Not by cmpxchg(), which cannot catch a
- * fault on a kernel address: read-only kernel text is RAM, too.
+ * Compare and write with interrupts off. cmpxchg() is not used, because it
+ * cannot catch a fault on a kernel address: read-only kernel text is RAM, too.
  */
 static int sysmem_replace_word(void *map,
 			       const struct nvdebug_mem_change *change)
@@ -308,7 +312,10 @@ int nvdebug_sysmem_write(const struct nvdebug_mem *mem,
 	ret = sysmem_replace_word(map, change);
 	if (!ret && !coherent)
 		cache_write_back(map + offset_in_page(change->addr));
-	/* before the register write that makes the GPU read it */
+	/*
+	 * The word is visible before the register write that makes the GPU read
+	 * it.
+	 */
 	wmb();
 	sysmem_unmap_page(gpu, map);
 	if (ret)

@@ -4,17 +4,20 @@
 
 #include "access/table_cache.h"
 
-/* The longest run read at once, and the size of the smallest table. */
+/*
+ * A chunk is the longest run read at once, and has the size of the smallest
+ * table.
+ */
 #define CHUNK_WORDS	64
 #define CHUNK_BYTES	(CHUNK_WORDS * sizeof(u32))
-/* 9 MiB: about 4,000 address spaces. */
+/* The cache has at most 9 MiB: about 4,000 address spaces. */
 #define CHUNKS_MAX	32768
 
 struct table_chunk {
 	struct hlist_node node;
 	u64 addr;
 	u8 aperture;
-	u64 has;	/* bit per word */
+	u64 has;	/* a bit for each cached word */
 	u32 word[CHUNK_WORDS];
 };
 

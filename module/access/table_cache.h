@@ -21,7 +21,7 @@ void nvdebug_table_cache_free(struct nvdebug_table_cache *cache);
 /* Copy cached words from @addr on. Returns how many, up to @words. */
 size_t nvdebug_table_cache_get(const struct nvdebug_table_cache *cache,
 			       u8 aperture, u64 addr, u32 *buf, size_t words);
-/* Best effort: without memory nothing is cached. */
+/* Cache words of a table. Without memory nothing is cached. */
 void nvdebug_table_cache_put(struct nvdebug_table_cache *cache, u8 aperture,
 			     u64 addr, const u32 *buf, size_t words);
 /* Update a word, if it is cached. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * AD102 to AD107. No manual is public; NVIDIA's driver uses GA102's functions
- * for all that is used here (open-gpu-kernel-modules
+ * AD102 to AD107. No manual is public. For everything that this module uses,
+ * NVIDIA's driver takes GA102's functions (open-gpu-kernel-modules
  * src/nvidia/generated/g_kernel_{fifo,ce}_nvoc.c).
  */
 #include "chips/chips.h"

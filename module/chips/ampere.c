@@ -39,10 +39,10 @@ int nvdebug_locate_instance_ga100(struct nvdebug_gpu *gpu, u32 id,
 {
 	place->addr = entry->inst;
 	place->aperture = entry->inst_aperture;
-	/* as the hardware does (GA100 manual, dev_ram.ref.txt) */
+	/* The hardware does the same (GA100 manual, dev_ram.ref.txt). */
 	if (place->aperture == NV_APERTURE_INVALID)
 		place->aperture = NV_APERTURE_VID;
-	/* there is no valid bit; no driver puts a block at address 0 */
+	/* There is no valid bit; no driver puts a block at address 0. */
 	place->bound = place->addr;
 	return 0;
 }
@@ -148,7 +148,7 @@ int nvdebug_runlist_prepare_ga100(struct nvdebug_gpu *gpu,
 				  config);
 	chram = config & NV_RUNLIST_CHANNEL_CONFIG_CHRAM_BAR0_OFFSET;
 
-	/* ids have 12 bits, and the channel RAM must be within BAR0 */
+	/* Ids have 12 bits, and the channel RAM must be within BAR0. */
 	if (channels < 2 || channels > NVDEBUG_CHANNEL_IDS || !chram ||
 	    chram > nvdebug_reg_bytes(gpu) - NV_CHRAM_CHANNEL(channels))
 		return -EIO;
@@ -205,7 +205,7 @@ const struct nvdebug_submit_ops nvdebug_submit_ga102 = {
 const struct nvdebug_preempt_ops nvdebug_preempt_ga100 = {
 	.gate = NV_RUNLIST_SCHED_DISABLE,
 	.tsg = NV_RUNLIST_PREEMPT,
-	/* PENDING is cleared before all preempts are done */
+	/* PENDING is cleared before all preempts are done. */
 	.tsg_watched = true,
 	.runlist = NV_RUNLIST_PREEMPT,
 };

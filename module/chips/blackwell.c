@@ -35,7 +35,7 @@ static bool doorbell_gb202(const struct nvdebug_runlist *runlist,
 	return true;
 }
 
-/* No PARTITION_CTL is documented for GB10B. */
+/* PARTITION_CTL is not documented for GB10B. */
 static const struct nvdebug_cwd_ops cwd_gb100 = {
 	.gpc_tpc_id = NV_PGRAPH_PRI_CWD_GPC_TPC_ID_GH100(0),
 	.sm_id = NV_PGRAPH_PRI_CWD_SM_ID_GH100(0),
@@ -76,7 +76,7 @@ static const struct nvdebug_runlist_ops runlist_gb10b = {
 	.prepare = nvdebug_runlist_prepare_ga100,
 };
 
-/* From GB10B on PENDING is valid and must be polled, too. */
+/* From GB10B on PENDING is valid, and has to be polled as well. */
 static const struct nvdebug_preempt_ops preempt_gb10b = {
 	.gate = NV_RUNLIST_SCHED_DISABLE,
 	.tsg = NV_RUNLIST_PREEMPT,
@@ -142,8 +142,8 @@ static const struct nvdebug_channel_ops channel_gb202 = {
 };
 
 /*
- * LCEs come in units of ten, each with its own PCEs and registers; those of the
- * second unit are not public.
+ * LCEs come in units of ten. Each unit has its own PCEs and registers; the
+ * registers of the second unit are not public.
  */
 static const struct nvdebug_copy_ops copy_gb100 = {
 	.pce_map = NV_CE_PCE_MAP_VALUE_GA100,
@@ -175,7 +175,7 @@ static const struct nvdebug_chip_model models_gb100[] = {
 	{ }
 };
 
-/* Two dies, each with its own device table. */
+/* The chip has two dies, each with its own device table. */
 const struct nvdebug_chip nvdebug_chip_gb100 = {
 	.generation = "Blackwell",
 	.models = models_gb100,

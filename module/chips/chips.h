@@ -32,11 +32,12 @@ struct nvdebug_ptop_ops {
 	 * with *@why set and leaves the topology empty.
 	 */
 	int (*read)(struct nvdebug_gpu *gpu, const char **why);
-	u32 pbdmas;	/* number, up to Turing; 0: read it from PFIFO */
-	/* from Ampere on */
+	/* Number of PBDMAs, up to Turing; 0: it is read from PFIFO. */
+	u32 pbdmas;
+	/* The table's format, from Ampere on. */
 	nvdebug_ptop_decode_fn decode;
 	u32 newest;	/* highest version of the table */
-	bool two_dies;	/* and two tables */
+	bool two_dies;	/* the chip has two tables */
 };
 
 /* Runlists. */
@@ -46,9 +47,11 @@ struct nvdebug_runlist_block {
 	u16 channel_config;
 	u16 doorbell_config;
 	u16 pbdma_config;		/* + 4 i */
-	bool pbdma_ids;			/* it has the PBDMA's number */
+	/* PBDMA_CONFIG has the PBDMA's number */
+	bool pbdma_ids;
 	/*
-	 * of each engine, + NV_RUNLIST_ENGINE_STATUS__STRIDE i; 0: not public
+	 * Registers of each engine, + NV_RUNLIST_ENGINE_STATUS__STRIDE i; 0:
+	 * not public.
 	 */
 	u16 engine_status0;
 	u16 engine_status1;
@@ -58,24 +61,31 @@ struct nvdebug_runlist_block {
 };
 
 struct nvdebug_runlist_ops {
-	/* Format of the entries; where channels are in channel RAM, all have a runqueue. */
+	/*
+	 * Format of the entries. Where channels are in channel RAM, every entry
+	 * of a channel has a runqueue.
+	 */
 	u32 entry_words;
 	bool has_runqueue;
 	int (*decode)(const u32 *word, size_t words,
 		      struct nvdebug_entry *entry);
-	/* Is word @i of a list not decoded, given those before it? */
+	/*
+	 * Return whether word @i of a list is not decoded, given the words
+	 * before it.
+	 */
 	bool (*skip)(const u32 *word, size_t i);
 	bool (*is_pri_error)(const u32 *word, size_t words);
-	/* word 0 of a TSG header with another timeslice */
+	/* Return word 0 of a TSG header with another timeslice. */
 	u32 (*set_timeslice)(u32 word, u8 timeout, u8 scale);
 	/*
-	 * The location registers: the first one, and the offset from it of the
-	 * one with LENGTH, which is bits 15:0 on every chip.
+	 * The location registers: registers() returns the first one, and
+	 * length_offset leads from there to the register with LENGTH, which is
+	 * in bits 15:0 on every chip.
 	 */
 	u32 (*registers)(const struct nvdebug_runlist *runlist);
 	u32 length_offset;
 	u32 ptr_lo;	/* mask of the address bits in the first one */
-	u32 ptr_hi;	/* and in the second, where there is one */
+	u32 ptr_hi;	/* the same in the second one, if there is one */
 	int (*location)(struct nvdebug_gpu *gpu,
 			const struct nvdebug_runlist *runlist,
 			struct nvdebug_runlist_location *loc);
@@ -94,7 +104,7 @@ struct nvdebug_runlist_ops {
 };
 
 struct nvdebug_submit_ops {
-	/* The first of the registers for the words of ->encode(). */
+	/* Return the first of the registers for the words of ->encode(). */
 	u32 (*port)(const struct nvdebug_runlist *runlist);
 	int (*encode)(const struct nvdebug_runlist_location *loc, u32 runlist,
 		      u64 ptr, u32 *word);
@@ -104,24 +114,25 @@ struct nvdebug_submit_ops {
 /* Registers are offsets from the runlist's base, which is 0 up to Turing. */
 struct nvdebug_preempt_ops {
 	/*
-	 * Gate and runlist preempt are registers shared by all runlists, with
-	 * one bit per runlist id; else each runlist has its own.
+	 * The gate and the preempt register of a runlist are shared by all
+	 * runlists, with one bit per runlist id; else each runlist has its own.
 	 */
 	bool shared;
 	u32 gate;		/* SCHED_DISABLE */
 	u32 tsg;		/* PREEMPT */
-	u32 tsg_pending;	/* cleared on completion; 0: no such bit */
+	u32 tsg_pending;	/* bit that completion clears; 0: no such bit */
 	/*
 	 * Completion is detected by polling the status of PBDMAs and engines,
 	 * with the gate closed so that no other TSG is loaded meanwhile.
 	 */
 	bool tsg_watched;
-	u32 runlist;		/* 0: none, submit the list again instead */
+	/* 0: none, the list is submitted again instead */
+	u32 runlist;
 };
 
 /* Channels. */
 
-/* Which register has the state of a channel. */
+/* The register that has the state of a channel. */
 enum nvdebug_channel_form {
 	NVDEBUG_CHANNEL_PCCSR,	/* Kepler to Turing */
 	NVDEBUG_CHANNEL_CHRAM,	/* channel RAM, Ampere and newer */
@@ -131,23 +142,25 @@ struct nvdebug_channel_ops {
 	enum nvdebug_channel_form form;
 	bool per_runlist;	/* ids are local to a runlist */
 	bool has_faults;	/* PCCSR has fault bits */
-	u32 count_reg;		/* has the number of channels; 0: none */
+	/* The register with the number of channels; 0: none. */
+	u32 count_reg;
 
-	/* The register with the state. */
+	/* Return the register with the channel's state. */
 	u32 (*reg)(const struct nvdebug_runlist *runlist, u32 id);
 	u32 (*enable_word)(u32 old, bool enable);
 	bool (*is_enabled)(u32 state);
 	/*
-	 * The doorbell to ring after enabling a channel: Host does not rescan
-	 * an idle runlist by itself. Returns false if there is no such
-	 * register. @runlist is NULL if ids are global.
+	 * Find the doorbell to ring after enabling a channel, because Host does
+	 * not rescan an idle runlist by itself. Returns false if there is no
+	 * such register. @runlist is NULL if ids are global.
 	 */
 	bool (*doorbell)(const struct nvdebug_runlist *runlist, u32 id,
 			 u32 *reg, u32 *value);
 
 	/*
-	 * Where the instance block of channel @id is: from its runlist entry,
-	 * or from a register, and @entry is not used.
+	 * Find the instance block of channel @id. Its place comes from the
+	 * runlist entry or from a register; in the latter case @entry is not
+	 * used.
 	 */
 	bool instance_in_entry;
 	int (*locate_instance)(struct nvdebug_gpu *gpu, u32 id,
@@ -158,16 +171,21 @@ struct nvdebug_channel_ops {
 /* Engines. */
 
 struct nvdebug_status_ops {
-	/* 0: not public */
+	/* Return the status register of an engine or a PBDMA; 0: not public. */
 	u32 (*engine_reg)(const struct nvdebug_gpu *gpu,
 			  const struct nvdebug_engine *engine);
 	u32 (*pbdma_reg)(const struct nvdebug_pbdma *pbdma);
-	/* Has the channel from the @n-th PBDMA of its runlist; 0: not public */
+	/*
+	 * Return the register with the channel from the @n-th PBDMA of the
+	 * engine's runlist; 0: not public.
+	 */
 	u32 (*channel_reg)(const struct nvdebug_gpu *gpu,
 			   const struct nvdebug_engine *engine, u32 n);
 	void (*engine)(u32 word, struct nvdebug_engine_status *out);
 	void (*pbdma)(u32 word, struct nvdebug_ctx_status *out);
-	/* VALID bit in a PBDMA's CHANNEL; 0: none, use the status only. */
+	/*
+	 * The VALID bit in a PBDMA's CHANNEL; 0: none, only the status counts.
+	 */
 	u32 pbdma_channel_valid;
 	bool faults_of_all;	/* FAULTED is valid for all engines, not only LCEs */
 };
@@ -176,8 +194,8 @@ struct nvdebug_copy_ops {
 	u32 pce_map;	/* mask of the field in PCE_MAP */
 	u32 pces;	/* PCEs in the wiring registers */
 	u32 grces;
-	u32 lces;	/* LCEs that these registers cover; 0: all */
-	/* One register for all of them if the stride is 0. */
+	u32 lces;	/* LCEs that the registers cover; 0: all */
+	/* With a stride of 0 one register has the LCEs of all engines. */
 	u32 pce_reg;
 	u32 pce_stride;
 	u32 grce_reg;
@@ -189,7 +207,8 @@ struct nvdebug_copy_ops {
 struct nvdebug_geometry_ops {
 	/*
 	 * Registers with the masks of disabled units, ORed if there are two:
-	 * for GPCs, and the first of one per GPC for TPCs.
+	 * gpc_reg for GPCs, and tpc_reg for the TPCs of GPC 0, followed by a
+	 * register for each other GPC.
 	 */
 	u32 gpc_reg[2];
 	u32 tpc_reg[2];
@@ -224,10 +243,11 @@ enum nvdebug_place {
 /* Interpretation of addresses. */
 struct nvdebug_memory_ops {
 	u8 place[4];	/* enum nvdebug_place, by NV_APERTURE_* */
-	u8 list_aperture;	/* of override lists, in system memory */
+	u8 list_aperture;	/* aperture of override lists */
 	/*
-	 * A flag bit in system memory addresses, or 0, and whether the IOMMU,
-	 * if any, translates addresses with and without it.
+	 * A flag bit in system memory addresses, or 0. The other two say
+	 * whether the IOMMU, if any, translates addresses with and without the
+	 * flag.
 	 */
 	u64 flag;
 	bool flagged_is_translated;
@@ -242,7 +262,7 @@ struct nvdebug_window {
 };
 
 struct nvdebug_bar_ops {
-	/* Read the instance block register of BAR @bar, 1 or 2. */
+	/* Read the instance block register of BAR @bar, which is 1 or 2. */
 	int (*block)(struct nvdebug_gpu *gpu, int bar,
 		     struct nvdebug_bar_block *block);
 };
@@ -250,9 +270,9 @@ struct nvdebug_bar_ops {
 /* Page table formats. */
 struct nvdebug_mmu_ops {
 	const struct nvdebug_mmu_format *newest; /* version 2 or 3, or NULL */
-	/* the same with big pages of 128 KiB, or NULL */
+	/* The newest format with big pages of 128 KiB, or NULL. */
 	const struct nvdebug_mmu_format *newest_128k;
-	/* version 1 by size of big pages, or NULL */
+	/* Version 1, by the size of big pages, or NULL. */
 	const struct nvdebug_mmu_format *version1_64k;
 	const struct nvdebug_mmu_format *version1_128k;
 };
@@ -278,7 +298,10 @@ struct nvdebug_chip_model {
 struct nvdebug_chip {
 	const char *generation;
 	const struct nvdebug_chip_model *models;	/* ends with a NULL name */
-	/* Why a feature is missing or not known well enough to be used. */
+	/*
+	 * The reason why a feature is missing or not known well enough to be
+	 * used.
+	 */
 	const char *missing[NVDEBUG_FEATURES];
 	const struct nvdebug_ptop_ops *ptop;
 	const struct nvdebug_runlist_ops *runlist;
@@ -288,18 +311,19 @@ struct nvdebug_chip {
 	const struct nvdebug_context_layout *context;
 	const struct nvdebug_copy_ops *copy;
 	const struct nvdebug_geometry_ops *geometry;
-	const struct nvdebug_video_memory_ops *video_memory;	/* or NULL */
+	/* NULL: no register */
+	const struct nvdebug_video_memory_ops *video_memory;
 	const struct nvdebug_cwd_ops *cwd;
 	const struct nvdebug_submit_ops *submit;
 	const struct nvdebug_preempt_ops *preempt;
 	const struct nvdebug_memory_ops *memory;
-	const struct nvdebug_mode_ops *mig;	/* or NULL */
-	const struct nvdebug_mode_ops *cc;	/* or NULL */
-	/* Access to video memory, if there is any. */
+	const struct nvdebug_mode_ops *mig;	/* NULL: no such mode */
+	const struct nvdebug_mode_ops *cc;	/* NULL: no such mode */
+	/* Ways to reach video memory, if there is any. */
 	const struct nvdebug_window *window;
 	const struct nvdebug_bar_ops *bars;
 	const struct nvdebug_mmu_ops *mmu;
-	/* Page table versions, as printed by info. */
+	/* The versions of page tables, as info prints them. */
 	const char *page_tables;
 	/* Maximum number of channels, where ids are global. */
 	u32 channels;
@@ -323,15 +347,16 @@ extern const struct nvdebug_chip nvdebug_chip_gp10b;
 extern const struct nvdebug_chip nvdebug_chip_gv11b;
 extern const struct nvdebug_chip nvdebug_chip_ga10b;
 
-/* NULL for an unknown chip. */
+/* Return the chip with this id, and its name. NULL: unknown. */
 const struct nvdebug_chip *nvdebug_chip_find(u16 id, const char **name);
 
-/* The memory that @aperture selects on this chip. */
+/* Return the memory that @aperture selects on this chip. */
 enum nvdebug_place nvdebug_mem_place(const struct nvdebug_gpu *gpu, u8 aperture);
 /*
- * Must the caller hold gpu->lock to access the memory? For system memory: it may
- * be that of an override list, which is freed when another one is submitted.
- * Accesses to video memory take the lock themselves.
+ * Return whether the caller must hold gpu->lock to access the memory. That
+ * holds for system memory: it may belong to an override list, which is freed
+ * when another list is submitted. Accesses to video memory take the lock
+ * themselves.
  */
 bool nvdebug_mem_needs_lock(const struct nvdebug_gpu *gpu, u8 aperture);
 

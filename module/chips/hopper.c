@@ -2,8 +2,8 @@
 /*
  * GH100: runlists as on GA102. Of their register blocks only PREEMPT and the
  * channel RAM are public. The rest, and the entries, are as on Ampere (checked
- * on an H100), except for the length of addresses: physical ones have 52 bits
- * (as in its page tables), as in GB10B's registers.
+ * on an H100), except for the length of addresses: physical addresses have 52
+ * bits, as in the chip's page tables and in GB10B's registers.
  */
 #include <linux/bitfield.h>
 
@@ -90,7 +90,10 @@ static const struct nvdebug_mode_ops cc_gh100 = {
 	},
 };
 
-/* No INTR_ID: ids of virtual functions are in its place (GB10B; also H100). */
+/*
+ * INTR_ID does not exist: ids of virtual functions are in its place (GB10B;
+ * also H100).
+ */
 const struct nvdebug_runlist_block nvdebug_runlist_block_gh100 = {
 	.channel_config = NV_RUNLIST_CHANNEL_CONFIG,
 	.doorbell_config = NV_RUNLIST_DOORBELL_CONFIG,

@@ -32,7 +32,7 @@ int nvdebug_locate_instance_gk104(struct nvdebug_gpu *gpu, u32 id,
 				  const struct nvdebug_entry *entry,
 				  struct nvdebug_instance_place *place)
 {
-	u32 inst = 0;	/* not bound: the entry has an impossible id */
+	u32 inst = 0;	/* not bound: the entry's id is impossible */
 	int ret = 0;
 
 	if (id < gpu->topology.channels)
@@ -41,7 +41,7 @@ int nvdebug_locate_instance_gk104(struct nvdebug_gpu *gpu, u32 id,
 	return ret;
 }
 
-/* No doorbell up to Pascal: Host polls USERD. */
+/* Up to Pascal there is no doorbell, because Host polls USERD. */
 static bool doorbell_gk104(const struct nvdebug_runlist *runlist,
 			   u32 id, u32 *reg, u32 *value)
 {
@@ -150,7 +150,7 @@ int nvdebug_runlist_location_read_gk104(struct nvdebug_gpu *gpu,
 	return 0;
 }
 
-/* Channel ids are global. */
+/* Channel ids are global, so the runlist has nothing to read. */
 int nvdebug_runlist_prepare_gk104(struct nvdebug_gpu *gpu,
 				  struct nvdebug_runlist *runlist)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * GM107 and GM108, and GM200 to GM206: Kepler's host scheduler. From GM200 on
- * PFIFO has the number of PBDMAs; before, Kepler's is assumed.
+ * PFIFO has the number of PBDMAs; for the older chips Kepler's number is assumed.
  *
  * Numbers of channels: nouveau drm/nouveau/nvkm/engine/fifo/{gm107,gm200}.c.
  */

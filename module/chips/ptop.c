@@ -74,7 +74,10 @@ static int ptop_read_engines(struct nvdebug_gpu *gpu,
 
 	for (i = 0; i < count; i++)
 		rows += tables[i].rows;
-	/* at least one row per device */
+	/*
+	 * Every device takes at least one row, so the rows bound the numbers of
+	 * engines and runlists.
+	 */
 	topology->engine = kcalloc(rows, sizeof(*topology->engine), GFP_KERNEL);
 	topology->runlist = kcalloc(rows, sizeof(*topology->runlist),
 				    GFP_KERNEL);
@@ -117,8 +120,9 @@ static void runlist_add_pbdma(struct nvdebug_runlist *runlist, u32 number,
 }
 
 /*
- * Version 1 gives runlist numbers. The PBDMA map is in PFIFO, which may not
- * answer on an uninitialised GPU: PBDMAs then stay unknown.
+ * Read the PBDMAs of version 1's runlists. The table numbers the runlists, and
+ * the map is in PFIFO, which may not answer on an uninitialised GPU: PBDMAs
+ * then stay unknown.
  */
 static void ptop_read_pbdma_map(struct nvdebug_gpu *gpu)
 {
@@ -185,7 +189,7 @@ ptop_find_runlist_base(struct nvdebug_topology *topology, u32 base)
 	return NULL;
 }
 
-/* One runlist per register block in the table, in the table's order. */
+/* Add a runlist for each register block in the table, in the table's order. */
 static void ptop_find_runlists(struct nvdebug_topology *topology)
 {
 	u32 i;
@@ -204,11 +208,11 @@ static void ptop_find_runlists(struct nvdebug_topology *topology)
 }
 
 /*
- * Version 2 gives the register block of each runlist; its id, as other
- * registers use it, is in the block's DOORBELL_CONFIG. A runlist that does not
- * answer is dropped. If none answers, or two have the same id, the register is
- * not at the expected offset: fall back to the order of the table; info shows
- * that.
+ * Read the ids of version 2's runlists. The table gives the register block of
+ * each runlist; its id, as other registers use it, is in the block's
+ * DOORBELL_CONFIG. A runlist that does not answer is dropped. If no runlist
+ * answers, or two have the same id, the register is not at the expected offset:
+ * the order of the table then numbers the runlists, and info shows that.
  */
 static void ptop_name_runlists(struct nvdebug_gpu *gpu)
 {
@@ -221,7 +225,7 @@ static void ptop_name_runlists(struct nvdebug_gpu *gpu)
 
 	for (i = 0; i < found; i++)
 		nvdebug_reg_expect(gpu, list[i].base + block->doorbell_config);
-	/* compact the runlists that have an id; no-op if all have one */
+	/* Keep the runlists that have an id, without gaps between them. */
 	for (i = 0; i < found; i++) {
 		u32 id;
 
@@ -265,9 +269,10 @@ static void runlist_expect_pbdma_config(struct nvdebug_gpu *gpu,
 }
 
 /*
- * The number of a PBDMA follows from its register offset where that is
- * documented (linux-nvgpu has an ID field in the same register, the GA100
- * manual does not). On GB20x only the ID field is available.
+ * Read the PBDMAs of a runlist. The number of a PBDMA follows from its register
+ * offset where that is documented (linux-nvgpu has an ID field in the same
+ * register, the GA100 manual does not). On GB20x only the ID field is
+ * available.
  */
 static void runlist_read_pbdma_config(struct nvdebug_gpu *gpu,
 				      struct nvdebug_runlist *runlist)
@@ -290,7 +295,7 @@ static void runlist_read_pbdma_config(struct nvdebug_gpu *gpu,
 	}
 }
 
-/* Where an engine's registers are in its runlist's block. */
+/* Return the base of an engine's registers in its runlist's block. */
 static u32 ptop_engine_slot(const struct nvdebug_engine *engine)
 {
 	return engine->runlist_base +
@@ -311,7 +316,10 @@ static void ptop_expect_engine(struct nvdebug_gpu *gpu,
 		nvdebug_reg_expect(gpu, slot + block->engine_status1);
 }
 
-/* Fill in what a version 2 table lacks from the engine's runlist registers. */
+/*
+ * Fill in the fields that a version 2 table lacks, from the engine's runlist
+ * registers.
+ */
 static void ptop_complete_engine(struct nvdebug_gpu *gpu,
 				 struct nvdebug_engine *engine)
 {
@@ -375,7 +383,7 @@ static int ptop_read_ga100(struct nvdebug_gpu *gpu, const char **why)
 	ret = ptop_read_cfg(gpu, NV_PTOP_DEVICE_INFO_CFG, &tables[0].rows, why);
 	if (ret)
 		return ret;
-	/* the second die may be off */
+	/* The second die may be off. */
 	if (gpu->chip->ptop->two_dies &&
 	    !ptop_read_cfg(gpu, NV_PTOP_DEVICE_INFO_CFG_DIE1, &tables[1].rows,
 			   &ignored))

@@ -26,9 +26,9 @@ static const struct nvdebug_mmu_ops mmu_ops_gv11b = {
 };
 
 /*
- * Every aperture selects the SoC's memory, and linux-nvgpu uses that of video
- * memory (common/mm/nvgpu_mem.c, honors_aperture in os/linux). Bit 36 selects
- * translation by the SMMU (hal/mm/gmmu/gmmu_gp10b_fusa.c).
+ * Every aperture selects the SoC's memory; linux-nvgpu uses the aperture of
+ * video memory (common/mm/nvgpu_mem.c, honors_aperture in os/linux). Bit 36
+ * selects translation by the SMMU (hal/mm/gmmu/gmmu_gp10b_fusa.c).
  */
 static const struct nvdebug_memory_ops memory_gp10b = {
 	.place = {
@@ -43,7 +43,7 @@ static const struct nvdebug_memory_ops memory_gp10b = {
 
 /*
  * Apertures are honoured, and the SMMU is bypassed (hal/init/hal_gv11b.c,
- * hal_ga10b.c): the bit now requests allocation in the L3 cache (hal/mm/gmmu/
+ * hal_ga10b.c). Bit 36 now requests allocation in the L3 cache (hal/mm/gmmu/
  * gmmu_gv11b_fusa.c, gmmu_ga10b_fusa.c).
  */
 static const struct nvdebug_memory_ops memory_gv11b = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * TU102 to TU117: each runlist has its own submit registers, which are also
- * read for its location, and GRCEs have a bit for whether they share.
+ * read for its location. GRCEs have a bit that says whether they share an LCE.
  */
 #include <linux/bitfield.h>
 
@@ -23,7 +23,10 @@
 #include "hw/runlist.h"
 #include "hw/usermode.h"
 
-/* All runlists: finding the channel's would take reading all lists. */
+/*
+ * Ring for all runlists: to find the channel's runlist all lists would have to
+ * be read.
+ */
 static bool doorbell_tu102(const struct nvdebug_runlist *runlist,
 			   u32 id, u32 *reg, u32 *value)
 {
@@ -41,7 +44,7 @@ static const struct nvdebug_mmu_ops mmu_ops_tu102 = {
 /*
  * PBUS has these registers, too, but it is not known whether they reflect the
  * current state (by GA100's manual they store nothing). So they are used only
- * if the others fail, and only if they have a bound instance block.
+ * if the other registers fail, and only if they have a bound instance block.
  */
 static int read_block_tu102(struct nvdebug_gpu *gpu, int bar,
 			    struct nvdebug_bar_block *block)
@@ -61,7 +64,7 @@ const struct nvdebug_bar_ops nvdebug_bars_tu102 = {
 	.block = read_block_tu102,
 };
 
-/* Offsets from the first one, the same in Ampere's register block. */
+/* Offsets from the first register, the same in Ampere's register block. */
 #define BASE_LO		0x0
 #define BASE_HI		0x4
 #define SUBMIT		0x8
@@ -85,7 +88,10 @@ int nvdebug_runlist_location_read_tu102(struct nvdebug_gpu *gpu,
 	nvdebug_reg_expect(gpu, reg + BASE_HI);
 	nvdebug_reg_expect(gpu, reg + SUBMIT);
 	nvdebug_reg_expect(gpu, reg + SUBMIT_INFO);
-	/* the other three cannot look like an error code and detect one */
+	/*
+	 * An address can look like an error code. The other three registers
+	 * cannot, so they detect an error.
+	 */
 	ret = nvdebug_reg_read_address(gpu, reg + BASE_LO, ops->ptr_lo |
 				       NV_RUNLIST_SUBMIT_BASE_LO_TARGET, &lo);
 	if (ret)

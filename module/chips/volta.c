@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * GV100: 16-byte runlist entries, fault bits in PCCSR, one config register per
- * copy engine. The hardware does not use instance pointers in entries yet, but
- * PCCSR's (GV100 manual, dev_ram.ref.txt).
+ * copy engine. The hardware still uses the instance pointers in PCCSR, and not
+ * those in the entries (GV100 manual, dev_ram.ref.txt).
  */
 #include "chips/chips.h"
 #include "decode/channel.h"
@@ -57,7 +57,7 @@ const struct nvdebug_preempt_ops nvdebug_preempt_gv100 = {
 	.gate = NV_PFIFO_SCHED_DISABLE,
 	.tsg = NV_PFIFO_PREEMPT,
 	/*
-	 * linux-nvgpu does not rely on PENDING (hal/fifo/preempt_gv11b_fusa.c)
+	 * linux-nvgpu does not rely on PENDING (hal/fifo/preempt_gv11b_fusa.c).
 	 */
 	.tsg_watched = true,
 	.runlist = NV_PFIFO_RUNLIST_PREEMPT,

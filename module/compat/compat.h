@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * The one place that knows how kernels differ: what newer ones have, made of
- * what older ones have, under the newer one's name where it has one. What a
- * kernel has is found out by compiling probes.c, not by its version.
+ * The one place where kernels differ. It makes functions of newer kernels from
+ * the functions of older ones, under the newer name where there is one.
+ * Compiling probes.c shows which functions a kernel has; its version is not
+ * asked.
  */
 #ifndef NVDEBUG_COMPAT_H
 #define NVDEBUG_COMPAT_H
@@ -15,7 +16,7 @@
 
 #include "compat_probed.h"
 
-/* Before 5.17 */
+/* Linux 5.17 renamed PDE_DATA(). */
 #ifndef NVDEBUG_HAVE_PDE_DATA
 static inline void *pde_data(const struct inode *inode)
 {
@@ -23,7 +24,7 @@ static inline void *pde_data(const struct inode *inode)
 }
 #endif
 
-/* Before 5.11 */
+/* Linux 5.11 introduced kmap_local_page(). */
 #ifndef NVDEBUG_HAVE_KMAP_LOCAL
 static inline void *kmap_local_page(struct page *page)
 {
@@ -37,8 +38,9 @@ static inline void kunmap_local(void *map)
 #endif
 
 /*
- * Does the driver let user space manage the device's DMA? @drv is a struct
- * pci_driver or platform_driver; before 5.19 it is recognised by its name.
+ * True if the driver lets user space manage the device's DMA. @drv is a struct
+ * pci_driver or platform_driver. The member exists from 5.19 on; before, the
+ * driver is recognised by its name.
  */
 #ifdef NVDEBUG_HAVE_DRIVER_MANAGED_DMA
 #define nvdebug_driver_managed_dma(drv)	((drv)->driver_managed_dma)
@@ -46,7 +48,10 @@ static inline void kunmap_local(void *map)
 #define nvdebug_driver_managed_dma(drv)	strstarts((drv)->driver.name, "vfio-")
 #endif
 
-/* Before 7.0 the other function was for holders of the group's lock, too. */
+/*
+ * Linux 7.0 introduced this function. Before, iommu_get_domain_for_dev() also
+ * served holders of the group's lock.
+ */
 #ifndef NVDEBUG_HAVE_IOMMU_DRIVER_GET_DOMAIN
 static inline struct iommu_domain *
 iommu_driver_get_domain_for_dev(struct device *dev)
@@ -55,7 +60,7 @@ iommu_driver_get_domain_for_dev(struct device *dev)
 }
 #endif
 
-/* From 6.10 on the source is what __string() was given. */
+/* From 6.10 on __assign_str() takes the source from __string(). */
 #ifdef NVDEBUG_HAVE_ASSIGN_STR_OF_ONE
 #define nvdebug_assign_str(dst, src)	__assign_str(dst)
 #else

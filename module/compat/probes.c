@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Compile tests of what kernels from 5.10 on do not all have: what compiles
- * with PROBE_name gives NVDEBUG_HAVE_name, which is for compat.h alone. With no
- * PROBE this must compile everywhere, which shows that the tests can be trusted.
+ * Compile tests of functions that not all kernels from 5.10 on have. A part
+ * that compiles with PROBE_name gives NVDEBUG_HAVE_name, which is for compat.h
+ * alone. With no PROBE this file must compile everywhere, which shows that the
+ * tests can be trusted.
  */
 #include <linux/highmem.h>
 #include <linux/iommu.h>
@@ -45,7 +46,7 @@ static inline struct iommu_domain *probe(struct device *dev)
 static const char probe[] __maybe_unused = EXPANDED(__assign_str(dst));
 #endif
 
-/* For a test module, tests/module/test_modules/iommuremap.c. */
+/* The test module tests/module/test_modules/iommuremap.c needs this one. */
 #ifdef PROBE_IOMMU_MAP_GFP
 static inline int probe(struct iommu_domain *domain, phys_addr_t phys)
 {

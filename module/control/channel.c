@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/*
- * disable_channel and enable_channel.
- */
+/* The controls disable_channel and enable_channel. */
 #include <linux/err.h>
 #include <linux/irqflags.h>
 #include <linux/mm.h>
@@ -22,11 +20,11 @@
 #include "state/runlist.h"
 
 /*
- * The owner of a channel by its entry in the driver's list: where its instance
- * block is, to detect that the id was reused.
+ * The owner of a channel by its entry in the driver's list: the place of its
+ * instance block shows whether the id was reused.
  */
 struct channel_owner {
-	int error;	/* of reading the list */
+	int error;	/* error of reading the list */
 	bool listed;
 	u8 aperture;
 	u64 inst;
@@ -36,9 +34,13 @@ struct channel_owner {
 struct channel_change {
 	struct nvdebug_runlist *runlist;	/* NULL where ids are global */
 	u32 id;
-	u32 old;	/* value of its register before */
-	struct nvdebug_instance_place owner; /* lease: channel_read_owner() */
-	/* Lease: where no register has it. When it began, and when last read. */
+	u32 old;	/* value of its register before the change */
+	/* The owner before a lease, by channel_read_owner(). */
+	struct nvdebug_instance_place owner;
+	/*
+	 * Lease, where no register has the owner: the owner when the lease
+	 * began, and when it was last read.
+	 */
 	struct channel_owner first;
 	struct channel_owner last;
 	bool written;
@@ -60,7 +62,7 @@ struct channel_request {
 	struct nvdebug_resolver resolver;
 };
 
-/* A spurious doorbell is harmless. */
+/* Ring the channel's doorbell. A spurious doorbell is harmless. */
 static void channel_ring_doorbell(struct nvdebug_gpu *gpu,
 				  const struct channel_change *change)
 {
@@ -120,8 +122,8 @@ static int channel_set_enabled(struct nvdebug_gpu *gpu,
 }
 
 /*
- * Identify the owner of a channel by the register with its instance block,
- * where there is one; else zero, see struct channel_owner.
+ * Identify the owner of a channel by the register with its instance block, if
+ * the chip has one. Else @owner is zero, see struct channel_owner.
  */
 static int channel_read_owner(struct nvdebug_gpu *gpu,
 			      const struct channel_change *change,
@@ -135,7 +137,7 @@ static int channel_read_owner(struct nvdebug_gpu *gpu,
 	return ops->locate_instance(gpu, change->id, NULL, owner);
 }
 
-/* Set the owners of those in @runlist from @copy of its list. */
+/* Set the owners of the channels in @runlist from @copy of its list. */
 static void channels_set_owners(struct nvdebug_gpu *gpu,
 				struct channel_changes *changes,
 				const struct nvdebug_runlist *runlist,
@@ -196,7 +198,10 @@ static int channels_read_owners(struct nvdebug_gpu *gpu,
 		if (!ret)
 			channels_set_owners(gpu, changes, runlist, &copy);
 		kvfree(copy.words);
-		/* go on: the owners of the others must not stay as they were */
+		/*
+		 * Go on after an error: the owners of the other channels must
+		 * not stay as they were.
+		 */
 		if (nvdebug_mem_error_is_fatal(ret))
 			fatal = ret;
 	}
@@ -204,8 +209,8 @@ static int channels_read_owners(struct nvdebug_gpu *gpu,
 }
 
 /*
- * For a lease, before the change. If a list cannot be read, its channels are
- * known by their ids alone.
+ * Read the owners for a lease, before the change. If a list cannot be read, the
+ * ids alone identify its channels.
  */
 static int channels_keep_owners(struct nvdebug_gpu *gpu,
 				struct channel_changes *changes)
@@ -226,7 +231,7 @@ static int channels_keep_owners(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-/* The lease is over: read the owners again, for channel_compare_owners(). */
+/* Read the owners again at the end of a lease, for channel_compare_owners(). */
 static void channels_reread_owners(struct nvdebug_gpu *gpu,
 				   struct channel_changes *changes)
 {
@@ -235,14 +240,15 @@ static void channels_reread_owners(struct nvdebug_gpu *gpu,
 	if (!gpu->chip->channel->instance_in_entry)
 		return;
 	mem = nvdebug_mem_begin_undo(gpu);
-	/* errors are in change->last, also fatal ones */
+	/* Errors are in change->last, fatal ones included. */
 	(void)channels_read_owners(gpu, mem, changes);
 	nvdebug_mem_end(mem);
 }
 
 /*
- * Is the owner by the lists still the same? 1, 0 or an error. If there is no
- * memory for a copy of the list, the id decides alone: a lease must end.
+ * Compare the owners that the lists gave. Returns 1 if they are the same, 0 or
+ * an error. If there is no memory for a copy of the list, the id decides alone,
+ * because a lease must end.
  */
 static int channel_compare_owners(const struct channel_change *change)
 {
@@ -268,7 +274,10 @@ static int channel_make_change(struct nvdebug_gpu *gpu,
 	return ret ? ret : channel_set_enabled(gpu, change, changes->enable);
 }
 
-/* Is the state still as set, by the same owner? 1, 0 or an error. */
+/*
+ * Return 1 if the channel is still in the state that was set, with the same
+ * owner; else 0 or an error.
+ */
 static int channel_is_as_left(struct nvdebug_gpu *gpu,
 			      const struct channel_changes *changes,
 			      const struct channel_change *change)
@@ -292,7 +301,10 @@ static int channel_is_as_left(struct nvdebug_gpu *gpu,
 	return channel_compare_owners(change);
 }
 
-/* Returns 1 if it was restored, 0 if there was nothing to do, or an error. */
+/*
+ * Restore the channel. Returns 1 if it was restored, 0 if there was nothing to
+ * do, or an error.
+ */
 static int channel_change_back(struct nvdebug_gpu *gpu,
 			       const struct channel_changes *changes,
 			       struct channel_change *change)
@@ -320,8 +332,8 @@ static void channels_report_item(struct nvdebug_report *report,
 }
 
 /*
- * Undo the first @count changes, the last one first, since a channel may be
- * named twice. @report may be NULL.
+ * Undo the first @count changes. The last change comes first, since a channel
+ * may be named twice. @report may be NULL.
  */
 static void channels_undo(struct nvdebug_gpu *gpu,
 			  struct channel_changes *changes, u32 count,
@@ -364,7 +376,10 @@ static int channels_apply(struct nvdebug_gpu *gpu,
 		nvdebug_err_ratelimit(gpu, "cannot %s channel %u (%d)\n",
 				      changes->enable ? "enable" : "disable",
 				      changes->change[i - 1].id, ret);
-		/* including the failed one: its write may have had an effect */
+		/*
+		 * The failed change is undone as well: its write may have had
+		 * an effect.
+		 */
 		channels_undo(gpu, changes, i, NULL);
 	}
 	mutex_unlock(&gpu->lock);

@@ -18,7 +18,10 @@ int nvdebug_leases_init(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 	INIT_LIST_HEAD(&leases->undos);
 	leases->count = 0;
 	leases->visited = false;
-	/* a turn that has begun need not come here: no lease can be taken */
+	/*
+	 * A turn that has begun need not visit this file: it has no lease, and
+	 * no lease can be taken now.
+	 */
 	leases->turn = gpu->leases_turn;
 	list_add_tail(&leases->node, &gpu->leases);
 	mutex_unlock(&gpu->leases_lock);
@@ -91,7 +94,10 @@ int nvdebug_request(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-/* A GPU that is suspended, gone or between drivers cannot be restored. */
+/*
+ * Begin the undo. Fails for a GPU that is suspended, gone or between drivers,
+ * because such a GPU cannot be restored.
+ */
 static int leases_begin_undo(struct nvdebug_gpu *gpu)
 {
 	int ret = nvdebug_gpu_begin_undo(gpu);
@@ -105,8 +111,9 @@ static int leases_begin_undo(struct nvdebug_gpu *gpu)
 }
 
 /*
- * The last one first. Not interruptible. hw_access is taken inside of
- * leases->lock, here as by requests, and leases_lock inside of all.
+ * Undo all leases of a file, the last one first. Not interruptible. hw_access
+ * is taken inside of leases->lock, here as by requests, and leases_lock inside
+ * of all locks.
  */
 static void leases_undo(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 {
@@ -133,7 +140,10 @@ static void leases_undo(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 	leases->count = 0;
 }
 
-/* Returns false while nvdebug_leases_end_all() is about to lock it. */
+/*
+ * Undo the leases and take the file off the list. Returns false while
+ * nvdebug_leases_end_all() is about to lock the file.
+ */
 static bool leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 {
 	bool visited;
@@ -151,7 +161,7 @@ static bool leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 
 void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 {
-	/* each time round, whoever visits it gets its lock next */
+	/* After each round the visitor gets the file's lock next. */
 	while (!leases_end(leases, gpu))
 		cond_resched();
 	mutex_destroy(&leases->lock);
@@ -170,8 +180,8 @@ static struct nvdebug_leases *leases_next(struct nvdebug_gpu *gpu, u32 turn)
 }
 
 /*
- * The undo of a file may take seconds. Only its own close waits for that, and
- * in turn an end that has begun is waited for here.
+ * The undo of a file may take seconds. Only the file's own close waits for it,
+ * and this function waits for an end that has begun.
  */
 void nvdebug_leases_end_all(struct nvdebug_gpu *gpu)
 {
@@ -189,7 +199,7 @@ void nvdebug_leases_end_all(struct nvdebug_gpu *gpu)
 		leases_undo(leases, gpu);
 		mutex_lock(&gpu->leases_lock);
 		leases->visited = false;
-		/* it is not freed before leases_lock is free */
+		/* The file is not freed before leases_lock is free. */
 		mutex_unlock(&leases->lock);
 	}
 	mutex_unlock(&gpu->leases_lock);

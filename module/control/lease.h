@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Leases: requests that are undone on release of the open file that they were
- * written to, also when the process dies or procfs removes the file.
+ * Leases: requests that are undone when the open file that they were written to
+ * is released. That also happens when the process dies or procfs removes the
+ * file.
  */
 #ifndef NVDEBUG_CONTROL_LEASE_H
 #define NVDEBUG_CONTROL_LEASE_H
@@ -18,23 +19,25 @@ struct seq_buf;
 
 /* The leases of an open file of a control. */
 struct nvdebug_leases {
-	/* All three under gpu->leases_lock. */
+	/* All three are under gpu->leases_lock. */
 	struct list_head node;	/* in gpu->leases */
-	u32 turn;	/* of gpu->leases_turn: the last that came here */
-	bool visited;	/* by nvdebug_leases_end_all(): not to be freed */
+	u32 turn;	/* last turn (gpu->leases_turn) that came here */
+	/* nvdebug_leases_end_all() visits the file, which may not be freed. */
+	bool visited;
 
-	struct mutex lock;	/* serialises requests, for their order */
+	/* Serialises requests, so that they have an order. */
+	struct mutex lock;
 	struct list_head undos;	/* last one first */
 	unsigned int count;
 };
 
-/* Fails with -EINTR. */
+/* Initialise the leases of a file that is opened. Fails with -EINTR. */
 int __must_check nvdebug_leases_init(struct nvdebug_leases *leases,
 				     struct nvdebug_gpu *gpu);
 
 /*
- * Execute the request @text (@len bytes). If it begins with "lease", it is
- * undone by nvdebug_leases_end(). @answer is NULL unless control->answers.
+ * Execute the request @text (@len bytes). If it begins with "lease",
+ * nvdebug_leases_end() undoes it. @answer is NULL unless control->answers.
  * -ENOSPC if there are NVDEBUG_LEASES_MAX leases already, -EINTR on a fatal
  * signal, -EFBIG if the answer is too long.
  */
@@ -44,14 +47,14 @@ int __must_check nvdebug_request(struct nvdebug_gpu *gpu,
 				 const char *text, size_t len,
 				 struct seq_buf *answer);
 
-/* Undo all leases, on release of the file. */
+/* Undo all leases of the file when it is released. */
 void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu);
 
 /*
- * Undo the leases of all open files; the files can then be used for others. One
- * call at a time, while no lease can be taken. Before a driver is bound or
- * unbound: the changes are the present owner's, and the next one uses the same
- * ids.
+ * Undo the leases of all open files; the files can then take other requests.
+ * Only one call at a time is allowed, while no lease can be taken. It is made
+ * before a driver is bound or unbound: the changes concern the present owner's
+ * work, and the next owner uses the same ids.
  */
 void nvdebug_leases_end_all(struct nvdebug_gpu *gpu);
 

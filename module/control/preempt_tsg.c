@@ -14,7 +14,7 @@ struct preempt_tsg_request {
 	struct nvdebug_gpu *gpu;
 	struct nvdebug_resolver resolver;
 	struct nvdebug_target *target;
-	struct nvdebug_runlist **runlist;	/* of each target */
+	struct nvdebug_runlist **runlist;	/* the runlist of each target */
 	u32 count;
 };
 
@@ -29,7 +29,10 @@ static int preempt_tsg_resolve(struct preempt_tsg_request *req)
 	return ret;
 }
 
-/* Takes the lock for each target: a preempt may last seconds. */
+/*
+ * Preempt the targets. The lock is taken for each target, because a preempt may
+ * last seconds.
+ */
 static int preempt_tsg_apply(struct preempt_tsg_request *req)
 {
 	struct nvdebug_gpu *gpu = req->gpu;

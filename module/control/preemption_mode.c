@@ -45,7 +45,7 @@ struct preemption_mode_request {
 	u32 mode;
 	u32 old_mode;
 	struct nvdebug_runlist *runlist;
-	u64 image;	/* address */
+	u64 image;	/* address of the context image */
 	u8 aperture;
 	u32 context;	/* context id in the image */
 };
@@ -82,7 +82,7 @@ static int preemption_mode_resolve(struct preemption_mode_request *req)
 	return ret;
 }
 
-/* Find the context image of the channel. *@image is owned by @set. */
+/* Find the context image of the channel. @set owns *@image. */
 static int preemption_mode_find_image(struct preemption_mode_request *req,
 				      struct nvdebug_instances *set,
 				      struct nvdebug_mem *mem,
@@ -121,8 +121,8 @@ static int image_read_word(const struct preemption_mode_request *req,
 }
 
 /*
- * Read the word with the mode, and the context id. -ENOENT if there is no
- * context image any more, so the memory must not be written.
+ * Read the word with the mode, and the context id. Returns -ENOENT if there is
+ * no context image any more, so the memory must not be written.
  */
 static int image_read_options(const struct preemption_mode_request *req,
 			      struct nvdebug_mem *mem, u32 *word, u32 *context)
@@ -145,8 +145,9 @@ static int image_read_options(const struct preemption_mode_request *req,
 }
 
 /*
- * @old is what image_read_options() has just read. It is usually 0 or 1, as are
- * many words of other memory, so magic and context id must still be there, too.
+ * Write the word with the mode. @old is the word that image_read_options() has
+ * just read. It is usually 0 or 1, as are many words of other memory, so magic
+ * and context id must still be there, too.
  */
 static int image_write_options(const struct preemption_mode_request *req,
 			       struct nvdebug_mem *mem, u32 old, u32 mode)
@@ -169,7 +170,7 @@ static int image_write_options(const struct preemption_mode_request *req,
 	bool held = nvdebug_mem_needs_lock(req->gpu, req->aperture);
 	int ret;
 
-	/* not killable: a lease is undone by this function, too */
+	/* The lock is not killable, because a lease is undone here, too. */
 	if (held)
 		mutex_lock(&req->gpu->lock);
 	ret = nvdebug_mem_write(mem, &change);
@@ -182,7 +183,10 @@ static int image_write_options(const struct preemption_mode_request *req,
 	return ret;
 }
 
-/* Returns 1 if it was restored, 0 if there was nothing to do, or an error. */
+/*
+ * Restore the mode. Returns 1 if it was restored, 0 if there was nothing to do,
+ * or an error.
+ */
 static int preemption_mode_restore(const struct preemption_mode_request *req,
 				   struct nvdebug_mem *mem)
 {
@@ -223,7 +227,7 @@ static int preemption_mode_write(struct preemption_mode_request *req,
 	ret = image_write_options(req, mem, word, req->mode);
 	if (!ret)
 		return 0;
-	/* a write that failed may have had an effect */
+	/* A write that failed may have had an effect. */
 	nvdebug_mem_set_restoring(mem);
 	error = preemption_mode_restore(req, mem);
 	if (error < 0)

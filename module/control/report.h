@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/*
- * One line in the log per request.
- */
+/* Reports each request in one line of the log. */
 #ifndef NVDEBUG_CONTROL_REPORT_H
 #define NVDEBUG_CONTROL_REPORT_H
 
@@ -18,7 +16,7 @@ struct nvdebug_report {
 };
 
 void nvdebug_report_begin(struct nvdebug_report *report);
-/* The first 12 items are printed, the others counted. */
+/* Add an item. The first 12 items are printed, the others counted. */
 __printf(2, 3)
 void nvdebug_report_item(struct nvdebug_report *report, const char *fmt, ...);
 /* Log e.g. "disabled 2 channels: 0:4 0:5 (by uid 0)". */

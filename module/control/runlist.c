@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/*
- * preempt_runlist, resubmit_runlist and scheduling.
- */
+/* The controls preempt_runlist, resubmit_runlist and scheduling. */
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/seq_file.h>
@@ -21,10 +19,10 @@
 struct runlist_order {
 	struct nvdebug_runlist *runlist;
 	bool open;	/* scheduling: new state of the gate */
-	bool was;	/* and the old one */
+	bool was;	/* scheduling: previous state */
 };
 
-/* All of a request, in its order. */
+/* All changes of a request, in its order. */
 struct runlist_orders {
 	struct nvdebug_undo undo;
 	u32 count;
@@ -33,7 +31,7 @@ struct runlist_orders {
 
 static const char * const gate_words[] = { "off", "on" };
 
-/* Parse "RUNLIST ..." or, @with_word, "RUNLIST on|off ...", and check it. */
+/* Parse and check "RUNLIST ..." or, @with_word, "RUNLIST on|off ...". */
 static int orders_parse(struct runlist_orders *orders, struct nvdebug_gpu *gpu,
 			const char *text, size_t len, bool with_word)
 {
@@ -65,9 +63,9 @@ static int orders_parse(struct runlist_orders *orders, struct nvdebug_gpu *gpu,
 }
 
 /*
- * Execute the orders one by one. If one fails, @undo reverts it and those
- * before it; without @undo those before it stay done. Takes the lock for each
- * order, which may last seconds.
+ * Execute the orders one by one. If an order fails, @undo reverts it and the
+ * orders before it; without @undo those before it stay done. The lock is taken
+ * for each order, because an order may last seconds.
  */
 static int orders_apply(struct runlist_orders *orders, struct nvdebug_gpu *gpu,
 			int (*act)(struct nvdebug_gpu *gpu,
@@ -87,7 +85,7 @@ static int orders_apply(struct runlist_orders *orders, struct nvdebug_gpu *gpu,
 		ret = act(gpu, &orders->order[i]);
 		mutex_unlock(&gpu->lock);
 	}
-	/* the last one first, since a runlist may be named twice */
+	/* The last order comes first, since a runlist may be named twice. */
 	while (ret && undo && i--) {
 		mutex_lock(&gpu->lock);
 		undo(gpu, &orders->order[i]);
@@ -112,7 +110,10 @@ static int gate_one(struct nvdebug_gpu *gpu, struct runlist_order *order)
 	return nvdebug_gate_set(gpu, order->runlist, order->open, &order->was);
 }
 
-/* Restore the gate if it is still as set. Returns true if it was restored. */
+/*
+ * Restore the gate if it is still in the state that was set. Returns true if it
+ * was restored.
+ */
 static bool gate_restore_one(struct nvdebug_gpu *gpu,
 			     const struct runlist_order *order)
 {
@@ -121,7 +122,7 @@ static bool gate_restore_one(struct nvdebug_gpu *gpu,
 	lockdep_assert_held(&gpu->lock);
 	if (order->was == order->open)
 		return false;
-	/* a gate that cannot be read may still be writable */
+	/* A gate that cannot be read may still be writable. */
 	if (!nvdebug_gate_read(gpu, order->runlist, &is) && is != order->open)
 		return false;
 	if (!nvdebug_gate_set(gpu, order->runlist, order->was, NULL))
@@ -278,7 +279,7 @@ struct gate_state {
 	bool open;
 };
 
-/* Of all gates. */
+/* The states of all gates. */
 struct scheduling_snapshot {
 	struct nvdebug_snapshot base;
 	struct gate_state gate[];
@@ -299,7 +300,7 @@ static struct nvdebug_snapshot *scheduling_take(struct nvdebug_gpu *gpu, u32 id)
 		ret = nvdebug_gate_read(gpu, &topology->runlist[i],
 					&s->gate[i].open);
 		s->gate[i].readable = !ret;
-		/* the others may be readable, but not of a GPU that is gone */
+		/* After another error the other gates may be readable. */
 		if (ret == -ENODEV) {
 			kfree(s);
 			return ERR_PTR(ret);

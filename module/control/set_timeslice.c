@@ -26,8 +26,8 @@
 #include "state/runlist.h"
 
 /*
- * A header of the TSG, which may be listed several times. Word 0 is written, if
- * the other words are still those of this header.
+ * A header of the TSG, which may be listed several times. Word 0 is written if
+ * the other words are still the words of this header.
  */
 struct tsg_header {
 	u64 addr;
@@ -36,7 +36,7 @@ struct tsg_header {
 	u32 rest[NVDEBUG_ENTRY_WORDS - 1];
 };
 
-/* Saved by a lease: far more than any driver uses. */
+/* Maximum number of headers that a lease saves: far more than any driver uses. */
 #define LEASE_HEADERS_MAX	256
 
 /* The words to write, and the undo record of a lease. */
@@ -45,11 +45,11 @@ struct timeslice_edit {
 	struct nvdebug_gpu *gpu;
 	struct nvdebug_mem *mem;	/* during a session */
 	struct nvdebug_runlist *runlist;
-	struct nvdebug_runlist_location loc;	/* of the list */
+	struct nvdebug_runlist_location loc;	/* location of the list */
 	u32 tsg;
-	u64 old_ns;	/* of the first header */
+	u64 old_ns;	/* timeslice in the first header */
 	bool submitted;
-	u32 written;	/* headers, from the first on */
+	u32 written;	/* written headers, from the first one on */
 	u32 headers;
 	struct tsg_header header[];
 };
@@ -59,7 +59,7 @@ struct timeslice_request {
 	struct nvdebug_mem *mem;
 	struct nvdebug_target target;
 	u64 asked_ns;
-	u8 timeout;	/* encoded asked_ns */
+	u8 timeout;	/* asked_ns as the hardware encodes it */
 	u8 scale;
 	bool leased;
 
@@ -101,7 +101,7 @@ static int timeslice_resolve(struct timeslice_request *req)
 	return ret;
 }
 
-/* Word 0 of entry @i if that is a header of the TSG, else NULL. */
+/* Return word 0 of entry @i if the entry is a header of the TSG, else NULL. */
 static const u32 *list_header_at(const struct timeslice_request *req, u32 i,
 				 struct nvdebug_entry *entry)
 {
@@ -229,7 +229,10 @@ static int edit_write_all(struct timeslice_edit *edit)
 	for (i = 0; i < edit->headers; i++) {
 		const struct tsg_header *header = &edit->header[i];
 
-		/* including this one: a failed write may have had an effect */
+		/*
+		 * The present header counts, too: a failed write may have had
+		 * an effect.
+		 */
 		edit->written = i + 1;
 		ret = header_write_word(edit, header, header->old, header->new);
 		if (ret)
@@ -238,7 +241,7 @@ static int edit_write_all(struct timeslice_edit *edit)
 	return 0;
 }
 
-/* Check that the list that was read is still current, else -EBUSY. */
+/* Check that the list that was read is still current, else return -EBUSY. */
 static int edit_check_list(struct timeslice_edit *edit)
 {
 	struct nvdebug_runlist_location now;
@@ -249,7 +252,10 @@ static int edit_check_list(struct timeslice_edit *edit)
 	return nvdebug_runlist_location_same(&now, &edit->loc) ? 0 : -EBUSY;
 }
 
-/* The same, or the one that the current override list replaces. */
+/*
+ * Check that the list that was read is still current, or replaced by the
+ * current override list. Else return -EBUSY.
+ */
 static int edit_check_original_list(struct timeslice_edit *edit)
 {
 	struct nvdebug_runlist_location now;
@@ -275,7 +281,7 @@ static int edit_write_headers(struct timeslice_edit *edit)
 	return ret || held ? ret : edit_write_all(edit);
 }
 
-/* Submit the list again if it is still current, else -EBUSY. */
+/* Submit the list again if it is still current, else return -EBUSY. */
 static int edit_submit(struct timeslice_edit *edit)
 {
 	struct nvdebug_gpu *gpu = edit->gpu;
@@ -293,7 +299,9 @@ static int edit_submit(struct timeslice_edit *edit)
 	return ret ? ret : nvdebug_submit_settle(gpu, edit->runlist, &now);
 }
 
-/* The same after the old words were restored. Not interruptible. */
+/*
+ * Submit the list again after the old words were restored. Not interruptible.
+ */
 static int edit_submit_undo(struct timeslice_edit *edit)
 {
 	struct nvdebug_gpu *gpu = edit->gpu;
@@ -302,11 +310,11 @@ static int edit_submit_undo(struct timeslice_edit *edit)
 
 	lockdep_assert_held(&gpu->lock);
 	ret = nvdebug_submit_settle_undo(gpu, edit->runlist, &now);
-	/* another list was not written to */
+	/* If another list is current, nothing was written to it. */
 	if (ret || !nvdebug_runlist_location_same(&now, &edit->loc))
 		return ret;
 	ret = nvdebug_submit(gpu, edit->runlist, &now, &edit->loc);
-	/* a list that the driver submitted meanwhile is fine, too */
+	/* A list that the driver submitted meanwhile is fine, too. */
 	if (ret == -EBUSY)
 		return 0;
 	return ret ? ret : nvdebug_submit_settle_undo(gpu, edit->runlist, &now);
@@ -338,7 +346,7 @@ static void edit_restore_failed(const struct timeslice_edit *edit, u32 words,
 
 /*
  * Restore the words that still have the new value; the memory may have been
- * reused by now. Returns how many.
+ * reused by now. Returns how many words were restored.
  */
 static u32 edit_restore_words(struct timeslice_edit *edit)
 {
@@ -368,7 +376,7 @@ static u32 edit_restore_words(struct timeslice_edit *edit)
 	return back;
 }
 
-/* Returns how many headers were restored. */
+/* Restore the timeslices. Returns how many headers were restored. */
 static u32 edit_restore(struct timeslice_edit *edit)
 {
 	bool held = nvdebug_mem_needs_lock(edit->gpu, edit->loc.aperture);
@@ -382,7 +390,7 @@ static u32 edit_restore(struct timeslice_edit *edit)
 	mutex_unlock(&edit->gpu->lock);
 	if (!ret && !held)
 		back = edit_restore_words(edit);
-	/* -EBUSY: another list was not written to */
+	/* -EBUSY: another list is current, and nothing was written to it. */
 	if (ret && ret != -EBUSY && edit->written)
 		edit_restore_failed(edit, edit->written, ret);
 	if (!edit->submitted || !back)

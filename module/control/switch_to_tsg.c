@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * switch_to_tsg: replace the driver's list by an override list with the entries
- * of one TSG only.
+ * The control switch_to_tsg replaces the driver's list by an override list with
+ * the entries of one TSG only.
  */
 #include <linux/bitmap.h>
 #include <linux/err.h>
@@ -28,9 +28,11 @@ struct switch_request {
 	struct nvdebug_runlist *runlist;
 	u32 tsg;
 	struct nvdebug_runlist_copy copy;	/* the driver's list */
-	u32 first;	/* entry that is the TSG's header */
-	u32 entries;	/* of the TSG, with the header */
-	/* what else is in the list: TSGs, and channels outside of TSGs */
+	u32 first;	/* number of the entry with the TSG's header */
+	u32 entries;	/* entries of the TSG, with the header */
+	/*
+	 * Ids of the other TSGs in the list, and of channels outside of TSGs.
+	 */
 	unsigned long *tsgs;
 	unsigned long *channels;
 	u64 list;	/* number of the override list */
@@ -52,7 +54,7 @@ static int switch_decode_entry(const struct switch_request *req, u32 at,
 			   ops->entry_words, entry);
 }
 
-/* How many channels follow the header at @at. */
+/* Return how many channels follow the header at @at. */
 static u32 switch_count_members(const struct switch_request *req, u32 at,
 				u32 length)
 {
@@ -169,7 +171,10 @@ static int switch_resolve(struct switch_request *req,
 
 	ret = nvdebug_resolver_init(&resolver, req->gpu, NVDEBUG_ENTRY_TSG);
 	if (!ret) {
-		/* an override list has none of the other TSGs */
+		/*
+		 * Look in the driver's list: an override list has no other
+		 * TSGs.
+		 */
 		resolver.original = true;
 		ret = nvdebug_resolve_listed(&resolver, target, &req->runlist);
 	}

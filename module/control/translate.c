@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * translate: walk the page tables in memory for one virtual address.
+ * The control translate walks the page tables in memory for one virtual
+ * address.
  */
 #include <linux/capability.h>
 #include <linux/err.h>
@@ -57,7 +58,7 @@ static int va_space_by_channel(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		return -EINVAL;
 	ret = nvdebug_instances_find(set, mem, runlist, request->channel,
 				     &block);
-	/* an impossible id is in no list, either */
+	/* No list has an impossible id either. */
 	if (ret)
 		return ret == -ERANGE ? -EINVAL : ret;
 
@@ -91,7 +92,7 @@ static void put_table(struct seq_buf *s, const char *what,
 			       aperture_name(table->aperture));
 }
 
-/* @bad: it points outside of memory. */
+/* Print an entry. @bad: the entry points outside of memory. */
 static void put_entry(struct seq_buf *s, const struct nvdebug_walk_step *step,
 		      bool bad)
 {
@@ -164,7 +165,7 @@ static void put_flags(struct seq_buf *s, const struct nvdebug_walk *w)
 	put_text(s, "\n");
 }
 
-/* Where the walk ended without a page, and why. */
+/* Print where the walk ended without a page, and why. */
 static void put_walk_error(struct seq_buf *s, const struct nvdebug_walk *w,
 			   int error)
 {
@@ -206,7 +207,7 @@ static void put_walk_error(struct seq_buf *s, const struct nvdebug_walk *w,
 	put_text(s, why);
 }
 
-/* @error: of reading the last entry. */
+/* Print the result of a walk. @error is the error of reading the last entry. */
 static void put_translation(struct seq_buf *s, const struct va_space *space,
 			    const struct nvdebug_walk *w, int error)
 {
@@ -215,7 +216,7 @@ static void put_translation(struct seq_buf *s, const struct va_space *space,
 	u8 i;
 
 	seq_buf_printf(s, "virtual_address: %#llx\n", w->va);
-	/* of a directory the same code is no aperture */
+	/* Code 1 is another GPU's memory in an entry, but invalid in a root. */
 	seq_buf_printf(s, "page_directory: %#llx %s\n", space->pdb,
 		       nvdebug_aperture_name(space->aperture));
 	seq_buf_printf(s, "page_tables: %u\n", space->format->version);
@@ -285,8 +286,9 @@ static int translate_request(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 }
 
 /*
- * The caller chooses the address of the page directory, and its contents are
- * shown: requires the rights to read all memory.
+ * Return whether the caller may use the control. The caller chooses the address
+ * of the page directory, and its contents are shown, so the rights to read all
+ * memory are required.
  */
 static bool may_translate(void)
 {

@@ -12,26 +12,28 @@ struct nvdebug_gpu;
 struct seq_buf;
 
 /*
- * Undo record of a leased request. First member of the control's own struct,
- * which is one allocation, freed with kvfree().
+ * Undo record of a leased request. It is the first member of the control's own
+ * struct, which is one allocation, freed with kvfree().
  */
 struct nvdebug_undo {
 	struct list_head node;
 	/*
-	 * Restore what is still as the request left it, and log that. Not
-	 * interruptible; also works during removal of the GPU's files. Called
-	 * without gpu->lock, after nvdebug_gpu_begin_undo().
+	 * Restore everything that is still as the request left it, and log
+	 * that. Not interruptible; also works during removal of the GPU's
+	 * files. Called without gpu->lock, after nvdebug_gpu_begin_undo().
 	 */
 	void (*run)(struct nvdebug_gpu *gpu, struct nvdebug_undo *undo);
 };
 
 struct nvdebug_control {
 	size_t text_max;	/* bytes in a request */
-	/* It changes the GPU: needs the rights listed in docs/proc.md. */
+	/*
+	 * The control changes the GPU, so it needs the rights in docs/proc.md.
+	 */
 	bool changes;
-	/* A request can be undone, so it may be a lease. */
+	/* Requests can be undone, so they may be leases. */
 	bool leases;
-	/* A request has an answer, read from the same open file. */
+	/* Requests have answers, read from the same open file. */
 	bool answers;
 	/*
 	 * Execute the request in @text (@len bytes, NUL-terminated). @answer is

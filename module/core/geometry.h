@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/*
- * Unit counts of the chip's design, and masks of disabled units.
- */
+/* Unit counts of the chip's design, and masks of disabled units. */
 #ifndef NVDEBUG_CORE_GEOMETRY_H
 #define NVDEBUG_CORE_GEOMETRY_H
 
@@ -26,7 +24,8 @@ struct nvdebug_number {
 
 struct nvdebug_geometry {
 	struct nvdebug_number count[NVDEBUG_COUNTS];
-	struct nvdebug_number gpc_mask;			/* set: disabled */
+	/* A set bit: the GPC is disabled. */
+	struct nvdebug_number gpc_mask;
 	struct nvdebug_number tpc_mask[NVDEBUG_GPCS_MAX];	/* by physical GPC */
 };
 

@@ -43,7 +43,8 @@ struct nvdebug_gpu {
 	bool uncontrollable;
 	struct mutex leases_lock;	/* innermost: nothing waits under it */
 	struct list_head leases;	/* under leases_lock, see control/lease.h */
-	u32 leases_turn;		/* of nvdebug_leases_end_all() */
+	/* The last turn of nvdebug_leases_end_all(). */
+	u32 leases_turn;
 
 	/* Set by probe/, constant until the GPU is probed again. */
 	struct nvdebug_chip_id id;
@@ -51,7 +52,8 @@ struct nvdebug_gpu {
 	const char *chip_name;			/* NULL: unknown */
 	const char *generation;			/* NULL: unknown */
 	const char *missing[NVDEBUG_FEATURES];	/* reason, NULL: available */
-	const char *unsupported;		/* why only info exists, or NULL */
+	/* The reason why only info exists, or NULL. */
+	const char *unsupported;
 	struct nvdebug_modes modes;		/* when last read */
 	struct nvdebug_topology topology;
 	u32 pce_map;

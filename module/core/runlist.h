@@ -14,14 +14,17 @@
 
 struct nvdebug_pbdma {
 	u32 number;
-	u32 base;		/* of its registers */
+	u32 base;		/* base of its registers */
 };
 
 struct nvdebug_runlist {
 	u32 id;
 	u32 base;		/* register block, Ampere and newer */
 	u32 chram;		/* channel RAM, Ampere and newer */
-	/* Number of channel ids. 0: not read yet, nvdebug_runlist_prepare() */
+	/*
+	 * Number of channel ids. 0: nvdebug_runlist_prepare() has not read it
+	 * yet.
+	 */
 	u32 channels;
 	struct nvdebug_pbdma pbdma[NVDEBUG_RUNLIST_PBDMAS]; /* in runqueue order */
 	u32 pbdmas;

@@ -14,7 +14,7 @@ void nvdebug_topology_free(struct nvdebug_topology *topology)
 	topology->runlists = 0;
 }
 
-/* An unreadable table counts more than any number of single gaps. */
+/* An unreadable table counts for more than any number of single registers. */
 #define GAPS_OF_A_TABLE		0x10000
 
 u32 nvdebug_topology_gaps(const struct nvdebug_topology *topology)

@@ -11,18 +11,21 @@
 struct nvdebug_gpu;
 struct seq_file;
 
-/* First member of every snapshot. */
+/* The first member of every snapshot. */
 struct nvdebug_snapshot {
 	size_t records;	/* set by the view */
-	/* Set by the caller. */
+	/* The caller of take() sets these. */
 	bool hide;	/* print no addresses */
-	bool hide_words;	/* nor memory that was not understood */
+	bool hide_words;	/* print no undecoded memory either */
 };
 
 struct nvdebug_view {
-	/* take() accesses the GPU */
+	/* take() accesses the GPU. */
 	bool live;
-	/* @id: the number in the file's name. An ERR_PTR() on failure. */
+	/*
+	 * Take a snapshot. @id is the number in the file's name. An ERR_PTR()
+	 * on failure.
+	 */
 	struct nvdebug_snapshot *(*take)(struct nvdebug_gpu *gpu, u32 id);
 	void (*show)(struct seq_file *m, struct nvdebug_gpu *gpu,
 		     const struct nvdebug_snapshot *snapshot, size_t record);

@@ -129,7 +129,10 @@ u32 nvdebug_pccsr_enable_word_gv100(u32 old, bool enable)
 	return pccsr_enable_word(old, PCCSR_TRIGGERS_GV100, enable);
 }
 
-/* A write changes only the bits that are set, so @old is not used. */
+/*
+ * Return the word to write. The hardware changes only the bits that are set, so
+ * @old is not used.
+ */
 u32 nvdebug_chram_enable_word(u32 old, bool enable)
 {
 	return enable ? NV_CHRAM_CHANNEL_UPDATE_ENABLE_CHANNEL :

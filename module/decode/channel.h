@@ -52,7 +52,7 @@ struct nvdebug_chram {
 	bool pbdma_busy;
 	bool eng_busy;
 	bool acquire_fail;
-	u8 status;		/* equivalent NV_PCCSR_CHANNEL_STATUS_* */
+	u8 status;		/* NV_PCCSR_CHANNEL_STATUS_* of equal meaning */
 };
 
 void nvdebug_pccsr_decode(u32 channel, struct nvdebug_pccsr *out);
@@ -63,9 +63,9 @@ void nvdebug_chram_decode(u32 channel, struct nvdebug_chram *out);
 const char *nvdebug_channel_status_name(u32 status);
 
 /*
- * The word to write to enable or disable a channel if its register reads @old.
- * Which other bits trigger an action when written back as read differs between
- * Pascal and Volta.
+ * Return the word to write to enable or disable a channel if its register reads
+ * @old. The chips differ in the bits that trigger an action when they are
+ * written back as read: hence a function for Pascal and a function for Volta.
  */
 u32 nvdebug_pccsr_enable_word_gk104(u32 old, bool enable);
 u32 nvdebug_pccsr_enable_word_gv100(u32 old, bool enable);

@@ -19,8 +19,8 @@ int nvdebug_chip_id_decode(u32 boot0, u32 boot42, struct nvdebug_chip_id *id)
 		return ret;
 
 	/*
-	 * Announced for chips after Blackwell (patches "nova-core: add boot42
-	 * support", 2025): this value of BOOT_0 defers to BOOT_42.
+	 * This value of BOOT_0 defers to BOOT_42. It was announced for chips
+	 * after Blackwell (patches "nova-core: add boot42 support", 2025).
 	 */
 	if (arch_1 && !arch_0) {
 		if (!boot42)

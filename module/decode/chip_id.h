@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/*
- * The chip id in PMC.
- */
+/* Decodes the chip id in PMC. */
 #ifndef NVDEBUG_DECODE_CHIP_ID_H
 #define NVDEBUG_DECODE_CHIP_ID_H
 
@@ -17,13 +15,13 @@ struct nvdebug_chip_id {
 };
 
 /*
- * @boot42: second id register, 0 if there is none or it could not be read.
- * Returns 0, the error of nvdebug_reg_value_check(@boot0), or -EINVAL if the
- * registers disagree (@id is then that of BOOT_0).
+ * Decode the id. @boot42 is the second id register, 0 if there is none or it
+ * could not be read. Returns 0, the error of nvdebug_reg_value_check(@boot0),
+ * or -EINVAL if the registers disagree (@id then comes from BOOT_0).
  */
 int nvdebug_chip_id_decode(u32 boot0, u32 boot42, struct nvdebug_chip_id *id);
 
-/* Is it a virtual function, by BOOT_1? */
+/* Return whether BOOT_1 shows a virtual function. */
 bool nvdebug_boot1_is_virtual(u32 boot1);
 
 #ifdef __cplusplus

@@ -14,14 +14,14 @@
 extern "C" {
 #endif
 
-/* Maximum words of all ranges of a layout. */
+/* The most words that all ranges of a layout have. */
 #define NVDEBUG_CONTEXT_WORDS	13
 
 /* Layout of the header of a context image. */
 struct nvdebug_context_layout {
-	bool has_type;		/* and there are per-VEID headers */
-	bool has_preemption;	/* modes and counters */
-	u32 pointer_hi;		/* mask of the high bits in a per-VEID header */
+	bool has_type;		/* the chip also has per-VEID headers */
+	bool has_preemption;	/* it has modes and counters of preemption */
+	u32 pointer_hi;		/* mask of a header's high pointer bits */
 	struct nvdebug_word_ranges ranges;	/* words to read */
 };
 
@@ -31,8 +31,8 @@ extern const struct nvdebug_context_layout nvdebug_context_gv100;
 extern const struct nvdebug_context_layout nvdebug_context_gh100;
 
 /*
- * Words to read first, where there are per-VEID headers: CTL, which is also the
- * first range of an image there, and the pointer in a header.
+ * The words to read first where there are per-VEID headers: CTL, which is also
+ * the first range of an image there, and the pointer in a header.
  */
 extern const struct nvdebug_word_ranges nvdebug_context_pointer_ranges;
 #define NVDEBUG_CONTEXT_POINTER_WORDS	3
@@ -52,8 +52,8 @@ struct nvdebug_context {
 };
 
 /*
- * Is @word, the words of nvdebug_context_pointer_ranges, a per-VEID header?
- * Then *@image is the virtual address of the image.
+ * Return whether @word, the words of nvdebug_context_pointer_ranges, is a
+ * per-VEID header. Then *@image is the virtual address of the image.
  */
 bool nvdebug_context_pointer_decode(const struct nvdebug_context_layout *layout,
 				    const u32 *word, u64 *image);
@@ -67,7 +67,7 @@ int nvdebug_context_decode(const struct nvdebug_context_layout *layout,
 			   const u32 *word, size_t words,
 			   struct nvdebug_context *out);
 
-/* NULL for undefined values. */
+/* Return the name of a value, NULL for an undefined value. */
 const char *nvdebug_context_type_name(u32 type);
 const char *nvdebug_graphics_preemption_name(u32 mode);
 const char *nvdebug_compute_preemption_name(u32 mode);

@@ -43,8 +43,8 @@ u8 nvdebug_grce_lce_gv100(u32 config, u32 grce)
 
 /*
  * From Turing on SHARED_LCE is valid only if the SHARED bit is set. NVIDIA's
- * driver leaves SHARED_LCE 0 where it clears that bit, so without the check
- * every GRCE with a PCE of its own would seem to share LCE 0's
+ * driver leaves SHARED_LCE 0 where it clears that bit. Without the check every
+ * GRCE with a PCE of its own would seem to share LCE 0's
  * (open-gpu-kernel-modules
  * src/nvidia/src/kernel/gpu/ce/arch/turing/kernel_ce_tu102.c).
  */

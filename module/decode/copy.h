@@ -15,14 +15,18 @@ extern "C" {
 #define NVDEBUG_LCE_NONE	0xff
 
 /*
- * The LCE that @pce is assigned to, from the config register: one for all up to
- * Pascal, one per engine from Volta on. NVDEBUG_LCE_NONE if it is not assigned,
- * or the register has no field for @pce.
+ * Return the LCE that @pce is assigned to, from the config register: one
+ * register for all PCEs up to Pascal, one per PCE from Volta on.
+ * NVDEBUG_LCE_NONE if @pce is not assigned, or the register has no field for
+ * it.
  */
 u8 nvdebug_pce_lce_gp100(u32 config, u32 pce);
 u8 nvdebug_pce_lce_gv100(u32 config, u32 pce);
 
-/* The LCE that shares its PCEs with @grce, likewise. */
+/*
+ * Return the LCE that shares its PCEs with @grce, or NVDEBUG_LCE_NONE. The
+ * registers are arranged as for PCEs.
+ */
 u8 nvdebug_grce_lce_gp100(u32 config, u32 grce);
 u8 nvdebug_grce_lce_gv100(u32 config, u32 grce);
 u8 nvdebug_grce_lce_tu102(u32 config, u32 grce);

@@ -7,7 +7,10 @@
 #include "hw/pfifo.h"
 #include "hw/runlist.h"
 
-/* The codes of LOAD and SAVE were swapped between Turing and Ampere. */
+/*
+ * Return the state. The codes of LOAD and SAVE were swapped between Turing and
+ * Ampere.
+ */
 static u8 state_of(u32 code, u32 load, u32 save)
 {
 	if (code == load)
@@ -40,8 +43,8 @@ const char *nvdebug_ctx_state_name(enum nvdebug_ctx_state state)
 }
 
 /*
- * All of these registers have the status and the two ids in the same fields;
- * the status determines which ids are valid.
+ * Decode a status. All of these registers have the status and the two ids in
+ * the same fields, and the status determines which ids are valid.
  */
 static void decode_ctx(u32 word, u32 load, u32 save,
 		       struct nvdebug_ctx_status *out)
@@ -69,7 +72,7 @@ void nvdebug_pbdma_status_gk104(u32 word, struct nvdebug_ctx_status *out)
 			   word & NV_PFIFO_STATUS_NEXT_ID_TYPE_TSG;
 }
 
-/* From Ampere on all channels are in TSGs. */
+/* From Ampere on every channel is in a TSG. */
 void nvdebug_pbdma_status_ga100(u32 word, struct nvdebug_ctx_status *out)
 {
 	decode_ctx(word, NV_RUNLIST_CTX_STATUS_LOAD, NV_RUNLIST_CTX_STATUS_SAVE,

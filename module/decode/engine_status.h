@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Status register of an engine or a PBDMA: its current and next context.
+ * Decodes the status register of an engine or a PBDMA: its current and next
+ * context.
  */
 #ifndef NVDEBUG_DECODE_ENGINE_STATUS_H
 #define NVDEBUG_DECODE_ENGINE_STATUS_H
@@ -11,7 +12,9 @@
 extern "C" {
 #endif
 
-/* The encoding in the registers differs between chips. */
+/*
+ * States of a context. Their encoding in the registers differs between chips.
+ */
 enum nvdebug_ctx_state {
 	NVDEBUG_CTX_INVALID,	/* none */
 	NVDEBUG_CTX_VALID,	/* owner */
@@ -30,8 +33,8 @@ struct nvdebug_ctx_owner {
 
 struct nvdebug_ctx_status {
 	u8 state;		/* enum nvdebug_ctx_state */
-	u8 code;		/* the hardware's number for it */
-	struct nvdebug_ctx_owner owner;	/* current */
+	u8 code;		/* the hardware's code of the state */
+	struct nvdebug_ctx_owner owner;	/* current context's owner */
 	struct nvdebug_ctx_owner next;
 };
 
@@ -42,10 +45,13 @@ struct nvdebug_engine_status {
 	bool reload;
 };
 
-/* "valid" and so on; NULL for NVDEBUG_CTX_UNDEFINED */
+/* Return a name such as "valid"; NULL for NVDEBUG_CTX_UNDEFINED. */
 const char *nvdebug_ctx_state_name(enum nvdebug_ctx_state state);
 
-/* PFIFO's registers up to Turing, those of runlist and PBDMA from Ampere on. */
+/*
+ * Decode a status register: PFIFO's up to Turing, a runlist's or PBDMA's from
+ * Ampere on.
+ */
 void nvdebug_engine_status_gk104(u32 word, struct nvdebug_engine_status *out);
 void nvdebug_engine_status_ga100(u32 word, struct nvdebug_engine_status *out);
 void nvdebug_pbdma_status_gk104(u32 word, struct nvdebug_ctx_status *out);

@@ -65,7 +65,7 @@ int nvdebug_tpc_find(const u32 *word, u32 words, u32 id,
 bool nvdebug_tpcs_differ(const u32 *word, u32 words, u32 tpcs)
 {
 	struct nvdebug_tpc_place place;
-	u16 seen[16] = { };	/* by GPC */
+	u16 seen[16] = { };	/* bits of TPCs seen in each GPC */
 	u32 id;
 
 	for (id = 0; id < tpcs; id++) {
@@ -83,7 +83,7 @@ static u64 memory_range(u32 word, u64 mag)
 				 word) + NV_PFB_SIZE_SHIFT);
 }
 
-/* ECC bits are stored in video memory: 1/16 of it. */
+/* ECC bits are stored in video memory, and take 1/16 of it. */
 u64 nvdebug_video_memory_gp102(u32 word)
 {
 	u32 mag = FIELD_GET(NV_PFB_PRI_MMU_LOCAL_MEMORY_RANGE_LOWER_MAG_GP102,

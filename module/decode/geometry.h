@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Mask of @units units. */
+/* Return a mask with a bit for each of @units units. */
 u32 nvdebug_unit_mask(u32 units);
 
 enum nvdebug_partitioning {
@@ -32,8 +32,8 @@ struct nvdebug_cwd_partition {
 #define NVDEBUG_TPCS_PER_WORD	4
 
 struct nvdebug_tpc_place {
-	u8 gpc;		/* logical */
-	u8 tpc;		/* in that GPC */
+	u8 gpc;		/* logical number of the GPC */
+	u8 tpc;		/* number of the TPC in that GPC */
 };
 
 void nvdebug_cwd_fs_decode(u32 word, u32 *gpcs, u32 *tpcs);
@@ -42,16 +42,21 @@ const char *nvdebug_partitioning_name(u32 partitioning);
 const char *nvdebug_partition_table_name(u32 table);
 
 /*
- * The location of TPC @id, by the GPC_TPC_ID words @word. -ERANGE if it is
+ * Find the location of TPC @id in the GPC_TPC_ID words @word. -ERANGE if it is
  * beyond @words.
  */
 int nvdebug_tpc_find(const u32 *word, u32 words, u32 id,
 		     struct nvdebug_tpc_place *out);
 
-/* Do the first @tpcs all have different locations, within @words? */
+/*
+ * Return whether the first @tpcs all have different locations, within @words.
+ */
 bool nvdebug_tpcs_differ(const u32 *word, u32 words, u32 tpcs);
 
-/* Size of video memory in bytes, from the chip's register; 0: not set. */
+/*
+ * Return the size of video memory in bytes, from the chip's register; 0: not
+ * set.
+ */
 u64 nvdebug_video_memory_gp102(u32 word);
 u64 nvdebug_video_memory_ga102(u32 word);
 

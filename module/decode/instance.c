@@ -13,11 +13,14 @@
 #define BASE_WORDS_GV100 \
 	(NV_RAMIN_PASID + 1 - NV_RAMIN_PAGE_DIR_BASE)
 #define DIR_WORDS	2
-/* From GA100 on there is no limit between these and the page directory. */
+/*
+ * From GA100 on the limit, which lies between the page directory and these
+ * words, does not exist. So these words are a range of their own.
+ */
 #define ENGINE_WORDS_GA100 \
 	(NV_RAMIN_PASID + 1 - NV_RAMIN_ENGINE_WFI)
 
-/* Up to Pascal all of a channel is in one address space. */
+/* Up to Pascal all work of a channel is in one address space. */
 #define SPACE_GK104 \
 	{ { { NV_RAMIN_PAGE_DIR_BASE, DIR_WORDS } } }
 #define SPACE_GV100 { {						\
@@ -142,7 +145,7 @@ static void decode_dir(u32 lo, u32 hi, u32 hi_mask,
 	dir->is_volatile = lo & NV_RAMIN_PAGE_DIR_BASE_VOL;
 }
 
-/* No valid address has such a high word. */
+/* No valid address has a high word that is an error code. */
 static bool is_bus_error(u32 hi)
 {
 	return nvdebug_reg_value_check(hi) != 0;
@@ -181,7 +184,7 @@ int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 					  NV_RAMIN_ADR_LIMIT_LO,
 					  WORD(RAMIN_ADR_LIMIT_HI),
 					  layout->limit_hi);
-	/* to the end of the last page; 0: not set */
+	/* The limit reaches to the end of the last page; 0: not set. */
 	if (out->limit)
 		out->limit |= NV_RAMIN_ADR_LIMIT_IN_PAGE;
 
@@ -244,7 +247,7 @@ static bool is_memory_aperture(u32 aperture)
 int nvdebug_subcontext_decode(u32 veid, const u32 *word, size_t words,
 			      struct nvdebug_subcontext *out)
 {
-	/* clear padding: tables are compared by memcmp() */
+	/* Padding is cleared, because tables are compared by memcmp(). */
 	memset(out, 0, sizeof(*out));
 	if (words < NV_RAMIN_SC_WORDS)
 		return -EINVAL;

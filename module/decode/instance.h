@@ -14,20 +14,21 @@
 extern "C" {
 #endif
 
-/* Maximum words of all ranges of a layout. */
+/* The most words that all ranges of a layout have. */
 #define NVDEBUG_INSTANCE_WORDS	12
 
 /* Layout of an instance block. */
 struct nvdebug_instance_layout {
 	u32 has;		/* NVDEBUG_INSTANCE_HAS_* */
-	u8 version;		/* of the page tables; 0: in the block */
-	u32 privileged_word;	/* of RAMFC */
+	u8 version;		/* 0: the block has it */
+	u32 privileged_word;	/* word of RAMFC */
 	u32 privileged_bit;
 	u32 dir_hi;		/* mask of the high address bits */
-	u32 limit_hi;		/* likewise */
-	u32 wfi_hi;		/* likewise */
+	u32 limit_hi;		/* mask for the limit */
+	u32 wfi_hi;		/* mask for the engine context */
 	struct nvdebug_word_ranges ranges;	/* words to read */
-	struct nvdebug_word_ranges space;	/* those with the address space */
+	/* The words with the address space. */
+	struct nvdebug_word_ranges space;
 };
 
 #define NVDEBUG_INSTANCE_HAS_RAMFC		BIT(0) /* documented */
@@ -50,12 +51,12 @@ struct nvdebug_page_dir {
 };
 
 struct nvdebug_instance {
-	struct nvdebug_page_dir dir;	/* except of subcontexts */
+	struct nvdebug_page_dir dir;	/* outside of subcontexts */
 	u64 limit;		/* last valid address; 0: not in the block */
 	u64 wfi;		/* engine context; 0: none */
-	u64 valid;		/* bit per subcontext marked valid */
+	u64 valid;		/* a bit per subcontext marked valid */
 	u32 pasid;
-	u8 version;		/* of the page tables: 1 to 3 */
+	u8 version;		/* version of page tables, 1 to 3 */
 	u8 big_page_kib;	/* 0: not in the block */
 	u8 wfi_aperture;
 	bool wfi_virtual;
@@ -82,8 +83,8 @@ int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 			    struct nvdebug_instance *out);
 
 /*
- * The next words to read of the subcontext table: those of the first adjacent
- * valid subcontexts from @first on. A count of 0: no more.
+ * Return the next words to read of the subcontext table: those of the first run
+ * of valid subcontexts from @first on. A count of 0: no more.
  */
 struct nvdebug_word_range nvdebug_subcontext_range(u64 valid, u32 first);
 
@@ -95,8 +96,8 @@ int nvdebug_subcontext_decode(u32 veid, const u32 *word, size_t words,
 			      struct nvdebug_subcontext *out);
 
 /*
- * The address space of compute and graphics work of @instance: that of its
- * subcontext if it is in @table (@count entries), else the channel's.
+ * Return the page directory of the compute and graphics work of @instance: that
+ * of its subcontext if @table has it (@count entries), else the channel's.
  */
 const struct nvdebug_page_dir *
 nvdebug_instance_compute_dir(const struct nvdebug_instance *instance,

@@ -13,7 +13,7 @@ static bool bits_match(u64 raw, const struct nvdebug_mmu_bit_match *m)
 	return m->mask && (raw & m->mask) == m->value;
 }
 
-/* FIELD_GET() for a non-constant mask. */
+/* FIELD_GET() for a mask that is not constant. */
 static u64 get_field(u64 mask, u64 raw)
 {
 	return mask ? (raw & mask) >> __ffs64(mask) : 0;
@@ -101,7 +101,7 @@ static void decode_page(const struct nvdebug_mmu_coding *c, u64 raw,
 		e->flags |= NVDEBUG_PAGE_COMPRESSED;
 }
 
-/* An entry of a page table, or a page in a directory. */
+/* Decode an entry of a page table, or a page in a directory. */
 static void decode_pte(const struct nvdebug_mmu_coding *c, u64 raw,
 		       struct nvdebug_mmu_entry *e)
 {
@@ -154,7 +154,7 @@ static void mmu_decode_entry(const struct nvdebug_mmu_format *f,
 		decode_dual(f->coding, raw, e);
 	else
 		decode_pde(f->coding, raw[0], e);
-	/* a small page table has no smaller pages */
+	/* A table of small pages has no smaller pages below it. */
 	if (level == &f->small && e->meaning == NVDEBUG_MMU_NO_SMALL)
 		e->meaning = NVDEBUG_MMU_INVALID;
 }
@@ -182,7 +182,7 @@ static bool is_aperture(u8 aperture)
 	       aperture == NV_APERTURE_NCOH;
 }
 
-/* Is it a possible root? */
+/* Return whether the table can be a root. */
 static bool is_root(const struct nvdebug_mmu_table *table)
 {
 	return is_aperture(table->aperture) &&
@@ -273,7 +273,7 @@ static void walk_page(struct nvdebug_walk *w, const struct nvdebug_mmu_entry *e)
 	w->kind = e->kind;
 	w->peer = e->peer;
 	w->page_size = level_size(w->level);
-	/* ignore address bits below the page size */
+	/* Address bits below the page size are ignored. */
 	w->addr = (e->addr & ~(w->page_size - 1)) |
 		  (w->va & (w->page_size - 1));
 }
@@ -318,7 +318,7 @@ void nvdebug_walk_feed(struct nvdebug_walk *w, const u32 *words)
 	}
 }
 
-/* Continue at @va, which is above the current position. */
+/* Continue the scan at @va, which is above the current position. */
 static void scan_move(struct nvdebug_scan *s, u64 va)
 {
 	const struct nvdebug_mmu_format *f = s->format;
@@ -336,7 +336,7 @@ static void scan_move(struct nvdebug_scan *s, u64 va)
 			s->level = &f->big;
 		return;
 	}
-	/* the deepest known table with an entry for it */
+	/* Find the deepest known table that has an entry for the position. */
 	for (i = f->directories - 1; i; i--) {
 		const struct nvdebug_mmu_level *level = &f->directory[i];
 
@@ -346,13 +346,13 @@ static void scan_move(struct nvdebug_scan *s, u64 va)
 	s->level = &f->directory[i];
 }
 
-/* Continue after the current range of @size bytes. */
+/* Continue the scan after the current range of @size bytes. */
 static void scan_leave(struct nvdebug_scan *s, u64 size)
 {
 	scan_move(s, (s->va | (size - 1)) + 1);
 }
 
-/* The size of the range that the wanted table covers. */
+/* Return the size of the range that the wanted table covers. */
 static u64 scan_table_size(const struct nvdebug_scan *s)
 {
 	const struct nvdebug_mmu_format *f = s->format;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
  * Page tables: a walk translates an address, a scan lists all mappings. Neither
- * reads memory: the caller feeds the entries they want, one by one.
+ * reads memory: they name the entry that they need next, and the caller feeds
+ * it.
  */
 #ifndef NVDEBUG_DECODE_MMU_H
 #define NVDEBUG_DECODE_MMU_H
@@ -12,22 +13,27 @@
 extern "C" {
 #endif
 
-/* Maximum directory levels of a format, and entries that a walk reads. */
+/*
+ * The most directory levels of a format, and the most entries that a walk
+ * reads.
+ */
 #define NVDEBUG_MMU_DIRECTORIES	5
 #define NVDEBUG_WALK_STEPS	(NVDEBUG_MMU_DIRECTORIES + 2)
 /* 32-bit words of the largest entry. */
 #define NVDEBUG_MMU_ENTRY_WORDS	4
 
-/* An aperture in entries besides NV_APERTURE_*: memory of another GPU. */
+/*
+ * An aperture that entries have besides NV_APERTURE_*: memory of another GPU.
+ */
 #define NVDEBUG_APERTURE_PEER	1
 
 struct nvdebug_mmu_coding;
 
 struct nvdebug_mmu_level {
-	const char *name;	/* NVIDIA's: PD3, PT64K */
+	const char *name;	/* NVIDIA's name, as PD3 or PT64K */
 	u8 shift;		/* an entry covers 1 << shift bytes */
-	u8 bits;		/* of the index */
-	bool page;		/* a directory, but entries may be pages */
+	u8 bits;		/* bits of the index */
+	bool page;		/* entries of the directory may be pages */
 };
 
 /*
@@ -46,18 +52,23 @@ struct nvdebug_mmu_format {
 
 extern const struct nvdebug_mmu_format nvdebug_mmu_gk104_64k;
 extern const struct nvdebug_mmu_format nvdebug_mmu_gk104_128k;
-extern const struct nvdebug_mmu_format nvdebug_mmu_gp100;	/* and Volta */
-extern const struct nvdebug_mmu_format nvdebug_mmu_gp100_128k;	/* Pascal only */
-extern const struct nvdebug_mmu_format nvdebug_mmu_gp10b;	/* and GV11B */
-extern const struct nvdebug_mmu_format nvdebug_mmu_gp10b_128k;	/* GP10B only */
+/* Pascal and Volta. */
+extern const struct nvdebug_mmu_format nvdebug_mmu_gp100;
+/* Pascal with big pages of 128 KiB. */
+extern const struct nvdebug_mmu_format nvdebug_mmu_gp100_128k;
+/* GP10B and GV11B. */
+extern const struct nvdebug_mmu_format nvdebug_mmu_gp10b;
+/* GP10B with big pages of 128 KiB. */
+extern const struct nvdebug_mmu_format nvdebug_mmu_gp10b_128k;
 extern const struct nvdebug_mmu_format nvdebug_mmu_tu102;
-extern const struct nvdebug_mmu_format nvdebug_mmu_ga100;	/* and Ada */
+/* Ampere and Ada. */
+extern const struct nvdebug_mmu_format nvdebug_mmu_ga100;
 extern const struct nvdebug_mmu_format nvdebug_mmu_gh100;
 extern const struct nvdebug_mmu_format nvdebug_mmu_gb100;
 
 /*
- * Is @va in the range of the format, possibly sign-extended as CPUs use it?
- * Then the extension is removed from *@va.
+ * Return whether @va is in the range of the format. It may be sign-extended as
+ * CPUs use it: then the extension is removed from *@va.
  */
 bool nvdebug_mmu_va(const struct nvdebug_mmu_format *f, u64 *va);
 
@@ -85,12 +96,12 @@ struct nvdebug_mmu_table {
 /* A decoded entry. */
 struct nvdebug_mmu_entry {
 	u8 meaning;	/* enum nvdebug_mmu_meaning */
-	/* of a page */
+	/* Valid if the entry is a page. */
 	u8 aperture;	/* NV_APERTURE_* or NVDEBUG_APERTURE_PEER */
 	u8 flags;	/* NVDEBUG_PAGE_* */
 	u8 kind;
 	u8 peer;
-	/* of a dual entry: its tables cover 1 / (1 << reduced) of its range */
+	/* The tables of a dual entry cover 1 / (1 << reduced) of its range. */
 	u8 reduced;
 	u64 addr;
 	struct nvdebug_mmu_table table;	/* the next directory, or the big table */
@@ -104,20 +115,20 @@ struct nvdebug_walk_step {
 	u8 aperture;
 	u8 words;
 	u64 addr;
-	u64 raw[2];	/* low, high: 0 in an entry of two words */
+	u64 raw[2];	/* low, high; an entry of two words has no high */
 	struct nvdebug_mmu_entry entry;
 };
 
 enum nvdebug_walk_state {
-	NVDEBUG_WALK_GOING,		/* wants another entry */
+	NVDEBUG_WALK_GOING,		/* the walk wants another entry */
 	NVDEBUG_WALK_MAPPED,
 	NVDEBUG_WALK_PEER,		/* mapped, to memory of another GPU */
 	NVDEBUG_WALK_INVALID,
 	NVDEBUG_WALK_SPARSE,
 	NVDEBUG_WALK_NO_SMALL,
-	NVDEBUG_WALK_BAD_APERTURE,	/* of the root */
+	NVDEBUG_WALK_BAD_APERTURE,	/* aperture of the root */
 	NVDEBUG_WALK_BAD_TABLE,		/* a table is outside of memory */
-	NVDEBUG_WALK_OUT_OF_RANGE,	/* the virtual address */
+	NVDEBUG_WALK_OUT_OF_RANGE,	/* virtual address */
 };
 
 struct nvdebug_walk {
@@ -126,35 +137,36 @@ struct nvdebug_walk {
 	u8 state;		/* enum nvdebug_walk_state */
 	u8 steps;
 
-	/* result, if MAPPED or PEER */
+	/* The result, if the state is MAPPED or PEER. */
 	u8 aperture;		/* NV_APERTURE_* or NVDEBUG_APERTURE_PEER */
 	u8 flags;		/* NVDEBUG_PAGE_* */
 	u8 kind;
 	u8 peer;
-	u64 addr;		/* of the byte at va */
+	u64 addr;		/* address of the byte at va */
 	u64 page_size;
 
 	struct nvdebug_walk_step step[NVDEBUG_WALK_STEPS];
 
-	/* private */
+	/* Private to the walk. */
 	u64 video_memory;
-	const struct nvdebug_mmu_level *level;	/* of the wanted entry */
-	struct nvdebug_mmu_table table;		/* of the wanted entry */
-	struct nvdebug_mmu_table small;		/* tried after the big one */
+	const struct nvdebug_mmu_level *level;	/* level of the wanted entry */
+	struct nvdebug_mmu_table table;		/* table of the wanted entry */
+	struct nvdebug_mmu_table small;		/* tried after the big table */
 };
 
-/* @va may be sign-extended. */
+/* Start a walk. @va may be sign-extended. */
 void nvdebug_walk_start(struct nvdebug_walk *w,
 			const struct nvdebug_mmu_format *f, u64 pdb,
 			u8 aperture, u64 va);
 /*
- * Set right after the start: the size of video memory, which tables must be in,
- * and the address limit of the instance block (low 12 bits 0). 0: not known.
+ * Set limits right after the start: the size of video memory, which tables must
+ * be in, and the address limit of the instance block (low 12 bits 0). 0: not
+ * known.
  */
 void nvdebug_walk_limit(struct nvdebug_walk *w, u64 video_memory, u64 va_limit);
 /*
- * The next entry to read; false at the end. At most NVDEBUG_WALK_STEPS entries,
- * whatever is fed.
+ * Get the next entry to read; returns false at the end. A walk wants at most
+ * NVDEBUG_WALK_STEPS entries, whatever words it is fed.
  */
 bool nvdebug_walk_wants(const struct nvdebug_walk *w, u64 *addr, u8 *aperture,
 			u32 *words);
@@ -175,12 +187,12 @@ struct nvdebug_mmu_leaf {
 struct nvdebug_scan {
 	const struct nvdebug_mmu_format *format;
 	u64 va;			/* current position */
-	u64 limit;		/* end */
+	u64 limit;		/* end of the scan */
 	u64 video_memory;
 	u32 budget;		/* entries that may still be read */
 
-	/* private */
-	const struct nvdebug_mmu_level *level;	/* of the wanted entry */
+	/* Private to the scan. */
+	const struct nvdebug_mmu_level *level;	/* level of the wanted entry */
 	struct nvdebug_mmu_table directory[NVDEBUG_MMU_DIRECTORIES];
 	struct nvdebug_mmu_table big;
 	struct nvdebug_mmu_table small;
@@ -188,25 +200,26 @@ struct nvdebug_scan {
 };
 
 /*
- * @limit: end of the scan; 0: that of the format. @video_memory: as for a walk.
- * @budget: entries to read; it may be raised later to continue.
+ * Start a scan. @limit is its end; 0: the end of the format's range.
+ * @video_memory: as for a walk. @budget is the number of entries to read; it
+ * may be raised later to continue.
  */
 void nvdebug_scan_start(struct nvdebug_scan *s,
 			const struct nvdebug_mmu_format *f, u64 pdb,
 			u8 aperture, u64 limit, u64 video_memory, u32 budget);
 bool nvdebug_scan_at_end(const struct nvdebug_scan *s);
-/* The next entry to read; false at the end or without budget. */
+/* Get the next entry to read; returns false at the end or without budget. */
 bool nvdebug_scan_wants(const struct nvdebug_scan *s, u64 *addr, u8 *aperture,
 			u32 *words);
-/* True, with *@leaf filled in, if this entry maps something. */
+/* Feed an entry. Returns true, with *@leaf filled in, if it maps something. */
 bool nvdebug_scan_feed(struct nvdebug_scan *s, const u32 *words,
 		       struct nvdebug_mmu_leaf *leaf);
 /*
- * How many adjacent entries from the wanted one on are likely to be wanted, for
- * reading ahead.
+ * Return how many adjacent entries from the wanted entry on are likely to be
+ * wanted, for reading ahead.
  */
 u32 nvdebug_scan_run(const struct nvdebug_scan *s);
-/* The wanted table cannot be read: continue after its range. */
+/* Continue after the wanted table's range, because the table cannot be read. */
 void nvdebug_scan_skip(struct nvdebug_scan *s);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* How entries of page tables are encoded. */
+/* The encoding of entries of page tables. */
 #ifndef NVDEBUG_DECODE_MMU_CODING_H
 #define NVDEBUG_DECODE_MMU_CODING_H
 
@@ -7,7 +7,7 @@
 
 /* The table pointer in an entry, or in half of a dual one. */
 struct nvdebug_mmu_pointer_coding {
-	u64 aperture;		/* masks */
+	u64 aperture;		/* masks of the fields */
 	u64 vid;
 	u64 sys;
 };
@@ -20,15 +20,18 @@ struct nvdebug_mmu_bit_match {
 
 /* The encoding of entries of one version. */
 struct nvdebug_mmu_coding {
-	u8 half_bits;		/* of a dual entry */
+	u8 half_bits;		/* bits in half of a dual entry */
 	u8 shift;		/* left shift of every address */
-	/* a directory's, and the small half of a dual entry */
+	/*
+	 * The pointer in a directory's entry, and in the small half of a dual
+	 * entry.
+	 */
 	struct nvdebug_mmu_pointer_coding table;
 	struct nvdebug_mmu_pointer_coding big;
-	u64 size;		/* in the big half; 0: none */
-	/* in an entry without a table */
+	u64 size;		/* field in the big half; 0: none */
+	/* Marks an entry of a directory without a table as sparse. */
 	struct nvdebug_mmu_bit_match sparse_table;
-	/* in both halves of such an entry */
+	/* Marks both halves of a dual entry without tables as sparse. */
 	struct nvdebug_mmu_bit_match sparse_dual;
 
 	u64 page_vid;
@@ -38,12 +41,12 @@ struct nvdebug_mmu_coding {
 	u64 kind;
 	u64 privileged;
 	u64 read_only;
-	u64 no_atomics;		/* 0: none */
+	u64 no_atomics;		/* 0: no such bit */
 	u64 uncached;
-	u64 compressed;		/* of video memory; 0: none */
-	u8 compressed_first;	/* range of kinds; 0: none */
+	u64 compressed;		/* field of video memory; 0: none */
+	u8 compressed_first;	/* first kind of a range; 0: none */
 	u8 compressed_last;
-	/* in an entry that is not valid */
+	/* Marks of an entry that is not valid. */
 	struct nvdebug_mmu_bit_match sparse;
 	struct nvdebug_mmu_bit_match no_small;
 };

@@ -18,7 +18,9 @@ static const struct nvdebug_mmu_coding ver1 = {
 		.sys = NV_MMU_VER1_PDE_ADDRESS_SYS,
 	},
 	.size = NV_MMU_VER1_PDE_LO_SIZE,
-	/* sparse exists on GM20x; no other use of these bits is known */
+	/*
+	 * Sparse entries exist on GM20x; no other use of these bits is known.
+	 */
 	.sparse_dual = {
 		NV_MMU_VER1_PDE_HI_VOL_BIG << 32,
 		NV_MMU_VER1_PDE_HI_VOL_BIG << 32,
@@ -113,8 +115,8 @@ static const struct nvdebug_mmu_coding ver3 = {
 	.compressed_last = NV_MMU_PTE_KIND_COMPRESSIBLE_LAST_TU102,
 	.sparse = { NV_MMU_VER3_PTE_PCF, NV_MMU_VER3_PTE_PCF_SPARSE },
 	/*
-	 * NO_VALID_4KB_PAGE, and MAPPING_NOWHERE, which by its name is a
-	 * mapping, so small pages are not used either (inferred).
+	 * This matches NO_VALID_4KB_PAGE, and MAPPING_NOWHERE, which by its
+	 * name is a mapping, so small pages are not used either (inferred).
 	 */
 	.no_small = {
 		NV_MMU_VER3_PTE_PCF & ~(NV_MMU_VER3_PTE_PCF_NO_VALID_4KB_PAGE ^

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Whether a PBDMA or an engine can still have a given context, by its status.
+ * Decides from a status whether a PBDMA or an engine can still have a given
+ * context.
  */
 #ifndef NVDEBUG_DECODE_OCCUPIED_H
 #define NVDEBUG_DECODE_OCCUPIED_H
@@ -13,12 +14,12 @@
 extern "C" {
 #endif
 
-/* Is this TSG, or channel outside of a TSG, one to look for? */
+/* Return whether to look for this TSG, or channel outside of a TSG. */
 typedef bool (*nvdebug_match_fn)(const void *data, bool is_tsg, u32 id);
 
 /*
- * False if nothing that @match accepts is on it or about to be loaded. Both
- * follow what NVIDIA does after a preempt: linux-nvgpu
+ * Return false if no context that @match accepts is on the unit or about to be
+ * loaded. Both functions follow what NVIDIA does after a preempt: linux-nvgpu
  * hal/fifo/preempt_gv11b_fusa.c for PBDMAs, the table in open-gpu-doc
  * manuals/volta/gv100/dev_fifo.ref.txt for engines, where a switch may be to
  * any context.

@@ -7,7 +7,7 @@
 #include "decode/ptop.h"
 #include "hw/ptop.h"
 
-/* Output of a decoder. */
+/* The output of a decoder. */
 struct engine_sink {
 	struct nvdebug_engine *engines;
 	size_t max;
@@ -32,8 +32,8 @@ static int sink_finish(const struct engine_sink *sink, u32 *ignored)
 }
 
 /*
- * PRI_BASE has no valid bit. Offset 0 is PMC, which is not an engine, so 0
- * means unknown.
+ * Set the base. PRI_BASE has no valid bit. Offset 0 is PMC, which is not an
+ * engine, so 0 means unknown.
  */
 static void set_pri_base(struct nvdebug_engine *engine, u32 pri_base)
 {
@@ -90,7 +90,7 @@ int nvdebug_ptop_v1_decode(const u32 *row, size_t rows,
 		u32 word = row[i];
 		u32 entry = FIELD_GET(NV_PTOP_DEVICE_INFO_ENTRY, word);
 
-		/* Skip empty words, also inside a chain. */
+		/* Empty words are skipped, also inside a chain. */
 		if (entry == NV_PTOP_DEVICE_INFO_ENTRY_NOT_VALID)
 			continue;
 
@@ -102,7 +102,7 @@ int nvdebug_ptop_v1_decode(const u32 *row, size_t rows,
 
 		switch (entry) {
 		case NV_PTOP_DEVICE_INFO_ENTRY_DATA:
-			/* no layout is defined for the other value */
+			/* The other value has no layout that is defined. */
 			if (word & NV_PTOP_DEVICE_INFO_DATA_TYPE)
 				sink.ignored++;
 			else
@@ -170,7 +170,7 @@ static void v2_row(struct nvdebug_engine *engine, size_t n, u32 row,
 			engine->has |= NVDEBUG_ENGINE_HAS_RESET_ID;
 		set_pri_base(engine,
 			     row & NV_PTOP_DEVICE_INFO2_DEV_DEVICE_PRI_BASE);
-		/* driven by Host: runlist in row 2 */
+		/* Host drives the device: row 2 has its runlist. */
 		if (row & NV_PTOP_DEVICE_INFO2_DEV_IS_ENGINE)
 			engine->has |= NVDEBUG_ENGINE_HAS_RUNLIST_BASE;
 		break;
@@ -188,10 +188,10 @@ static int v2_decode(const u32 *row, size_t rows,
 {
 	struct engine_sink sink = { engines, max, 0, 0 };
 	struct nvdebug_engine engine;
-	size_t i, n = 0;	/* n: rows of this device so far */
+	size_t i, n = 0;	/* rows of this device so far */
 
 	for (i = 0; i < rows; i++) {
-		/* Inside a chain a row of zero is a row. */
+		/* Inside a chain a row of zero counts as a row. */
 		if (!n && !row[i])
 			continue;
 		if (!n)
@@ -203,8 +203,8 @@ static int v2_decode(const u32 *row, size_t rows,
 			continue;
 
 		/*
-		 * One row does not have enough data for a device; a fourth row
-		 * is undefined.
+		 * One row does not have enough data for a device, and a fourth
+		 * row is undefined.
 		 */
 		if (n < 2 || n > 3) {
 			sink.ignored++;

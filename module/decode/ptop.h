@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/*
- * PTOP, the device table, in both versions.
- */
+/* Decodes PTOP, the device table, in both versions. */
 #ifndef NVDEBUG_DECODE_PTOP_H
 #define NVDEBUG_DECODE_PTOP_H
 
@@ -11,10 +9,10 @@
 extern "C" {
 #endif
 
-/* More rows than any known chip has (353). */
+/* The limit is above the 353 rows that a known chip has at most. */
 #define NVDEBUG_PTOP_MAX_ROWS		512
 
-/* Which fields of an engine are valid. */
+/* Flags of the fields of an engine that are valid. */
 #define NVDEBUG_ENGINE_HAS_ID		0x01
 #define NVDEBUG_ENGINE_HAS_RUNLIST	0x02
 #define NVDEBUG_ENGINE_HAS_RUNLIST_BASE	0x04
@@ -30,14 +28,14 @@ struct nvdebug_engine {
 	u32 engine_id;
 	u32 runlist;
 	u32 runlist_base;
-	u32 rleng;	/* slot inside the runlist, with RUNLIST_BASE */
+	u32 rleng;	/* slot in the runlist, if runlist_base is valid */
 	u32 fault_id;
 	u32 reset_id;
 	u32 intr_id;
 	u32 pri_base;
 };
 
-/* Is @field, one of NVDEBUG_ENGINE_HAS_*, valid? */
+/* Return whether @field, one of NVDEBUG_ENGINE_HAS_*, is valid. */
 static inline bool nvdebug_engine_has(const struct nvdebug_engine *engine,
 				      u32 field)
 {
@@ -65,19 +63,20 @@ int nvdebug_ptop_v1_decode(const u32 *row, size_t rows,
 int nvdebug_ptop_v2_decode(const u32 *row, size_t rows,
 			   struct nvdebug_engine *engines, size_t max,
 			   u32 *ignored);
-/* The same, where a RESET_ID of 255 is invalid, too. */
+/* Decode a table in which a RESET_ID of 255 is invalid, too. */
 int nvdebug_ptop_gb202_decode(const u32 *row, size_t rows,
 			      struct nvdebug_engine *engines, size_t max,
 			      u32 *ignored);
 
 /*
- * Returns 0, -EPROTO for a table version other than 2 to @newest, -ERANGE for
- * an impossible number of rows. @cfg is always filled in.
+ * Decode the table's configuration. Returns 0, -EPROTO for a table version
+ * other than 2 to @newest, -ERANGE for an impossible number of rows. @cfg is
+ * always filled in.
  */
 int nvdebug_ptop_v2_cfg_decode(u32 word, u32 newest,
 			       struct nvdebug_ptop_cfg *cfg);
 
-/* NULL for an undocumented type. */
+/* Return the name of a type, NULL for an undocumented type. */
 const char *nvdebug_engine_type_name(u32 type);
 
 #ifdef __cplusplus

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Register values: data, or an error code of the register bus?
+ * Tells data in a register from an error code of the register bus.
  *
- * Like all of decode/: pure functions from words to plain structs, no state,
- * no kernel services, so that tests in user space run the same code.
+ * Like all of decode/, these are pure functions from words to plain structs,
+ * without state or kernel services, so that tests in user space run the same
+ * code.
  */
 #ifndef NVDEBUG_DECODE_REGISTER_H
 #define NVDEBUG_DECODE_REGISTER_H
@@ -15,7 +16,7 @@ extern "C" {
 #endif
 
 /*
- * Returns 0 for data, -ENODEV for all ones, -EIO for a PRI error code. Words in
+ * Return 0 for data, -ENODEV for all ones, -EIO for a PRI error code. Words in
  * GPU memory may legitimately have such values.
  */
 int nvdebug_reg_value_check(u32 value);

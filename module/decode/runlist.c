@@ -66,7 +66,7 @@ int nvdebug_entry8_decode(const u32 *word, size_t words,
 			FIELD_GET(NV_RAMRL8_0_TIMESLICE_TIMEOUT, word[0]);
 		entry->length = FIELD_GET(NV_RAMRL8_0_TSG_LENGTH, word[0]);
 	} else {
-		/* word 1 may have an instance pointer, which is not used */
+		/* Word 1 may have an instance pointer, which is not used. */
 		if (word[0] & NV_RAMRL8_0_CHANNEL_ZERO)
 			return 0;
 		entry->kind = NVDEBUG_ENTRY_CHANNEL;
@@ -170,7 +170,7 @@ size_t nvdebug_tsg_members(const struct nvdebug_entry *entry, size_t entries,
 
 u64 nvdebug_timeslice_ns(u32 timeout, u32 scale)
 {
-	/* the fields have 8 and 4 bits */
+	/* The fields have 8 and 4 bits. */
 	timeout &= 0xff;
 	scale &= 0xf;
 	return (timeout ? (u64)timeout << scale : 1) * NV_TIMESLICE_UNIT_NS;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/*
- * Runlists: location and entries.
- */
+/* Decodes the location and the entries of runlists. */
 #ifndef NVDEBUG_DECODE_RUNLIST_H
 #define NVDEBUG_DECODE_RUNLIST_H
 
@@ -39,12 +37,13 @@ struct nvdebug_entry {
 	u64 inst;		/* channel, 16-byte form */
 };
 
-/* vid, coh, ncoh or invalid */
+/* Return vid, coh, ncoh or invalid. */
 const char *nvdebug_aperture_name(u32 aperture);
 
 /*
- * The location, from the read-back registers up to Volta, from the submit
- * registers since. @ptr_lo, @ptr_hi: masks of the address bits of @lo and @hi.
+ * Decode the location, from the read-back registers up to Volta, from the
+ * submit registers since. @ptr_lo, @ptr_hi: masks of the address bits of @lo
+ * and @hi.
  */
 void nvdebug_runlist_location_gk104(u32 base, u32 runlist,
 				    struct nvdebug_runlist_location *loc);
@@ -52,7 +51,7 @@ void nvdebug_runlist_location_tu102(u32 lo, u32 hi, u32 submit, u32 info,
 				    u32 ptr_lo, u32 ptr_hi,
 				    struct nvdebug_runlist_location *loc);
 
-/* Compares all but ->pending. */
+/* Return whether two locations are the same, without regard to ->pending. */
 bool nvdebug_runlist_location_same(const struct nvdebug_runlist_location *a,
 				   const struct nvdebug_runlist_location *b);
 
@@ -65,34 +64,39 @@ int nvdebug_entry8_decode(const u32 *word, size_t words,
 			  struct nvdebug_entry *entry);
 int nvdebug_entry16_decode(const u32 *word, size_t words,
 			   struct nvdebug_entry *entry);
-/* The same, with a subcontext id above a channel's instance pointer. */
+/* Decode an entry with a subcontext id above a channel's instance pointer. */
 int nvdebug_entry16_decode_gb10b(const u32 *word, size_t words,
 				 struct nvdebug_entry *entry);
 
 /*
- * Is word @i of a list not decoded, given those before it? Of channels that is
- * USERD's address; up to Turing, where a channel's register has the instance
- * pointer, also the high word of that, which detects errors of the others.
+ * Return whether word @i of a list is not decoded, given the words before it.
+ * In a channel's entry these are the words of USERD's address. Up to Turing a
+ * channel's register has the instance pointer, so the pointer's high word is
+ * not decoded either, unless another word looks like an error code: then the
+ * high word confirms or refutes the error.
  */
 bool nvdebug_entry8_skip(const u32 *word, size_t i);
 bool nvdebug_entry16_skip(const u32 *word, size_t i);
 bool nvdebug_entry16_skip_gv100(const u32 *word, size_t i);
 
 /*
- * Is any word of the entry an error code of the register bus? Low address words
- * are not checked, since they can have such values.
+ * Return whether any word of the entry is an error code of the register bus.
+ * Low address words are not checked, since they can have such values.
  */
 bool nvdebug_entry8_is_pri_error(const u32 *word, size_t words);
 bool nvdebug_entry16_is_pri_error(const u32 *word, size_t words);
 
 /*
- * How many entries after TSG header entry[@at] are its channels: its length,
- * unless the list or the run of channels ends first.
+ * Return how many entries after TSG header entry[@at] are its channels: its
+ * length, unless the list or the run of channels ends first.
  */
 size_t nvdebug_tsg_members(const struct nvdebug_entry *entry, size_t entries,
 			   size_t at);
 
-/* Nanoseconds, from 8 and 4 bits. A timeout of 0 is one unit. */
+/*
+ * Return the timeslice in nanoseconds, from fields of 8 and 4 bits. A timeout
+ * of 0 is one unit.
+ */
 u64 nvdebug_timeslice_ns(u32 timeout, u32 scale);
 
 #ifdef __cplusplus

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/*
- * The register values for submitting a runlist.
- */
+/* Makes the register values for submitting a runlist. */
 #ifndef NVDEBUG_DECODE_SUBMIT_H
 #define NVDEBUG_DECODE_SUBMIT_H
 
@@ -16,9 +14,9 @@ extern "C" {
 #define NVDEBUG_SUBMIT_WORDS	3	/* at most */
 
 /*
- * The words for consecutive registers, in the order in which to write them: the
- * location of the list, then the word that submits it. @ptr: mask of the
- * address bits that the registers have.
+ * Set @word to the values for consecutive registers, in the order in which to
+ * write them: the location of the list, then the word that submits it. @ptr:
+ * mask of the address bits that the registers have.
  *
  * Returns the number of words, or -ERANGE if the address or the number of
  * entries does not fit.

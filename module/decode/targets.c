@@ -18,7 +18,9 @@ bool nvdebug_cursor_more(struct nvdebug_cursor *cur)
 	return cur->at < cur->end;
 }
 
-/* U32_MAX, above any base, if @c is not a digit. */
+/*
+ * Return the digit's value, or U32_MAX, above any base, if @c is not a digit.
+ */
 static u32 digit_value(char c)
 {
 	if (c >= '0' && c <= '9')

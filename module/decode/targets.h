@@ -24,29 +24,32 @@ struct nvdebug_target {
 /* Does @c separate words? */
 bool nvdebug_is_separator(char c);
 
-/* What is left to parse. */
+/* The rest of the text that is still to be parsed. */
 struct nvdebug_cursor {
 	const char *at;
 	const char *end;
 };
 
-/* Go to the next word. False if there is none. */
+/* Go to the next word. Returns false if there is none. */
 bool nvdebug_cursor_more(struct nvdebug_cursor *cur);
 /*
  * Parse a number, decimal or 0x.... It ends at the first character that is not
  * a digit of its base, which the caller has to check. So a number above @max
  * only sets *@too_large: "99999999999x" is -EINVAL, not -ERANGE. Returns 0, or
- * -EINVAL if there is no digit, or a 0 before another one: that might be meant
- * as octal or as decimal.
+ * -EINVAL if there is no digit, or a 0 before another digit: such a number
+ * might be meant as octal or as decimal.
  */
 int nvdebug_cursor_number(struct nvdebug_cursor *cur, u64 max, u64 *number,
 			  bool *too_large);
-/* Is the cursor at the end of a word? */
+/* Return whether the cursor is at the end of a word. */
 bool nvdebug_cursor_at_end_of_word(const struct nvdebug_cursor *cur);
-/* Parse the word as a target. Returns 0, -EINVAL or -ERANGE, as below. */
+/*
+ * Parse the word as a target. Returns 0, -EINVAL or -ERANGE, with the meanings
+ * of nvdebug_targets_parse().
+ */
 int nvdebug_cursor_target(struct nvdebug_cursor *cur,
 			  struct nvdebug_target *target);
-/* Parse it as one of @n @words. Returns the index, or -EINVAL. */
+/* Parse the word as one of @n @words. Returns the index, or -EINVAL. */
 int nvdebug_cursor_choice(struct nvdebug_cursor *cur,
 			  const char * const *words, size_t n);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/*
- * Timeslices: from microseconds to the fields of a TSG header.
- */
+/* Converts microseconds to the fields of a TSG header. */
 #ifndef NVDEBUG_DECODE_TIMESLICE_H
 #define NVDEBUG_DECODE_TIMESLICE_H
 
@@ -21,12 +19,12 @@ extern "C" {
 int nvdebug_cursor_microseconds(struct nvdebug_cursor *cur, u64 *ns);
 
 /*
- * The longest timeslice not longer than @ns, with the finest scale. -ERANGE if
- * @ns is less than the shortest one or more than the longest.
+ * Find the longest timeslice not longer than @ns, with the finest scale.
+ * -ERANGE if @ns is less than the shortest timeslice or more than the longest.
  */
 int nvdebug_timeslice_encode(u64 ns, u8 *timeout, u8 *scale);
 
-/* Replace the timeslice in word 0 of a TSG header, per form of entries. */
+/* Replace the timeslice in word 0 of a TSG header, for each form of entries. */
 u32 nvdebug_entry8_set_timeslice(u32 word, u8 timeout, u8 scale);
 u32 nvdebug_entry16_set_timeslice(u32 word, u8 timeout, u8 scale);
 

@@ -27,7 +27,7 @@ static bool cursor_at_digit(const struct nvdebug_cursor *cur)
 	return cur->at < cur->end && *cur->at >= '0' && *cur->at <= '9';
 }
 
-/* The channel after "RUNLIST:". */
+/* Parse the channel after "RUNLIST:". */
 static int take_channel(struct nvdebug_cursor *cur, u64 runlist,
 			struct nvdebug_translation *out, bool *too_large)
 {
@@ -75,7 +75,7 @@ static int take_space(struct nvdebug_cursor *cur,
 	return ret;
 }
 
-/* Each option at most once, and only where it applies. */
+/* Parse an option. Each one is accepted once, and only where it applies. */
 static int take_option(struct nvdebug_cursor *cur,
 		       struct nvdebug_translation *out)
 {

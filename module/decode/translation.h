@@ -15,7 +15,8 @@ struct nvdebug_translation {
 	bool by_channel;
 	u32 runlist;		/* if by_channel */
 	u32 channel;
-	bool base;		/* the channel's tables, not the subcontext's */
+	/* The channel's tables are wanted, and not the subcontext's. */
+	bool base;
 	u64 pdb;		/* if not by_channel */
 	u8 aperture;
 	u8 version;		/* 0: not given */

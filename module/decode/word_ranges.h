@@ -19,7 +19,7 @@ struct nvdebug_word_range {
 	u16 count;
 };
 
-/* By rising number; a count of 0 ends them. */
+/* The ranges, by rising number; a count of 0 ends them. */
 struct nvdebug_word_ranges {
 	struct nvdebug_word_range range[NVDEBUG_WORD_RANGES];
 };
@@ -34,7 +34,10 @@ nvdebug_ranges_words(const struct nvdebug_word_ranges *ranges)
 	return words;
 }
 
-/* Word @number of the structure, as stored in @word; 0 if in no range. */
+/*
+ * Return word @number of the structure, as stored in @word; 0 if no range has
+ * it.
+ */
 static inline u32 nvdebug_ranges_word(const struct nvdebug_word_ranges *ranges,
 				      const u32 *word, u32 number)
 {

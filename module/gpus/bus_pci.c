@@ -2,7 +2,9 @@
 /*
  * GPUs on PCI. No PCI driver is registered: the GPU's driver stays bound.
  */
-/* dev_*() prefixes the bound driver's name, so add the module's */
+/*
+ * The prefix of dev_*() is the bound driver's name, so the module's is added.
+ */
 #define dev_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/notifier.h>
@@ -18,8 +20,9 @@
 #include "gpus/gpus.h"
 
 /*
- * The virtual functions of a GPU of this host are left out: a guest may use
- * them, and they would take the numbers of the GPUs that follow.
+ * Return whether the device is a GPU to show. The virtual functions of a GPU of
+ * this host are left out: a guest may use them, and they would take the numbers
+ * of the GPUs that follow.
  */
 static bool pci_is_gpu(const struct pci_dev *pdev)
 {
@@ -35,9 +38,9 @@ static u64 pci_address(struct device *dev)
 }
 
 /*
- * The lock excludes hotplug, and waits for a rescan in progress. It is that of
- * all PCI hotplug, and some kernels take it with a device's lock held. So
- * nothing but the list is touched under it.
+ * Add the GPUs to the list. The lock excludes hotplug, and waits for a rescan
+ * in progress. All PCI hotplug uses this lock, and some kernels take it with a
+ * device's lock held. So nothing but the list is touched under it.
  */
 static void pci_scan(void)
 {
@@ -61,8 +64,8 @@ static int pci_event(struct notifier_block *block, unsigned long event,
 	switch (event) {
 	case BUS_NOTIFY_ADD_DEVICE:
 		/*
-		 * Its BARs are not assigned yet. The rescan lock is held until
-		 * they are, and the scan takes it.
+		 * The BARs of the device are not assigned yet. The rescan lock
+		 * is held until they are, and the scan takes it.
 		 */
 		nvdebug_gpus_scan_later();
 		break;
@@ -89,10 +92,11 @@ static void pci_unwatch(void)
 }
 
 /*
- * NVIDIA's BAR0, BAR1 and BAR2 are the resources 0, 1 and 3 (open-gpu-doc,
- * dev_nv_xve3g_fn0) or, where BAR0 has 64 bits, 0, 2 and 4 (nv-pci.c of NVIDIA's
- * open driver). Counting those present would not do: Linux clears the resource
- * of a BAR that it has no address space for, such as a large BAR1.
+ * Find the resources of NVIDIA's BAR0, BAR1 and BAR2. They are the resources 0,
+ * 1 and 3 (open-gpu-doc, dev_nv_xve3g_fn0) or, where BAR0 has 64 bits, 0, 2 and
+ * 4 (nv-pci.c of NVIDIA's open driver). Counting the resources that are present
+ * would not do: Linux clears the resource of a BAR that it has no address space
+ * for, such as a large BAR1.
  */
 static void pci_attach(struct nvdebug_device *device)
 {
@@ -105,13 +109,13 @@ static void pci_attach(struct nvdebug_device *device)
 			device->bar[(i + 1) / 2] = &pdev->resource[i];
 }
 
-/* Not known without reading BOOT_0. */
+/* The chip id is not known without reading BOOT_0. */
 static u16 pci_chip_id_hint(struct nvdebug_device *device)
 {
 	return 0;
 }
 
-/* Without a driver memory decoding may be off. */
+/* Enable memory decoding, which may be off without a driver. */
 static int pci_enable(struct nvdebug_device *device)
 {
 	struct pci_dev *pdev = to_pci_dev(device->dev);
@@ -135,8 +139,8 @@ static void pci_disable(struct nvdebug_device *device)
 }
 
 /*
- * Keep the bridges above it active. An active device does that itself, but not
- * if its runtime PM is disabled.
+ * Keep the bridges above the device active. An active device does that itself,
+ * but not if its runtime PM is disabled.
  */
 static void pci_hold(struct nvdebug_device *device)
 {
@@ -156,14 +160,20 @@ static void pci_release(struct nvdebug_device *device)
 		pm_runtime_put(&bridge->dev);
 }
 
-/* PCI_UNKNOWN: its power state never changed, so that is D0. */
+/*
+ * Return whether the device is in D0. PCI_UNKNOWN means that its power state
+ * never changed, so that is D0, too.
+ */
 static bool pci_is_in_d0(const struct pci_dev *pdev)
 {
 	return pdev->current_state == PCI_D0 ||
 	       pdev->current_state == PCI_UNKNOWN;
 }
 
-/* A frozen channel may recover: the GPU counts as on. */
+/*
+ * Return whether the GPU has power. A frozen channel may recover, so its GPU
+ * counts as on.
+ */
 static bool pci_gpu_is_on(struct nvdebug_device *device)
 {
 	struct pci_dev *pdev = to_pci_dev(device->dev);
@@ -186,9 +196,10 @@ static bool pci_is_awake(struct nvdebug_device *device)
 }
 
 /*
- * GPUs whose memory is part of the CPU's address space: no PRAMIN, and BARs
- * that differ from other GPUs'. No register is known to identify them, so use
- * PCI ids. Source: the table in Linux 6.18 drivers/vfio/pci/nvgrace-gpu/main.c.
+ * GPUs whose memory is part of the CPU's address space. They have no PRAMIN,
+ * and BARs that differ from other GPUs'. No register is known to identify them,
+ * so PCI ids do. Source: the table in Linux 6.18
+ * drivers/vfio/pci/nvgrace-gpu/main.c.
  */
 static const struct pci_device_id coherent[] = {
 	{ PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, 0x2342) },	/* GH200 120GB */
@@ -236,7 +247,10 @@ static bool pci_start_dma(struct nvdebug_device *device)
 	return true;
 }
 
-/* With a driver, which may need it, keep it on until the driver is unbound. */
+/*
+ * Turn bus mastering off. A driver may need it, so with a driver it stays on
+ * until the driver is unbound.
+ */
 static void pci_stop_dma(struct nvdebug_device *device)
 {
 	device->dma_left_on = device->driver;
@@ -259,7 +273,7 @@ static void pci_driver_changed(struct nvdebug_device *device)
 	}
 	if (device->dma_left_on)
 		pci_stop_dma(device);
-	/* if this fails, the GPU reads as all ones */
+	/* If this fails, the GPU reads as all ones. */
 	if (device->bar0 && pci_is_awake(device) && pci_enable(device))
 		nvdebug_err_ratelimit(&device->gpu, "cannot enable memory decoding\n");
 }

@@ -27,9 +27,9 @@
 #define NAMES	8
 
 /*
- * The known compatible string of @dev, or NULL. From the device tree or
- * software nodes. device_property_match_string() would allocate, but the
- * removal of a GPU must be handled without memory, too.
+ * Return the known compatible string of @dev, or NULL. It comes from the device
+ * tree or from software nodes. device_property_match_string() would allocate,
+ * but the removal of a GPU must be handled without memory, too.
  */
 static const char *platform_compatible(struct device *dev, u16 *chip)
 {
@@ -119,7 +119,7 @@ static void platform_attach(struct nvdebug_device *device)
 	struct platform_device *pdev = to_platform_device(device->dev);
 	int i;
 
-	/* registers, then what is BAR1 on PCI */
+	/* The registers come first, then the region that is BAR1 on PCI. */
 	for (i = 0; i < 2; i++)
 		device->bar[i] = platform_get_resource(pdev, IORESOURCE_MEM, i);
 }
@@ -132,7 +132,7 @@ static u16 platform_chip_id_hint(struct nvdebug_device *device)
 	return chip;
 }
 
-/* Done by the driver. */
+/* The driver enables the GPU. */
 static int platform_enable(struct nvdebug_device *device)
 {
 	return 0;
@@ -142,7 +142,7 @@ static void platform_disable(struct nvdebug_device *device)
 {
 }
 
-/* Done by the driver. */
+/* The driver keeps the GPU active. */
 static void platform_hold(struct nvdebug_device *device)
 {
 }
@@ -181,7 +181,7 @@ static bool platform_is_user_space(struct device_driver *driver)
 	return nvdebug_driver_managed_dma(to_platform_driver(driver));
 }
 
-/* DMA is always enabled. */
+/* DMA is always enabled, so nothing is started. */
 static bool platform_start_dma(struct nvdebug_device *device)
 {
 	return false;

@@ -17,7 +17,10 @@
 #include "probe/modes.h"
 #include "probe/probe.h"
 
-/* Is its identity known from the bus alone, and the GPU not to be accessed? */
+/*
+ * Return whether the bus alone identifies the GPU, as a GPU that must not be
+ * accessed.
+ */
 static bool is_unsupported(struct nvdebug_device *device)
 {
 	const char *why = device->bus->unsupported(device);
@@ -27,7 +30,10 @@ static bool is_unsupported(struct nvdebug_device *device)
 	return why;
 }
 
-/* -EAGAIN: suspended, assigned to user space or closed. */
+/*
+ * Map and identify the GPU. -EAGAIN: it is suspended, assigned to user space or
+ * closed.
+ */
 static int gpu_probe(struct nvdebug_device *device)
 {
 	struct nvdebug_gpu *gpu = &device->gpu;
@@ -77,7 +83,7 @@ static void chip_id_hint(struct nvdebug_device *device)
 	struct nvdebug_gpu *gpu = &device->gpu;
 	const struct nvdebug_chip *chip;
 
-	/* it was probed, but is closed by a mode */
+	/* The GPU was probed, but a mode closes it. */
 	if (gpu->id.chip)
 		return;
 	gpu->id.chip = device->bus->chip_id_hint(device);
@@ -118,7 +124,10 @@ struct nvdebug_device *nvdebug_device_create(const struct nvdebug_bus *bus,
 	kref_init(&device->ref);
 	INIT_LIST_HEAD(&device->node);
 	nvdebug_device_log_init(device);
-	/* once a second on average; without a line about the rest */
+	/*
+	 * Probes are limited to one a second on average, without a line in the
+	 * log about the others.
+	 */
 	ratelimit_state_init(&device->probe_ratelimit, 5 * HZ, 5);
 	ratelimit_set_flags(&device->probe_ratelimit, RATELIMIT_MSG_ON_RELEASE);
 	mutex_init(&device->life);
@@ -136,7 +145,10 @@ int nvdebug_device_probe(struct nvdebug_device *device)
 {
 	int ret = 0;
 
-	/* it excludes driver changes: neither probe() nor remove() runs */
+	/*
+	 * The device lock excludes driver changes: neither probe() nor remove()
+	 * runs.
+	 */
 	nvdebug_device_note_driver(device, device->dev->driver,
 				   device->dev->driver);
 	device->bus->attach(device);
@@ -157,7 +169,10 @@ void nvdebug_device_read_modes(struct nvdebug_device *device)
 
 	if (!device->identified || !gpu->chip)
 		return;
-	/* nvdebug_gpu_begin() fails if it is closed, and the other would wait */
+	/*
+	 * nvdebug_gpu_begin() fails for a GPU that is closed by a mode, and
+	 * nvdebug_gpu_begin_undo() would wait for a driver change.
+	 */
 	if (READ_ONCE(device->changing) || nvdebug_gpu_begin_undo(gpu))
 		return;
 	if (!READ_ONCE(device->gone)) {
@@ -174,7 +189,7 @@ static void retire_overrides(struct nvdebug_device *device)
 	struct nvdebug_gpu *gpu = &device->gpu;
 	int error;
 
-	/* without one the GPU is left asleep */
+	/* Without an override list the GPU is left asleep. */
 	if (!nvdebug_overrides_exist(gpu))
 		return;
 	error = nvdebug_device_begin_retire(device);
@@ -183,11 +198,11 @@ static void retire_overrides(struct nvdebug_device *device)
 		nvdebug_gpu_end(gpu);
 }
 
-/* Before a driver is bound or unbound. */
+/* Undo all changes before a driver is bound or unbound. */
 static void retire_changes(struct nvdebug_device *device)
 {
 	nvdebug_leases_end_all(&device->gpu);
-	/* the change may change the IOMMU mappings of override lists */
+	/* The driver change may change the IOMMU mappings of override lists. */
 	retire_overrides(device);
 }
 
@@ -197,7 +212,7 @@ void nvdebug_device_set_driver(struct nvdebug_device *device,
 	nvdebug_device_change_driver(device, driver, runs, retire_changes);
 }
 
-/* Does @fresh have more to show than @device? */
+/* Return whether @fresh has more to show than @device. */
 static bool knows_more(const struct nvdebug_device *fresh,
 		       const struct nvdebug_device *device)
 {
@@ -213,7 +228,7 @@ bool nvdebug_device_replaces(struct nvdebug_device *fresh,
 	if (!knows_more(fresh, device))
 		return false;
 	fresh->number = device->number;
-	/* bus mastering is turned off when the driver is unbound, as before */
+	/* Bus mastering is still turned off when the driver is unbound. */
 	fresh->dma_left_on = device->dma_left_on || device->started_dma;
 	return true;
 }
@@ -222,7 +237,7 @@ void nvdebug_device_retire(struct nvdebug_device *device)
 {
 	WARN_ON_ONCE(device->proc);
 	retire_overrides(device);
-	/* a change of its driver may be under way, and wait for this */
+	/* A change of the driver may be under way: this waits for it. */
 	down_write(&device->hw_access);
 	nvdebug_device_unmap_registers(device);
 	up_write(&device->hw_access);

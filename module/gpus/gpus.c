@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * A scan has three steps. The buses put the GPUs that are new into the list,
- * under whatever lock of theirs keeps devices in place, and wait for nothing.
- * Then each GPU that is wanted is probed, under the lock of its device alone.
- * At last those that were probed get their directories.
+ * A scan has three steps. First the buses put new GPUs into the list, under the
+ * lock of the bus that keeps devices in place, and wait for nothing. Then each
+ * wanted GPU is probed, under the lock of its device alone. At last the probed
+ * GPUs get their directories.
  *
- * A GPU leaves the list when its files and mappings are gone, and not before:
- * whoever changes its driver or removes it finds it there until then.
+ * A GPU leaves the list after its files and mappings are gone: whoever changes
+ * its driver or removes it finds it in the list until then.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -32,25 +32,30 @@ static const struct nvdebug_bus * const buses[] = {
 
 static const struct nvdebug_publisher *publisher;
 
-/* Serialises scans. Outside of all locks of buses and devices. */
+/* Serialises scans. Taken outside of all locks of buses and devices. */
 static DEFINE_MUTEX(scan_lock);
-/* Of the current scan: a GPU was left out for lack of memory. */
+/* Error of the current scan: it left out a GPU for lack of memory. */
 static int scan_error;
 /* The next scan from the work queue also adds GPUs that are not in the list. */
 static atomic_t wanted_new = ATOMIC_INIT(0);
-/* The GPUs that have a directory or are about to get one, in order. */
+/* The GPUs that have a directory or are about to get it, in order. */
 static LIST_HEAD(gpus);
-/* Protects the list alone: nothing is waited for under it. */
+/* Protects the list alone: no code waits while it holds this lock. */
 static DEFINE_MUTEX(gpus_lock);
-/* Numbers of the directories: always the lowest free one. */
+/* Numbers of the directories. A new GPU gets the lowest free number. */
 static DEFINE_IDA(numbers);
-/* Under gpus_lock: the module is unloaded, no GPU is added any more. */
+/*
+ * Under gpus_lock: the module is being unloaded, and no GPU is added any more.
+ */
 static bool leaving;
 
 static void gpus_scan_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(scan_work, gpus_scan_work);
 
-/* Not while the system sleeps: a scan enables and reads GPUs. */
+/*
+ * Queue a scan. It does not run while the system sleeps, because it enables and
+ * reads GPUs.
+ */
 static void queue_scan(unsigned long delay)
 {
 	mod_delayed_work(system_freezable_wq, &scan_work, delay);
@@ -140,19 +145,22 @@ void nvdebug_gpus_found(const struct nvdebug_bus *bus, struct device *dev)
 	mutex_unlock(&gpus_lock);
 }
 
-/* End its files and its accesses. */
+/* End the GPU's files and accesses. */
 static void end_device(struct nvdebug_device *device)
 {
 	lockdep_assert_held(&device->life);
 	WRITE_ONCE(device->gone, true);
-	/* leases are undone and lists withdrawn where the registers are now */
+	/*
+	 * Leases are undone and lists withdrawn at the present place of the
+	 * registers.
+	 */
 	nvdebug_device_follow_registers(device);
 	publisher->withdraw(device);
 	nvdebug_device_retire(device);
 	device->removed = true;
 }
 
-/* End it, and take it off the list. */
+/* End the GPU, and take it off the list. */
 static void drop_device(struct nvdebug_device *device)
 {
 	end_device(device);
@@ -164,10 +172,10 @@ static void drop_device(struct nvdebug_device *device)
 	nvdebug_device_put(device);
 }
 
-/* A scan may be busy with it, and is waited for. */
+/* Remove a GPU. This waits for a scan that is busy with it. */
 static void remove_device(struct nvdebug_device *device)
 {
-	/* what takes long should stop now */
+	/* Anything that takes long should stop now. */
 	WRITE_ONCE(device->gone, true);
 	mutex_lock(&device->life);
 	if (!device->removed)
@@ -188,22 +196,25 @@ static void probe_device(struct nvdebug_device *device)
 }
 
 /*
- * Probe it again, into a new struct: readers of the old one take no lock, so it
- * must not change. The lock of its device keeps its driver as it is until the
- * new one is in the list.
+ * Probe the GPU again, into a new struct: readers of the old struct take no
+ * lock, so it must not change. The lock of the device keeps its driver bound or
+ * unbound until the new struct is in the list.
  */
 static void renew_device(struct nvdebug_device *device)
 {
 	struct nvdebug_device *fresh;
 	int ret;
 
-	/* without a driver nothing has set up more registers */
+	/* Without a driver nobody has set up more registers. */
 	if (device->identified && !device->driver)
 		return;
 	fresh = nvdebug_device_create(device->bus, device->dev);
 	if (!fresh)
 		return;
-	/* if it was not identified before, info may have another reason now */
+	/*
+	 * If the GPU was not identified before, info may have another reason
+	 * now.
+	 */
 	ret = nvdebug_device_probe(fresh);
 	if ((ret && device->identified) ||
 	    !nvdebug_device_replaces(fresh, device)) {
@@ -216,7 +227,7 @@ static void renew_device(struct nvdebug_device *device)
 		 device->number);
 	fresh->probed = true;
 	end_device(device);
-	/* its registers are the same ones */
+	/* Both structs describe the same registers. */
 	fresh->gpu.uncontrollable = device->gpu.uncontrollable;
 	mutex_lock(&gpus_lock);
 	list_replace(&device->node, &fresh->node);
@@ -239,8 +250,9 @@ static void look_at(struct nvdebug_device *device)
 }
 
 /*
- * A driver's probe() or remove() has the lock for as long as it runs. NVIDIA's
- * remove() waits for the last program on the GPU, which may take hours.
+ * Lock a device. A driver's probe() or remove() has the lock for as long as it
+ * runs; NVIDIA's remove() waits for the last program on the GPU, which may take
+ * hours.
  */
 static bool lock_device(struct device *dev, unsigned long deadline)
 {
@@ -252,7 +264,7 @@ static bool lock_device(struct device *dev, unsigned long deadline)
 	return true;
 }
 
-/* Look at all wanted GPUs. One whose lock is not free is put off. */
+/* Look at all wanted GPUs. A GPU whose lock is not free is put off. */
 static void look_at_wanted(unsigned long deadline)
 {
 	struct nvdebug_device *device;
@@ -268,7 +280,7 @@ static void look_at_wanted(unsigned long deadline)
 	}
 }
 
-/* Until the next try to lock a device. */
+/* Time until the next try to lock the devices that were put off. */
 #define PUT_OFF		(HZ / 10)
 
 static void want_put_off(void)
@@ -289,7 +301,7 @@ static void want_put_off(void)
 		queue_scan(PUT_OFF);
 }
 
-/* Those that were put off keep their number. */
+/* Give each GPU without a number the lowest free one. */
 static int number_all(void)
 {
 	struct nvdebug_device *device;
@@ -340,11 +352,11 @@ static int publish_all(void)
 }
 
 /*
- * Look at the GPUs that are wanted and, if @new, at those that are not in the
- * list. All are looked at before the first gets a number, so that at load
- * numbers follow addresses. A GPU that cannot be identified is logged and left
- * out. Returns an error if another could not get its directory. Waits for
- * locks of devices for up to @patience in all.
+ * Look at the wanted GPUs and, if @new, at GPUs that are not in the list. All
+ * are looked at before the first gets a number, so that at load numbers follow
+ * addresses. A GPU that cannot be identified is logged and left out. Returns an
+ * error if another GPU could not get its directory. Waits for locks of devices
+ * for up to @patience in all.
  */
 static int gpus_scan(bool new, unsigned long patience)
 {
@@ -380,8 +392,8 @@ void nvdebug_gpus_scan_later(void)
 }
 
 /*
- * If more is known then, the files of the GPU are replaced, and open ones fail.
- * Whoever has just opened info gets this time to read it.
+ * If the new probe learns more, the files of the GPU are replaced, and open
+ * ones fail. A program that has just opened info gets this time to read it.
  */
 #define READ_TIME	(HZ / 10)
 
@@ -397,7 +409,7 @@ void nvdebug_gpus_remove(struct device *dev)
 {
 	struct nvdebug_device *device;
 
-	/* a scan may have put another one in its place meanwhile */
+	/* Meanwhile a scan may have replaced the struct by a new one. */
 	while ((device = get_first(is_of, dev))) {
 		remove_device(device);
 		nvdebug_device_put(device);
@@ -469,7 +481,7 @@ static void gpus_unwatch(size_t count)
 	ida_destroy(&numbers);
 }
 
-/* At load, for devices that are just being read or configured. */
+/* Time that loading waits for devices that are being read or configured. */
 #define LOAD_PATIENCE	HZ
 
 int nvdebug_gpus_start(const struct nvdebug_publisher *publish_by)

@@ -17,7 +17,10 @@ static int await_done(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
 	int ret;
 
 	for (;;) {
-		/* before done(): the last sleep may have been too long */
+		/*
+		 * The clock is read before done(), since the last sleep may
+		 * have been too long.
+		 */
 		late = ktime_after(ktime_get(), deadline);
 		ret = done(gpu, what);
 		if (ret)

@@ -7,7 +7,7 @@
 
 struct nvdebug_gpu;
 
-/* 1: done, 0: not yet, or an error. */
+/* Returns 1 when the hardware is done, 0 before, or an error. */
 typedef int (*nvdebug_done_fn)(struct nvdebug_gpu *gpu, const void *what);
 
 /*
@@ -17,7 +17,7 @@ typedef int (*nvdebug_done_fn)(struct nvdebug_gpu *gpu, const void *what);
 int __must_check nvdebug_await(struct nvdebug_gpu *gpu, nvdebug_done_fn done,
 			       const void *what);
 
-/* For restoring state: does not stop early. */
+/* Poll in the same way while state is restored: this does not stop early. */
 int __must_check nvdebug_await_undo(struct nvdebug_gpu *gpu,
 				    nvdebug_done_fn done, const void *what);
 

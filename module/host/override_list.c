@@ -49,7 +49,9 @@ static void override_free(struct nvdebug_gpu *gpu,
 	kfree(list);
 }
 
-/* Is memory of @list at @now? No other list is at that address. */
+/*
+ * Return whether memory of @list is at @now. No other list is at that address.
+ */
 static bool override_is_at(const struct nvdebug_override *list,
 			   const struct nvdebug_runlist_location *now)
 {
@@ -74,10 +76,10 @@ typedef int (*settle_fn)(struct nvdebug_gpu *gpu,
 			 struct nvdebug_runlist_location *loc);
 
 /*
- * After the list at @loc was submitted in place of the one at @was: wait with
- * @settle, and set @now to the list that Host has taken. Gives up the GPU's
- * controls if the registers have the new address with the previous length, which
- * is a list that nobody submitted.
+ * Wait with @settle after the list at @loc was submitted in place of the list
+ * at @was, and set @now to the list that Host has taken. The GPU's controls are
+ * given up if the registers have the new address with the previous length,
+ * because nobody has submitted such a list.
  */
 static int override_settle(struct nvdebug_gpu *gpu,
 			   const struct nvdebug_runlist *runlist,
@@ -96,12 +98,12 @@ static int override_settle(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-/* Attempts, if a driver submits lists through the same registers. */
+/* Attempts while a driver submits lists through the same registers. */
 #define PUT_BACK_TRIES	3
 
 /*
- * Submit the list at @loc in place of @list. If the driver has submitted another
- * one, that stays. Not interruptible.
+ * Submit the list at @loc in place of @list. If the driver has submitted
+ * another list, that list stays. Not interruptible.
  */
 static int override_restore_list(struct nvdebug_gpu *gpu,
 				 const struct nvdebug_override *list,
@@ -112,7 +114,7 @@ static int override_restore_list(struct nvdebug_gpu *gpu,
 	int ret, tries = 0;
 
 	do {
-		/* @list need not have been taken: Host may be stuck */
+		/* Host need not have taken @list: it may be stuck. */
 		ret = nvdebug_submit_locate(gpu, runlist, &now);
 		if (!ret && now.pending && !override_is_at(list, &now))
 			ret = nvdebug_submit_settle_undo(gpu, runlist, &now);
@@ -148,7 +150,7 @@ int nvdebug_override_install(struct nvdebug_gpu *gpu,
 	list_add(&list->node, &gpu->overrides);
 	ret = nvdebug_submit(gpu, runlist, &list->own, now);
 	if (ret) {
-		/* its address may have stayed in the registers */
+		/* The address of @list may have stayed in the registers. */
 		if (!gpu->uncontrollable)
 			override_free(gpu, list);
 		return ret;
@@ -158,7 +160,9 @@ int nvdebug_override_install(struct nvdebug_gpu *gpu,
 	if (ret)
 		goto err_restore;
 	if (nvdebug_override_at(gpu, runlist, &taken) != list) {
-		/* the driver submitted a list meanwhile: keep it */
+		/*
+		 * The driver has submitted a list in between. That list stays.
+		 */
 		override_free_others(gpu, runlist, &taken);
 		return -EBUSY;
 	}
@@ -212,7 +216,7 @@ static int override_retire(struct nvdebug_gpu *gpu,
 		ret = override_restore_list(gpu, list, &list->original);
 	else if (!ret)
 		override_free(gpu, list);
-	/* a GPU that is gone reads no list */
+	/* A GPU that is gone reads no list. */
 	if (ret == -ENODEV)
 		override_free(gpu, list);
 	return ret ? ret : in_force;

@@ -39,9 +39,9 @@ int nvdebug_gate_read(struct nvdebug_gpu *gpu,
 }
 
 /*
- * One read-modify-write of the gate. Up to Turing one register has the gates of
- * all runlists, and a driver may modify it at the same time: keep the time
- * between read and write short.
+ * Read, modify and write the gate once. Up to Turing one register has the gates
+ * of all runlists, and a driver may modify it at the same time. So the time
+ * between read and write is kept short.
  */
 static int gate_write(struct nvdebug_gpu *gpu,
 		      const struct nvdebug_runlist *runlist, bool open,
@@ -54,7 +54,7 @@ static int gate_write(struct nvdebug_gpu *gpu,
 
 	local_irq_save(flags);
 	ret = nvdebug_reg_read(gpu, reg, old);
-	/* a register with this gate only can be written without the read */
+	/* A register with this gate only can be written without the read. */
 	if (ret && open && !gpu->chip->preempt->shared) {
 		*old = bit;
 		ret = 0;
@@ -68,7 +68,7 @@ static int gate_write(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-/* Attempts, if the register is written concurrently. */
+/* Attempts while another CPU writes the register. */
 #define GATE_TRIES	3
 
 int nvdebug_gate_set(struct nvdebug_gpu *gpu,
@@ -95,7 +95,10 @@ int nvdebug_gate_set(struct nvdebug_gpu *gpu,
 					      now, new);
 		if (!((now ^ new) & bit))
 			return 0;
-		/* not a concurrent write: the gate does not change */
+		/*
+		 * No other CPU wrote the register: the gate itself does not
+		 * change.
+		 */
 		if (!((now ^ new) & ~bit))
 			break;
 	}
@@ -105,10 +108,10 @@ int nvdebug_gate_set(struct nvdebug_gpu *gpu,
 #define PENDING		(NV_RUNLIST_PREEMPT_TSG_PREEMPT_PENDING | \
 			 NV_RUNLIST_PREEMPT_RUNLIST_PREEMPT_PENDING)
 
-/* Preempts to wait for: pending bits in a register. */
+/* The preempts to wait for, as pending bits in a register. */
 struct preempt_wait {
 	u32 reg;
-	u32 pending;	/* mask */
+	u32 pending;	/* mask of the bits */
 };
 
 static int preempt_is_done(struct nvdebug_gpu *gpu, const void *what)
@@ -144,7 +147,7 @@ static int preempt_start(struct nvdebug_gpu *gpu,
 	return 0;
 }
 
-/* A TSG to poll PBDMAs and engines for. */
+/* The TSG that PBDMAs and engines are polled for. */
 struct tsg_watch {
 	const struct nvdebug_runlist *runlist;
 	u32 tsg;
@@ -201,9 +204,9 @@ int nvdebug_preempt_tsg(struct nvdebug_gpu *gpu,
 		return preempt_tsg_and_wait(gpu, &watch, &preempt, word);
 
 	/*
-	 * One bit cannot tell who closed the gate: a driver that closes it
-	 * meanwhile finds it opened again. So it is not closed for longer than
-	 * this preempt takes.
+	 * The gate is one bit, which does not show who closed it. If a driver
+	 * closes it during this preempt, the gate is open again afterwards. So
+	 * it is closed only for the time of this preempt.
 	 */
 	ret = nvdebug_await(gpu, preempt_is_done, &preempt);
 	if (!ret)
@@ -229,8 +232,9 @@ int nvdebug_preempt_runlist(struct nvdebug_gpu *gpu,
 	struct preempt_wait preempt = {
 		.reg = runlist->base + ops->runlist,
 		/*
-		 * Bit 21 (RUNLIST) in the manual, bit 20 in nouveau
-		 * (drm/nouveau/nvkm/engine/fifo/ga100.c): both must be clear.
+		 * The manual has the pending bit in bit 21 (RUNLIST), nouveau
+		 * in bit 20 (drm/nouveau/nvkm/engine/fifo/ga100.c): both must
+		 * be clear.
 		 */
 		.pending = ops->shared ? BIT(runlist->id) : PENDING,
 	};
@@ -239,7 +243,7 @@ int nvdebug_preempt_runlist(struct nvdebug_gpu *gpu,
 	if (!ops->runlist)
 		return nvdebug_submit_again(gpu, runlist);
 
-	/* in a per-runlist register 0 means the runlist */
+	/* In the register of a single runlist 0 means the runlist. */
 	ret = preempt_start(gpu, runlist, -1, &preempt,
 			    ops->shared ? BIT(runlist->id) : 0);
 	return ret ? ret : nvdebug_await(gpu, preempt_is_done, &preempt);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Enable or disable scheduling of a runlist (the gate, SCHED_DISABLE), and
- * preempt TSGs and runlists. All with gpu->lock held.
+ * Enables or disables scheduling of a runlist (the gate, SCHED_DISABLE), and
+ * preempts TSGs and runlists. All functions are called with gpu->lock held.
  */
 #ifndef NVDEBUG_PREEMPT_H
 #define NVDEBUG_PREEMPT_H
@@ -11,11 +11,14 @@
 struct nvdebug_gpu;
 struct nvdebug_runlist;
 
-/* Is scheduling of the runlist enabled? */
+/* Read whether scheduling of the runlist is enabled. */
 int __must_check nvdebug_gate_read(struct nvdebug_gpu *gpu,
 				   const struct nvdebug_runlist *runlist,
 				   bool *open);
-/* -EIO if the register does not change. @was may be NULL. */
+/*
+ * Open or close the gate. Returns -EIO if the register does not change. @was is
+ * set to the previous state, and may be NULL.
+ */
 int __must_check nvdebug_gate_set(struct nvdebug_gpu *gpu,
 				  const struct nvdebug_runlist *runlist,
 				  bool open, bool *was);
@@ -28,7 +31,10 @@ int __must_check nvdebug_preempt_tsg(struct nvdebug_gpu *gpu,
 				     const struct nvdebug_runlist *runlist,
 				     u32 tsg);
 
-/* Preempt whatever runs from the runlist; Host then continues scheduling. */
+/*
+ * Preempt the work of the runlist that is running; Host then continues
+ * scheduling.
+ */
 int __must_check nvdebug_preempt_runlist(struct nvdebug_gpu *gpu,
 					 const struct nvdebug_runlist *runlist);
 

@@ -11,7 +11,10 @@
 #include "host/submit.h"
 #include "host/trace.h"
 
-/* Has Host taken the list that was submitted to the runlist @what? */
+/*
+ * Return whether Host has taken the list that was submitted to the runlist
+ * @what.
+ */
 static int submit_is_taken(struct nvdebug_gpu *gpu, const void *what)
 {
 	struct nvdebug_runlist_location loc;
@@ -83,9 +86,9 @@ void nvdebug_submit_give_up(struct nvdebug_gpu *gpu,
 }
 
 /*
- * Check that the registers have the values @word. -EIO if some read as @before,
- * as if the write was lost, or as an error code; -EBUSY if some have another
- * value, written by a driver meanwhile.
+ * Check that the registers have the values @word. -EIO if some registers read
+ * as @before, as if the write was lost, or as an error code; -EBUSY if some
+ * have another value, written by a driver meanwhile.
  */
 static int submit_check_written(struct nvdebug_gpu *gpu, u32 reg,
 				const u32 *word, const u32 *before, int words)
@@ -107,7 +110,10 @@ static int submit_check_written(struct nvdebug_gpu *gpu, u32 reg,
 	return lost;
 }
 
-/* -EBUSY if another list than that at @expected is current or submitted. */
+/*
+ * Return -EBUSY if another list than the list at @expected is current or
+ * submitted.
+ */
 static int submit_check_current(struct nvdebug_gpu *gpu,
 				const struct nvdebug_runlist *runlist,
 				const struct nvdebug_runlist_location *expected)
@@ -123,17 +129,20 @@ static int submit_check_current(struct nvdebug_gpu *gpu,
 	return 0;
 }
 
-/* The registers of a submit. */
+/* The registers of a submit and their values. */
 struct submit_words {
 	u32 reg;		/* the first one */
 	int words;
 	u32 word[NVDEBUG_SUBMIT_WORDS];
-	u32 old[NVDEBUG_SUBMIT_WORDS];	/* before */
-	int written;		/* from the first one on */
-	int restored;		/* 0, or why RUNLIST_BASE could not be */
+	u32 old[NVDEBUG_SUBMIT_WORDS];	/* values before the submit */
+	int written;		/* written registers, from the first one on */
+	int restored;		/* 0, or the error of restoring RUNLIST_BASE */
 };
 
-/* Restore RUNLIST_BASE: an address that was not submitted looks current. */
+/*
+ * Restore RUNLIST_BASE, because an address that was not submitted would look
+ * current.
+ */
 static void submit_restore_base(struct nvdebug_gpu *gpu,
 				struct submit_words *s)
 {
@@ -142,7 +151,7 @@ static void submit_restore_base(struct nvdebug_gpu *gpu,
 	for (i = 0; i < words; i++)
 		nvdebug_reg_write(gpu, s->reg + 4 * i, s->old[i]);
 	ret = submit_check_written(gpu, s->reg, s->old, s->word, words);
-	/* -EBUSY: a driver has written them since */
+	/* -EBUSY: a driver has written the registers since. */
 	s->restored = ret == -EBUSY ? 0 : ret;
 }
 
@@ -151,7 +160,10 @@ static int submit_read_old(struct nvdebug_gpu *gpu, struct submit_words *s)
 	int ret = 0, i;
 
 	for (i = 0; !ret && i < s->words; i++)
-		/* an address may look like an error code; the last has none */
+		/*
+		 * An address may look like an error code. The last register has
+		 * no address.
+		 */
 		ret = i == s->words - 1 ?
 			nvdebug_reg_read(gpu, s->reg + 4 * i, &s->old[i]) :
 			nvdebug_reg_read_address(gpu, s->reg + 4 * i, U32_MAX,
@@ -160,9 +172,9 @@ static int submit_read_old(struct nvdebug_gpu *gpu, struct submit_words *s)
 }
 
 /*
- * The address is written for an empty list, too, as in nouveau
- * (drm/nouveau/nvkm/engine/fifo/gk104.c). linux-nvgpu does not write it, which
- * would leave another runlist's address at the shared port.
+ * Write the registers. The address is written for an empty list, too, as in
+ * nouveau (drm/nouveau/nvkm/engine/fifo/gk104.c). linux-nvgpu does not write
+ * it, which would leave another runlist's address at the shared port.
  */
 static int submit_write(struct nvdebug_gpu *gpu, struct submit_words *s)
 {
@@ -178,7 +190,7 @@ static int submit_write(struct nvdebug_gpu *gpu, struct submit_words *s)
 			submit_restore_base(gpu, s);
 		return ret;
 	}
-	/* this one submits the address that is in the others */
+	/* The last register submits the address that is in the others. */
 	nvdebug_reg_write(gpu, s->reg + 4 * last, s->word[last]);
 	s->written++;
 	return 0;
@@ -201,8 +213,9 @@ int nvdebug_submit(struct nvdebug_gpu *gpu,
 
 	/*
 	 * With interrupts off only a write by another CPU can come between the
-	 * check and the writes, or between two of them: up to Volta the last one
-	 * submits whatever address the shared port has.
+	 * check and the writes, or between two writes. That must be rare,
+	 * because up to Volta the last write submits whatever address the
+	 * shared port has.
 	 */
 	local_irq_save(flags);
 	ret = submit_check_current(gpu, runlist, expected);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Submit runlists. All with gpu->lock held, since up to Volta all runlists
- * share one port. A driver may submit at the same time; it has no lock to take.
+ * Submits runlists. All functions are called with gpu->lock held, since up to
+ * Volta all runlists share one port. A driver may submit at the same time; it
+ * has no lock to take.
  */
 #ifndef NVDEBUG_SUBMIT_H
 #define NVDEBUG_SUBMIT_H
@@ -13,9 +14,10 @@ struct nvdebug_runlist;
 struct nvdebug_runlist_location;
 
 /*
- * Read the location of the list until two reads agree, else -EBUSY: memory is
- * written and freed, and lists are submitted, depending on it. -ENOTRECOVERABLE
- * after nvdebug_submit_give_up(); so do the functions that call it.
+ * Read the location of the list until two reads agree, else return -EBUSY:
+ * memory is written and freed, and lists are submitted, depending on the
+ * location. -ENOTRECOVERABLE after nvdebug_submit_give_up(); functions that
+ * call this one return that, too.
  */
 int __must_check nvdebug_submit_locate(struct nvdebug_gpu *gpu,
 				       const struct nvdebug_runlist *runlist,
@@ -26,14 +28,14 @@ int __must_check nvdebug_submit_settle(struct nvdebug_gpu *gpu,
 				       const struct nvdebug_runlist *runlist,
 				       struct nvdebug_runlist_location *loc);
 
-/* The same, not interruptible. */
+/* Wait for Host in the same way, but not interruptibly. */
 int __must_check
 nvdebug_submit_settle_undo(struct nvdebug_gpu *gpu,
 			   const struct nvdebug_runlist *runlist,
 			   struct nvdebug_runlist_location *loc);
 
 /*
- * Submit the list at @loc in place of the one at @expected, without waiting.
+ * Submit the list at @loc in place of the list at @expected, without waiting.
  * -ERANGE if the registers cannot hold its address; -EBUSY if another list is
  * current or was submitted, or a driver writes the registers concurrently.
  * Nothing is submitted on error, and the previous address is restored; if that
@@ -46,8 +48,8 @@ nvdebug_submit(struct nvdebug_gpu *gpu, const struct nvdebug_runlist *runlist,
 
 /*
  * Report that a list's address may be in the registers of @runlist although the
- * list was not submitted, and make all controls of the GPU fail from now on: a
- * later submit could use that address, and it is unknown whether Host does.
+ * list was not submitted, and make all controls of the GPU fail from now on. A
+ * later submit could use that address, and it is unknown whether Host uses it.
  */
 void nvdebug_submit_give_up(struct nvdebug_gpu *gpu,
 			    const struct nvdebug_runlist *runlist, int error);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/*
- * Tracepoints: what was changed on a GPU.
- */
+/* Tracepoints of the changes that the module makes on a GPU. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM nvdebug
 
@@ -14,7 +12,10 @@
 #include "access/device.h"
 #include "compat/compat.h"
 
-/* @runlist is -1 where channel ids are those of the whole GPU. */
+/*
+ * A channel was enabled or disabled. @runlist is -1 where channel ids are those
+ * of the whole GPU.
+ */
 TRACE_EVENT(channel_enable,
 	    TP_PROTO(const struct nvdebug_gpu *gpu, int runlist, u32 channel,
 		     bool enable, u32 old, u32 new),
@@ -38,8 +39,9 @@ TRACE_EVENT(channel_enable,
 );
 
 /*
- * Words that controls of TSGs and runlists write: @where is the offset of a
- * register or the address of memory, @tsg is -1 if it is not about one.
+ * A word that a control of TSGs or runlists writes. @where is the offset of a
+ * register or the address of memory; @tsg is -1 if the word does not concern a
+ * TSG.
  */
 DECLARE_EVENT_CLASS(runlist_write,
 		    TP_PROTO(const struct nvdebug_gpu *gpu, u32 runlist, int tsg,
@@ -86,7 +88,10 @@ DEFINE_EVENT(runlist_write, scheduling,
 	     TP_ARGS(gpu, runlist, tsg, where, old, new)
 );
 
-/* The word at @where in the context image of a channel. */
+/*
+ * The preemption mode was written to the word at @where in the context image of
+ * a channel.
+ */
 TRACE_EVENT(preemption_mode,
 	    TP_PROTO(const struct nvdebug_gpu *gpu, u32 runlist, u32 channel,
 		     u64 where, u32 old, u32 new),

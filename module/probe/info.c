@@ -24,7 +24,7 @@ static const char * const feature_names[NVDEBUG_FEATURES] = {
 /* The first feature printed after the lines about memory. */
 #define AFTER_MEMORY	NVDEBUG_FEATURE_ENGINES
 
-/* The lines of this bus, or @none if they are another bus's. */
+/* Print the lines of this bus, or @none if the GPU is on another bus. */
 static void put_lines(struct seq_file *m,
 		      const struct nvdebug_attachment *attachment,
 		      void (*show)(struct seq_file *m, const void *bus),
@@ -48,7 +48,10 @@ static void put_bar_sizes(struct seq_file *m, const u64 *bytes)
 	}
 }
 
-/* Of the GPU, or of all runlists if they agree; 0: unknown. */
+/*
+ * Return the number of channels of the GPU, or of each runlist if all have the
+ * same number; 0: unknown.
+ */
 static u32 channel_count(const struct nvdebug_gpu *gpu)
 {
 	const struct nvdebug_topology *topology = &gpu->topology;

@@ -17,15 +17,19 @@ struct nvdebug_attachment {
 	bool identified;	/* else nothing was read yet */
 	const char *driver;	/* "-": none */
 	u64 bar_bytes[NVDEBUG_INFO_BARS];	/* 0: no such BAR */
-	const char *away;	/* why no file can be read now, or NULL */
-	const char *window;	/* why it may not be moved, or NULL */
-	/* Lines of its bus, given @bus; NULL: it is not on that bus. */
+	/* The reason why no file can be read now, or NULL. */
+	const char *away;
+	const char *window;	/* why the window may not move, or NULL */
+	/*
+	 * Print the lines of the GPU's bus, given @bus. NULL: it is on another
+	 * bus.
+	 */
 	void (*show_pci)(struct seq_file *m, const void *bus);
 	void (*show_platform)(struct seq_file *m, const void *bus);
 	const void *bus;
 };
 
-/* From memory alone. */
+/* Print the text. Accesses memory only. */
 void nvdebug_info_show(struct seq_file *m, const struct nvdebug_gpu *gpu,
 		       const struct nvdebug_attachment *attachment);
 

@@ -27,7 +27,10 @@ static void expect_mode(struct nvdebug_gpu *gpu,
 		nvdebug_reg_expect(gpu, ops->bit[i].reg);
 }
 
-/* On if any bit is set, off if all are clear. */
+/*
+ * Read a mode. It is on if any bit is set, off if all bits are clear, and
+ * unknown if a register does not answer.
+ */
 static enum nvdebug_mode read_mode(struct nvdebug_gpu *gpu,
 				   const struct nvdebug_mode_ops *ops)
 {

@@ -17,7 +17,7 @@
 #include "state/runlist.h"
 #include "views/gpc_topology.h"
 
-/* An optional register. */
+/* Read an optional register. Returns 0 if it does not answer. */
 static u32 reg_read_or_zero(struct nvdebug_gpu *gpu, u32 offset)
 {
 	u32 value;
@@ -33,7 +33,7 @@ int nvdebug_probe_chip(struct nvdebug_gpu *gpu)
 	nvdebug_reg_expect(gpu, NV_PMC_BOOT_0);
 	nvdebug_reg_expect(gpu, NV_PMC_BOOT_42);
 	nvdebug_reg_expect(gpu, NV_PMC_BOOT_1);
-	/* accept any value, to print it */
+	/* Accept any value, so that it can be printed. */
 	ret = nvdebug_reg_read_address(gpu, NV_PMC_BOOT_0, U32_MAX, &boot0);
 	if (!ret)
 		ret = nvdebug_reg_value_check(boot0);
@@ -86,7 +86,7 @@ int nvdebug_probe_features(struct nvdebug_gpu *gpu)
 	if (channel->count_reg) {
 		u32 count = reg_read_or_zero(gpu, channel->count_reg);
 
-		/* more than the chip's maximum is impossible */
+		/* A number above the chip's maximum is impossible. */
 		if (count && count <= gpu->chip->channels)
 			topology->channels = count;
 		else
@@ -104,7 +104,7 @@ int nvdebug_probe_features(struct nvdebug_gpu *gpu)
 		why = "no runlist in the device table";
 		gpu->missing[NVDEBUG_FEATURE_RUNLIST] = why;
 	}
-	/* global ids need no runlist */
+	/* Global ids need no runlist. */
 	if (channel->per_runlist)
 		gpu->missing[NVDEBUG_FEATURE_CHANNEL_CONTROL] =
 			gpu->missing[NVDEBUG_FEATURE_RUNLIST];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Identify a GPU and its features: fills in struct nvdebug_gpu. All between
- * nvdebug_gpu_begin() and _end().
+ * Identifies a GPU and its features: fills in struct nvdebug_gpu. Every
+ * function is called between nvdebug_gpu_begin() and _end().
  */
 #ifndef NVDEBUG_PROBE_PROBE_H
 #define NVDEBUG_PROBE_PROBE_H

@@ -17,15 +17,21 @@
 #include "probe/info.h"
 #include "proc/info.h"
 
-/* All else, except for the modes, was read when the GPU was identified. */
+/*
+ * A snapshot of info. Its other facts, except for the modes, were read when the
+ * GPU was identified.
+ */
 struct info_snapshot {
 	struct nvdebug_snapshot base;
 	char driver[32];
-	const char *forbidden;	/* why the window may not be moved */
-	const char *away;	/* why no file can be read now, or NULL */
+	const char *forbidden;	/* why the window may not move */
+	/* The reason why no file can be read now, or NULL. */
+	const char *away;
 };
 
-/* May this task's open of info access the GPU? Only root's may. */
+/*
+ * Return whether this task's open of info may access the GPU: only root's may.
+ */
 static bool may_access_gpu(void)
 {
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
@@ -35,7 +41,7 @@ static void info_refresh(struct nvdebug_device *device)
 {
 	nvdebug_device_follow_registers(device);
 	nvdebug_device_read_modes(device);
-	/* it may be awake by now, or set up by its driver */
+	/* The GPU may be awake by now, or its driver may have set it up. */
 	if (__ratelimit(&device->probe_ratelimit))
 		nvdebug_gpus_probe_again(device);
 }

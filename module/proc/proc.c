@@ -38,8 +38,8 @@ struct proc_file {
 	struct nvdebug_device *device;
 	const struct nvdebug_view *view;	/* for reading, or NULL */
 	const struct nvdebug_control *control;	/* for writing, or NULL */
-	u32 number;		/* in its name */
-	bool state;		/* readable as set by the state_* parameters */
+	u32 number;		/* number in the file's name */
+	bool state;		/* the state_* parameters say who may read it */
 	struct proc_file *next;
 };
 
@@ -54,9 +54,12 @@ struct proc_open {
 	struct nvdebug_device *device;
 	const struct nvdebug_view *view;
 	struct nvdebug_snapshot *snapshot;	/* NULL: not opened to be read */
-	struct nvdebug_leases leases;	/* of a control */
+	struct nvdebug_leases leases;	/* leases of a control */
 
-	/* Of a control that answers, which has room for it in text. */
+	/*
+	 * The answer of a control that answers. Only its open files have room
+	 * for an answer in text.
+	 */
 	struct mutex answer_lock;	/* one request at a time */
 	struct seq_buf answer;
 	bool answered;
@@ -65,13 +68,16 @@ struct proc_open {
 
 #define ANSWER_BYTES	SZ_4K
 
-/* Views: open takes the snapshot, and reads print it record by record. */
+/*
+ * Views: open takes the snapshot, and reads print the snapshot record by
+ * record.
+ */
 
 static void *seq_start(struct seq_file *m, loff_t *pos)
 {
 	const struct proc_open *open = m->private;
 
-	/* a file that is only written to can be sought in */
+	/* A file that is only written to can be sought in. */
 	return open->snapshot && *pos < open->snapshot->records ? pos : NULL;
 }
 
@@ -117,7 +123,10 @@ static struct nvdebug_snapshot *take_snapshot(const struct proc_file *node)
 	return snapshot == ERR_PTR(-ECANCELED) ? ERR_PTR(-EBUSY) : snapshot;
 }
 
-/* Also for files of cached data, which may be outdated by now. */
+/*
+ * Check that the GPU's files may be opened now. This applies to files of cached
+ * data, too, because the data may be outdated.
+ */
 static int check_open(struct nvdebug_device *device)
 {
 	const char *why;
@@ -135,7 +144,7 @@ static int open_snapshot(struct proc_open *open, const struct file *file)
 
 	if (IS_ERR(snapshot))
 		return PTR_ERR(snapshot);
-	/* with state_all, no addresses without CAP_SYS_ADMIN */
+	/* With state_all, addresses are hidden without CAP_SYS_ADMIN. */
 	snapshot->hide = node->state && nvdebug_params.state_all &&
 			 !file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
 	snapshot->hide_words = !file_ns_capable(file, &init_user_ns,
@@ -153,7 +162,7 @@ static void open_free(struct proc_open *open)
 	kfree(open);
 }
 
-/* Files with a view are seq_files. */
+/* Return the open file. Files with a view are seq_files. */
 static struct proc_open *opened(const struct file *file)
 {
 	const struct proc_file *node = pde_data(file_inode(file));
@@ -262,7 +271,10 @@ static ssize_t request_write(struct proc_open *open, const char __user *buf,
 	return ret ? ret : count;
 }
 
-/* An answer is kept in the open file, and read from its beginning. */
+/*
+ * Execute the request. An answer is kept in the open file, and read from its
+ * beginning.
+ */
 static ssize_t file_write(struct file *file, const char __user *buf,
 			  size_t count, loff_t *ppos)
 {
@@ -421,7 +433,7 @@ static int create_control(struct nvdebug_device *device,
 	return create_file(device, file->name, &like);
 }
 
-/* Created last: if it exists, all files do. */
+/* Create info. It is created last: if it exists, all files do. */
 static int create_info(struct nvdebug_device *device)
 {
 	static const struct proc_file like = { .view = &nvdebug_info_view };
@@ -430,9 +442,9 @@ static int create_info(struct nvdebug_device *device)
 }
 
 /*
- * Check the first name, at load. The only way to procfs is a path, which is
- * looked up in the caller's root. A file of another file system there has no
- * meaning.
+ * Check at load that the first name is free. A path is the only way into
+ * procfs, and the caller's root decides what the path means, so a file of
+ * another file system at the path does not count.
  */
 int nvdebug_proc_check(void)
 {

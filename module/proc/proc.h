@@ -9,7 +9,10 @@
 
 struct nvdebug_device;
 
-/* -EBUSY, with a line in the log, if another module owns /proc/gpu0. */
+/*
+ * Check that the name is free. -EBUSY, with a line in the log, if another
+ * module owns /proc/gpu0.
+ */
 int nvdebug_proc_check(void);
 
 /* Publishes GPUs as /proc/gpuX. */

@@ -21,7 +21,7 @@ enum nvdebug_instance_status {
 	NVDEBUG_INSTANCE_OK,
 	NVDEBUG_INSTANCE_NOT_BOUND,	/* the channel has no block */
 	NVDEBUG_INSTANCE_CHANGED,	/* the channel has another block */
-	NVDEBUG_INSTANCE_NOT_MAPPED,	/* the image's address */
+	NVDEBUG_INSTANCE_NOT_MAPPED,	/* the image's address is not mapped */
 	NVDEBUG_INSTANCE_BAD_MAGIC,	/* not a context image */
 	NVDEBUG_INSTANCE_NO_CONTEXT,
 	NVDEBUG_INSTANCE_NOT_READ,	/* images were not asked for */
@@ -45,7 +45,7 @@ struct nvdebug_image {
 	struct nvdebug_context context;
 };
 
-/* An engine context pointer in its address space. Equal ones are shared. */
+/* An engine context pointer in its address space. Equal pointers are shared. */
 struct nvdebug_context_pointer {
 	struct nvdebug_interned base;
 	int status;
@@ -59,21 +59,23 @@ struct nvdebug_block {
 	int status;
 	struct nvdebug_instance instance;
 	struct nvdebug_sc_table *table;	/* NULL: no subcontexts */
-	int no_context;		/* status, if there is no pointer */
+	int no_context;		/* status if there is no pointer */
 	struct nvdebug_context_pointer *pointer;
 };
 
-/* For one open or write of a file. */
+/* The instance blocks of one open or write of a file. */
 struct nvdebug_instances {
 	struct nvdebug_gpu *gpu;
 	struct nvdebug_intern blocks;
 	struct nvdebug_intern tables;
 	struct nvdebug_intern pointers;
 	struct nvdebug_intern images;
-	/* set before reading */
+	/* Set these before reading. */
 	bool with_images;
-	bool spaces_only;	/* of blocks only compute_dir and veid */
-	u8 big_page_kib;	/* for all of version 1; 0: in each block */
+	/* Read only the words of a block that compute_dir and veid need. */
+	bool spaces_only;
+	/* Size for all blocks of version 1; 0: each block has its own. */
+	u8 big_page_kib;
 };
 
 static inline const struct nvdebug_page_dir *
@@ -86,7 +88,7 @@ nvdebug_block_compute_dir(const struct nvdebug_block *block)
 					    table ? table->count : 0);
 }
 
-/* The status of the image: why there is none, or 0. */
+/* Return the image, or the status that says why there is none. */
 static inline int nvdebug_block_image(const struct nvdebug_block *block,
 				      const struct nvdebug_image **image)
 {

@@ -18,7 +18,7 @@
 #include "state/intern.h"
 #include "state/word_requests.h"
 
-/* Alignment of an image or a header: its words are in one page. */
+/* Images and headers are aligned so that their words are in one page. */
 #define HEADER_ALIGN	(NV_CTXSW_MAIN_IMAGE_WORDS * sizeof(u32))
 
 struct pointer_key {
@@ -37,23 +37,23 @@ struct image_key {
 	u64 aperture;
 };
 
-/* What is read for a pointer. */
+/* The state of reading the image that a pointer leads to. */
 struct context_read {
 	struct nvdebug_context_pointer *pointer;
 	const struct nvdebug_mmu_format *format;
 	struct nvdebug_mmu_walk walk;
 	bool has_va;
 	u64 va;
-	u64 addr;	/* of the header or image */
+	u64 addr;	/* address of the header or image */
 	u8 aperture;
 	bool has_ctl;	/* the first word of the image is known */
-	struct nvdebug_image *image;	/* to be read */
+	struct nvdebug_image *image;	/* the image to be read */
 	struct nvdebug_mem_request want[NVDEBUG_WORD_RANGES];
 	u32 header[NVDEBUG_CONTEXT_POINTER_WORDS];
 	u32 word[NVDEBUG_CONTEXT_WORDS];
 };
 
-/* Those of all pointers. */
+/* The states of all pointers. */
 struct context_reads {
 	struct nvdebug_instances *set;
 	struct nvdebug_mem *mem;
@@ -130,7 +130,10 @@ static int contexts_follow_pointers(struct context_reads *all)
 	return contexts_walk(all);
 }
 
-/* It may be an image, where the first word of the header is also its first. */
+/*
+ * Take the words of a header. They may be of an image, because the first word
+ * of the header is the image's first word, too.
+ */
 static int context_got_header(struct context_reads *all,
 			      struct context_read *self)
 {
@@ -170,7 +173,7 @@ static int contexts_follow_headers(struct context_reads *all)
 	return contexts_walk(all);
 }
 
-/* Want the image at self->addr, unless another pointer leads there, too. */
+/* Request the image at self->addr, unless another pointer leads there, too. */
 static int context_want_image(struct context_reads *all,
 			      struct context_read *self,
 			      struct list_head *wanted)

@@ -11,8 +11,8 @@ struct nvdebug_instances;
 struct nvdebug_mem;
 
 /*
- * Set the pointers of all blocks that were read, and read what they lead to.
- * Fails only with fatal errors.
+ * Set the pointers of all blocks that were read, and read the images that they
+ * lead to. Fails only with fatal errors.
  */
 int __must_check nvdebug_context_images_read(struct nvdebug_instances *set,
 					     struct nvdebug_mem *mem);

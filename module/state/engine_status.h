@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/*
- * The context status of an engine or a PBDMA.
- */
+/* Reads the context status of an engine or a PBDMA. */
 #ifndef NVDEBUG_STATE_ENGINE_STATUS_H
 #define NVDEBUG_STATE_ENGINE_STATUS_H
 
@@ -14,13 +12,13 @@ struct nvdebug_gpu;
 struct nvdebug_runlist;
 
 /*
- * One register read each. -EOPNOTSUPP if the engine has no public status
- * register.
+ * Read the status from one register. -EOPNOTSUPP if the engine has no public
+ * status register.
  */
 int __must_check nvdebug_engine_status_read(struct nvdebug_gpu *gpu,
 					    const struct nvdebug_engine *engine,
 					    struct nvdebug_engine_status *status);
-/* @n: below runlist->pbdmas */
+/* Read the status of PBDMA @n, which is below runlist->pbdmas. */
 int __must_check nvdebug_pbdma_status_read(struct nvdebug_gpu *gpu,
 					   const struct nvdebug_runlist *runlist,
 					   u32 n,

@@ -131,19 +131,20 @@ nvdebug_instances_add(struct nvdebug_instances *set,
 	return block;
 }
 
-/* What is read of a block, but for its subcontexts. */
+/* The state of reading a block, without its subcontexts. */
 struct block_read {
 	struct nvdebug_block *block;
 	struct nvdebug_mem_request want[NVDEBUG_WORD_RANGES];
 	u32 word[NVDEBUG_INSTANCE_WORDS];
-	/* see block_want_valid_again() */
+	/* For block_want_valid_again(). */
 	u32 *valid;
 	u32 again[1 + NV_RAMIN_SC_PDB_VALID_WORDS];
 };
 
 /*
- * With all 64 subcontexts valid these words are all ones, as if the bus did not
- * answer: read them again with the word before, to distinguish the two.
+ * Read the valid bits again if they are all ones. That is the case with all 64
+ * subcontexts valid, and also if the bus did not answer. The word before them,
+ * which is read with them, tells the two cases apart.
  */
 static void block_want_valid_again(struct block_read *self,
 				   struct list_head *wanted)
@@ -167,7 +168,7 @@ static void block_want_valid_again(struct block_read *self,
 	}
 }
 
-/* The chip's layout, with the words that the set needs. */
+/* Return the chip's layout, with the words that the set needs. */
 static struct nvdebug_instance_layout
 set_layout(const struct nvdebug_instances *set)
 {
@@ -230,7 +231,7 @@ static int read_blocks(struct nvdebug_instances *set, struct nvdebug_mem *mem)
 	return ret;
 }
 
-/* Adjacent valid subcontexts of a block. */
+/* A run of adjacent valid subcontexts of a block. */
 struct table_run {
 	struct nvdebug_mem_request want;
 	struct nvdebug_block *block;
@@ -341,7 +342,7 @@ out:
 	return ret;
 }
 
-/* The big page size up to Pascal, where it is a property of the chip. */
+/* Read the big page size up to Pascal, where the chip has one size for all. */
 static int read_big_page_size(struct nvdebug_instances *set,
 			      struct nvdebug_mem *mem)
 {
@@ -356,7 +357,7 @@ static int read_big_page_size(struct nvdebug_instances *set,
 				   NVDEBUG_INSTANCE_HAS_BIG_PAGE_SIZE, &kib);
 	if (!ret)
 		set->big_page_kib = kib;
-	/* an unknown size is printed as such */
+	/* An unknown size is printed as unknown. */
 	return ret == -ENODEV ? ret : 0;
 }
 
@@ -385,7 +386,7 @@ int nvdebug_instances_confirm(struct nvdebug_instances *set, u32 id,
 	if (ret)
 		return ret;
 	cond_resched();
-	/* checking an entry again would need another copy of the list */
+	/* Checking an entry again would need another copy of the list. */
 	if (ops->instance_in_entry || block->status)
 		return 0;
 	ret = ops->locate_instance(set->gpu, id, NULL, &place);

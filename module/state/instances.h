@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Instance blocks of many channels: each is read once, with its subcontext
- * table and, on request, its context image. What is wrong with one of these is
- * its own status (enum nvdebug_instance_status or -errno).
+ * Instance blocks of many channels. Each block is read once, with its
+ * subcontext table and, on request, its context image. A problem with one of
+ * these is recorded as its own status (enum nvdebug_instance_status or -errno).
  */
 #ifndef NVDEBUG_INSTANCES_H
 #define NVDEBUG_INSTANCES_H
@@ -17,31 +17,31 @@ struct nvdebug_mem;
 struct nvdebug_mmu_format;
 struct nvdebug_runlist;
 
-/* At probe: set the features that need instance blocks. */
+/* Set, at probe, the features that need instance blocks. */
 void nvdebug_instances_survey(struct nvdebug_gpu *gpu);
 
 struct nvdebug_instances *nvdebug_instances_create(struct nvdebug_gpu *gpu);
 void nvdebug_instances_free(struct nvdebug_instances *set);
 
 /*
- * Add the block at @place, to be read later. NULL if the channel is not bound,
- * ERR_PTR() on failure.
+ * Add the block at @place, to be read later. Returns NULL if the channel is not
+ * bound, ERR_PTR() on failure.
  */
 struct nvdebug_block *
 nvdebug_instances_add(struct nvdebug_instances *set,
 		      const struct nvdebug_instance_place *place);
 
 /*
- * Read all blocks and, if set->with_images, their context images, which
- * channels of graphics runlists have. Fails only with fatal errors.
+ * Read all blocks and, if set->with_images, the context images, which channels
+ * of graphics runlists have. Fails only with fatal errors.
  */
 int __must_check nvdebug_instances_read(struct nvdebug_instances *set,
 					struct nvdebug_mem *mem);
 
 /*
- * Check that @block is still that of channel @id, where a register has that;
- * else its status becomes NVDEBUG_INSTANCE_CHANGED, as the words read may
- * belong to something else.
+ * Check that @block still belongs to channel @id, if a register shows that. If
+ * it does not, its status becomes NVDEBUG_INSTANCE_CHANGED, because the words
+ * that were read may belong to something else.
  */
 int __must_check nvdebug_instances_confirm(struct nvdebug_instances *set,
 					   u32 id, struct nvdebug_block *block);
@@ -49,16 +49,16 @@ int __must_check nvdebug_instances_confirm(struct nvdebug_instances *set,
 /*
  * Read the instance block of channel @id of @runlist. -EINVAL if the channel is
  * not in the list or not bound, -EBUSY if the block changed; other errors are
- * those of reading memory. *@block is owned by @set.
+ * those of reading memory. @set owns *@block.
  */
 int __must_check nvdebug_instances_find(struct nvdebug_instances *set,
 					struct nvdebug_mem *mem,
 					struct nvdebug_runlist *runlist,
 					u32 id, struct nvdebug_block **block);
 
-/* The text of a status, as in docs/proc.md. */
+/* Return the text of a status, as in docs/proc.md. */
 const char *nvdebug_instance_status_name(int status);
-/* The errno of a status. */
+/* Return the errno of a status. */
 int nvdebug_instance_status_error(int status);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Interned objects: shared by all that refer to equal ones, found by key.
+ * Interned objects are found by key, and shared by all users of equal objects.
  */
 #ifndef NVDEBUG_INTERN_H
 #define NVDEBUG_INTERN_H
@@ -17,7 +17,10 @@ struct nvdebug_intern {
 	u32 count;
 };
 
-/* First member of every interned object. The key is stored after the object. */
+/*
+ * The first member of every interned object. The key is stored after the
+ * object.
+ */
 struct nvdebug_interned {
 	struct hlist_node node;
 	struct list_head all;
@@ -38,7 +41,10 @@ void nvdebug_intern_free(struct nvdebug_intern *set);
 void *nvdebug_intern(struct nvdebug_intern *set, size_t size, const void *key,
 		     size_t key_size);
 
-/* Is @user the first that refers to it? Call in the order of printing. */
+/*
+ * Return whether @user is the first that refers to the object. Called in the
+ * order of printing.
+ */
 static inline bool nvdebug_interned_claim(struct nvdebug_interned *object,
 					  u32 user)
 {

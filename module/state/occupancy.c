@@ -35,7 +35,10 @@ int nvdebug_runlist_occupied(struct nvdebug_gpu *gpu,
 			continue;
 		ret = nvdebug_engine_status_read(gpu, &topology->engine[i],
 						 &engine);
-		/* no public status register: PBDMAs must suffice */
+		/*
+		 * The engine has no public status register: PBDMAs must
+		 * suffice.
+		 */
 		if (ret == -EOPNOTSUPP)
 			continue;
 		if (ret)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/*
- * What is on the PBDMAs and engines of a runlist.
- */
+/* Looks for contexts on the PBDMAs and engines of a runlist. */
 #ifndef NVDEBUG_OCCUPANCY_H
 #define NVDEBUG_OCCUPANCY_H
 
@@ -13,8 +11,8 @@ struct nvdebug_gpu;
 struct nvdebug_runlist;
 
 /*
- * Is a TSG or channel that @match accepts on a PBDMA or an engine of the
- * runlist, or about to be loaded? 1, 0 or an error.
+ * Return 1 if a TSG or channel that @match accepts is on a PBDMA or an engine
+ * of the runlist, or about to be loaded; else 0 or an error.
  */
 int __must_check
 nvdebug_runlist_occupied(struct nvdebug_gpu *gpu,

@@ -21,11 +21,11 @@ struct nvdebug_override {
 	u64 number;		/* unique, never reused */
 	const struct nvdebug_runlist *runlist;
 	struct nvdebug_runlist_location own;
-	struct nvdebug_runlist_location original;	/* the driver's */
+	struct nvdebug_runlist_location original;	/* driver's list */
 	struct nvdebug_list_memory *memory;
 };
 
-/* The override list that is at @loc, or NULL. Under gpu->lock. */
+/* Return the override list that is at @loc, or NULL. Called under gpu->lock. */
 struct nvdebug_override *
 nvdebug_override_at(struct nvdebug_gpu *gpu,
 		    const struct nvdebug_runlist *runlist,
@@ -33,7 +33,7 @@ nvdebug_override_at(struct nvdebug_gpu *gpu,
 
 /*
  * If @loc, the current list of @runlist, is an override list, set @loc to the
- * driver's list that it replaced. Under gpu->lock.
+ * driver's list that it replaced. Called under gpu->lock.
  */
 void nvdebug_override_original(struct nvdebug_gpu *gpu,
 			       const struct nvdebug_runlist *runlist,

@@ -41,7 +41,7 @@ static int resolver_ids(struct nvdebug_resolver *r, u32 index,
 		*slot = bitmap_zalloc(NVDEBUG_CHANNEL_IDS, GFP_KERNEL);
 		if (!*slot)
 			return -ENOMEM;
-		/* most runlists are empty: one read */
+		/* Most runlists are empty: then one read is enough. */
 		ret = nvdebug_runlist_length(r->gpu, runlist, &entries);
 		if (!ret && entries)
 			ret = nvdebug_runlist_ids(r->gpu, runlist, r->kind,
@@ -61,7 +61,7 @@ static int check_id(u32 id, u32 ids)
 	return id < ids ? 0 : -ERANGE;
 }
 
-/* Is the id possible in @runlist? */
+/* Check that the id is possible in @runlist. */
 static int check_possible(struct nvdebug_resolver *r,
 			  struct nvdebug_runlist *runlist, u32 id)
 {
@@ -136,7 +136,7 @@ int nvdebug_resolve_listed(struct nvdebug_resolver *r,
 				resolve_by_search(r, t, found);
 }
 
-/* "RUNLIST:ID" where ids are per runlist is unambiguous. */
+/* Resolve "RUNLIST:ID" where ids are per runlist, which is unambiguous. */
 static int resolve_local(struct nvdebug_resolver *r,
 			 const struct nvdebug_target *t,
 			 struct nvdebug_runlist **found)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/*
- * Resolve the targets of a request to runlists of this GPU.
- */
+/* Resolves the targets of a request to runlists of this GPU. */
 #ifndef NVDEBUG_RESOLVE_H
 #define NVDEBUG_RESOLVE_H
 
@@ -15,10 +13,11 @@ struct nvdebug_target;
 
 struct nvdebug_resolver {
 	struct nvdebug_gpu *gpu;
-	enum nvdebug_entry_kind kind;	/* what targets name: TSGs or channels */
-	/* look in the driver's list where an override list is current */
+	/* Kind of the targets: TSGs or channels. */
+	enum nvdebug_entry_kind kind;
+	/* Look in the driver's list where an override list is current. */
 	bool original;
-	/* per runlist: ids in its list, read on first use */
+	/* For each runlist the ids in its list, read on first use. */
 	unsigned long **ids;
 };
 
@@ -28,17 +27,18 @@ int __must_check nvdebug_resolver_init(struct nvdebug_resolver *r,
 void nvdebug_resolver_free(struct nvdebug_resolver *r);
 
 /*
- * The runlist whose list has the target now. -EINVAL if there is none, or, for
- * a target without a runlist, more than one; -ERANGE for an impossible id.
- * Other errors are those of reading a list. Without gpu->lock.
+ * Find the runlist whose list has the target now. -EINVAL if there is none or,
+ * for a target without a runlist, more than one; -ERANGE for an impossible id.
+ * Other errors are those of reading a list. Called without gpu->lock.
  */
 int __must_check nvdebug_resolve_listed(struct nvdebug_resolver *r,
 					const struct nvdebug_target *t,
 					struct nvdebug_runlist **found);
 
 /*
- * The same for a channel, which need not be in a list if its id is unambiguous:
- * a global id (*@found is then NULL), or RUNLIST:ID where ids are per runlist.
+ * Find the runlist of a channel. The channel need not be in a list if its id is
+ * unambiguous: a global id (*@found is then NULL), or RUNLIST:ID where ids are
+ * per runlist.
  */
 int __must_check nvdebug_resolve_channel(struct nvdebug_resolver *r,
 					 const struct nvdebug_target *t,

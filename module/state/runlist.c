@@ -41,7 +41,7 @@ int nvdebug_runlist_length(struct nvdebug_gpu *gpu,
 	return ret;
 }
 
-/* Not interruptible while state is restored. */
+/* Take gpu->lock. This is not interruptible while state is restored. */
 static int mem_lock_gpu(const struct nvdebug_mem *mem)
 {
 	if (!mem->restoring)
@@ -50,7 +50,7 @@ static int mem_lock_gpu(const struct nvdebug_mem *mem)
 	return 0;
 }
 
-/* See struct nvdebug_mem_request. */
+/* The type of ->skip() in struct nvdebug_mem_request. */
 typedef bool (*skip_fn)(const u32 *buf, size_t i);
 
 /* Attempts to copy a list before the copy is marked torn. */
@@ -63,14 +63,17 @@ static bool list_is_readable(const struct nvdebug_runlist_location *loc)
 	       loc->aperture == NV_APERTURE_NCOH;
 }
 
-/* Not by aperture: on a Jetson TX2 NV_APERTURE_VID is system memory. */
+/*
+ * Return whether the list is in video memory. The aperture does not say: on a
+ * Jetson TX2 NV_APERTURE_VID is system memory.
+ */
 static bool list_is_in_video_memory(const struct nvdebug_gpu *gpu,
 				    const struct nvdebug_runlist_location *loc)
 {
 	return nvdebug_mem_place(gpu, loc->aperture) == NVDEBUG_PLACE_VIDEO;
 }
 
-/* Read the entries of the list at @loc; a new buffer goes to *@words. */
+/* Read the entries of the list at @loc into a new buffer, *@words. */
 static int list_copy_entries(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 			     const struct nvdebug_runlist_location *loc,
 			     skip_fn skip, u32 **words)
@@ -89,7 +92,7 @@ static int list_copy_entries(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 	if (!loc->entries || !list_is_readable(loc))
 		return 0;
 
-	/* zeroed: skipped words must have no meaning */
+	/* The buffer is zeroed, because skipped words must have no meaning. */
 	req.buf = kvcalloc(req.words, sizeof(u32), GFP_KERNEL_ACCOUNT);
 	if (!req.buf)
 		return -ENOMEM;
@@ -136,9 +139,9 @@ static int runlist_locate(struct nvdebug_gpu *gpu, const struct nvdebug_mem *mem
 
 /*
  * Copy the list at @copy->loc. A list in system memory may be an override list,
- * which is freed, and its memory reused, when another one is submitted: read
- * @copy->loc again and copy under gpu->lock. -EAGAIN if it is in video memory
- * by then, where reads take the lock themselves.
+ * which is freed, and its memory reused, when another list is submitted. So
+ * @copy->loc is read again and the list copied under gpu->lock. -EAGAIN if the
+ * list is in video memory by then, where reads take the lock themselves.
  */
 static int list_copy_at(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 			const struct nvdebug_runlist *runlist, bool original,
@@ -166,8 +169,8 @@ out:
 }
 
 /*
- * Copy the list again if it was replaced meanwhile. That may also be the reason
- * for an error, as its memory may have been reused.
+ * Copy the list, and again if it was replaced meanwhile. A replaced list may
+ * also be the reason for an error, as its memory may have been reused.
  */
 static int list_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		     const struct nvdebug_runlist *runlist, bool original,
@@ -187,7 +190,7 @@ static int list_copy(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		error = list_copy_at(gpu, mem, runlist, original, skip, copy);
 		if (nvdebug_mem_error_is_fatal(error))
 			return error;
-		/* nothing was copied, so nothing can be torn */
+		/* Nothing was copied, so nothing can be torn. */
 		if (!error && !copy->words)
 			return 0;
 
@@ -245,7 +248,7 @@ int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 	mem = nvdebug_mem_begin(gpu);
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
-	/* type and id are in words 0 and 2, or in word 0 */
+	/* Type and id are in words 0 and 2, or in word 0. */
 	ret = list_copy(gpu, mem, runlist, original, skip_odd, &copy);
 	nvdebug_mem_end(mem);
 	if (ret)

@@ -14,13 +14,13 @@ struct nvdebug_mem;
 struct nvdebug_runlist;
 
 /*
- * Read runlist->channels if that has not succeeded yet: engines in reset do not
- * answer, so it is retried on every use.
+ * Read runlist->channels if that has not succeeded yet. Engines in reset do not
+ * answer, so every use tries again.
  */
 int __must_check nvdebug_runlist_prepare(struct nvdebug_gpu *gpu,
 					 struct nvdebug_runlist *runlist);
 
-/* Current number of entries: one register read. */
+/* Read the current number of entries, from one register. */
 int __must_check nvdebug_runlist_length(struct nvdebug_gpu *gpu,
 					const struct nvdebug_runlist *runlist,
 					u32 *entries);
@@ -28,14 +28,13 @@ int __must_check nvdebug_runlist_length(struct nvdebug_gpu *gpu,
 /* A copy of a list. */
 struct nvdebug_runlist_copy {
 	struct nvdebug_runlist_location loc;
-	bool torn;	/* it was replaced during every attempt */
+	bool torn;	/* the list was replaced during every attempt */
 	u32 *words;	/* NULL if it is empty or cannot be read */
 };
 
 /*
- * Copy the current list. The caller frees @copy->words with kvfree().
- * @raw: with all words, to be submitted; else those that are not decoded may be
- * 0.
+ * Copy the current list. The caller frees @copy->words with kvfree(). @raw:
+ * copy all words, to submit them; else words that are not decoded may be 0.
  */
 int __must_check nvdebug_runlist_copy(struct nvdebug_gpu *gpu,
 				      struct nvdebug_mem *mem,
@@ -43,7 +42,10 @@ int __must_check nvdebug_runlist_copy(struct nvdebug_gpu *gpu,
 				      bool raw,
 				      struct nvdebug_runlist_copy *copy);
 
-/* The same, but the driver's list where an override list is current. */
+/*
+ * Copy the driver's list where an override list is current, else the current
+ * list.
+ */
 int __must_check
 nvdebug_runlist_copy_original(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 			      const struct nvdebug_runlist *runlist,

@@ -23,7 +23,7 @@ static inline void nvdebug_range_request(struct nvdebug_mem_request *want,
 	list_add_tail(&want->node, wanted);
 }
 
-/* The same for all ranges, to be stored in @word one after the other. */
+/* Request all ranges, to be stored in @word one after the other. */
 static inline void
 nvdebug_ranges_request(struct nvdebug_mem_request *want, u64 addr, u8 aperture,
 		       const struct nvdebug_word_ranges *ranges, u32 *word,
@@ -38,7 +38,10 @@ nvdebug_ranges_request(struct nvdebug_mem_request *want, u64 addr, u8 aperture,
 	}
 }
 
-/* The error of the first of NVDEBUG_WORD_RANGES requests that failed, or 0. */
+/*
+ * Return the error of the first of NVDEBUG_WORD_RANGES requests that failed, or
+ * 0.
+ */
 static inline int nvdebug_ranges_error(const struct nvdebug_mem_request *want)
 {
 	u32 i = 0;

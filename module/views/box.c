@@ -41,7 +41,7 @@ void nvdebug_box_line(const struct nvdebug_box *box, const char *key,
 	vscnprintf(text, sizeof(text), value, args);
 	va_end(args);
 
-	/* the line is "| " key ":" value " |" */
+	/* The line consists of "| ", key, ":", value and " |". */
 	room = NVDEBUG_BOX_WIDTH - box->indent - (int)strlen(key) - 5;
 	seq_printf(box->m, "%*s| %s:%*s |\n", box->indent, "", key, room, text);
 }

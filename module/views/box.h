@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Boxes of "| Key: value |" lines, the look of Listing 1 of Bakita and
+ * Prints boxes of "| Key: value |" lines, the look of Listing 1 of Bakita and
  * Anderson (RTAS 2024).
  */
 #ifndef NVDEBUG_BOX_H
@@ -11,7 +11,7 @@
 
 struct seq_file;
 
-/* Width of a line: fits "Status Name" with the longest name. */
+/* The width of a line: it fits "Status Name" with the longest name. */
 #define NVDEBUG_BOX_WIDTH	48
 
 struct nvdebug_box {
@@ -27,10 +27,10 @@ void nvdebug_box_line(const struct nvdebug_box *box, const char *key,
 		      const char *value, ...);
 void nvdebug_box_flag(const struct nvdebug_box *box, const char *key,
 		      bool value);
-/* Prints "hidden" if @hide. */
+/* Print an address, or "hidden" if @hide. */
 void nvdebug_box_address(const struct nvdebug_box *box, const char *key,
 			 u64 address, bool hide);
-/* The same with at least @digits digits instead of 8. */
+/* Print an address with at least @digits digits instead of 8. */
 void nvdebug_box_wide_address(const struct nvdebug_box *box, const char *key,
 			      int digits, u64 address, bool hide);
 void nvdebug_box_close(const struct nvdebug_box *box);

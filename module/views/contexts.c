@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * contexts: which channels of each TSG have one address space and subcontext.
+ * The file contexts shows which channels of each TSG have one address space and
+ * subcontext.
  */
 #include <linux/bitmap.h>
 #include <linux/err.h>
@@ -31,24 +32,24 @@ struct context_member {
 	struct nvdebug_block *block;	/* NULL: none */
 };
 
-/* A line: channels with equal values in all other columns. */
+/* A line of the file: channels with equal values in all other columns. */
 struct context_row {
 	u32 tsg;
-	u32 spaces;		/* of the whole TSG */
-	u32 first;		/* in order[] */
+	u32 spaces;		/* number in the whole TSG */
+	u32 first;		/* position in order[] */
 	u32 count;
-	int status;		/* if not 0, block was not read */
-	const struct nvdebug_block *block;	/* of the first channel */
+	int status;		/* 0, or why block was not read */
+	const struct nvdebug_block *block;	/* block of the first channel */
 };
 
-/* A runlist. */
+/* The lines of a runlist. */
 struct context_part {
 	struct list_head node;
 	u32 runlist;
-	int error;		/* if not 0, its only line shows this */
+	int error;		/* if not 0, the only line shows this */
 	u32 members;
 	struct context_member *member;
-	u32 *order;		/* members, by row */
+	u32 *order;		/* numbers of members, by row */
 	struct context_row *row;
 	u32 rows;
 };
@@ -101,8 +102,8 @@ static int add_member(struct nvdebug_instances *set, struct context_part *part,
 }
 
 /*
- * Add the channels of a list. TSGs and channels outside of one may be repeated,
- * and are added once: @tsgs and @bare are the ids of those that were.
+ * Add the channels of a list. A list may repeat TSGs and channels outside of
+ * TSGs, but they are added once: @tsgs and @bare have the ids that were added.
  */
 static int add_members(struct nvdebug_instances *set,
 		       const struct nvdebug_entry *entry, u32 entries,
@@ -176,7 +177,7 @@ static int read_part(struct contexts_snapshot *s, struct nvdebug_mem *mem,
 	return ret;
 }
 
-/* The part gets one line: other runlists may be readable. */
+/* Give the part one line with the error: other runlists may be readable. */
 static void part_set_error(struct context_part *part, int error)
 {
 	part->error = error;
@@ -191,7 +192,7 @@ static int add_part(struct contexts_snapshot *s, struct nvdebug_mem *mem,
 	u32 entries;
 	int ret;
 
-	/* most runlists are empty: one read */
+	/* Most runlists are empty: then one read is enough. */
 	ret = nvdebug_runlist_length(s->instances->gpu, runlist, &entries);
 	if (!ret && !entries)
 		return 0;
@@ -202,7 +203,10 @@ static int add_part(struct contexts_snapshot *s, struct nvdebug_mem *mem,
 	list_add_tail(&part->node, &s->parts);
 	if (!ret)
 		ret = read_part(s, mem, runlist, part);
-	/* of its length or its entries: ends this runlist alone */
+	/*
+	 * -EIO comes from the list's length or entries, and concerns this
+	 * runlist alone.
+	 */
 	if (ret != -EIO)
 		return ret;
 	part_set_error(part, ret);
@@ -221,7 +225,7 @@ static bool same_space(const struct nvdebug_block *a,
 				     nvdebug_block_compute_dir(b));
 }
 
-/* Do two channels of a TSG belong into one row? */
+/* Return whether two channels of a TSG belong into one row. */
 static bool same_row(const struct nvdebug_block *a,
 		     const struct nvdebug_block *b)
 {
@@ -242,8 +246,8 @@ typedef bool (*match_fn)(const struct nvdebug_block *a,
 			 const struct nvdebug_block *b);
 
 /*
- * A row of the TSG from @first to @end: the channel at @at, which is the first
- * of the row, and those that match it.
+ * Add a row to the TSG from @first to @end: the channel at @at, which is the
+ * first of the row, and the later channels that match it.
  */
 static void add_row(struct context_part *part, u32 first, u32 end, u32 at,
 		    u32 *placed)
@@ -261,7 +265,10 @@ static void add_row(struct context_part *part, u32 first, u32 end, u32 at,
 	row->count = *placed - row->first;
 }
 
-/* Does no channel from @first on match the one at @at before that? */
+/*
+ * Return whether no channel from @first to the one before @at matches the
+ * channel at @at.
+ */
 static bool is_first(const struct context_part *part, u32 first, u32 at,
 		     match_fn match)
 {
@@ -273,9 +280,9 @@ static bool is_first(const struct context_part *part, u32 first, u32 at,
 }
 
 /*
- * The rows of the channels from @first to @end, of one TSG: by address space,
- * then subcontext, each in the order of its first channel; then those that
- * could not be read.
+ * Add the rows of the channels from @first to @end, which are one TSG. The
+ * order is by address space, then by subcontext, each in the order of its first
+ * channel. Channels that could not be read come last.
  */
 static void add_rows(struct context_part *part, u32 first, u32 end)
 {
@@ -424,7 +431,7 @@ static void put_space(struct seq_file *m, const struct nvdebug_chip *chip,
 		seq_puts(m, "- ");
 }
 
-/* The line of a runlist that cannot be read. */
+/* Print the line of a runlist that cannot be read. */
 static void show_error(struct seq_file *m, const struct context_part *part)
 {
 	seq_printf(m, "%u - - - - - - - ", part->runlist);

@@ -42,7 +42,7 @@ struct engine_line {
 
 struct engines_snapshot {
 	struct nvdebug_snapshot base;
-	bool brief;	/* no more than the engines' own status */
+	bool brief;	/* only the status of the engines themselves */
 	struct engine_line line[];
 };
 
@@ -88,14 +88,17 @@ static void expect_channels(struct nvdebug_gpu *gpu,
 				   NV_PPBDMA_CHANNEL);
 }
 
-/* -EIO marks what cannot be read; only other errors are returned. */
+/* -EIO marks a unit that cannot be read; only other errors are returned. */
 static int may_be_unreadable(int ret, bool *unreadable)
 {
 	*unreadable |= ret == -EIO;
 	return ret == -EIO ? 0 : ret;
 }
 
-/* Sets r->idle if no register shows a context that is there or about to be. */
+/*
+ * Read the status of the engine. Sets r->idle if no register shows a context
+ * that is there or about to be loaded.
+ */
 static int read_status(struct nvdebug_gpu *gpu, const struct engine_line *line,
 		       struct engine_reading *r)
 {
@@ -145,8 +148,9 @@ static int read_channels(struct nvdebug_gpu *gpu, const struct engine_line *line
 }
 
 /*
- * Continue after an engine or a PBDMA that cannot be read. @used: as it was, so
- * that all of it is likely to be read.
+ * Read the engine once. Go on after an engine or a PBDMA that cannot be read.
+ * @used: the previous read found the engine busy, so all registers are
+ * announced.
  */
 static int read_once(struct nvdebug_gpu *gpu, const struct engine_line *line,
 		     bool used, struct engine_reading *r)
@@ -180,8 +184,8 @@ static bool has_readable(const struct nvdebug_gpu *gpu,
 }
 
 /*
- * Read until two reads agree, READ_TRIES times at most. If it is idle, once: no
- * two of its words can contradict each other.
+ * Read until two reads agree, READ_TRIES times at most. One read is enough for
+ * an idle engine, because no two of its words can contradict each other.
  */
 static int read_line(struct nvdebug_gpu *gpu, struct engine_line *line)
 {
@@ -198,7 +202,7 @@ static int read_line(struct nvdebug_gpu *gpu, struct engine_line *line)
 	return ret;
 }
 
-/* One register of each engine, all expected at once: a sample is one burst. */
+/* Announce one register of each engine: a sample is then one burst. */
 static void expect_brief(struct nvdebug_gpu *gpu)
 {
 	const struct nvdebug_topology *topology = &gpu->topology;
@@ -280,7 +284,10 @@ static struct nvdebug_snapshot *engines_brief_take(struct nvdebug_gpu *gpu,
 	return take(gpu, true);
 }
 
-/* Without the instance if the type's name has it. */
+/*
+ * Print the name, with the instance unless the type's name ends with a number
+ * (COPY0).
+ */
 static void put_engine_name(struct seq_file *m,
 			    const struct nvdebug_engine *engine)
 {
@@ -380,7 +387,10 @@ static void put_pbdma_channel(struct seq_file *m, const struct nvdebug_gpu *gpu,
 {
 	u32 valid = gpu->chip->status->pbdma_channel_valid;
 
-	/* the register keeps the last channel */
+	/*
+	 * The register keeps the last channel, so it is checked whether the
+	 * channel is still there.
+	 */
 	if (status->owner.there && (word & valid) == valid)
 		seq_printf(m, "%lu", FIELD_GET(NV_PPBDMA_CHANNEL_CHID, word));
 	else
@@ -458,7 +468,7 @@ const struct nvdebug_view nvdebug_engines_view = {
 	.free = engines_free,
 };
 
-/* No file of the module's: lib/driver samples engines by it. */
+/* This view is no file of the module's: lib/driver samples engines with it. */
 const struct nvdebug_view nvdebug_engines_brief_view = {
 	.live = true,
 	.take = engines_brief_take,

@@ -13,7 +13,7 @@
 #include "views/gpc_topology.h"
 #include "views/views.h"
 
-/* The mask of disabled units, from the registers @reg plus @offset. */
+/* Read the mask of disabled units from the registers @reg plus @offset. */
 static struct nvdebug_number read_off(struct nvdebug_gpu *gpu, const u32 *reg,
 				      u32 offset, u32 units)
 {
@@ -52,7 +52,7 @@ static void read_masks(struct nvdebug_gpu *gpu)
 		    !(geometry->gpc_mask.value & BIT(i)))
 			expect_off(gpu, ops->tpc_reg, 4 * i);
 	for (i = 0; i < gpcs; i++) {
-		/* the fuses of a disabled GPC may not answer */
+		/* The fuses of a disabled GPC may not answer. */
 		if (!geometry->gpc_mask.error &&
 		    geometry->gpc_mask.value & BIT(i))
 			geometry->tpc_mask[i].value = nvdebug_unit_mask(tpcs);
@@ -126,7 +126,7 @@ bool nvdebug_local_memory_exists(const struct nvdebug_gpu *gpu)
 	return gpu->chip && gpu->chip->video_memory;
 }
 
-/* The files: one number each. */
+/* The files, which have one number each. */
 
 struct number_snapshot {
 	struct nvdebug_snapshot base;

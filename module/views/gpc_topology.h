@@ -7,7 +7,10 @@
 
 struct nvdebug_gpu;
 
-/* Read once, when the GPU is probed: constant while the GPU has power. */
+/*
+ * Read the geometry once, when the GPU is probed: it is constant while the GPU
+ * has power.
+ */
 void nvdebug_geometry_survey(struct nvdebug_gpu *gpu);
 
 #endif

@@ -8,7 +8,7 @@
 #include "views/box.h"
 #include "views/instance_show.h"
 
-/* How the boxes of one channel are printed. */
+/* The settings for printing the boxes of a channel. */
 struct instance_view {
 	struct nvdebug_box box;
 	const struct nvdebug_chip *chip;
@@ -34,7 +34,7 @@ static bool is_here(const struct instance_view *v,
 	return object->first == v->at;
 }
 
-/* The id of the channel below which @object is printed. */
+/* Return the id of the channel below which @object is printed. */
 static u32 channel_of(const struct instance_view *v,
 		      const struct nvdebug_interned *object)
 {
@@ -208,7 +208,9 @@ static void show_image(struct instance_view *v,
 	nvdebug_box_close(&v->box);
 }
 
-/* Subcontexts and context, unless printed below another channel. */
+/*
+ * Print subcontexts and context, unless they are printed below another channel.
+ */
 static void show_below(struct instance_view *v,
 		       const struct nvdebug_block *block)
 {

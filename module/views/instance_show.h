@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/*
- * Boxes of instance blocks, subcontexts and contexts.
- */
+/* Prints boxes of instance blocks, subcontexts and contexts. */
 #ifndef NVDEBUG_INSTANCE_SHOW_H
 #define NVDEBUG_INSTANCE_SHOW_H
 
@@ -12,11 +10,15 @@ struct nvdebug_chip;
 struct nvdebug_entry;
 struct seq_file;
 
-/* Shared objects are printed below the first channel that claims them. */
+/*
+ * Claim shared objects: they are printed below the first channel that claims
+ * them.
+ */
 void nvdebug_block_claim(struct nvdebug_block *block, u32 at);
 
 /*
- * The boxes below the channel of entry[@at]. @block is NULL if it has none.
+ * Print the boxes below the channel of entry[@at]. @block is NULL if it has
+ * none.
  */
 void nvdebug_block_show(struct seq_file *m, const struct nvdebug_chip *chip,
 			const struct nvdebug_block *block, int indent,

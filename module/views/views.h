@@ -9,16 +9,21 @@
 
 #include "core/view.h"
 
-/* A file, or one for each number. */
+/* A file, or a group of files with one number each. */
 struct nvdebug_view_file {
-	const char *name;	/* with %u if there is one per number */
-	/* Scheduling state; else data read when the GPU was probed. */
+	const char *name;	/* has %u if there is a file for each number */
+	/*
+	 * The file shows scheduling state; else data read when the GPU was
+	 * probed.
+	 */
 	bool state;
-	int feature;		/* needed; -1: none */
+	int feature;		/* feature that it needs; -1: none */
 	const struct nvdebug_view *view;
-	/* The number of the @n-th file; NULL: there is one file. */
+	/* Get the number of the @n-th file. NULL: there is one file. */
 	bool (*nth)(struct nvdebug_gpu *gpu, u32 n, u32 *number);
-	/* Does it exist, in addition to the feature? NULL: yes. */
+	/*
+	 * Return whether the file exists, if its feature does. NULL: it does.
+	 */
 	bool (*exists)(const struct nvdebug_gpu *gpu);
 };
 
@@ -47,7 +52,10 @@ extern const struct nvdebug_view nvdebug_pce_lce_view;
 extern const struct nvdebug_view nvdebug_grce_lce_view;
 extern const struct nvdebug_view nvdebug_copy_topology_view;
 
-/* The number in the name of the @n-th file; false: no more. */
+/*
+ * Get the number in the name of the @n-th file. Returns false if there are no
+ * more.
+ */
 bool nvdebug_pce_nth(struct nvdebug_gpu *gpu, u32 n, u32 *pce);
 bool nvdebug_grce_nth(struct nvdebug_gpu *gpu, u32 n, u32 *grce);
 bool nvdebug_gpc_nth(struct nvdebug_gpu *gpu, u32 n, u32 *gpc);

@@ -45,7 +45,7 @@ static int read_words(struct nvdebug_gpu *gpu, u32 reg, u32 words, u32 *out)
 	return ret;
 }
 
-/* Read all words, or, if @need is set, only those with a TPC. */
+/* Read all words or, if @need is set, only the words that have a TPC. */
 static int read_gpc_tpc_id(struct nvdebug_gpu *gpu, struct cwd_snapshot *s,
 			   bool need)
 {
@@ -55,7 +55,7 @@ static int read_gpc_tpc_id(struct nvdebug_gpu *gpu, struct cwd_snapshot *s,
 	if (need || ops->fitted)
 		s->gpc_tpc_words = DIV_ROUND_UP(max(s->tpcs, 1U),
 						NVDEBUG_TPCS_PER_WORD);
-	/* more TPCs than the table can have: the registers are invalid */
+	/* With more TPCs than the table can have, the registers are invalid. */
 	if (s->gpc_tpc_words > ops->gpc_tpc_words)
 		return -EIO;
 	return read_words(gpu, ops->gpc_tpc_id, s->gpc_tpc_words,
@@ -86,7 +86,10 @@ static struct nvdebug_snapshot *sm_map_take(struct nvdebug_gpu *gpu, u32 id)
 	ret = read_fs(gpu, s);
 	if (!ret)
 		ret = read_gpc_tpc_id(gpu, s, true);
-	/* nor with two TPCs at one location, as before a driver's set-up */
+	/*
+	 * Two TPCs at one location are invalid, too: registers read so before a
+	 * driver's set-up.
+	 */
 	if (!ret && !nvdebug_tpcs_differ(s->gpc_tpc_id, s->gpc_tpc_words,
 					 s->tpcs))
 		ret = -EIO;

@@ -214,7 +214,7 @@ def summary_of(*paths):
 
 
 def test_measured_files_are_compressed_and_give_the_figures_of_the_page(tmp_path):
-    """docs/qos.md rounds them: reached 0.99 of the goal, beyond it, the second kernel's speed."""
+    """docs/qos-measured.md rounds them: reached 0.99 of the goal, beyond it, the second kernel's speed."""
     paths = sorted(HARDWARE.glob("*/qos_reach*"))
     assert len(paths) == 7 and {path.suffix for path in paths} == {".xz"}
     for path in paths:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What a program that has the core in it decides in the kernel's place, and
- * may ask.
+ * The state that the kernel has for the module: a program with the core in it
+ * sets the first members in the kernel's place, and reads the last ones.
  */
 #ifndef SHIM_H
 #define SHIM_H
@@ -14,18 +14,19 @@ extern "C" {
 
 struct shim {
 	bool killed;	/* a fatal signal is pending */
-	int lacks;	/* the one capability that the caller has not; 0: none */
+	int lacks;	/* the one capability that the caller lacks; 0: none */
 	bool locked_down;
 
 	bool irqs_off;	/* interrupts are off */
 
 	u64 now_ns;	/* the clock */
-	/* Called after a sleep has moved the clock; or NULL. */
+	/* Called after a sleep has moved the clock, unless it is NULL. */
 	void (*slept)(u64 ns);
 
-	u64 asked;	/* for memory: so often */
-	u64 refuse;	/* the one of these that gets none, from 1; 0: none */
-	u64 in_use;	/* pieces of memory that were not given back */
+	u64 asked;	/* number of allocations that were asked for */
+	/* The number of the allocation that is refused, from 1; 0: none. */
+	u64 refuse;
+	u64 in_use;	/* allocations that were not freed */
 };
 
 extern struct shim shim;

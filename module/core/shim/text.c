@@ -5,7 +5,7 @@
 #include <linux/string.h>
 #include <stdlib.h>
 
-/* Room that most texts fit into. */
+/* A buffer of this size is enough for most texts. */
 #define LINE 128
 
 static void reserve(struct seq_file *m, size_t more)
@@ -61,7 +61,10 @@ void seq_putc(struct seq_file *m, char c)
 	seq_append(m, &c, 1);
 }
 
-/* As the kernel's: what does not fit is left out, and all that follows. */
+/*
+ * Prints as the kernel does: a text that does not fit is left out, together
+ * with all texts that follow.
+ */
 int seq_buf_printf(struct seq_buf *s, const char *fmt, ...)
 {
 	va_list args;

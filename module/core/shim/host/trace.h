@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* In front of the real one: there are no tracepoints. */
+/* Replaces the real host/trace.h: the shim has no tracepoints. */
 #ifndef SHIM_HOST_TRACE_H
 #define SHIM_HOST_TRACE_H
 

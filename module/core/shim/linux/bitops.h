@@ -30,7 +30,7 @@ static inline bool __test_and_set_bit(unsigned long bit, unsigned long *map)
 	return was;
 }
 
-/* Bit by bit: slower. */
+/* Tests bit by bit, which is slower than the kernel's loop. */
 #define for_each_set_bit(bit, map, size) \
 	for ((bit) = 0; (bit) < (size); (bit)++) \
 		if (!test_bit(bit, map)) {} else

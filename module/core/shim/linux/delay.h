@@ -4,7 +4,7 @@
 
 #include <shim.h>
 
-/* Sleeps for the longest time. */
+/* Always sleeps for the longest time. */
 static inline void usleep_range(unsigned long min_us, unsigned long max_us)
 {
 	(void)min_us;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* glibc's <errno.h> includes this name too: be what it expects. */
+/*
+ * The C library's <errno.h> includes this name, too, so this header also has
+ * the numbers that it expects.
+ */
 #ifndef SHIM_LINUX_ERRNO_H
 #define SHIM_LINUX_ERRNO_H
 

@@ -9,7 +9,7 @@
 
 #define hash_init(table)	memset(table, 0, sizeof(table))
 
-/* The key's lowest bits: the kernel mixes them first. */
+/* The bucket is the key's lowest bits; the kernel mixes the bits first. */
 #define hash_bucket(table, key)	(&(table)[(key) % ARRAY_SIZE(table)])
 
 static inline void hlist_add_head(struct hlist_node *node,

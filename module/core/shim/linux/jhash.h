@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-/* FNV-1a: another hash. */
+/* This hash is FNV-1a, and not the kernel's. */
 static inline u32 jhash(const void *key, u32 length, u32 initval)
 {
 	const u8 *byte = (const u8 *)key;

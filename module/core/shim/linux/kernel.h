@@ -18,15 +18,18 @@
 
 #define BUILD_BUG_ON(condition)	static_assert(!(condition), #condition)
 
-/* The pointer's type is not checked. */
+/* The type of the pointer is not checked. */
 #define container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
 
-/* one thread */
+/* There is one thread, so an access is a plain one. */
 #define READ_ONCE(x)		(x)
 #define WRITE_ONCE(x, value)	((x) = (value))
 
-/* How much was written, not what would have been; of little text. */
+/*
+ * Returns how much was written, not how much the whole text would need. Callers
+ * print little text.
+ */
 static inline int vscnprintf(char *buf, size_t size, const char *fmt,
 			     va_list args)
 {
@@ -35,7 +38,7 @@ static inline int vscnprintf(char *buf, size_t size, const char *fmt,
 	return n < size ? n : size - 1;
 }
 
-/* C++ has its own of these names. */
+/* C++ has functions of its own with these names. */
 #ifndef __cplusplus
 #define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
 #define max_t(type, a, b)	((type)(a) > (type)(b) ? (type)(a) : (type)(b))

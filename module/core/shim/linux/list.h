@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* What was taken out of a list points nowhere: the kernel poisons it. */
+/*
+ * Lists of the kernel. An entry that was taken out of a list points nowhere,
+ * where the kernel poisons it.
+ */
 #ifndef SHIM_LINUX_LIST_H
 #define SHIM_LINUX_LIST_H
 

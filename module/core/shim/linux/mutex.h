@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * One thread: taking a lock that is held would wait for ever, which ends the
- * program, as does giving up one that is not.
+ * A mutex for one thread. Taking a lock that is held would wait for ever, so it
+ * ends the program, as does giving up a lock that is not held.
  */
 #ifndef SHIM_LINUX_MUTEX_H
 #define SHIM_LINUX_MUTEX_H
@@ -13,7 +13,7 @@
 
 struct mutex {
 	bool held;
-	unsigned long taken;	/* how often */
+	unsigned long taken;	/* number of times it was taken */
 };
 
 static inline void mutex_init(struct mutex *lock)
@@ -28,7 +28,7 @@ static inline void mutex_destroy(struct mutex *lock)
 		abort();
 }
 
-/* It may sleep, so interrupts must be on. */
+/* Taking a lock may sleep, so interrupts must be on. */
 static inline void mutex_lock(struct mutex *lock)
 {
 	if (lock->held || shim.irqs_off)
@@ -43,7 +43,7 @@ static inline void mutex_unlock(struct mutex *lock)
 	lock->held = false;
 }
 
-/* Fails as if it had to wait, if the task is killed. */
+/* If the task is killed, fails as if it had to wait for the lock. */
 static inline int __must_check mutex_lock_killable(struct mutex *lock)
 {
 	if (shim.killed)

@@ -8,7 +8,7 @@
 struct seq_buf {
 	char *buffer;
 	size_t size;
-	size_t len;	/* more than size: it overflowed */
+	size_t len;	/* more than size after an overflow */
 };
 
 static inline void seq_buf_init(struct seq_buf *s, char *buffer,

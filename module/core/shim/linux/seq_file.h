@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* What is printed is appended to a buffer that grows. */
+/* Everything that is printed is appended to a buffer that grows. */
 #ifndef SHIM_LINUX_SEQ_FILE_H
 #define SHIM_LINUX_SEQ_FILE_H
 
@@ -8,9 +8,9 @@
 #include <stdarg.h>
 
 struct seq_file {
-	char *buf;	/* the C library's */
+	char *buf;	/* allocated by the C library */
 	size_t size;
-	size_t count;	/* of bytes printed */
+	size_t count;	/* number of bytes printed */
 };
 
 #ifdef __cplusplus

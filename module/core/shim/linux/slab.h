@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* The C library's memory, counted, and refused as shim.h demands. */
+/*
+ * Memory of the C library. Allocations are counted, and refused as shim.h
+ * demands.
+ */
 #ifndef SHIM_LINUX_SLAB_H
 #define SHIM_LINUX_SLAB_H
 
@@ -15,7 +18,7 @@
 extern "C" {
 #endif
 
-/* In shim/memory.c. SIZE_MAX bytes are never there. */
+/* Defined in shim/memory.c. An allocation of SIZE_MAX bytes always fails. */
 void *kmalloc(size_t size, gfp_t flags);
 void kfree(const void *mem);
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* @swap is not called. */
+/* Sorts by bytes; @swap is not called. */
 static inline void sort(void *base, size_t n, size_t size,
 			int (*compare)(const void *, const void *),
 			void (*swap)(void *, void *, int))

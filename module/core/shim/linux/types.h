@@ -2,7 +2,8 @@
 /*
  * The shim: just enough of <linux/...> for the core to compile in user space,
  * as C or as part of a C++ program. Where the system has a header of the same
- * name, others may be asking for that one: pass it on.
+ * name, another header may include that name to get the system's, so the shim's
+ * header includes the system's as well.
  */
 #ifndef SHIM_LINUX_TYPES_H
 #define SHIM_LINUX_TYPES_H
