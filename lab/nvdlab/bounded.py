@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Programs of experiments and measurements, with a bound for every wait: each program is ready, answers and ends in time,
-or Late says what did not come. A program that is left is killed."""
+"""Programs of experiments and measurements, with a bound for every wait. A program that is not ready or does not answer in
+time raises Late, and programs that still run at the end are killed."""
 
 import contextlib
 import json

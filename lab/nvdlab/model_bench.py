@@ -138,7 +138,7 @@ class ModelBench(Bench):
 
     @contextlib.contextmanager
     def mps(self):
-        """Yields the environment and the control of a server whose limit is for clients that start later."""
+        """Yields the environment and the control of a server. Its limit counts for clients that start later."""
         def control(command):
             name, *words = command.split()
             if name == "get_server_list":

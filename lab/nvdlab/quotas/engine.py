@@ -23,7 +23,7 @@ class Failed(Exception):
 def outcomes(path):
     """Returns the outcomes in a file, by id. If the last line was not written whole, it is removed from the file.
 
-    A file whose name ends with .xz is decompressed. It is written at once, so all of its lines are whole.
+    A file with a name that ends with .xz is decompressed. Such a file is written at once, and all of its lines are whole.
     """
     if not path.exists():
         return {}

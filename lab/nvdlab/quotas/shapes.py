@@ -2,7 +2,7 @@
 """The shapes of the paper's figures, as conditions that were written before the runs. A condition is tested for each
 tolerance (the goal itself, 0.99 of it) and, where Spart is in it, for each answer to whether Spart may leave a kernel
 without SMs. A shape is found if all of these tests hold, partly found if some do, and not found if none does. A test
-whose numbers are missing (no case reaches its goals) does not hold."""
+without numbers, because no case reaches its goals, does not hold."""
 
 import dataclasses
 import math
