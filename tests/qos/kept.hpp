@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Goals that a Warden keeps on the simulated GPU.
+// Goals that a GpuGoals keeps on the simulated GPU.
 #pragma once
 
 #include "served.hpp"
 
-#include "tools/nvqos/keep/warden.hpp"
+#include "tools/nvqos/keep/gpu_goals.hpp"
 
 namespace served {
 
 class Kept : public Served {
   protected:
     /// Without threads, as the simulation has one, but where @p searches are others.
-    void start(const std::vector<std::string> &words, nvqos::Warden::Options options = {},
+    void start(const std::vector<std::string> &words, nvqos::GpuGoals::Options options = {},
                std::launch searches = std::launch::deferred) {
         for (const std::string &word : words) {
             const auto added = nvqos::add_word(word, asked);
@@ -24,10 +24,10 @@ class Kept : public Served {
         // process may be kept from running.
         options.beat = options.patience / 4;
         options.patience = driver_test::plenty;
-        auto made = nvqos::Warden::start(gpu, asked, options,
-                                         [this](const std::string &text) { said.push_back(text); });
+        auto made = nvqos::GpuGoals::start(
+            gpu, asked, options, [this](const std::string &text) { said.push_back(text); });
         if (made)
-            warden = std::move(*made);
+            gpu_goals = std::move(*made);
         else
             refused = made.error();
     }
@@ -35,9 +35,9 @@ class Kept : public Served {
     /// @param late each step comes so much later than it is due
     void keep_until(Ns end, Ns late = 0) {
         while (sim.now() < end) {
-            const Ns wait = std::max<Ns>(warden->wait(), 100 * qos::us) + late;
+            const Ns wait = std::max<Ns>(gpu_goals->wait(), 100 * qos::us) + late;
             run_until(std::min(end, sim.now() + wait));
-            auto report = warden->step();
+            auto report = gpu_goals->step();
             steps++;
             ASSERT_TRUE(report) << report.error().sentence;
             if (*report)
@@ -62,9 +62,9 @@ class Kept : public Served {
                static_cast<double>(sim.now() - since);
     }
 
-    nvqos::Asked asked;
+    nvqos::Goals asked;
     std::vector<std::string> said;
-    std::unique_ptr<nvqos::Warden> warden;
+    std::unique_ptr<nvqos::GpuGoals> gpu_goals;
     std::optional<nvqos::Failure> refused;
     std::vector<nvqos::Report> reports;
     std::uint64_t steps = 0;

@@ -3,7 +3,7 @@
 // becomes of them where many come, no recorder runs, or a recorder does not read.
 #include "served.hpp"
 
-#include "tools/nvqos/keep/warden.hpp"
+#include "tools/nvqos/keep/gpu_goals.hpp"
 
 #include <algorithm>
 
@@ -40,8 +40,8 @@ class Marked : public Served {
         return all;
     }
 
-    nvqos::Asked asked(const std::vector<std::string> &words) const {
-        nvqos::Asked made;
+    nvqos::Goals asked(const std::vector<std::string> &words) const {
+        nvqos::Goals made;
         for (const std::string &word : words)
             EXPECT_TRUE(nvqos::add_word(word, made));
         return made;
@@ -50,22 +50,22 @@ class Marked : public Served {
     void start(const std::vector<std::string> &words) {
         sim.tasks[0].arrives = simulated::always();
         sim.tasks[1].arrives = simulated::always();
-        auto made = nvqos::Warden::start(gpu, asked(words),
-                                         {.patience = driver_test::plenty,
-                                          .beat = std::chrono::milliseconds(250),
-                                          .clock = [this] { return sim.now(); },
-                                          .marks = &*marks},
-                                         [](const std::string &) {});
+        auto made = nvqos::GpuGoals::start(gpu, asked(words),
+                                           {.patience = driver_test::plenty,
+                                            .beat = std::chrono::milliseconds(250),
+                                            .clock = [this] { return sim.now(); },
+                                            .marks = &*marks},
+                                           [](const std::string &) {});
         ASSERT_TRUE(made) << made.error().sentence;
-        warden = std::move(*made);
+        gpu_goals = std::move(*made);
     }
 
     void keep_for(
         Ns length, std::function<void()> before_each = [] {}) {
         for (const Ns end = sim.now() + length; sim.now() < end;) {
             before_each();
-            run_until(std::min(end, sim.now() + std::max<Ns>(warden->wait(), 100 * us)));
-            const auto report = warden->step();
+            run_until(std::min(end, sim.now() + std::max<Ns>(gpu_goals->wait(), 100 * us)));
+            const auto report = gpu_goals->step();
             ASSERT_TRUE(report) << report.error().sentence;
             epochs_not_kept += *report && !(**report).tenants[0].record.kept;
         }
@@ -76,7 +76,7 @@ class Marked : public Served {
     std::optional<nvqos::Marks> marks{std::in_place,
                                       [this](const std::string &text) { said.push_back(text); },
                                       [this] { return now; }};
-    std::unique_ptr<nvqos::Warden> warden;
+    std::unique_ptr<nvqos::GpuGoals> gpu_goals;
     std::size_t epochs_not_kept = 0;
 };
 
@@ -86,16 +86,16 @@ TEST_F(Marked, GoalsBeginAreReplacedAndEnd) {
     EXPECT_EQ(heard(recorder),
               (Texts{"gpu0 nvqos: 557: share 30 %", "gpu0 nvqos: command:two: latency",
                      "gpu0 nvqos: others: best effort 2"}));
-    EXPECT_FALSE(warden->set_goals(asked({"557=share:100%"})));
+    EXPECT_FALSE(gpu_goals->set_goals(asked({"557=share:100%"})));
     EXPECT_EQ(heard(recorder), Texts{}) << "it was refused";
-    EXPECT_TRUE(warden->set_goals(asked({"558=share:20%", "557=share:40%"})));
+    EXPECT_TRUE(gpu_goals->set_goals(asked({"558=share:20%", "557=share:40%"})));
     EXPECT_EQ(heard(recorder),
               (Texts{"gpu0 nvqos: command:two: latency ends",
                      "gpu0 nvqos: others: best effort 2 ends", "gpu0 nvqos: 558: share 20 %",
                      "gpu0 nvqos: 557: share 40 %, in place of share 30 %"}));
-    EXPECT_TRUE(warden->set_goals(asked({"557=share:40%", "558=share:20%"})));
+    EXPECT_TRUE(gpu_goals->set_goals(asked({"557=share:40%", "558=share:20%"})));
     EXPECT_EQ(heard(recorder), Texts{}) << "they are the same";
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(heard(recorder),
               (Texts{"gpu0 nvqos: 557: share 40 % ends", "gpu0 nvqos: 558: share 20 % ends"}));
 }
@@ -106,7 +106,7 @@ TEST_F(Marked, TheFirstPauseForACap) {
     keep_for(3 * qos::second);
     EXPECT_EQ(heard(recorder),
               (Texts{"gpu0 nvqos: 557: cap 30 %", "gpu0 nvqos: 557: cap 30 %: first pause"}));
-    EXPECT_TRUE(warden->set_goals(asked({"557=cap:20%"})));
+    EXPECT_TRUE(gpu_goals->set_goals(asked({"557=cap:20%"})));
     keep_for(3 * qos::second);
     EXPECT_EQ(heard(recorder), (Texts{"gpu0 nvqos: 557: cap 20 %, in place of cap 30 %",
                                       "gpu0 nvqos: 557: cap 20 %: first pause"}));
@@ -124,7 +124,7 @@ TEST_F(Marked, AGoalThatIsNotKeptForAWhile) {
     pauses_tasks = true;
     EXPECT_GT(epochs_not_kept, 5U);
     EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 557: cap 30 % is not kept"});
-    EXPECT_TRUE(warden->set_goals(asked({"558=share:1%", "557=cap:30%"})));
+    EXPECT_TRUE(gpu_goals->set_goals(asked({"558=share:1%", "557=cap:30%"})));
     EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 558: share 1 %"}) << "the other is the same";
     // It idles, and no mark is left to be made.
     sim.tasks[0].arrives = nullptr;
@@ -183,7 +183,7 @@ TEST_F(Marked, ARecorderThatDoesNotRead) {
     marks->send();
     keep_for(qos::second);
     EXPECT_EQ(epochs_not_kept, 0U);
-    warden.reset();
+    gpu_goals.reset();
     marks.reset();
     ASSERT_EQ(said.size(), 2U);
     EXPECT_TRUE(said[1].starts_with("marks that recordings do not have")) << said[1];

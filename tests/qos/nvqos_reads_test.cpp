@@ -78,14 +78,14 @@ class Reads : public Kept {
                        return all;
                    }},
               std::launch::async);
-        EXPECT_TRUE(warden);
+        EXPECT_TRUE(gpu_goals);
         keep_until(500 * ms);
         EXPECT_EQ(reports.back().tenants[tenants - 1].tasks, 1U) << "it was found";
         add_third(600, simulated::always());
         keep_until(sim.now() + 500 * ms);
         for (std::uint32_t n = 0; n < 10; n++)
-            warden->divide();
-        warden.reset();
+            gpu_goals->assign_tenants();
+        gpu_goals.reset();
         EXPECT_EQ(pages_looked_for, pages) << "it reads all descriptors";
         return opened_of_proc - opened;
     }

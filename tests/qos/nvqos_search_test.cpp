@@ -20,10 +20,10 @@ TEST_F(Kept, GoalsBeginWhenTheTasksAreFound) {
     kernel.before_list = [this] { run_until(sim.now() + 300 * ms); };
     start({"557=share:5%"});
     kernel.before_list = nullptr;
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     ASSERT_GT(sim.tasks[0].used, 100 * ms) << "half of the GPU";
     const Ns began = sim.now(), used = sim.tasks[0].used;
-    const auto first_step = warden->step();
+    const auto first_step = gpu_goals->step();
     ASSERT_TRUE(first_step);
     EXPECT_FALSE(*first_step) << "no epoch has passed";
     keep_until(began + 250 * ms);
@@ -38,7 +38,7 @@ TEST_F(Kept, TurnsOfTasksThatHaveEndedAreTheirs) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     start({"command:one=share:80%"}, {.longest_unlooked = 100 * ms});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     while (reports.size() < 10)
         keep_until(sim.now() + 100 * us);
     run_until(sim.now() + 8 * ms);
@@ -75,7 +75,7 @@ TEST_F(Hanging, GoalsGoOnMeanwhile) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     start({"557=cap:30%"}, {}, std::launch::async);
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(500 * ms);
     hangs = true;
     add_third(600, simulated::always());
@@ -91,7 +91,7 @@ TEST_F(Hanging, GoalsGoOnMeanwhile) {
         keep_until(sim.now() + 100 * ms);
         return reports.back().tenants[1].held == 2;
     }));
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(enabled(), all_on);
 }
 
@@ -100,24 +100,24 @@ TEST_F(Hanging, TheEndDoesNotWaitToRestore) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     start({"557=share:30%,cap:30%"}, {}, std::launch::async);
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(500 * ms);
     hangs = true;
     add_third(600, simulated::always());
     keep_until(sim.now() + 300 * ms);
     EXPECT_NE(timeslices_us(), before);
-    warden->let_go();
+    gpu_goals->let_go();
     EXPECT_EQ(timeslices_us(), before);
     EXPECT_EQ(enabled(), all_on);
     answers.set_value();
-    warden.reset();
+    gpu_goals.reset();
 }
 
 /// As while the driver answers late.
 TEST_F(Kept, ACapWhilePausesComeLate) {
     sim.tasks[0].arrives = simulated::always();
     start({"557=cap:30%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(2 * qos::second);
     EXPECT_LE(most_of_a_second(0), 303 * ms);
     // The first late one is not foreseen.
@@ -138,7 +138,7 @@ TEST_F(Kept, ACapWhilePausesComeLate) {
 TEST_F(Kept, ASmallCapAfterPausesThatCameLate) {
     sim.tasks[0].arrives = simulated::always();
     start({"557=cap:2%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(4 * qos::second, 40 * ms);
     const Ns used = sim.tasks[0].used, since = sim.now();
     keep_until(since + 4 * qos::second);
@@ -153,7 +153,7 @@ TEST_F(Hanging, AnEndIsSeenMeanwhile) {
     add_third(600, simulated::always());
     kernel.processes[558].command = kernel.processes[600].command = "two";
     start({"command:two=share:60%"}, {}, std::launch::async);
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(qos::second);
     ASSERT_NEAR(points(1, 0, 0), 30, 2);
     hangs = true;
@@ -165,7 +165,7 @@ TEST_F(Hanging, AnEndIsSeenMeanwhile) {
     keep_until(since + 300 * ms);
     EXPECT_GE(points(1, since, used), 58);
     answers.set_value();
-    warden.reset();
+    gpu_goals.reset();
 }
 
 /// What restored it ended a pause.
@@ -173,7 +173,7 @@ TEST_F(Hanging, UseIsSeenAfterAKeeperWasKilled) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     start({"557=cap:30%"}, {}, std::launch::async);
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(qos::second);
     for (const Ns end = sim.now() + 100 * ms; enabled() == all_on && sim.now() < end;)
         keep_until(sim.now() + 1 * ms);
@@ -192,7 +192,7 @@ TEST_F(Hanging, UseIsSeenAfterAKeeperWasKilled) {
     EXPECT_NEAR(static_cast<double>(seen), static_cast<double>(sim.tasks[0].used - used), 60.0 * ms)
         << "an epoch goes on";
     answers.set_value();
-    warden.reset();
+    gpu_goals.reset();
 }
 
 /// What is not among the tasks that were found, but on the record of switches.
@@ -202,7 +202,7 @@ class Meanwhile : public Kept {
     void search(std::function<void()> meanwhile) {
         sim.tasks[0].arrives = simulated::always();
         start({"557=share:40%"});
-        ASSERT_TRUE(warden);
+        ASSERT_TRUE(gpu_goals);
         keep_until(500 * ms);
         sim.tasks[1].arrives = simulated::always();
         bool came = false;
@@ -231,7 +231,7 @@ TEST_F(Meanwhile, ANewcomerIsSearchedFor) {
     search([&] { add_third(600, simulated::always()); });
     keep_until(sim.now() + 400 * ms);
     EXPECT_EQ(reports.back().tenants[1].held, 2U);
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(enabled(), all_on);
 }
 
@@ -245,7 +245,7 @@ TEST_F(Meanwhile, AnotherContextIsHeldAsWell) {
     EXPECT_FALSE(was_restored(asked_before));
     EXPECT_NEAR(static_cast<double>(timeslices_us()[0]), static_cast<double>(timeslices_us()[2]),
                 10.0);
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(timeslices_us()[0], before[0]);
     EXPECT_EQ(timeslices_us()[2], 1998U);
 }

@@ -242,28 +242,28 @@ Outcome<void> take(const Arguments &arguments, Invocation &invocation) {
 
 } // namespace
 
-Outcome<Asked> goals_of(const Invocation &invocation) {
-    Asked asked = invocation.typed;
+Outcome<Goals> goals_of(const Invocation &invocation) {
+    Goals goals = invocation.typed;
     if (!invocation.file)
-        return asked;
+        return goals;
     auto read = read_goals(*invocation.file);
     if (!read)
         return read;
     // What is typed stands above the file.
     if (!invocation.has_epoch)
-        asked.settings.epoch = read->settings.epoch;
+        goals.settings.epoch = read->settings.epoch;
     if (!invocation.has_scheme)
-        asked.settings.scheme = read->settings.scheme;
-    if (asked.gpus.empty())
-        asked.gpus = read->gpus;
-    asked.tpcs = asked.tpcs || read->tpcs;
-    if (text_of(asked.others) == text_of(qos::Goal()))
-        asked.others = read->others;
-    std::ranges::move(read->tenants, std::back_inserter(asked.tenants));
-    if (!asked.any() && !invocation.socket)
+        goals.settings.scheme = read->settings.scheme;
+    if (goals.gpus.empty())
+        goals.gpus = read->gpus;
+    goals.tpcs = goals.tpcs || read->tpcs;
+    if (text_of(goals.others) == text_of(qos::Goal()))
+        goals.others = read->others;
+    std::ranges::move(read->tenants, std::back_inserter(goals.tenants));
+    if (!goals.any() && !invocation.socket)
         return fail(bad_usage, printable(*invocation.file) +
                                    " has no goal: neither a [[tenant]] nor others = \"cap:20%\"");
-    return asked;
+    return goals;
 }
 
 namespace {
@@ -315,10 +315,10 @@ Outcome<Invocation> read(const Arguments &arguments) {
     if (!invocation.file && !invocation.socket && !invocation.typed.any())
         return fail(bad_usage, "no goal is named: write command:serve=latency, others=cap:20%, "
                                "--file FILE or --socket; 'nvqos --help' says more");
-    auto asked = goals_of(invocation);
-    if (!asked)
-        return tl::unexpected(asked.error());
-    invocation.asked = std::move(*asked);
+    auto goals = goals_of(invocation);
+    if (!goals)
+        return tl::unexpected(goals.error());
+    invocation.goals = std::move(*goals);
     return invocation;
 }
 

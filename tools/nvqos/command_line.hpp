@@ -18,9 +18,9 @@ namespace nvqos {
 /// What was typed.
 struct Invocation {
     enum class What { run, write_device, hold_container } what = What::run;
-    Asked asked;
+    Goals goals;
     std::optional<std::string> file; ///< it is read again on SIGHUP
-    Asked typed;                     ///< what of asked was not in the file
+    Goals typed;                     ///< what of goals was not in the file
     bool has_epoch = false, has_scheme = false;
     std::optional<qos::Ns> length; ///< --for
     std::optional<std::string> socket;
@@ -34,6 +34,6 @@ struct Invocation {
 /// Reads what was typed, and the file, if there is one.
 Outcome<Invocation> read(const nvdebug::cli::Arguments &arguments);
 /// What the file has, with what was typed.
-Outcome<Asked> goals_of(const Invocation &invocation);
+Outcome<Goals> goals_of(const Invocation &invocation);
 
 } // namespace nvqos

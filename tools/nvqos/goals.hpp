@@ -32,13 +32,13 @@ struct Tenant {
     bool operator==(const Tenant &) const = default;
 };
 
-struct Asked {
+struct Goals {
     std::vector<Tenant> tenants; ///< a process is of the first that it fits
     qos::Goal others = {};       ///< of all tasks without a tenant, together
     qos::Settings settings = {};
     std::vector<std::string> gpus = {}; ///< names, as add_gpus() takes them; empty: all
     bool tpcs = false;                  ///< are divided where a speed is kept by launches
-    bool operator==(const Asked &) const = default;
+    bool operator==(const Goals &) const = default;
 
     /// Does it ask for anything?
     [[nodiscard]] bool any() const { return !tenants.empty() || others != qos::Goal(); }
@@ -57,7 +57,7 @@ Outcome<void> add_goals(std::string_view text, qos::Goal &goal);
 /** `GOAL[,GOAL]…` */
 Outcome<qos::Goal> parse_goal(std::string_view text);
 /** `WHO=GOAL[,GOAL]…`; `others=…` */
-Outcome<void> add_word(std::string_view word, Asked &asked);
+Outcome<void> add_word(std::string_view word, Goals &goals);
 /** `100ms`, `1.5s`, `500us` */
 std::optional<qos::Ns> parse_time(std::string_view text);
 /** The longest time that is taken: 11 days, so that sums and products of times stay in range. */
@@ -66,7 +66,7 @@ Outcome<qos::Scheme> parse_scheme(std::string_view text);
 inline constexpr const char *scheme_names[] = {"rollover", "naive", "history", "elastic"};
 
 /** The file's, or why it makes no sense, with the line. */
-Outcome<Asked> read_goals(const std::string &path);
+Outcome<Goals> read_goals(const std::string &path);
 
 /** The processes of each Selector::all_of and their descendants, by its number: families in which
  * look_for_descendants() has found them. */

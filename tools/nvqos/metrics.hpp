@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "tools/nvqos/keep/warden.hpp"
+#include "failure.hpp"
+#include "tools/nvqos/keep/gpu_report.hpp"
 
 namespace nvqos {
 

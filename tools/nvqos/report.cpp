@@ -5,6 +5,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "goals.hpp"
 #include "lib/base/printable.hpp"
 
 namespace nvqos {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "table.hpp"
-#include "tools/nvqos/keep/warden.hpp"
+#include "tools/nvqos/keep/gpu_report.hpp"
 
 namespace nvqos {
 

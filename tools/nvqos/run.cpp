@@ -29,7 +29,7 @@
 #include "report.hpp"
 #include "simulate.hpp"
 #include "tools/nvqos/serve/ask.hpp"
-#include "tools/nvqos/serve/desk.hpp"
+#include "tools/nvqos/serve/request_handler.hpp"
 #include "tools/nvqos/serve/socket.hpp"
 
 namespace nvqos {
@@ -117,7 +117,7 @@ class Session {
             return tl::unexpected(listed.error());
         const std::size_t count = *listed;
         const auto found =
-            find_numbers(invocation_.asked.gpus, count, open, GpuThread::Options().longest_step);
+            find_numbers(invocation_.goals.gpus, count, open, GpuThread::Options().longest_step);
         if (!found)
             return tl::unexpected(found.error());
         const std::vector<std::uint32_t> &wanted = *found;
@@ -134,7 +134,7 @@ class Session {
         }
         for (std::uint32_t number = 0; number < count; number++)
             if (wanted.empty() || std::ranges::find(wanted, number) != wanted.end())
-                gpus_.push_back(std::make_unique<GpuThread>(number, count, open, invocation_.asked,
+                gpus_.push_back(std::make_unique<GpuThread>(number, count, open, invocation_.goals,
                                                             options(), warn_));
         return wait_for_starts();
     }
@@ -160,9 +160,9 @@ class Session {
             }
             marks_->send();
             const Ns now = monotonic_now();
-            const Ns epoch = invocation_.asked.settings.epoch;
+            const Ns epoch = invocation_.goals.settings.epoch;
             if (now - tended_ >= epoch) {
-                desk_.tend(now);
+                requests_.tend(now);
                 tended_ = now;
             }
             if (now - printed >= invocation_.interval && have_all_reported()) {
@@ -207,10 +207,10 @@ class Session {
     GpuThread::Options options() {
         // If this program is suspended for three epochs, tasks get back what they had.
         const auto patience =
-            std::max<Ns>(qos::second, 3 * invocation_.asked.settings.epoch) / qos::ms;
+            std::max<Ns>(qos::second, 3 * invocation_.goals.settings.epoch) / qos::ms;
         GpuThread::Options made;
-        made.warden.dry_run = invocation_.dry_run;
-        made.warden.patience = std::chrono::milliseconds(patience);
+        made.gpu_goals.dry_run = invocation_.dry_run;
+        made.gpu_goals.patience = std::chrono::milliseconds(patience);
         if (!invocation_.dry_run)
             made.marks = marks_;
         made.wake = [bell = bell_] { bell->ring(); };
@@ -245,7 +245,7 @@ class Session {
     /// Warns of tenants without a task. A process that is named has one, or is on a GPU that is
     /// left out.
     Outcome<void> look_for_tasks() const {
-        const auto &tenants = invocation_.asked.tenants;
+        const auto &tenants = invocation_.goals.tenants;
         std::vector<bool> has(tenants.size());
         bool all_told = true;
         for (const auto &gpu : gpus_) {
@@ -270,7 +270,7 @@ class Session {
         for (const Tenant &tenant : tenants)
             if (!tenant.note.empty())
                 warn_(tenant.note);
-        for (const std::string &sentence : conditions_of(invocation_.asked))
+        for (const std::string &sentence : conditions_of(invocation_.goals))
             warn_(sentence);
         return {};
     }
@@ -305,30 +305,31 @@ class Session {
             return from_terminal;
         if (socket_) {
             const Ns then = monotonic_now();
-            socket_->serve(then, [&](const std::string &line) { return desk_.answer(line, then); });
+            socket_->serve(then,
+                           [&](const std::string &line) { return requests_.answer(line, then); });
         }
         return 0;
     }
 
     void read_again() {
-        auto asked = goals_of(invocation_);
-        if (asked && asked->gpus != invocation_.asked.gpus)
+        auto goals = goals_of(invocation_);
+        if (goals && goals->gpus != invocation_.goals.gpus)
             warn_("SIGHUP does not change the GPUs: end nvqos and start it with the new list");
         for (const auto &gpu : gpus_) {
-            const auto set = asked ? gpu->set_goals(desk_.goals_on(gpu->index(), *asked))
-                                   : tl::unexpected(asked.error());
+            const auto set = goals ? gpu->set_goals(requests_.goals_on(gpu->index(), *goals))
+                                   : tl::unexpected(goals.error());
             if (!set) {
                 warn_(set.error().sentence + "; the goals stay as they were");
                 // All GPUs have the same goals.
                 for (const auto &other : gpus_)
-                    if (asked)
-                        other->put_goals(desk_.goals_on(other->index(), invocation_.asked));
+                    if (goals)
+                        other->put_goals(requests_.goals_on(other->index(), invocation_.goals));
                 return;
             }
         }
-        for (const std::string &sentence : conditions_of(*asked))
+        for (const std::string &sentence : conditions_of(*goals))
             warn_(sentence);
-        invocation_.asked = std::move(*asked);
+        invocation_.goals = std::move(*goals);
         metrics_.clear();
     }
 
@@ -360,7 +361,7 @@ class Session {
         if (!invocation_.json)
             return;
         if (is_stdout_ready())
-            print_on(json_line(report, invocation_.asked.settings, utc_now(), left_out_));
+            print_on(json_line(report, invocation_.goals.settings, utc_now(), left_out_));
         else
             left_out_++;
     }
@@ -369,7 +370,7 @@ class Session {
     void show() {
         if (invocation_.json || invocation_.quiet || !is_stdout_ready())
             return;
-        const qos::Settings &settings = invocation_.asked.settings;
+        const qos::Settings &settings = invocation_.goals.settings;
         Shown shown{fmt::format("{}  {}, epochs of {:g} ms", utc_now(), text_of(settings.scheme),
                                 qos::milliseconds(settings.epoch)),
                     {}};
@@ -404,9 +405,9 @@ class Session {
         std::string text;
         std::vector<Json> shown;
         for (const Report &plan : plans) {
-            shown.push_back(epoch_json(plan, invocation_.asked.settings, "", 0));
+            shown.push_back(epoch_json(plan, invocation_.goals.settings, "", 0));
             text +=
-                invocation_.json ? json_line(plan, invocation_.asked.settings, utc_now(), 0) : "";
+                invocation_.json ? json_line(plan, invocation_.goals.settings, utc_now(), 0) : "";
         }
         if (!invocation_.json)
             text = text_of({"", std::move(shown), {"dry run: nothing was changed"}},
@@ -471,8 +472,8 @@ class Session {
     Ns tended_ = 0;
     const std::shared_ptr<Marks> marks_ = std::make_shared<Marks>(warn_);
     std::map<std::uint32_t, Report> last_; ///< by GPU, of those on which goals are kept
-    Desk::Gpus gpus_;
-    Desk desk_{gpus_, invocation_.asked, last_, warn_};
+    RequestHandler::Gpus gpus_;
+    RequestHandler requests_{gpus_, invocation_.goals, last_, warn_};
 };
 
 Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open) {
@@ -490,7 +491,7 @@ Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open
         return hold_container(container).map([] { return done; });
     // Goals that do not fit with one task for each tenant fit on no GPU: no driver is needed for
     // that.
-    if (const auto refusals = refusals_of(invocation->asked); !refusals.empty())
+    if (const auto refusals = refusals_of(invocation->goals); !refusals.empty())
         return fail(refused, refusals.front());
     if (invocation->metrics && !invocation->metrics->ends_with(".prom"))
         warn("--metrics " + nvdebug::base::printable(*invocation->metrics) +

@@ -2,9 +2,9 @@
 /// @file One GPU of those on which goals are kept, with a thread of its own. A GPU that is lost,
 /// asleep, in MIG mode or slow to answer is left out and tried again, and costs the others nothing.
 ///
-/// The thread opens the driver, starts a Warden and calls its step() until that fails. Then it
+/// The thread opens the driver, starts a GpuGoals and calls its step() until that fails. Then it
 /// closes all of that, so that the GPU can sleep or be reset, and begins anew after a while. Other
-/// threads never touch the Warden: they hand functions to its thread, and wait for the answers for
+/// threads never touch the GpuGoals: they hand functions to its thread, and wait for the answers for
 /// a bounded time.
 #pragma once
 
@@ -15,18 +15,18 @@
 #include <thread>
 #include <vector>
 
+#include "gpu_goals.hpp"
 #include "tools/nvqos/gpus.hpp"
-#include "warden.hpp"
 
 namespace nvqos {
 
 class GpuThread {
   public:
     struct Options {
-        Warden::Options warden = {};
-        /// Those of Options::warden, which stay while the thread does; may be null.
+        GpuGoals::Options gpu_goals = {};
+        /// Those of Options::gpu_goals, which stay while the thread does; may be null.
         std::shared_ptr<Marks> marks = {};
-        /// From one try to start a Warden to the next.
+        /// From one try to start a GpuGoals to the next.
         std::chrono::milliseconds between_tries{10'000};
         /// A step, or a start, that takes longer: the GPU is left out until it is over.
         std::chrono::milliseconds longest_step{10'000};
@@ -36,10 +36,10 @@ class GpuThread {
         std::function<void()> wake = [] {};
     };
 
-    /// Begins to start a Warden.
+    /// Begins to start a GpuGoals.
     /// @param gpu is the number of one of the @p gpus that the driver lists now
     /// @param warn, open are called in the thread, too
-    GpuThread(std::uint32_t gpu, std::size_t gpus, Open open, const Asked &asked, Options options,
+    GpuThread(std::uint32_t gpu, std::size_t gpus, Open open, const Goals &goals, Options options,
               Warn warn);
     GpuThread(const GpuThread &) = delete;
     GpuThread &operator=(const GpuThread &) = delete;
@@ -68,20 +68,20 @@ class GpuThread {
     /// Warns of a step that takes too long. To be called now and then.
     void watch();
 
-    /// As Warden::set_goals(). Of a GPU that is left out: fails if the goals cannot be kept there
+    /// As GpuGoals::set_goals(). Of a GPU that is left out: fails if the goals cannot be kept there
     /// with one task for each tenant, and has them when it is back.
-    Outcome<void> set_goals(const Asked &asked);
-    /// As Warden::put_goals(). A GPU that is left out has them when it is back.
-    void put_goals(const Asked &asked);
-    /// As Warden::divide().
-    void divide();
+    Outcome<void> set_goals(const Goals &goals);
+    /// As GpuGoals::put_goals(). A GPU that is left out has them when it is back.
+    void put_goals(const Goals &goals);
+    /// As GpuGoals::assign_tenants().
+    void assign_tenants();
 
     // Of a GPU that is left out they return nothing.
     std::vector<FamilyUse> uses() const;
     std::optional<Report> plan() const;
     /// By tenant: has it tasks?
     std::optional<std::vector<bool>> has_tasks() const;
-    /// Those for which Warden::has_unheld_tasks_in() is true.
+    /// Those for which GpuGoals::has_unheld_tasks_in() is true.
     std::vector<std::shared_ptr<Family>>
     unheld_among(std::vector<std::shared_ptr<Family>> families) const;
 
@@ -92,16 +92,16 @@ class GpuThread {
     void begin_end();
     /// Waits until begin_end() is done. False: it takes longer, and the GPU is left to its keepers.
     bool end(std::chrono::steady_clock::time_point until);
-    /// After end(): Warden::missed() of all its Wardens.
+    /// After end(): GpuGoals::missed() of all its Wardens.
     std::vector<Missed> missed() const;
-    /// After end(): Warden::waits().
+    /// After end(): GpuGoals::waits().
     std::vector<std::string> waits() const;
 
   private:
     struct Shared;
     static void run(const std::shared_ptr<Shared> &shared);
     template <typename T>
-    std::optional<T> ask(std::function<T(Warden &)> question) const;
+    std::optional<T> ask(std::function<T(GpuGoals &)> question) const;
 
     const std::uint32_t index_;
     const std::shared_ptr<Shared> shared_; ///< the thread has it, too, and may outlive this object

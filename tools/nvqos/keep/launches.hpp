@@ -5,7 +5,6 @@
 #pragma once
 
 #include <chrono>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,10 +15,10 @@
 
 #include "lib/partition/gpu_map.hpp"
 #include "lib/partition/page.hpp"
-#include "lib/qos/division.hpp"
-#include "lib/qos/pacer.hpp"
-#include "lib/qos/waits.hpp"
+#include "lib/qos/goal.hpp"
 #include "nvdebug/owner.hpp"
+#include "pacing.hpp"
+#include "services.hpp"
 
 namespace nvqos {
 
@@ -33,21 +32,6 @@ struct Launcher {
     bool has_turns;
     /// What nvtaskset shares with it (nvtaskset::page_of()); nullptr: nothing, it did not start it.
     std::shared_ptr<nvtaskset::Page> page;
-};
-
-/// What a service's requests took: from the first launch until the program has waited for the last.
-struct Requests {
-    qos::Waits took = {};     ///< all of them
-    std::uint64_t recent = 0; ///< of the last second
-    std::uint64_t late = 0;   ///< of these, those that took longer than its goal
-};
-
-/// What is known of a tenant by its launches.
-struct Pace {
-    std::optional<qos::Part> speed; ///< of the last second with work, as a part of that alone
-    double alone_per_s = 0;         ///< launches a second when alone; 0: not known
-    int tpcs = 0;                   ///< that it has for itself; 0: it has all, as the others
-    bool operator==(const Pace &) const = default;
 };
 
 class Launches {
@@ -108,19 +92,17 @@ class Launches {
         Role role = Role::none;
         std::size_t tenant = 0;
         bool has_turns = true;
-        bool is_drained = true; ///< nothing runs that it launched
-        // As it was written last:
-        std::uint32_t demand = 0;
-        std::uint64_t until_us = 0;
-        int tpcs = 0; ///< of MaskLease; 0: none
-        std::uint64_t mask_until_us = 0;
-        std::optional<qos::Launched> last = {}; ///< of the page
-        std::uint64_t gone = 0; ///< launches that have ended, or will, without being seen to
-        std::uint64_t launched_at_us = 0; ///< when it was seen to launch, or to be held
-        // Of a service:
-        std::uint32_t begun = 0, finished = 0; ///< requests that were seen
-        std::uint32_t lost = 0;                ///< requests without an end
-        std::uint64_t begun_at_us = 0;
+        /// What was written to its page last, and until when that holds.
+        struct {
+            std::uint32_t value = 0;
+            std::uint64_t until_us = 0;
+        } demand = {};
+        struct {
+            int tpcs = 0; ///< of MaskLease; 0: none
+            std::uint64_t until_us = 0;
+        } mask = {};
+        LaunchCount count = {};
+        RequestsRead requests = {}; ///< of a service
     };
     struct Seen {
         std::optional<std::uint64_t> started; ///< of the process; the pid may be reused
@@ -146,36 +128,21 @@ class Launches {
     void count(Task &task, std::uint64_t now);
     void pace(std::uint64_t now);
     void divide_tpcs(std::uint64_t now);
-    bool holds_others() const;
     std::uint32_t demand_of(const Task &task, bool has_request) const;
-    std::size_t number_of(std::size_t tenant) const;
 
     const std::optional<nvtaskset::Uuid> gpu_;
-    const std::chrono::microseconds length_;
+    const std::chrono::microseconds length_; ///< of a lease
 
-    mutable std::mutex mutex_;
+    mutable std::mutex mutex_;           ///< of all that follows, up to awaited_pages_
     std::map<std::uint32_t, Seen> seen_; ///< by pid
     std::map<ino_t, Task> tasks_;
-    std::uint64_t kept_at_us_ = 0;   ///< keep() was called last
-    std::vector<std::size_t> paced_; ///< tenants, in the order of the pacer
-    std::vector<qos::Part> goals_;   ///< of them
-    bool divides_tpcs_ = false;
-    std::vector<qos::Launched> launched_;
-    std::optional<qos::Pacer> pacer_; ///< if there are any
-    std::optional<nvtaskset::GpuMap> map_;
-    std::optional<qos::Division> division_; ///< if there is one, and a map
-    std::uint64_t others_ended_ = 0;        ///< launches of its neighbours
-    struct Service {
-        std::size_t processes = 0, seen = 0; ///< those with a page that shows requests
-        qos::Waits took = {};
-        qos::Ns p99 = 0; ///< its goal
-        std::deque<std::pair<std::uint64_t, qos::Ns>> recent =
-            {}; ///< when each ended, and its time
-    };
-    std::map<std::size_t, Service> services_; ///< by tenant
-    /// What the thread waits for a change of, with the values that it has seen.
+    std::uint64_t kept_at_us_ = 0; ///< when keep() was called last
+    Services services_;
+    Pacing pacing_;
+    std::optional<nvtaskset::GpuMap> map_; ///< of TPCs that are divided
+    /// The words for whose change the thread waits, with the values that it has seen.
     std::vector<std::pair<const std::atomic<std::uint32_t> *, std::uint32_t>> awaited_;
-    std::vector<std::shared_ptr<nvtaskset::Page>> awaited_pages_; ///< which they are in
+    std::vector<std::shared_ptr<nvtaskset::Page>> awaited_pages_; ///< which have these words
     std::atomic<std::uint32_t> changed_{0};
     std::jthread thread_; ///< the last member: it ends before the others
 };

@@ -104,10 +104,10 @@ void GoalMarks::add(const Tenant &tenant, const std::string &text) {
         marks_->add(gpu_, printable(tenant.name) + ": " + text);
 }
 
-void GoalMarks::set(const Asked &asked) {
+void GoalMarks::set(const Goals &goals) {
     const std::vector<Goal> old = std::exchange(goals_, {});
-    std::vector<Tenant> tenants = asked.tenants;
-    tenants.push_back({"others", {}, asked.others});
+    std::vector<Tenant> tenants = goals.tenants;
+    tenants.push_back({"others", {}, goals.others});
     const auto is_goal = [](const Tenant &tenant) {
         return tenant.name != "others" || tenant.goal != qos::Goal();
     };

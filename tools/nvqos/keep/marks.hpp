@@ -65,7 +65,7 @@ class GoalMarks {
     GoalMarks(Marks *marks, std::uint32_t gpu) : marks_(marks), gpu_(gpu) {}
 
     /// Marks each goal that begins, is replaced or ends.
-    void set(const Asked &asked);
+    void set(const Goals &goals);
     /// Marks that a goal, which was kept, is not kept, or is kept again.
     void keep(std::size_t tenant, bool kept);
     /// Marks the first pause for a cap.

@@ -15,7 +15,7 @@ namespace nvqos {
 /// Returns the time of CLOCK_MONOTONIC, by which requests and goals are scheduled.
 [[nodiscard]] qos::Ns monotonic_now();
 
-struct Held {
+struct HeldTenant {
     std::string name;
     qos::Goal goal;
     std::vector<std::uint32_t> gpus; ///< empty: all
@@ -29,7 +29,7 @@ struct Held {
     bool has_ended() const;
 };
 
-class Registry {
+class HeldTenants {
   public:
     static constexpr std::size_t most = 1000;
 
@@ -40,18 +40,18 @@ class Registry {
     Outcome<Added> add(const Request &request, std::vector<std::uint32_t> gpus, qos::Ns now);
     void remove(const std::string &name);
     /// nullptr: there is none.
-    const Held *find(const std::string &name) const;
-    const std::vector<Held> &all() const { return all_; }
-    /// Notes Held::is_elsewhere of the tenant with the family, and returns it; nullptr: there is
+    const HeldTenant *find(const std::string &name) const;
+    const std::vector<HeldTenant> &all() const { return all_; }
+    /// Notes HeldTenant::is_elsewhere of the tenant with the family, and returns it; nullptr: there is
     /// none.
-    const Held *note_elsewhere(const std::shared_ptr<Family> &family);
+    const HeldTenant *note_elsewhere(const std::shared_ptr<Family> &family);
 
     /// Looks for processes that descend from those of tenants, where that is due, in another
     /// thread. Returns whether any were found since the last call, also by others.
     bool look(qos::Ns now);
 
   private:
-    std::vector<Held> all_; ///< the oldest first
+    std::vector<HeldTenant> all_; ///< the oldest first
     qos::Ns next_look_ = 0;
     std::future<qos::Ns> looking_; ///< how long it took
     std::uint64_t found_ = 0;      ///< Family::found() of all

@@ -25,7 +25,7 @@ TEST_F(Kept, AShareThatEndsWithTheProgram) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     start({"557=share:30%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(500 * ms);
     const Ns used = sim.tasks[0].used;
     keep_until(3 * qos::second);
@@ -36,9 +36,9 @@ TEST_F(Kept, AShareThatEndsWithTheProgram) {
     // It waits for the other's turns, which are about 7 ms.
     ASSERT_TRUE(reports.back().tenants[0].wait_p99);
     EXPECT_NEAR(static_cast<double>(*reports.back().tenants[0].wait_p99) / ms, 7, 1);
-    ASSERT_EQ(warden->waits().size(), 2U);
-    EXPECT_TRUE(warden->waits()[0].starts_with("gpu0: 557: of ")) << warden->waits()[0];
-    warden.reset();
+    ASSERT_EQ(gpu_goals->waits().size(), 2U);
+    EXPECT_TRUE(gpu_goals->waits()[0].starts_with("gpu0: 557: of ")) << gpu_goals->waits()[0];
+    gpu_goals.reset();
     EXPECT_EQ(timeslices_us(), before);
     EXPECT_EQ(said, std::vector<std::string>{});
 }
@@ -47,12 +47,12 @@ TEST_F(Kept, ACapOfATaskThatIsAlone) {
     sim.tasks[0].arrives = simulated::always();
     const auto before = timeslices_us();
     start({"command:one=cap:30%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(3 * qos::second);
     EXPECT_LE(most_of_a_second(0), 310 * ms);
     EXPECT_GE(sim.tasks[0].used, 3 * 280 * ms);
     EXPECT_EQ(timeslices_us(), before) << "pauses alone keep it";
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(enabled(), all_on);
 }
 
@@ -62,12 +62,12 @@ TEST_F(Kept, ACapOfATaskThatWasThereBefore) {
     run_until(500 * ms);
     kernel.switches.clear();
     start({"command:one=cap:30%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(3 * qos::second);
     EXPECT_LE(most_of_a_second(600 * ms), 310 * ms);
     const auto changes = kernel.changes();
     EXPECT_GT(changes.size(), 4U);
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(enabled(), all_on);
 }
 
@@ -77,10 +77,10 @@ TEST_F(Kept, AShareOfATaskThatWasThereBefore) {
     run_until(500 * ms);
     kernel.switches.clear();
     start({"557=share:30%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(2 * qos::second);
     EXPECT_GT(reports.back().tenants[0].record.seen.used, 95 * ms);
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(enabled(), all_on);
 }
 
@@ -88,7 +88,7 @@ TEST_F(Kept, AShareOfATaskThatWasThereBefore) {
 TEST_F(Kept, ACapTakesFewRequests) {
     sim.tasks[0].arrives = simulated::always();
     start({"command:one=cap:30%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(2 * qos::second);
     const auto searched = kernel.questions;
     EXPECT_GT(searched, 0U);
@@ -114,7 +114,7 @@ TEST_F(Kept, ClientsOfMpsAreLookedForMoreOften) {
     sim.tasks[0].arrives = simulated::always();
     kernel.processes[558].command = "nvidia-cuda-mps";
     start({"command:one=cap:30%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(2 * qos::second);
     const auto searched = kernel.questions;
     keep_until(9 * qos::second);
@@ -142,7 +142,7 @@ TEST_F(Kept, ClientsOfMpsHaveNoLeverOfTheirOwn) {
                 object.instance.address = instance;
     const auto before = timeslices_us();
     start({"557=latency"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(300 * ms);
     EXPECT_EQ(timeslices_us(), before);
     ASSERT_FALSE(reports.empty());
@@ -199,7 +199,7 @@ TEST_F(Kept, ANewChannelIsFollowed) {
     ids[0x7000000] = 0;
     keep_until(sim.now() + 61 * qos::second);
     EXPECT_NE(timeslices_us(), before);
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(timeslices_us(), before);
 }
 
@@ -221,7 +221,7 @@ TEST_F(Kept, ATenantThatForksAHundredTimes) {
         kernel.end_process(1000 + n);
     keep_until(12 * qos::second);
     EXPECT_EQ(reports.back().tenants[1].tasks, 50U);
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_TRUE(comes_true([&] { return keepers().empty(); }));
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> last;
     for (const auto &change : kernel.changes())
@@ -261,11 +261,11 @@ TEST_F(Kept, OtherGoalsMayBeSetAndBadOnesAreNot) {
     sim.tasks[1].arrives = simulated::always();
     start({"557=share:30%"});
     keep_until(qos::second);
-    nvqos::Asked other, bad;
+    nvqos::Goals other, bad;
     ASSERT_TRUE(nvqos::add_word("557=share:60%", other));
     ASSERT_TRUE(nvqos::add_word("557=share:100%", bad));
-    EXPECT_FALSE(warden->set_goals(bad));
-    ASSERT_TRUE(warden->set_goals(other));
+    EXPECT_FALSE(gpu_goals->set_goals(bad));
+    ASSERT_TRUE(gpu_goals->set_goals(other));
     keep_until(1500 * ms);
     const Ns used = sim.tasks[0].used, since = sim.now();
     keep_until(3 * qos::second);
@@ -275,10 +275,10 @@ TEST_F(Kept, OtherGoalsMayBeSetAndBadOnesAreNot) {
 TEST_F(Kept, ADryRunChangesNothing) {
     sim.tasks[0].arrives = simulated::always();
     start({"557=share:30%", "558=cap:10%"}, {.dry_run = true});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(500 * ms);
     EXPECT_EQ(kernel.asked_to_change, 0U);
-    const std::string table = nvqos::table_of({warden->plan()});
+    const std::string table = nvqos::table_of({gpu_goals->plan()});
     EXPECT_NE(table.find("share 30 %"), std::string::npos) << table;
     EXPECT_NE(table.find("cap 10 %"), std::string::npos);
 }

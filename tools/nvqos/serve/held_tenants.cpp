@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "registry.hpp"
+#include "held_tenants.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -32,17 +32,17 @@ Ns monotonic_now() {
     return static_cast<Ns>(nvdebug::base::monotonic_ns());
 }
 
-bool Held::is_on(std::uint32_t gpu) const {
+bool HeldTenant::is_on(std::uint32_t gpu) const {
     return gpus.empty() || std::ranges::find(gpus, gpu) != gpus.end();
 }
 
-bool Held::has_ended() const {
+bool HeldTenant::has_ended() const {
     return holder ? !nvdebug::base::lives(*holder)
                   : family->cgroups().empty() && family->has_ended();
 }
 
-Outcome<Registry::Added> Registry::add(const Request &request, std::vector<std::uint32_t> gpus,
-                                       Ns now) {
+Outcome<HeldTenants::Added> HeldTenants::add(const Request &request,
+                                             std::vector<std::uint32_t> gpus, Ns now) {
     std::vector<Birth> roots;
     for (const std::uint32_t pid : request.pids) {
         const auto root = living("pid", pid);
@@ -66,7 +66,7 @@ Outcome<Registry::Added> Registry::add(const Request &request, std::vector<std::
                                     "that of a process",
                                     cgroup));
     std::ranges::sort(gpus);
-    auto at = std::ranges::find(all_, request.name, &Held::name);
+    auto at = std::ranges::find(all_, request.name, &HeldTenant::name);
     const bool is_new = at == all_.end();
     if (is_new) {
         if (all_.size() >= most)
@@ -94,24 +94,24 @@ Outcome<Registry::Added> Registry::add(const Request &request, std::vector<std::
     return is_new ? Added::tenant : Added::processes;
 }
 
-void Registry::remove(const std::string &name) {
-    std::erase_if(all_, [&](const Held &held) { return held.name == name; });
+void HeldTenants::remove(const std::string &name) {
+    std::erase_if(all_, [&](const HeldTenant &held) { return held.name == name; });
 }
 
-const Held *Registry::find(const std::string &name) const {
-    const auto found = std::ranges::find(all_, name, &Held::name);
+const HeldTenant *HeldTenants::find(const std::string &name) const {
+    const auto found = std::ranges::find(all_, name, &HeldTenant::name);
     return found == all_.end() ? nullptr : &*found;
 }
 
-const Held *Registry::note_elsewhere(const std::shared_ptr<Family> &family) {
-    const auto found = std::ranges::find(all_, family, &Held::family);
+const HeldTenant *HeldTenants::note_elsewhere(const std::shared_ptr<Family> &family) {
+    const auto found = std::ranges::find(all_, family, &HeldTenant::family);
     if (found == all_.end())
         return nullptr;
     found->is_elsewhere = true;
     return &*found;
 }
 
-bool Registry::look(Ns now) {
+bool HeldTenants::look(Ns now) {
     if (looking_.valid() &&
         looking_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
         const Ns took = looking_.get();
@@ -121,7 +121,7 @@ bool Registry::look(Ns now) {
     }
     std::uint64_t found = 0;
     std::vector<std::shared_ptr<Family>> families;
-    for (const Held &held : all_) {
+    for (const HeldTenant &held : all_) {
         found += held.family->found();
         families.push_back(held.family);
     }
