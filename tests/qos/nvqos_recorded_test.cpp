@@ -120,7 +120,8 @@ TEST_F(Recorded, RequestsOnOneGpuAreTheSame) {
 TEST_F(Recorded, RequestsOnTwoGpusAreTheSame) {
     kernel.add_card(1, 2);
     sim.tasks[0].arrives = sim.tasks[1].arrives = simulated::always();
-    start({"557=cap:30%", "command:elsewhere=share:20%"});
+    const auto plan = std::make_shared<nvqos::MachinePlan>();
+    start({"557=cap:30%", "command:elsewhere=share:20%"}, {.plan = plan});
     ASSERT_TRUE(gpu_goals);
     auto made = nvqos::GpuGoals::start(nvdebug::Gpu(bench.tree(), 1), asked,
                                        {.patience = driver_test::plenty,

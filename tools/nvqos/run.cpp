@@ -56,8 +56,8 @@ bool is_stdout_ready() {
     return ::poll(&out, 1, 0) != 0;
 }
 
-/// Signals that end the program, and with --file SIGHUP, by which the file is read again: also if
-/// SIGHUP is ignored (nohup).
+/// Returns the signals that end the program, and with --file also SIGHUP, which has the file read
+/// again even where SIGHUP is ignored (nohup).
 sigset_t signals(const Invocation &invocation) {
     sigset_t set = nvdebug::base::ending_signals({SIGQUIT});
     if (invocation.file)
@@ -65,7 +65,7 @@ sigset_t signals(const Invocation &invocation) {
     return set;
 }
 
-/// A warning that a tenant has no process yet, with the likely reason.
+/// Returns a warning that a tenant has no process yet, with the likely reason.
 std::string sentence_on_nobody(const Tenant &tenant) {
     std::string sentence = nvdebug::base::printable(tenant.name) + ": no task fits yet";
     if (tenant.who.cgroup && nvdebug::base::is_cgroup(*tenant.who.cgroup) == false)
@@ -76,8 +76,8 @@ std::string sentence_on_nobody(const Tenant &tenant) {
     return sentence;
 }
 
-/// Wakes the thread that waits for signals and requests. It may outlive the session: of a thread
-/// that the driver does not answer.
+/// Wakes the thread that waits for signals and requests. It outlives the session if the driver does
+/// not answer a GPU's thread, which then still has it.
 class Bell {
   public:
     Bell() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -102,7 +102,7 @@ class Session {
         : invocation_(std::move(invocation)), has_view_(has_view) {}
     Session(const Session &) = delete;
     Session &operator=(const Session &) = delete;
-    /// What is over must not look as if it went on.
+    /// Removes the file of metrics, which would look as if goals were still kept.
     ~Session() {
         end_all();
         if (has_metrics_)
@@ -190,7 +190,7 @@ class Session {
     static Outcome<std::size_t> list_gpus(const Open &open) {
         const auto tree = open();
         if (!tree) {
-            // Without the driver there is nothing that could be waited for.
+            // A machine without the driver has no GPU to wait for.
             const auto failure = fail(tree.error());
             return tree.error().code == nvdebug::ErrorCode::not_found
                        ? fail(not_supported, tree.error().sentence)
@@ -211,18 +211,20 @@ class Session {
         GpuThread::Options made;
         made.gpu_goals.dry_run = invocation_.dry_run;
         made.gpu_goals.patience = std::chrono::milliseconds(patience);
+        made.gpu_goals.plan = plan_;
         if (!invocation_.dry_run)
             made.marks = marks_;
         made.wake = [bell = bell_] { bell->ring(); };
         return made;
     }
 
-    /// Nothing is changed so far, so that what is refused on one GPU is refused on all.
+    /// Waits for the first start on each GPU. No task is changed before all have started, so that
+    /// goals which one GPU refuses are refused on all.
     Outcome<void> wait_for_starts() {
         const auto until = std::chrono::steady_clock::now() + GpuThread::Options().longest_step;
         for (const auto &gpu : gpus_)
             static_cast<void>(gpu->wait_for_start(until));
-        std::optional<Failure> never; // why goals can be kept on no GPU, ever
+        std::optional<Failure> never; // the reason if goals can never be kept on any GPU
         bool may_come = false;
         for (const auto &gpu : gpus_) {
             const auto why = gpu->why_out();
@@ -242,8 +244,8 @@ class Session {
         return look_for_tasks();
     }
 
-    /// Warns of tenants without a task. A process that is named has one, or is on a GPU that is
-    /// left out.
+    /// Warns of tenants without a task. Fails if a process that is named has no task, unless a GPU
+    /// is left out on which it may have one.
     Outcome<void> look_for_tasks() const {
         const auto &tenants = invocation_.goals.tenants;
         std::vector<bool> has(tenants.size());
@@ -287,7 +289,7 @@ class Session {
         });
     }
 
-    /// The signal that came within the time; 0: none. Requests are answered meanwhile.
+    /// Waits, and answers requests. Returns the signal that came within the time; 0: none.
     int wait_for(Ns ns, Ns now) {
         std::vector<pollfd> awaited{{signals_, POLLIN, 0}, {bell_->descriptor(), POLLIN, 0}};
         if (socket_) {
@@ -320,7 +322,7 @@ class Session {
                                    : tl::unexpected(goals.error());
             if (!set) {
                 warn_(set.error().sentence + "; the goals stay as they were");
-                // All GPUs have the same goals.
+                // Put the old goals back on the GPUs that have the new ones.
                 for (const auto &other : gpus_)
                     if (goals)
                         other->put_goals(requests_.goals_on(other->index(), invocation_.goals));
@@ -333,7 +335,7 @@ class Session {
         metrics_.clear();
     }
 
-    /// If those are wanted.
+    /// Writes the file of metrics, if --metrics is given.
     Outcome<void> write_metrics() {
         metrics_at_ = monotonic_now();
         if (!invocation_.metrics)
@@ -350,7 +352,7 @@ class Session {
             warn_(sentence + "; goals are kept on");
     }
 
-    /// Goals are kept though nobody can read what is printed.
+    /// Prints the text. If that fails, it warns once, and goals are kept on.
     void print_on(const std::string &text) {
         if (auto written = write(text); !written)
             warn_once(has_warned_of_stdout_, written.error().sentence);
@@ -415,7 +417,7 @@ class Session {
         return write(text).map([&] { return status; });
     }
 
-    /// Restores all tasks, those of all GPUs before one of them is waited for.
+    /// Restores all tasks. All GPUs begin with that before the first one is waited for.
     void end_all() {
         for (const auto &gpu : gpus_)
             gpu->begin_end();
@@ -428,7 +430,7 @@ class Session {
     }
 
     Outcome<Exit> end() {
-        // Requests are answered no longer.
+        // No request is answered from now on.
         socket_.reset();
         display_.close();
         end_all();
@@ -470,8 +472,9 @@ class Session {
     int signals_ = -1;
     std::unique_ptr<Socket> socket_;
     Ns tended_ = 0;
+    const std::shared_ptr<MachinePlan> plan_ = std::make_shared<MachinePlan>();
     const std::shared_ptr<Marks> marks_ = std::make_shared<Marks>(warn_);
-    std::map<std::uint32_t, Report> last_; ///< by GPU, of those on which goals are kept
+    std::map<std::uint32_t, Report> last_; ///< by number of each GPU on which goals are kept
     RequestHandler::Gpus gpus_;
     RequestHandler requests_{gpus_, invocation_.goals, last_, warn_};
 };
@@ -489,15 +492,15 @@ Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open
     }
     if (invocation->what == Invocation::What::hold_container)
         return hold_container(container).map([] { return done; });
-    // Goals that do not fit with one task for each tenant fit on no GPU: no driver is needed for
-    // that.
+    // Goals that do not fit with one task for each tenant fit on no GPU, so the driver is not
+    // needed to refuse them.
     if (const auto refusals = refusals_of(invocation->goals); !refusals.empty())
         return fail(refused, refusals.front());
     if (invocation->metrics && !invocation->metrics->ends_with(".prom"))
         warn("--metrics " + nvdebug::base::printable(*invocation->metrics) +
              ": node_exporter reads only files that end with .prom; use such a name for it");
     nvdebug::base::raise_file_limit();
-    // Blocked before anything is changed, so that no signal ends the program halfway.
+    // The signals are blocked before any task is changed, so that none ends the program halfway.
     const sigset_t set = signals(*invocation), of_screen = nvdebug::live::Screen::signals();
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     const bool has_view =

@@ -80,7 +80,7 @@ GpuGoals::GpuGoals(Parts parts, const Goals &goals, const Options &options, Warn
               .searches = options.searches},
              warnings_),
       levers_(tasks_, tenants_, beat_of(options), [this] { return turns_.estimate(); }),
-      governor_(goals.settings, tenants_.list(), 0) {
+      governor_(goals.settings, tenants_.list(), 0, planner()) {
     if (!options.dry_run)
         launches_.emplace(parts.pci_address, options.patience, tasks_, tenants_, warnings_);
 }
@@ -111,17 +111,26 @@ Outcome<std::unique_ptr<GpuGoals>> GpuGoals::start(nvdebug::Gpu gpu, const Goals
     return made->begin().map([&] { return std::move(made); });
 }
 
+qos::Planner GpuGoals::planner() const {
+    if (!options_.plan)
+        return qos::plan_alone;
+    return [plan = options_.plan, gpu = number_](qos::GpuView view) {
+        view.gpu = gpu;
+        return plan->step(std::move(view));
+    };
+}
+
 /// Finds all tasks, and begins the goals.
 Outcome<void> GpuGoals::begin() {
     if (auto time = turns_.read_clock(); !time)
         return time;
     if (auto found = tasks_.find_all(turns_.now()); !found)
         return found;
-    // What tasks had while they were found does not count: goals begin now.
+    // Goals begin now, so the turns during the search do not count.
     if (auto time = turns_.read_clock(); !time)
         return time;
     turns_.begin();
-    governor_ = qos::Governor(tenants_.goals().settings, tenants_.list(), turns_.now());
+    governor_ = qos::Governor(tenants_.goals().settings, tenants_.list(), turns_.now(), planner());
     tenants_.begin(turns_.now());
     count_tsgs();
     governor_.step(turns_.now());
@@ -142,6 +151,8 @@ void GpuGoals::let_go() {
     tasks_.clear();
     launches_.reset();
     marks_.set({});
+    if (options_.plan)
+        options_.plan->forget(number_);
 }
 
 // --- a step ---
@@ -161,7 +172,7 @@ Outcome<std::optional<Report>> GpuGoals::step() {
         tasks_.take_found(**found);
     count_tsgs();
     auto epoch = governor_.step(turns_.now(), reads);
-    // What is recorded of a pause is not use: it is read before the pause is over.
+    // Switches of a paused task are read before the pause ends, because they are no use of the GPU.
     if (!reads && levers_.ends_pause(levers_of(governor_)))
         if (auto read = read_turns(); !read)
             return tl::unexpected(read.error());
@@ -259,7 +270,7 @@ void GpuGoals::replace_goals(const Goals &goals) {
     if (has_same_settings)
         governor_.set_goals(tenants_.list(), was, turns_.now());
     else
-        governor_ = qos::Governor(goals.settings, tenants_.list(), turns_.now());
+        governor_ = qos::Governor(goals.settings, tenants_.list(), turns_.now(), planner());
     tasks_.follow_trees();
     assign_tenants();
 }
@@ -279,7 +290,7 @@ void GpuGoals::assign_tenants() {
     count_tsgs();
 }
 
-// --- what is shown ---
+// --- reports ---
 
 std::vector<std::string> GpuGoals::refusals() const {
     return refusals_of(tenants_.goals(), governor_.entrants());

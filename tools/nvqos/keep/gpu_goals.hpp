@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Keeps the goals on one GPU. In each step it reads turns (Turns), has a qos::Governor decide
-/// timeslices and pauses of the tenants (Tenants), sets these for their tasks (Levers, Tasks), and
-/// limits launches beside a service (LaunchLevers).
+/// @file Keeps the goals on one GPU. In each step it reads turns (Turns), has a qos::Governor
+/// decide timeslices and pauses of the tenants (Tenants), sets these for their tasks (Levers,
+/// Tasks), and limits launches beside a service (LaunchLevers).
 #pragma once
 
 #include <functional>
@@ -14,6 +14,7 @@
 #include "gpu_report.hpp"
 #include "launch_levers.hpp"
 #include "levers.hpp"
+#include "machine_plan.hpp"
 #include "marks.hpp"
 #include "tasks.hpp"
 #include "tenants.hpp"
@@ -35,7 +36,9 @@ class GpuGoals {
         GpuClock::Local clock = {};                  ///< empty: CLOCK_MONOTONIC_RAW
         Marks *marks = nullptr;                      ///< of its goals; outlives this object
         std::function<std::vector<nvdebug::base::ProcessState>()> processes =
-            nvdebug::base::all_processes;        ///< Tasks::Options
+            nvdebug::base::all_processes; ///< Tasks::Options
+        /// The plan of all GPUs, which has the decisions for this one; empty: a plan of its own.
+        std::shared_ptr<MachinePlan> plan = {};
         std::optional<std::uint32_t> index = {}; ///< by which the GPU is named; empty: nvdebug's
         /// Tasks::Options; deferred: tasks are searched for in step() and start().
         std::launch searches = std::launch::async | std::launch::deferred;
@@ -83,11 +86,12 @@ class GpuGoals {
     bool has_unheld_tasks_in(const Family &family) const { return tasks_.has_unheld_in(family); }
 
   private:
-    /// What start() finds out before goals can be kept.
+    /// The parts that start() opens before goals can be kept.
     struct Parts;
 
     GpuGoals(Parts parts, const Goals &goals, const Options &options, Warn warn);
     Outcome<void> begin();
+    qos::Planner planner() const;
     Outcome<void> read_turns();
     void count_tsgs();
     void set_levers();
