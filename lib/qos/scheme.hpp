@@ -7,8 +7,8 @@
 namespace qos {
 
 enum class Scheme {
-    naive,    ///< Section 3.4.1: a fixed quota; what is left of it is dropped
-    history,  ///< Section 3.4.2: the quota grows by what was missed since the launch
+    naive,    ///< Section 3.4.1: a fixed quota; the rest of it is dropped
+    history,  ///< Section 3.4.2: the quota grows by all instructions missed since the launch
     elastic,  ///< Section 3.4.3: all kernels get a new quota as soon as all have used theirs up
     rollover, ///< Section 3.4.4: QoS kernels keep what is left of their quotas
     rollover_time, ///< Section 4.5: rollover, and other kernels wait while a QoS kernel has quota

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Goals that a GpuGoals keeps on the simulated GPU.
+// A GpuGoals that keeps goals on the simulated GPU.
 #pragma once
 
 #include "served.hpp"
@@ -10,7 +10,9 @@ namespace served {
 
 class Kept : public Served {
   protected:
-    /// Without threads, as the simulation has one, but where @p searches are others.
+    /// Starts to keep the goals. Searches are made in this thread, since the simulation has one,
+    /// unless
+    /// @p searches is another policy.
     void start(const std::vector<std::string> &words, nvqos::GpuGoals::Options options = {},
                std::launch searches = std::launch::deferred) {
         for (const std::string &word : words) {
@@ -20,8 +22,8 @@ class Kept : public Served {
         if (!options.clock)
             options.clock = [this] { return sim.now(); };
         options.searches = searches;
-        // Holds are asked for in virtual time. Keepers wait by the machine's clock, and this
-        // process may be kept from running.
+        // Levers repeat requests in virtual time. Keepers wait by the machine's clock, and this
+        // process may be kept from running, so their patience is long.
         options.beat = options.patience / 4;
         options.patience = driver_test::plenty;
         auto made = nvqos::GpuGoals::start(
@@ -32,6 +34,7 @@ class Kept : public Served {
             refused = made.error();
     }
 
+    /// Makes all steps until @p end.
     /// @param late each step comes so much later than it is due
     void keep_until(Ns end, Ns late = 0) {
         while (sim.now() < end) {
@@ -45,7 +48,7 @@ class Kept : public Served {
         }
     }
 
-    /// The most that a tenant had of a second that began after @p since.
+    /// Returns the most that a tenant had of any second that began after @p since.
     Ns most_of_a_second(Ns since, std::size_t tenant = 0) const {
         Ns most = 0, sum = 0;
         const auto &use = sim.use_by_ms[tenant];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Goals as they are typed and as a file has them.
+// Goals on the command line and in a file.
 #include "tools/nvqos/command_line.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ Outcome<Invocation> parse(const std::vector<std::string> &words) {
     return parsed.wrong ? fail(bad_usage, *parsed.wrong) : read(parsed.arguments);
 }
 
-/// Returns what completion offers in place of the last word.
+/// Returns the words that completion offers for the last word.
 std::vector<std::string> completions(const std::vector<std::string> &words) {
     std::vector<std::string> found;
     for (const std::string &line : nvdebug::cli::completions(program(), words))
@@ -58,7 +58,7 @@ TEST(Words, NameTenantsAndGoals) {
     EXPECT_EQ(text_of(asked.tenants[6].goal), "latency 2.5 ms, cap 60 %");
 }
 
-TEST(Words, ThatMakeNoSenseAreRefused) {
+TEST(Words, AreRefusedWithASentence) {
     for (const char *const word : {"",
                                    "4711",
                                    "=share:30%",
@@ -95,7 +95,7 @@ TEST(Words, ThatMakeNoSenseAreRefused) {
     EXPECT_FALSE(add_word("4711=share:10%", asked)) << "twice";
 }
 
-TEST(Times, HaveDigitsThatCount) {
+TEST(Times, PrintThreeDigits) {
     for (const auto &[ns, text] : {std::pair<qos::Ns, const char *>{0, "0 us"},
                                    {499, "0 us"},
                                    {81'400, "81 us"},
@@ -245,7 +245,7 @@ TEST_F(File, IsRefusedWithTheLineWhereTomlAsserts) {
 }
 
 /// Container runtimes make a folder where the file of a mount is missing.
-TEST_F(File, IsNothingElse) {
+TEST_F(File, RefusesFoldersAndLargeFiles) {
     const auto is_no_file = [](const std::string &place, const std::string &what) {
         const auto asked = read_goals(place);
         ASSERT_FALSE(asked) << place;
@@ -264,7 +264,7 @@ TEST_F(File, IsNothingElse) {
               std::string::npos);
 }
 
-TEST_F(File, StandsBelowWhatIsTyped) {
+TEST_F(File, IsOverriddenByOptions) {
     ASSERT_TRUE(
         read("epoch = \"200ms\"\nscheme = \"naive\"\n[[tenant]]\npid = 7\ngoal = \"cap:3%\"\n"));
     const auto both = parse({"--file", path, "-e", "50ms", "8=cap:4%"});

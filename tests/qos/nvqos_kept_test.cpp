@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What is told of goals: parts of enough time, which were not kept and when, what does not fit.
+// Reports on goals: parts of enough time, goals that were not kept and when, promises that do not
+// fit.
 #include "kept.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +43,7 @@ TEST_F(Kept, PartsAreOfEnoughTime) {
     EXPECT_EQ(qos::least_for_part({.epoch = qos::second}), 4 * qos::second);
 }
 
-/// At the end it is known which goal was not kept, and in how many epochs.
+/// Missed goals have the tenant's name and the number of epochs.
 TEST_F(Kept, MissesHaveTheirNamesAndNumbers) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
@@ -55,7 +56,7 @@ TEST_F(Kept, MissesHaveTheirNamesAndNumbers) {
     EXPECT_EQ(missed[0].epochs, reports.back().tenants[1].violations);
     const std::string first = missed[0].first;
     const auto epochs = missed[0].epochs;
-    // Another goal for the same tenant is counted by itself.
+    // Another goal of the same tenant is counted separately.
     nvqos::Goals other;
     for (const char *const word : {"557=latency", "558=share:40%"})
         ASSERT_TRUE(nvqos::add_word(word, other));

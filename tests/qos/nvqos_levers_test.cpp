@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What Levers ask of tasks, whose holds are made up and note it: without a search, turns and a
+// The requests of Levers to tasks whose holds are made up. There are no searches, turns and
 // governor.
 #include "served.hpp"
 
+#include "tools/nvqos/keep/launch_levers.hpp"
 #include "tools/nvqos/keep/levers.hpp"
 
 namespace served {
@@ -11,7 +12,7 @@ namespace {
 using nvdebug::TaskState;
 using qos::ms;
 
-/// Notes what it was asked for.
+/// A hold that notes the requests to it.
 class NotedHold : public nvdebug::TaskHold {
   public:
     struct Notes {
@@ -136,6 +137,46 @@ TEST_F(SetLevers, ATaskThatCannotBeChangedIsGivenUp) {
     EXPECT_TRUE(begun.tenants.empty());
     EXPECT_TRUE(tasks->all().at(557).holds.empty());
     EXPECT_TRUE(tasks->all().at(557).is_gone);
+}
+
+/// Tasks that nvtaskset did not start: nothing can be done about their launches.
+class UnseenLaunches : public SetLevers {
+  protected:
+    void keep(const std::string &goal) {
+        hold(goal);
+        nvqos::Task &task = tasks->all().at(557);
+        task.process = {557, "serve", {}, {}, 10};
+        task.has_turns = true;
+        task.why_not = "serve[557] cannot be changed";
+        levers_of_launches.emplace("0000:01:00.0", driver_test::plenty, *tasks, *tenants, warnings);
+        levers_of_launches->keep();
+        levers_of_launches->keep();
+    }
+
+    std::optional<nvqos::LaunchLevers> levers_of_launches;
+};
+
+TEST_F(UnseenLaunches, AreWarnedOfOnce) {
+    keep("latency:5ms");
+    ASSERT_EQ(said.size(), 2U);
+    EXPECT_EQ(said[0], "gpu0: serve[557] cannot be changed") << "launches do not help either";
+    EXPECT_TRUE(
+        said[1].starts_with("gpu0: whether requests of 557 take more than 5 ms is not seen"))
+        << said[1];
+}
+
+TEST_F(UnseenLaunches, LeaveReportsAsTheyAre) {
+    keep("share:30%");
+    EXPECT_EQ(said.size(), 1U);
+    qos::EpochRecord epoch{0, 100 * ms, 10 * ms, false, {}};
+    epoch.tenants.resize(2, {{}, {}, {}, true});
+    levers_of_launches->judge(epoch);
+    EXPECT_TRUE(epoch.tenants[0].kept);
+    nvqos::TenantReport line{};
+    levers_of_launches->describe(0, line);
+    EXPECT_EQ(line.limited.tasks, 0U);
+    EXPECT_EQ(line.paced, 0U);
+    EXPECT_FALSE(line.pace || line.requests || levers_of_launches->has_recent_request(0));
 }
 
 } // namespace

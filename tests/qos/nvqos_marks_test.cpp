@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Marks of nvqos in recordings: which are made, over the stand-in for NVIDIA's driver, and what
-// becomes of them where many come, no recorder runs, or a recorder does not read.
+// Marks of nvqos in recordings, over the stand-in for NVIDIA's driver: which marks are made, and
+// what becomes of them if there are many, no recorder runs, or a recorder does not read.
 #include "served.hpp"
 
 #include "tools/nvqos/keep/gpu_goals.hpp"
@@ -14,7 +14,7 @@ using namespace qos;
 using nvdebug::base::MarkSocket;
 using Texts = std::vector<std::string>;
 
-/// A clock that stands, and what this process sent.
+/// Marks by a clock that stands still unless a test moves it, and the marks that were received.
 class Marked : public Served {
   protected:
     void pass(std::uint64_t ns) { now += ns; }
@@ -28,7 +28,7 @@ class Marked : public Served {
         return texts;
     }
 
-    /// Sends all that waits.
+    /// Sends all waiting marks, and returns the marks that the recorder got.
     Texts heard(MarkSocket &socket) {
         Texts all;
         for (int n = 0; n < 10; n++) {
@@ -100,7 +100,7 @@ TEST_F(Marked, GoalsBeginAreReplacedAndEnd) {
               (Texts{"gpu0 nvqos: 557: share 40 % ends", "gpu0 nvqos: 558: share 20 % ends"}));
 }
 
-TEST_F(Marked, TheFirstPauseForACap) {
+TEST_F(Marked, FirstPauseForACapIsMarked) {
     MarkSocket recorder;
     start({"557=cap:30%"});
     keep_for(3 * qos::second);
@@ -112,7 +112,7 @@ TEST_F(Marked, TheFirstPauseForACap) {
                                       "gpu0 nvqos: 557: cap 20 %: first pause"}));
 }
 
-TEST_F(Marked, AGoalThatIsNotKeptForAWhile) {
+TEST_F(Marked, GoalIsMarkedWhenItFailsAndRecovers) {
     MarkSocket recorder;
     start({"557=cap:30%"});
     keep_for(qos::second);
@@ -126,14 +126,14 @@ TEST_F(Marked, AGoalThatIsNotKeptForAWhile) {
     EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 557: cap 30 % is not kept"});
     EXPECT_TRUE(gpu_goals->set_goals(asked({"558=share:1%", "557=cap:30%"})));
     EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 558: share 1 %"}) << "the other is the same";
-    // It idles, and no mark is left to be made.
+    // The task idles until the goal is kept again.
     sim.tasks[0].arrives = nullptr;
     sim.tasks[0].work = 0;
     keep_for(10 * qos::second);
     EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 557: cap 30 % is kept again"});
 }
 
-TEST_F(Marked, MoreThanAFewASecondAreCounted) {
+TEST_F(Marked, MarksAboveTheRateAreCounted) {
     MarkSocket recorder;
     for (std::size_t n = 0; n < nvqos::Marks::burst + 68; n++)
         marks->add(n % 2, std::to_string(n));
@@ -142,7 +142,8 @@ TEST_F(Marked, MoreThanAFewASecondAreCounted) {
     EXPECT_EQ(texts.front(), "gpu0 nvqos: 0");
     EXPECT_EQ(std::ranges::count(texts, "gpu0 nvqos: 34 marks before this were left out"), 1);
     EXPECT_EQ(std::ranges::count(texts, "gpu1 nvqos: 34 marks before this were left out"), 1);
-    // Ten intervals have passed, and two marks were the numbers.
+    // Ten intervals have passed, and two of the marks were the numbers of others that were left
+    // out.
     std::size_t sent = 0;
     for (std::size_t n = 0; n < 100; n++) {
         pass(nvqos::Marks::interval_ns);
@@ -159,7 +160,7 @@ TEST_F(Marked, MoreThanAFewASecondAreCounted) {
     EXPECT_EQ(said, Texts{});
 }
 
-TEST_F(Marked, WithoutARecorderTheyAreDropped) {
+TEST_F(Marked, MarksWithoutARecorderAreDropped) {
     marks->add(0, "nobody listens");
     marks->send();
     MarkSocket recorder;
@@ -169,8 +170,8 @@ TEST_F(Marked, WithoutARecorderTheyAreDropped) {
     EXPECT_EQ(said, Texts{});
 }
 
-/// It is not waited for: without an end to that, this test would have none.
-TEST_F(Marked, ARecorderThatDoesNotRead) {
+/// If nvqos waited for the recorder, this test would not end.
+TEST_F(Marked, RecorderThatDoesNotReadIsNotAwaited) {
     MarkSocket other;
     for (int n = 0; n < 10'000 && said.empty(); n++) {
         pass(nvqos::Marks::interval_ns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Launches by the numbers that pages show: how they are counted, whose are held for a speed, and
-// what requests of services took. There are no pages and no thread.
+// Launches by the numbers that pages show: how they are counted, which tasks are held for a speed,
+// and how long requests of services took. There are no pages and no thread.
 #include "tools/nvqos/keep/pacing.hpp"
 #include "tools/nvqos/keep/services.hpp"
 

@@ -18,29 +18,29 @@ qos::GpuView view_of_gpu(std::uint32_t gpu, qos::Part share) {
 TEST(PlanOfThreads, HasTheLastStateOfEachGpu) {
     MachinePlan plan;
     const auto first = view_of_gpu(5, 30 * qos::point), second = view_of_gpu(2, 60 * qos::point);
-    EXPECT_EQ(plan.step(first).decisions, qos::plan_alone(first).decisions);
-    EXPECT_EQ(plan.step(second).decisions, qos::plan_alone(second).decisions);
+    EXPECT_EQ(plan.decide(first).decisions, qos::plan_alone(first).decisions);
+    EXPECT_EQ(plan.decide(second).decisions, qos::plan_alone(second).decisions);
     EXPECT_EQ(plan.size(), 2U);
     const auto later = view_of_gpu(5, 10 * qos::point);
-    EXPECT_EQ(plan.step(later).decisions, qos::plan_alone(later).decisions);
+    EXPECT_EQ(plan.decide(later).decisions, qos::plan_alone(later).decisions);
     EXPECT_EQ(plan.size(), 2U) << "it replaces the first one";
     plan.forget(5);
     EXPECT_EQ(plan.size(), 1U);
-    EXPECT_EQ(plan.step(second).decisions, qos::plan_alone(second).decisions);
+    EXPECT_EQ(plan.decide(second).decisions, qos::plan_alone(second).decisions);
 }
 
 /// Each thread gets the decisions of its own GPU, whatever the others do. One GPU never answers
 /// again after its first epoch.
 TEST(PlanOfThreads, NoGpuWaitsForAnother) {
     MachinePlan plan;
-    static_cast<void>(plan.step(view_of_gpu(9, 50 * qos::point)));
+    static_cast<void>(plan.decide(view_of_gpu(9, 50 * qos::point)));
     std::atomic<int> wrong = 0;
     std::vector<std::jthread> threads;
     for (std::uint32_t gpu = 0; gpu < 4; gpu++)
         threads.emplace_back([&, gpu] {
             for (int n = 1; n <= 200; n++) {
                 const auto view = view_of_gpu(gpu, (n % 90 + 1) * qos::point);
-                wrong += plan.step(view).decisions != qos::plan_alone(view).decisions;
+                wrong += plan.decide(view).decisions != qos::plan_alone(view).decisions;
             }
         });
     threads.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Tasks that come and go while nvqos keeps goals: how they are searched for, and what counts.
+// Tasks come and go while nvqos keeps goals: how they are searched for, and which turns count.
 #include "kept.hpp"
 
 #include <atomic>
@@ -13,7 +13,8 @@ using driver_test::comes_true;
 using qos::ms;
 using qos::us;
 
-/// A search takes as long as the driver does; what tasks had meanwhile was not promised.
+/// A search takes as long as the driver does. Goals begin after it, so turns during it do not
+/// count.
 TEST_F(Kept, GoalsBeginWhenTheTasksAreFound) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
@@ -33,7 +34,7 @@ TEST_F(Kept, GoalsBeginWhenTheTasksAreFound) {
     EXPECT_NEAR(points(0, began, used), 5, 2) << "nothing is paid back";
 }
 
-/// A search finds that it has ended before its last turns were read.
+/// A search finds that a task has ended before its last turns were read.
 TEST_F(Kept, TurnsOfTasksThatHaveEndedAreTheirs) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
@@ -55,7 +56,7 @@ TEST_F(Kept, TurnsOfTasksThatHaveEndedAreTheirs) {
     EXPECT_NEAR(static_cast<double>(seen), static_cast<double>(sim.tasks[0].used), 1.0 * ms);
 }
 
-/// The driver does not answer searches, which other threads make, until it does.
+/// The driver does not answer searches, which other threads make, until a test lets it.
 class Hanging : public Kept {
   protected:
     Hanging() {
@@ -71,7 +72,7 @@ class Hanging : public Kept {
     std::promise<void> answers;
 };
 
-TEST_F(Hanging, GoalsGoOnMeanwhile) {
+TEST_F(Hanging, GoalsAreKeptDuringASearch) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     start({"557=cap:30%"}, {}, std::launch::async);
@@ -113,29 +114,29 @@ TEST_F(Hanging, TheEndDoesNotWaitToRestore) {
     gpu_goals.reset();
 }
 
-/// As while the driver answers late.
-TEST_F(Kept, ACapWhilePausesComeLate) {
+/// Pauses come late because the driver answers late.
+TEST_F(Kept, CapHoldsWhilePausesComeLate) {
     sim.tasks[0].arrives = simulated::always();
     start({"557=cap:30%"});
     ASSERT_TRUE(gpu_goals);
     keep_until(2 * qos::second);
     EXPECT_LE(most_of_a_second(0), 303 * ms);
-    // The first late one is not foreseen.
+    // The first late pause cannot be foreseen.
     keep_until(4 * qos::second, 15 * ms);
     EXPECT_LE(most_of_a_second(2 * qos::second), 320 * ms);
     const Ns used = sim.tasks[0].used, since = sim.now();
     keep_until(since + 4 * qos::second, 15 * ms);
     EXPECT_LE(most_of_a_second(since), 303 * ms);
     EXPECT_GE(points(0, since, used), 27);
-    // And once it answers at once again, the cap is used again.
+    // When the driver answers at once again, the task uses its cap again.
     keep_until(sim.now() + 8 * qos::second);
     const Ns later = sim.tasks[0].used, from = sim.now();
     keep_until(from + 3 * qos::second);
     EXPECT_GE(points(0, from, later), 29);
 }
 
-/// It still runs: what these took is more than it may have in a second.
-TEST_F(Kept, ASmallCapAfterPausesThatCameLate) {
+/// Late pauses take longer than the cap leaves of a second. The task still runs afterwards.
+TEST_F(Kept, SmallCapRunsAfterLatePauses) {
     sim.tasks[0].arrives = simulated::always();
     start({"557=cap:2%"});
     ASSERT_TRUE(gpu_goals);
@@ -146,8 +147,8 @@ TEST_F(Kept, ASmallCapAfterPausesThatCameLate) {
     EXPECT_LE(points(0, since, used), 2.2);
 }
 
-/// Of a tenant with two tasks: the other one has all of its share at once.
-TEST_F(Hanging, AnEndIsSeenMeanwhile) {
+/// One of a tenant's two tasks ends, and the other one has all of the share at once.
+TEST_F(Hanging, EndOfATaskIsSeenDuringASearch) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     add_third(600, simulated::always());
@@ -168,7 +169,7 @@ TEST_F(Hanging, AnEndIsSeenMeanwhile) {
     gpu_goals.reset();
 }
 
-/// What restored it ended a pause.
+/// The killed keeper's task is restored by another process, which ends a pause.
 TEST_F(Hanging, UseIsSeenAfterAKeeperWasKilled) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
@@ -195,10 +196,12 @@ TEST_F(Hanging, UseIsSeenAfterAKeeperWasKilled) {
     gpu_goals.reset();
 }
 
-/// What is not among the tasks that were found, but on the record of switches.
+/// Tasks and contexts come during a search, which does not find them. The record shows their
+/// switches.
 class Meanwhile : public Kept {
   protected:
-    /// Goals for 557; 558 has the GPU for the first time, which begins a search.
+    /// Keeps a goal of 557. A search begins when 558 has the GPU for the first time.
+    /// @param meanwhile is called during that search
     void search(std::function<void()> meanwhile) {
         sim.tasks[0].arrives = simulated::always();
         start({"557=share:40%"});
@@ -217,7 +220,7 @@ class Meanwhile : public Kept {
         kernel.before_question = nullptr;
         ASSERT_TRUE(came);
     }
-    /// Since there were so many changes, the first context had the timeslice of its own.
+    /// Returns whether the first context had its own timeslice after the first @p since changes.
     bool was_restored(std::size_t since) const {
         const auto all = kernel.changes();
         return std::any_of(all.begin() + static_cast<std::ptrdiff_t>(since), all.end(),
@@ -227,7 +230,7 @@ class Meanwhile : public Kept {
     }
 };
 
-TEST_F(Meanwhile, ANewcomerIsSearchedFor) {
+TEST_F(Meanwhile, NewcomerIsSearchedFor) {
     search([&] { add_third(600, simulated::always()); });
     keep_until(sim.now() + 400 * ms);
     EXPECT_EQ(reports.back().tenants[1].held, 2U);
@@ -235,7 +238,7 @@ TEST_F(Meanwhile, ANewcomerIsSearchedFor) {
     EXPECT_EQ(enabled(), all_on);
 }
 
-/// It is held beside the one that is held, which stays as it is.
+/// The new context is held as well, and the hold of the first context stays.
 TEST_F(Meanwhile, AnotherContextIsHeldAsWell) {
     const auto before = timeslices_us();
     search([&] { add_context(557); });
@@ -260,7 +263,7 @@ TEST_F(Meanwhile, AContextThatEndsLeavesTheOtherHeld) {
     kernel.processes[557].clients.erase(more);
     sim.tasks[2].arrives = nullptr;
     add_third(600, nullptr);
-    // Its first switch begins a search.
+    // The third process' first switch begins a search.
     sim.tasks[3].work = 100 * us;
     keep_until(sim.now() + 500 * ms);
     EXPECT_EQ(reports.back().tenants[0].tsgs, 1);

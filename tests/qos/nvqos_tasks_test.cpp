@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Which tasks there are on a GPU behind the stand-in, and whose they are: without turns, levers and
-// a governor.
+// The tasks on a GPU behind the stand-in, and their tenants. There are no turns, levers and
+// governor.
 #include "served.hpp"
 
 #include "tools/nvqos/keep/tasks.hpp"
@@ -26,7 +26,7 @@ class FoundTasks : public Served {
         ASSERT_TRUE(tasks->find_all(0));
     }
 
-    /// Ends all searches that are due.
+    /// Makes all searches that are due at @p now.
     void search(Ns now) {
         tasks->search(now);
         while (tasks->is_searching()) {
@@ -85,7 +85,7 @@ TEST_F(FoundTasks, APausedTasksTurnEndsWithThePause) {
     EXPECT_EQ(tasks->take({557, 1, 300, 400, true, false, false}).end, 400) << "it began later";
 }
 
-TEST_F(FoundTasks, AGivenNumberIsNotAnotherProcess) {
+TEST_F(FoundTasks, AReusedPidIsNotTheTenant) {
     find({"557=cap:30%"});
     kernel.end_process(557);
     kernel.add_process(557, {instances[0]});

@@ -9,7 +9,7 @@ namespace {
 
 using nvdebug::ContextSwitch;
 
-/// What the driver returns; the test changes it, and Turns owns its reader.
+/// The driver's record, which a test changes while Turns reads it.
 struct Record {
     std::vector<ContextSwitch> switches = {};
     std::uint64_t dropped = 0, now = 1'000;
@@ -21,7 +21,8 @@ class MadeUp : public nvdebug::SwitchReader {
     explicit MadeUp(std::shared_ptr<Record> record) : record_(std::move(record)) {}
     nvdebug::Result<std::uint64_t> read(std::vector<ContextSwitch> &to) override {
         if (record_->is_gone)
-            return tl::unexpected(nvdebug::Error{nvdebug::ErrorCode::gone, 0, "", "the GPU is gone"});
+            return tl::unexpected(
+                nvdebug::Error{nvdebug::ErrorCode::gone, 0, "", "the GPU is gone"});
         const auto some = std::exchange(record_->switches, {});
         to.insert(to.end(), some.begin(), some.end());
         return record_->dropped;
@@ -69,7 +70,7 @@ TEST_F(TurnsOf, AreReadInTheOrderOfTime) {
     EXPECT_EQ(turns.started(7), 70U);
 }
 
-TEST_F(TurnsOf, WhatGoesOnIsReadInParts) {
+TEST_F(TurnsOf, LongTurnsAreReadInParts) {
     ASSERT_TRUE(turns.read_clock());
     turns.begin();
     add(1'000, 0, 7, 1);

@@ -98,7 +98,7 @@ class Reader {
         return {};
     }
 
-    /// Numbers and names, in a list or alone.
+    /// Reads GPUs: numbers and names, in a list or alone.
     Outcome<void> read_gpus(const toml::node &node, std::vector<std::string> &gpus) const {
         const toml::array *const list = node.as_array();
         for (std::size_t n = 0; n < (list ? list->size() : 1); n++) {
@@ -115,7 +115,7 @@ class Reader {
         return {};
     }
 
-    /// A text, or several.
+    /// Reads one text, or a list of texts.
     Outcome<void> read_goal(const toml::node &node, qos::Goal &goal) const {
         const toml::array *const list = node.as_array();
         for (std::size_t n = 0; n < (list ? list->size() : 1); n++) {
@@ -130,7 +130,7 @@ class Reader {
                                      : Outcome<void>();
     }
 
-    /// One way in which the processes of a tenant are named; the last one is its name.
+    /// Reads one key that selects processes. The value of the last such key is the tenant's name.
     Outcome<void> take_selector(const std::string &key, const toml::node &node,
                                 Tenant &tenant) const {
         std::string word;

@@ -50,7 +50,7 @@ std::string text_of_time(qos::Ns ns) {
     const auto digits = [](double value) {
         return fmt::format("{:.{}f}", value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
     };
-    // Just below a second there is no `1000 ms`.
+    // A time that rounds to 1000 ms is printed in seconds.
     if (ns >= qos::second - qos::ms / 2)
         return ns >= 100 * qos::second ? fmt::format("{:.1f} s", qos::seconds(ns))
                                        : digits(qos::seconds(ns)) + " s";
@@ -199,7 +199,7 @@ Outcome<qos::Goal> parse_goal(std::string_view text) {
 }
 
 Outcome<void> add_word(std::string_view word, Goals &goals) {
-    // A cgroup's path may have the sign, a goal has none.
+    // A cgroup's path may contain '=', a goal does not. So the last '=' separates them.
     const std::size_t sign = word.rfind('=');
     if (sign == word.npos || sign == 0) {
         const std::vector<std::string> commands = {"status", "list", "simulate", "help"};
@@ -258,7 +258,7 @@ bool fits(const Tenant &tenant, const nvdebug::Process &process, const Trees &tr
                                      .command = who.command};
     if (who.pid)
         selection.pids = {*who.pid};
-    // Without anything else the tree was all that is asked for.
+    // A selector with all-of alone fits the whole tree.
     return (who.all_of && selection.empty()) || nvdebug::is_selected(selection, process);
 }
 

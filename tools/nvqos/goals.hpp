@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What is asked of nvqos: which tasks are a tenant, and what it is to get. */
+/** @file Goals: which processes are a tenant, and what the tenant is to get. */
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace nvqos {
 
-/** Processes, named as nvdebugctl(1) names tasks: those that fit all of it. */
+/** Selects the processes that fit all of its members, as nvdebugctl(1) selects tasks. */
 struct Selector {
     std::optional<std::uint32_t> pid = {}, all_of = {};
     std::optional<std::string> container = {}, pod = {}, cgroup = {}, command = {}, job = {};
@@ -28,19 +28,19 @@ struct Tenant {
     Selector who;
     qos::Goal goal;
     std::shared_ptr<Family> family = nullptr; ///< in place of Tenant::who, if there is one
-    std::string note = {};                    ///< a sentence on what it fits; empty: none
+    std::string note = {};                    ///< a warning about the selector; empty: none
     bool operator==(const Tenant &) const = default;
 };
 
 struct Goals {
-    std::vector<Tenant> tenants; ///< a process is of the first that it fits
+    std::vector<Tenant> tenants; ///< a process belongs to the first that it fits
     qos::Goal others = {};       ///< of all tasks without a tenant, together
     qos::Settings settings = {};
     std::vector<std::string> gpus = {}; ///< names, as add_gpus() takes them; empty: all
-    bool tpcs = false;                  ///< are divided where a speed is kept by launches
+    bool tpcs = false;                  ///< TPCs are divided where a speed is kept by launches
     bool operator==(const Goals &) const = default;
 
-    /// Does it ask for anything?
+    /// Returns whether there is any goal.
     [[nodiscard]] bool any() const { return !tenants.empty() || others != qos::Goal(); }
 };
 

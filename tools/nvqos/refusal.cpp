@@ -14,7 +14,7 @@ using qos::Ns;
 
 namespace {
 
-/// `serve (share 60 %), training (share 45 %)`, of promises.
+/// Returns the promises, as `serve (share 60 %), training (share 45 %)`.
 std::string promises_of(const Goals &goals) {
     constexpr std::size_t most = 8;
     std::string text;
@@ -188,7 +188,7 @@ std::vector<std::string> conditions_of(const Goals &goals) {
         const bool is_said = one.on < one.tenant && goal_at(goals, one.on).aim == qos::Aim::latency;
         if (one.why == qos::Dependence::Why::time)
             on_time.push_back(one);
-        else if (!is_said) // of two services each waits for the other
+        else if (!is_said) // two services wait for each other, and one sentence names both
             sentences.push_back(sentence_on_turns(goals, one));
     }
     if (!on_time.empty())

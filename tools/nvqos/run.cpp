@@ -241,12 +241,12 @@ class Session {
         }
         if (!may_come && never)
             return tl::unexpected(*never);
-        return look_for_tasks();
+        return check_tasks();
     }
 
     /// Warns of tenants without a task. Fails if a process that is named has no task, unless a GPU
     /// is left out on which it may have one.
-    Outcome<void> look_for_tasks() const {
+    Outcome<void> check_tasks() const {
         const auto &tenants = invocation_.goals.tenants;
         std::vector<bool> has(tenants.size());
         bool all_told = true;

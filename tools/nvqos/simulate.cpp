@@ -23,7 +23,7 @@ tl::expected<qos::Goal, std::string> read_goal(std::string_view text) {
     return *goal;
 }
 
-/// Returns why the goals on a GPU would be refused there; empty: they would not.
+/// Returns why nvqos would refuse the goals on a GPU; empty: it would take them.
 std::optional<std::string> refusal_on(const simulation::Scenario &scenario, std::size_t gpu) {
     Goals goals;
     for (const simulation::Job &job : scenario.jobs)

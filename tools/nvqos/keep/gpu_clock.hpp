@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The GPU's clock, in which turns are: the driver is asked now and then, as each request
-/// costs.
+/// @file The GPU's clock, which the times of turns are from. The driver is asked for it now and
+/// then only, because each request costs time.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ class GpuClock {
 
     explicit GpuClock(Local local) : local_(std::move(local)) {}
 
-    /// Asks the driver if it was not asked for 0.4 s.
+    /// Returns the time. Asks the driver if the last request was 0.4 s ago.
     nvdebug::Result<qos::Ns> now(nvdebug::SwitchReader &reader) {
         constexpr qos::Ns longest_unasked = 400 * qos::ms;
         if (!read_ || local_() - read_at_ >= longest_unasked) {
@@ -32,13 +32,13 @@ class GpuClock {
         return estimate();
     }
 
-    /// Without a request. 0: the driver was not asked yet.
+    /// Returns the time without a request to the driver; 0: the driver was not asked yet.
     qos::Ns estimate() const {
         const qos::Ns passed = read_ ? local_() - read_at_ : 0;
         return read_.value_or(0) + passed - passed / 4096;
     }
 
-    /// How long to wait until estimate() has gone on by @p ns.
+    /// Returns how long to wait until estimate() has gone on by @p ns.
     static qos::Ns time_for(qos::Ns ns) { return ns + ns / 4095 + 1; }
 
   private:

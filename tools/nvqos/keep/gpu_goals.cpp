@@ -116,7 +116,7 @@ qos::Planner GpuGoals::planner() const {
         return qos::plan_alone;
     return [plan = options_.plan, gpu = number_](qos::GpuView view) {
         view.gpu = gpu;
-        return plan->step(std::move(view));
+        return plan->decide(std::move(view));
     };
 }
 

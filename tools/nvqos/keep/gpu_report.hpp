@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What is reported of the goals on one GPU at the end of an epoch.
+/// @file The report on the goals of one GPU at the end of an epoch.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct TenantReport {
     qos::Ns credit;
     qos::Lever lever;
     std::size_t tasks;        ///< processes with a context
-    std::int64_t tsgs;        ///< that compete for the GPU
+    std::int64_t tsgs;        ///< TSGs that compete for the GPU
     std::uint64_t violations; ///< epochs in which the goal was not kept, since nvqos began
     std::int64_t waits = 0;   ///< between turns while it had work, since nvqos began
     std::optional<qos::Ns> wait_p99 = {}; ///< of these waits; empty: there were too few
@@ -63,7 +63,7 @@ struct Report {
     qos::EpochRecord epoch;
     std::vector<TenantReport> tenants;
     std::uint64_t lost; ///< switches that the driver did not record, since nvqos began
-    /// With EpochRecord::overcommitted: since when, UTC, and a sentence on what does not fit.
+    /// If promises do not fit (EpochRecord::overcommitted): since when, UTC, and the reason.
     std::string cut_since = {}, why_cut = {};
 };
 

@@ -18,13 +18,13 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// Reports that wait for take_reports(): some seconds of epochs.
+/// So many reports wait for take_reports(): those of some seconds.
 constexpr std::size_t most_reports = 100;
 
 } // namespace
 
 struct GpuThread::Shared {
-    /// Is called with nullptr where there is no GpuGoals.
+    /// A function for the thread, which calls it with nullptr if there is no GpuGoals.
     using Job = std::function<void(GpuGoals *)>;
 
     const std::uint32_t index;
@@ -32,7 +32,7 @@ struct GpuThread::Shared {
     const Open open;
     const Options options;
     const Warn warn;
-    std::string address = {}; ///< of the GPU on its bus, once it is known; the thread's alone
+    std::string address = {}; ///< of the GPU on its bus, once it is known; for the thread alone
 
     mutable std::mutex lock; ///< of all that follows
     mutable std::condition_variable changed;
@@ -51,7 +51,7 @@ struct GpuThread::Shared {
         std::string out_since = {}; ///< since when it is left out, UTC; empty: it is not
         bool was_out = false, was_up = false;
     } state = {};
-    /// What came of the goals so far.
+    /// The results of the goals so far.
     struct {
         std::deque<Report> reports = {};
         std::vector<Missed> missed = {};
@@ -74,7 +74,8 @@ struct GpuThread::Shared {
 
 // --- the thread ---
 
-/// The driver numbers the GPUs that it has: one that has gone moves the numbers of others.
+/// Finds the GPU by its address. The driver numbers its GPUs from 0 on, so a GPU that has gone
+/// changes the numbers of others.
 Outcome<nvdebug::Gpu> GpuThread::Shared::find_gpu() {
     const auto tree = open();
     if (!tree)
@@ -88,7 +89,7 @@ Outcome<nvdebug::Gpu> GpuThread::Shared::find_gpu() {
     };
     if (address.empty() && index < all->size() && all->size() == gpus)
         address = address_of((*all)[index]);
-    // Mostly it has its number still, and the others need not be opened.
+    // Mostly the GPU still has its number, and the others need not be opened.
     if (index < all->size() && address_of((*all)[index]) == address)
         return (*all)[index];
     for (const nvdebug::Gpu &gpu : *all)
@@ -106,7 +107,7 @@ Outcome<std::unique_ptr<GpuGoals>> GpuThread::Shared::start(const Goals &from,
     found.number = index;
     {
         const std::scoped_lock held(lock);
-        // Of one that is lost or asleep the driver tells less than before.
+        // The driver returns fewer names of a GPU that is lost or asleep.
         if (!facts || found.product.uuid)
             facts = std::move(found);
     }
@@ -118,7 +119,7 @@ Outcome<std::unique_ptr<GpuGoals>> GpuThread::Shared::start(const Goals &from,
     return GpuGoals::start(*gpu, from, chosen, warn);
 }
 
-/// Waits for a job, the end, or until it is time for a step. False: the end.
+/// Waits for a job, the end, or until it is time for a step. Returns false at the end.
 bool GpuThread::Shared::wait(std::unique_lock<std::mutex> &held, qos::Ns longest) {
     busy_since.reset();
     changed.wait_for(held, std::chrono::nanoseconds(longest),
@@ -163,7 +164,7 @@ void GpuThread::Shared::keep(GpuGoals &gpu_goals) {
     }
 }
 
-/// What has failed is said again only if it is something else.
+/// Leaves the GPU out after a failure. Warns if the sentence is another one than before.
 void GpuThread::Shared::leave_out(const Failure &failure) {
     const std::scoped_lock held(lock);
     const bool is_news = !state.why || state.why->sentence != failure.sentence;
@@ -226,7 +227,7 @@ void GpuThread::run(const std::shared_ptr<Shared> &shared) {
             own.state.is_late = false;
             own.state.has_goals = own.state.was_up = true;
             own.state.why.reset();
-            // They may have changed while it was started.
+            // The goals may have changed during the start.
             if (own.goals != goals)
                 own.jobs.push_front([newer = own.goals](GpuGoals *one) {
                     if (one)
@@ -236,7 +237,7 @@ void GpuThread::run(const std::shared_ptr<Shared> &shared) {
             own.options.wake();
             held.unlock();
             own.keep(**gpu_goals);
-            // All tasks are restored before the search that may go on is waited for.
+            // Tasks are restored first; the end waits for a search that may still go on.
             (*gpu_goals)->let_go();
             held.lock();
             own.state.has_goals = false;
@@ -274,7 +275,7 @@ GpuThread::GpuThread(std::uint32_t gpu, std::size_t gpus, Open open, const Goals
                                       .goals = goals}),
       thread_([shared = shared_] { run(shared); }) {}
 
-/// A thread whose question the driver does not answer must not keep this program.
+/// Leaves the thread behind if the driver does not answer it, because the program is to end.
 GpuThread::~GpuThread() {
     begin_end();
     if (end(Clock::now() + std::chrono::seconds(1)))
@@ -359,7 +360,8 @@ std::optional<T> GpuThread::ask(std::function<T(GpuGoals &)> question) const {
 }
 
 Outcome<void> GpuThread::set_goals(const Goals &goals) {
-    // Once nobody waits for the answer, the goals are put whether they can be kept or not.
+    // Once the caller no longer waits for the answer, the goals are put whether they can be kept or
+    // not.
     const auto waits = std::make_shared<std::atomic<bool>>(true);
     auto set = ask<Outcome<void>>([goals, waits](GpuGoals &gpu_goals) -> Outcome<void> {
         if (*waits)

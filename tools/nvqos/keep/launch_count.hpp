@@ -24,8 +24,8 @@ class LaunchCount {
         bool waits; ///< some are in flight for certain
     };
 
-    /// Counts what the page shows at @p now, in us of CLOCK_MONOTONIC. Launches that are in flight at
-    /// the first call count when they end.
+    /// Counts what the page shows at @p now, in us of CLOCK_MONOTONIC. Launches that are in flight
+    /// at the first call count when they end.
     /// @param is_held launches of the task wait; it then counts as a task with work
     Progress read(const Shown &shown, bool is_held, std::uint64_t now);
     /// Begins to count again.

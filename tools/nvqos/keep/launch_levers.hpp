@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What is done about the launches of the tasks on one GPU: which tasks Launches gets, what is
-/// warned of, and what a report has of it. Launches are all that keeps clients of an MPS server
-/// apart, since these have no turns of their own.
+/// @file Connects the tasks on one GPU with Launches: selects the tasks, warns of goals that
+/// launches cannot keep, and adds launches to reports. Clients of an MPS server have no turns of
+/// their own, so nothing but their launches keeps them apart.
 #pragma once
 
 #include "gpu_report.hpp"
@@ -17,14 +17,15 @@ class LaunchLevers {
                  const Tasks &tasks, const Tenants &tenants, Warnings &warnings)
         : launches_(pci_address, patience), tasks_(tasks), tenants_(tenants), warnings_(warnings) {}
 
-    /// Does what goals need now, as Launches::keep(), and warns of goals that launches cannot keep.
+    /// Calls Launches::keep() for the tasks that there are now, and warns of goals that launches
+    /// cannot keep.
     void keep();
     /// Judges tenants in an epoch that has ended by their launches: a speed by the pace, and a
     /// service by the times of its requests.
     void judge(qos::EpochRecord &epoch) const;
     /// Returns whether a request of the service has ended in the last second.
     bool has_recent_request(std::size_t tenant) const;
-    /// Adds to a tenant's line what is done about its launches.
+    /// Adds the limits, speeds and requests of a tenant to its line of a report.
     void describe(std::size_t tenant, TenantReport &line) const;
 
   private:

@@ -16,11 +16,12 @@ using std::chrono::microseconds;
 
 namespace {
 
-/// A step of the pacer.
+/// The time from one step of the pacer to the next.
 constexpr microseconds step{qos::Pacer::Times().step / qos::us};
-/// A lease by which launches are held: an nvqos that was killed holds them no longer.
+/// The length of a lease by which launches are held. After nvqos was killed, they are held for this
+/// long at most.
 constexpr std::uint64_t longest_hold_us = 200'000;
-/// From one look to the next at least.
+/// The shortest time from one turn of the thread's loop to the next.
 constexpr std::uint64_t shortest_us = 50;
 
 } // namespace
@@ -45,7 +46,7 @@ void Launches::end(const Task &task) const {
     task.page->end_mask(*gpu_);
 }
 
-Launches::Seen Launches::look_at(const Launcher &launcher) {
+Launches::Seen Launches::find_task(const Launcher &launcher) {
     const auto &page = launcher.page;
     if (!page)
         return {launcher.process->started};
@@ -126,7 +127,7 @@ void Launches::keep(const std::vector<Launcher> &launchers, bool divides_tpcs) {
     for (const Launcher &one : launchers) {
         auto at = seen_.find(one.process->pid);
         if (at == seen_.end() || at->second.started != one.process->started)
-            at = seen_.insert_or_assign(one.process->pid, look_at(one)).first;
+            at = seen_.insert_or_assign(one.process->pid, find_task(one)).first;
         at->second.wanted = true;
     }
     assign(launchers, divides_tpcs);
@@ -153,13 +154,14 @@ void Launches::run(const std::stop_token &stop) {
     while (!stop.stop_requested()) {
         const std::uint64_t began = nvtaskset::monotonic_us();
         wait_for_change(awaited_, act());
-        // A task may change its words without end.
+        // A task may change its words without end, and must not keep this thread busy.
         if (nvtaskset::monotonic_us() - began < shortest_us)
             std::this_thread::sleep_for(microseconds(shortest_us));
     }
 }
 
-/// Has the service launched, and not waited for the end of it?
+/// Reads the requests of a service's task. Returns whether one is open: the task has launched, and
+/// has not waited for the end.
 bool Launches::has_request(Task &task, std::uint64_t now) {
     const nvtaskset::Work *const work = task.page->find_work(*gpu_);
     if (!work)
@@ -238,14 +240,15 @@ std::uint32_t Launches::demand_of(const Task &task, bool has_request) const {
     return 0;
 }
 
-/// Returns how long nothing is to be done unless what is awaited changes.
+/// Reads pages and writes leases. Returns how long nothing is to be done unless an awaited word
+/// changes.
 microseconds Launches::act() {
     const std::lock_guard lock(mutex_);
     awaited_.assign(1, {&changed_, changed_.load()});
     awaited_pages_.clear();
     const std::uint64_t now = nvtaskset::monotonic_us();
     const auto length = static_cast<std::uint64_t>(length_.count());
-    // keep() is not called any more: no lease is renewed.
+    // Without calls of keep() no lease is renewed.
     if (now - kept_at_us_ > length)
         return length_;
     bool has_request = false;
@@ -259,12 +262,12 @@ microseconds Launches::act() {
         const std::uint32_t wanted = demand_of(task, has_request);
         const std::uint64_t time = wanted == nvtaskset::demand::hold ? longest_hold_us : length;
         holds = holds || wanted == nvtaskset::demand::hold;
-        // Renewed after a quarter of the time.
+        // A lease is renewed after a quarter of its time.
         if (wanted == task.demand.value && (!wanted || task.demand.until_us > now + time / 4 * 3))
             continue;
         task.demand.value = wanted;
         task.demand.until_us = now + time;
-        // If all slots of its page have other GPUs, nothing can be written.
+        // This does nothing if all slots of the page belong to other GPUs.
         task.page->lease_limit(*gpu_, wanted, task.demand.until_us);
     }
     if (pacing_.is_divided())
@@ -272,7 +275,7 @@ microseconds Launches::act() {
     return pacing_.is_on() ? step : microseconds(holds ? longest_hold_us / 8 : length / 8);
 }
 
-// --- what is shown ---
+// --- reports ---
 
 const Launches::Task *Launches::task_of(std::uint32_t pid) const {
     const auto seen = seen_.find(pid);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What is done about launches on one GPU, in processes that nvtaskset started: beside a
-/// service those of others are limited, and at its MPS server held while it has a request; and
-/// speeds are kept there.
+/// @file Limits and holds launches on one GPU, in processes that nvtaskset started. Beside a
+/// service the launches of other tasks are limited. At the service's MPS server they are held while
+/// it has a request, and speeds are kept there (pacing.hpp).
+///
+/// nvtaskset's library in each task reads its limit from a page that it shares with this program.
+/// What is written there is a lease: it ends by itself if nvqos does. A thread of its own renews
+/// the leases, and reads from the pages what was launched and which requests were made.
 #pragma once
 
 #include <chrono>
@@ -22,68 +26,70 @@
 
 namespace nvqos {
 
-/// A process that launches, and what its tenant is to get.
+/// A process that launches, and its tenant's goal.
 struct Launcher {
     const nvdebug::Process *process;
     std::size_t tenant;
     qos::Goal goal;
-    /// It has turns of its own. Processes at an MPS server have not: nothing but their launches
-    /// keeps them apart.
+    /// Whether the process has turns of its own. Processes at an MPS server have none, so nothing
+    /// but their launches keeps them apart.
     bool has_turns;
-    /// What nvtaskset shares with it (nvtaskset::page_of()); nullptr: nothing, it did not start it.
+    /// The page that nvtaskset shares with it (nvtaskset::page_of()); nullptr: nvtaskset did not
+    /// start it.
     std::shared_ptr<nvtaskset::Page> page;
 };
 
 class Launches {
   public:
-    /// Launches of a process that are queued or running at most beside a service: so many that
-    /// short kernels still follow each other. It was chosen and not measured.
+    /// At most so many launches of a process are queued or running beside a service, which is
+    /// enough for short kernels to follow each other. The number was chosen and not measured.
     static constexpr std::uint32_t in_flight = 4;
-    /// The same at its MPS server, where a request waits for all of them. By trial (docs/qos.md).
+    /// The limit at the service's MPS server, where a request waits for all launches. It was found
+    /// by trial (docs/qos.md).
     static constexpr std::uint32_t in_flight_at_mps = 2;
 
     /// @param pci_address of the GPU
-    /// @param patience what is not renewed for so long ends by itself
+    /// @param patience the length of a lease, after which it ends by itself
     Launches(const std::string &pci_address, std::chrono::milliseconds patience);
     Launches(const Launches &) = delete;
     Launches &operator=(const Launches &) = delete;
-    /// Ends all of it.
+    /// Ends all leases.
     ~Launches();
 
-    /// These are all processes of the GPU; those that nvtaskset did not start are left alone. Is to
-    /// be called again within a quarter of the patience.
-    /// @param divides_tpcs where there is one speed to keep, it has TPCs of its own if that leaves
-    /// the others more
+    /// Keeps the goals of these processes, which are all of the GPU. Processes that nvtaskset did
+    /// not start are left alone. Is to be called again within a quarter of the patience.
+    /// @param divides_tpcs if there is one speed to keep, its tenant gets TPCs of its own where
+    /// that leaves the others more
     void keep(const std::vector<Launcher> &launchers, bool divides_tpcs);
 
-    /// Of its launches in flight, beside a service; 0: none.
+    /// Returns the limit of its launches in flight beside a service; 0: none.
     std::uint32_t limit(std::uint32_t pid) const;
-    /// Are its launches counted or held for a speed?
+    /// Returns whether its launches are counted or held for a speed.
     bool counts(std::uint32_t pid) const;
-    /// Can its launches be held, or its requests be seen, as its goal or that of another one needs?
+    /// Returns whether its launches can be held, or its requests be seen, as some goal needs it.
     bool paces(std::uint32_t pid) const;
-    /// Of those that keep() was called for: whether something was to be done about its launches,
-    /// and the library in it is of an nvtaskset that cannot.
+    /// Returns whether the library in it is of an earlier nvtaskset, which cannot limit launches.
     bool has_old_library(std::uint32_t pid) const;
-    /// Of a tenant with a speed that is kept by launches; none: it is another one.
+    /// Returns the pace of a tenant; none: no speed of it is kept by launches.
     std::optional<Pace> pace(std::size_t tenant) const;
-    /// TPCs of tasks without a goal beside such a tenant; 0: all.
+    /// Returns how many TPCs tasks without a goal have beside such a tenant; 0: all.
     int tpcs_of_others() const;
-    /// Speeds are kept without TPCs, as nvtaskset has kept no map of the GPU's.
+    /// Returns whether TPCs are to be divided and cannot be, because nvtaskset has no map of them.
     bool lacks_map() const;
-    /// Of a service, since it was found; none: nvtaskset did not start it, or not all of it.
+    /// Returns the requests of a service since it was found; none: nvtaskset did not start all of
+    /// its processes.
     std::optional<Requests> requests(std::size_t tenant) const;
 
   private:
-    /// What is done about a process' launches.
+    /// How the launches of a task are treated.
     enum class Role {
         none,
-        service, ///< its requests are seen
-        behind,  ///< limited beside a service, or held while that has a request
+        service, ///< its requests are read
+        behind,  ///< limited beside a service, or held while the service has a request
         paced,   ///< counted, and held when it is ahead of its goal
-        beside,  ///< held when a paced one is behind its goal
+        beside,  ///< held when a paced task is behind its goal
     };
-    /// A task of nvtaskset's: processes that share a page.
+    /// A task that nvtaskset started: processes that share a page.
     struct Task {
         std::shared_ptr<nvtaskset::Page> page;
         bool old_library; ///< it does not even limit launches
@@ -92,7 +98,7 @@ class Launches {
         Role role = Role::none;
         std::size_t tenant = 0;
         bool has_turns = true;
-        /// What was written to its page last, and until when that holds.
+        /// The leases that were written to its page last.
         struct {
             std::uint32_t value = 0;
             std::uint64_t until_us = 0;
@@ -110,7 +116,8 @@ class Launches {
         bool wanted = false;
     };
 
-    /// At an MPS server nothing else keeps it from running beside others.
+    /// Returns whether its launches are to be held for others. A task with turns of its own does
+    /// not run beside others.
     static bool can_yield(const Task &task) { return task.paces && !task.has_turns; }
     static std::uint32_t limit_of(const Task &task) {
         return can_yield(task) ? in_flight_at_mps : in_flight;
@@ -118,7 +125,7 @@ class Launches {
     static bool is_beside(const Task &task) {
         return task.role == Role::beside || task.role == Role::behind;
     }
-    Seen look_at(const Launcher &launcher);
+    Seen find_task(const Launcher &launcher);
     const Task *task_of(std::uint32_t pid) const;
     void end(const Task &task) const;
     void assign(const std::vector<Launcher> &launchers, bool divides_tpcs);
@@ -142,7 +149,7 @@ class Launches {
     std::optional<nvtaskset::GpuMap> map_; ///< of TPCs that are divided
     /// The words for whose change the thread waits, with the values that it has seen.
     std::vector<std::pair<const std::atomic<std::uint32_t> *, std::uint32_t>> awaited_;
-    std::vector<std::shared_ptr<nvtaskset::Page>> awaited_pages_; ///< which have these words
+    std::vector<std::shared_ptr<nvtaskset::Page>> awaited_pages_; ///< the pages with these words
     std::atomic<std::uint32_t> changed_{0};
     std::jthread thread_; ///< the last member: it ends before the others
 };

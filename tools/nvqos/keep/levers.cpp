@@ -46,7 +46,8 @@ Levers::Pauses Levers::set(std::span<const qos::Lever> wanted, const Moment &mom
             task->asked.paused_since.reset();
         else if (!task->asked.paused_since) {
             task->asked.paused_since = clock_();
-            // What an earlier pause leaves unused stays credit.
+            // The next pause is asked for earlier by the time that this one took. If it begins
+            // before the cap is used up, the rest stays credit.
             begun.takes =
                 pause_time_.add(*task->asked.paused_since - std::min(moment.due, moment.now));
             begun.tenants.push_back(task->tenant);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Sets the timeslices and pauses of the tasks on one GPU, as a qos::Governor wants them for
-/// their tenants. A request is made when something is to change, and is repeated now and then,
-/// because whoever carries it out undoes it if nothing is asked for.
+/// @file Sets the timeslices and pauses of the tasks on one GPU, as a qos::Governor decides them
+/// for their tenants. A request is made when something is to change. It is repeated on each beat,
+/// because the helper that carries it out restores the task when requests stop
+/// (nvdebug::HoldOptions).
 #pragma once
 
 #include <functional>
@@ -23,7 +24,7 @@ class Levers {
     Levers(Tasks &tasks, const Tenants &tenants, qos::Ns beat, std::function<qos::Ns()> clock)
         : tasks_(tasks), tenants_(tenants), beat_(beat), clock_(std::move(clock)) {}
 
-    /// When something is set.
+    /// The time at which levers are set.
     struct Moment {
         qos::Ns now;       ///< the step's time
         qos::Ns due;       ///< when the step was due
@@ -31,8 +32,9 @@ class Levers {
     };
     /// The pauses that have begun.
     struct Pauses {
-        std::vector<std::size_t> tenants;  ///< one for each task
-        std::optional<qos::Ns> takes = {}; ///< what pauses take now (qos::PauseTime); empty: none
+        std::vector<std::size_t> tenants; ///< one for each task
+        std::optional<qos::Ns> takes =
+            {}; ///< the time of a pause (qos::PauseTime); empty: none began
     };
 
     /// Asks for what each task is to have, and waits until the driver has done it. Gives tasks up

@@ -18,7 +18,7 @@ namespace nvqos {
 class MachinePlan {
   public:
     /// Takes the state of a GPU, and returns what the plan of all GPUs has for it.
-    qos::Plan step(qos::GpuView view) {
+    qos::Plan decide(qos::GpuView view) {
         const std::scoped_lock held(lock_);
         auto at = std::ranges::find(views_, view.gpu, &qos::GpuView::gpu);
         if (at == views_.end())

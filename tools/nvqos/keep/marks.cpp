@@ -58,11 +58,11 @@ void Marks::send() {
     const std::uint64_t now = clock_();
     {
         const std::scoped_lock held(lock_);
-        if (now < look_at_ || (waiting_.empty() && left_out_.empty()))
+        if (now < search_at_ || (waiting_.empty() && left_out_.empty()))
             return;
     }
-    look_at_ = now + interval_ns;
-    // Not under the lock: how long both take, others decide.
+    search_at_ = now + interval_ns;
+    // Recorders decide how long both of these take, so they are done without the lock.
     const auto recorders = nvdebug::base::running_recorders();
     std::unique_lock held(lock_);
     if (recorders.empty()) {

@@ -13,7 +13,7 @@
 
 namespace nvqos {
 
-/// What is known of a tenant by its launches.
+/// The speed of a tenant, as its launches show it.
 struct Pace {
     std::optional<qos::Part> speed; ///< of the last second with work, as a part of that alone
     double alone_per_s = 0;         ///< launches a second when alone; 0: not known
@@ -46,10 +46,11 @@ class Pacing {
     /// A task without a speed has come.
     void others_changed();
 
-    /// Forgets which launches are in flight, before they are added for the next step.
+    /// Forgets which tenants have launches in flight. add() finds it out again for the next step.
     void begin_step();
-    /// Decides what is held until the next step.
-    /// @param drained nothing runs of what is held @param others have work
+    /// Decides which launches are held until the next step.
+    /// @param drained all launches of held tasks have ended
+    /// @param others some task without a speed has work
     void step(qos::Ns now, bool drained, bool others);
 
     bool is_on() const { return pacer_.has_value(); }

@@ -16,7 +16,7 @@
 
 namespace nvqos {
 
-/// What a service's requests took.
+/// The times of a service's requests.
 struct Requests {
     qos::Waits took = {};     ///< all requests
     std::uint64_t recent = 0; ///< requests that ended in the last second
@@ -32,11 +32,10 @@ struct RequestsRead {
 
 class Services {
   public:
-    /// Begins to list the services that there are now. Those that are not listed again by the next
-    /// call are forgotten with it.
+    /// Begins a new list of services. end_list() forgets services that were not added again.
     void begin_list();
-    /// Lists a process of a service.
-    /// @param p99 the tenant's goal; requests that were seen under another one are forgotten
+    /// Adds a process of a service to the list.
+    /// @param p99 the tenant's goal; requests are forgotten if the goal was another one before
     /// @param shows_requests its page shows requests
     void add_process(std::size_t tenant, qos::Ns p99, bool shows_requests);
     void end_list() { before_.clear(); }
@@ -45,8 +44,8 @@ class Services {
     /// @param now in us of CLOCK_MONOTONIC
     bool read(std::size_t tenant, const nvtaskset::Work &work, RequestsRead &read,
               std::uint64_t now);
-    /// Returns what requests took; none: the tenant is no service, or nvtaskset did not start all of
-    /// its processes.
+    /// Returns what requests took; none: the tenant is no service, or nvtaskset did not start all
+    /// of its processes.
     std::optional<Requests> requests(std::size_t tenant, std::uint64_t now) const;
 
   private:
@@ -54,7 +53,7 @@ class Services {
         std::size_t processes = 0, seen = 0; ///< seen: with a page that shows requests
         qos::Waits took = {};
         qos::Ns p99 = 0; ///< its goal
-        /// When each request of the last second ended, and what it took.
+        /// The end and the length of each request of the last second.
         std::deque<std::pair<std::uint64_t, qos::Ns>> recent = {};
     };
     std::map<std::size_t, Service> services_, before_; ///< by tenant

@@ -238,9 +238,8 @@ void Tasks::search(Ns now) {
             break;
     }
     if (!pids.empty()) {
-        held_ = pids;
         holding_ = std::async(options_.searches, [gpu = gpu_, pids = std::move(pids), options] {
-            return gpu.hold_each(pids, options);
+            return Held{pids, gpu.hold_each(pids, options)};
         });
         return;
     }
@@ -257,8 +256,8 @@ Outcome<std::optional<Tasks::Found>> Tasks::take_result() {
         is_search_needed_ = true;
         if (found->owners.error().code == nvdebug::ErrorCode::gone)
             return fail(found->owners.error());
-    } else if (auto holds = result_of(holding_)) {
-        take_holds(*holds);
+    } else if (auto held = result_of(holding_)) {
+        take_holds(*held);
     }
     return std::nullopt;
 }
@@ -332,13 +331,13 @@ void Tasks::take_owners(const nvdebug::Owners &owners) {
     count_tsgs();
 }
 
-void Tasks::take_holds(nvdebug::Result<nvdebug::TaskHolds> &holds) {
-    for (std::size_t n = 0; n < held_.size(); n++) {
-        const auto at = tasks_.find(held_[n]);
+void Tasks::take_holds(Held &held) {
+    for (std::size_t n = 0; n < held.pids.size(); n++) {
+        const auto at = tasks_.find(held.pids[n]);
         if (at == tasks_.end() || !tenants_.goals().any())
             continue;
         Task &task = at->second;
-        auto hold = holds ? std::move((*holds)[n]) : tl::unexpected(holds.error());
+        auto hold = held.holds ? std::move((*held.holds)[n]) : tl::unexpected(held.holds.error());
         task.why_not.clear();
         if (!hold && hold.error().code == nvdebug::ErrorCode::not_found)
             give_up(task, hold.error());
@@ -370,7 +369,7 @@ void Tasks::count_tsgs() {
     }
 }
 
-// --- what is known of them ---
+// --- numbers ---
 
 std::size_t Tasks::count(std::size_t tenant) const {
     return static_cast<std::size_t>(std::ranges::count_if(

@@ -39,11 +39,11 @@ struct Task {
     std::vector<std::unique_ptr<nvdebug::TaskHold>> holds = {};
     std::optional<bool> has_turns = {}; ///< it could be held; empty: that was not tried so far
     std::string why_not = {};           ///< a sentence if some of its channels are not held
-    bool recorded = false; ///< a switch of it was read, or Levers made it show on the record
-    bool has_page = false; ///< its page was looked for
+    bool recorded = false;              ///< a switch of it was read, or Levers put it on the record
+    bool has_page = false;              ///< its page was looked for
     std::shared_ptr<nvtaskset::Page> page = nullptr; ///< Launcher::page
 
-    /// What all of its holds were last asked for.
+    /// The last request to all of its holds.
     struct Asked {
         std::optional<nvdebug::TaskState> state = {}; ///< empty: nothing, or not of all holds
         qos::Ns at = 0;
@@ -75,7 +75,8 @@ class Tasks {
         /// Returns all processes, for one search.
         std::function<std::vector<nvdebug::base::ProcessState>()> processes =
             nvdebug::base::all_processes;
-        /// Returns when a process was started, in one read: a turn of it has come.
+        /// Returns when a process was started. Called for the first turn of a process, so it has to
+        /// be fast.
         std::function<std::optional<std::uint64_t>(std::uint32_t pid)> started = {};
         /// How tasks are searched for; deferred: in the thread that takes the results.
         std::launch searches = std::launch::async | std::launch::deferred;
@@ -84,10 +85,10 @@ class Tasks {
     /// @param tenants, warnings outlive the tasks
     Tasks(nvdebug::Gpu gpu, const Tenants &tenants, Options options, Warnings &warnings);
 
-    /// Notes a turn of its process, and returns it as one of the process' tenant. A paused task's
+    /// Notes a turn of a process, and returns it as a turn of the process' tenant. A paused task's
     /// turn ends with the pause at the latest, because the driver may not record its end.
     qos::TenantTurn take(const TaskTurn &turn);
-    /// Notes that switches were lost: of no task it is known that it shows on the record.
+    /// Notes that switches were lost, so that no task is known to be on the record.
     void mark_gap();
     /// Assigns each task to its tenant again, after the tenants or their processes have changed.
     void assign_tenants();
@@ -103,14 +104,14 @@ class Tasks {
     /// The result of a search for the channels of all processes.
     struct Found {
         nvdebug::Result<nvdebug::Owners> owners;
-        /// Launcher::page, of those that were not looked for before.
+        /// Launcher::page of each process whose page was not looked for before.
         std::map<nvdebug::base::Birth, std::shared_ptr<nvtaskset::Page>> pages = {};
     };
 
     bool is_searching() const { return finding_.valid() || holding_.valid(); }
-    /// Takes the result of a search that is over. Holds are kept here. A list of all processes is
-    /// returned for take_found(), before which turns of tasks that have ended are to be read. Fails
-    /// if the GPU is gone.
+    /// Takes the result of a search that is over. Keeps holds, and returns a list of all processes.
+    /// The caller reads turns, which may be of tasks that have ended, and then calls take_found()
+    /// with the list. Fails if the GPU is gone.
     Outcome<std::optional<Found>> take_result();
     void take_found(const Found &found);
     /// Begins to hold tasks that were found, or to search for others when that is due.
@@ -123,22 +124,28 @@ class Tasks {
     /// Returns how many tasks a tenant has.
     std::size_t count(std::size_t tenant) const;
     /// Returns how many of a tenant's tasks have timeslices and pauses of their own. Clients of an
-    /// MPS server have one timeslice in common, which is not set. --dry-run holds no task, so there
-    /// it is all that would be held.
+    /// MPS server have one timeslice in common, which is not set. With --dry-run no task is held,
+    /// and all tasks count.
     std::size_t held(std::size_t tenant) const;
     /// Returns by tenant how many TSGs compete for the GPU. A task that is known by a turn alone
     /// counts from the next search on.
     const std::vector<std::int64_t> &tsgs() const { return tsgs_; }
-    /// Does a process that the family knows use this GPU, as one of no tenant with a family?
+    /// Returns whether a process of the family uses this GPU as a task of no tenant with a family.
     bool has_unheld_in(const Family &family) const;
 
   private:
+    /// The result of a search that holds tasks.
+    struct Held {
+        std::vector<std::uint32_t> pids; ///< of the tasks, in the order of their holds
+        nvdebug::Result<nvdebug::TaskHolds> holds;
+    };
+
     std::size_t tenant_of(const nvdebug::Process &process) const;
     Task &task_of(std::uint32_t pid);
     void begin_to_find(qos::Ns now);
     std::function<Found()> finder() const;
     void take_owners(const nvdebug::Owners &owners);
-    void take_holds(nvdebug::Result<nvdebug::TaskHolds> &holds);
+    void take_holds(Held &held);
     void count_tsgs();
 
     const nvdebug::Gpu gpu_;
@@ -146,7 +153,7 @@ class Tasks {
     const Options options_;
     Warnings &warnings_;
     std::map<std::uint32_t, Task> tasks_; ///< by pid
-    /// By each pid in the goals: when the process that is meant was started.
+    /// The start of the process that each pid in the goals means, by pid.
     std::map<std::uint32_t, std::uint64_t> meant_;
     /// Pids that had the GPU and are not in the driver's list of owners.
     std::set<std::uint32_t> passed_over_;
@@ -155,8 +162,7 @@ class Tasks {
     bool is_search_needed_ = true, has_mps_ = false;
     qos::Ns found_at_ = 0; ///< when the last search for processes began
     std::future<Found> finding_;
-    std::future<nvdebug::Result<nvdebug::TaskHolds>> holding_;
-    std::vector<std::uint32_t> held_; ///< pids of holding_, in its order
+    std::future<Held> holding_;
 };
 
 } // namespace nvqos

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The tenants of one GPU, a row for each: what a tenant is to get, and what it had of the GPU
-/// since that goal is kept. The Governor numbers tenants in the same order.
+/// @file The tenants of one GPU, a row for each, with its goal and the time that it had on the GPU
+/// since the goal is kept. The Governor numbers tenants in the same order.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace nvqos {
 
-/// What a tenant had of a GPU since its goal is kept.
+/// The time that a tenant had on a GPU since its goal is kept.
 struct Use {
     qos::Ns time = 0, used = 0;
     std::optional<qos::Part> part = {}; ///< qos::part_of() of these
     qos::Waits waits = {};              ///< for its turns, while it had work
 };
 
-/// The same, by Tenant::family.
+/// The use of the tenant with the family.
 struct FamilyUse {
     std::shared_ptr<Family> family;
     Use use;
@@ -36,15 +36,15 @@ struct KeptTenant {
     Missed missed = {}; ///< epochs in which the goal was not kept, also if there are none
 };
 
-/// One row for each tenant in Goals::tenants, and a last one for all tasks without a tenant. A copy
-/// is all that is needed to go back to the goals that it had.
+/// One row for each tenant in Goals::tenants, and a last row for all tasks without a tenant. Goals
+/// are rolled back by assigning a copy.
 class Tenants {
   public:
     /// Begins to keep the goals at @p now.
     Tenants(const Goals &goals, qos::Ns now);
 
-    /// Replaces the goals. A tenant with the same goal as before keeps its row, so that it keeps what
-    /// it is owed. Returns for each tenant which of the previous ones it is, if it is one.
+    /// Replaces the goals. A tenant with the same goal as before keeps its row, so that it keeps
+    /// what it is owed. Returns for each tenant which of the previous ones it is, if it is one.
     std::vector<std::optional<std::size_t>> replace(const Goals &goals, qos::Ns now);
     /// Begins all goals again: what tenants had up to now does not count.
     void begin(qos::Ns now);
@@ -62,7 +62,7 @@ class Tenants {
     const qos::Goal &goal(std::size_t tenant) const { return rows_[tenant].asked.goal; }
     /// Returns the goals by tenant, as a Governor takes them.
     std::vector<qos::Goal> list() const;
-    /// Returns the goals that were not kept at the end of some epochs, also those that have ended.
+    /// Returns the goals that were not kept at the end of some epochs, also goals that have ended.
     std::vector<Missed> missed() const;
 
   private:

@@ -16,7 +16,7 @@
 
 namespace nvqos {
 
-/// A turn of a process, or the part of one that goes on.
+/// A turn of a process, or a part of a turn that goes on.
 struct TaskTurn {
     std::uint32_t pid, context;
     qos::Ns begin, end;
@@ -63,7 +63,7 @@ class Turns {
     nvdebug::SwitchTurns turns_{std::nullopt};
     std::vector<nvdebug::Turn> found_;
     std::uint64_t lost_ = 0, last_switch_ = 0;
-    /// By pid and context: when the last part of a turn ended.
+    /// The end of the last part of a turn, by pid and context.
     std::map<std::pair<std::uint32_t, std::uint32_t>, qos::Ns> contexts_;
 };
 

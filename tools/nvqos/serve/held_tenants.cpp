@@ -15,7 +15,8 @@ namespace {
 using nvdebug::base::Birth;
 using qos::Ns;
 
-/// Between looks at all processes, which take a hundredth of the time at most.
+/// Pauses between two reads of all processes: at least the first, and so many times as long as a
+/// read took, so that reading takes a hundredth of the time.
 constexpr Ns shortest_pause = 500 * qos::ms, pauses = 100;
 
 Outcome<Birth> living(const char *key, std::uint32_t pid) {
@@ -57,7 +58,7 @@ Outcome<HeldTenants::Added> HeldTenants::add(const Request &request,
             return tl::unexpected(found.error());
         holder = *found;
     }
-    // With processes as well, a path of another cgroup namespace does no harm.
+    // A path of another cgroup namespace does no harm if the request names processes as well.
     for (const std::string &cgroup : request.cgroups)
         if (nvdebug::base::is_cgroup(cgroup) == false &&
             (roots.empty() || nvdebug::base::has_first_cgroup_namespace()))
@@ -90,7 +91,7 @@ Outcome<HeldTenants::Added> HeldTenants::add(const Request &request,
         at->family->add(root);
     for (const std::string &cgroup : request.cgroups)
         at->family->add_cgroup(cgroup);
-    next_look_ = 0;
+    next_search_ = 0;
     return is_new ? Added::tenant : Added::processes;
 }
 
@@ -111,13 +112,13 @@ const HeldTenant *HeldTenants::note_elsewhere(const std::shared_ptr<Family> &fam
     return &*found;
 }
 
-bool HeldTenants::look(Ns now) {
-    if (looking_.valid() &&
-        looking_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
-        const Ns took = looking_.get();
-        // One that was asked for meanwhile is due.
-        if (next_look_ > now)
-            next_look_ = now + std::max(shortest_pause, pauses * took);
+bool HeldTenants::follow_processes(Ns now) {
+    if (searching_.valid() &&
+        searching_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
+        const Ns took = searching_.get();
+        // If add() has asked for a search since this one began, that search is due now.
+        if (next_search_ > now)
+            next_search_ = now + std::max(shortest_pause, pauses * took);
     }
     std::uint64_t found = 0;
     std::vector<std::shared_ptr<Family>> families;
@@ -125,9 +126,9 @@ bool HeldTenants::look(Ns now) {
         found += held.family->found();
         families.push_back(held.family);
     }
-    if (!all_.empty() && !looking_.valid() && now >= next_look_) {
-        next_look_ = std::numeric_limits<Ns>::max();
-        looking_ = std::async(std::launch::async, [families = std::move(families)] {
+    if (!all_.empty() && !searching_.valid() && now >= next_search_) {
+        next_search_ = std::numeric_limits<Ns>::max();
+        searching_ = std::async(std::launch::async, [families = std::move(families)] {
             const Ns began = monotonic_now();
             look_for_descendants(families);
             return monotonic_now() - began;

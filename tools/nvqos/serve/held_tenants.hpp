@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The tenants that were asked for over the socket.
+/// @file The tenants that are held by requests over the socket.
 #pragma once
 
 #include <future>
@@ -15,6 +15,7 @@ namespace nvqos {
 /// Returns the time of CLOCK_MONOTONIC, by which requests and goals are scheduled.
 [[nodiscard]] qos::Ns monotonic_now();
 
+/// A tenant that a request has asked for, until it is released or its holder ends.
 struct HeldTenant {
     std::string name;
     qos::Goal goal;
@@ -22,10 +23,10 @@ struct HeldTenant {
     std::shared_ptr<Family> family;
     std::optional<nvdebug::base::Birth> holder;
     qos::Ns since;
-    bool is_elsewhere = false; ///< it uses a GPU that its goal is not for, and this was said
+    bool is_elsewhere = false; ///< it uses a GPU without its goal, and a warning was printed
 
     bool is_on(std::uint32_t gpu) const;
-    /// Has its holder ended, or without one all of its processes?
+    /// Returns whether its holder has ended, or without a holder all of its processes.
     bool has_ended() const;
 };
 
@@ -34,27 +35,27 @@ class HeldTenants {
     static constexpr std::size_t most = 1000;
 
     enum class Added { tenant, processes };
-    /// A new tenant, or more processes of one that has the same goal, GPUs and holder. Fails, and
+    /// Adds a tenant, or processes of a tenant with the same goal, GPUs and holder. Fails, and
     /// changes nothing, if a process is not there or the name stands for something else.
     /// @param gpus what Request::gpus means
     Outcome<Added> add(const Request &request, std::vector<std::uint32_t> gpus, qos::Ns now);
     void remove(const std::string &name);
-    /// nullptr: there is none.
+    /// Returns the tenant of that name; nullptr: there is none.
     const HeldTenant *find(const std::string &name) const;
     const std::vector<HeldTenant> &all() const { return all_; }
-    /// Notes HeldTenant::is_elsewhere of the tenant with the family, and returns it; nullptr: there is
-    /// none.
+    /// Sets HeldTenant::is_elsewhere of the tenant with the family, and returns the tenant;
+    /// nullptr: there is none.
     const HeldTenant *note_elsewhere(const std::shared_ptr<Family> &family);
 
-    /// Looks for processes that descend from those of tenants, where that is due, in another
-    /// thread. Returns whether any were found since the last call, also by others.
-    bool look(qos::Ns now);
+    /// Begins a search for descendants of the tenants' processes in another thread, if one is due.
+    /// Returns whether this or another search has found any since the last call.
+    bool follow_processes(qos::Ns now);
 
   private:
     std::vector<HeldTenant> all_; ///< the oldest first
-    qos::Ns next_look_ = 0;
-    std::future<qos::Ns> looking_; ///< how long it took
-    std::uint64_t found_ = 0;      ///< Family::found() of all
+    qos::Ns next_search_ = 0;
+    std::future<qos::Ns> searching_; ///< the time that the search took
+    std::uint64_t found_ = 0;        ///< Family::found() of all
 };
 
 } // namespace nvqos

@@ -46,7 +46,7 @@ Json json_of(const Use &use, std::uint32_t gpu) {
             {"wait_p99_ms", p99 ? Json(*p99) : Json()}};
 }
 
-/// nullptr: the tenant is not on this GPU.
+/// Returns nullptr if the tenant is not on this GPU.
 const Use *use_of(const std::vector<FamilyUse> &uses, const std::shared_ptr<Family> &family) {
     const auto at = std::ranges::find(uses, family, &FamilyUse::family);
     return at == uses.end() ? nullptr : &at->use;
@@ -128,7 +128,7 @@ std::string RequestHandler::hold(const Request &request, Ns now) {
     return "refused " + applied.error().sentence;
 }
 
-/// Returns `ok`, with what the goals of all depend on now and did not without the tenant.
+/// Returns `ok`, with the conditions that goals depend on since the tenant is held.
 std::string RequestHandler::answer_on(const HeldTenant &held) const {
     std::vector<std::string> news;
     for (const auto &gpu : gpus_) {
@@ -234,18 +234,18 @@ void RequestHandler::tend(Ns now) {
             over.push_back(held.name);
     for (const std::string &name : over)
         remove(name);
-    if (tenants_.look(now))
+    if (tenants_.follow_processes(now))
         for (const auto &gpu : gpus_)
             gpu->assign_tenants();
-    if (now - looked_elsewhere_ >= qos::second) {
-        look_elsewhere();
-        looked_elsewhere_ = now;
+    if (now - warned_at_ >= qos::second) {
+        warn_of_other_gpus();
+        warned_at_ = now;
     }
 }
 
-/// Says once of each tenant that its processes use a GPU on which it has no goal: its numbers of
-/// GPUs may be another world's, and its goal is then kept where it does no work.
-void RequestHandler::look_elsewhere() {
+/// Warns once of each tenant whose processes use a GPU on which it has no goal. Whoever asked may
+/// number GPUs in another way, and the goal is then kept where the tenant does no work.
+void RequestHandler::warn_of_other_gpus() {
     for (const auto &gpu : gpus_) {
         std::vector<std::shared_ptr<Family>> families;
         for (const HeldTenant &held : tenants_.all())
