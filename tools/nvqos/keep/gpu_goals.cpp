@@ -40,7 +40,7 @@ std::optional<std::uint32_t> runlist_of_gr0(const nvdebug::Gpu &gpu) {
     return runlist;
 }
 
-/// Returns what the governor wants for each tenant.
+/// Returns the levers that the governor has decided, by tenant.
 std::vector<qos::Lever> levers_of(const qos::Governor &governor) {
     std::vector<qos::Lever> levers;
     for (std::size_t n = 0; n < governor.entrants().size(); n++)
@@ -172,7 +172,8 @@ Outcome<std::optional<Report>> GpuGoals::step() {
         tasks_.take_found(**found);
     count_tsgs();
     auto epoch = governor_.step(turns_.now(), reads);
-    // Switches of a paused task are read before the pause ends, because they are no use of the GPU.
+    // Tasks::take() ends the turn of a paused task with the pause. So turns are read while it still
+    // knows that the task is paused.
     if (!reads && levers_.ends_pause(levers_of(governor_)))
         if (auto read = read_turns(); !read)
             return tl::unexpected(read.error());
@@ -244,42 +245,40 @@ Ns GpuGoals::wait() {
 // --- other goals ---
 
 Outcome<void> GpuGoals::set_goals(const Goals &goals) {
-    const Tenants tenants = tenants_;
-    const qos::Governor governor = governor_;
-    replace_goals(goals);
+    const Tenants before = tenants_;
+    const auto was = replace_tenants(goals);
     if (const auto refusals = this->refusals(); !refusals.empty()) {
-        tenants_ = tenants;
-        governor_ = governor;
-        tasks_.follow_trees();
+        tenants_ = before;
         assign_tenants();
         return fail(refused, refusals.front());
     }
-    put_levers(tenants.goals().any());
+    take_over(before.goals(), was);
     return {};
 }
 
 void GpuGoals::put_goals(const Goals &goals) {
-    const bool had_goals = tenants_.goals().any();
-    replace_goals(goals);
-    put_levers(had_goals);
+    const Goals before = tenants_.goals();
+    take_over(before, replace_tenants(goals));
 }
 
-void GpuGoals::replace_goals(const Goals &goals) {
-    const bool has_same_settings = goals.settings == tenants_.goals().settings;
-    const auto was = tenants_.replace(goals, turns_.now());
-    if (has_same_settings)
+/// Returns for each tenant which of the previous ones it is, if it is one.
+std::vector<std::optional<std::size_t>> GpuGoals::replace_tenants(const Goals &goals) {
+    auto was = tenants_.replace(goals, turns_.now());
+    tasks_.assign_tenants();
+    return was;
+}
+
+/// Gives the governor the tenants that were replaced, and sets their levers.
+void GpuGoals::take_over(const Goals &before, std::span<const std::optional<std::size_t>> was) {
+    const Goals &goals = tenants_.goals();
+    if (goals.settings == before.settings)
         governor_.set_goals(tenants_.list(), was, turns_.now());
     else
         governor_ = qos::Governor(goals.settings, tenants_.list(), turns_.now(), planner());
-    tasks_.follow_trees();
-    assign_tenants();
-}
-
-/// Sets the levers of goals that were taken.
-/// @param had_goals the previous goals asked for anything; without goals no task is touched
-void GpuGoals::put_levers(bool had_goals) {
-    marks_.set(tenants_.goals());
-    if (tenants_.goals().any() != had_goals)
+    count_tsgs();
+    marks_.set(goals);
+    // Without goals no task is changed.
+    if (goals.any() != before.any())
         tasks_.hold_again();
     governor_.step(turns_.now(), false);
     set_levers();
@@ -293,7 +292,10 @@ void GpuGoals::assign_tenants() {
 // --- reports ---
 
 std::vector<std::string> GpuGoals::refusals() const {
-    return refusals_of(tenants_.goals(), governor_.entrants());
+    std::vector<qos::Entrant> entrants;
+    for (std::size_t n = 0; n < tenants_.size(); n++)
+        entrants.push_back({tenants_.goal(n), tasks_.tsgs()[n]});
+    return refusals_of(tenants_.goals(), std::move(entrants));
 }
 
 std::vector<FamilyUse> GpuGoals::uses() const {
@@ -327,8 +329,8 @@ std::string GpuGoals::why_cut() const {
            "served first";
 }
 
-/// Returns which part of the last second a tenant had, if that is known: clients of an MPS server
-/// have no turns of their own.
+/// Returns the part of the last second that a tenant had. It is not known of clients of an MPS
+/// server, which have no turns of their own.
 std::optional<qos::Part> GpuGoals::part_of_second(std::size_t tenant,
                                                   const qos::Record &record) const {
     const bool is_long =
@@ -338,8 +340,8 @@ std::optional<qos::Part> GpuGoals::part_of_second(std::size_t tenant,
                : std::nullopt;
 }
 
-/// Returns TenantReport::is_measured. Whether a tenant is served first is seen by the times of its
-/// requests alone.
+/// Returns TenantReport::is_measured. Only the times of its requests show whether a tenant is
+/// served first.
 bool GpuGoals::is_measured(std::size_t tenant, const qos::Record &record) const {
     const bool has_second = record.second.time >= qos::second;
     const qos::Goal &goal = tenants_.goal(tenant);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,12 +35,13 @@ class GpuGoals {
         std::optional<std::chrono::milliseconds> beat = {};
         qos::Ns longest_unlooked = 60 * qos::second; ///< Tasks::Options
         GpuClock::Local clock = {};                  ///< empty: CLOCK_MONOTONIC_RAW
-        Marks *marks = nullptr;                      ///< of its goals; outlives this object
+        Marks *marks = nullptr; ///< gets marks of its goals; outlives this object
         std::function<std::vector<nvdebug::base::ProcessState>()> processes =
             nvdebug::base::all_processes; ///< Tasks::Options
         /// The plan of all GPUs, which has the decisions for this one; empty: a plan of its own.
         std::shared_ptr<MachinePlan> plan = {};
-        std::optional<std::uint32_t> index = {}; ///< by which the GPU is named; empty: nvdebug's
+        std::optional<std::uint32_t> index =
+            {}; ///< the GPU's number in reports and warnings; empty: nvdebug's
         /// Tasks::Options; deferred: tasks are searched for in step() and start().
         std::launch searches = std::launch::async | std::launch::deferred;
     };
@@ -95,8 +97,8 @@ class GpuGoals {
     Outcome<void> read_turns();
     void count_tsgs();
     void set_levers();
-    void replace_goals(const Goals &goals);
-    void put_levers(bool had_goals);
+    std::vector<std::optional<std::size_t>> replace_tenants(const Goals &goals);
+    void take_over(const Goals &before, std::span<const std::optional<std::size_t>> was);
     void note_kept(const qos::EpochRecord &epoch);
     std::string why_cut() const;
     std::optional<qos::Part> part_of_second(std::size_t tenant, const qos::Record &record) const;

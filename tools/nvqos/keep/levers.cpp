@@ -9,8 +9,8 @@ using qos::Ns;
 
 namespace {
 
-/// Returns what a task is to be asked for.
-/// @param asked what it was asked for last
+/// Returns the request for a task.
+/// @param asked the last request
 nvdebug::TaskState state_for(const qos::Lever &lever, bool sets_timeslices,
                              const std::optional<nvdebug::TaskState> &asked) {
     nvdebug::TaskState state{.paused = lever.paused};

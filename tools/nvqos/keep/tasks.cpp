@@ -26,7 +26,7 @@ constexpr std::size_t most_holds = 8;
 /// So many tasks are held in one search, so that their levers are set before others are held.
 constexpr std::size_t holds_at_once = 64;
 
-/// Returns what a thread has found, once; empty: it is at work, or there is none.
+/// Returns the result of a search, once; empty: the thread is at work, or there is no search.
 template <typename Found>
 std::optional<Found> result_of(std::future<Found> &search) {
     if (!search.valid() || search.wait_for(std::chrono::seconds(0)) == std::future_status::timeout)
@@ -91,8 +91,7 @@ std::vector<nvdebug::HeldChannel> Task::held() const {
 
 Tasks::Tasks(nvdebug::Gpu gpu, const Tenants &tenants, Options options, Warnings &warnings)
     : gpu_(std::move(gpu)), tenants_(tenants), options_(std::move(options)), warnings_(warnings) {
-    follow_trees();
-    count_tsgs();
+    assign_tenants();
 }
 
 std::size_t Tasks::tenant_of(const nvdebug::Process &process) const {
@@ -113,7 +112,7 @@ Task &Tasks::task_of(std::uint32_t pid) {
     const auto [at, is_new] = tasks_.try_emplace(pid);
     Task &task = at->second;
     if (is_new) {
-        // Goals are kept by a deadline, so this is one read. A search finds the rest.
+        // This thread has a deadline, so it reads one number. A search finds the rest.
         task.process = {pid, {}, {}, {}, options_.started(pid)};
         task.tenant = tenant_of(task.process);
         is_search_needed_ = is_search_needed_ || !passed_over_.contains(pid);
@@ -137,12 +136,14 @@ void Tasks::mark_gap() {
 }
 
 void Tasks::assign_tenants() {
+    follow_trees();
     for (auto &[pid, task] : tasks_)
         task.tenant = tenant_of(task.process);
     count_tsgs();
 }
 
-/// The next search finds which process has the number of a new `all-of:`.
+/// Follows the processes of each `all-of:` in the goals. The next search finds which process has
+/// the number of a new one.
 void Tasks::follow_trees() {
     Trees wanted;
     for (const Tenant &tenant : tenants_.goals().tenants)
@@ -177,11 +178,12 @@ void Tasks::give_up(Task &task, const nvdebug::Error &error) {
 
 void Tasks::begin_to_find(Ns now) {
     found_at_ = now;
-    is_search_needed_ = false; // this search may not find what comes from now on
+    is_search_needed_ = false; // a task that comes from now on needs another search
     finding_ = std::async(options_.searches, finder());
 }
 
-/// The number of processes decides how long this takes, so no step does any of it.
+/// Returns a function that searches, for another thread: users decide how many processes there are,
+/// and so how long it takes.
 std::function<Tasks::Found()> Tasks::finder() const {
     std::vector<std::shared_ptr<Family>> families;
     for (const Tenant &tenant : tenants_.goals().tenants)

@@ -92,8 +92,6 @@ class Tasks {
     void mark_gap();
     /// Assigns each task to its tenant again, after the tenants or their processes have changed.
     void assign_tenants();
-    /// Follows the processes of each `all-of:` in the goals. To be called when goals have changed.
-    void follow_trees();
     /// Lets all tasks go, and holds them with the next search if the goals ask for anything.
     void hold_again();
     /// Lets a task go that could not be changed, and searches for it again.
@@ -142,6 +140,7 @@ class Tasks {
 
     std::size_t tenant_of(const nvdebug::Process &process) const;
     Task &task_of(std::uint32_t pid);
+    void follow_trees();
     void begin_to_find(qos::Ns now);
     std::function<Found()> finder() const;
     void take_owners(const nvdebug::Owners &owners);
