@@ -173,7 +173,7 @@ TEST_F(Kept, NewcomerIsFollowedWithinAnEpoch) {
     keep_until(since + 2 * qos::second);
     EXPECT_NEAR(points(0, since, used), 40, 1);
     EXPECT_EQ(reports.back().tenants[1].tasks, 2U);
-    // When the newcomer ends, the others go on, and nothing of it is kept.
+    // When the newcomer ends, the others go on, and nvqos keeps no descriptor of it.
     sim.tasks[2].arrives = nullptr;
     sim.tasks[2].work = 0;
     kernel.end_process(600);

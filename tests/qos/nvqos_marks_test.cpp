@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Marks of nvqos in recordings, over the stand-in for NVIDIA's driver: which marks are made, and
-// what becomes of them if there are many, no recorder runs, or a recorder does not read.
+// how many are sent if there are many, no recorder runs, or a recorder does not read.
 #include "served.hpp"
 
 #include "tools/nvqos/keep/gpu_goals.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The rows of tenants on one GPU: what stays of them when goals are replaced.
+// The rows of tenants on one GPU, and which of them stay when goals are replaced.
 #include "tools/nvqos/keep/tenants.hpp"
 
 #include <gtest/gtest.h>

@@ -38,7 +38,7 @@ TEST(MachinePlan, OneGpuDoesNotChangeAnother) {
     EXPECT_EQ(plan(gpus)[0].decisions, plan_alone(own).decisions);
 }
 
-/// The plan gets what was seen in the epoch, and its decisions are what is set.
+/// A governor hands the observations of an epoch to the plan, and sets the plan's decisions.
 TEST(MachinePlan, GovernorsTakeTheirDecisionsFromIt) {
     std::vector<GpuView> views;
     Governor governor({}, {{.aim = Aim::share, .part = 30 * point}, {}}, 0, [&](GpuView view) {

@@ -36,7 +36,7 @@ bool is_number(const base::GpuName &name) {
     return name.all || name.index;
 }
 
-/// Returns `; the driver has not told so far what is GPU 1, 2`; empty if all GPUs are known.
+/// Returns the end of a sentence that names GPUs without known names; empty: there are none.
 std::string sentence_on_unknown(const std::vector<GpuFacts> &gpus) {
     std::string sentence;
     for (const GpuFacts &gpu : gpus)

@@ -101,7 +101,7 @@ std::string lever_of(const Json &tenant) {
     return text.empty() ? "none" : text;
 }
 
-/// Returns what stands in the column KEPT: `yes`, `NO`, `nobody`, `if serve leaves it`.
+/// Returns the text of the column KEPT: `yes`, `NO`, `nobody`, `if serve leaves it`.
 std::string word_on_kept(const Json &tenant) {
     if (!tenant["kept"].is_null())
         return tenant["kept"] ? "yes" : "NO";

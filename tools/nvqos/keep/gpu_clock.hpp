@@ -10,9 +10,9 @@
 
 namespace nvqos {
 
-/// Between requests the time is that of the last one and what has passed by a clock of this
-/// machine, less a part in 4,096: more than two clocks differ. So it is late by 0.1 ms at most, and
-/// never ahead of what the driver records next.
+/// Between requests it adds the time that has passed by a clock of this machine, less a part in
+/// 4,096, because two clocks differ by less than that. So it is late by 0.1 ms at most, and never
+/// ahead of the times that the driver records next.
 class GpuClock {
   public:
     using Local = std::function<qos::Ns()>; ///< any clock that goes on evenly

@@ -261,7 +261,7 @@ void GpuGoals::put_goals(const Goals &goals) {
     take_over(before, replace_tenants(goals));
 }
 
-/// Returns for each tenant which of the previous ones it is, if it is one.
+/// Returns by tenant the number of its previous row, if it had one (Tenants::replace()).
 std::vector<std::optional<std::size_t>> GpuGoals::replace_tenants(const Goals &goals) {
     auto was = tenants_.replace(goals, turns_.now());
     tasks_.assign_tenants();

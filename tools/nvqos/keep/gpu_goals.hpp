@@ -40,8 +40,8 @@ class GpuGoals {
             nvdebug::base::all_processes; ///< Tasks::Options
         /// The plan of all GPUs, which has the decisions for this one; empty: a plan of its own.
         std::shared_ptr<MachinePlan> plan = {};
-        std::optional<std::uint32_t> index =
-            {}; ///< the GPU's number in reports and warnings; empty: nvdebug's
+        /// The GPU's number in reports and warnings; empty: nvdebug's.
+        std::optional<std::uint32_t> index = {};
         /// Tasks::Options; deferred: tasks are searched for in step() and start().
         std::launch searches = std::launch::async | std::launch::deferred;
     };

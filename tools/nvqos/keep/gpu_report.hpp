@@ -38,15 +38,15 @@ struct TenantReport {
     std::int64_t waits = 0;   ///< between turns while it had work, since nvqos began
     std::optional<qos::Ns> wait_p99 = {}; ///< of these waits; empty: there were too few
     qos::Ns longest_wait = 0;
-    std::size_t held = 0; ///< tasks of it whose timeslices and pauses are set
+    std::size_t held = 0; ///< tasks whose timeslices and pauses are set
     Limited limited = {};
-    std::size_t paced = 0;         ///< tasks of it whose launches are counted or held for a speed
-    std::optional<Pace> pace = {}; ///< if its speed is kept by launches
-    int tpcs = 0;                  ///< TPCs that its paced tasks have; 0: all
+    std::size_t paced = 0;                 ///< tasks whose launches are counted or held for a speed
+    std::optional<Pace> pace = {};         ///< if its speed is kept by launches
+    int tpcs = 0;                          ///< TPCs that its paced tasks have; 0: all
     std::optional<Requests> requests = {}; ///< of a service, if nvtaskset started it
     std::vector<Condition> depends = {};
     std::optional<qos::Part> got = {}; ///< of the last second; empty: not known, or too little time
-    bool is_measured = false; ///< record.kept is what was seen over a second, and no promise
+    bool is_measured = false; ///< record.kept was measured over a second, and is no forecast
 };
 
 /// Returns whether the goal was kept over the last second. Empty: it has no process, so that there

@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// So many reports wait for take_reports(): those of some seconds.
+/// The number of reports that may wait for take_reports(): some seconds of epochs.
 constexpr std::size_t most_reports = 100;
 
 } // namespace

@@ -5,7 +5,7 @@
 ///
 /// nvtaskset's library in each task reads its limit from a page that it shares with this program.
 /// What is written there is a lease: it ends by itself if nvqos does. A thread of its own renews
-/// the leases, and reads from the pages what was launched and which requests were made.
+/// the leases, and reads launches and requests from the pages.
 #pragma once
 
 #include <chrono>

@@ -41,7 +41,7 @@ void Marks::add(std::uint32_t gpu, const std::string &text) {
         left_out_[gpu]++;
 }
 
-/// @param all also those for which there would be no room yet
+/// @param all also adds marks that the rate does not allow yet
 void Marks::add_left_out(bool all) {
     const std::uint64_t now = clock_();
     std::erase_if(left_out_, [&](const auto &one) {

@@ -37,7 +37,8 @@ class Pacing {
     /// Divides so many TPCs, 2 or more.
     void divide(int tpcs, qos::Ns now);
 
-    /// Adds launches of a tenant's task. @param ended_at when the last of them ended
+    /// Adds launches of a tenant's task.
+    /// @param ended_at the time at which the last launch ended
     void add(std::size_t tenant, const LaunchCount::Progress &progress, qos::Ns ended_at);
     /// Adds launches of a task without a speed.
     void add_of_others(const LaunchCount::Progress &progress) { others_ended_ += progress.ended; }

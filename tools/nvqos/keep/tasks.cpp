@@ -346,7 +346,7 @@ void Tasks::take_holds(Held &held) {
         else if (!hold) {
             task.why_not = fmt::format("{} cannot be changed, so that goals may not be kept: {}",
                                        name_of(task.process), hold.error().sentence);
-            // A keeper still undoes what was changed before: the task is held by a later search.
+            // A keeper still restores the task from an earlier hold. A later search holds it again.
             if (hold.error().code == nvdebug::ErrorCode::busy) {
                 task.channels.clear();
                 is_search_needed_ = true;

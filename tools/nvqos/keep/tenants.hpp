@@ -44,7 +44,7 @@ class Tenants {
     Tenants(const Goals &goals, qos::Ns now);
 
     /// Replaces the goals. A tenant with the same goal as before keeps its row, so that it keeps
-    /// what it is owed. Returns for each tenant which of the previous ones it is, if it is one.
+    /// what it is owed. Returns by tenant the number of its previous row, if it had one.
     std::vector<std::optional<std::size_t>> replace(const Goals &goals, qos::Ns now);
     /// Begins all goals again: what tenants had up to now does not count.
     void begin(qos::Ns now);
