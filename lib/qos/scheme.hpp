@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file The quota schemes of Wang et al., *Quality of Service Support for Fine-Grained Sharing on
-/// GPUs*, ISCA 2017 (Section 3.4). docs/quotas.md describes them, and docs/qos.md what they mean
-/// for turns on a GPU.
+/// GPUs*, ISCA 2017 (Section 3.4). docs/quotas.md describes them, and docs/qos-measured.md what
+/// they mean for turns on a GPU.
 #pragma once
 
 namespace qos {

@@ -37,7 +37,7 @@ def test_a_text_that_is_another_is_kept_whole(folder):
     assert (folder / OTHER).read_text() == TEXT.replace("1", "one")
 
 
-def test_what_is_a_difference_outlives_another_text_of_its_base(folder):
+def test_a_difference_outlives_another_text_of_its_base(folder):
     golden_text.write(BASE, TEXT)
     golden_text.write(OTHER, TEXT + "last\n")
     golden_text.write(BASE, TEXT.replace("3\n", "three\n"))

@@ -45,7 +45,7 @@ class Launches {
     /// enough for short kernels to follow each other. The number was chosen and not measured.
     static constexpr std::uint32_t in_flight = 4;
     /// The limit at the service's MPS server, where a request waits for all launches. It was found
-    /// by trial (docs/qos.md).
+    /// by trial (docs/qos-measured.md).
     static constexpr std::uint32_t in_flight_at_mps = 2;
 
     /// @param pci_address of the GPU
