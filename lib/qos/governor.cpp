@@ -20,12 +20,20 @@ bool is_hurried(const std::vector<Goal> &goals) {
 
 } // namespace
 
-Governor::Governor(Settings settings, const std::vector<Goal> &goals, Ns now)
-    : settings_(settings), usual_pause_(settings.costs.pause), begin_(now) {
+Governor::Governor(Settings settings, const std::vector<Goal> &goals, Ns now, Planner planner)
+    : planner_(std::move(planner)), settings_(settings), usual_pause_(settings.costs.pause),
+      begin_(now) {
     for (const Goal &goal : goals)
         enter(goal, is_hurried(goals), now);
-    plan_ = next_epoch(entrants_, accounts_, {}, settings_);
+    plan_ = make_plan({});
     apply(now);
+}
+
+Plan Governor::make_plan(std::vector<Observation> seen) const {
+    return planner_(GpuView{.settings = settings_,
+                            .entrants = entrants_,
+                            .accounts = accounts_,
+                            .seen = std::move(seen)});
 }
 
 void Governor::enter(const Goal &goal, bool hurried, Ns now) {
@@ -49,7 +57,7 @@ void Governor::set_goals(const std::vector<Goal> &goals,
     Governor old = std::move(*this);
     Settings settings = old.settings_;
     settings.costs.pause = old.usual_pause_;
-    *this = Governor(settings, {}, old.begin_);
+    *this = Governor(settings, {}, old.begin_, old.planner_);
     std::vector<std::optional<std::size_t>> numbers(old.entrants_.size());
     for (std::size_t n = 0; n < goals.size(); n++) {
         enter(goals[n], is_hurried(goals), now);
@@ -72,7 +80,7 @@ void Governor::set_goals(const std::vector<Goal> &goals,
     }
     demand_ = std::move(old.demand_);
     demand_.renumber(numbers);
-    plan_ = next_epoch(entrants_, accounts_, {}, settings_);
+    plan_ = make_plan({});
     apply(now);
 }
 
@@ -131,7 +139,7 @@ std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
     std::optional<EpochRecord> record;
     if (seen && (now - begin_ >= settings_.epoch || is_over(entrants_, seen_, settings_))) {
         const auto taken = demand_.take(entrants_.size());
-        plan_ = next_epoch(entrants_, accounts_, taken, settings_);
+        plan_ = make_plan(taken);
         accounts_ = plan_.accounts;
         record = EpochRecord{begin_, now, plan_.round, plan_.overcommitted, {}};
         for (std::size_t n = 0; n < entrants_.size(); n++) {
@@ -147,7 +155,7 @@ std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
             before_[n] = levers_[n].timeslice;
     } else if (changed_) {
         // Turns are divided anew among the tenants that are there; nothing is settled.
-        plan_ = next_epoch(entrants_, accounts_, {}, settings_);
+        plan_ = make_plan({});
         changed_ = false;
     }
     apply(now);

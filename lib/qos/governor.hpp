@@ -5,6 +5,7 @@
 
 #include "cap.hpp"
 #include "ledger.hpp"
+#include "plan.hpp"
 #include "waits.hpp"
 
 namespace qos {
@@ -34,7 +35,9 @@ struct EpochRecord {
 class Governor {
   public:
     /// @param goals of the tenants; tasks without a tenant are one of them, too
-    Governor(Settings settings, const std::vector<Goal> &goals, Ns now);
+    /// @param planner has the decisions of each epoch, from the plan of all GPUs
+    Governor(Settings settings, const std::vector<Goal> &goals, Ns now,
+             Planner planner = plan_alone);
 
     /// Sets how many TSGs of a tenant compete for the GPU; 0: it is not there. Takes effect with
     /// the next step().
@@ -70,8 +73,12 @@ class Governor {
 
   private:
     void enter(const Goal &goal, bool hurried, Ns now);
+    /// Returns the plan for the next epoch.
+    /// @param seen by tenant in the epoch that ends; empty: none ends
+    Plan make_plan(std::vector<Observation> seen) const;
     void apply(Ns now);
 
+    Planner planner_;
     Settings settings_;
     Ns usual_pause_; ///< Costs::pause as it was given
     std::vector<Entrant> entrants_;
