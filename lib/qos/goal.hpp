@@ -29,14 +29,14 @@ constexpr double seconds(Ns ns) {
 }
 
 enum class Aim {
-    best_effort, ///< what the others leave, by weight
+    best_effort, ///< a part, by weight, of the time that the others leave
     share,       ///< at least this part of the time, while it has work
     speed,       ///< at least this part of its speed alone: Costs::lost of a turn does not count
     latency,     ///< served first
     timeslice,   ///< turns of this length, whatever the others have
 };
 
-/// Does the tenant have a part of the time for itself?
+/// Returns whether the tenant has a part of the time for itself.
 constexpr bool is_promised(Aim aim) {
     return aim == Aim::share || aim == Aim::speed;
 }

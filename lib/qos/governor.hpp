@@ -10,7 +10,7 @@
 
 namespace qos {
 
-/// What is to be set for a tenant.
+/// The timeslice and the pause to set for a tenant.
 struct Lever {
     Ns timeslice = 0; ///< of each of its TSGs
     bool paused = false;
@@ -49,10 +49,11 @@ class Governor {
     /// one
     void set_goals(const std::vector<Goal> &goals,
                    std::span<const std::optional<std::size_t>> before, Ns now);
-    /// What pauses take now, from when step() is due until nothing of the task runs: caps are left
-    /// so early, if that is more than Costs::pause, and as far as it leaves the smallest one runs.
+    /// Sets how long a pause takes now, from the time when step() is due until nothing of the task
+    /// runs. If that is more than Costs::pause, tasks are paused so much earlier, as far as the
+    /// smallest cap still leaves its task runs.
     void set_pause(Ns takes);
-    /// Some turns are missing between the last one and the next.
+    /// Notes that turns are missing between the last one and the next.
     void lose() { demand_.lose(); }
 
     /// Does step() at @p now decide by turns until then? Not where it only ends pauses.
@@ -66,7 +67,8 @@ class Governor {
     const Lever &lever(std::size_t tenant) const { return levers_[tenant]; }
     /// Returns the credit of a cap, or what a promise is owed; 0 for a tenant with neither.
     Ns credit(std::size_t tenant) const;
-    /// Of its tasks, from one turn to the next while they had work (Demand), since the beginning.
+    /// Returns how long the tenant's tasks waited for turns while they had work (Demand), since the
+    /// beginning.
     const Waits &waits(std::size_t tenant) const { return waits_[tenant]; }
     const std::vector<Entrant> &entrants() const { return entrants_; }
     const Settings &settings() const { return settings_; }
