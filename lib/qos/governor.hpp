@@ -17,18 +17,18 @@ struct Lever {
     bool operator==(const Lever &) const = default;
 };
 
-/// A tenant in the epoch that has ended.
+/// The state of a tenant at the end of an epoch.
 struct Record {
-    Observation seen;
+    Observation seen; ///< its turns in the epoch (demand.hpp)
     Account account;
-    Balance second; ///< up to its end
-    bool kept;
+    Balance second; ///< the second up to the end of the epoch
+    bool kept;      ///< whether that second keeps the goal
 };
 
 struct EpochRecord {
     Ns begin, end;
-    Ns round;           ///< of the next one
-    bool overcommitted; ///< is the next one?
+    Ns round;           ///< of the next epoch
+    bool overcommitted; ///< whether the next epoch has too little time for all promises
     std::vector<Record> tenants;
 };
 
