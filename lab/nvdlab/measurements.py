@@ -44,6 +44,7 @@ ALL = tuple(Measurement(*each) for each in (
     ("kept_check", "nvtaskset load folder", 200),
     ("partitions", "nvtaskset load folder", 400),
     ("timeslices", "nvdebugctl load folder", 240),
+    ("pauses", "nvdebugctl load folder", 110),
     ("recording", "nvdebugctl load folder", 240),
     ("exporting", "exporter nvdebugctl load folder", 120),
     ("in_flight_check", "nvtaskset load folder", 200, False),

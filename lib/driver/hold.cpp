@@ -142,10 +142,17 @@ class HoldHelper {
         return first;
     }
 
-    /// Disables all channels, even if they were disabled before, because another program may have
-    /// enabled them.
+    /// Disables all channels. A pause that is in effect is not asked for again, because the driver
+    /// counts how often a channel was disabled, and needs as many requests to enable it (measured on
+    /// an H100 with 580.159.04).
     Answer disable() {
-        const bool was_paused = std::exchange(is_paused_, true);
+        if (is_paused_)
+            return {rm::ok, 0};
+        // A channel that could not be enabled would be counted twice.
+        if (const Answer answer = enable(); !answer.ok()) {
+            wanted_.paused = false;
+            return answer;
+        }
         for (std::size_t n = 0; n < enable_.size(); n++) {
             std::ranges::copy(calls_.enable[n].params, enable_[n].params.begin());
             enable_[n].done = false;
@@ -154,9 +161,10 @@ class HoldHelper {
         for (Call &call : calls_.disable)
             if (const Answer answer = make(call); !answer.ok() && first.ok())
                 first = answer;
-        // A refusal leaves the channels as they were, and the next order tries again.
-        if (first.ok() || (was_paused && !first.error && first.status != rm::gpu_is_lost))
-            return {rm::ok, 0};
+        if (first.ok()) {
+            is_paused_ = true;
+            return first;
+        }
         wanted_.paused = false; // a pause holds for all channels or for none
         resume();
         return first;

@@ -59,6 +59,26 @@ Result<void> make_calls(Kernel &kernel, const TaskRequest &request, std::vector<
     return {};
 }
 
+/// Makes the calls, and checks their effect. The driver counts how often a channel was disabled
+/// (measured on an H100 with 580.159.04), so a channel that several programs have disabled is
+/// enabled only by as many requests.
+Result<void> make_effective(Kernel &kernel, const TaskRequest &request, DriverTasks &tasks,
+                            const OwnedChannels &channels, CallPlan &plan,
+                            const ReadLists &read_lists) {
+    constexpr int most_programs = 8;
+    const int times = request.control.verb == Verb::enable ? most_programs : 1;
+    Result<void> done;
+    for (int n = 0; n < times; n++) {
+        done = make_calls(kernel, request, tasks.processes(), plan);
+        if (!done)
+            return done;
+        done = verify_effect(tasks, request, channels, read_lists);
+        if (done)
+            return done;
+    }
+    return done;
+}
+
 /// Undoes the calls, after one of them was refused or had no effect.
 Error undone_after(Error error, const std::shared_ptr<Kernel> &kernel, const std::string &gpu,
                    const std::vector<Process> &processes, std::vector<Call> undo) {
@@ -116,9 +136,7 @@ Result<Performed> perform_request(const std::shared_ptr<Kernel> &kernel, Ownersh
             return tl::unexpected(started.error());
         keeper = std::move(*started);
     }
-    auto done = make_calls(*kernel, *request, tasks->processes(), *plan);
-    if (done)
-        done = verify_effect(*tasks, *request, *channels, read_lists);
+    auto done = make_effective(*kernel, *request, *tasks, *channels, *plan, read_lists);
     if (!done) {
         Error error = undone_after(std::move(done).error(), kernel, card.pci_address,
                                    tasks->processes(), plan->undo);

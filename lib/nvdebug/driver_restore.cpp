@@ -21,7 +21,8 @@ ProcessKey process_of(const Property &property) {
 }
 
 /// An entry of a keeper that has ended, with the values to restore. Processes that have ended are
-/// left out, and so are properties that another keeper restores.
+/// left out, and so are values that another keeper restores. A pause is not left out, because the
+/// driver counts pauses, and each keeper ends only its own.
 struct Left {
     const FoundEntry *entry;
     Originals originals; ///< empty: nothing is left, so the file can be removed
@@ -43,7 +44,8 @@ std::vector<Left> left_in(Kernel &kernel, const Journal &journal, const Card &ca
             const auto [known, fresh] = lives.try_emplace(process_of(original.first));
             if (fresh)
                 known->second = start_of(kernel, original.first.pid) == original.first.started;
-            return !known->second || kept.contains(original.first);
+            const bool is_pause = original.first.kind == Property::Kind::channel && original.second;
+            return !known->second || (!is_pause && kept.contains(original.first));
         });
     }
     return all;

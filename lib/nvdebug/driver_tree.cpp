@@ -314,16 +314,13 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
     }
 
   private:
-    /// Returns the lists that controls use: the lists that can be read, and none where only root
-    /// may read them.
+    /// Returns the lists that controls use: those that can be read. Fails with `denied` where only
+    /// root may read any.
     Result<std::vector<Runlist>> lists(Unit &unit, std::size_t number, Detail detail) const {
         unit.machine();
         std::vector<Runlist> found;
-        if (const auto closed = unit.closed()) {
-            if (closed->code == ErrorCode::denied)
-                return found;
+        if (const auto closed = unit.closed())
             return tl::unexpected(*closed);
-        }
         const nvdebug::Gpu gpu(Tree(shared_from_this()), static_cast<std::uint32_t>(number));
         const auto info = gpu.info();
         if (!info)

@@ -47,19 +47,53 @@ TEST_F(Holding, DoesNotSetAnUnchangedTimesliceAgain) {
     EXPECT_EQ(asked(), before);
 }
 
-/// A keeper that hung and was abandoned may enable the task after a new keeper has paused it.
-TEST_F(Holding, RepeatsAPauseThatOthersMayHaveEnded) {
+/// The driver would count a pause that is asked for again, and the resume would not end it.
+TEST_F(Holding, AsksForAPauseOnce) {
+    auto held = hold({557});
+    put(*held, {.paused = true});
+    put(*held, {.timeslice_ns = 512'000, .paused = true});
+    put(*held, {.paused = true});
+    EXPECT_EQ(enabled(), (std::vector<bool>{false, false, true, true, true, true}));
+    put(*held, {});
+    EXPECT_EQ(enabled(), all_on);
+    put(*held, {.paused = true});
+    put(*held, {.timeslice_ns = 700'000, .paused = true});
+    held.reset();
+    EXPECT_EQ(enabled(), all_on);
+}
+
+TEST_F(Holding, PausesATaskAgainThatAnotherProgramHasResumed) {
     auto held = hold({557});
     put(*held, {.paused = true});
     ASSERT_TRUE(gpu.perform(nvdebug::resume_tasks(std::vector<std::uint32_t>{557})));
     ASSERT_EQ(enabled(), all_on);
+    put(*held, {});
+    EXPECT_EQ(enabled(), all_on);
     put(*held, {.paused = true});
     EXPECT_EQ(enabled(), (std::vector<bool>{false, false, true, true, true, true}));
-    // The task stays paused if the driver refuses to pause it again.
-    kernel.refuse_from(1);
+    put(*held, {});
+    EXPECT_EQ(enabled(), all_on);
+}
+
+/// A pause of another program begins before the hold's pause ends, and lasts on after it.
+TEST_F(Holding, LeavesAnotherProgramsPause) {
+    const std::vector<bool> paused = {false, false, true, true, true, true};
+    auto held = hold({557});
     put(*held, {.paused = true});
-    EXPECT_EQ(kernel.refused(), 1U);
-    EXPECT_EQ(enabled(), (std::vector<bool>{false, false, true, true, true, true}));
+    ASSERT_TRUE(gpu.perform(pause({557})));
+    held.reset();
+    EXPECT_EQ(enabled(), paused);
+    ASSERT_TRUE(gpu.perform(nvdebug::resume_tasks(std::vector<std::uint32_t>{557})));
+    EXPECT_EQ(enabled(), all_on);
+}
+
+/// Two programs have paused the task, so that the driver resumes it only with the second request.
+TEST_F(Holding, AResumeEndsThePausesOfAllPrograms) {
+    auto held = hold({557});
+    put(*held, {.paused = true});
+    ASSERT_TRUE(gpu.perform(pause({557})));
+    ASSERT_TRUE(gpu.perform(nvdebug::resume_tasks(std::vector<std::uint32_t>{557})));
+    EXPECT_EQ(enabled(), all_on);
     held.reset();
     EXPECT_EQ(enabled(), all_on);
 }

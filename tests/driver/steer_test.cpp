@@ -171,7 +171,7 @@ TEST_F(Steering, ControlsOwnTasksWithoutRoot) {
     expect_error(seen.perform(nvdebug::set_task_interleave(one, nvdebug::Interleave::low)),
                  ErrorCode::denied, "CAP_SYS_NICE");
     expect_error(seen.lease(nvdebug::resume_tasks(one)), ErrorCode::unsupported, "is not known");
-    expect_error(seen.perform(nvdebug::disable_channels({{0, 0}})), ErrorCode::not_found, "");
+    expect_error(seen.perform(nvdebug::disable_channels({{0, 0}})), ErrorCode::denied, "root");
 }
 
 TEST_F(Steering, NamesTheProcessesWithChannels) {

@@ -149,7 +149,7 @@ class Steering : public Driver {
         if (change.command == rm::DisableChannels::command) {
             const std::uint32_t id = ids.at(object.instance.address);
             bench.gpu.bar_write(nvmodel::Bar::registers, channel_ram + 4 * id,
-                                change.value ? enable_channel : disable_channel, 4);
+                                disables.take(change) ? enable_channel : disable_channel, 4);
         } else if (change.command == rm::SetTimeslice::command) {
             // Measured: 512 us become 250 << 1.
             std::uint64_t timeout = change.value * 1000 / 1024, scale = 0;
@@ -196,6 +196,7 @@ class Steering : public Driver {
     static constexpr std::chrono::milliseconds patience{60'000};
     const std::vector<bool> all_on = {true, true, true, true, true, true};
     const nvdebug::Gpu gpu;
+    DisableCounts disables;
     std::uint32_t first = 0, second = 0, channel_ram = 0;
     std::vector<std::uint64_t> instances;         // of channels, by id
     std::vector<std::uint64_t> headers;           // where a list has its TSGs

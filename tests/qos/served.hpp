@@ -102,9 +102,10 @@ class Served : public driver_test::Steering {
                 task.timeslice = static_cast<Ns>(change.value) * qos::us;
             else if (change.command == driver_test::rm::DisableChannels::command) {
                 // A pause takes some time even if it ends at once.
-                if (task.paused && change.value != 0 && begun.contains(client->second))
+                const bool enabled = disables_.take(change);
+                if (task.paused && enabled && begun.contains(client->second))
                     sim.run_until(sim.now() + pause);
-                task.paused = change.value == 0 && pauses_tasks;
+                task.paused = !enabled && pauses_tasks;
                 if (task.paused)
                     begun.insert(client->second);
             }
@@ -112,6 +113,7 @@ class Served : public driver_test::Steering {
     }
 
     std::size_t obeyed_ = 0;
+    driver_test::DisableCounts disables_;
     std::set<std::uint64_t> open_;
 };
 
