@@ -6,7 +6,7 @@
 namespace qos {
 namespace {
 
-/// What rounds have beside promised parts, and those.
+/// The promised parts of the entrants, and the time that the rest of each round takes.
 struct Load {
     Ns besides = 0;
     Part promised = 0;

@@ -15,7 +15,7 @@ Ns in_a_pause(const Cap &cap) {
     return scaled(scaled(cap.cycle, cap.part, whole), whole - cap.part, whole);
 }
 
-/// Of its last second.
+/// Returns how long it may still have the GPU in the second before the last look.
 Ns left(const Cap &cap) {
     return in_a_second(cap) - used_in_second(cap, cap.at);
 }
@@ -27,7 +27,8 @@ Ns worth_a_run(const Cap &cap, const Settings &settings) {
                     settings.costs.pause);
 }
 
-/// After the last look: how long it may have the GPU until the second up to then leaves it @p rest.
+/// Returns how long it may have the GPU after the last look, until the second up to that time
+/// leaves it only @p rest.
 Ns runs_until(const Cap &cap, Ns rest) {
     Ns can = left(cap) - rest, time = 0;
     for (const Span &use : cap.uses) {
@@ -41,7 +42,7 @@ Ns runs_until(const Cap &cap, Ns rest) {
     return time + can;
 }
 
-/// After the last look: when the second before has room for so much.
+/// Returns how long after the last look the second up to that time has room for @p wanted.
 Ns room_for(const Cap &cap, Ns wanted) {
     Ns lacking = wanted - left(cap); // below 0: there is room now
     Ns when = cap.at;
@@ -56,8 +57,8 @@ Ns room_for(const Cap &cap, Ns wanted) {
     return when - cap.at;
 }
 
-/// After the last look: when it may go on, as far as the second before is concerned. While it runs,
-/// that second leaves it less and less: its end decides.
+/// Returns how long after the last look it may go on, as far as the use of the last second is
+/// concerned. While it runs, that second leaves it less and less, so the end of the run decides.
 Ns may_run(const Cap &cap, const Settings &settings) {
     const Ns run = worth_a_run(cap, settings);
     return std::max<Ns>(0, room_for(cap, run + settings.costs.pause) - run);

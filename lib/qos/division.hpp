@@ -8,13 +8,13 @@
 
 namespace qos {
 
-/// For one tenant that a Pacer keeps the speed of.
+/// The TPCs of one tenant whose speed a Pacer keeps, and of all others.
 class Division {
   public:
     struct Seen {
         Launched tenant;
         std::uint64_t others_ended; ///< launches of the others; does not go back
-        bool drained;               ///< of what is held, nothing runs any more
+        bool drained;               ///< no launch of a held task runs any more
         bool others_work;
     };
 
@@ -27,10 +27,11 @@ class Division {
 
     /// TPCs of the tenant beside the others; 0: all have all.
     int split() const { return splitter_.own(); }
-    /// What launches are to have from now on; 0: all TPCs.
+    /// Returns the TPCs for launches of the tenant from now on; 0: all TPCs.
     int of_tenant() const { return has_gpu_alone_ ? 0 : split(); }
     int of_others() const { return split() ? tpcs_ - split() : 0; }
-    /// All that the tenant has launched is for all TPCs: it shows its speed alone.
+    /// Returns whether all launches of the tenant are for all TPCs, so that it shows its speed
+    /// alone.
     bool is_whole() const { return is_whole_; }
     /// The others are held, by the pacer or for what the tenant has launched for all TPCs.
     bool holds_others() const { return holds_others_; }

@@ -29,7 +29,7 @@ constexpr double seconds(Ns ns) {
 }
 
 enum class Aim {
-    best_effort, ///< what the others leave, by weight
+    best_effort, ///< the time that the others leave, by weight
     share,       ///< at least this part of the time, while it has work
     speed,       ///< at least this part of its speed alone: Costs::lost of a turn does not count
     latency,     ///< served first
@@ -55,8 +55,9 @@ struct Goal {
 struct Costs {
     Ns change = 84 * us; ///< from the end of a turn to the next task's
     Ns rest = 103 * us;  ///< a turn is so much longer than its timeslice
-    /// Of each turn no work comes, as its end is lost and caches are cold at its beginning: 101 to
-    /// 149 us for five kinds of kernels on an H100 (tests/hardware/h100-580.159.04/qos_reach.json).
+    /// Each turn does no work for so long, because its end is lost and caches are cold at its
+    /// beginning: 101 to 149 us for five kinds of kernels on an H100
+    /// (tests/hardware/h100-580.159.04/qos_reach.json).
     Ns lost = 150 * us;
     /// From the decision to pause a task until nothing of it runs: 0.65 ms for the driver's
     /// request, and what a turn's end takes.
@@ -70,7 +71,7 @@ struct Settings {
     Costs costs = {};
     /// Timeslices. The driver takes any; below 30 us nothing came of it (docs/qos.md).
     Ns shortest = 30 * us, longest = second;
-    /// What a tenant was owed and did not use is kept for so many epochs of its goal.
+    /// A tenant is owed at most its goal of so many epochs.
     std::int64_t kept_epochs = 8;
     std::int64_t repaid_in = 4; ///< epochs
     Ns latency_slice = 16 * ms;

@@ -9,7 +9,7 @@
 
 namespace qos {
 
-/// What is to be set for a tenant.
+/// The settings that a tenant's tasks are to have.
 struct Lever {
     Ns timeslice = 0; ///< of each of its TSGs
     bool paused = false;
@@ -22,6 +22,8 @@ struct Record {
     Account account;
     Balance second; ///< up to its end
     bool kept;
+    /// The part of the time that it would use alone, at most; nullopt: it had no work.
+    std::optional<Part> wants = std::nullopt;
 };
 
 struct EpochRecord {
@@ -39,6 +41,10 @@ class Governor {
     /// Sets how many TSGs of a tenant compete for the GPU; 0: it is not there. Takes effect with
     /// the next step().
     void set_tsgs(std::size_t tenant, std::int64_t tsgs);
+    /// Sets whether a tenant's tasks have the timeslice of its lever, as far as the caller knows.
+    /// It is true at first. While it is false, turns that are longer than the timeslice do not show
+    /// that no other task had work.
+    void set_in_effect(std::size_t tenant, bool in_effect) { in_effect_[tenant] = in_effect; }
     /// Adds a turn, in the order of time; turns until now are added before step(now).
     void add(const TenantTurn &turn);
     /// Replaces all goals. What was settled of tenants that stay is kept, and the epoch goes on.
@@ -46,8 +52,9 @@ class Governor {
     /// one
     void set_goals(const std::vector<Goal> &goals,
                    std::span<const std::optional<std::size_t>> before, Ns now);
-    /// What pauses take now, from when step() is due until nothing of the task runs: caps are left
-    /// so early, if that is more than Costs::pause, and as far as it leaves the smallest one runs.
+    /// Sets how long pauses take now, from when step() is due until nothing of the task runs. If
+    /// that is more than Costs::pause, pauses for caps begin earlier by the difference, but not so
+    /// early that the smallest cap has no run left.
     void set_pause(Ns takes);
     /// Some turns are missing between the last one and the next.
     void lose() { demand_.lose(); }
@@ -63,7 +70,8 @@ class Governor {
     const Lever &lever(std::size_t tenant) const { return levers_[tenant]; }
     /// Returns the credit of a cap, or what a promise is owed; 0 for a tenant with neither.
     Ns credit(std::size_t tenant) const;
-    /// Of its tasks, from one turn to the next while they had work (Demand), since the beginning.
+    /// Returns how long the tenant's tasks have waited from one turn to the next while they
+    /// certainly had work (Demand), since the beginning.
     const Waits &waits(std::size_t tenant) const { return waits_[tenant]; }
     const std::vector<Entrant> &entrants() const { return entrants_; }
     const Settings &settings() const { return settings_; }
@@ -71,6 +79,7 @@ class Governor {
   private:
     void enter(const Goal &goal, bool hurried, Ns now);
     void apply(Ns now);
+    std::optional<SliceLength> slice_of(const TenantTurn &turn, bool is_cut) const;
 
     Settings settings_;
     Ns usual_pause_; ///< Costs::pause as it was given
@@ -80,11 +89,14 @@ class Governor {
     std::vector<Ledger> ledgers_;
     std::vector<Waits> waits_;
     std::vector<Lever> levers_;
-    std::vector<Ns> before_; ///< timeslices in the epoch before
+    std::vector<Ns> before_;      ///< timeslices in the previous epoch
+    std::vector<bool> in_effect_; ///< set_in_effect()
+    std::vector<Span> pauses_;    ///< the last one of each tenant, by its levers
     Demand demand_;
     std::vector<Observation> seen_; ///< in this epoch so far, for Scheme::elastic
     Plan plan_;
     Ns begin_;
+    Ns pause_end_ = 0;     ///< of Decision::pause; 0: all of them are over
     Ns changed_at_ = 0;    ///< when a timeslice was last changed
     bool changed_ = false; ///< a number of TSGs, since the plan was made
 };

@@ -56,7 +56,7 @@ class Pacer {
     bool holds(std::size_t tenant) const { return tenants_[tenant].held; }
     /// Are the tasks without a goal held?
     bool holds_others() const { return holds_others_; }
-    /// Is that for a look at a speed alone?
+    /// Returns whether the others are held for a look at the tenant's speed alone.
     bool is_looking() const { return look_.has_value(); }
 
     /// Of the last second with work: its speed, as a part of that alone. None: it had no work, or
@@ -81,7 +81,7 @@ class Pacer {
         bool held = false;
         Ns credit = 0;    ///< of its time alone
         Ns unsettled = 0; ///< time since the last launch ended: work, or none
-        Ns open = 0;      ///< what was taken from its credit since then
+        Ns open = 0;      ///< time taken from its credit since then
         Launched last = {};
         Ns moved_at = 0;  ///< a launch was made, or one ended
         Ns held_at = 0;   ///< the last time that it was held

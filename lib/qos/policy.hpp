@@ -13,7 +13,7 @@
 
 namespace qos {
 
-/// What a kernel did in a time.
+/// The work of a kernel in a time.
 struct Progress {
     std::int64_t instructions = 0, cycles = 0;
 };
@@ -42,14 +42,14 @@ Rational quota(const Rational &goal, const Rational &alpha, std::int64_t epoch,
 std::vector<Integer> shares(const Rational &quota, std::span<const std::int64_t> blocks,
                             Rounding by);
 
-/// What the counters of one kernel keep at the end of an epoch, for each SM: new quotas are added
-/// to it.
+/// The rest of a kernel's counters that an SM keeps at the end of an epoch. New quotas are added to
+/// it.
 struct Kept {
-    bool rests; ///< those above 0
-    bool debts; ///< those below 0
+    bool rests; ///< counters above 0 stay
+    bool debts; ///< counters below 0 stay
 };
 
-/// Which that is at the end of an epoch's time (Sections 3.4.1 to 3.4.4).
+/// Returns whether rests and debts stay at the end of an epoch (Sections 3.4.1 to 3.4.4).
 Kept kept(Scheme scheme, bool qos, const Readings &readings);
 
 /// @param counters, quotas, blocks by SM; quotas and blocks are those of the epoch that begins

@@ -12,8 +12,8 @@
 namespace qos {
 
 enum class Scheme {
-    naive,    ///< Section 3.4.1: a fixed quota; what is left of it is dropped
-    history,  ///< Section 3.4.2: the quota grows by what was missed since the launch
+    naive,    ///< Section 3.4.1: a fixed quota; its rest is dropped
+    history,  ///< Section 3.4.2: the quota grows by the work missed since the launch
     elastic,  ///< Section 3.4.3: all kernels get a new quota as soon as all have used theirs up
     rollover, ///< Section 3.4.4: QoS kernels keep what is left of their quotas
     rollover_time, ///< Section 4.5: rollover, and other kernels wait while a QoS kernel has quota
@@ -25,7 +25,7 @@ constexpr bool rolls_over(Scheme scheme) {
     return scheme == Scheme::rollover || scheme == Scheme::rollover_time;
 }
 
-/// What becomes of a counter below 0 at the end of an epoch.
+/// The fate of a counter below 0 at the end of an epoch.
 enum class Debt {
     by_scheme, ///< carried where rests are kept (rollover, rollover_time), else forgiven
     forgive,
@@ -35,11 +35,11 @@ enum class Debt {
 /// A refill within an epoch.
 enum class Refill { add, set };
 
-/// Which counters must be at 0 or below for a refill on an SM.
+/// The counters that must be at 0 or below for a refill on an SM.
 enum class Trigger {
-    all, ///< those of all kernels
-    own, ///< those of all QoS kernels and that of the kernel itself
-    qos, ///< those of all QoS kernels
+    all, ///< the counters of all kernels
+    own, ///< the counters of all QoS kernels, and the kernel's own
+    qos, ///< the counters of all QoS kernels
 };
 
 /// A kernel that has no block on an SM: does its counter keep others there from a refill?
@@ -49,16 +49,16 @@ enum class Absent { exempt, counts };
 /// is lost in print).
 enum class SearchOperator { product, min, mean, sum };
 
-/// What the search multiplies.
+/// The speed that the search multiplies.
 enum class SearchBase {
     achieved, ///< the kernel's instructions per cycle in the last epoch
     goal,     ///< its last artificial goal
 };
 
-/// Which α_k divides what a QoS kernel got.
+/// The α_k that divides the speed which a QoS kernel got.
 enum class SearchAlpha {
-    newest,   ///< that of the epoch which begins
-    previous, ///< that of the epoch which ends
+    newest,   ///< α_k of the epoch that begins
+    previous, ///< α_k of the epoch that ends
     none,     ///< 1
 };
 

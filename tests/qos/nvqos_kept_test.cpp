@@ -46,7 +46,7 @@ TEST_F(Kept, PartsAreOfEnoughTime) {
 TEST_F(Kept, MissesHaveTheirNamesAndNumbers) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
-    start({"557=latency", "558=share:30%"});
+    start({"557=latency", "558=share:98%"});
     keep_until(2 * qos::second);
     auto missed = warden->missed();
     ASSERT_EQ(missed.size(), 1U);
@@ -57,7 +57,7 @@ TEST_F(Kept, MissesHaveTheirNamesAndNumbers) {
     const auto epochs = missed[0].epochs;
     // Another goal for the same tenant is counted by itself.
     nvqos::Asked other;
-    for (const char *const word : {"557=latency", "558=share:40%"})
+    for (const char *const word : {"557=latency", "558=share:97%"})
         ASSERT_TRUE(nvqos::add_word(word, other));
     ASSERT_TRUE(warden->set_goals(other));
     keep_until(4 * qos::second);
@@ -66,7 +66,7 @@ TEST_F(Kept, MissesHaveTheirNamesAndNumbers) {
     EXPECT_EQ(missed[0].epochs, epochs);
     EXPECT_EQ(missed[0].first, first);
     const std::string text = nvqos::text_of(missed[1]);
-    EXPECT_TRUE(text.starts_with("558: share 40 % was not kept at the end of ")) << text;
+    EXPECT_TRUE(text.starts_with("558: share 97 % was not kept at the end of ")) << text;
 }
 
 TEST(Missed, AreMergedAndBounded) {

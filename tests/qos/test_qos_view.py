@@ -101,7 +101,7 @@ def test_blocks_in_a_pipe_have_all_columns(machine):
     for block in blocks[:2]:
         lines = block.splitlines()
         assert re.match(r"\d{4}-\d\d-\d\dT\S+Z  rollover", lines[0])
-        assert lines[1].split() == ["GPU", "TENANT", "GOAL", "GOT", "CREDIT", "LEVER", "TASKS", "KEPT", "VIOLATIONS"]
+        assert lines[1].split() == ["GPU", "TENANT", "GOAL", "GOT", "WANTS", "CREDIT", "LEVER", "TASKS", "KEPT", "VIOLATIONS"]
 
 
 def test_in_the_background_it_does_not_read_the_terminal(machine):

@@ -43,6 +43,8 @@ Json tenant_json(const TenantReport &tenant) {
         {"backlogged_ns", tenant.record.seen.backlogged},
         {"turns", tenant.record.seen.turns},
         {"got_percent", tenant.got ? Json(percent(*tenant.got)) : Json()},
+        {"wants_percent",
+         promised && tenant.record.wants ? Json(percent(*tenant.record.wants)) : Json()},
         {"credit_ns", promised || tenant.goal.cap ? Json(tenant.credit) : Json()},
         {"timeslice_us", static_cast<double>(tenant.lever.timeslice) / 1000},
         {"paused", tenant.lever.paused},
@@ -111,26 +113,28 @@ std::string word_on_kept(const Json &tenant) {
                : fmt::format("if {} tenants leave it", on.size());
 }
 
-constexpr std::array<Column, 9> columns_of_epochs = {{{"GPU", false, 5},
-                                                      {"TENANT", true, 0},
-                                                      {"GOAL", true, 0},
-                                                      {"GOT", false, 0},
-                                                      {"CREDIT", false, 1},
-                                                      {"LEVER", false, 4},
-                                                      {"TASKS", false, 2},
-                                                      {"KEPT", false, 0},
-                                                      {"VIOLATIONS", false, 3}}};
+constexpr std::array<Column, 10> columns_of_epochs = {{{"GPU", false, 5},
+                                                       {"TENANT", true, 0},
+                                                       {"GOAL", true, 0},
+                                                       {"GOT", false, 0},
+                                                       {"WANTS", false, 2},
+                                                       {"CREDIT", false, 1},
+                                                       {"LEVER", false, 4},
+                                                       {"TASKS", false, 2},
+                                                       {"KEPT", false, 0},
+                                                       {"VIOLATIONS", false, 3}}};
 
 Row row_of(const Json &gpu, const Json &tenant) {
     // Of a speed that is kept by launches, the speed.
     const bool is_paced = tenant["aim"] == "speed" && tenant["paced_tasks"] > 0;
     const Json &got = tenant[is_paced ? "speed_percent" : "got_percent"];
-    const Json &credit = tenant["credit_ns"];
+    const Json &credit = tenant["credit_ns"], &wants = tenant["wants_percent"];
     const bool has_credit = !credit.is_null() && (!is_paced || !tenant["cap_percent"].is_null());
     return {std::to_string(gpu.get<std::uint32_t>()),
             printable(tenant["name"].get<std::string>()),
             tenant["goal"].get<std::string>(),
             got.is_null() ? "-" : fmt::format("{:.1f} %", got.get<double>()),
+            wants.is_null() ? "-" : fmt::format("{:.0f} %", wants.get<double>()),
             has_credit ? short_time(credit.get<double>()) : "-",
             lever_of(tenant),
             std::to_string(tenant["tasks"].get<std::size_t>()),

@@ -256,6 +256,13 @@ void Warden::apply(Ns now) {
             marks_.pause(task->tenant);
         }
     }
+    // Tasks that are not held have other timeslices than their lever's.
+    std::vector<bool> are_held(governor_->entrants().size(), true);
+    for (const auto &[pid, task] : tasks_)
+        if (task.holds.empty())
+            are_held[task.tenant] = false;
+    for (std::size_t n = 0; n < are_held.size(); n++)
+        governor_->set_in_effect(n, are_held[n]);
     keep_launches();
 }
 
