@@ -5,7 +5,6 @@
 #include <random>
 
 #include "jobs.hpp"
-#include "lib/qos/ledger.hpp"
 #include "lib/simulation/governed.hpp"
 #include "lib/simulation/machine.hpp"
 #include "lib/simulation/result.hpp"
