@@ -335,7 +335,7 @@ kselftest: ## build the guest's test programs (KERNEL=)
 vm-test-modules: vm-glue
 	$(call kbuild,"test modules",$(VM_HEADERS),$(BUILD)/test-modules/$(VM_RELEASE),$\
 		cp -pu tests/module/test_modules/* $(BUILD)/test-modules/$(VM_RELEASE); $\
-		cp -pu --parents compat/* $(BUILD)/test-modules/$(VM_RELEASE))
+		cp -pu --parents module/compat/* $(BUILD)/test-modules/$(VM_RELEASE))
 
 # A modelled GPU's files, as the module's core prints them in a process, for tests.
 .PHONY: core-tree

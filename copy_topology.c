@@ -21,8 +21,8 @@
 
 struct copy_snapshot {
 	struct nvdebug_snapshot base;
-	u32 value;	/* of a file with one number */
-	/* the LCE of each engine, by its number */
+	u32 value;	/* value of a file with one number */
+	/* The LCE of each engine, by its number. */
 	u8 pce_lce[MAX_PCES];
 	u8 grce_lce[MAX_GRCES];
 };
@@ -36,8 +36,8 @@ static int read_pce_map(struct nvdebug_gpu *gpu, u32 *map)
 }
 
 /*
- * Read the LCE of each engine in @mask, from an array of registers, or, without
- * a @stride, from one register, which is read once.
+ * Read the LCE of each engine in @mask. Without a @stride one register has all
+ * of them, and is read once.
  */
 static int read_lces(struct nvdebug_gpu *gpu, u32 reg, u32 stride, u32 mask,
 		     u8 (*decode)(u32 config, u32 n), u8 *lce)
@@ -124,7 +124,9 @@ void nvdebug_copy_topology_survey(struct nvdebug_gpu *gpu)
 {
 	if (gpu->missing[NVDEBUG_FEATURE_COPY_TOPOLOGY])
 		return;
-	/* copy engines in reset do not answer: there are no per-PCE files then */
+	/*
+	 * Copy engines in reset do not answer; then there are no per-PCE files.
+	 */
 	if (read_pce_map(gpu, &gpu->pce_map))
 		gpu->pce_map = 0;
 	gpu->gaps += !gpu->pce_map;
@@ -172,8 +174,8 @@ static void pce_map_show(struct seq_file *m, struct nvdebug_gpu *gpu,
 }
 
 /*
- * A file with the number of the LCE of one PCE or GRCE, @id, which @read reads
- * into an array; -ENODEV if there is none.
+ * Take the number of the LCE of one PCE or GRCE, @id, which @read reads into an
+ * array. Returns -ENODEV if there is none.
  */
 static struct nvdebug_snapshot *lce_take(struct nvdebug_gpu *gpu, u32 id,
 					 int (*read)(struct nvdebug_gpu *gpu,
@@ -225,7 +227,7 @@ static struct nvdebug_snapshot *copy_topology_take(struct nvdebug_gpu *gpu,
 	return snapshot_done(s, ret);
 }
 
-/* Is the engine covered by the wiring registers? */
+/* Return whether the wiring registers cover the engine. */
 static bool has_wiring_register(const struct nvdebug_gpu *gpu,
 				const struct nvdebug_engine *engine)
 {

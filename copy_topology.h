@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/*
- * Copy engines: which logical engines the physical ones are assigned to.
- */
+/* Shows which logical copy engines the physical ones are assigned to. */
 #ifndef NVDEBUG_COPY_TOPOLOGY_H
 #define NVDEBUG_COPY_TOPOLOGY_H
 
 struct nvdebug_gpu;
 
-/* At probe: read which PCEs exist. */
+/* Read at probe which PCEs exist. */
 void nvdebug_copy_topology_survey(struct nvdebug_gpu *gpu);
 
 #endif

@@ -11,8 +11,8 @@
 #include "views/views.h"
 
 /*
- * The snapshot has no copy of gpu->topology, which is constant: a GPU that is
- * probed again gets a new struct nvdebug_gpu.
+ * Take an empty snapshot. gpu->topology needs no copy, because it is constant:
+ * a GPU that is probed again gets a new struct nvdebug_gpu.
  */
 static struct nvdebug_snapshot *device_info_take(struct nvdebug_gpu *gpu,
 						 u32 id)
@@ -41,7 +41,7 @@ static void put_number(struct seq_file *m, int width, bool present, u32 value)
 
 static void put_offset(struct seq_file *m, int width, bool present, u32 value)
 {
-	/* not %#: that prints 0 without 0x */
+	/* %#x would print 0 without 0x. */
 	if (present)
 		seq_printf(m, " %*s0x%06x", width - 8, "", value);
 	else

@@ -71,7 +71,7 @@ void nvdebug_mmu_walk_start(struct nvdebug_mmu_walk *w, struct nvdebug_gpu *gpu,
 	nvdebug_walk_limit(&w->walk, gpu->video_memory, va_limit);
 }
 
-/* Add the next entry to @wanted, if there is one. */
+/* Add the next entry of the walk to @wanted, if the walk needs another one. */
 static void walk_want(struct nvdebug_mmu_walk *w, struct list_head *wanted)
 {
 	u64 addr;
@@ -105,7 +105,7 @@ int nvdebug_mmu_walk_all(struct nvdebug_mem *mem, struct list_head *walks)
 		ret = nvdebug_mem_read_all(mem, &wanted);
 		if (ret)
 			return ret;
-		/* walks that have ended ignore it */
+		/* A walk that has ended ignores the words. */
 		list_for_each_entry(w, walks, node)
 			if (!w->want.error)
 				nvdebug_walk_feed(&w->walk, w->words);

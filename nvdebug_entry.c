@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/*
- * Load and unload.
- */
+/* Loading and unloading of the module. */
 #include <linux/module.h>
 
 #include "access/lockdown.h"
@@ -16,7 +14,10 @@ static int __init nvdebug_init(void)
 	ret = nvdebug_params_check();
 	if (ret)
 		return ret;
-	/* so that no reader has to ask, and cause a line in the log */
+	/*
+	 * The kernel logs a line for each refusal that is asked for. Asking now
+	 * spares every reader the question and the line.
+	 */
 	nvdebug_locked_down(LOCKDOWN_PCI_ACCESS);
 	nvdebug_locked_down(LOCKDOWN_KCORE);
 	ret = nvdebug_proc_check();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * runlistY and runlistY_brief: a list with its channels, and in the former also
- * with their instance blocks and contexts.
+ * The files runlistY and runlistY_brief: a list with its channels. The former
+ * also shows their instance blocks and contexts.
  */
 #include <linux/err.h>
 #include <linux/math64.h>
@@ -24,12 +24,13 @@
 #include "views/instance_show.h"
 #include "views/views.h"
 
-/* What is known of an entry besides its words. */
+/* Facts about an entry that its words do not have. */
 struct entry_extra {
-	u32 state;	/* of a channel: its register, if in_range */
-	struct nvdebug_instance_place place;	/* of its instance block */
+	u32 state;	/* channel: its register, if in_range */
+	/* The place of a channel's instance block. */
+	struct nvdebug_instance_place place;
 	struct nvdebug_block *block;	/* NULL: none */
-	u16 members;	/* of a TSG: channels that follow */
+	u16 members;	/* TSG: channels that follow */
 	bool in_tsg;
 	bool in_range;
 };
@@ -43,7 +44,7 @@ struct runlist_snapshot {
 	struct entry_extra *extra;
 	u32 tsgs;
 	u32 channels;
-	struct nvdebug_instances *instances;	/* NULL: brief */
+	struct nvdebug_instances *instances;	/* NULL in runlistY_brief */
 };
 
 static void runlist_free(struct nvdebug_snapshot *base)
@@ -147,7 +148,7 @@ static int read_instances(struct nvdebug_gpu *gpu, struct nvdebug_mem *mem,
 		s->extra[i].block = block;
 	}
 	ret = nvdebug_instances_read(s->instances, mem);
-	/* only now: a block may have changed until it was read */
+	/* Now, because a block may have changed until it was read. */
 	for (i = 0; !ret && i < s->entries; i++)
 		if (s->extra[i].block)
 			ret = nvdebug_instances_confirm(s->instances,
@@ -296,8 +297,9 @@ static void show_unknown(struct nvdebug_box *box, const struct nvdebug_chip *chi
 
 	nvdebug_box_open(box, 0, 4, "Unknown Entry %zu", at);
 	/*
-	 * It need not be an entry: memory that was freed holds something else
-	 * by now. And any of the words may be of an address.
+	 * Show the words of an unknown entry. They may be of anything, because
+	 * memory that was freed holds something else by now; and any of them
+	 * may be part of an address.
 	 */
 	for (i = 0; i < chip->runlist->entry_words; i++) {
 		key[5] = '0' + i;

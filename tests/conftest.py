@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Fixtures: one booted VM for the whole run, put back into a known state for every test."""
+"""Fixtures. One VM is booted for the whole run, and is put back into a known state for every test."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ import pytest
 for folder in ("vm", "tests/bench"):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / folder))
 
-# What helpers assert is to be explained as in tests.
+# Failed assertions of helpers are explained like those of tests.
 pytest.register_assert_rewrite(*(path.stem for path in (pathlib.Path(__file__).parent / "support").glob("*.py")))
 
 import driver  # noqa: E402
@@ -24,22 +24,23 @@ from nvdvm import kernel, paths, qemu  # noqa: E402
 from nvdvm.build import ensure_built, module_for  # noqa: E402
 from nvdvm.machine import Gpu, Machine  # noqa: E402
 
-# nohup and shells' background jobs ignore these, and so would what tests start and end by them.
+# nohup and the background jobs of shells ignore these signals. Tests start programs and end them by these signals, so
+# the programs must not inherit that.
 for number, default in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler),
                         (signal.SIGQUIT, signal.SIG_DFL)):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, default)
 
-# The VMs of a worker share a processor, and others have theirs.
+# The VMs of a worker share one processor. Other workers have other processors.
 if WORKER := os.environ.get("PYTEST_XDIST_WORKER"):
     PROCESSORS = sorted(os.sched_getaffinity(0))
     os.environ.setdefault("NVDEBUG_CPU", str(PROCESSORS[int(WORKER.removeprefix("gw")) % len(PROCESSORS)]))
 
 DEFAULT_WORKLOAD = "three-tasks"
 pytest_plugins = ["desk", "sample", "slowest", "slurm", "trees"]
-# Debian 12's QEMU has no vfio-user: make check-vfio-user names another one.
+# The QEMU of Debian 12 has no vfio-user: make check-vfio-user names another QEMU.
 collect_ignore = [] if os.environ.get("NVDEBUG_QEMU") else ["vm/test_vfio_user.py"]
-# What takes a kernel that checks itself: make check-debug chooses one.
+# These tests need a kernel that checks itself: make check-debug chooses it.
 NEEDS_KERNEL = {"module/test_debug.py": "debug", "module/test_fail.py": "debug", "module/test_kcsan.py": "kcsan"}
 collect_ignore += [file for file, name in NEEDS_KERNEL.items() if os.environ.get("NVDEBUG_KERNEL") != name]
 
@@ -57,7 +58,8 @@ def pytest_runtest_makereport(item):
 
 @pytest.fixture
 def tmp_path(request, tmp_path):
-    """Goes with a test that passed: pytest keeps those of three runs, and there are 50,000 files in one."""
+    """Removes the folder of a test that has passed. pytest keeps the folders of three runs, and one run has 50,000
+    files."""
     yield tmp_path
     if not request.node.has_failed:
         shutil.rmtree(tmp_path, ignore_errors=True)
@@ -65,7 +67,7 @@ def tmp_path(request, tmp_path):
 
 @pytest.fixture(scope="session")
 def built():
-    """Everything a VM needs is up to date."""
+    """Brings all that a VM needs up to date."""
     ensure_built("kselftest", "vm-test-modules")
 
 
@@ -96,7 +98,7 @@ def session_machine(module, kselftests, worker_id):
 class Bench:
     """The VM as a test sees it: GPUs by board name, workloads, costs.
 
-    `slots` are the boards in the order of their PCI slots, `folders` in that of their numbers.
+    `slots` are the boards in the order of their PCI slots, `folders` in the order of their numbers.
     """
 
     def __init__(self, machine, slots=BOARDS, folders=None):
@@ -106,7 +108,7 @@ class Bench:
 
     @property
     def real_bars(self):
-        """Whether BARs are the product's, and not small ones."""
+        """Returns true if BARs have the product's sizes and not small ones."""
         return self.machine.emulator.transport.real_bars
 
     def index(self, board):
@@ -131,7 +133,7 @@ class Bench:
         return self.check(f"cat {self.proc(board, name)}")
 
     def write(self, board, name, text):
-        """Writes text with a single write(2); the result's err has dd's word for the errno."""
+        """Writes text with a single write(2). The result's err has dd's words for the errno."""
         escaped = text.replace("\\", "\\\\").replace("%", "%%").replace("\n", "\\n")
         return self.run(f"printf '{escaped}' | "
                         f"dd of={self.proc(board, name)} bs=8192 iflag=fullblock")
@@ -148,7 +150,7 @@ class Bench:
         self.model(board).request("restart", workload)
 
     def peek(self, board, offset):
-        """A word of BAR0, read past the module, through the PCI resource."""
+        """Returns a word of BAR0, read past the module, through the PCI resource."""
         return int(self.check(f"devmem {self._bar0(board) + offset:#x} 32"), 16)
 
     def poke(self, board, offset, value):
@@ -162,12 +164,12 @@ class Bench:
         return f"0000:00:{qemu.FIRST_GPU_SLOT + self.slots.index(board):02x}.0"
 
     def rescan(self, board):
-        """The kernel looks for PCI devices; until the board has its folder, which may take a moment."""
+        """Makes the kernel look for PCI devices, and waits until the board has its folder."""
         self.check("echo 1 > /sys/bus/pci/rescan; "
                    f"until [ -e {self.proc(board, 'info')} ]; do usleep 10000; done")
 
     def cost(self, board, command):
-        """BAR accesses that a command causes on a board, by register block of BAR0."""
+        """Returns the BAR accesses that a command causes on a board, by register block of BAR0."""
         model = self.model(board)
         model.request("stats", "reset")
         self.check(command)
@@ -175,9 +177,10 @@ class Bench:
 
 
 def fresh(this):
-    """A fresh start: module loaded, default workload on every GPU, no faults.
+    """Makes a fresh start: the module is loaded, each GPU has the default workload, and there are no faults.
 
-    Afterwards: no kernel trouble, no taint, nothing touched that the hardware lacks.
+    Checks afterwards that the kernel has no trouble and no taint, and that nothing was accessed that the hardware
+    lacks.
     """
     machine = this.machine
     for model in machine.models:
@@ -200,7 +203,8 @@ def bench(session_machine):
 
 @pytest.fixture
 def start(bench):
-    """start(BOARD, WORKLOAD): the workload, with a driver for one in system memory, which is read only then."""
+    """start(BOARD, WORKLOAD) starts the workload. A driver is bound if the lists are in system memory, because it is
+    read only then."""
     with contextlib.ExitStack() as drivers:
         def begin(board, workload):
             if workload == "sysmem" and bench.run("[ -e /sys/bus/pci/drivers/pcigpu ]").status:
@@ -214,7 +218,7 @@ def start(bench):
 
 @pytest.fixture
 def reloaded(bench):
-    """reloaded(PARAMS): the module again, with other parameters, for one test."""
+    """reloaded(PARAMS) loads the module again with other parameters, for one test."""
     def reload(params):
         bench.check("rmmod nvdebug")
         assert bench.machine.load_module(params).status == 0
@@ -226,7 +230,7 @@ def reloaded(bench):
 
 @pytest.fixture
 def golden(request):
-    """golden(NAME, TEXT): TEXT is that of tests/golden/NAME."""
+    """golden(NAME, TEXT) checks that TEXT is the text of tests/golden/NAME."""
     update = request.config.getoption("--update-golden")
 
     def compare(name, text):

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * NV_CE: which logical copy engine (LCE) each physical one (PCE) works for.
+ * NV_CE: the logical copy engine (LCE) that each physical one (PCE) works for.
  *
  * Sources: open-gpu-doc manuals/turing/tu104/dev_ce.ref.txt and
  * manuals/ampere/ga102/dev_ce.ref.txt. PCE_MAP on Volta: linux-nvgpu
- * include/nvgpu/hw/gv100/hw_ce_gv100.h. No manual covers the other registers
- * of Pascal and Volta, nor GA100: offsets and layouts are those that Bakita
- * and Anderson (RTAS 2024) report to have used on such GPUs. Hopper: read on
- * an H100, where they agree with the masks that NVIDIA's driver reports.
- * Blackwell: the nvgpu of NVIDIA's 2025 Jetson kernels,
- * hw/gb10b/hw_ce_gb10b.h and hw/gb20c/hw_ce_gb20c.h.
+ * include/nvgpu/hw/gv100/hw_ce_gv100.h. No manual covers the other registers of
+ * Pascal and Volta, nor GA100: offsets and layouts are those that Bakita and
+ * Anderson (RTAS 2024) report to have used on such GPUs. Hopper: read on an
+ * H100, where they agree with the masks that NVIDIA's driver reports.
+ * Blackwell: the nvgpu of NVIDIA's 2025 Jetson kernels, hw/gb10b/hw_ce_gb10b.h
+ * and hw/gb20c/hw_ce_gb20c.h.
  *
- * How many there are: open-gpu-kernel-modules src/common/inc/swref/published/
+ * Numbers of engines: open-gpu-kernel-modules src/common/inc/swref/published/
  * {hopper/gh100,blackwell/gb100,blackwell/gb202}/dev_ce_base.h.
  */
 #ifndef NVDEBUG_HW_CE_H
@@ -23,7 +23,7 @@
 #define  NV_CE_PCE_MAP_VALUE_GP100		GENMASK(15, 0)
 #define  NV_CE_PCE_MAP_VALUE_GA100		GENMASK(23, 0)
 
-/* Pascal: one nibble per PCE, one byte per GRCE */
+/* Pascal has a nibble for each PCE and a byte for each GRCE. */
 #define NV_CE_PCE2LCE_CONFIG0_GP100		0x0010402c /* RW */
 #define  NV_CE_PCE2LCE_CONFIG0_GP100_BITS	4
 #define  NV_CE_PCE2LCE_CONFIG0_GP100_NONE	0x7
@@ -32,7 +32,7 @@
 #define  NV_CE_GRCE_CONFIG_GP100_SHARED_LCE	GENMASK(2, 0)
 #define  NV_CE_GRCE_CONFIG_GP100_SHARED		BIT(3)
 
-/* Volta and newer: one register per PCE and per GRCE */
+/* Volta and newer have a register for each PCE and each GRCE. */
 #define NV_CE_PCE2LCE_CONFIG_GV100		0x00104040 /* RW, + 4 i */
 #define NV_CE_GRCE_CONFIG_GV100			0x00104034 /* RW, + 4 i */
 #define NV_CE_PCE2LCE_CONFIG_GA100		0x00104100 /* RW, + 4 i */

@@ -8,8 +8,8 @@
  * include/nvgpu/hw/{gk20a,gm20b,gp10b}/hw_ctxsw_prog_*.h; for Blackwell the
  * nvgpu of NVIDIA's 2025 Jetson kernels, hw/gb10b/hw_ctxsw_prog_gb10b.h, which
  * has the words in the same places. Nothing is published for Ada and Hopper.
- * Written by other firmware than NVIDIA's, as nouveau's own, an image has
- * another header, without the magic value.
+ * Other firmware than NVIDIA's, such as nouveau's, writes another header,
+ * without the magic value.
  */
 #ifndef NVDEBUG_HW_CTXSW_H
 #define NVDEBUG_HW_CTXSW_H
@@ -26,17 +26,17 @@
 #define  NV_CTXSW_MAIN_IMAGE_CTL_TYPE_DX10	0x11
 #define  NV_CTXSW_MAIN_IMAGE_CTL_TYPE_DX11	0x12
 #define  NV_CTXSW_MAIN_IMAGE_CTL_TYPE_COMPUTE	0x20
-/* not an image, but a header that points to one */
+/* The structure is no image, but a header that points to an image. */
 #define  NV_CTXSW_MAIN_IMAGE_CTL_TYPE_PER_VEID_HEADER 0x21
 
-/* The save area of preemption amid work: its address >> 8. */
+/* The save area of preemption in the middle of work: its address >> 8. */
 #define NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR_HI 25 /* Volta and newer */
 #define  NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR_HI_V GENMASK(16, 0)
 #define NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR	26
-/* Of a per-VEID header: the virtual address of the image. */
+/* In a per-VEID header: the virtual address of the image. */
 #define NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI 30
 #define  NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI_V_GV100 GENMASK(16, 0)
-/* no width is published for 57-bit addresses; nvgpu writes the whole word */
+/* No width is published for 57-bit addresses; nvgpu writes the whole word. */
 #define  NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR_HI_V_GH100 GENMASK(31, 0)
 #define NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR	31
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Fuses: which GPCs, and which TPCs of a GPC, are off. A set bit means off;
- * the index of a GPC is its physical one.
+ * Fuses: the GPCs, and the TPCs of a GPC, that are off. A set bit means off;
+ * the index of a GPC is its physical number.
  *
- * Sources: Kepler, where what the hardware and what software took off are in
- * separate registers: envytools rnndb/bus/punits.xml and linux-nvgpu
+ * Sources: Kepler, where separate registers show the units that the hardware
+ * and that software took off: envytools rnndb/bus/punits.xml and linux-nvgpu
  * include/nvgpu/hw/gk20a/hw_top_gk20a.h; Maxwell to Turing, Ampere:
  * hw/{gm20b,tu104,ga100}/hw_fuse_*.h. From Hopper on inferred: the block is in
  * the same place (open-gpu-kernel-modules src/common/inc/swref/published/

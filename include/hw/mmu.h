@@ -15,27 +15,35 @@
 
 #include <linux/bits.h>
 
-/* The size of version 1's pages, where the instance block has no bit for it. */
+/*
+ * The size of version 1's big pages, where the instance block has no bit for
+ * it.
+ */
 #define NV_PFB_PRI_MMU_CTRL			0x00100c80 /* RW */
 #define  NV_PFB_PRI_MMU_CTRL_VM_PG_SIZE_64KB	BIT(0)
 /* GM20x and newer (open-gpu-doc manuals/volta/gv100/pri_mmu_both.ref.txt) */
 #define  NV_PFB_PRI_MMU_CTRL_USE_PDB_BIG_PAGE_SIZE	BIT(11)
 
-/* Of every directory and table but that of big pages from version 2 on. */
+/*
+ * The alignment of every directory and table, except for tables of big pages
+ * from version 2 on.
+ */
 #define NV_MMU_ROOT_ALIGN			4096
 
-/* The aperture of a table: this code in every version, unlike NV_APERTURE_*. */
+/*
+ * The aperture of a table. Every version has these codes, unlike NV_APERTURE_*.
+ */
 #define NV_MMU_PDE_APERTURE_INVALID		0
 #define NV_MMU_PDE_APERTURE_VID			1
 #define NV_MMU_PDE_APERTURE_COH			2
 #define NV_MMU_PDE_APERTURE_NCOH		3
 
-/* Set in a valid PTE and, where both can be, in an entry that is a PTE. */
+/* Set in a valid PTE and, where an entry may be a PDE or a PTE, in a PTE. */
 #define NV_MMU_VALID				BIT_ULL(0)
 
 /*
- * Version 1: Fermi to Maxwell, accepted by Pascal. Both halves of the one kind
- * of PDE look alike, but for what is marked LO and HI.
+ * Version 1: Fermi to Maxwell, accepted by Pascal. There is one kind of PDE.
+ * Its halves look alike, except for the fields marked LO and HI.
  */
 #define NV_MMU_VER1_PDE_APERTURE		GENMASK_ULL(1, 0)
 #define NV_MMU_VER1_PDE_LO_SIZE			GENMASK_ULL(3, 2) /* 1 >> SIZE */
@@ -69,10 +77,13 @@
 #define NV_MMU_VER2_PTE_ATOMIC_DISABLE		BIT_ULL(7)
 #define NV_MMU_VER2_PTE_ADDRESS_VID		GENMASK_ULL(32, 8) /* >> 4 */
 #define NV_MMU_VER2_PTE_ADDRESS_SYS		GENMASK_ULL(53, 8) /* >> 4 */
-/* GP10B, GV11B: the compression tag of system memory is above (hw_gmmu_*.h) */
+/*
+ * On GP10B and GV11B the compression tag of system memory is above
+ * (hw_gmmu_*.h).
+ */
 #define NV_MMU_VER2_PTE_ADDRESS_SYS_GP10B	GENMASK_ULL(35, 8) /* >> 4 */
 #define NV_MMU_VER2_PTE_PEER			GENMASK_ULL(35, 33)
-/* of video memory; bits 55:54 are Turing's */
+/* In entries for video memory; bits 55:54 are Turing's. */
 #define NV_MMU_VER2_PTE_COMPTAGLINE		GENMASK_ULL(55, 36)
 #define NV_MMU_VER2_PTE_KIND			GENMASK_ULL(63, 56)
 #define NV_MMU_VER2_ADDRESS_SHIFT		4
@@ -80,7 +91,7 @@
 /* Version 3: Hopper and Blackwell. Addresses are in place. */
 #define NV_MMU_VER3_PDE_APERTURE		GENMASK_ULL(2, 1)
 #define NV_MMU_VER3_PDE_PCF			GENMASK_ULL(5, 3)
-/* of an entry without a table, whether or not ATS is allowed (bit 1) */
+/* Bits of PCF in an entry without a table; the first one allows ATS. */
 #define  NV_MMU_VER3_PDE_PCF_ATS		BIT_ULL(4)
 #define  NV_MMU_VER3_PDE_PCF_SPARSE		BIT_ULL(3)
 #define NV_MMU_VER3_PDE_ADDRESS			GENMASK_ULL(51, 12)
@@ -88,11 +99,11 @@
 
 #define NV_MMU_VER3_PTE_APERTURE		GENMASK_ULL(2, 1) /* NV_APERTURE_* */
 #define NV_MMU_VER3_PTE_PCF			GENMASK_ULL(7, 3)
-/* if not valid */
+/* In an entry that is not valid: */
 #define  NV_MMU_VER3_PTE_PCF_SPARSE		BIT_ULL(3)
 #define  NV_MMU_VER3_PTE_PCF_MAPPING_NOWHERE	BIT_ULL(4)
 #define  NV_MMU_VER3_PTE_PCF_NO_VALID_4KB_PAGE	GENMASK_ULL(4, 3)
-/* if valid */
+/* In a valid entry: */
 #define  NV_MMU_VER3_PTE_PCF_UNCACHED		BIT_ULL(3)
 #define  NV_MMU_VER3_PTE_PCF_PRIVILEGE		BIT_ULL(4)
 #define  NV_MMU_VER3_PTE_PCF_READ_ONLY		BIT_ULL(5)

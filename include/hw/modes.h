@@ -11,11 +11,13 @@
 
 #include <linux/bits.h>
 
-/* NV_PBUS_SW_SCRATCH(1): NVIDIA's driver asks it on GA100 alone */
+/*
+ * NV_PBUS_SW_SCRATCH(1). NVIDIA's driver reads the mode there on GA100 alone.
+ */
 #define NV_PBUS_SW_SCRATCH1			0x00001404 /* RW */
 #define  NV_PBUS_SW_SCRATCH1_SMC_MODE		BIT(15)
 
-/* Also read on GH100: 0 with MIG off. For GB10x nothing is published. */
+/* Read on a GH100, too: 0 with MIG off. Nothing is published for GB10x. */
 #define NV_SMCARB_SYS_PIPE_INFO			0x0000cc80 /* RW */
 #define  NV_SMCARB_SYS_PIPE_INFO_MODE		BIT(0)
 

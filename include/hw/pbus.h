@@ -12,12 +12,12 @@
 
 #include <linux/bits.h>
 
-/* Up to Ada. */
+/* The register up to Ada. */
 #define NV_PBUS_BAR0_WINDOW			0x00001700 /* RW */
 #define  NV_PBUS_BAR0_WINDOW_BASE		GENMASK(23, 0) /* >> 16 */
 #define  NV_PBUS_BAR0_WINDOW_TARGET		GENMASK(25, 24)
 
-/* Hopper and newer: always video memory */
+/* The register from Hopper on, where the window always shows video memory. */
 #define NV_XAL_EP_BAR0_WINDOW			0x0010fd40 /* RW */
 #define  NV_XAL_EP_BAR0_WINDOW_BASE_GH100	GENMASK(21, 0) /* >> 16 */
 #define  NV_XAL_EP_BAR0_WINDOW_BASE_GB100	GENMASK(22, 0) /* >> 16 */

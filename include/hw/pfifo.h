@@ -21,7 +21,9 @@
 #define NV_PFIFO_PBDMA_MAP__SIZE_1		14
 #define NV_PFIFO_PBDMA_MAP__SIZE_1_GK104	3
 
-/* Submitting a list, Kepler to Volta: one port for all runlists. */
+/*
+ * Registers that submit a list, Kepler to Volta: all runlists share one port.
+ */
 #define NV_PFIFO_RUNLIST_BASE			0x00002270 /* RW */
 #define  NV_PFIFO_RUNLIST_BASE_PTR		GENMASK(27, 0)
 #define  NV_PFIFO_RUNLIST_BASE_PTR_SHIFT	12
@@ -30,7 +32,10 @@
 #define  NV_PFIFO_RUNLIST_LENGTH		GENMASK(15, 0)
 #define  NV_PFIFO_RUNLIST_ID			GENMASK(23, 20)
 
-/* Where runlist i is, Kepler to Volta: read-only copies of what was taken. */
+/*
+ * The location of runlist i, Kepler to Volta. Host updates these read-only
+ * copies when it takes a list.
+ */
 #define NV_PFIFO_ENG_RUNLIST_BASE(i)		(0x00002280 + 8 * (i)) /* R- */
 #define  NV_PFIFO_ENG_RUNLIST_BASE_PTR		GENMASK(27, 0) /* >> 12 */
 #define  NV_PFIFO_ENG_RUNLIST_BASE_TARGET	GENMASK(29, 28)
@@ -38,15 +43,17 @@
 #define  NV_PFIFO_ENG_RUNLIST_LENGTH		GENMASK(15, 0)
 #define  NV_PFIFO_ENG_RUNLIST_PENDING		BIT(20)
 
-/* Where runlist i is, Turing: the submit registers themselves. */
+/* The location of runlist i on Turing: the submit registers themselves. */
 #define NV_PFIFO_RUNLIST_BASE_LO(i)		(0x00002b00 + 16 * (i)) /* RW */
 #define NV_PFIFO_RUNLIST_BASE_HI(i)		(0x00002b04 + 16 * (i)) /* RW */
 #define NV_PFIFO_RUNLIST_SUBMIT(i)		(0x00002b08 + 16 * (i)) /* RW */
 #define NV_PFIFO_RUNLIST_SUBMIT_INFO(i)		(0x00002b0c + 16 * (i)) /* R- */
 #define  NV_PFIFO_RUNLIST_BASE_LO_PTR_LO	GENMASK(31, 12) /* in place */
-/* the other fields: see NV_RUNLIST_SUBMIT* in hw/runlist.h, same bits */
+/*
+ * The other fields are the same bits as in NV_RUNLIST_SUBMIT* (hw/runlist.h).
+ */
 
-/* Bit i is runlist i's, here and in RUNLIST_PREEMPT. */
+/* Bit i belongs to runlist i, here and in RUNLIST_PREEMPT. */
 #define NV_PFIFO_SCHED_DISABLE			0x00002630 /* RW */
 #define NV_PFIFO_PREEMPT			0x00002634 /* RW */
 #define  NV_PFIFO_PREEMPT_ID			GENMASK(11, 0)
@@ -55,8 +62,9 @@
 #define NV_PFIFO_RUNLIST_PREEMPT		0x00002638 /* RW, Volta, Turing */
 
 /*
- * What is on an engine and on a PBDMA. From Ampere on the registers are
- * elsewhere (hw/runlist.h, hw/pbdma.h), but their fields in the same places.
+ * The contexts of an engine and of a PBDMA. From Ampere on the registers are
+ * elsewhere (hw/runlist.h, hw/pbdma.h), but their fields are in the same
+ * places.
  */
 #define NV_PFIFO_ENGINE_STATUS(i)		(0x00002640 + 8 * (i)) /* R- */
 #define NV_PFIFO_PBDMA_STATUS(i)		(0x00003080 + 4 * (i)) /* R- */
@@ -82,7 +90,7 @@
 #define  NV_PCCSR_CHANNEL_ENABLE		BIT(0) /* R- */
 #define  NV_PCCSR_CHANNEL_NEXT			BIT(1) /* RW */
 #define  NV_PCCSR_CHANNEL_FORCE_CTX_RELOAD	BIT(8) /* -W, trigger */
-/* Named only in the prose of the GV100 manual (dev_usermode.ref.txt). */
+/* Only the prose of the GV100 manual names this bit (dev_usermode.ref.txt). */
 #define  NV_PCCSR_CHANNEL_FORCE_PENDING		BIT(9) /* -W, trigger */
 #define  NV_PCCSR_CHANNEL_ENABLE_SET		BIT(10) /* -W, trigger */
 #define  NV_PCCSR_CHANNEL_ENABLE_CLR		BIT(11) /* -W, trigger */

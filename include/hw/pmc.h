@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * PMC: what chip is this?
+ * PMC: the identity of the chip.
  *
  * Access letters as in NVIDIA's manuals: R- read, -W write, RW both.
  *

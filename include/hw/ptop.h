@@ -15,7 +15,7 @@
 
 #include <linux/bits.h>
 
-/* What the chip was designed with, before anything was switched off. */
+/* The chip's design, with the units that were switched off later. */
 #define NV_PTOP_SCAL_NUM_GPCS			0x00022430 /* R- */
 #define NV_PTOP_SCAL_NUM_TPC_PER_GPC		0x00022434 /* R- */
 #define NV_PTOP_SCAL_NUM_FBPS			0x00022438 /* R- */
@@ -32,13 +32,13 @@
 #define   NV_PTOP_DEVICE_INFO_ENTRY_ENUM	2
 #define   NV_PTOP_DEVICE_INFO_ENTRY_ENGINE_TYPE	3
 #define  NV_PTOP_DEVICE_INFO_CHAIN		BIT(31)
-/* ENTRY_DATA; TYPE 0 (ENUM2) is the only layout defined */
+/* Fields of ENTRY_DATA. TYPE 0 (ENUM2) is the only defined layout. */
 #define  NV_PTOP_DEVICE_INFO_DATA_TYPE		BIT(30)
 #define  NV_PTOP_DEVICE_INFO_DATA_INST_ID	GENMASK(29, 26)
 #define  NV_PTOP_DEVICE_INFO_DATA_PRI_BASE	GENMASK(23, 12)
 #define  NV_PTOP_DEVICE_INFO_DATA_FAULT_ID_ENUM	GENMASK(9, 3)
 #define  NV_PTOP_DEVICE_INFO_DATA_FAULT_ID	BIT(2)
-/* ENTRY_ENUM; the low bits qualify the fields */
+/* Fields of ENTRY_ENUM. Its low bits tell which fields are valid. */
 #define  NV_PTOP_DEVICE_INFO_ENGINE_ENUM	GENMASK(29, 26)
 #define  NV_PTOP_DEVICE_INFO_RUNLIST_ENUM	GENMASK(24, 21)
 #define  NV_PTOP_DEVICE_INFO_INTR_ENUM		GENMASK(19, 15)
@@ -47,14 +47,14 @@
 #define  NV_PTOP_DEVICE_INFO_RUNLIST		BIT(4)
 #define  NV_PTOP_DEVICE_INFO_INTR		BIT(3)
 #define  NV_PTOP_DEVICE_INFO_RESET		BIT(2)
-/* ENTRY_ENGINE_TYPE */
+/* The field of ENTRY_ENGINE_TYPE. */
 #define  NV_PTOP_DEVICE_INFO_TYPE_ENUM		GENMASK(30, 2)
 
 /* Version 2, Ampere and newer: up to three rows per device. */
 #define NV_PTOP_DEVICE_INFO_CFG			0x000224fc /* R- */
 #define  NV_PTOP_DEVICE_INFO_CFG_VERSION	GENMASK(3, 0)
 #define   NV_PTOP_DEVICE_INFO_CFG_VERSION_INIT	2
-/* the same rows */
+/* Version 3 has the same rows. */
 #define   NV_PTOP_DEVICE_INFO_CFG_VERSION_INIT_GB20C 3
 #define  NV_PTOP_DEVICE_INFO_CFG_MAX_DEVICES	GENMASK(15, 4)
 #define  NV_PTOP_DEVICE_INFO_CFG_MAX_ROWS_PER_DEVICE GENMASK(19, 16)
@@ -64,18 +64,18 @@
 #define NV_PTOP_DEVICE_INFO_CFG_DIE1		0x000324fc /* R- */
 #define NV_PTOP_DEVICE_INFO2_DIE1(i)		(0x00032800 + 4 * (i)) /* R- */
 #define  NV_PTOP_DEVICE_INFO2_ROW_CHAIN		BIT(31)
-/* row 0 */
+/* Fields of row 0. */
 #define  NV_PTOP_DEVICE_INFO2_DEV_FAULT_ID	GENMASK(10, 0)
 #define  NV_PTOP_DEVICE_INFO2_DEV_INSTANCE_ID	GENMASK(23, 16)
 #define  NV_PTOP_DEVICE_INFO2_DEV_TYPE_ENUM	GENMASK(30, 24)
-/* row 1 */
+/* Fields of row 1. */
 #define  NV_PTOP_DEVICE_INFO2_DEV_RESET_ID	GENMASK(7, 0)
 #define   NV_PTOP_DEVICE_INFO2_DEV_RESET_ID_INVALID 0
-/* GB20x has this for it as well (there GIN_TARGET_ID in top_int.py) */
+/* GB20x also has 255 for an invalid id (its GIN_TARGET_ID in top_int.py). */
 #define   NV_PTOP_DEVICE_INFO2_DEV_RESET_ID_INVALID_GB202 255
 #define  NV_PTOP_DEVICE_INFO2_DEV_DEVICE_PRI_BASE GENMASK(25, 8) /* in place */
 #define  NV_PTOP_DEVICE_INFO2_DEV_IS_ENGINE	BIT(30)
-/* row 2 */
+/* Fields of row 2. */
 #define  NV_PTOP_DEVICE_INFO2_DEV_RLENG_ID	GENMASK(1, 0)
 #define  NV_PTOP_DEVICE_INFO2_DEV_RUNLIST_PRI_BASE GENMASK(25, 10) /* in place */
 

@@ -12,17 +12,17 @@
 
 #include <linux/bits.h>
 
-/* 8 bytes, Kepler to Pascal. Word 1 means nothing to the hardware. */
+/* The form of 8 bytes, Kepler to Pascal. The hardware ignores word 1. */
 #define NV_RAMRL8_WORDS				2
 #define NV_RAMRL8_0_ID				GENMASK(11, 0)
 #define NV_RAMRL8_0_TYPE_TSG			BIT(13)
 #define NV_RAMRL8_0_TIMESLICE_SCALE		GENMASK(17, 14)
 #define NV_RAMRL8_0_TIMESLICE_TIMEOUT		GENMASK(25, 18)
 #define NV_RAMRL8_0_TSG_LENGTH			GENMASK(31, 26)
-/* zero in a channel entry */
+/* These bits are zero in a channel's entry. */
 #define NV_RAMRL8_0_CHANNEL_ZERO		GENMASK(31, 14)
 
-/* 16 bytes, Volta and newer. */
+/* The form of 16 bytes, Volta and newer. */
 #define NV_RAMRL16_WORDS			4
 #define NV_RAMRL16_0_TYPE_TSG			BIT(0)
 #define NV_RAMRL16_0_CHAN_RUNQUEUE_SELECTOR	BIT(1)
@@ -32,10 +32,10 @@
 #define NV_RAMRL16_1_TSG_LENGTH			GENMASK(7, 0)
 #define NV_RAMRL16_2_ID				GENMASK(11, 0)
 #define NV_RAMRL16_2_CHAN_INST_PTR_LO		GENMASK(31, 12) /* in place */
-/* GB20x has CASID in the same place of word 1 too, above the USERD pointer */
+/* GB20x also has CASID in the same place of word 1, above the USERD pointer. */
 #define NV_RAMRL16_3_CHAN_INST_PTR_HI_GB10B	GENMASK(19, 0)
 #define NV_RAMRL16_3_CHAN_CASID_GB10B		GENMASK(31, 26)
-/* zero in a TSG header */
+/* These bits are zero in a TSG header. */
 #define NV_RAMRL16_0_TSG_ZERO			BIT(1)
 #define NV_RAMRL16_1_TSG_ZERO			GENMASK(31, 8)
 #define NV_RAMRL16_2_TSG_ZERO			GENMASK(31, 12)

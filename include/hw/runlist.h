@@ -18,15 +18,15 @@
 
 #include <linux/bits.h>
 
-/* offsets from the runlist's PRI base */
+/* Registers are offsets from the runlist's PRI base. */
 #define NV_RUNLIST_CHANNEL_CONFIG		0x004 /* R- */
 #define  NV_RUNLIST_CHANNEL_CONFIG_NUM_CHANNELS_LOG2 GENMASK(3, 0)
-/* the number in all manuals and headers */
+/* All manuals and headers have this number of channels. */
 #define NV_RUNLIST_CHANNELS			2048
 #define  NV_RUNLIST_CHANNEL_CONFIG_CHRAM_BAR0_OFFSET GENMASK(31, 4) /* in place */
 #define NV_RUNLIST_DOORBELL_CONFIG		0x008 /* R- */
 #define  NV_RUNLIST_DOORBELL_CONFIG_ID		GENMASK(31, 16)
-/* Doorbells have 7 bits for the id; with all of them set it is invalid. */
+/* A doorbell has 7 bits for the id; the id with all bits set is invalid. */
 #define  NV_RUNLIST_DOORBELL_CONFIG_ID_MAX	0x7e
 #define NV_RUNLIST_PBDMA_CONFIG			0x010 /* R-, + 4 i */
 #define NV_RUNLIST_PBDMA_CONFIG__SIZE_1		2
@@ -49,26 +49,32 @@
 #define  NV_RUNLIST_INTERNAL_DOORBELL_CHID	GENMASK(11, 0)
 #define NV_RUNLIST_SCHED_DISABLE		0x094 /* RW */
 #define  NV_RUNLIST_SCHED_DISABLE_RUNLIST	BIT(0)
-/* TYPE: 0 preempts what runs on the runlist, 1 the TSG. ID as up to Turing. */
+/*
+ * TYPE 0 preempts the running work of the runlist, 1 the TSG. ID is as up to
+ * Turing.
+ */
 #define NV_RUNLIST_PREEMPT			0x098 /* RW */
 #define  NV_RUNLIST_PREEMPT_TSG_PREEMPT_PENDING	BIT(20)
 #define  NV_RUNLIST_PREEMPT_RUNLIST_PREEMPT_PENDING BIT(21)
 #define NV_RUNLIST_ENGINE_STATUS0		0x200 /* R-, + STRIDE i */
 #define NV_RUNLIST_ENGINE_STATUS__STRIDE	0x40
 #define NV_RUNLIST_ENGINE_STATUS__SIZE_1	3
-/* fields: see NV_PFIFO_ENGINE_STATUS, but */
+/* The fields are those of NV_PFIFO_ENGINE_STATUS, except for two codes: */
 #define   NV_RUNLIST_CTX_STATUS_SAVE		5
 #define   NV_RUNLIST_CTX_STATUS_LOAD		6
 #define NV_RUNLIST_ENGINE_STATUS1		0x204 /* R-, + STRIDE i */
 #define  NV_RUNLIST_ENGINE_STATUS1_INTR_ID	GENMASK(20, 16)
-/* one for each PBDMA of the runlist (inferred from there being two) */
+/* A register for each PBDMA of the runlist (inferred from there being two). */
 #define NV_RUNLIST_ENGINE_STATUS_CHANNEL	0x208 /* R-, + STRIDE i + 4 j */
 #define  NV_RUNLIST_ENGINE_STATUS_CHANNEL_CHID	GENMASK(11, 0)
 #define  NV_RUNLIST_ENGINE_STATUS_CHANNEL_VALID	BIT(15)
 #define NV_RUNLIST_ENGINE_STATUS_DEBUG		0x228 /* R-, + STRIDE i */
 #define  NV_RUNLIST_ENGINE_STATUS_DEBUG_ENGINE_ID GENMASK(29, 24)
 
-/* The same registers on GB20x; what is not here has no public place there. */
+/*
+ * Places of the same registers on GB20x. Other registers have no public place
+ * there.
+ */
 #define NV_RUNLIST_SUBMIT_BASE_LO_GB202		0x000
 #define NV_RUNLIST_SCHED_DISABLE_GB202		0x010
 #define NV_RUNLIST_PREEMPT_GB202		0x014
@@ -79,7 +85,10 @@
 #define NV_RUNLIST_DOORBELL_CONFIG_GB202	0x14c
 #define NV_RUNLIST_PBDMA_CONFIG_GB202		0x154
 
-/* Channel RAM, offset from its base. Bit 0 of a write selects what ones do. */
+/*
+ * Channel RAM, offset from its base. In a write bit 0 selects whether ones set
+ * or clear a bit.
+ */
 #define NV_CHRAM_CHANNEL(i)			(4 * (i)) /* RW */
 #define  NV_CHRAM_CHANNEL_ENABLE		BIT(1) /* RW */
 #define  NV_CHRAM_CHANNEL_NEXT			BIT(2) /* RW */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
  * NV_USERMODE: the page of registers that programs may be given, doorbells
- * among them. Whatever is written there can only make Host look for work.
+ * among them. A write there can only make Host look for work.
  *
  * Sources: open-gpu-doc manuals/volta/gv100/dev_usermode.ref.txt and
  * manuals/turing/tu104/dev_usermode.ref.txt; for the page of Hopper and newer
@@ -15,12 +15,12 @@
 #include <linux/bits.h>
 
 #define NV_USERMODE_NOTIFY_CHANNEL_PENDING	0x00810090 /* -W */
-/* Volta: the channel's id and nothing else; Turing: */
+/* On Volta a write is the channel's id alone; on Turing it has these fields. */
 #define  NV_USERMODE_NOTIFY_CHANNEL_PENDING_CHID GENMASK(11, 0)
 #define  NV_USERMODE_NOTIFY_CHANNEL_PENDING_RUNLIST_ID GENMASK(22, 16)
 #define  NV_USERMODE_NOTIFY_CHANNEL_PENDING_RUNLIST_ID_ALL 15
 
-/* Hopper and newer: the function's own page, at 0xb80000 in BAR0 */
+/* On Hopper and newer the function's own page is at 0xb80000 in BAR0. */
 #define NV_VIRTUAL_FUNCTION_DOORBELL		0x00bb0090 /* -W */
 #define  NV_VIRTUAL_FUNCTION_DOORBELL_VECTOR	GENMASK(11, 0)
 #define  NV_VIRTUAL_FUNCTION_DOORBELL_RUNLIST_ID GENMASK(22, 16)

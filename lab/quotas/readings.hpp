@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "lab/quotas/machine/readings.hpp"
 #include "lib/base/strict_json.hpp"
-#include "lib/qos/readings.hpp"
 
 namespace quotas {
 

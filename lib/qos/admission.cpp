@@ -6,7 +6,7 @@
 namespace qos {
 namespace {
 
-/// The promised parts of the entrants, and the time that the rest of each round takes.
+/// The load of a round: its promised parts, and the time and turns beside them.
 struct Load {
     Ns besides = 0;
     Part promised = 0;

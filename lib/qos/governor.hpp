@@ -5,38 +5,41 @@
 
 #include "cap.hpp"
 #include "ledger.hpp"
+#include "plan.hpp"
 #include "waits.hpp"
 
 namespace qos {
 
-/// The settings that a tenant's tasks are to have.
+/// The timeslice and the pause to set for a tenant.
 struct Lever {
     Ns timeslice = 0; ///< of each of its TSGs
     bool paused = false;
     bool operator==(const Lever &) const = default;
 };
 
-/// A tenant in the epoch that has ended.
+/// The state of a tenant at the end of an epoch.
 struct Record {
-    Observation seen;
+    Observation seen; ///< its turns in the epoch (demand.hpp)
     Account account;
-    Balance second; ///< up to its end
-    bool kept;
+    Balance second; ///< the second up to the end of the epoch, or a longer window (window_of())
+    bool kept;      ///< whether the goal was kept in that time
     /// The part of the time that it would use alone, at most; nullopt: it had no work.
     std::optional<Part> wants = std::nullopt;
 };
 
 struct EpochRecord {
     Ns begin, end;
-    Ns round;           ///< of the next one
-    bool overcommitted; ///< is the next one?
+    Ns round;           ///< of the next epoch
+    bool overcommitted; ///< whether the next epoch has too little time for all promises
     std::vector<Record> tenants;
 };
 
 class Governor {
   public:
     /// @param goals of the tenants; tasks without a tenant are one of them, too
-    Governor(Settings settings, const std::vector<Goal> &goals, Ns now);
+    /// @param planner has the decisions of each epoch, from the plan of all GPUs
+    Governor(Settings settings, const std::vector<Goal> &goals, Ns now,
+             Planner planner = plan_alone);
 
     /// Sets how many TSGs of a tenant compete for the GPU; 0: it is not there. Takes effect with
     /// the next step().
@@ -52,11 +55,11 @@ class Governor {
     /// one
     void set_goals(const std::vector<Goal> &goals,
                    std::span<const std::optional<std::size_t>> before, Ns now);
-    /// Sets how long pauses take now, from when step() is due until nothing of the task runs. If
-    /// that is more than Costs::pause, pauses for caps begin earlier by the difference, but not so
-    /// early that the smallest cap has no run left.
+    /// Sets how long a pause takes now, from the time when step() is due until nothing of the task
+    /// runs. If that is more than Costs::pause, tasks are paused so much earlier, as far as the
+    /// smallest cap still leaves its task runs.
     void set_pause(Ns takes);
-    /// Some turns are missing between the last one and the next.
+    /// Notes that turns are missing between the last one and the next.
     void lose() { demand_.lose(); }
 
     /// Does step() at @p now decide by turns until then? Not where it only ends pauses.
@@ -70,17 +73,21 @@ class Governor {
     const Lever &lever(std::size_t tenant) const { return levers_[tenant]; }
     /// Returns the credit of a cap, or what a promise is owed; 0 for a tenant with neither.
     Ns credit(std::size_t tenant) const;
-    /// Returns how long the tenant's tasks have waited from one turn to the next while they
-    /// certainly had work (Demand), since the beginning.
+    /// Returns how long the tenant's tasks waited for turns while they certainly had work (Demand),
+    /// since the beginning.
     const Waits &waits(std::size_t tenant) const { return waits_[tenant]; }
     const std::vector<Entrant> &entrants() const { return entrants_; }
     const Settings &settings() const { return settings_; }
 
   private:
     void enter(const Goal &goal, bool hurried, Ns now);
+    /// Returns the plan for the next epoch.
+    /// @param seen by tenant in the epoch that ends; empty: none ends
+    Plan make_plan(std::vector<Observation> seen) const;
     void apply(Ns now);
     std::optional<SliceLength> slice_of(const TenantTurn &turn, bool is_cut) const;
 
+    Planner planner_;
     Settings settings_;
     Ns usual_pause_; ///< Costs::pause as it was given
     std::vector<Entrant> entrants_;

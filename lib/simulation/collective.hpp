@@ -11,6 +11,8 @@
 /// Rounds are counted from the job's first collective on, as all ranks have the same collectives.
 #pragma once
 
+#include <utility>
+
 #include "host.hpp"
 
 namespace simulation {

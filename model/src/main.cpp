@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// nvdebug-model: one process that is one GPU. See docs/model.md.
+// nvdebug-model: a process that models one GPU. See docs/model.md.
 #include "base/error.hpp"
 #include "base/parse.hpp"
 #include "board/board.hpp"
@@ -41,7 +41,7 @@ struct Options {
     AttachOptions attach;
     std::optional<SystemMemoryRange> sysmem;
     std::vector<std::string> faults;
-    int action = 0; // of the options that do something else than serve
+    int action = 0; // an option that does something else than serving
 };
 
 int parse_fd(const std::string &text) {
@@ -51,7 +51,7 @@ int parse_fd(const std::string &text) {
     return static_cast<int>(*fd);
 }
 
-/// "BASE:SIZE".
+/// Parses "BASE:SIZE".
 SystemMemoryRange parse_range(std::string_view text) {
     const auto colon = text.find(':');
     const auto base = parse_number(text.substr(0, colon));
@@ -109,7 +109,7 @@ constexpr const char *help =
     "  --list                 list boards and workloads, and exit\n"
     "  --version, --help      print that, and exit\n";
 
-/// Takes one option by its letter in parse(). Throws UsageError.
+/// Takes an option by its letter in parse(). Throws UsageError.
 void take(Options &options, int letter, const std::string &value) {
     switch (letter) {
     case 'b':
@@ -142,7 +142,7 @@ void take(Options &options, int letter, const std::string &value) {
     }
 }
 
-/// Throws UsageError.
+/// Parses the command line. Throws UsageError.
 Options parse(int argc, char **argv) {
     static constexpr option known[]{{"board", required_argument, nullptr, 'b'},
                                     {"workload", required_argument, nullptr, 'w'},
@@ -169,7 +169,7 @@ Options parse(int argc, char **argv) {
     return options;
 }
 
-/// Throws UsageError for what serve() cannot do.
+/// Throws UsageError for options that serve() cannot carry out.
 void check(const Options &options) {
     if (options.board.empty())
         throw UsageError("--board is needed");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// BAR1 and BAR2 in virtual mode: the driver's tables for them, and what the hardware makes of them.
+// BAR1 and BAR2 in virtual mode: the driver's tables for them, as hardware reads them.
 #include "started.hpp"
 
 #include "regs/pbus.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace regs;
 
-/// The instance block behind BAR2, read from its registers.
+/// Returns the instance block behind BAR2, read from its registers.
 PhysicalAddress bar2_instance(Bench &bench) {
     if (bench.gpu.board().generation->bar_block == BarBlock::vf_paired)
         return {Aperture::video, join(bench.read(pbus::vf_bar2_block_high),
@@ -67,7 +67,7 @@ TEST_P(BarsOn, MappedShowsTheStructures) {
     bench->expect_no_violations();
 }
 
-/// Whoever looks at pages of one size only finds all of the driver's structures.
+/// A reader that looks at pages of one size only finds all of the driver's structures.
 TEST_P(BarsOn, MappedShowsListsByPagesOfEachSize) {
     auto bench = Bench::started(GetParam(), "bars");
     const auto space = bench->gpu.chip().instance_spaces().base(bar2_instance(*bench));
@@ -75,7 +75,7 @@ TEST_P(BarsOn, MappedShowsListsByPagesOfEachSize) {
     for (const std::uint64_t page : {mmu::small_page, space->format.big_page})
         for (const auto &structure : bench->gpu.driver().structures()) {
             if (structure.at.address >= bench->gpu.board().video_bytes - 0x100000)
-                continue; // BAR's own, in the window
+                continue; // the BAR's own tables, in the window
             bool shown = false;
             mmu::leaves(bench->gpu.memory(), space->format, space->root,
                         [&](const mmu::Leaf &leaf) {
@@ -146,11 +146,11 @@ TEST_P(BarsOn, PhysicalShowsVideoMemory) {
 
 INSTANTIATE_TEST_SUITE_P(Boards, BarsOn, testing::ValuesIn(cards), test_name);
 
-TEST(VirtualBars, WhatAnInstanceBlockMustHave) {
+TEST(VirtualBars, InvalidInstanceBlockIsNotTranslated) {
     Bench bench("titan-v", "idle");
     bench.write(0x1704, 0x80001000); // virtual, an instance block of zeros at 0x1000000
     EXPECT_EQ(bench.gpu.bar_read(Bar::framebuffer, 0, 4), 0xbad0ac00U);
-    bench.write(0x1704, 0x90001000); // there is no target 1
+    bench.write(0x1704, 0x90001000); // target 1 does not exist
     EXPECT_EQ(bench.gpu.bar_read(Bar::framebuffer, 0, 4), 0xbad0ac00U);
     EXPECT_EQ(bench.gpu.bar_read(Bar::instance, 0, 4), 0U) << "BAR2 has its own mode";
     ASSERT_EQ(bench.gpu.violations().records().size(), 1U);

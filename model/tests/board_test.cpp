@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Board files: all load, and faults in them are named with file, place and reason.
+// Board files: all of them load, and faults in them are named with file, place and reason.
 #include "support.hpp"
 
 #include "base/parse.hpp"
@@ -61,7 +61,7 @@ TEST(Boards, EngineCountsAreTheChips) {
     EXPECT_EQ(board("a100").pbdma_count(), 32U);
 }
 
-TEST_F(BoardFile, AsItIs) {
+TEST_F(BoardFile, UnchangedFileLoads) {
     EXPECT_EQ(load().title, "RTX 6000 Ada Generation");
 }
 
@@ -225,14 +225,14 @@ TEST(BadFiles, AreNamed) {
               "x.json: /: expected an object");
 }
 
-TEST(BadFiles, DeepOnesAreHarmless) {
+TEST(BadFiles, DeepNestingIsHarmless) {
     const std::string deep = std::string(500'000, '[') + std::string(500'000, ']');
     EXPECT_EQ(config_error([&] { JsonObject(JsonValue::parse(deep, "x.json")); }),
               "x.json: /: expected an object");
     EXPECT_NE(config_error([&] { JsonValue::parse(deep.substr(0, 600'000), "x.json"); }), "");
 }
 
-TEST(BadFiles, LargeOnesAndOtherThingsAreRefused) {
+TEST(BadFiles, LargeFilesFoldersAndDevicesAreRefused) {
     const auto path =
         std::filesystem::temp_directory_path() / ("nvdebug-large-" + std::to_string(::getpid()));
     std::ofstream(path) << std::string((1 << 20) + 1, ' ');

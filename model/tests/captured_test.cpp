@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The h200 board against the words that a real H200 answered (tests/data/h200-registers.txt). What
-// is left out differs from card to card (which TPCs are off) or lives (runlists, channels).
+// The h200 board against the words that a real H200 answered (tests/data/h200-registers.txt). Words
+// are left out if they differ from card to card (the TPCs that are off) or change (runlists,
+// channels).
 #include "support.hpp"
 
 #include "driver/tpc_numbers.hpp"
@@ -48,7 +49,7 @@ class Captured : public testing::Test {
   protected:
     Captured() : bench_(Bench::started("h200", "idle")) {}
 
-    /// The model answers what the H200 did, in these bits.
+    /// Expects that the model answers these bits as the H200 did.
     void same(std::uint32_t offset, std::uint32_t mask = 0xffffffff) {
         const auto word = captured().find(offset);
         ASSERT_NE(word, captured().end()) << std::hex << offset << " was not read";
@@ -75,7 +76,7 @@ TEST_F(Captured, DeviceTable) {
     same(0x224fc);
     same_range(0x22800, 0x22800 + 4 * 134);
     bench_->expect_no_violations();
-    same(0x22800 + 4 * 134); // no such register
+    same(0x22800 + 4 * 134); // there is no such register
 }
 
 TEST_F(Captured, CopyWiring) {
@@ -83,8 +84,8 @@ TEST_F(Captured, CopyWiring) {
     same_range(0x104100, 0x104140);
     same_range(0x1041c0, 0x1041c8);
     bench_->expect_no_violations();
-    same(0x104140); // neither a 17th PCE
-    same(0x1041c8); // nor a third GRCE
+    same(0x104140); // there is no 17th PCE
+    same(0x1041c8); // there is no third GRCE
 }
 
 TEST_F(Captured, MemorySizeAndWindow) {
@@ -92,7 +93,7 @@ TEST_F(Captured, MemorySizeAndWindow) {
     same(0x1183a4);
     same(0x10fd40);
     bench_->expect_no_violations();
-    same_range(0x1700, 0x1720); // PBUS has none of them any more
+    same_range(0x1700, 0x1720); // PBUS has none of these registers any more
 }
 
 TEST_F(Captured, Modes) {
@@ -113,10 +114,10 @@ TEST_F(Captured, Bars) {
 TEST_F(Captured, GpcsAndTpcs) {
     same(0x820c1c);
     same(0x405b00);
-    same_range(0xcc00, 0xcc10); // GPC 4 and on: which have most TPCs differs
+    same_range(0xcc00, 0xcc10); // GPCs from 4 on are left out: cards differ in which have most TPCs
     same(0x405044);
     bench_->expect_no_violations();
-    same(0x405048); // the first word after each table
+    same(0x405048); // this is the first word after each table
     same(0x405160);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// PCCSR and channel RAM: what each bit does when it is written.
+// PCCSR and channel RAM: the effect of writing each bit.
 #include "support.hpp"
 
 namespace nvmodel::test {
@@ -20,7 +20,7 @@ TEST(Pccsr, InstanceAndBind) {
     EXPECT_EQ(bench.read(0x252c), 1U);
     bench.write(inst_0 + 8 * 7, 0);
     EXPECT_EQ(bench.read(inst_0 + 8 * 7), 0U);
-    bench.write(inst_0 + 8 * 7, 0x90000001); // there is no target 1
+    bench.write(inst_0 + 8 * 7, 0x90000001); // target 1 does not exist
     EXPECT_EQ(bench.read(0x252c), 6U);
     EXPECT_EQ(bench.read(inst_0 + 8 * 7), 0U);
     bench.expect_no_violations();
@@ -129,10 +129,12 @@ TEST(Pccsr, KeplersRunlistOfAChannel) {
 
 TEST(Pccsr, StatusWords) {
     auto bench = Bench::started("gtx1060-3gb", "three-tasks");
-    bench->advance_us(105); // the PBDMA changes channels every 16.384 us, not while we look
+    // The PBDMA changes channels every 16.384 us, but not while the test looks.
+    bench->advance_us(105);
     unsigned on_pbdma = 0;
     for (unsigned channel = 0; channel < 6; ++channel) {
-        const std::uint32_t word = bench->read(state_0 + 8 * channel) & ~0x2U; // but NEXT
+        // The word has all bits except for NEXT.
+        const std::uint32_t word = bench->read(state_0 + 8 * channel) & ~0x2U;
         if (word == 0x16000001) // on PBDMA and engine, busy, enabled
             ++on_pbdma;
         else if (channel < 2)
@@ -178,10 +180,12 @@ TEST(Chram, RunlistsHaveTheirOwn) {
 
 TEST(Chram, StatusWords) {
     auto bench = Bench::started("rtx6000-ada", "three-tasks");
-    bench->advance_us(105); // the PBDMA changes channels every 16.384 us, not while we look
+    // The PBDMA changes channels every 16.384 us, but not while the test looks.
+    bench->advance_us(105);
     unsigned on_pbdma = 0;
     for (unsigned channel = 0; channel < 6; ++channel) {
-        const std::uint32_t word = bench->read(0xe00000 + 4 * channel) & ~0x4U; // but NEXT
+        // The word has all bits except for NEXT.
+        const std::uint32_t word = bench->read(0xe00000 + 4 * channel) & ~0x4U;
         if (word == 0xcca) // enabled, on PBDMA and engine, all busy bits
             ++on_pbdma;
         else
@@ -190,7 +194,7 @@ TEST(Chram, StatusWords) {
     EXPECT_EQ(on_pbdma, 1U);
 }
 
-TEST(Channels, AllOfThemAreThere) {
+TEST(Channels, EveryIdHasARegister) {
     Bench pascal("gtx1060-3gb", "idle");
     EXPECT_EQ(pascal.read(state_0 + 8 * 4095), 0U);
     pascal.expect_no_violations();

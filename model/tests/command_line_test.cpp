@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The program itself: options, exit codes, and a life from start to QEMU's end.
+// The program itself: options, exit codes, and a run from its start to QEMU's end.
 #include "transport/proxy_protocol.hpp"
 #include "transport/unique_fd.hpp"
 
@@ -66,7 +66,7 @@ class Program : public testing::Test {
             ::_exit(99);
     }
 
-    /// Options that suffice, and more.
+    /// Returns options that suffice, and `more`.
     std::vector<std::string> options(const std::vector<std::string> &more = {}) const {
         std::vector<std::string> all{"--board",   "titan-v",
                                      "--qemu-fd", std::to_string(models_.get()),
@@ -94,7 +94,7 @@ class Program : public testing::Test {
         return text.str();
     }
 
-    /// A request's reply; the program may take a moment to listen.
+    /// Returns a request's reply. The program may take a moment to listen.
     std::string ask(const std::string &line) const {
         sockaddr_un address{};
         address.sun_family = AF_UNIX;

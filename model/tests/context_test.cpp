@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What the firmware that switches graphics contexts leaves in their images.
+// Counts in context images, by the firmware that switches graphics contexts.
 #include "started.hpp"
 
 #include "regs/ctxsw.hpp"
@@ -37,7 +37,7 @@ TEST_P(Contexts, SavesAndRestoresAreCounted) {
 
 INSTANTIATE_TEST_SUITE_P(Boards, Contexts, testing::ValuesIn(boards), test_name);
 
-TEST(ContextCounters, ByModeAsItIsInMemory) {
+TEST(ContextCounters, SavesCountForTheModeInMemory) {
     Started started("titan-v", "preemption");
     started.bench.advance_us(40'000);
     const std::map<std::size_t, std::string> kinds{
@@ -61,7 +61,8 @@ TEST(ContextCounters, ByModeAsItIsInMemory) {
               after["cta_saves"].get<int>() + after["cilp_saves"].get<int>());
 }
 
-/// Contexts high up: whoever cuts the pointers to them to 40 or 49 bits does not find them.
+/// Contexts are so high up that a reader that cuts the pointers to 40 or 49 bits does not find
+/// them.
 TEST(ContextCounters, FoundBeyond49BitsFromHopperOn) {
     for (const char *name : {"h200", "b200", "rtx5090", "a100", "titan-v"}) {
         Started started(name, "preemption");

@@ -5,7 +5,7 @@
 namespace nvmodel::test {
 namespace {
 
-/// All words of what the driver built.
+/// Returns all words of the driver's structures.
 std::vector<std::uint32_t> words(const Started &started) {
     std::vector<std::uint32_t> all;
     for (const Structure &structure : started.bench.gpu.driver().structures()) {
@@ -73,7 +73,7 @@ TEST(CorruptRequests, CountersGoOnMeanwhile) {
     EXPECT_EQ(words(flipped), words(other));
 }
 
-TEST(CorruptRequests, HostKeepsWhatItHas) {
+TEST(CorruptRequests, HostKeepsItsFetchedLists) {
     Started started("titan-v", "fig6");
     started.ask("corrupt 1 500");
     const auto done = started.bench.gained(60'000);
@@ -81,7 +81,7 @@ TEST(CorruptRequests, HostKeepsWhatItHas) {
     EXPECT_NEAR(done.at("task3"), 20'000, 2'000);
 }
 
-TEST(CorruptRequests, SayWhatIsWrong) {
+TEST(CorruptRequests, BadArgumentsAreNamed) {
     Started started("a100", "fig6");
     const std::string usage =
         "expected \"corrupt SEED [FLIPS]\" or \"corrupt undo\"; at most 4096 flips";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What the driver builds: instance blocks, address spaces and contexts, against the answer of the
-// request "layout".
+// The driver's instance blocks, address spaces and contexts, against the answer of the request
+// "layout".
 #include "started.hpp"
 
 #include "regs/ctxsw.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace regs::ramin;
 
-/// Without the largest, which are more of the same.
+/// Returns the names of the workloads, without the largest ones, which only have more of the same.
 std::vector<std::string> workloads() {
     std::vector<std::string> names;
     const auto folder = std::filesystem::path(NVDEBUG_MODEL_DATA) / "workloads";
@@ -32,7 +32,7 @@ class DriverOn : public testing::TestWithParam<const char *> {
             try {
                 static_cast<void>(make_plan(workload(name), board(GetParam())));
             } catch (const ConfigError &) {
-                continue; // not for this board
+                continue; // it does not fit the board
             }
             Started started(GetParam(), name);
             check(started, started.ask("layout"));
@@ -280,7 +280,7 @@ TEST(LayoutRequest, NeedsAStart) {
     EXPECT_EQ(Json::parse(requests.answer("layout"))["error"], "the workload is not started");
 }
 
-TEST(AddressSpaceWishes, SayWhatIsWrong) {
+TEST(AddressSpaceWishes, FaultsAreNamed) {
     const std::string entries = R"({"task":"a","engine":"GR0","channels":[{}]})";
     const auto error = [&](const std::string &spaces) {
         return config_error([&] {

@@ -35,8 +35,8 @@ TEST(Faults, AllOnesAfter) {
     EXPECT_EQ(bench.read(0x0), 0xffffffffU);
 }
 
-/// What goes by no BAR is an access like any other.
-TEST(Faults, OfMemoryByNoBar) {
+/// An access to memory without a BAR is an access like any other.
+TEST(Faults, ActOnDirectMemoryAccesses) {
     Bench bench("titan-v", "idle");
     bench.gpu.direct_write(0x5000, 0x1234);
     const Ns before = bench.gpu.now();
@@ -149,7 +149,7 @@ TEST(Faults, BitsThatStay) {
     EXPECT_EQ(bench.read(0x1700), 0x5U);
 }
 
-/// How many of 10,000 reads of a register that is 5 go wrong, and how.
+/// Counts how many of 10,000 reads of a register that is 5 go wrong, by kind.
 struct Wrong {
     int ones = 0, errors = 0, flips = 0, other = 0;
     [[nodiscard]] int all() const { return ones + errors + flips + other; }
@@ -315,7 +315,7 @@ TEST(Faults, StayOverRestartAndReset) {
     EXPECT_EQ(bench->read(0x0), 1U);
 }
 
-TEST(Faults, BadOnesAreRefused) {
+TEST(Faults, BadSpecificationsAreRefused) {
     Bench bench("titan-v", "idle");
     const std::string known =
         "; there are all-ones, all-ones-after, clear, freeze-after, lose-writes-after, "

@@ -30,7 +30,7 @@ TEST_P(Integrated, TheVehicleHasTheTwoRegionsAsBars) {
     EXPECT_EQ(bench.gpu.memory_read(0xf0000000, 4), bench.gpu.board().chip.boot_0);
 }
 
-TEST_P(Integrated, AllThatWasBuiltIsInTheGuestsMemory) {
+TEST_P(Integrated, StructuresAreInTheGuestsMemory) {
     for (const char *name : {"three-tasks", "fig6", "sysmem", "mixed", "page-tables"}) {
         Started started(GetParam(), name);
         const auto structures = started.bench.gpu.driver().structures();
@@ -60,7 +60,7 @@ TEST_P(Integrated, AperturesAreAsTheChipTakesThem) {
     started.bench.expect_no_violations();
 }
 
-TEST_P(Integrated, ThereIsNoWindow) {
+TEST_P(Integrated, WindowDoesNotExist) {
     auto bench = Bench::started(GetParam(), "three-tasks");
     EXPECT_EQ(bench->read(0x1700), 0U) << "nobody moves it";
     bench->expect_no_violations();
@@ -90,7 +90,7 @@ TEST_P(Integrated, NoAddressUsesTheBitsOfTheSmmu) {
     }
 }
 
-TEST_P(Integrated, ARestartLeavesNothingOfTheWorkloadBefore) {
+TEST_P(Integrated, RestartLeavesNothingOfThePreviousWorkload) {
     Started started(GetParam(), "three-tasks");
     const auto bytes_of = [&] {
         std::vector<std::byte> all(sysmem_range.size);
@@ -98,13 +98,13 @@ TEST_P(Integrated, ARestartLeavesNothingOfTheWorkloadBefore) {
         return all;
     };
     const auto before = bytes_of();
-    started.bench.advance_us(50'000); // contexts count what was saved
+    started.bench.advance_us(50'000); // contexts count saves
     EXPECT_NE(bytes_of(), before);
     started.bench.gpu.restart(nullptr);
     EXPECT_EQ(bytes_of(), before);
 }
 
-TEST_P(Integrated, WhatNeedsVideoMemoryIsRefused) {
+TEST_P(Integrated, WorkloadsThatNeedVideoMemoryAreRefused) {
     const std::string prefix =
         " does not fit board " + std::string(GetParam()) + ", which has no video memory: ";
     const auto refusal = [&](const Workload &work) {
@@ -140,7 +140,7 @@ TEST(JetsonTx2, HasOneRunlist) {
 }
 
 /// Registers of a live gv11b (nvgpu os/posix/mock-registers.c).
-TEST(JetsonXavier, AnswersAsTheOneThatWasRead) {
+TEST(JetsonXavier, AnswersLikeTheMeasuredGv11b) {
     auto bench = Bench::started("jetson-xavier", "idle");
     const std::map<std::uint32_t, std::uint32_t> measured{
         {0x000000, 0x15b000a1}, {0x000004, 0},          {0x000a00, 0x15ba1000},

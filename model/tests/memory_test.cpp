@@ -21,7 +21,7 @@ TEST(VideoMemory, ReadsWhatWasWrittenAcrossPages) {
     EXPECT_EQ(out, (std::array<std::byte, 6>{}));
 }
 
-TEST(VideoMemory, EndsWhereItEnds) {
+TEST(VideoMemory, AccessesBeyondItsEndFail) {
     VideoMemory memory(1 << 20);
     std::array<std::byte, 4> word{};
     EXPECT_TRUE(memory.read((1 << 20) - 4, word));
@@ -64,7 +64,7 @@ TEST(Window, LeadsToSystemMemory) {
     bench.expect_no_violations();
 }
 
-TEST(Window, NoMemoryNoData) {
+TEST(Window, MissingMemoryReadsAsError) {
     Bench bench("gtx1060-3gb", "idle");
     EXPECT_EQ(bench.peek({Aperture::coherent, 0x20000000}), 0xffffffffU);
     EXPECT_EQ(bench.peek({Aperture::video, 0xc0000000}), 0xbad0fb00U) << "3 GiB and no more";

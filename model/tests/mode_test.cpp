@@ -92,8 +92,8 @@ TEST(Mode, StaysOverAReset) {
     EXPECT_EQ(bench.read(arbiter), 0U);
 }
 
-/// The blocks that the registers are in the middle of are as they were.
-TEST(Mode, WhatIsAroundTheRegistersStays) {
+/// The blocks around the mode registers keep their other registers.
+TEST(Mode, NeighbouringRegistersStay) {
     Bench bench("b200", "idle");
     EXPECT_EQ(bench.read(0xa00), bench.gpu.board().chip.boot_42);
     EXPECT_EQ(bench.read(0x58c), 0xbadf5040U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Page tables: what a driver builds against what the MMU makes of it.
+// Page tables: words of a driver, and the MMU's reading of them.
 #include "random_space.hpp"
 #include "support.hpp"
 
@@ -168,7 +168,7 @@ TEST_F(Version2, SparseDirectoriesAndHoles) {
     EXPECT_EQ(walk().why, Unmapped::sparse);
     hand.put(0x1'f000'33c0, 0, Aperture::coherent);
     EXPECT_EQ(walk().why, Unmapped::directory);
-    hand.put(0x2'0010'2158, 0x30'0000'030c); // no memory there
+    hand.put(0x2'0010'2158, 0x30'0000'030c); // there is no memory
     EXPECT_EQ(walk().why, Unmapped::memory);
     hand.put(0x2'0010'2158, 0x8);
     EXPECT_EQ(walk().why, Unmapped::sparse);
@@ -347,7 +347,7 @@ TEST_P(AddressSpaces, TheMmuFindsWhatTheDriverMapped) {
     }
 }
 
-TEST_P(AddressSpaces, TheWholeWalkFindsJustThese) {
+TEST_P(AddressSpaces, LeavesAreExactlyTheMappings) {
     std::mt19937_64 random(0xabcde);
     for (unsigned round = 0; round < 100; ++round) {
         next_system_ = system_base;
@@ -395,7 +395,7 @@ TEST_P(AddressSpaces, ListTheirTables) {
                   (shares_pages ? small_page - 256 : 0));
 }
 
-TEST_P(AddressSpaces, RefuseWhatCannotBe) {
+TEST_P(AddressSpaces, ImpossibleMappingsAreRefused) {
     AddressSpace space(memory_, format(), pool(Aperture::video));
     space.map(0x200000, small_page, vid(0));
     EXPECT_EQ(config_error([&] { space.map(0x200000, small_page, vid(0)); }),
@@ -437,7 +437,7 @@ TEST(AddressSpaceTables, BigTablesOfVersions2And3AreOffPageBoundaries) {
     EXPECT_EQ(small_tables, 16U);
 }
 
-TEST(AddressSpaceTables, Version1GrowsThem) {
+TEST(AddressSpaceTables, Version1GrowsItsTables) {
     Memory memory(video_bytes);
     std::uint64_t next = 0;
     const TakeMemory take = [&](std::uint64_t size, std::uint64_t alignment) {

@@ -32,7 +32,7 @@ TEST(PciConfig, Capabilities) {
     const auto first = bench.gpu.config_read(0x34, 1);
     EXPECT_EQ(first, 0x60U);
     EXPECT_EQ(bench.gpu.config_read(first, 1), 0x01U);     // power management
-    EXPECT_EQ(bench.gpu.config_read(first + 1, 1), 0x00U); // and nothing after it
+    EXPECT_EQ(bench.gpu.config_read(first + 1, 1), 0x00U); // no capability follows
 }
 
 TEST(PciConfig, BarsShowTheirSizes) {
@@ -56,7 +56,7 @@ TEST(PciConfig, ReadOnlyFieldsStay) {
     EXPECT_EQ(bench.gpu.config_read(0x04, 2), 0x0406U); // memory, master, INTx disable
 }
 
-TEST(PciConfig, OutsideItIsNothing) {
+TEST(PciConfig, BytesBehindTheSpaceReadAsOnes) {
     Bench bench("titan-v", "idle");
     EXPECT_EQ(bench.gpu.config_read(0x100, 4), 0xffffffffU);
     EXPECT_EQ(bench.gpu.config_read(0xfe, 4), 0xffff0000U);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What clients of an MPS server do on the modelled GPU. Each rule is seen kept and seen broken.
+// Clients of an MPS server on the modelled GPU. Each rule is tested while it is kept and while it
+// is broken.
 #include "programs_support.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ TEST(ProgramsOfMps, ClientsAreOneTask) {
         const Ns together = overlap(programs.operation(0), programs.operation(1));
         EXPECT_EQ(together, kept ? 20 * ms : 0);
         EXPECT_EQ(overlap(programs.operation(0), programs.operation(2)), 0);
-        // half of the time, as of two tasks, or a third
+        // The client's share is a half, as that of one of two tasks, or a third.
         EXPECT_NEAR(to_us(programs.operation(2).ended), kept ? 45'000 : 64'000, 4'000);
     }
 }
@@ -83,7 +84,7 @@ TEST(ProgramsOfMps, Partitions) {
         programs.launch(programs.open_stream(client),
                         {.blocks = 4000, .threads = 256, .block = ms});
     finish(programs);
-    // 66 SMs have room for 528 blocks; two clients share it
+    // 66 SMs have room for 528 blocks, which two clients share.
     EXPECT_NEAR(to_us(programs.operation(0).ended), 2 * 4000.0 / 528 * 1000, 1200);
     for (const BlockRun &block : programs.operation(1).blocks)
         ASSERT_TRUE(sms(programs, 2).contains(block.sm));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Programs on the modelled H200, and what was seen of them.
+// Sets up programs on the modelled H200, and evaluates their operations.
 #pragma once
 
 #include "programs/programs.hpp"
@@ -24,7 +24,7 @@ inline Programs on_h200(std::vector<Process> processes, const Rules &rules = {})
     return {board("h200"), std::move(processes), rules};
 }
 
-/// When any block executed, or a copy progressed.
+/// Returns the times in which any block executed, or a copy progressed.
 inline std::vector<Interval> ran(const Operation &operation) {
     std::vector<Interval> all;
     for (const BlockRun &block : operation.blocks)
@@ -49,14 +49,14 @@ inline Ns overlap(const Operation &one, const Operation &other) {
     return sum;
 }
 
-/// Runs all that was asked for; fails if it does not end.
+/// Runs all operations; fails the test if one does not end.
 inline void finish(Programs &programs) {
     for (std::size_t i = 0; i < programs.operations(); ++i)
         ASSERT_TRUE(programs.wait(i, patience)) << "operation " << i << " did not end";
 }
 
-/// Streams of four kernels of 20 ms; which of them began before the first one
-/// was wholly placed.
+/// Returns the streams that began before the first one was wholly placed. Each stream has four
+/// kernels of 20 ms.
 inline std::vector<std::size_t> at_once(std::size_t streams, Process process, const Rules &rules,
                                         std::vector<Ns> *began = nullptr) {
     Programs programs = on_h200({std::move(process)}, rules);

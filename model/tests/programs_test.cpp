@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What programs do on the modelled GPU. Each rule is seen kept and seen broken,
-// so that an experiment that looks for it can fail; numbers that were measured
-// on an H100 are those of lab/.
+// Programs on the modelled GPU. Each rule is tested while it is kept and while it is broken, so
+// that an experiment that looks for it can fail. Numbers that were measured on an H100 are those of
+// lab/.
 #include "programs_support.hpp"
 
 #include "regs/ctxsw.hpp"
@@ -14,7 +14,7 @@
 namespace nvmodel::test {
 namespace {
 
-/// Two processes with a kernel each, four small blocks of 20 ms.
+/// Runs two processes with a kernel each, of four small blocks of 20 ms.
 std::pair<Operation, Operation> two_kernels(const Rules &rules) {
     Programs programs = on_h200({{.name = "a"}, {.name = "b"}}, rules);
     for (const std::size_t process : {0U, 1U})
@@ -30,7 +30,7 @@ TEST(Programs, TasksTakeTurnsBySlices) {
     ASSERT_GE(slices.size(), 8U);
     for (std::size_t i = 0; i + 1 < slices.size(); ++i) {
         EXPECT_EQ(slices[i].end - slices[i].begin, compute_slice);
-        // the other's slice, and two switches of 152 us
+        // The other's slice and two switches of 152 us are between them.
         EXPECT_NEAR(to_us(slices[i + 1].begin - slices[i].end), to_us(compute_slice) + 304, 2);
     }
 }
@@ -65,7 +65,7 @@ TEST(Programs, CopiesOfTwoProcessesTakeTurns) {
 }
 
 TEST(Programs, CopiesAloneAreAsFastAsMeasured) {
-    // copies a millisecond: lab/shared-copy-engines, "alone"
+    // The numbers are copies a millisecond, from lab/shared-copy-engines ("alone").
     const std::vector<std::tuple<Direction, std::uint64_t, double>> measured{
         {Direction::to_gpu, 64 * mib, 0.8171}, {Direction::to_host, 64 * mib, 0.7814},
         {Direction::on_gpu, 64 * mib, 21.19},  {Direction::to_gpu, 51200, 184.3},
@@ -108,15 +108,14 @@ TEST(Programs, AStreamWaitsUntilTheOthersWorkIsPlacedNotDone) {
     std::vector<Ns> began;
     at_once(9, {.name = "a"}, {}, &began);
     EXPECT_EQ(began[8], began[0] + 60 * ms) << "three kernels end before the last one is placed";
-    // the first stream's kernels are longer: the tenth stream comes before the
-    // ninth
+    // The kernels of the first stream are longer, so the tenth stream comes before the ninth.
     began.clear();
     at_once(10, {.name = "a"}, {}, &began);
     EXPECT_LT(began[9], began[8]);
 }
 
-/// All kinds of operations of one process, and how many end in 100 ms while
-/// something was done to it.
+/// Returns how many of a process's operations, of all kinds, end in the 100 ms while it is disabled
+/// or unlisted.
 unsigned ended_meanwhile(const Rules &rules, void (Programs::*change)(std::size_t, bool),
                          Ns *ended_after = nullptr) {
     Programs programs = on_h200({{.name = "a"}, {.name = "b"}}, rules);
@@ -148,7 +147,7 @@ TEST(Programs, NothingEndsWhileChannelsAreDisabled) {
     EXPECT_EQ(ended_meanwhile({.disabled_stop = false}, &Programs::set_enabled), 4U);
 }
 
-TEST(Programs, WhoIsNotListedDoesNotRun) {
+TEST(Programs, UnlistedProcessesDoNotRun) {
     Ns after = 0;
     EXPECT_EQ(ended_meanwhile({}, &Programs::set_listed, &after), 0U);
     EXPECT_LT(after, 3 * ms);
@@ -169,7 +168,7 @@ TEST(Programs, DisablingStopsAKernelInTheMiddle) {
     EXPECT_GE(pieces[1].begin, 50 * ms);
 }
 
-/// How long a copy of 256 MiB to the GPU takes beside another task's kernel, over how long it takes
+/// Returns the time of a copy of 256 MiB to the GPU beside another task's kernel, over its time
 /// alone.
 double copy_beside_kernel(Api api, const Rules &rules) {
     double took[2];
@@ -194,8 +193,7 @@ TEST(Programs, GraphicsTakeTurnsWithCompute) {
     EXPECT_LT(copy_beside_kernel(Api::opengl, {.graphics_turns = false}), 1.1);
 }
 
-/// How long a copy by CUDA takes beside copies to the GPU by GRCE0, over how
-/// long alone.
+/// Returns the time of a copy by CUDA beside copies to the GPU by GRCE0, over its time alone.
 double copy_beside_grce(Direction direction, const Rules &rules) {
     double took[2];
     for (const bool beside : {false, true}) {
@@ -219,11 +217,10 @@ TEST(Programs, CopyEnginesShareTheirPhysicalOnes) {
     EXPECT_NEAR(copy_beside_grce(Direction::to_gpu, {.shared_pces = false}), 1, 0.02);
 }
 
-/// How long another task's small kernel waits beside kernels of four waves of
-/// blocks of 12 ms.
+/// The wait of another task's small kernel beside kernels of four waves of blocks of 12 ms.
 struct Waited {
     Ns small;
-    std::size_t pieces; // of the first block
+    std::size_t pieces; // pieces of the first block
 };
 Waited small_beside_large(ComputePreemption mode, const Rules &rules) {
     Programs programs = on_h200({{.name = "a"}, {.name = "b"}}, rules);
@@ -271,7 +268,8 @@ TEST(Programs, ContextsInMemorySayHowTheyWereInterrupted) {
     EXPECT_EQ(count(regs::ctxsw::num_cta_save), 1U) << "when its blocks had ended";
 }
 
-/// From one task's last look to the other's first one, when both hold the same.
+/// Returns the time from the end of one task's slice to the start of the other's, when both hold
+/// the same.
 double switch_us(const Kernel &kernel, const Rules &rules) {
     Programs programs = on_h200({{.name = "a"}, {.name = "b"}}, rules);
     for (const std::size_t process : {0U, 1U})
@@ -309,7 +307,7 @@ TEST(Programs, ASwitchCostsWhatBothHold) {
     finish(programs);
     const auto large = ran(programs.operation(0));
     const auto small = ran(programs.operation(1));
-    // the small one holds nothing yet when it comes first
+    // The small one comes first, when it holds nothing yet.
     EXPECT_NEAR(to_us(small.at(0).begin - large.at(0).end), (356 + 152) / 2, 5);
     EXPECT_NEAR(to_us(large.at(1).begin - small.at(0).end), (356 + 152) / 2, 5);
 }
@@ -325,8 +323,8 @@ TEST(Programs, ATaskKeepsItsTurnFromOneEngineToTheNext) {
     EXPECT_LT(programs.operation(second).began, programs.operation(first).ended + 200 * us);
 }
 
-/// How long a copy of 51,200 bytes takes while another stream has so many of 64
-/// MiB queued, for 100 ms.
+/// Returns the time of a copy of 51,200 bytes while another stream has so many copies of 64 MiB
+/// queued, for 100 ms.
 Ns small_copy(std::size_t queued, const Rules &rules, bool by_another_process = false) {
     Programs programs = on_h200({{.name = "a"}, {.name = "b"}}, rules);
     const auto large = programs.open_stream(by_another_process ? 1 : 0);
@@ -373,7 +371,7 @@ TEST(Programs, DefaultTimeslices) {
     }
 }
 
-/// How many blocks of a kernel an SM holds, and on how many SMs they are.
+/// Returns how many blocks of a kernel an SM holds, and how many SMs have some.
 std::pair<std::size_t, std::size_t> placed(const Kernel &kernel) {
     Programs programs = on_h200({{.name = "a"}});
     programs.launch(programs.open_stream(0), kernel);
@@ -431,7 +429,7 @@ TEST(Programs, RegistersMayBeReadInBetween) {
     EXPECT_NEAR(to_us(programs.operation(kernel).ended), 162 + 300, 100);
     finish(programs);
 
-    // one that ends meanwhile has ended when the next one is asked for
+    // A copy that ends between two reads has ended before the next copy is asked for.
     const auto stream = programs.open_stream(0);
     const auto first = programs.copy(stream, Direction::to_gpu, mib);
     programs.advance(programs.now() + 10 * us);
@@ -453,7 +451,7 @@ TEST(Programs, ProcessesHaveChannels) {
         EXPECT_EQ(programs.gpu().plan().channels[channel].task, "b");
 }
 
-TEST(Programs, TellsWhatCannotBe) {
+TEST(Programs, ImpossibleOperationsAreRefused) {
     Programs programs = on_h200({{.name = "a"}});
     const auto stream = programs.open_stream(0);
     const std::string large =

@@ -57,7 +57,7 @@ class ProxyLink : public testing::Test {
         send_raw(&header, sizeof(header), fds);
     }
 
-    /// Serves and takes the reply; fails the test if there is none.
+    /// Serves and returns the reply; fails the test if there is none.
     std::uint64_t reply() {
         EXPECT_TRUE(proxy_->serve());
         proxy::Reply message{};
@@ -100,7 +100,7 @@ class ProxyLink : public testing::Test {
         return {};
     }
 
-    /// A file of guest RAM.
+    /// Makes a file of guest RAM.
     static UniqueFd ram(std::size_t size) {
         UniqueFd fd(::memfd_create("ram", MFD_CLOEXEC));
         EXPECT_EQ(::ftruncate(fd.get(), static_cast<off_t>(size)), 0);
@@ -183,7 +183,7 @@ TEST_F(ProxyLink, MemoryMayComeInPieces) {
     EXPECT_EQ(word, 0x11111111U);
     ASSERT_EQ(::pread(fd.get(), &word, 4, 0x0), 4);
     EXPECT_EQ(word, 0x22222222U);
-    // Bytes on either side of the seam.
+    // These are the bytes on either side of the seam.
     EXPECT_EQ(gpu_->bar_read(Bar::registers, 0x700ffe, 4), 0x22221111U);
 }
 

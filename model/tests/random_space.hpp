@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Address spaces made up at random, for tests that compare what builds, walks and translates them.
+// Random address spaces, for tests that compare the code that builds, walks and translates them.
 #pragma once
 
 #include "mmu/address_space.hpp"
@@ -11,7 +11,7 @@
 
 namespace nvmodel::test {
 
-/// An address space filled at random, and what was meant.
+/// Fills an address space at random, and remembers its holes.
 class RandomSpace {
   public:
     RandomSpace(std::mt19937_64 &random, mmu::AddressSpace &space)

@@ -210,7 +210,7 @@ class ControlSocket : public testing::Test {
         return fd;
     }
 
-    /// Lets the server take care of everything that is there.
+    /// Lets the server handle everything that has arrived.
     void pump() {
         for (int i = 0; i < 100; ++i) {
             std::vector<pollfd> waiting;
@@ -262,7 +262,7 @@ TEST_F(ControlSocket, LongRepliesArriveWhole) {
     EXPECT_EQ(reply["channels"].size(), 2000U);
 }
 
-TEST_F(ControlSocket, WhoHasSaidAllStillGetsTheReply) {
+TEST_F(ControlSocket, HalfClosedClientGetsItsReply) {
     const UniqueFd client = connect();
     say(client, "progress\n");
     ASSERT_EQ(::shutdown(client.get(), SHUT_WR), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A guest may do anything: accesses at random must neither stop the model nor break what always
-// holds. Deterministic; under the sanitizers it finds more.
+// A guest may do anything: random accesses must neither stop the model nor break its invariants.
+// The tests are deterministic; under the sanitizers they find more.
 #include "support.hpp"
 
 #include "regs/pbus.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 class Robustness : public testing::TestWithParam<const char *> {
   protected:
-    /// An offset that does something, more often than not.
+    /// Returns an offset that usually has an effect.
     std::uint32_t offset() {
         const Board &board = bench->gpu.board();
         const auto near = [this](std::uint32_t begin, std::uint32_t length) {
@@ -60,7 +60,7 @@ class Robustness : public testing::TestWithParam<const char *> {
 
     std::uint32_t pick(std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); }
 
-    /// What holds at every instant, whatever the guest does.
+    /// Checks the invariants, which hold at every instant, whatever the guest does.
     void check() {
         const Host &host = bench->gpu.chip().host();
         std::set<std::size_t> on_pbdma;

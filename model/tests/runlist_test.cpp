@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Runlist entries as words, and handing lists to Host in each generation's way.
+// Runlist entries as words, and submits of lists in each generation's way.
 #include "support.hpp"
 
 #include "host/group.hpp"
@@ -77,7 +77,7 @@ TEST(Entries, DecodeSixteenBytes) {
     EXPECT_EQ(channel.userd, (PhysicalAddress{Aperture::coherent, 0x9abcde00}));
 }
 
-TEST(Entries, WhatIsMalformed) {
+TEST(Entries, MalformedEntriesEndDecoding) {
     const Words header{0x80030001, 1, 5, 0};
     const Words channel{0, 0, 0x12, 0};
     const auto join_words = [](std::initializer_list<Words> parts) {
@@ -106,7 +106,7 @@ TEST(Entries, WhatIsMalformed) {
 
 class Submitted : public testing::TestWithParam<const char *> {
   protected:
-    /// The place of runlist 0 by its registers.
+    /// The place of runlist 0 in its registers.
     struct Where {
         PhysicalAddress base;
         unsigned length;
@@ -160,7 +160,7 @@ TEST_P(Submitted, ListIsWhereTheRegistersSay) {
 
 class SubmittedToCard : public Submitted {};
 
-TEST_P(SubmittedToCard, OnlyTheWindowReachesIt) {
+TEST_P(SubmittedToCard, ListIsBeyondTheBarsUnlessPlacedLow) {
     auto bench = Bench::started(GetParam(), "three-tasks");
     const Where list = where(*bench);
     EXPECT_GE(list.base.address, bench->gpu.board().bar1.modelled);
@@ -188,7 +188,7 @@ TEST_P(Submitted, SystemMemory) {
     bench->expect_no_violations();
 }
 
-TEST_P(Submitted, AgainIsAFreshCopyElsewhere) {
+TEST_P(Submitted, ResubmitTakesAFreshCopyElsewhere) {
     auto bench = Bench::started(GetParam(), "three-tasks");
     const Where before = where(*bench);
     const Words words = entries(*bench, before);
@@ -203,13 +203,13 @@ TEST_P(Submitted, AgainIsAFreshCopyElsewhere) {
               "board " + std::string(GetParam()) + " has no runlist 77");
 }
 
-TEST_P(SubmittedToCard, WhatIsEmptyCannotBeSubmittedAgain) {
+TEST_P(SubmittedToCard, EmptyRunlistCannotBeResubmitted) {
     auto bench = Bench::started(GetParam(), "three-tasks");
     EXPECT_EQ(config_error([&] { bench->gpu.resubmit(3); }),
               "the workload has nothing on runlist 3");
 }
 
-TEST_P(Submitted, VersionsSayWhichTheyAre) {
+TEST_P(Submitted, EachVersionHasItsMark) {
     auto bench = Bench::started(GetParam(), "three-tasks");
     const Generation &generation = *bench->gpu.board().generation;
     std::set<std::uint64_t> places{where(*bench).base.address};
@@ -237,7 +237,7 @@ TEST_P(Submitted, VersionsSayWhichTheyAre) {
     bench->expect_no_violations();
 }
 
-TEST_P(Submitted, VersionsBeginAnewAfterAWholeNumberOfTurns) {
+TEST_P(Submitted, VersionsRestartAfterWholeTurns) {
     auto bench = Bench::started(GetParam(), "many-64");
     for (unsigned version = 1; version <= 240; ++version)
         EXPECT_EQ(bench->gpu.rotate(0), version);
@@ -268,7 +268,7 @@ TEST(SubmitPort, SharedByAllRunlists) {
     EXPECT_EQ(bench.read(0x2280), 0U);
     bench.advance_us(20);
     EXPECT_EQ(bench.read(0x2284 + 8 * 5), 0U);
-    bench.write(0x2274, 0x00f00001); // no such runlist
+    bench.write(0x2274, 0x00f00001); // there is no such runlist
     bench.expect_no_violations();
 }
 
@@ -291,7 +291,7 @@ TEST(SubmitBlock, AdaListsAreNotOnPageBoundaries) {
     EXPECT_EQ(bench->read(0xd00080) & 0xfff, 0x400U) << "readers must keep bits 11:10";
 }
 
-TEST(Block, WhatARunlistSaysOfItself) {
+TEST(Block, ConfigRegistersDescribeTheRunlist) {
     Bench bench("a100", "idle");
     EXPECT_EQ(bench.read(0xd00000), 0x10U);
     EXPECT_EQ(bench.read(0xd00004), 0x00e0000bU); // channel RAM, 2^11 channels
@@ -300,7 +300,7 @@ TEST(Block, WhatARunlistSaysOfItself) {
     EXPECT_EQ(bench.read(0xd00010), 0x80040000U); // PBDMA 0
     EXPECT_EQ(bench.read(0xd00014), 0x80040801U); // PBDMA 1
     EXPECT_EQ(bench.read(0xd01010), 0x80041002U); // PBDMA 2
-    EXPECT_EQ(bench.read(0xd01014), 0U);          // and no second one
+    EXPECT_EQ(bench.read(0xd01014), 0U);          // it has no second one
     EXPECT_EQ(bench.read(0xd00020), 0x8U);
     EXPECT_EQ(bench.read(0xd00024), 0x50U);
     EXPECT_EQ(bench.read(0xd00108), 0x300U);
@@ -310,7 +310,7 @@ TEST(Block, WhatARunlistSaysOfItself) {
     bench.expect_no_violations();
 }
 
-TEST(Pfifo, WhatHostSaysOfItself) {
+TEST(Pfifo, ConfigRegistersDescribeHost) {
     Bench volta("titan-v", "idle");
     EXPECT_EQ(volta.read(0x2004), 0x0020000eU); // 14 PBDMAs, fault ids from 32
     EXPECT_EQ(volta.read(0x2008), 4096U);
@@ -343,7 +343,7 @@ TEST(Pfifo, DefaultTimeslices) {
     EXPECT_EQ(pascal.read(0x2310), 0xbadf5040U);
 }
 
-TEST(Malformed, IsReportedAndTheRestGoesOn) {
+TEST(Malformed, ListIsReportedAndSoundTasksGoOn) {
     auto volta = Bench::started("titan-v", "malformed");
     EXPECT_EQ(volta->read(0x2100), 0x100U);
     EXPECT_EQ(volta->read(0x254c), 0x20U);

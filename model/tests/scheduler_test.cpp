@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What Host does with runlists: the rules S1 to S33 of docs/model.md as seen in work done.
+// Host's treatment of runlists: the rules S1 to S33 of docs/model.md, observed in the work done.
 #include "support.hpp"
 
 #include <algorithm>
@@ -171,7 +171,7 @@ TEST_P(EveryBoard, PreemptEndsTheSlice) {
     bench->expect_no_violations();
 }
 
-TEST_P(EveryBoard, PreemptOfWhatDoesNotRunIsDoneAtOnce) {
+TEST_P(EveryBoard, PreemptOfATaskOffItsEngineIsDoneAtOnce) {
     auto bench = Bench::started(GetParam(), "three-tasks");
     bench->advance_us(500);
     bench->preempt_tsg(2);
@@ -189,7 +189,7 @@ TEST_P(EveryBoard, DisableAndPreemptTakeATaskOffAtOnce) {
     EXPECT_EQ(bench->gained(1000).at("task1"), 0);
 }
 
-TEST_P(EveryBoard, TheGateKeepsWhatRuns) {
+TEST_P(EveryBoard, ClosedGateKeepsTheRunningTask) {
     auto bench = Bench::started(GetParam(), "three-tasks");
     bench->advance_us(500);
     bench->set_gate(0, true);
@@ -227,7 +227,7 @@ TEST_P(EveryBoard, AnEmptyListStopsAll) {
     EXPECT_GT(bench->gained(6 * slice_us).at("task1"), 1.9 * slice_us);
 }
 
-/// Where copies have a runlist of their own.
+/// Boards where copies have a runlist of their own.
 class BoardsWithTwoRunlists : public testing::TestWithParam<const char *> {
   public:
     static std::vector<const char *> all() {
@@ -323,7 +323,7 @@ TEST_P(EveryBoard, TimeIsDeterministic) {
     EXPECT_EQ(run(), run());
 }
 
-TEST_P(EveryBoard, HowTimePassesDoesNotMatter) {
+TEST_P(EveryBoard, SmallStepsEqualOneLeap) {
     auto steps = Bench::started(GetParam(), "mixed");
     auto leap = Bench::started(GetParam(), "mixed");
     for (int i = 0; i < 20'000; ++i)
@@ -376,7 +376,7 @@ TEST(Pbdma, SharedByRunlistsOnPascal) {
     EXPECT_EQ(loaded.size(), 2U) << "taking turns on PBDMA 1";
 }
 
-TEST(Next, MarksWhoResumesFirst) {
+TEST(Next, MarksTheChannelThatResumesFirst) {
     auto bench = Bench::started("titan-v", "three-tasks");
     bench->advance_us(slice_us + 100);
     unsigned marked = 0;
@@ -414,7 +414,7 @@ TEST(Copies, RewiringCounts) {
         {"task":"async","engine":"LCE3","channels":[{"work":"busy"}]},
         {"task":"graphics","engine":"GRCE0","channels":[{"work":"busy"}]})"));
     bench->advance_us(100);
-    bench->write(0x104100 + 4 * 1, 3); // PCE 1 works for LCE3 too
+    bench->write(0x104100 + 4 * 1, 3); // PCE 1 also works for LCE3
     EXPECT_NEAR(bench->gained(10'000).at("async"), 5'000, 1) << "two PCEs, two users";
     bench->write(0x1041c0, 0xf); // GRCE0 borrows nothing any more
     const auto done = bench->gained(10'000);
@@ -431,7 +431,7 @@ TEST(Doorbells, TuringsGate) {
     bench->write(0x810090, 7);
     EXPECT_EQ(bench->gained(1'000).at("t"), 0);
     bench->write(0xb65000, 0x80000fff);
-    bench->write(0x810090, 7 | 1U << 12); // a bit that means nothing
+    bench->write(0x810090, 7 | 1U << 12); // a bit without a meaning
     EXPECT_EQ(bench->gained(1'000).at("t"), 0);
     bench->write(0x810090, 7 | 3U << 16); // another runlist
     EXPECT_EQ(bench->gained(1'000).at("t"), 0);
@@ -500,7 +500,7 @@ TEST(ChannelPreempt, PascalOnly) {
     EXPECT_NEAR(volta->gained(500).at("task1"), 500, 1) << "does nothing from Volta on";
 }
 
-/// Lists that a guest builds itself are in no plan; the model must take them all.
+/// A guest builds these lists itself, so no plan has them. The model must take them all.
 class OwnList : public testing::Test {
   protected:
     void submit(const std::vector<std::uint32_t> &words) {
@@ -552,7 +552,7 @@ TEST_F(OwnList, ChannelsThatNobodySetUp) {
         EXPECT_EQ(us, task == "copies" ? 1'000 : 0) << task;
 }
 
-TEST_F(OwnList, NoMemoryOrAllOfIt) {
+TEST_F(OwnList, OversizedListsAreHarmless) {
     bench->write(0x2270, 0x0fffffff);
     bench->write(0x2274, 0xffff);
     bench->advance_us(100);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What a tool that steers scheduling does, on every scheme: lists of its own in guest memory,
-// changed timeslices, preempts and gates.
+// Steering by a tool, on every scheme: lists of its own in guest memory, changed timeslices,
+// preempts and gates.
 #include "support.hpp"
 
 #include "host/group.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 class Steering : public testing::TestWithParam<const char *> {
   protected:
-    /// A list anywhere in guest memory, as a driver in the guest allocates it.
+    /// Submits a list anywhere in guest memory, as a driver in the guest allocates it.
     void submit_own(const std::vector<std::pair<unsigned, Timeslice>> &tsgs,
                     std::uint64_t address = 0x10345000) {
         const EntryFormat format = bench->gpu.board().generation->entry;

@@ -13,7 +13,7 @@ ContextStatus status(ContextState state, unsigned current, unsigned next) {
     return {state, {true, current}, {true, next}};
 }
 
-TEST(StatusWords, UpToTuring) {
+TEST(StatusWords, TuringEncoding) {
     EXPECT_EQ(status_word_turing(status(ContextState::invalid, 5, 6)), 0U);
     EXPECT_EQ(status_word_turing(status(ContextState::valid, 5, 6)), 0x00003005U);
     EXPECT_EQ(status_word_turing(status(ContextState::load, 5, 6)), 0x1006a000U);
@@ -23,7 +23,7 @@ TEST(StatusWords, UpToTuring) {
         << "a bare channel";
 }
 
-TEST(StatusWords, FromAmpereOn) {
+TEST(StatusWords, AmpereEncoding) {
     EXPECT_EQ(status_word_ampere(status(ContextState::invalid, 5, 6)), 0U);
     EXPECT_EQ(status_word_ampere(status(ContextState::valid, 5, 6)), 0x00002005U);
     EXPECT_EQ(status_word_ampere(status(ContextState::load, 5, 6)), 0x0006c000U);
@@ -38,7 +38,7 @@ TEST(EngineStatus, Volta) {
     EXPECT_EQ(bench->read(0x3080), 0x00003000U); // PBDMA 0
     EXPECT_EQ(bench->read(0x3084), 0U);          // PBDMA 1 has nothing
     EXPECT_EQ(bench->read(0x2640 + 8 * 13), 0U); // LCE0
-    EXPECT_EQ(bench->read(0x40120) & ~1U, 0U);   // channel 0 or 1
+    EXPECT_EQ(bench->read(0x40120) & ~1U, 0U);   // it is channel 0 or 1
     const std::uint32_t instance = bench->read(0x3100);
     EXPECT_EQ(instance, bench->read(0x800000) | 0x80000000);
     EXPECT_EQ(bench->read(0x3000), 0U);
@@ -163,7 +163,7 @@ TEST(RunlistInfo, AcquireStillPending) {
     EXPECT_EQ(bench->read(0xe00000), 0x1102U) << "enabled, pending, acquire failed";
 }
 
-TEST(SubmitInfo, SaysWhatWasCutOff) {
+TEST(SubmitInfo, NamesTheTaskThatWasCutOff) {
     auto bench = Bench::started("rtx2080ti", "three-tasks");
     bench->advance_us(2500); // TSG 1
     bench->gpu.resubmit(0);

@@ -85,7 +85,7 @@ TEST(Strict, EightBytesAreTwoRegisters) {
     EXPECT_EQ(bench->read(0x405b60), 0x55667788U);
     EXPECT_EQ(bench->read(0x405b64), 0x11223344U);
     bench->expect_no_violations();
-    bench->gpu.bar_write(Bar::registers, 0x405b5c, 0x99, 8); // the lower one is not there
+    bench->gpu.bar_write(Bar::registers, 0x405b5c, 0x99, 8); // the lower half is not there
     EXPECT_EQ(bench->read(0x405b60), 0U);
     expect_violation(*bench, 0x405b5c, true, 4, Violation::unmodelled);
 }
@@ -133,7 +133,7 @@ const Statistics::Counts &counts(Bench &bench, const std::string &block, Bar bar
     return bench.gpu.statistics().blocks().at(bar).find(block)->second;
 }
 
-TEST(Statistics, ByBlock) {
+TEST(Statistics, AccessesCountByBlock) {
     auto bench = Bench::started("a100", "three-tasks");
     EXPECT_TRUE(bench->gpu.statistics().blocks().empty()) << "the driver's are not counted";
     bench->read(0x0);
@@ -174,13 +174,14 @@ TEST(Statistics, RereadMemoryIsByPhysicalAddress) {
     Bench bench("titan-v", "idle");
     bench.write(0x1700, 0x10);
     bench.read(0x710000);
-    bench.write(0x1700, 0x20); // the same offset, another place
+    bench.write(0x1700, 0x20); // the same offset shows another place
     bench.read(0x710000);
     EXPECT_EQ(counts(bench, "PRAMIN").reread_bytes, 0U);
     bench.write(0x1700, 0x11);
-    bench.read(0x700000); // another offset, the place that was read first
+    bench.read(0x700000); // another offset shows the place that was read first
     EXPECT_EQ(counts(bench, "PRAMIN").reread_bytes, 4U);
-    bench.gpu.bar_read(Bar::framebuffer, 0x110002, 4); // that too, but for two bytes, by BAR1
+    // This read through BAR1 takes two bytes of the same place, and two new ones.
+    bench.gpu.bar_read(Bar::framebuffer, 0x110002, 4);
     EXPECT_EQ(counts(bench, "BAR1", Bar::framebuffer).reread_bytes, 2U);
     bench.write(0x1700, 0x02000000 | 0x11); // system memory at the same address is another place
     bench.read(0x700000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What the model's tests share.
+// Helpers of the model's tests.
 #pragma once
 
 #include "base/error.hpp"
@@ -24,22 +24,22 @@ namespace nvmodel::test {
 inline constexpr std::array cards{"a100",      "b200",    "gtx1060-3gb",  "gtx1080ti",
                                   "gtx980",    "h200",    "quadro-k5000", "rtx-a6000",
                                   "rtx2080ti", "rtx5090", "rtx6000-ada",  "titan-v"};
-/// Platform devices, without.
+/// Platform devices, without memory of their own.
 inline constexpr std::array integrated{"jetson-orin", "jetson-tx2", "jetson-xavier"};
 inline constexpr std::array boards{"a100",          "b200",         "gtx1060-3gb", "gtx1080ti",
                                    "gtx980",        "h200",         "jetson-orin", "jetson-tx2",
                                    "jetson-xavier", "quadro-k5000", "rtx-a6000",   "rtx2080ti",
                                    "rtx5090",       "rtx6000-ada",  "titan-v"};
 
-/// A board's name as part of a test's.
+/// Makes a board's name a part of a test's name.
 std::string test_name(const testing::TestParamInfo<const char *> &board);
 
 Board board(const std::string &name);
 Workload workload(const std::string &name);
-/// A workload from the text of its "entries".
+/// Makes a workload from the text of its "entries".
 Workload workload_of(const std::string &entries, const std::string &more = "");
 
-/// The message of the ConfigError that a call throws; fails the test if it throws none.
+/// Returns the message of the ConfigError that a call throws; fails the test if it throws none.
 std::string config_error(const std::function<void()> &call);
 
 /// System memory of a guest: one range.
@@ -79,22 +79,22 @@ class Bench {
         gpu.bar_write(Bar::registers, offset, value, 4);
     }
 
-    /// A word of GPU memory, through the PRAMIN window, or of guest memory where no window reaches
-    /// that.
+    /// Accesses a word of GPU memory through the PRAMIN window, or of guest memory where no window
+    /// reaches.
     std::uint32_t peek(PhysicalAddress at);
     void poke(PhysicalAddress at, std::uint32_t value);
 
-    /// What a driver's structures lie in if a workload does not name it, and if it names coherent
-    /// system memory: the codes that the registers hold.
+    /// The apertures of a driver's structures, as registers hold them: if a workload names no
+    /// aperture, and if it names coherent system memory.
     [[nodiscard]] Aperture default_aperture() const;
     [[nodiscard]] Aperture system_aperture() const;
 
-    /// Where a register of a runlist's block is, by GA100's offset; Ampere and newer.
+    /// Returns the place of a register of a runlist's block, by GA100's offset; Ampere and newer.
     [[nodiscard]] std::uint32_t runlist_register(std::uint32_t at, unsigned runlist = 0) const;
-    /// Hands a list to Host through the registers that the board has.
+    /// Submits a list through the registers that the board has.
     void submit(unsigned runlist, PhysicalAddress base, unsigned entries, unsigned first = 0);
 
-    /// Where a channel's enable, status and fault bits are.
+    /// Returns the place of a channel's enable, status and fault bits.
     [[nodiscard]] std::uint32_t channel_register(unsigned channel, unsigned runlist = 0) const;
     void enable(unsigned channel, unsigned runlist = 0);
     void disable(unsigned channel, unsigned runlist = 0);
@@ -107,7 +107,7 @@ class Bench {
     void advance_us(double us);
     /// Work done so far, in microseconds, by task.
     std::map<std::string, double> progress() const;
-    /// The same, gained while time passes.
+    /// Work that is done while time passes, in microseconds, by task.
     std::map<std::string, double> gained(double us);
     [[nodiscard]] ChannelProgress channel(unsigned id, unsigned runlist = 0) const;
     [[nodiscard]] std::string state(unsigned id, unsigned runlist = 0) const {
@@ -121,7 +121,8 @@ class Bench {
     Gpu gpu;
 
   private:
-    /// Moves the window to an address and gives its place in BAR0; nothing if it cannot get there.
+    /// Moves the window to an address and returns its place in BAR0; nothing if the window cannot
+    /// reach it.
     std::optional<std::uint32_t> through_window(PhysicalAddress at);
 };
 

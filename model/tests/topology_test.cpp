@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// PTOP, fuses and copy wiring, against words worked out by hand.
+// PTOP, fuses and copy wiring, against words that were worked out by hand.
 #include "support.hpp"
 
 #include "board/ptop_table.hpp"
@@ -130,7 +130,7 @@ TEST(PtopV2, A100HasAnEmptyRowAndADeviceWithoutRunlist) {
     const std::size_t used = 26 * 3; // engines
     EXPECT_EQ(rows[used], 0U);
     EXPECT_EQ(rows[used + 1], 0x94000002U); // GSP0, fault id 2
-    EXPECT_EQ(rows[used + 2], 0x00110000U); // ends here: no engine
+    EXPECT_EQ(rows[used + 2], 0x00110000U); // its rows end here: no engine
     EXPECT_EQ(rows[used + 3], 0U);
 }
 
@@ -181,7 +181,7 @@ TEST(PriRing, CountsLiveGpcs) {
     }
 }
 
-TEST(MemorySizes, WhereTheyAreSaid) {
+TEST(MemorySizes, EachGenerationHasItsRegister) {
     // MAG << (SCALE + 20): 48 << 26 is 3 GiB.
     for (const auto &[name, word] :
          std::map<std::string, std::uint32_t>{{"gtx1060-3gb", 48 << 4 | 6},

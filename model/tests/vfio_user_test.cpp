@@ -46,7 +46,7 @@ Message read_as(std::span<const std::byte> from) {
     return message;
 }
 
-/// A file of guest RAM.
+/// Makes a file of guest RAM.
 UniqueFd ram(std::size_t size) {
     UniqueFd fd(::memfd_create("ram", MFD_CLOEXEC));
     EXPECT_EQ(::ftruncate(fd.get(), static_cast<off_t>(size)), 0);
@@ -58,7 +58,7 @@ class VfioUserCommands : public testing::Test {
     VfioUserCommands() : gpu_(real_gpu("h200", "sysmem")), device_(*gpu_) {
         const auto reply = ask(Command::version, bytes(Version{0, 0}) + text("{}"));
         EXPECT_EQ(reply.error, 0U);
-        // Memory decoding on.
+        // Turns memory decoding on.
         write(config_region, 4, 0x2, 2);
     }
 
@@ -165,7 +165,7 @@ TEST_F(VfioUserCommands, RegionsAreTheProductsBars) {
               static_cast<std::uint32_t>(EINVAL));
 }
 
-TEST_F(VfioUserCommands, ThereIsOneInterruptThatNeverComes) {
+TEST_F(VfioUserCommands, InterruptIsConfiguredButNeverRaised) {
     EXPECT_EQ(ask_for(Command::get_irq_info, IrqInfo{16, 0, 0, 0}).count, 1U);
     for (std::uint32_t index = 1; index < irq_count; ++index)
         EXPECT_EQ(ask_for(Command::get_irq_info, IrqInfo{16, 0, index, 0}).count, 0U);
@@ -210,7 +210,7 @@ TEST_F(VfioUserCommands, ConfigurationSpaceShowsWideBars) {
     EXPECT_EQ(read(config_region, 0x10, 8), 0xffffffffff00000cU) << "16 MiB";
 }
 
-TEST_F(VfioUserCommands, BarsTakeWhatAGuestDoes) {
+TEST_F(VfioUserCommands, BarsTakeTheAccessesOfAGuest) {
     EXPECT_EQ(read(0, 0, 4), 0x180000a1U);
     EXPECT_EQ(read(0, 0, 1), 0xa1U);
     EXPECT_EQ(write(2, 0x100000000, 0x1122334455667788, 8), 0U);
@@ -333,7 +333,7 @@ TEST_F(VfioUserCommands, BodiesOfWrongSizesAreRefused) {
     EXPECT_NE(ask(Command::get_info, bytes(DeviceInfo{15, 0, 0, 0})).error, 0U) << "no room";
 }
 
-TEST_F(VfioUserCommands, WhatIsNotThereIsNotSupported) {
+TEST_F(VfioUserCommands, UnknownCommandsAreNotSupported) {
     for (const unsigned command : {0U, 6U, 11U, 12U, 14U, 15U, 16U, 17U, 18U, 19U, 0xffffU})
         EXPECT_EQ(ask(static_cast<Command>(command), {}).error,
                   static_cast<std::uint32_t>(EOPNOTSUPP))
@@ -341,7 +341,7 @@ TEST_F(VfioUserCommands, WhatIsNotThereIsNotSupported) {
     EXPECT_NE(ask(Command::version, bytes(Version{0, 0})).error, 0U) << "said before";
 }
 
-TEST_F(VfioUserCommands, NoReplyIsSentToThoseWhoWantNone) {
+TEST_F(VfioUserCommands, NoReplyIsSentIfNoneIsWanted) {
     const RegionAccess access{0x10, 2, 4};
     const auto body = bytes(access) + bytes(std::uint32_t{7});
     const Header header{1, static_cast<std::uint16_t>(Command::region_write),
@@ -372,7 +372,7 @@ TEST(VfioUserVersion, IsAgreedOnFirst) {
         R"({"capabilities":{"max_data_xfer_size":4096,"max_dma_maps":1024,"max_msg_fds":8}})");
 }
 
-TEST(VfioUserHeaders, WhatCannotBeFramed) {
+TEST(VfioUserHeaders, BadSizesAndFlagsThrow) {
     constexpr auto command = static_cast<std::uint16_t>(Command::region_write);
     const auto size_of = [&](std::uint32_t size, std::uint32_t flags = 0) {
         return VfioUserDevice::body_size({1, command, size, flags, 0});
@@ -388,11 +388,11 @@ TEST(VfioUserHeaders, WhatCannotBeFramed) {
     EXPECT_THROW(size_of(16, 0xf), ProtocolError);
 }
 
-/// The boards' PCI resources, as lspci shows them on products.
+/// The PCI resources of the boards, as lspci shows them on products.
 TEST(RealBars, LieWhereProductsHaveThem) {
     struct Expected {
         std::string board;
-        std::array<std::uint64_t, 6> sizes; // of PCI resources
+        std::array<std::uint64_t, 6> sizes; // sizes of PCI resources
         std::array<std::uint32_t, 6> flags;
     };
     constexpr std::uint64_t mib = 1 << 20;
@@ -504,7 +504,7 @@ TEST_F(VfioUserSocket, AnEndInsideAMessageIsAnError) {
     EXPECT_THROW(server_->serve(), ProtocolError);
 }
 
-TEST_F(VfioUserSocket, ItsPathGoesWithIt) {
+TEST_F(VfioUserSocket, PathIsRemovedWithTheSocket) {
     EXPECT_TRUE(std::filesystem::exists(path_));
     server_.reset();
     EXPECT_FALSE(std::filesystem::exists(path_));

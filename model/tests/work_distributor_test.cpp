@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// How TPCs are numbered, and what the work distributor shows of it.
+// The numbers of TPCs, and the work distributor's tables of them.
 #include "support.hpp"
 
 #include "blocks/work_distributor.hpp"
@@ -84,7 +84,7 @@ TEST(WorkDistributor, TheTwoTablesAreInverse) {
         const std::vector<unsigned> live = loaded.geometry.live_tpcs();
         EXPECT_EQ(tpcs, std::accumulate(live.begin(), live.end(), 0U));
         if (form == WorkDistributor::gb20c)
-            continue; // has one table only
+            continue; // it has one table only
         EXPECT_LE(tpcs, 4 * tables.gpc_tpc_id_words);
         for (std::uint32_t id = 0; id < tpcs; ++id) {
             const std::uint32_t place =
@@ -102,7 +102,7 @@ TEST(WorkDistributor, TheTwoTablesAreInverse) {
 
 TEST(WorkDistributor, HoppersTablesAreLargerAndElsewhere) {
     auto bench = Bench::started("h200", "idle");
-    // The captured order: GPC 1 to 6, 0 and 7 take turns, then what GPC 1 has left.
+    // This is the captured order: GPC 1 to 6, 0 and 7 take turns, then the rest of GPC 1.
     EXPECT_EQ(bench->read(0x405000), 0x40302010U);
     EXPECT_EQ(bench->read(0x405040), 0x00001716U);
     EXPECT_EQ(bench->read(0x405100), 0x1e160e06U); // GPC 0, TPC 0 to 3
@@ -119,7 +119,7 @@ TEST(WorkDistributor, HoppersTablesAreLargerAndElsewhere) {
     EXPECT_EQ(gb202->read(0x405160), 0xbadf5040U);
 }
 
-TEST(WorkDistributor, NotPublicForAda) {
+TEST(WorkDistributor, AdaHasNoRegisters) {
     Bench ada("rtx6000-ada", "idle");
     EXPECT_EQ(ada.read(0x405b00), 0xbadf1100U);
 }

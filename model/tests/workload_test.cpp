@@ -158,7 +158,7 @@ TEST(Planning, CopyEnginesByTheirPlaceWhereTheyArePhysical) {
         "test.json: /entries/0/engine: board titan-v has no engine COPY0");
 }
 
-TEST(Planning, SayWhatDoesNotFit) {
+TEST(Planning, MisfitsAreNamed) {
     const std::map<std::string, std::string> errors{
         {R"({"task":"a","engine":"NVDEC3","channels":[{}]})",
          "test.json: /entries/0/engine: board titan-v has no engine NVDEC3"},
@@ -197,7 +197,7 @@ TEST(Planning, SayWhatDoesNotFit) {
               "so it cannot do work");
 }
 
-TEST(WorkloadFiles, SayWhatIsWrong) {
+TEST(WorkloadFiles, FaultsAreNamed) {
     const std::map<std::string, std::string> errors{
         {R"({"task":"a","engine":"XYZ","channels":[{}]})",
          "/entries/0/engine: not an engine's name; for example GR0, GRCE1, LCE2, first-async-lce"},

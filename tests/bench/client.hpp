@@ -16,16 +16,16 @@ namespace nvmodel::bench {
 class Client {
   public:
     virtual ~Client() = default;
-    /// A word of BAR0.
+    /// Returns a word of BAR0.
     virtual std::uint32_t read(std::uint32_t offset) = 0;
 };
 
-/// By QEMU's proxy. `gpu` has to outlive the client.
+/// Returns a client that uses QEMU's proxy. `gpu` has to outlive the client.
 std::unique_ptr<Client> proxy_client(Gpu &gpu);
-/// By vfio-user.
+/// Returns a client that uses vfio-user.
 std::unique_ptr<Client> vfio_user_client(Gpu &gpu);
 
-/// Serves until the client has closed its end.
+/// Serves until the client closes its end.
 class Server {
   public:
     explicit Server(std::unique_ptr<Transport> transport);
@@ -34,7 +34,7 @@ class Server {
     std::jthread thread_;
 };
 
-/// Throw std::system_error.
+/// Send and receive all bytes of a message. They throw std::system_error.
 void send_all(const UniqueFd &socket, std::span<const std::byte> message);
 void receive_all(const UniqueFd &socket, std::span<std::byte> message);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What reading the first GPU through NVIDIA's driver takes: its calls, and what comes on top. As
-// root.
+// Measures the calls that reading the first GPU through NVIDIA's driver takes, and the rest of the
+// time. It needs root.
 #include "lib/driver/kernel.hpp"
 #include "lib/nvdebug/driver_tree.hpp"
 #include "nvdebug/gpu.hpp"
@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// The running kernel; counts its calls and how long they take.
+/// The running kernel. Counts the calls and the time that they take.
 class Timed final : public Kernel {
     template <typename Call>
     auto timed(Call call) {
@@ -113,7 +113,7 @@ Clock::duration processor_time() {
     return of(usage.ru_utime) + of(usage.ru_stime);
 }
 
-/// As a run of the tool: the GPU is opened, too. The fastest of some.
+/// Opens the GPU and reads, as a run of the tool does, and prints the fastest of ten runs.
 void run(const char *before, const std::function<std::string(const nvdebug::Gpu &)> &read) {
     constexpr int times = 10;
     double all = 0, calls = 0;
@@ -140,12 +140,12 @@ std::string list(const nvdebug::Gpu &gpu) {
     return "runlist 0, " + std::to_string(nvdebug::channels_of(read).size()) + " channels";
 }
 
-/// Of all runlists' channels.
+/// Reads the owners of all runlists' channels.
 std::string owners(const nvdebug::Gpu &gpu) {
     return "owners, " + std::to_string(value(gpu.owners()).channels.size()) + " channels";
 }
 
-/// As `watch -s 100` reads engines: processor time.
+/// Reads engines as `watch -s 100` does, and prints the processor time.
 void samples() {
     constexpr int count = 100;
     const auto kernel = std::make_shared<Timed>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// How long parsing of runlists takes, for the text of as many channels as a GPU has.
+// Measures how long the parsing of runlists takes, for texts with as many channels as GPUs have.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -14,7 +14,7 @@ using Lines = std::vector<std::pair<std::string, std::string>>;
 
 constexpr int channels_per_tsg = 5;
 
-/** As the module prints it: 48 columns. */
+/** Adds a box in the form of the module, 48 columns wide. */
 void add_box(std::string &text, std::size_t indent, std::string title, const Lines &lines) {
     constexpr std::size_t width = 48;
     const std::string margin(indent, ' ');

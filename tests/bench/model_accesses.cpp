@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// How many accesses the model answers in a second: called in-process, and by either transport.
+// Measures how many accesses the model answers in a second, in-process and by each transport.
 #include "client.hpp"
 
 #include <benchmark/benchmark.h>
@@ -34,7 +34,8 @@ std::unique_ptr<Client> direct_client(Gpu &gpu) {
 
 using MakeClient = std::unique_ptr<Client> (*)(Gpu &);
 
-/** Of a GPU that is at work; `range` is read from its begin to its end, again and again. */
+/** Reads a GPU that has work. The words from `begin` on are read one after the other, again and
+ * again. */
 void reads(benchmark::State &state, MakeClient connect, const std::string &workload,
            std::uint32_t begin, std::uint32_t length) {
     Gpu gpu(load_board(data / "boards" / "titan-v.json"),

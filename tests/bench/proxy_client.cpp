@@ -42,7 +42,7 @@ class ProxyClient final : public Client {
     }
 
   private:
-    Server server_; // ends when the socket, which goes first, is closed
+    Server server_; // ends when the socket is closed; the socket is destroyed first
     UniqueFd socket_;
 };
 

@@ -70,7 +70,7 @@ class VfioUserClient final : public Client {
     }
 
   private:
-    Server server_; // ends when the socket, which goes first, is closed
+    Server server_; // ends when the socket is closed; the socket is destroyed first
     UniqueFd socket_;
 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvtaskset --cdi: devices for containers, by podman and runc over the stand-in for CUDA; and the hook that looks at
+"""nvtaskset --cdi makes devices for containers, here by podman and runc over the stand-in for CUDA. Its hook checks
 images before they start."""
 
 import json
@@ -23,7 +23,7 @@ C_LIBRARY = "lib/x86_64-linux-gnu/libc.so.6"
 
 
 def device(desk, name, *options, **env):
-    """The document of a device that is written into a folder of the test's."""
+    """Returns the document of a device, which is written into a folder of the test."""
     folder = desk.folder / "cdi"
     assert desk.done("--no-mps", "--cdi", name, "--cdi-folder", folder, *options, **env) == f"nvdebug.io/tpcs={name}\n"
     file = folder / f"nvdebug.io-tpcs-{name}.json"
@@ -39,14 +39,14 @@ def edits(document):
 
 # --- the file ---
 
-def test_a_device(desk):
+def test_a_device_has_a_mount_and_a_hook(desk):
     document = device(desk, "0-3", "-t", "0-3")
     found = edits(document)
     assert (document["kind"], document["devices"][0]["name"]) == ("nvdebug.io/tpcs", "0-3")
     assert found["mounts"] == [{"hostPath": str(LIBRARY), "containerPath": INSIDE, "options": ["ro", "nosuid", "nodev", "bind"]}]
     assert found["hooks"] == [{"hookName": "createContainer", "path": str(TOOL), "args": ["nvtaskset", "--check-image"]}]
     env = dict(one.split("=", 1) for one in found["env"])
-    # The environment alone keeps a program to it.
+    # The environment alone keeps a program to its TPCs.
     program = desk.command(PROGRAM, "launch", **{**env, "CUDA_INJECTION64_PATH": str(LIBRARY)})
     assert env["CUDA_INJECTION64_PATH"] == INSIDE and sms_in(program.answers[0]) == sms_of(*range(4)), program.err
 
@@ -59,7 +59,7 @@ def test_options_are_the_devices(desk):
     assert prepared["env"] == [f"CUDA_INJECTION64_PATH={INSIDE}"] and prepared["hooks"]
 
 
-def test_a_device_that_is_written_again(desk):
+def test_a_device_that_is_written_again_is_replaced(desk):
     first, second = device(desk, "one", "-t", "0"), device(desk, "one", "-t", "1")
     assert edits(first)["env"] != edits(second)["env"]
     assert [file.name for file in (desk.folder / "cdi").iterdir()] == ["nvdebug.io-tpcs-one.json"]
@@ -72,12 +72,12 @@ def test_a_device_that_is_written_again(desk):
     ("--cdi-folder /x -t 0", "--cdi-folder is where --cdi writes", USAGE),
     ("--cdi a -t 66", "there is no TPC 66", USAGE),
     ("--cdi a -t 0 --cdi-folder /proc/x", "cannot write /proc/x/nvdebug.io-tpcs-a.json", REFUSED)))
-def test_devices_that_cannot_be(desk, options, sentence, status):
+def test_impossible_devices_are_refused(desk, options, sentence, status):
     desk.refused(options, sentence, exit_status=status)
 
 
-def test_a_tool_that_others_can_change(desk):
-    """Runtimes run it as root."""
+def test_a_tool_that_others_can_change_is_refused(desk):
+    """Runtimes run the tool as root."""
     place = desk.folder / "open"
     place.mkdir()
     for file in (TOOL, LIBRARY):
@@ -92,7 +92,7 @@ def test_a_tool_that_others_can_change(desk):
 
 @pytest.fixture
 def image(tmp_path):
-    """An image's root, with the C library of this machine."""
+    """Makes an image's root with the C library of this machine."""
     root = tmp_path / "bundle/rootfs"
     place = root / C_LIBRARY
     place.parent.mkdir(parents=True)
@@ -104,7 +104,7 @@ def image(tmp_path):
 
 
 def check(root, text=None):
-    """As a runtime calls it: without a variable, and with the state on stdin."""
+    """Calls the hook as a runtime does: without a variable, and with the state on stdin."""
     state = json.dumps({"ociVersion": "1.0.2", "pid": 1, "bundle": str(root.parent)}) if text is None else text
     done = subprocess.run([TOOL, "--check-image"], input=state, check=False, capture_output=True, text=True, timeout=30, env={})
     assert not done.stdout
@@ -117,7 +117,7 @@ def refused(root, *words):
 
 
 def old_library(place, minor):
-    """A library with the versions of such a C library."""
+    """Makes a library with the versions of such a C library."""
     script = place.with_suffix(".map")
     names = ["GLIBC_2.2.5", *(f"GLIBC_2.{n}" for n in range(3, minor + 1))]
     script.write_text("".join(f"{name} {{ global: f{n}; }};\n" for n, name in enumerate(names)))
@@ -126,12 +126,12 @@ def old_library(place, minor):
     subprocess.run(["gcc", "-shared", "-nostdlib", f"-Wl,--version-script={script}", "-o", place, source], check=True)
 
 
-def test_this_machines_library(image):
+def test_this_machines_library_is_accepted(image):
     assert check(image) == (0, "")
 
 
 @pytest.mark.parametrize("minor, fits", ((17, False), (27, False), (28, True), (99, True)))
-def test_versions(image, minor, fits):
+def test_old_versions_are_refused(image, minor, fits):
     old_library(image / C_LIBRARY, minor)
     if fits:
         assert check(image) == (0, "")
@@ -139,21 +139,21 @@ def test_versions(image, minor, fits):
         refused(image, f"is GNU's C library 2.{minor}", "--best-effort")
 
 
-def test_musl_and_none(image):
+def test_musl_and_a_missing_library_are_refused(image):
     (image / C_LIBRARY).unlink()
     refused(image, "the image has no GNU C library (libc.so.6) at the usual places")
     (image / "lib/ld-musl-x86_64.so.1").touch()
     refused(image, "the image has musl's C library")
 
 
-def test_without_the_other_part_of_the_library(image):
-    """As in images of a program and its own libraries alone."""
+def test_a_library_without_libdl_is_refused(image):
+    """Images that have only a program and its own libraries may lack libdl."""
     (image / C_LIBRARY).with_name("libdl.so.2").unlink()
     refused(image, "without its libdl.so.2")
 
 
-def test_a_library_that_is_another_ones(image):
-    """Without versions, as musl's is; and one of 32 bits, which the programs do not load."""
+def test_other_c_libraries_are_refused(image):
+    """The first library has no versions, like musl's. The second one has 32 bits, so programs do not load it."""
     (image / "empty.c").write_text("int f;\n")
     subprocess.run(["gcc", "-shared", "-nostdlib", "-o", image / C_LIBRARY, image / "empty.c"], check=True)
     refused(image, "is not GNU's C library")
@@ -162,8 +162,9 @@ def test_a_library_that_is_another_ones(image):
     refused(image, "no GNU C library")
 
 
-def test_one_that_is_cut_off_or_damaged(image):
-    """At no place does the hook take it for a good one, hang, or die: it ends with a sentence or accepts what is whole."""
+def test_a_library_that_is_cut_off_or_damaged_is_refused(image):
+    """Wherever the library is cut off or damaged, the hook ends with a sentence. It never accepts the library, hangs
+    or dies."""
     library = image / C_LIBRARY
     old_library(library, 27)
     whole = library.read_bytes()
@@ -182,15 +183,15 @@ def test_one_that_is_cut_off_or_damaged(image):
     lambda place: place.symlink_to("libc.so.6"),
     lambda place: place.write_bytes(b"#!/bin/sh\n"),
     lambda place: os.truncate(os.open(place, os.O_CREAT | os.O_WRONLY), 1 << 40)))
-def test_what_is_no_library(image, make):
-    """A folder, a FIFO, a link to itself, a script, a file that has more than 64 MiB."""
+def test_other_files_are_refused(image, make):
+    """The file is a folder, a FIFO, a link to itself, a script, or a file of more than 64 MiB."""
     (image / C_LIBRARY).unlink()
     make(image / C_LIBRARY)
     refused(image, C_LIBRARY)
 
 
 def test_links_stay_in_the_image(image, tmp_path):
-    """Absolute ones begin at its root, and .. does not leave it."""
+    """An absolute link begins at the image's root, and .. does not leave it."""
     place = image / C_LIBRARY
     place.rename(tmp_path / "outside")
     for target in (tmp_path / "outside", f"../../../{'../' * 30}{tmp_path}/outside", "/proc/self/root/lib/x86_64-linux-gnu/libc.so.6"):
@@ -206,7 +207,7 @@ def test_links_stay_in_the_image(image, tmp_path):
 @pytest.mark.parametrize("text, sentence", (
     ("", "no state of a container"), ("{", "no state of a container"), ('{"bundle": 7}', "no state of a container"),
     ('{"bundle": "/nonexistent"}', "cannot open /nonexistent/config.json"), ("endless", "is longer than 1 MiB")))
-def test_a_state_that_is_none(image, text, sentence):
+def test_a_malformed_state_is_refused(image, text, sentence):
     status, err = check(image, "x" * (2 << 20) if text == "endless" else text)
     assert status in (USAGE, REFUSED) and sentence in err and len(err.splitlines()) == 1
 
@@ -214,7 +215,8 @@ def test_a_state_that_is_none(image, text, sentence):
 # --- real containers ---
 
 def mounts(desk):
-    """What stands for NVIDIA's driver, which its own toolkit would put there."""
+    """Returns the mounts of the stand-in for NVIDIA's driver. In production the driver's own toolkit mounts the
+    driver."""
     folder = desk.folder
     env = {**{name: value for name, value in desk.env.items() if name.startswith("STAND_IN_")},
            "LD_LIBRARY_PATH": "/stand/libcuda", "LD_PRELOAD": "/stand/librm_stand_in.so", "STAND_IN_LOG": "/log/log"}
@@ -224,21 +226,21 @@ def mounts(desk):
 
 
 def write_device(desk, name, *options):
-    """The shell's line that writes a device into the /run of a container's command."""
+    """Returns the shell's line that writes a device into the /run of a container's command."""
     words = [f"{key}={value}" for key, value in desk.env.items() if key.startswith(("STAND_IN_", "LD_", "XDG_", "NVTASKSET_"))]
     return shlex.join(str(word) for word in ("env", *words, TOOL, "--no-mps", "--cdi", name, *options)) + " >/dev/null"
 
 
 @pytest.fixture(scope="module")
 def whole_image(podman, tmp_path_factory):
-    """Libraries of this machine, and no program: the stand-in's is mounted."""
+    """Makes an image with libraries of this machine and no program, because the stand-in's program is mounted."""
     root = tmp_path_factory.mktemp("image")
     copy_libraries(root, PROGRAM, LIBRARY, STAND_INS / "libcuda/libcuda.so.1", STAND_INS / "librm_stand_in.so")
     (root / "tmp").mkdir()
     return podman.image("whole", root)
 
 
-def test_a_container_is_kept(desk, podman, whole_image):
+def test_a_container_is_kept_to_its_tpcs(desk, podman, whole_image):
     before = write_device(desk, "0-3", "-t", "0-3")
     program = ("/stand/program", "launch", "attribute 16")
     done = podman.run("--device=nvdebug.io/tpcs=0-3", *mounts(desk), whole_image, *program, before=before)
@@ -265,7 +267,8 @@ def test_a_container_without_a_c_library_does_not_start(desk, podman, tmp_path):
 
 @pytest.mark.skipif(not EVERYTHING, reason="two minutes: NVDEBUG_LONG")
 def test_a_container_of_debian_11(desk, podman, tmp_path):
-    """Its C library is 2.31. The stand-in is this machine's and does not run there, but the library is loaded."""
+    """The C library of Debian 11 is 2.31. The stand-in is this machine's and does not run there, but the library is
+    loaded."""
     root = debian.folder("bullseye")
     image = podman.image("bullseye", root)
     done = podman.run("--device=nvdebug.io/tpcs=a", image, "sh", "-c", f"LD_PRELOAD={INSIDE} true && echo loaded",
@@ -276,8 +279,8 @@ def test_a_container_of_debian_11(desk, podman, tmp_path):
 # --- the image of the node agent ---
 
 @pytest.mark.ci
-def test_an_image_of_the_node_agent(podman):
-    """Built by buildah of packaging/Containerfile; both programs start in it."""
+def test_the_image_of_the_node_agent_starts(podman):
+    """buildah builds packaging/Containerfile, and both programs start in the image."""
     rootfs = made("image", "image", "rootfs")
     options = ("--root", podman.folder / "s", "--runroot", podman.folder / "r", "--storage-driver", "vfs")
     run("buildah", *options, "build", "--isolation", "chroot", "--file", ROOT / "packaging/Containerfile", "--tag", "localhost/agent:1",

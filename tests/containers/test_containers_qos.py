@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvqos --cdi: goals as devices of containers, by podman and runc, with nvqos over the stand-in for the driver."""
+"""nvqos --cdi makes devices of containers from goals, here by podman and runc. nvqos runs over the stand-in for the
+driver."""
 
 import contextlib
 import json
@@ -42,7 +43,7 @@ def nvqos(*words, text=""):
     (("--cdi", "latency"), "latency", ["--hold-container=latency", "--socket=/run/nvdebug/nvqos.sock"]),
     (("--cdi", "latency:2.5ms"), "latency-2.5ms", ["--hold-container=latency:2.5ms", "--socket=/run/nvdebug/nvqos.sock"]),
     (("--cdi", "best-effort:2"), "best-effort-2", ["--hold-container=best-effort:2", "--socket=/run/nvdebug/nvqos.sock"])))
-def test_a_device(tmp_path, words, name, hook):
+def test_a_device_has_a_hook_with_its_goal(tmp_path, words, name, hook):
     assert nvqos(*words, "--cdi-folder", tmp_path / "cdi") == (0, f"nvdebug.io/qos={name}\n", "")
     file = tmp_path / f"cdi/nvdebug.io-qos-{name}.json"
     assert file.stat().st_mode & 0o777 == 0o644
@@ -67,13 +68,13 @@ def test_a_device(tmp_path, words, name, hook):
     (("--cdi", "latency", "--socket=x"), "a path from the root on", 1),
     (("--cdi-folder", "x", "7=latency"), "--cdi-folder is where --cdi writes", 1),
     (("--cdi", "latency", "--cdi-folder", "/proc/x"), "cannot write /proc/x/nvdebug.io-qos-latency.json", 2)))
-def test_devices_that_cannot_be(words, sentence, status):
+def test_impossible_devices_are_refused(words, sentence, status):
     found, out, err = nvqos(*words)
     assert (found, out) == (status, "") and err.startswith("nvqos: ") and sentence in err
 
 
-def test_a_program_that_others_can_change(tmp_path):
-    """Runtimes run it as root."""
+def test_a_program_that_others_can_change_is_refused(tmp_path):
+    """Runtimes run the program as root."""
     place = tmp_path / "open"
     place.mkdir()
     shutil.copy2(built("bin/nvqos"), place)
@@ -97,13 +98,13 @@ def state(pid, name="a"):
 
 @pytest.mark.parametrize("text", ("", "{", "[]", '{"id": "a"}', '{"pid": 7}', '{"id": 7, "pid": 7}', '{"id": "a b", "pid": 7}',
                                   '{"id": "a\\nrelease", "pid": 7}', '{"id": "a", "pid": -7}', '{"id": "a", "pid": "7"}', state(1), state(0)))
-def test_a_state_that_is_none(text):
+def test_a_malformed_state_is_refused(text):
     status, out, err = nvqos("--hold-container", "latency", text=text)
     assert (status, out) == (1, "") and "stdin has no state of a container" in err
 
 
-def test_a_container_without_a_cgroup_of_its_own():
-    """It has that of whoever started it, in which others are, too."""
+def test_a_container_without_a_cgroup_of_its_own_is_refused():
+    """The container has the cgroup of the process that started it, in which others are, too."""
     status, _, err = nvqos("--hold-container", "latency", text=state(os.getpid()))
     assert status == 2 and "the container has no cgroup of its own" in err
     status, _, err = nvqos("--hold-container", "latency", text=state(999999999))
@@ -112,7 +113,7 @@ def test_a_container_without_a_cgroup_of_its_own():
 
 @pytest.fixture(name="outside")
 def fixture_outside():
-    """A process in a cgroup of its own, by runc's first controller here."""
+    """Starts a process in a cgroup of its own, in the first controller that runc uses here."""
     root = next((path for path in map(pathlib.Path, ("/sys/fs/cgroup/devices", "/sys/fs/cgroup"))
                  if os.access(path / "cgroup.procs", os.W_OK)), None)
     if root is None:
@@ -134,7 +135,7 @@ def fixture_outside():
 
 
 class Fake:
-    """Answers at a socket with one line."""
+    """A stand-in for nvqos that answers at a socket with one line."""
 
     def __init__(self, path, answer):
         self.heard = b""
@@ -163,8 +164,8 @@ class Fake:
     (b"error a is held\x1b\n", 2, "is not kept: a is held\N{REPLACEMENT CHARACTER}\n"),
     (b"okay\n", 2, "is no nvqos"), (b"refused\n", 2, "is no nvqos"), (b"\n", 5, "no nvqos answers"), (b"", 5, "no nvqos answers"),
     (b"ok", 5, "no nvqos answers"), (b"x" * (1 << 21), 5, "no nvqos answers")), ids=range(10))
-def test_answers(tmp_path, outside, answer, status, sentence):
-    """None but a whole line that begins with ok lets the container start."""
+def test_answers_decide_whether_the_container_starts(tmp_path, outside, answer, status, sentence):
+    """Only a whole line that begins with ok lets the container start."""
     fake = Fake(tmp_path / "sock", answer)
     found, out, err = nvqos("--hold-container", "share:30%", "-g", "1", f"--socket={tmp_path}/sock", text=state(outside.pid, "x"))
     assert (found, out) == (status, "") and sentence in err
@@ -174,7 +175,7 @@ def test_answers(tmp_path, outside, answer, status, sentence):
     assert "/a-long-name" in heard and heard.endswith("\n")
 
 
-def test_nobody_answers(tmp_path, outside):
+def test_a_container_does_not_start_if_nobody_answers(tmp_path, outside):
     status, _, err = nvqos("--hold-container", "share:30%", f"--socket={tmp_path}/sock", text=state(outside.pid))
     assert status == 5
     assert f"no nvqos answers at {tmp_path}/sock: No such file or directory; start one with" in err
@@ -205,11 +206,11 @@ class Containers:
         return f"{built('bin/nvqos')} --cdi {goal} --socket={self.machine.path} >/dev/null"
 
     def run(self, goal, device, *words):
-        """One that ends by itself."""
+        """Runs a container that ends by itself."""
         return self.podman.run(*self.words(device, *words), before=self.before(goal))
 
     def start(self, goal, device):
-        """One that sleeps; the number of its process, when it is held."""
+        """Starts a container that sleeps, and waits until nvqos holds it. Returns the number of its process."""
         script = f'mount -t tmpfs none /run && mkdir -p /run/lock && {{ {self.before(goal)}; }} && exec podman "$@"'
         words = (*self.podman.options, "run", "--rm", "--network=none", *LIMITS, *self.words(device, "/bin/sleep", "1000"))
         known = set(self.pids())
@@ -255,8 +256,8 @@ def test_a_container_has_its_share_until_it_ends(containers, machine):
     assert comes_true(lambda: machine.list() == [] and machine.timeslice(other.pid) == FIRST_US)
 
 
-def test_what_comes_into_a_container_later(containers, machine):
-    """As `podman exec` starts it: not a child of the container's first process, but in its cgroup."""
+def test_a_process_that_comes_later_has_the_goal(containers, machine):
+    """`podman exec` starts such a process: not as a child of the container's first process, but in its cgroup."""
     machine.start("--quiet")
     pid = containers.start("cap:20%", "cap-20")
     late = machine.process(gpu=False)
@@ -286,7 +287,7 @@ def test_without_nvqos_a_container_does_not_start(containers, machine):
     done = containers.run("share:30%", "share-30", "/bin/echo", "started")
     assert done.returncode != 0 and "started" not in done.stdout
     assert f"no nvqos answers at {machine.path}: No such file or directory" in done.stderr
-    # One that was killed leaves its socket.
+    # An nvqos that was killed leaves its socket.
     machine.start("--quiet").kill()
     machine.nvqos.wait(PATIENCE_S)
     done = containers.run("share:30%", "share-30", "/bin/echo", "started")
@@ -294,7 +295,7 @@ def test_without_nvqos_a_container_does_not_start(containers, machine):
 
 
 def test_two_goals_of_one_container_are_refused(containers, machine):
-    """A process is of one tenant: the second goal would not be kept."""
+    """A process belongs to one tenant, so the second goal would not be kept."""
     machine.start("--quiet")
     done = containers.podman.run("--device=nvdebug.io/qos=share-30", *containers.words("cap-50", "/bin/echo", "started"),
                                  before=f"{{ {containers.before('share:30%')} && {containers.before('cap:50%')}; }}")

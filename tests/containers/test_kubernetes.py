@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""packaging/kubernetes, as far as files can be checked without a cluster: shapes, names that refer to others, and rights
-that are those of the systemd units. `make check-kubernetes` holds it against Kubernetes' published types."""
+"""Checks packaging/kubernetes as far as files can be checked without a cluster: their shapes, the names that refer to
+others, and the rights, which are the rights of the systemd units. `make check-kubernetes` compares the manifests with
+Kubernetes' published types."""
 
 import json
 import pathlib
@@ -34,7 +35,7 @@ def container(name):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_shapes(path):
+def test_manifests_have_known_shapes(path):
     for manifest in manifests(path):
         jsonschema.validate(manifest, SCHEMA)
 
@@ -43,7 +44,7 @@ def test_shapes(path):
     lambda spec: spec.update(hostPid=True), lambda spec: spec["containers"][0].pop("image"),
     lambda spec: spec["containers"][0]["resources"]["limits"].update(cpu=1),
     lambda spec: spec["containers"][0]["securityContext"].update(privileged=True)))
-def test_the_schema_refuses(wrong):
+def test_the_schema_refuses_wrong_manifests(wrong):
     changed = agent()
     wrong(changed["spec"]["template"]["spec"])
     with pytest.raises(jsonschema.ValidationError):
@@ -61,7 +62,7 @@ def test_a_kustomization_has_all_files(part):
     assert images == {"nvdebug-agent"} >= {each["name"] for each in listed.get("images", ())}
 
 
-def test_names_that_refer_to_others():
+def test_names_refer_to_existing_ones():
     spec = agent()["spec"]
     labels = spec["template"]["metadata"]["labels"]
     (policy,) = manifests(FOLDER / "base/policy.yaml")
@@ -97,7 +98,7 @@ def test_the_pod_monitor_finds_the_agent_once():
 
 
 def fits(labels):
-    """Whether a node with these labels has the agent, by its selector and affinity."""
+    """Returns true if a node with these labels has the agent, by its selector and affinity."""
     spec = agent()["spec"]["template"]["spec"]
     (term,) = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     assert all(each["operator"] == "NotIn" for each in term["matchExpressions"])
@@ -120,7 +121,7 @@ def test_the_agent_leaves_a_node_before_its_driver_is_upgraded():
 
 
 def references(folder):
-    """Files and folders that a kustomization names, and those of what it names."""
+    """Yields the files and folders that a kustomization names, and the ones that these name."""
     listed = yaml.safe_load((folder / "kustomization.yaml").read_text(encoding="utf-8"))
     for name in (*listed.get("resources", ()), *listed.get("components", ()),
                  *(name for each in listed.get("configMapGenerator", ()) for name in each["files"])):
@@ -131,7 +132,8 @@ def references(folder):
 
 
 def test_the_recipe_works_as_pasted(tmp_path):
-    """Runs the page's commands with stand-ins for the programs. The manifests that they apply name existing files and the pushed image."""
+    """Runs the page's commands with stand-ins for the programs. The manifests that the commands apply name existing
+    files and the pushed image."""
     page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
     recipe = re.search(r"```\n(IMAGE=.*?)```", page, re.S)[1]
     shutil.copytree(FOLDER, tmp_path / "packaging/kubernetes")
@@ -168,8 +170,8 @@ def test_patches_of_the_page_fit_the_manifests():
                 assert change["op"] == "add" and isinstance(target, dict)
 
 
-def test_what_is_to_be_undone_outlives_the_pod():
-    """And claims are those of all programs on the node, which see each other in this folder."""
+def test_state_for_an_undo_outlives_the_pod():
+    """Claims are shared by all programs on the node, which see each other's in this folder."""
     (place,) = (each for each in container("nvqos")["volumeMounts"] if each["name"] == "nvdebug")
     (volume,) = (each for each in agent()["spec"]["template"]["spec"]["volumes"] if each["name"] == "nvdebug")
     folder = re.search(r'runtime_folder = "(.*)"', (ROOT / "lib/base/runtime_folder.hpp").read_text(encoding="utf-8"))[1]

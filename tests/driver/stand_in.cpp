@@ -16,7 +16,7 @@ namespace driver_test {
 
 namespace {
 
-/// Refused if it is not the struct that is known.
+/// Calls @p answer, or refuses a struct of another size.
 template <typename T, typename Answer>
 int sized(void *argument, std::size_t bytes, Answer answer) {
     if (bytes != sizeof(T))
@@ -33,6 +33,8 @@ StandIn::StandIn()
             {"/sys/bus/pci/devices/0000:01:00.0/subsystem_vendor", "0x10de\n"},
             {"/sys/bus/pci/devices/0000:01:00.0/subsystem_device", "0x16c1\n"},
             {"/sys/bus/pci/devices/0000:01:00.0/class", "0x030200\n"},
+            // A row has the start, the end and the flags of a resource. BAR0, BAR1 (in row 2) and
+            // BAR3 (in row 4) are 64-bit memory.
             {"/sys/bus/pci/devices/0000:01:00.0/resource",
              "0x0000102002000000 0x0000102002ffffff 0x000000000014220c\n"
              "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
@@ -345,7 +347,7 @@ std::uint32_t StandIn::events(const rm::Control &asked) {
          &record_words = *event_words_[{asked.client, records_name}];
     auto *const header = reinterpret_cast<rm::EventHeader *>(header_words.data());
     auto *const records = reinterpret_cast<rm::SwitchRecord *>(record_words.data());
-    // A ring: older ones have been read.
+    // The records are a ring, so older ones were read before.
     const std::size_t bytes = record_words.size() * sizeof(std::uint64_t);
     const std::size_t count = bytes / sizeof(rm::SwitchRecord);
     for (std::size_t n = switches.size() - std::min(switches.size(), count - 1);

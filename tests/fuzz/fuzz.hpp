@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What fuzz targets share.
+// Helpers of all fuzz targets.
 #ifndef NVDEBUG_TESTS_FUZZ_FUZZ_HPP
 #define NVDEBUG_TESTS_FUZZ_FUZZ_HPP
 
@@ -8,7 +8,7 @@
 
 #include <fuzzer/FuzzedDataProvider.h>
 
-/** A property that has to hold whatever the input is: ends the process with what did not. */
+/** Ends the process and prints the condition if it does not hold. It has to hold for any input. */
 #define FUZZ_REQUIRE(condition)                                                                    \
     do {                                                                                           \
         if (!(condition)) {                                                                        \

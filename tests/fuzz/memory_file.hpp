@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A file that is in memory only, for code that wants a path.
+// A file in memory only, for code that needs a path.
 #ifndef NVDEBUG_TESTS_FUZZ_MEMORY_FILE_HPP
 #define NVDEBUG_TESTS_FUZZ_MEMORY_FILE_HPP
 

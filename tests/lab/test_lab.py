@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The lab without a GPU: what experiments conclude from recorded data, and that they notice if a rule does not hold."""
+"""The lab without a GPU: the conclusions of experiments from recorded data. Each experiment notices if a rule does
+not hold."""
 
 import copy
 import json
@@ -35,8 +36,8 @@ def recorded(name, machine):
 
 
 @pytest.mark.parametrize("name, machine", RECORDS)
-def test_replay(name, machine):
-    """Each conclusion, and a picture of the data."""
+def test_a_replay_concludes_what_was_concluded(name, machine):
+    """Each conclusion holds, and the picture of the data is the same each time."""
     one = recorded(name, machine)
     assert one["experiment"] == name and record.machine(one) == machine
     experiment = record.experiment(name)
@@ -80,7 +81,7 @@ def scaled(factor):
 
 
 def delayed(run, stream, us, kernels="kernels"):
-    """The kernels of a stream start later."""
+    """Lets the kernels of a stream start later."""
     def alter(data):
         for kernel in at(data, *run)[kernels] if kernels else at(data, *run):
             if kernel["stream"] == stream:
@@ -95,7 +96,7 @@ def no_late_stream(data):
 
 
 def in_order(data):
-    """Of ten streams the last one starts after all others."""
+    """Lets the last of ten streams start after all others."""
     for kernel in data["runs"][2]["kernels"]:
         if kernel["stream"] == 9:
             kernel["ran"] = [time + 1e6 for time in kernel["ran"]]
@@ -270,7 +271,7 @@ def test_data_that_break_a_rule_are_noticed(name, machine):
         assert key in failed, f"{key} still holds of altered data"
 
 
-# --- on the GPU model ---
+# --- Experiments on the GPU model ---
 
 @pytest.fixture(name="model_bench")
 def _model_bench():
@@ -279,8 +280,8 @@ def _model_bench():
 
 
 @pytest.mark.parametrize("name", MODELLED)
-def test_on_the_model(name, model_bench):
-    """Times are virtual: each number is that of docs/lab.md."""
+def test_the_model_gives_the_numbers_of_the_page(name, model_bench):
+    """Times are virtual, so each number is the same as in docs/lab.md."""
     experiment = record.experiment(name)
     claims = model.conclude(experiment, model_bench)
     assert [claim.sentence for claim in claims if not model.as_expected(experiment, claim)] == []
@@ -303,7 +304,7 @@ def test_each_rule_of_the_model_has_an_experiment():
     assert len(rules) > 10 and set(rules) == {rule for its in MODELLED.values() for rule in its.breaks}
 
 
-def test_what_is_said_of_the_model_is_of_conclusions():
+def test_notes_on_the_model_name_conclusions():
     for name, its in MODELLED.items():
         keys = {claim.key for claim in model.kept()[name]}
         assert set(its.differs) <= keys, name
@@ -311,8 +312,8 @@ def test_what_is_said_of_the_model_is_of_conclusions():
     assert set(model.kept()) == set(MODELLED)
 
 
-def test_where_model_and_hardware_differ_is_explained():
-    """And nothing else is."""
+def test_differences_of_model_and_hardware_are_explained():
+    """Nothing else is explained as a difference."""
     for name, its in MODELLED.items():
         experiment = record.experiment(name)
         measured = [{claim.key: claim.sentence for claim in experiment.conclude(record.load(path)["data"])}
@@ -322,7 +323,7 @@ def test_where_model_and_hardware_differ_is_explained():
             assert differs == bool(its.why(claim.key)), f"{name}, {claim.key}: {claim.sentence}"
 
 
-def test_numbers_that_differ():
+def test_small_differences_do_not_count():
     assert not model.numbers_differ("1,000 us of 0.1 %", "1,090 us of 0.0 %")
     assert not model.numbers_differ("of 3", "of 4")
     assert all(model.numbers_differ("1,000 us of 1.00", other)
@@ -345,10 +346,10 @@ def test_numbers_that_differ():
     (("dance",), "there is no request 'dance'; --help lists them"),
     (("open",), "open is to be asked as: open INSTRUMENT [OPTION=VALUE]..."),
 ])
-def test_lab_model_says_what_it_wants(words, sentence, model_bench):
+def test_lab_model_explains_refusals(words, sentence, model_bench):
     with pytest.raises(Failed, match=re.escape("lab-model: " + sentence)):
         model_bench.ask(*words)
-    model_bench.ask("advance", 1)  # it goes on
+    model_bench.ask("advance", 1)  # the model goes on
 
 
 def test_a_block_that_fits_on_no_sm_is_refused(model_bench):
@@ -356,12 +357,12 @@ def test_a_block_that_fits_on_no_sm_is_refused(model_bench):
         model_bench.alone("exec", shared=256 << 10)
 
 
-def test_a_folder_that_cannot_be_written(model_bench):
+def test_a_folder_that_cannot_be_written_is_refused(model_bench):
     with pytest.raises(Failed, match="lab-model: .*cannot create directories.*/dev/null"):
         model_bench.ask("files", "/dev/null/folder")
 
 
-def test_there_is_no_rule_of_that_name():
+def test_an_unknown_rule_is_refused():
     done = subprocess.run([LAB / "run", "--break", "gravity", "--lab-model", LAB_MODEL, "--nvdebugctl", tool()],
                           capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (1, "")
@@ -369,7 +370,7 @@ def test_there_is_no_rule_of_that_name():
 
 
 class Driver:
-    """Stands in for tests/hardware/rm.py: requests of channels are taken, those of TSGs refused."""
+    """Stands in for nvdlab.rm. It accepts requests for channels, and refuses requests for TSGs."""
 
     class Refused(Exception):
         status = 0x56
@@ -392,8 +393,8 @@ class Driver:
             assert (client, request, text) == (1, 0xa06f0103, b"\0\0\0") and handle in (20, 21)
 
 
-def test_requests_to_the_driver(monkeypatch):
-    monkeypatch.setattr(bench, "_rm", lambda: Driver)
+def test_the_driver_is_asked_for_tsgs_and_channels(monkeypatch):
+    monkeypatch.setattr(bench, "rm", Driver)
     machine = bench.Bench(None, None)
     ask = machine.scheduling(4711)
     assert (ask("of each TSG", False), ask("of each channel", False)) == ([0x56], [0, 0])
@@ -415,7 +416,7 @@ def test_every_experiment_is_recorded_and_described():
 
 
 def test_page_pictures_and_evidence_are_of_the_records():
-    """make lab makes them anew."""
+    """`make lab` makes these files again."""
     made = page.files()
     different = [str(path.relative_to(paths.ROOT)) for path, text in made.items()
                  if not path.exists() or path.read_text(encoding="utf-8") != text]
@@ -424,7 +425,7 @@ def test_page_pictures_and_evidence_are_of_the_records():
 
 
 def texts_of(svg):
-    """Each text of a picture without words along it that are turned: its left and right edge, its line, and it."""
+    """Returns the left and right edge, the line and the text of each unturned text in a picture."""
     found, group = [], (0, 0)
     for element in re.finditer(r'<g (?:transform="translate\((\S+) (\S+)\)")?[^>]*>|<text x="(\S+?)" y="(\S+?)"([^>]*)>([^<]*)',
                                svg):
@@ -446,7 +447,7 @@ def overlaps(svg):
 
 
 def test_a_legend_leaves_the_title_of_its_axis_free():
-    """However many names it has, and however long they are."""
+    """The legend does so with any number of names, and with names of any length."""
     for names in range(12):
         for wide in (3, 20, 60):
             panel = picture.Panel("title", (0, 10), "a title of many words below its axis", (0, 1), "y")
@@ -461,14 +462,17 @@ PICTURES = sorted(path for folder in ("lab", "quotas", "quotas-full") for path i
 
 
 @pytest.mark.parametrize("path", PICTURES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_no_words_of_a_picture_are_upon_others(path):
+def test_no_words_of_a_picture_overlap(path):
     assert overlaps(path.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("form", ("short", "full"))
+OUTCOMES = {"short": "short.jsonl", "full": "full.jsonl.xz"}
+
+
+@pytest.mark.parametrize("form", OUTCOMES)
 def test_pictures_of_quotas_are_of_the_outcomes(form):
-    """lab/quotas/figures makes them anew."""
-    found = results.Results(plan.FORMS[form], engine.outcomes(LAB / f"quotas/{form}.jsonl"))
+    """lab/quotas/figures makes these pictures again."""
+    found = results.Results(plan.FORMS[form], engine.outcomes(LAB / "quotas" / OUTCOMES[form]))
     for name, text in quota_pictures.all_of(found, results.of_mean).items():
         path = page.DOCS / quota_page.FOLDERS[form] / f"{name}.svg"
         assert path.read_text(encoding="utf-8") == text, f"{path}: run lab/quotas/figures"
@@ -481,7 +485,7 @@ def test_panels_of_time_begin_at_one_edge():
 
 
 def test_the_page_has_each_machine_s_figures():
-    """With its own numbers in the letters' places, a row is what was concluded on that machine."""
+    """With the machine's own numbers in place of the letters, a row is the conclusion on that machine."""
     text, rows = (page.DOCS / "lab.md").read_text(encoding="utf-8"), 0
     for _, experiment, machines in page.everything():
         section = text.partition(f"\n## {experiment.TITLE}\n")[2].partition("\n## ")[0]
@@ -495,8 +499,9 @@ def test_the_page_has_each_machine_s_figures():
     assert rows > 100
 
 
-def test_conclusions_in_common():
-    """Numbers only; with other words each has its own sentence."""
+def test_conclusions_in_common_differ_in_numbers():
+    """Conclusions that differ only in numbers get a common sentence. If their words differ, each has its own
+    sentence."""
     assert page.in_common(["1,024 of 3 in 1.5 us", "2 of 3 in 1.5 us"]) == ("*a* of 3 in 1.5 us", ["*a* 1,024", "*a* 2"])
     assert page.in_common(["1, 2", "1, 2"]) == ("1, 2", ["as stated", "as stated"])
     assert page.in_common(["one 1", "two 1"]) == ("", ["one 1", "two 1"])
@@ -521,15 +526,15 @@ def test_a_broken_rule_ends_the_replay_with_1(tmp_path):
 
 
 @pytest.mark.ci
-def test_the_kernels_are_what_clang_makes(tmp_path):
+def test_clang_makes_the_same_kernels(tmp_path):
     subprocess.run([LAB / "kernels/make", tmp_path / "kernels.ptx"], check=True, timeout=60)
     made = (tmp_path / "kernels.ptx").read_text(encoding="utf-8")
     assert made == (LAB / "kernels/kernels.ptx").read_text(encoding="utf-8"), "run 'lab/kernels/make'"
-    # What every driver since 2017 translates, for every GPU since Pascal.
+    # Every driver since 2017 translates this version, for every GPU since Pascal.
     assert made.startswith(".version 6.0\n.target sm_60\n")
 
 
-def test_an_instrument_says_what_it_wants():
+def test_an_instrument_explains_refusals():
     program = paths.ROOT / "build/cmake/lab/instruments/instrument"
 
     def asked(*words):
@@ -540,7 +545,7 @@ def test_an_instrument_says_what_it_wants():
     assert (wrong.returncode, wrong.stdout, wrong.stderr) == (1, "", "instrument: 'fast' is not NAME=VALUE\n")
 
 
-def test_spans():
+def test_spans_are_merged_cut_and_counted():
     assert spans.merged([(5, 6), (0, 2), (1, 3)]) == [(0, 3), (5, 6)]
     assert spans.merged([(0, 2), (4, 5)], gap=2) == [(0, 5)]
     assert spans.common([(0, 3), (5, 9)], [(2, 6), (8, 10)]) == [(2, 3), (5, 6), (8, 9)]
@@ -549,6 +554,6 @@ def test_spans():
     assert (spans.total([(0, 2), (3, 4)]), spans.median([3, 1, 2]), spans.part([1, 2, 3, 4], 0.5)) == (3, 2, 3)
 
 
-def test_ticks():
+def test_ticks_are_round_numbers():
     assert ticks(0, 10) == [0, 2, 4, 6, 8, 10]
     assert len(ticks(0, 123_456)) in range(3, 8)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Pages that a driver takes out of BAR2 while the module uses it: they are accessed no more."""
+"""A driver takes pages out of BAR2 while the module uses them. The module accesses them no more."""
 
 import pytest
 import stall
@@ -24,21 +24,21 @@ def bench(module):
 
 
 def take_away(bench, board):
-    """All of both BARs, from the root on."""
+    """Removes all pages of both BARs from their page directories."""
     model = bench.model(board)
     for bar in model.request("layout")["bars"]:
         fill_with(model, bar["page_directory"], [0, 0])
 
 
 def faults(bench, board):
-    """Accesses where nothing is mapped."""
+    """Returns the accesses where nothing is mapped."""
     return [one for one in bench.model(board).request("violations")["violations"]
             if one["bar"] in (1, 2)]
 
 
 def with_driver(bench, board, command, function, calls, after, first=None):
-    """What the command did that lost its pages there: its status and output, and how often it read or
-    wrote where nothing is mapped. `first` runs before, so that pages were found by an earlier one."""
+    """Runs a command that loses its pages in `function`. Returns the finished command and its accesses where nothing
+    is mapped. `first` runs before, so that an earlier command has found the pages."""
     bench.restart(board, WORKLOAD)
     with driver(bench):
         assert bind(bench, board).status == 0
@@ -57,7 +57,7 @@ def with_driver(bench, board, command, function, calls, after, first=None):
 @pytest.mark.parametrize("file, calls", (("runlist0_brief", 1), ("runlist0", 1), ("runlist0", 5),
                                          ("contexts", 1), ("contexts", 2), ("contexts", 5)))
 @pytest.mark.parametrize("board", BOARDS)
-def test_reading(bench, board, file, calls, again):
+def test_reading_ends_with_the_pages(bench, board, file, calls, again):
     command = f"cat {bench.proc(board, file)}"
     done, unmapped = with_driver(bench, board, f"exec {command}", "nvdebug_bar_find", calls, True,
                                  command if again else None)
@@ -66,7 +66,7 @@ def test_reading(bench, board, file, calls, again):
 
 @pytest.mark.parametrize("function, after", (("nvdebug_mem_write", False), ("nvdebug_bar_find", True)))
 @pytest.mark.parametrize("board", BOARDS)
-def test_writing(bench, board, function, after):
+def test_writing_ends_with_the_pages(bench, board, function, after):
     command = f"echo 0:1 9000 > {bench.proc(board, 'set_timeslice')}"
     done, unmapped = with_driver(bench, board, command, function, 1, after)
     assert done.status != 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""BAR1 and BAR2 show what they show, and no more of it is read than that."""
+"""The module finds out how much BAR1 and BAR2 show, and reads no more through them."""
 
 import json
 
@@ -11,12 +11,12 @@ from registers import pram_window
 from text import boxes
 
 BARS = ("BAR1", "BAR2")
-ENTRY_WORDS = 4  # of an entry of the lowest directory, version 2
+ENTRY_WORDS = 4  # words of an entry of the lowest directory, version 2
 
 
 @pytest.fixture
 def restart(bench, tmp_path):
-    """restart(BOARD, WORKLOAD, KEY=VALUE…): a workload with other keys than its own."""
+    """restart(BOARD, WORKLOAD, KEY=VALUE…) restarts a workload with some of its keys replaced."""
     def make(board, workload, **keys):
         text = json.loads((paths.ROOT / f"model/workloads/{workload}.json").read_text(encoding="utf-8"))
         path = tmp_path / f"{workload}-made.json"
@@ -31,7 +31,7 @@ def shape(text):
 
 
 def read_list(bench, board):
-    """Accesses by block, and what was read."""
+    """Returns the accesses by block, and the shape of the list."""
     blocks = counts(bench, board, f"cat {bench.proc(board, 'runlist0_brief')} > /tmp/list")
     return blocks, shape(bench.check("cat /tmp/list"))
 
@@ -44,7 +44,7 @@ def through_the_window(bench, board, expected):
 
 
 def lowest_directory(model, table):
-    """The table that the first entries of the upper three directories of version 2 lead to."""
+    """Returns the table behind the first entries of the upper three directories of version 2."""
     for _ in range(3):
         low, high = (number(word) for word in model.request("peek", "vid", hex(table), 2)["words"])
         assert low >> 1 & 3 == 1, "not a table in video memory"
@@ -54,7 +54,7 @@ def lowest_directory(model, table):
 
 @pytest.mark.parametrize("board", ("titan-v", "rtx2080ti", "a100", "rtx6000-ada"))
 def test_the_upper_half_of_bar2_is_not_translated(bench, board):
-    """What its tables map there is not what it shows: nothing of that is used."""
+    """BAR2 does not show what its tables map in its upper half, so the module does not use those entries."""
     bench.restart(board, "bars")
     blocks, expected = read_list(bench, board)
     assert total(blocks, "reads", BARS) > 0
@@ -70,8 +70,8 @@ def test_the_upper_half_of_bar2_is_not_translated(bench, board):
 
 
 @pytest.mark.parametrize("board", ("titan-v", "h200"))
-def test_a_list_of_several_pages(bench, board, restart):
-    """They do not follow each other in BAR2."""
+def test_a_list_of_several_pages_is_read_through_bar2(bench, board, restart):
+    """The pages do not follow each other in BAR2."""
     restart(board, "many-500", bars="mapped")
     blocks, listed = read_list(bench, board)
     assert sum(kind == "Channel Info" for kind, _ in listed) == 500
@@ -94,7 +94,7 @@ def test_a_gpu_that_goes_is_asked_for_no_more_words(bench, board, restart):
 
 
 @pytest.mark.parametrize("board", ("gtx1060-3gb", "titan-v"))
-def test_a_bar_that_is_being_bound(bench, board):
+def test_a_bar_that_is_being_bound_is_not_used(bench, board):
     bench.restart(board, "bars")
     _, expected = read_list(bench, board)
     bench.model(board).request("fault", "set", "0x1710", "0xf")  # NV_PBUS_BIND_STATUS
@@ -102,15 +102,15 @@ def test_a_bar_that_is_being_bound(bench, board):
 
 
 @pytest.mark.parametrize("board", ("gtx1060-3gb", "titan-v", "h200"))
-def test_what_is_beyond_the_end_of_a_bar(bench, board, restart):
-    """Both show video memory from its start on, and lists are near its end."""
+def test_memory_beyond_the_end_of_a_bar_is_read_through_the_window(bench, board, restart):
+    """Both BARs show video memory from its start on, and lists are near its end."""
     restart(board, "three-tasks", bars="physical")
     through_the_window(bench, board, shape(bench.read(board, "runlist0_brief")))
 
 
 @pytest.mark.parametrize("board", ("gtx1060-3gb", "titan-v"))
 def test_a_window_of_system_memory_is_not_taken_for_video_memory(bench, board):
-    """It stands at the list's address, but in another aperture."""
+    """The window stands at the list's address, but in another aperture."""
     _, expected = read_list(bench, board)
     runlist = next(entry for entry in bench.model(board).request("layout")["runlists"] if entry["id"] == 0)
     stands = number(runlist["address"]) >> 16 | 2 << 24  # NV_PBUS_BAR0_WINDOW_TARGET: coherent

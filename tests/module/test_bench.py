@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What `make bench` counts keeps to what docs/memory.md promises, and what it prints can be read."""
+"""The counts of `make bench` stay below the figures of docs/memory.md, and its table can be read."""
 
 import pytest
 from nvdbench import boards, counts, growth, table, workload
 
 SIZES = (10, 100, 1000)
-# A TSG of five channels is six entries of at most four words, a channel one or two registers, an
-# instance block with its context about twenty words. Every 256 words are a burst, with four accesses more,
-# which few channels do not fill.
+# A TSG of five channels takes six entries of at most four words. A channel takes one or two registers, and an
+# instance block with its context about twenty words. Every 256 words make a burst, which costs four accesses more;
+# few channels do not fill a burst.
 OF_A_LIST = 6 * 4 / 5 + 2 + 0.1
 AT_MOST = {"runlistY_brief": OF_A_LIST, "runlistY": OF_A_LIST + 20, "contexts": OF_A_LIST + 20}
 
@@ -38,7 +38,7 @@ def test_a_read_leaves_other_gpus_alone(bench, board):
     assert {counts.accesses(other) for other in by_slot.values()} == {0}
 
 
-def test_a_table():
+def test_a_table_is_aligned_and_omits_rows():
     rows = [{"board": "a", "reads": 1000, "share": 0.5}, {"board": "a", "reads": 2, "share": 12.0},
             {"board": "b", "reads": 0, "share": 0.0}]
     assert table.text(rows, omit=lambda row: not row["reads"]) == (

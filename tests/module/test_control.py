@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Disabling and enabling channels. On every board: tests/module/core/tasks_test.cpp and targets_test.cpp."""
+"""Disabling and enabling channels. tests/module/core/tasks_test.cpp and targets_test.cpp do it on every board."""
 
 import pytest
 from tasks import SLICE_US, TSGS, gained
@@ -12,7 +12,7 @@ def test_a_disabled_task_stops_and_the_others_gain(bench, board):
     window = 60 * SLICE_US
     before = gained(bench, board, window)
     assert bench.write(board, "disable_channel", "2 3\n").status == 0
-    bench.model(board).request("advance", 3 * SLICE_US)  # what was on the engine runs out
+    bench.model(board).request("advance", 3 * SLICE_US)  # the task on the engine finishes its timeslice
     during = gained(bench, board, window)
     assert bench.write(board, "enable_channel", "2\n3\n").status == 0
     bench.model(board).request("advance", 3 * SLICE_US)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What each file of each board costs is what it did, or the change is committed with its reason."""
+"""Each file of each board costs as many accesses as before, or a commit changes the golden file and gives the
+reason."""
 
 import copy
 import json
@@ -10,7 +11,7 @@ from nvdbench import core
 MEANING = "if that is meant, renew tests/bench/core.json with pytest --update-golden, and read the difference"
 
 
-def test_each_file_costs_what_it_did(request):
+def test_each_file_costs_as_much_as_before(request):
     build("core_costs")
     rows = core.measure()
     if request.config.getoption("--update-golden"):

@@ -10,32 +10,33 @@ from costs import MEMORY, PER_WALK, counts, total
 from layouts import by_channel, place
 from text import boxes
 
-# Two registers that move the window, two sizes of entries.
+# These boards have two registers that move the window, and two sizes of entries.
 WINDOWS = ("gtx1060-3gb", "titan-v", "h200")
 ENTRY_BYTES = {board: 16 if board in WIDE_ENTRIES else 8 for board in BOARDS}
-# Of a channel's entry the module reads neither USERD's address nor, if a register has the instance pointer, that pointer.
+# The bytes that the module reads of a channel's entry. It leaves out USERD's address and, if a register has the
+# instance pointer, that pointer.
 CHANNEL_BYTES = {"gtx1060-3gb": 4, "titan-v": 8, "h200": 12}
 CHANNEL_BLOCKS = ("PCCSR", "CHRAM")
 PER_INSTANCE = 12
-# For each page of a BAR: its entry, as 64 bits twice if both sizes of pages are possible, and what leads
-# to it now and then.
+# The words for each page of a BAR: its entry, as 64 bits, twice if both sizes of pages are possible, and now and then
+# the entries that lead to it.
 PER_PAGE = 2 * 4 + 4
 PER_CHAIN = 40
 PER_SUBCONTEXT = 4
 PER_CONTEXT = 24
 WALKS_PER_CHANNEL = 1  # the engine pointer is looked up in each address space
-WALKS_PER_CONTEXT = 2  # and the image behind a header
+WALKS_PER_CONTEXT = 2  # the image behind a header is looked up, too
 BUDGET_REST = 32
 BURST = 256  # words
-# Reads that depend on each other: list, instance block, subcontexts, two walks, header and image.
+# The number of reads that depend on each other: list, instance block, subcontexts, two walks, header and image.
 CHAIN = 20
 
-# Lists behind the window, in system memory and behind BARs; and many channels of one context.
+# The cases have lists behind the window, in system memory and behind BARs, and many channels of one context.
 CASES = (("gtx1060-3gb", "bars"), ("titan-v", "sysmem"), ("h200", "bars"), ("h200", "mps-many"))
 
 
 @pytest.mark.parametrize("board", WINDOWS)
-def test_runlist(bench, board):
+def test_a_list_is_read_once_in_bursts(bench, board):
     bench.restart(board, "many")
     blocks = bench.cost(board, f"cat {bench.proc(board, 'runlist0_brief')} > /tmp/runlist")
     entries = [box for box in boxes(bench.check("cat /tmp/runlist")) if box.kind != "Runlist"]
@@ -46,7 +47,7 @@ def test_runlist(bench, board):
     assert blocks["PRAMIN"]["reads"] <= list_bytes / 4
     assert blocks["PRAMIN"]["read_bytes"] == list_bytes
     assert blocks["PRAMIN"]["reread_bytes"] == 0
-    bursts = math.ceil(list_bytes / 4 / BURST) + 1  # one more where it lies across a MiB's border
+    bursts = math.ceil(list_bytes / 4 / BURST) + 1  # one more if the list crosses a border of a MiB
     window = blocks["PBUS_WINDOW"]
     assert window["writes"] <= 2 * bursts and window["reads"] <= 2 * bursts + 1
     assert total(blocks, "writes") == window["writes"]
@@ -62,7 +63,7 @@ def test_info_costs_nothing_but_modes(bench, board):
 
 
 @pytest.mark.parametrize("board, workload", CASES)
-def test_a_list_with_contexts(bench, start, board, workload):
+def test_a_list_with_contexts_is_read_once(bench, start, board, workload):
     start(board, workload)
     layout = bench.model(board).request("layout")
     channels = [entry for entry in by_channel(layout).values() if entry["runlist"] == 0]
@@ -72,7 +73,7 @@ def test_a_list_with_contexts(bench, start, board, workload):
     contexts = {place(entry["context"]["image"]) for entry in channels if entry["context"]}
     headers = {place(entry["context"]["header"]) for entry in channels if entry["context"]}
 
-    # what the module remembers of BARs is of this workload
+    # After this read, the module remembers BARs of this workload.
     bench.read(board, "runlist0")
     blocks = counts(bench, board, f"cat {bench.proc(board, 'runlist0')}")
     walks = len(channels) * WALKS_PER_CHANNEL + len(contexts) * WALKS_PER_CONTEXT
@@ -81,7 +82,7 @@ def test_a_list_with_contexts(bench, start, board, workload):
     read = total(blocks, "read_bytes", MEMORY) / 4
     print(f"{read:.0f} words of memory, at most {bound:.0f} allowed")
     pages = of_bars = 0
-    # how often what leads to the pages was read again, which is a matter of time, too
+    # The number of times that the entries leading to the pages were read again, which also depends on time.
     chains = total(blocks, "reads", ("BAR_BLOCK",))
     if total(blocks, "reads", ("BAR1", "BAR2")):
         pages = len(instances | contexts | headers) + 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Page tables of BARs that lead back to themselves: searches end, and cost no more than others. Walks of
-such tables: tests/module/core/walks_test.cpp."""
+"""Page tables of BARs that lead back to themselves. Searches of them end, and cost no more than others.
+tests/module/core/walks_test.cpp has walks of such tables."""
 
 import pytest
 from boards import BOARDS
@@ -10,14 +10,14 @@ from page_tables import fill_with, tables
 pytestmark = pytest.mark.sample
 
 CODE = {"vid": 1, "coh": 2, "ncoh": 3}
-# Entries of BAR1's and BAR2's tables that a session may read (access/bar.c), each at most twice: two words of
-# a dual entry go together, and what is read ahead may be more than is wanted.
+# The number of entries of BAR1's and BAR2's tables that a session may read (access/bar.c). Each entry is read at most
+# twice: the two words of a dual entry go together, and reading ahead may take more than is needed.
 SEARCH = {"auto": 160, "never": 32768}
-WORDS = 4  # of an entry, at most
+WORDS = 4  # words of an entry, at most
 
 
 def pointer(version, at):
-    """Words of an entry that leads to the table `at`; of a dual one, one half."""
+    """Returns the words of an entry that leads to the table `at`, or of one half of a dual entry."""
     address, code = number(at["address"]), CODE[at["aperture"]]
     if version == 1:
         return [address >> 8 | code] * 2
@@ -26,7 +26,7 @@ def pointer(version, at):
 
 
 def fill(model, table, version, leads_to):
-    """Every entry of a table leads to that other one."""
+    """Makes each entry of a table lead to the other table."""
     fill_with(model, table, pointer(version, leads_to))
 
 
@@ -40,7 +40,7 @@ def lead_bars_back(bench, board):
 
 
 def searched(bench, board, status):
-    """Words read by a read of runlist 0 that ends like this, and its output."""
+    """Reads runlist 0 and expects the exit status. Returns how many words the read took, and its result."""
     model = bench.model(board)
     model.request("stats", "reset")
     result = bench.run(f"cat {bench.proc(board, 'runlist0')}", timeout_s=60)
@@ -49,10 +49,10 @@ def searched(bench, board, status):
     return sum(bar["read_bytes"] for bar in bars) / 4, result
 
 
-# Of each version of the tables, and of each form of the BARs' registers, one.
+# These boards have each version of the tables, and each form of the BARs' registers.
 @pytest.mark.parametrize("board", ["gtx980", "titan-v", "a100", "h200"])
 def test_the_search_of_bars_ends(bench, board):
-    """Nothing is found through BAR1 and BAR2, and the window shows it all the same."""
+    """The search through BAR1 and BAR2 finds nothing, and the window shows the context all the same."""
     bench.restart(board, "fig6")
     words, _ = searched(bench, board, 0)
     lead_bars_back(bench, board)

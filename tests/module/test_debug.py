@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A kernel that checks itself notices what goes wrong in it, and the run then fails.
+"""A kernel that checks itself notices mistakes of a module, and the run then fails.
 
-Collected if NVDEBUG_KERNEL is debug (make check-debug). The mistakes are those of
-tests/module/test_modules/mistakes.c.
+Collected if NVDEBUG_KERNEL is debug (make check-debug). tests/module/test_modules/mistakes.c makes the mistakes.
 """
 
 import re
@@ -13,15 +12,15 @@ from nvdvm import kernel, paths
 from nvdvm.errors import KernelTrouble
 from nvdvm.machine import Gpu, Machine
 
-# What `make check` has of make check-debug: short entries on a shared port, and a block of registers for
-# each runlist.
+# These boards are the part of make check-debug that `make check` runs: short entries on a shared port, and a block of
+# registers for each runlist.
 BOARDS = ("gtx980", "h200")
 SHORT = ("proc_lease kill", "proc_failwrite --every 40 lease",
          "proc_lifetime unload_while_leased remove_while_leased")
 
 MODULE = "/lib/mistakes.ko"
 
-# What does not keep the kernel from noticing the next one.
+# After one of these mistakes, the kernel still notices the next one.
 NOTICED = {
     "use-after-free": "BUG: KASAN: use-after-free in .*mistakes",
     "out-of-bounds": "BUG: KASAN: slab-out-of-bounds in .*mistakes",
@@ -32,7 +31,7 @@ NOTICED = {
     "warn": "WARNING: .* at .*mistakes.c",
 }
 
-# Lock debugging ends with the first mistake, whosever it is.
+# The kernel ends lock debugging with the first mistake of any kind.
 OF_LOCKS = {
     "lock-order": "possible circular locking dependency",
     "lock-twice": "possible recursive locking",
@@ -85,13 +84,13 @@ def test_lost_memory_fails_vm_run(mistakes):
     assert re.search(r"has lost 1 objects:(?s:.*)\] leak\+\w+ \[unloaded\]", done.stderr), done.stderr
 
 
-def test_what_the_console_does_not_show_fails_vm_run(mistakes):
+def test_a_warning_that_the_console_does_not_show_fails_vm_run(mistakes):
     done = vm_run(mistakes, f"dmesg -n 1; insmod {MODULE} commit=warn")
     assert done.returncode == KernelTrouble.exit_status
     assert "is tainted: 0x3200" in done.stderr
 
 
-def test_the_module_in_short(module, kselftests, mistakes):
+def test_the_module_makes_no_mistake_in_short_runs(module, kselftests, mistakes):
     with Machine([Gpu(board) for board in BOARDS], module=module, append="kasan_multi_shot",
                  extra_files={**kselftests, MODULE: mistakes}) as machine:
         machine.check("cat /proc/gpu*/runlist* /proc/gpu*/contexts /proc/gpu*/engines > /dev/null")
@@ -100,10 +99,10 @@ def test_the_module_in_short(module, kselftests, mistakes):
             text = result.text + result.err.decode()
             assert result.status == 0 and "# SKIP" not in text, text
         machine.check_taint()
-        # All that was looked for would have been found.
+        # A mistake is still noticed, so the runs above made none.
         expect_trouble(machine, "use-after-free", NOTICED["use-after-free"])
 
 
-def test_without_a_mistake_all_is_well(mistakes):
+def test_without_a_mistake_vm_run_succeeds(mistakes):
     done = vm_run(mistakes, f"insmod {MODULE} commit=none || echo refused")
     assert (done.returncode, done.stdout) == (0, "refused\n"), done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Drivers that are bound and unbound while the module is there."""
+"""Drivers are bound and unbound while the module is loaded."""
 
 import contextlib
 
@@ -20,7 +20,7 @@ MEMORY, MASTER = 2, 4
 
 
 def command(bench, board):
-    """The PCI command register."""
+    """Returns the PCI command register."""
     return int(bench.check(f"od -An -tx1 -j4 -N1 {folder(bench, board)}/config"), 16)
 
 
@@ -34,19 +34,19 @@ def enable_count(bench, board):
 
 
 def bound(bench, board):
-    """The driver's line of `info`."""
+    """Returns the driver in `info`."""
     line = next(line for line in bench.read(board, "info").splitlines() if line.startswith("driver: "))
     return line.removeprefix("driver: ")
 
 
 @pytest.fixture
 def bench(bench):  # pylint: disable=redefined-outer-name
-    """Without a driver to begin with."""
+    """The bench of the other tests, without a driver to begin with."""
     assert bound(bench, BOARD) == "-"
     return bench
 
 
-def test_info_names_it(bench):
+def test_info_names_the_driver(bench):
     with driver(bench):
         assert bind(bench, BOARD).status == 0
         assert bound(bench, BOARD) == "pcigpu"
@@ -55,7 +55,7 @@ def test_info_names_it(bench):
     assert bound(bench, BOARD) == "-"
 
 
-def test_info_names_one_from_before(bench):
+def test_info_names_a_driver_that_was_bound_before(bench):
     with driver(bench):
         bench.check("rmmod nvdebug")
         assert bind(bench, BOARD).status == 0
@@ -64,7 +64,7 @@ def test_info_names_one_from_before(bench):
     assert bound(bench, BOARD) == "-"
 
 
-def test_one_that_refuses_the_gpu_is_none(bench):
+def test_a_driver_that_refuses_the_gpu_is_not_named(bench):
     with driver(bench, params="fail=1"):
         assert bind(bench, BOARD).status
         assert bound(bench, BOARD) == "-"
@@ -73,7 +73,7 @@ def test_one_that_refuses_the_gpu_is_none(bench):
 
 @contextlib.contextmanager
 def busy(bench, board):
-    """A request is under way, and waits a second for what does not come."""
+    """Holds a request that waits a second for an event that does not come."""
     stick(bench.model(board), tsg_preempt_pending(board))
     bench.check(f"(echo 0:1 > {bench.proc(board, 'preempt_tsg')}; touch /tmp/over) "
                 "< /dev/null > /dev/null 2>&1 &")
@@ -86,7 +86,7 @@ def busy(bench, board):
 
 
 @pytest.mark.parametrize("event", ("bind", "unbind"))
-def test_it_comes_and_goes_when_nobody_is_inside(bench, event):
+def test_a_driver_comes_and_goes_when_nobody_is_inside(bench, event):
     with driver(bench):
         if event == "unbind":
             assert bind(bench, BOARD).status == 0
@@ -101,7 +101,8 @@ def test_it_comes_and_goes_when_nobody_is_inside(bench, event):
 
 @contextlib.contextmanager
 def kept_waiting(bench, event, inside, function):
-    """A driver is bound to BOARD or unbound, but must wait for `inside`, which stands still in `function`."""
+    """Binds a driver to BOARD or unbinds it. The driver has to wait for `inside`, which stands still in
+    `function`."""
     at = f"{folder(bench, BOARD)}/driver/unbind" if event == "unbind" else f"{DRIVERS}/pcigpu/bind"
     with stalled(bench, inside, function) as command:
         bench.check("rm -f /tmp/changed; "
@@ -115,7 +116,7 @@ def kept_waiting(bench, event, inside, function):
 
 @contextlib.contextmanager
 def about_to(bench, event):
-    """A driver that will be bound to BOARD, or is."""
+    """Prepares a driver that will be bound to BOARD, or binds it so that it will be unbound."""
     with driver(bench):
         if event == "unbind":
             assert bind(bench, BOARD).status == 0
@@ -126,15 +127,15 @@ def about_to(bench, event):
 
 
 BUSY = "Device or resource busy"
-# What is inside for long, and what it is inside of.
+# The files that take long to read, and the functions in which readers stand still.
 INSIDE = {"runlist0": "nvdebug_instances_read", "runlist0_brief": "nvdebug_mem_read_all",
           "contexts": "nvdebug_instances_read", "engines": "nvdebug_gpu_check_stop"}
 
 
 @pytest.mark.parametrize("event", ("bind", "unbind"))
 @pytest.mark.parametrize("name, function", INSIDE.items())
-def test_who_reads_gives_way(bench, event, name, function):
-    """Instead of reading to the end, which may take long."""
+def test_a_reader_gives_way(bench, event, name, function):
+    """The reader fails instead of reading to the end, which may take long."""
     bench.restart(BOARD, "bars")
     with about_to(bench, event):
         with kept_waiting(bench, event, f"exec cat {bench.proc(BOARD, name)}", function) as command:
@@ -143,8 +144,8 @@ def test_who_reads_gives_way(bench, event, name, function):
 
 
 @pytest.mark.parametrize("event", ("bind", "unbind"))
-def test_who_controls_gives_way(bench, event):
-    """And puts back what it had changed."""
+def test_a_writer_gives_way(bench, event):
+    """The writer fails and restores what it had changed."""
     bench.restart(BOARD, "bars")
     with about_to(bench, event):
         stick(bench.model(BOARD), tsg_preempt_pending(BOARD))
@@ -156,14 +157,15 @@ def test_who_controls_gives_way(bench, event):
 
 
 @pytest.mark.parametrize("event", ("bind", "unbind"))
-def test_who_comes_meanwhile_does_not_wait(bench, event):
+def test_later_readers_and_writers_do_not_wait(bench, event):
     bench.restart(BOARD, "bars")
     with about_to(bench, event), \
             kept_waiting(bench, event, f"exec cat {bench.proc(BOARD, 'contexts')}", "nvdebug_instances_read"):
         for command in (f"cat {bench.proc(BOARD, 'engines')}", f"echo 0:2 > {bench.proc(BOARD, 'disable_channel')}"):
             result = bench.run(f"timeout 10 {command}" if command.startswith("cat") else command)
             assert result.status == 1 and "busy" in result.err.decode()
-        # what everybody may read: a crowd of readers could keep the driver waiting for ever
+        # The same holds for files that everybody may read, because a crowd of readers could keep the driver waiting
+        # for ever.
         assert f": {CHANGING}" in bench.check(f"timeout 10 cat {bench.proc(BOARD, 'info')}")
         result = bench.run(f"timeout 10 cat {bench.proc(BOARD, 'device_info')}")
         assert result.status == 1 and "busy" in result.err.decode()
@@ -171,7 +173,7 @@ def test_who_comes_meanwhile_does_not_wait(bench, event):
 
 @pytest.mark.parametrize("event", ("bind", "unbind"))
 def test_the_end_of_a_lease_does_not_wait(bench, event):
-    """Neither for a reader nor for the driver that waits for it."""
+    """The end of a lease waits neither for a reader nor for the driver that waits for the reader."""
     bench.restart(BOARD, "bars")
     with about_to(bench, event):
         hold(bench, [(bench.proc(BOARD, "disable_channel"), "0:2")])
@@ -193,13 +195,13 @@ def test_drivers_of_other_gpus_do_not_wait(bench, event):
                     f"timeout 10 cp /tmp/address {DRIVERS}/pcigpu/unbind")
 
 
-# The functions of the driver that run meanwhile, and info's text about them.
+# The functions of PCI's core that run during the change, and the text of `info` about it.
 WINDOWS = {"bind": "pci_device_probe", "unbind": "pci_device_remove"}
 CHANGING = "no (a driver is being bound or unbound)"
 
 
 @pytest.mark.parametrize("event", WINDOWS)
-def test_not_touched_while_its_driver_comes_or_goes(bench, event):
+def test_a_gpu_is_not_touched_while_its_driver_comes_or_goes(bench, event):
     files = (*names(bench, BOARD),)
     at = f"{folder(bench, BOARD)}/driver/unbind" if event == "unbind" else f"{DRIVERS}/pcigpu/bind"
     with about_to(bench, event):
@@ -216,7 +218,7 @@ def test_not_touched_while_its_driver_comes_or_goes(bench, event):
     assert CHANGING not in features(bench, BOARD)
 
 
-def test_nothing_is_put_back_while_a_driver_sets_the_gpu_up(bench):
+def test_nothing_is_restored_while_a_driver_sets_the_gpu_up(bench):
     with about_to(bench, "bind"):
         hold(bench, [(bench.proc(BOARD, "disable_channel"), "0:2")])
         with stalled(bench, f"echo {bench.address(BOARD)} > {DRIVERS}/pcigpu/bind", WINDOWS["bind"]):
@@ -226,8 +228,8 @@ def test_nothing_is_put_back_while_a_driver_sets_the_gpu_up(bench):
     bench.run(f"echo 0:2 > {bench.proc(BOARD, 'enable_channel')}")
 
 
-def test_a_gpu_that_is_found_while_its_driver_comes(bench):
-    """Its folder follows when the driver is there."""
+def test_a_gpu_that_is_found_while_its_driver_comes_waits(bench):
+    """The GPU's folder is made when the driver is there."""
     bench.check("rmmod nvdebug")
     with driver(bench):
         bench.check(f"echo pcigpu > {folder(bench, BOARD)}/driver_override")
@@ -240,8 +242,8 @@ def test_a_gpu_that_is_found_while_its_driver_comes(bench):
         assert "# engine" in bench.read(BOARD, "device_info") and bound(bench, BOARD) == "pcigpu"
 
 
-def test_its_resources_are_its_own(bench):
-    """A driver finds the device as if it had not been enabled, and so leaves it."""
+def test_a_driver_finds_the_device_as_if_never_enabled(bench):
+    """A driver finds the device as if it had never been enabled, and leaves it so."""
     bench.check("rmmod nvdebug")
     before = command(bench, BOARD)
     set_command(bench, BOARD, 0)
@@ -277,8 +279,8 @@ def test_bus_mastering_ends_whoever_holds_the_device(bench):
 
 
 def test_bus_mastering_ends_after_a_driver(bench):
-    """It may need what it found on, so that stays on until the driver goes."""
-    bench.restart(BOARD, "bars")  # which is read with a driver, too
+    """The driver may need bus mastering if it found it on, so it stays on until the driver goes."""
+    bench.restart(BOARD, "bars")  # BARs can be read with a driver, too
     set_command(bench, BOARD, command(bench, BOARD) & ~MASTER)
     bench.restart(BOARD, "bars")
     with driver(bench, params="master=0"):
@@ -288,12 +290,12 @@ def test_bus_mastering_ends_after_a_driver(bench):
         assert command(bench, BOARD) & MASTER
         bench.check(unbind(bench, BOARD))
         assert not command(bench, BOARD) & MASTER
-    # which that driver leaves to others
+    # The driver has left the device enabled, so the test disables it.
     bench.check(f"echo 0 > {folder(bench, BOARD)}/enable")
     assert enable_count(bench, BOARD) == 0
 
 
-# Drivers that hand a GPU on: by a flag of the driver's, by name where there is none.
+# Drivers that hand a GPU on, with the flag that makes them do so. Drivers without a flag are known by name.
 HANDED_ON = {"vfio-test": "user_space=1", "pciback": "", "pci-stub": "", "uio_pci_generic": "", "igb_uio": ""}
 GIVEN_AWAY = "no (given to a program or virtual machine)"
 
@@ -304,7 +306,7 @@ def features(bench, board):
 
 
 @pytest.mark.parametrize("name", HANDED_ON)
-def test_what_programs_drive_is_not_touched(bench, name):
+def test_a_gpu_that_programs_drive_is_not_touched(bench, name):
     files, said = (bench.check(f"ls {bench.proc(BOARD)}"), bench.read(BOARD, "info"))
     with driver(bench, name=name, params=HANDED_ON[name]):
         assert bind(bench, BOARD, name).status == 0
@@ -324,8 +326,8 @@ def test_what_programs_drive_is_not_touched(bench, name):
     assert "+" in bench.read(BOARD, "runlist0")
 
 
-def test_what_sleeps_is_not_touched(bench):
-    """Without a driver the device stays in D0 then, but what it hangs on may lose its power."""
+def test_a_sleeping_gpu_is_not_touched(bench):
+    """A device without a driver stays in D0 when it is suspended, but the bridge above it may lose its power."""
     files, power = bench.check(f"ls {bench.proc(BOARD)}"), f"{folder(bench, BOARD)}/power"
     bench.check(f"echo auto > {power}/control")
     bench.check(f"until grep -q suspended {power}/runtime_status; do usleep 10000; done")
@@ -347,8 +349,9 @@ def test_what_sleeps_is_not_touched(bench):
 
 @pytest.mark.parametrize("event", ("bind", "unbind"))
 def test_lists_of_the_modules_own_go_first(bench, event):
-    """Their memory is of the device as it is with the driver that it has."""
-    bench.restart(BOARD, "bars")  # which is read with a driver, too
+    """The memory of an override list belongs to the device with its present driver, so the list goes before the
+    driver changes."""
+    bench.restart(BOARD, "bars")  # BARs can be read with a driver, too
     where = location(bench, BOARD)
     with driver(bench):
         if event == "unbind":
@@ -365,7 +368,7 @@ def test_lists_of_the_modules_own_go_first(bench, event):
 
 @pytest.mark.parametrize("event", ("unload", "bind"))
 def test_lists_of_the_modules_own_go_from_a_gpu_that_sleeps(bench, event):
-    """Without a driver it is in D0 then, and Host goes on reading its list."""
+    """A GPU without a driver is in D0 while it is suspended, and Host goes on reading its list."""
     bench.restart(BOARD, "bars")
     where, power = location(bench, BOARD), f"{folder(bench, BOARD)}/power"
     bench.write_ok(BOARD, "switch_to_tsg", "0:1")
@@ -387,7 +390,7 @@ def test_lists_of_the_modules_own_go_from_a_gpu_that_sleeps(bench, event):
         assert even(bench, BOARD)
 
 
-def test_what_sleeps_stays_asleep_without_such_a_list(bench):
+def test_a_gpu_without_an_override_list_stays_asleep(bench):
     power = f"{folder(bench, BOARD)}/power"
     bench.check(f"echo auto > {power}/control; "
                 f"until grep -q suspended {power}/runtime_status; do usleep 10000; done")
@@ -403,7 +406,7 @@ def test_what_sleeps_stays_asleep_without_such_a_list(bench):
 @pytest.mark.parametrize("board", (BOARD, "h200"))
 @pytest.mark.parametrize("event", ("bind", "unbind"))
 def test_leases_end_with_the_driver(bench, event, board):
-    """What they changed is the present driver's; the next one's channels have the same numbers."""
+    """The changes of a lease were made for the present driver. The next driver's channels have the same numbers."""
     bench.restart(board, "bars")
     with driver(bench):
         if event == "unbind":
@@ -421,13 +424,13 @@ def test_leases_end_with_the_driver(bench, event, board):
         assert 2 not in enabled(bench, board) and "0 off" in bench.read(board, "scheduling")
 
 
-# What may not answer while no driver has set the GPU up.
+# Blocks of registers that may not answer before a driver has set the GPU up.
 UNANSWERED = (("h200", "PTOP"), ("h200", "RUNLIST"), ("h200", "CE"), ("h200", "FUSE"), ("a100", "PFB"),
               ("gtx1060-3gb", "PFIFO"))
 
 
 def told(bench, board):
-    """What everybody may read, whatever driver is bound, and which files there are."""
+    """Returns the text that everybody may read, whatever driver is bound, and the names of the files."""
     shown = names(bench, board)
     lines = bench.read(board, "info").splitlines()
     assert f"pci_address: {bench.address(board)}" in lines
@@ -438,7 +441,7 @@ def told(bench, board):
 
 
 def renewals(bench, board):
-    """How often the folder has been made anew."""
+    """Returns how often the folder has been made again."""
     return int(bench.check(f"dmesg | grep -c '{bench.address(board)}.*is created again' || true"))
 
 
@@ -453,7 +456,7 @@ def wait_for_renewal(bench, board, before):
 
 @contextlib.contextmanager
 def loaded_too_early(bench, board, *fault):
-    """The module was loaded while that did not answer; by now it would."""
+    """Loads the module while a block does not answer. Afterwards the block answers."""
     bench.check("rmmod nvdebug")
     bench.model(board).request("fault", *fault)
     try:
@@ -466,7 +469,7 @@ def loaded_too_early(bench, board, *fault):
 
 
 @pytest.mark.parametrize("board, block", UNANSWERED)
-def test_what_did_not_answer_may_after_a_probe(bench, board, block):
+def test_blocks_that_answer_after_a_probe_are_read_again(bench, board, block):
     right = told(bench, board)
     with driver(bench), loaded_too_early(bench, board, "pri-error", block, "0xbadf1201"):
         assert told(bench, board) != right
@@ -477,8 +480,8 @@ def test_what_did_not_answer_may_after_a_probe(bench, board, block):
         bench.read(board, "engines")
 
 
-def test_what_did_not_answer_may_long_after_a_probe(bench):
-    """Drivers set a GPU up when it is used: `info` has it looked at again."""
+def test_blocks_that_answer_long_after_a_probe_are_read_again(bench):
+    """Drivers set a GPU up when it is used, so opening `info` reads the blocks again."""
     right = told(bench, BOARD)
     with driver(bench):
         assert bind(bench, BOARD).status == 0
@@ -489,27 +492,27 @@ def test_what_did_not_answer_may_long_after_a_probe(bench):
             assert told(bench, BOARD) == right
 
 
-def test_without_a_driver_nothing_is_looked_at_again(bench):
+def test_without_a_driver_no_block_is_read_again(bench):
     with loaded_too_early(bench, BOARD, "pri-error", "PTOP", "0xbadf1201"):
         bench.model(BOARD).request("stats", "reset")
         bench.check(f"usleep 1500000; cat {bench.proc(BOARD, 'info')}; usleep 500000")
         assert accesses(bench, BOARD) == 0
 
 
-def test_what_answers_no_more_than_before_stays(bench):
-    """Whoever has its files open does not notice."""
+def test_a_folder_stays_if_no_more_blocks_answer(bench):
+    """Programs that have its files open notice nothing."""
     with driver(bench), loaded_too_early(bench, BOARD, "pri-error", "FUSE", "0xbadf1201"):
         bench.model(BOARD).request("fault", "pri-error", "FUSE", "0xbadf1201")
         before = renewals(bench, BOARD)
         bench.model(BOARD).request("stats", "reset")
         assert bind(bench, BOARD).status == 0
-        until(lambda: accesses(bench, BOARD) > len(device_table(BOARD)))  # it is looked at
+        until(lambda: accesses(bench, BOARD) > len(device_table(BOARD)))  # the block is read again
         assert renewals(bench, BOARD) == before
         bench.model(BOARD).request("fault", "none")
 
 
-def test_who_is_inside_is_done_first(bench):
-    """Leases end as when a file is closed, and the GPU's number is no one else's."""
+def test_a_folder_is_renewed_after_its_users_have_left(bench):
+    """Leases end as when a file is closed, and no other GPU gets the number."""
     other = bench.slots[0]
     right = told(bench, BOARD)
     with driver(bench), loaded_too_early(bench, BOARD, "pri-error", "FUSE", "0xbadf1201"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What `engines` shows where some of the registers behind it cannot be read."""
+"""The text of `engines` if some of the registers behind it cannot be read."""
 
 import json
 
@@ -8,7 +8,7 @@ from boards import before, since
 
 BOARDS = (before("turing")[-1], since("ampere-ga100")[0])
 ERROR = "0xbadf1100"
-# Of PFIFO, up to Turing: of the first engine, of PBDMA 0, and (of PPBDMA) its channel.
+# Registers of PFIFO up to Turing: the status of the first engine, the status of PBDMA 0, and (of PPBDMA) its channel.
 ENGINE_STATUS, PBDMA_STATUS, PBDMA_CHANNEL = 0x2640, 0x3080, 0x40120
 
 
@@ -18,13 +18,13 @@ def table(bench, board):
 
 
 def quiet(bench, board):
-    """Nothing runs, so that reading twice shows the same."""
+    """Makes the GPU idle, so that reading twice shows the same. Returns the table."""
     bench.restart(board, "idle")
     bench.model(board).request("advance", 5000)
     return table(bench, board)
 
 
-def test_an_engine_that_cannot_be_read(bench):
+def test_an_unreadable_engine_leaves_the_others(bench):
     board = "titan-v"
     before_it = quiet(bench, board)
     bench.model(board).request("fault", "read", hex(ENGINE_STATUS), ERROR)
@@ -41,8 +41,8 @@ def test_an_engine_that_cannot_be_read(bench):
 
 
 @pytest.mark.parametrize("register", (PBDMA_STATUS, PBDMA_CHANNEL))
-def test_a_pbdma_that_cannot_be_read(bench, register):
-    """The channel is read only where there is one."""
+def test_an_unreadable_pbdma_leaves_the_others(bench, register):
+    """The channel's register is read only if there is a channel."""
     board = "titan-v"
     if register == PBDMA_STATUS:
         quiet(bench, board)
@@ -72,13 +72,13 @@ def test_a_pbdma_that_cannot_be_read(bench, register):
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_none_that_can_be_read(bench, board):
+def test_the_file_fails_if_no_register_can_be_read(bench, board):
     bench.model(board).request("fault", "pri-error")
     result = bench.run(f"cat {bench.proc(board, 'engines')}")
     assert result.status and "Input/output error" in result.err.decode()
 
 
-def test_the_tool_shows_it(bench):
+def test_the_tool_shows_an_unreadable_engine(bench):
     board = "titan-v"
     quiet(bench, board)
     bench.model(board).request("fault", "read", hex(ENGINE_STATUS), ERROR)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Every allocation fails in turn, and every copy to or from user space: in opening, reading, controls, leases
-and their ends, loading and unloading, and in GPUs that go and come.
+"""Each allocation fails in turn, and each copy to or from user space: in opening, reading, controls, leases and their
+ends, in loading and unloading, and while GPUs go and come.
 
 Collected if NVDEBUG_KERNEL is debug (make check-debug).
 """
@@ -10,7 +10,8 @@ from nvdvm import paths
 from nvdvm.machine import Gpu, Machine
 from programs import SKIPPED
 
-# Short entries on a shared port, a block of registers for each runlist, no video memory and no PCI.
+# These boards have short entries on a shared port, a block of registers for each runlist, and neither video memory
+# nor PCI.
 BOARDS = ("gtx1060-3gb", "h200", "jetson-orin")
 COMMANDS = ("proc_failnth read", "proc_failnth translate", "proc_failwrite control", "proc_failwrite lease",
             "proc_failwrite end", "proc_failwrite often", "proc_failload --every 2 load",

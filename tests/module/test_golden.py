@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Every file that can be read, on every board, frozen. A difference is a change of interface.
+"""Each file that can be read, on each board, frozen. A difference is a change of interface.
 
-All of them but `info` are made in one process, too: tests/module/core/golden_test.cpp.
+tests/module/core/golden_test.cpp makes all of them but `info` in one process, too.
 """
 
 import pytest
@@ -10,8 +10,8 @@ from files import everything, is_state, not_empty
 
 
 def start_again(bench, start, board, workload):
-    """Where a BAR shows what, the module remembers from one open to the next; looking for it takes
-    the GPU's time. So each file was opened once before, whatever ran before this test."""
+    """Restarts the workload after each file has been opened once. The module remembers what a BAR shows from one open
+    to the next, and finding that out takes the GPU's time. So the result does not depend on earlier tests."""
     start(board, workload)
     everything(bench, board, is_state)
     bench.restart(board, workload)

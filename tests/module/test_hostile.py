@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Hardware that lies, hangs and goes away: what proc_hostile sweeps in the guest, and a log that stays
-bounded."""
+"""Hardware that lies, hangs and goes away: the sweeps of proc_hostile in the guest, and a log that stays bounded."""
 
 import driver
 import pytest
@@ -11,9 +10,9 @@ from sample import EVERYTHING
 # Each access of each file fails once.
 pytestmark = pytest.mark.ci
 
-# `make hostile` does it at every access and on all boards.
-# Workload "bars": memory is read through BAR2, and no window notices that the GPU has gone. Workload "sysmem":
-# what was written into a list stays there when it has.
+# `make hostile` fails each access and takes all boards.
+# With the workload "bars", memory is read through BAR2, and no window shows that the GPU has gone. With "sysmem", a
+# word that was written into a list stays there after the GPU has gone.
 QUICK = (((Gpu("gtx1060-3gb"),), "vanish return errors words lost addresses"),
          (((Gpu("titan-v"),) if EVERYTHING else ()) + (Gpu("a100", "bars"), Gpu("h200", "sysmem")), "vanish words"))
 POINTS = 10 if EVERYTHING else 1
@@ -23,7 +22,7 @@ POINTS = 10 if EVERYTHING else 1
 def test_every_way_at_some_accesses(module, kselftests, gpus, ways):
     with Machine(gpus, module=module, extra_files={**kselftests, **driver.files()}) as machine:
         bench = Bench(machine, gpus)
-        # system memory is read only while a driver is bound
+        # System memory is read only while a driver is bound.
         bench.check("insmod /lib/pcigpu.ko")
         for gpu in gpus:
             assert gpu.workload != "sysmem" or driver.bind(bench, gpu).status == 0
@@ -52,7 +51,7 @@ echo $allowed
 @pytest.mark.parametrize("text, complaint", (("0:1", "cannot disable channel"),
                                              ("0:0 0:1", "disabled 2 channels")))
 def test_the_log_stays_bounded(bench, start, text, complaint):
-    """100 lines of each kind in 5 seconds, whoever asks how often."""
+    """The log gets at most 100 lines of each kind in 5 seconds, however often anybody asks."""
     board = "titan-v"
     # System memory is read faster than memory behind a window, so more requests come in five seconds.
     start(board, "sysmem")
@@ -64,13 +63,14 @@ def test_the_log_stays_bounded(bench, start, text, complaint):
     assert any(complaint in line for line in lines)
     assert len(lines) <= allowed
     bench.model(board).request("fault", "none")
-    # The module limits its lines, and the count of them ends with it: lines of later tests are not held back.
+    # The module limits its lines, and the count ends with the module. After a reload, lines of later tests are not
+    # held back.
     bench.check("rmmod nvdebug")
     assert bench.machine.load_module().status == 0
 
 
 @pytest.mark.parametrize("board", ("gtx980", "h200"))
-def test_what_reads_say_stays_out_of_the_log(bench, board):
+def test_failing_reads_stay_out_of_the_log(bench, board):
     bench.check("dmesg -c > /dev/null")
     bench.model(board).request("fault", "pri-error")
     bench.run(f"for i in 1 2 3 4 5; do cat {bench.proc(board, '*')}; done > /dev/null 2>&1")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What is in system memory is found where the GPU's IOMMU maps it, and nowhere else."""
+"""System memory is read where the GPU's IOMMU maps it, and nowhere else."""
 
 import contextlib
 
@@ -20,7 +20,7 @@ SHAPE = [(0, [0, 1]), (1, [2, 3]), (2, [4, 5])]
 
 @contextlib.contextmanager
 def machine(module, append="", workload="sysmem"):
-    """With a driver where lists are in system memory, which is read only then."""
+    """Starts a VM with an IOMMU. A driver is bound if lists are in system memory, because it is read only then."""
     remap = paths.BUILD / "test-modules" / kernel.find().release / "iommuremap.ko"
     files = {"/lib/iommuremap.ko": remap, **stall.files(), **driver.files()}
     with Machine([Gpu(board, workload) for board in BOARDS], module=module, iommu=True, transport="proxy",
@@ -36,11 +36,12 @@ def machine(module, append="", workload="sysmem"):
 def expect_all(text):
     assert tsgs(text) == SHAPE
     assert all("Error" not in shown.fields for shown in instances(text))
-    # found in page tables in system memory; its image is in video memory, which only the window shows
+    # The pointer to the image was found in page tables in system memory. The image is in video memory, which only the
+    # window shows.
     assert instances(text)[0].fields["Context"] == "not allowed"
 
 
-def test_the_domain_is_asked(module):
+def test_addresses_are_looked_up_in_the_domain(module):
     with machine(module) as vm:
         for index, _ in enumerate(BOARDS):
             file = f"/proc/gpu{index}/runlist0"
@@ -54,19 +55,19 @@ def test_the_domain_is_asked(module):
             assert vm.run(f"cat {file}").status
 
 
-def test_an_iommu_that_passes_through(module):
+def test_an_iommu_that_passes_addresses_through(module):
     with machine(module, "iommu=pt") as vm:
         for index, _ in enumerate(BOARDS):
             expect_all(vm.check(f"cat /proc/gpu{index}/runlist0"))
 
 
-def test_a_domain_stays_while_it_is_asked(module):
-    """A driver that attaches another domain waits until the address is found, and then frees the old one."""
+def test_a_domain_stays_during_a_lookup(module):
+    """A driver that attaches another domain waits until the lookup is over, and then frees the old domain."""
     with machine(module, workload="three-tasks") as vm:
         for index, _ in enumerate(BOARDS):
             file = f"/proc/gpu{index}/runlist0"
             device = f"/sys/bus/pci/devices/0000:00:{qemu.FIRST_GPU_SLOT + index:02x}.0"
-            vm.check(f"echo 0:1 > /proc/gpu{index}/switch_to_tsg")  # to a list of the module's own
+            vm.check(f"echo 0:1 > /proc/gpu{index}/switch_to_tsg")  # switches to a list of the module's own
             with stall.stalled(vm, f"exec cat {file}", "iommu_iova_to_phys") as reader:
                 vm.check(f"(echo identity > {device}/iommu_group/type; echo $? > /tmp/changed) "
                          "> /dev/null 2>&1 & sleep 1")
@@ -79,9 +80,9 @@ def test_a_domain_stays_while_it_is_asked(module):
             assert tsgs(vm.check(f"cat {file}")) == SHAPE
 
 
-def test_a_list_whose_address_changed(module):
-    """It is neither read where its address leads now, nor the DMA API's to take back: the page is lost, and
-    the log has that."""
+def test_a_list_whose_address_changed_is_lost(module):
+    """The list is not read at the place where its address leads now, and the DMA API cannot take it back either. The
+    page is lost, and the log has a line about it."""
     with machine(module, "iommu=pt", "three-tasks") as vm:
         for index, _ in enumerate(BOARDS):
             device = f"/sys/bus/pci/devices/0000:00:{qemu.FIRST_GPU_SLOT + index:02x}.0"
@@ -97,7 +98,7 @@ def test_a_list_whose_address_changed(module):
 
 
 def test_a_page_that_failed_is_not_read(module):
-    """Reading one may raise a machine check."""
+    """Reading such a page may raise a machine check."""
     with machine(module, "iommu=pt") as vm:
         for index, _ in enumerate(BOARDS):
             file = f"/proc/gpu{index}/runlist0"

@@ -18,14 +18,14 @@ from tasks import SLICE_US, even, gained, only
 from text import channels, engines_by_runlist, tsgs
 from waiting import until
 
-# A GPU on PCI among them, to be numbered before them.
+# A GPU on PCI is among them, and gets its number before them.
 SLOTS = ("jetson-orin", "gtx1060-3gb", "jetson-tx2", "jetson-xavier")
 FOLDERS = ("gtx1060-3gb", "jetson-orin", "jetson-tx2", "jetson-xavier")
 COMPATIBLE = {"jetson-tx2": "nvidia,gp10b", "jetson-xavier": "nvidia,gv11b",
               "jetson-orin": "nvidia,ga10b"}
 # The aperture that linux-nvgpu writes for a structure in the SoC's memory.
 APERTURE = {"jetson-tx2": "vid", "jetson-xavier": "coh", "jetson-orin": "coh"}
-# The bit of an address that is none of it (linux-nvgpu hal/mm/gmmu).
+# The bit that is no part of an address (linux-nvgpu hal/mm/gmmu).
 MARK = {"jetson-tx2": 1 << 36, "jetson-xavier": 1 << 36, "jetson-orin": 1 << 37}
 # "Demystifying NVIDIA GPU Internals to Enable Reliable GPU Management" (RTAS 2024), Table III.
 TABLE_III = {0: {"GR0", "LCE0", "LCE1"}, 1: {"LCE2"}, 2: {"LCE3", "GR1"}}
@@ -54,12 +54,13 @@ def info(bench, board):
 
 
 def device(bench, board):
-    """The folder of its platform device, which is one of its PCI device's."""
+    """Returns the folder of the platform device, which is in a PCI device's folder."""
     return bench.check(f"ls -d /sys/bus/pci/devices/{bench.address(board)}/*.gpu").strip()
 
 
 def sleep(bench, board):
-    """As the driver's runtime power management has it, and in earnest: the model has no power."""
+    """Suspends the GPU as the driver's runtime power management does. The model has no power, so it gets the request
+    `sleep`."""
     power = f"{device(bench, board)}/power"
     bench.check(f"echo auto > {power}/control")
     bench.check(f"until grep -q suspended {power}/runtime_status; do usleep 10000; done")
@@ -71,7 +72,7 @@ def wake(bench, board):
     bench.check(f"echo on > {device(bench, board)}/power/control")
 
 
-def test_they_come_last_in_the_order_of_addresses(bench):
+def test_gpus_of_socs_come_last_in_the_order_of_addresses(bench):
     assert [info(bench, board)["chip"] for board in FOLDERS] == [CHIP[board] for board in FOLDERS]
     assert info(bench, FOLDERS[0])["platform_device"] == "-"
     devices = [info(bench, board)["platform_device"] for board in FOLDERS[1:]]
@@ -80,7 +81,7 @@ def test_they_come_last_in_the_order_of_addresses(bench):
 
 
 @pytest.mark.parametrize("board", INTEGRATED)
-def test_identity(bench, board):
+def test_info_identifies_the_device(bench, board):
     said = info(bench, board)
     assert said["compatible"] == COMPATIBLE[board]
     assert said["driver"] == "platformgpu"
@@ -128,7 +129,7 @@ def test_a_disabled_task_stops(bench, board):
 
 
 @pytest.mark.parametrize("board", INTEGRATED)
-def test_a_longer_timeslice(bench, board):
+def test_a_task_with_a_longer_timeslice_gets_more(bench, board):
     assert bench.write(board, "set_timeslice", "0:1 4000").status == 0
     bench.model(board).request("advance", 20 * SLICE_US)
     gain = gained(bench, board, 120 * SLICE_US)
@@ -137,7 +138,7 @@ def test_a_longer_timeslice(bench, board):
 
 @pytest.mark.parametrize("board", INTEGRATED)
 def test_a_lease_of_the_gpu_ends(bench, board):
-    """The module's own list is found in the SoC's memory, and goes again."""
+    """An override list is found in the SoC's memory, and is freed at the end of the lease."""
     with held(bench, board, switch_to_tsg="0:1"):
         bench.model(board).request("advance", 3 * SLICE_US)
         assert only(bench, board, 1)
@@ -147,7 +148,7 @@ def test_a_lease_of_the_gpu_ends(bench, board):
 
 @pytest.mark.parametrize("board", INTEGRATED)
 def test_a_list_of_the_modules_own_stays_while_it_is_copied(bench, board):
-    """Its memory would have another owner by then, whatever the aperture's name."""
+    """If the list were freed, its memory would have another owner, whatever the aperture's name is."""
     bench.write_ok(board, "switch_to_tsg", "0:1")
     with stall.stalled(bench, f"exec cat {bench.proc(board, 'runlist0_brief')}",
                        "nvdebug_sysmem_read") as reader:
@@ -157,13 +158,14 @@ def test_a_list_of_the_modules_own_stays_while_it_is_copied(bench, board):
         reader.finish()
         bench.check("until [ -e /tmp/resubmitted ]; do usleep 10000; done; rm /tmp/resubmitted")
     assert reader.status == 0
-    # the driver's, if that was there by the time of the last look
+    # The text shows the driver's list if that was current at the last look.
     assert [tsg for tsg, _ in tsgs(reader.out)] in ([1], [0, 1, 2])
 
 
 @pytest.mark.parametrize("board", INTEGRATED)
-def test_the_mark_of_an_address_is_none_of_it(bench, board):
-    """Drivers set it to choose how an address goes through the SoC; memory is where it was."""
+def test_the_mark_is_no_part_of_an_address(bench, board):
+    """Drivers set the mark to choose the way of an access through the SoC. The memory is at the address without
+    it."""
     bench.restart(board, "page-tables")
     layout = bench.model(board).request("layout")
     for space in layout["address_spaces"]:
@@ -182,7 +184,7 @@ def test_translate(bench, board):
 
 
 @pytest.mark.parametrize("board", INTEGRATED)
-def test_asleep_it_is_not_touched(bench, board):
+def test_a_sleeping_gpu_is_not_touched(bench, board):
     sleep(bench, board)
     bench.model(board).request("stats", "reset")
     for name in names(bench, board):
@@ -198,8 +200,8 @@ def test_asleep_it_is_not_touched(bench, board):
 
 
 @pytest.mark.parametrize("board", INTEGRATED)
-def test_asleep_when_it_is_found(bench, board):
-    """Then there is what is known without touching it; info, opened when it is awake, brings the rest."""
+def test_a_gpu_that_sleeps_when_it_is_found_shows_info(bench, board):
+    """`info` has the facts that are known without an access. Opening it when the GPU is awake adds the rest."""
     everything_there = bench.check(f"ls {bench.proc(board)}")
     said = info(bench, board)
     bench.check("rmmod nvdebug")
@@ -219,8 +221,8 @@ def test_asleep_when_it_is_found(bench, board):
 
 
 @pytest.mark.parametrize("board", INTEGRATED)
-def test_without_memory_to_look_at_it_when_it_wakes(bench, board):
-    """Then it is as unknown as before, and the next to open info has another try."""
+def test_a_gpu_stays_unknown_if_memory_is_short_when_it_wakes(bench, board):
+    """The GPU is as unknown as before, and the next open of `info` tries again."""
     said = info(bench, board)
     bench.check("rmmod nvdebug")
     sleep(bench, board)
@@ -240,8 +242,8 @@ def test_without_memory_to_look_at_it_when_it_wakes(bench, board):
     assert len(channels(bench.read(board, "runlist0"))) == 6
 
 
-def test_without_its_driver_it_is_not_touched(bench):
-    """What keeps its power in order has gone, whatever it left behind."""
+def test_a_gpu_without_its_driver_is_not_touched(bench):
+    """Without the driver the GPU may lose its power at any time, whatever state the driver has left."""
     board = "jetson-xavier"
     name = device(bench, board).rpartition("/")[2]
     driver = "/sys/bus/platform/drivers/platformgpu"
@@ -257,8 +259,8 @@ def test_without_its_driver_it_is_not_touched(bench):
 
 
 @pytest.mark.parametrize("board", INTEGRATED)
-def test_its_driver_goes_with_its_own_list_in_force(bench, board):
-    """A list of the module's own goes first, while its memory is still the device's."""
+def test_a_driver_goes_with_its_own_list_current(bench, board):
+    """An override list goes before the driver does, while its memory is still the device's."""
     name = device(bench, board).rpartition("/")[2]
     driver = "/sys/bus/platform/drivers/platformgpu"
     with held(bench, board, switch_to_tsg="0:1"):
@@ -268,7 +270,7 @@ def test_its_driver_goes_with_its_own_list_in_force(bench, board):
     assert len(channels(bench.read(board, "runlist0"))) == 6
 
 
-def test_one_that_goes_and_comes(bench):
+def test_a_gpu_goes_and_comes_back(bench):
     board, folder = "jetson-orin", bench.proc("jetson-orin")
     bench.check(f"exec 3<{folder}/runlist0; echo 1 > /sys/bus/pci/devices/{bench.address(board)}/remove; "
                 "cat <&3 > /dev/null; true")
@@ -279,7 +281,8 @@ def test_one_that_goes_and_comes(bench):
     assert len(channels(bench.read(board, "runlist0"))) == 6
 
 
-# What they ask is asked of cards, too; here, of a day, what has to do with how a GPU is reached, comes and goes.
+# These programs test how a GPU is reached, comes and goes, so they run every day. The others run on cards every day,
+# and here only in long runs.
 OF_A_DAY = {"proc_control", "proc_lease", "proc_lifetime", "proc_read", "proc_tree"}
 
 

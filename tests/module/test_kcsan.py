@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A kernel that looks for data races finds one in a module.
+"""A kernel that searches for data races finds one in a module.
 
 Collected if NVDEBUG_KERNEL is kcsan (make check-debug).
 """

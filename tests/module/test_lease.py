@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Requests that are undone when the file is closed: when their holder is killed, through the kernel's ways to
-memory. What they undo and leave alone: tests/module/core/lease_*_test.cpp and tasks_test.cpp."""
+"""Requests that are undone when the file is closed because their holder is killed. The undo uses the kernel's ways to
+memory. tests/module/core/lease_*_test.cpp and tasks_test.cpp have the changes that it restores or leaves alone."""
 
 import re
 
@@ -16,8 +16,8 @@ pytestmark = pytest.mark.sample
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_all_at_once(bench, board):
-    """The words are written through the ways to memory of a kernel."""
+def test_all_leases_of_a_killed_holder_are_undone(bench, board):
+    """The words are written through the kernel's ways to memory."""
     where, old = location(bench, board), slice_of(bench, board, 1)
     with held(bench, board, *leases_of(board)):
         assert location(bench, board) != where
@@ -27,16 +27,16 @@ def test_all_at_once(bench, board):
     assert even(bench, board)
 
 
-# What can go wrong
+# Failures
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_gpu_off_the_bus(bench, board):
+def test_leases_of_a_gpu_off_the_bus_are_logged(bench, board):
     hold(bench, [(bench.proc(board, name), text) for name, text in leases_of(board).items()])
     bench.model(board).request("fault", "all-ones")
     bench.check("dmesg -c > /dev/null")
     kill(bench)
     bench.model(board).request("fault", "none")
-    # The kernel counts, with the next line, what it left out before.
+    # With the next line, the kernel counts the lines that it has left out.
     lines = [line for line in bench.module_log().splitlines() if "callbacks suppressed" not in line]
     assert len(lines) == len(leases_of(board)) and "failed to restore" not in " ".join(lines)
     assert all("1 lease is over, but the GPU sleeps, has gone or gets another driver: nothing is put back (-19)" in line
@@ -48,7 +48,7 @@ def test_a_gpu_off_the_bus(bench, board):
 # The log
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_tracepoints_and_log(bench, board):
+def test_an_undo_raises_tracepoints_and_is_logged(bench, board):
     words = 2 if board in before("turing") else 3
     submit = ["runlist_submit"] * words
     expected = {
@@ -70,8 +70,8 @@ def test_tracepoints_and_log(bench, board):
         assert f"nvdebug: lease over: {said}" in bench.module_log(1)
 
 
-def test_lockdown_does_not_keep_what_was_leased(module):
-    """Also what is in video memory that only the window reaches. Lasts until a reboot."""
+def test_lockdown_does_not_prevent_the_undo_of_leases(module):
+    """The undo reaches video memory behind the window, too. Lockdown lasts until a reboot."""
     boards = ("gtx1060-3gb", "rtx6000-ada")
     with Machine([Gpu(board) for board in boards], module=module) as machine:
         for index in range(len(boards)):

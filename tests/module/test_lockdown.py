@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Kernel lockdown, which lasts until a reboot and so has VMs of its own, and who may read system memory."""
+"""Kernel lockdown, which lasts until a reboot and so has VMs of its own, and the rights to read system memory."""
 
 import driver
 from conftest import Bench
@@ -33,7 +33,7 @@ def by_user(machine, command):
 
 
 def poke_list(model, at=0):
-    """Puts other words where runlist 0 is, from word `at` on."""
+    """Writes other words into runlist 0, from word `at` on."""
     one = next(one for one in model.request("layout")["runlists"] if one["id"] == 0)
     for i, word in enumerate(SECRET):
         model.request("poke", one["aperture"], hex(number(one["address"]) + 4 * (at + i)), word)
@@ -47,15 +47,16 @@ def is_refused(result):
     return result.status != 0 and "not supported" in result.err.decode() and not result.out
 
 
-def test_system_memory(module):
-    """It is read only while a driver is bound, and not under lockdown for confidentiality. Words that are no entry
-    are for CAP_SYS_RAWIO. Users cause no line in the log."""
+def test_system_memory_is_read_only_if_it_may_be(module):
+    """System memory is read only while a driver is bound, and not under lockdown for confidentiality. Reading words
+    that are no entry needs CAP_SYS_RAWIO. Users cause no line in the log."""
     boards = ("h200", "titan-v")
     with Machine([Gpu("h200", "sysmem"), Gpu("titan-v")], module=module, module_params="state_uid=1000",
                  extra_files=driver.files()) as machine:
         bench, listed = Bench(machine, boards), "cat /proc/gpu0/runlist0"
         machine.check("echo user:x:1000:1000::/:/bin/sh > /etc/passwd")
-        # without a driver only what is the module's own: titan-v's list is in video memory, and its copy is not
+        # Without a driver only the module's own memory can be read. The list of titan-v is in video memory, and its
+        # copy in the module's.
         for name in ("runlist0", "runlist0_brief"):
             assert is_refused(machine.run(f"cat /proc/gpu0/{name}"))
         bench.refused("h200", "set_timeslice", "0:1 4000", "not supported")
@@ -75,7 +76,7 @@ def test_system_memory(module):
         assert is_refused(machine.run(listed))
         assert driver.bind(bench, "h200").status == 0
 
-        # without a driver, so that info has to know whether the window may be moved
+        # titan-v has no driver, so `info` has to find out whether the window may be moved.
         lock_down(machine, "integrity")
         before = lines_about_lockdown(machine)
         by_user(machine, "for i in $(seq 50); do cat /proc/gpu1/info; done > /dev/null")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The kernel's locks: the module does not wait while it has one, and does not keep others from one for long."""
+"""The kernel's locks. The module does not wait while it holds one, and does not keep others from one for long."""
 
 import contextlib
 
@@ -30,7 +30,7 @@ def ends(bench, name, patience_s=PATIENCE_S):
 
 @contextlib.contextmanager
 def device_lock(bench, board):
-    """The lock of its device is held, as by a driver's remove() that waits for the last program on the GPU."""
+    """Holds the lock of the device, as a driver's remove() does that waits for the last program on the GPU."""
     bench.check(f"insmod /lib/devicelock.ko slot={slot(bench, board)}")
     try:
         yield
@@ -40,7 +40,7 @@ def device_lock(bench, board):
 
 @contextlib.contextmanager
 def another_gpu_comes(bench):
-    """OTHER goes, and comes back during the with-block; afterwards it has its folder."""
+    """Removes OTHER and brings it back during the with-block. Afterwards it has its folder."""
     bench.check(f"echo 1 > {folder(bench, OTHER)}/remove")
     begin(bench, "rescanned", "echo 1 > /sys/bus/pci/rescan")
     try:
@@ -58,8 +58,8 @@ def test_hotplug_does_not_wait_for_the_lock_of_a_gpu(bench):
         assert "# engine" in bench.read(OTHER, "device_info")
 
 
-def test_a_lock_before_that_of_hotplug(bench):
-    """As sriov_numvfs takes them in some kernels, while another GPU comes."""
+def test_a_gpu_lock_may_be_taken_before_the_hotplug_lock(bench):
+    """In some kernels sriov_numvfs takes the locks in this order, while another GPU comes."""
     has = "/sys/module/locksboth/parameters"
     bench.check(f"insmod /lib/locksboth.ko slot={slot(bench, BOARD)}; until grep -q Y {has}/locked; do usleep 10000; done")
     with another_gpu_comes(bench):
@@ -70,7 +70,7 @@ def test_a_lock_before_that_of_hotplug(bench):
 
 
 def test_loading_and_unloading_do_not_wait_for_the_lock_of_a_gpu(bench):
-    """That GPU keeps its number, and has its folder once the lock is free."""
+    """The GPU keeps its number, and gets its folder once the lock is free."""
     names = bench.check("cd /proc; echo gpu*").split()
     bench.check("rmmod nvdebug")
     with device_lock(bench, BOARD):
@@ -95,7 +95,7 @@ PUBLIC = ("device_info", "info", "gpc_mask")
 @pytest.mark.parametrize("name", PUBLIC)
 @pytest.mark.parametrize("event", ("bind", "unbind"))
 def test_readers_do_not_keep_a_driver_waiting(bench, event, name):
-    """Each user stays inside until another one is inside, as on a machine with many processors."""
+    """Each user stays inside until another user is inside, as may happen on a machine with many processors."""
     with driver(bench):
         if event == "unbind":
             assert bind(bench, BOARD).status == 0
@@ -115,9 +115,9 @@ def test_readers_do_not_keep_a_driver_waiting(bench, event, name):
 
 
 def test_closing_a_file_does_not_wait_for_leases_of_others(bench):
-    """They are undone one after the other before a driver comes, each for as long as a second or more."""
+    """Before a driver comes, leases are undone one after the other, and each undo may take a second or more."""
     file = bench.proc(BOARD, "enable_channel")
-    bench.restart(BOARD, "sysmem")  # which is read with a driver, too
+    bench.restart(BOARD, "sysmem")  # sysmem can be read with a driver, too
     with driver(bench):
         bench.check(f"echo pcigpu > {folder(bench, BOARD)}/driver_override")
         hold(bench, [(bench.proc(BOARD, "disable_channel"), "0:2")])
@@ -131,7 +131,7 @@ def test_closing_a_file_does_not_wait_for_leases_of_others(bench):
         kill(bench)
 
 
-# BAR0 has 32 bits on the one pair and 64 on the other.
+# BAR0 has 32 bits on the first pair and 64 on the second one.
 PAIRS = (("gtx980", "titan-v"), ("h200", "b200"))
 GONE = "No such device"
 
@@ -159,7 +159,7 @@ def test_nobody_is_accessed_where_bar0_was(bench, boards):
             result = bench.run(f"cat {bench.proc(board, 'runlist0')}")
             assert result.status and GONE in result.err.decode()
         assert [accesses(bench, board) for board in boards] == [0, 0]
-        # root's info has it found where it is now
+        # Root's opening of info makes the module look for BAR0 where it is now.
         for board in boards:
             bench.read(board, "info")
             last = bench.module_log(1)
@@ -184,8 +184,8 @@ def test_a_driver_has_bar0_found_again(bench):
 
 
 @pytest.mark.parametrize("event", ("bind", "unload"))
-def test_what_was_changed_is_undone_where_bar0_is(bench, event):
-    """A lease and a list of the module's own, before a driver is bound and when the module goes."""
+def test_changes_are_undone_where_bar0_is_now(bench, event):
+    """A lease and an override list are undone before a driver is bound and when the module goes."""
     boards = PAIRS[1]
     bench.restart(boards[0], "bars")
     where = location(bench, boards[0])

@@ -6,7 +6,7 @@ from boards import BOARDS
 from costs import accesses
 from files import expect_errors, shown_again
 
-# How `info` names them, and its reason then for every feature.
+# The names of the modes in `info`, and its reason for each feature while a mode is on.
 LINE = {"mig": "mig", "cc": "confidential_computing"}
 WHY = {"mig": "MIG is on", "cc": "confidential computing is on"}
 MODES = (("a100", "mig"), ("h200", "mig"), ("b200", "mig"), ("h200", "cc"), ("b200", "cc"))
@@ -31,14 +31,14 @@ def features(lines):
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_both_are_told(bench, board):
+def test_info_shows_both_modes(bench, board):
     lines = info(bench, board)
     for mode, line in LINE.items():
         assert lines[line] == ("off" if (board, mode) in MODES else "-")
 
 
 @pytest.mark.parametrize("board, mode", MODES)
-def test_identity_alone_if_it_is_on_at_load(bench, board, mode):
+def test_only_the_identity_is_shown_if_a_mode_is_on_at_load(bench, board, mode):
     files = bench.check(f"ls {bench.proc(board)}")
     bench.check("rmmod nvdebug")
     bench.model(board).request("mode", mode, "1")
@@ -56,7 +56,7 @@ def test_identity_alone_if_it_is_on_at_load(bench, board, mode):
 
 
 @pytest.mark.parametrize("board, mode", MODES)
-def test_left_alone_once_info_has_seen_it(bench, board, mode):
+def test_a_gpu_is_left_alone_once_info_has_seen_a_mode(bench, board, mode):
     before = info(bench, board)
     bench.model(board).request("mode", mode, "1")
     lines = info(bench, board)
@@ -68,7 +68,7 @@ def test_left_alone_once_info_has_seen_it(bench, board, mode):
 
 
 @pytest.mark.parametrize("board, mode", REGISTER)
-def test_an_error_is_not_off(bench, board, mode):
+def test_an_error_shows_a_mode_as_unknown(bench, board, mode):
     bench.model(board).request("fault", "read", hex(REGISTER[board, mode]), "0xbadf5040")
     lines = info(bench, board)
     assert lines[LINE[mode]] == "unknown" and "yes" in features(lines)

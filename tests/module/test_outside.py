@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Addresses where no memory is, or none that may be read, and lengths past the end of memory.
-What each structure that leads there shows, on every board: tests/module/core/outside_test.cpp."""
+"""Addresses without memory or with memory that may not be read, and lengths past the end of memory.
+tests/module/core/outside_test.cpp shows on every board what each structure with such an address prints."""
 
 import contextlib
 import re
@@ -15,21 +15,21 @@ pytestmark = pytest.mark.sample
 KINDS = ("beyond video memory", "end of video addresses", "VGA", "firmware", "interrupt controller",
          "its own registers", "its own BAR1", "another GPU's registers", "beyond RAM")
 LONGEST = 0xffff
-# Where no published register has the size of video memory, addresses beyond its end are read; the bus
-# answers with errors, and the model records it.
+# On these boards no published register has the size of video memory. Addresses beyond its end are read, the bus
+# answers with errors, and the model records the accesses.
 UNSIZED = before("pascal")
-# Boards with the BARs as resources 0, 2 and 4.
+# Boards with their BARs as the resources 0, 2 and 4.
 PAIRED_BARS = ("h200", "b200")
 
 
 def resource(bench, board, number_of_bar):
-    """Where a BAR is for the CPU."""
+    """Returns the address of a BAR for the CPU."""
     path = f"/sys/bus/pci/devices/{bench.address(board)}/resource"
     return int(bench.check(f"sed -n {number_of_bar + 1}p {path}").split()[0], 16)
 
 
 def nowhere(bench, board, kind):
-    """(address, aperture) of that kind."""
+    """Returns (address, aperture) of that kind."""
     other = BOARDS[BOARDS.index(board) - 1]
     return {
         "beyond video memory": lambda: (facts(board, "memory")["video_mib"] << 20, "vid"),
@@ -45,7 +45,7 @@ def nowhere(bench, board, kind):
 
 
 def expect_unreadable(bench, board, aperture):
-    """The list is where no memory is."""
+    """Checks the errors of files while the list is where no memory is."""
     is_error = board in UNSIZED and aperture == "vid"
     error = "Input/output error" if is_error else "Bad address"
     for name in ("runlist0", "runlist0_brief", *(() if is_error else ("contexts",))):
@@ -75,7 +75,7 @@ def expect_request_error(bench, board, name, text, errors):
 
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_lists(bench, board, kind):
+def test_lists_outside_of_memory_are_errors(bench, board, kind):
     was = bench.read(board, "runlist0_brief")
     model = bench.model(board)
     address, aperture = nowhere(bench, board, kind)
@@ -95,7 +95,7 @@ def test_lists(bench, board, kind):
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_length_past_the_end_of_memory(bench, board):
+def test_a_length_past_the_end_of_memory_is_an_error(bench, board):
     model = bench.model(board)
     end = facts(board, "memory")["video_mib"] << 20
     entries = 1024 if board in UNSIZED else LONGEST

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Everything that the module waits for (the calls of nvdebug_await) and that never comes: the request
-fails after its deadline of a second, and what must not stay is put back."""
+"""Waits of the module (the calls of nvdebug_await) for events that never come. The request fails after its deadline
+of a second, and changes that must not stay are undone."""
 
 import pytest
 from boards import BOARDS, before, since
@@ -14,18 +14,18 @@ from tracepoints import events, trace
 
 
 def some(boards, *everyday):
-    """Each test takes seconds of waiting, so one board of each kind has to do for a day."""
+    """Returns all boards in long runs. Each test waits for seconds, so one board of each kind has to do every day."""
     return boards if EVERYTHING else everyday
 
 
 def running(bench, board):
-    """A TSG that is on the engine, well before the end of its timeslice."""
+    """Returns a TSG that is on the engine, well before the end of its timeslice."""
     bench.model(board).request("advance", 500)
     return on_engine(bench, board).pop()
 
 
 def times_out(bench, board, name, text):
-    """The tracepoints that the request raised."""
+    """Writes a request that times out. Returns the tracepoints that it raised."""
     with trace(bench) as lines:
         bench.refused(board, name, text, "timed out")
     bench.model(board).request("fault", "none")
@@ -41,7 +41,7 @@ def as_before(bench, board, where):
 
 # preempt.c
 
-def test_another_preempt_of_a_tsg(bench):
+def test_another_preempt_of_a_tsg_that_does_not_end(bench):
     for board in some(before("volta") + since("ampere-ga100"), "gtx980", "a100"):
         where = location(bench, board)
         stick(bench.model(board), tsg_preempt_pending(board))
@@ -49,7 +49,7 @@ def test_another_preempt_of_a_tsg(bench):
         as_before(bench, board, where)
 
 
-def test_another_preempt_of_the_runlist(bench):
+def test_another_preempt_of_the_runlist_that_does_not_end(bench):
     for board in some(since("volta"), "titan-v"):
         where = location(bench, board)
         stick(bench.model(board), runlist_preempt_pending(board))
@@ -66,7 +66,7 @@ def test_a_tsg_that_does_not_leave(bench):
         as_before(bench, board, where)
 
 
-def test_a_preempt_of_a_tsg(bench):
+def test_a_preempt_of_a_tsg_that_does_not_end(bench):
     for board in some(before("volta"), "gtx1060-3gb"):
         where, tsg = location(bench, board), running(bench, board)
         bench.model(board).request("fault", "freeze-after", 0)
@@ -74,7 +74,7 @@ def test_a_preempt_of_a_tsg(bench):
         as_before(bench, board, where)
 
 
-def test_a_preempt_of_the_runlist(bench):
+def test_a_preempt_of_the_runlist_that_does_not_end(bench):
     for board in some(since("volta"), "rtx2080ti"):
         where = location(bench, board)
         running(bench, board)
@@ -87,7 +87,7 @@ def test_a_preempt_of_the_runlist(bench):
 
 @pytest.mark.parametrize("name, text", [("resubmit_runlist", "0"), ("switch_to_tsg", "0:1"),
                                         ("set_timeslice", "0:1 9000")])
-def test_a_list_of_the_driver_s(bench, name, text):
+def test_a_list_of_the_driver_s_that_stays_pending(bench, name, text):
     for board in some(BOARDS, "gtx1060-3gb", "a100"):
         where, slices = location(bench, board), slice_of(bench, board, 1)
         stick(bench.model(board), list_pending(board))
@@ -100,8 +100,8 @@ def test_a_list_of_the_driver_s(bench, name, text):
     ("resubmit_runlist", "0", None),
     ("switch_to_tsg", "0:1", "runlist 0: failed to restore the list (-110)"),
     ("set_timeslice", "0:1 9000", "may still have the new timeslice of TSG 1 (-110)")])
-def test_a_list_of_ours(bench, name, text, said):
-    """Neither is it taken nor what would put it back."""
+def test_a_list_of_ours_that_stays_pending(bench, name, text, said):
+    """Host takes neither the list nor the list that would restore the former state."""
     for board in some(BOARDS, "b200"):
         where, slices = location(bench, board), slice_of(bench, board, 1)
         bench.check("dmesg -c > /dev/null")
@@ -118,7 +118,7 @@ def test_a_list_of_ours(bench, name, text, said):
 @pytest.mark.parametrize("name, said", [
     ("switch_to_tsg", "may still be one TSG's alone (-110)"),
     ("set_timeslice", "may still have the new timeslice of TSG 1 (-110)")])
-def test_a_list_at_the_end_of_a_lease(bench, name, said):
+def test_a_list_at_the_end_of_a_lease_that_stays_pending(bench, name, said):
     for board in some(BOARDS, "rtx2080ti", "rtx5090"):
         where = location(bench, board)
         hold(bench, [(bench.proc(board, name), LEASES[name])])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Which GPUs get a folder: bad and unknown ones, owners of the name, coming and going."""
+"""The GPUs that get a folder: broken and unknown GPUs, a name with another owner, and GPUs that come and go."""
 
 import contextlib
 import json
@@ -15,7 +15,7 @@ PMC_BOOT_42 = 0xA00
 
 @pytest.fixture
 def unloaded(bench):
-    """The module is out; the test loads it, and it is loaded normally afterwards."""
+    """Unloads the module, so that the test loads it. Afterwards it is loaded as usual."""
     bench.check("rmmod nvdebug")
     bench.check("dmesg -c > /dev/null")
     yield bench
@@ -27,7 +27,7 @@ def unloaded(bench):
 
 @contextlib.contextmanager
 def without_resource(bench, board, resource):
-    """The board has lost a BAR during a with-block, in which the module is loaded."""
+    """Takes a BAR from the board during a with-block, in which the module is loaded."""
     slot = int(bench.address(board)[8:10], 16)
     bench.check(f"insmod /lib/lostbar.ko slot={slot} resource={resource}")
     try:
@@ -42,7 +42,7 @@ def bar_sizes(bench, board):
     return [line.split()[1] for line in bench.read(board, "info").splitlines() if line.startswith("bar")]
 
 
-# BAR1 is another resource where BAR0 has 64 bits.
+# BAR1 is another resource if BAR0 has 64 bits.
 @pytest.mark.parametrize("board, resource", (("gtx1060-3gb", 1), ("h200", 2)))
 def test_a_bar_without_room_leaves_the_others_their_numbers(unloaded, board, resource):
     bench = unloaded
@@ -105,13 +105,13 @@ def test_an_unknown_chip_shows_info_and_nothing_else(unloaded):
     assert len(folders(unloaded)) == len(BOARDS)
 
 
-def test_a_name_that_is_taken(unloaded):
-    """Loading while another module owns /proc/gpu0: one clear line, and nothing else."""
+def test_loading_fails_if_the_name_is_taken(unloaded):
+    """Another module owns /proc/gpu0. Loading logs one clear line and changes nothing."""
     unloaded.check("insmod /lib/procowner.ko")
     try:
         result = unloaded.machine.load_module()
         assert result.status != 0 and "busy" in result.err.decode()
-        # insmod tries twice, by two system calls
+        # insmod tries twice, with two system calls.
         said = {line.partition("] ")[2] for line in unloaded.module_log().splitlines()}
         assert len(said) == 1 and "/proc/gpu0" in said.pop()
         assert unloaded.check("ls /proc/gpu0") == ""
@@ -120,8 +120,8 @@ def test_a_name_that_is_taken(unloaded):
         unloaded.check("rmmod procowner")
 
 
-def test_a_root_without_procfs(unloaded):
-    """What a chroot has at /proc/gpu0 is not the name in procfs."""
+def test_loading_works_in_a_root_without_procfs(unloaded):
+    """A file /proc/gpu0 in a chroot does not take the name in procfs."""
     root = "/tmp/root"
     unloaded.check(f"mkdir -p {root}/proc; echo no GPU > {root}/proc/gpu0; cp {initramfs.MODULE} {root}/nvdebug.ko; "
                    f"cp $(readlink -f /bin/busybox) {root}/busybox")
@@ -164,12 +164,12 @@ def test_pri_errors_are_never_data(bench, board):
         assert result.out == b""
 
 
-# GH200, GB200, GB300: what Linux' drivers/vfio/pci/nvgrace-gpu takes
+# GH200, GB200, GB300: the devices that Linux' drivers/vfio/pci/nvgrace-gpu accepts.
 COHERENT = ("0x2342", "0x2345", "0x2348", "0x2941", "0x31c2")
 
 
-def test_memory_coherent_with_the_cpu(module, tmp_path):
-    """No PRAMIN, other ways to memory: info has the reason, and there is no other file."""
+def test_a_gpu_with_memory_coherent_with_the_cpu_shows_info(module, tmp_path):
+    """These GPUs have no PRAMIN and other ways to memory. `info` gives the reason, and there is no other file."""
     board = json.loads((paths.BOARDS / "h200.json").read_text(encoding="utf-8"))
     gpus = []
     for device in COHERENT:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A driver changes a list between two steps of a control, which test_modules/stall.c holds up there."""
+"""A driver changes a list between two steps of a control, which test_modules/stall.c stops there."""
 
 import pytest
 from layouts import number
@@ -14,12 +14,12 @@ from tracepoints import events, trace
 # tests/module/core has the same races on all boards, without a kernel: moving_lists_test.cpp, preemption_mode_test.cpp and
 # lease_*_test.cpp.
 BOARDS = ("h200",)
-WORKLOADS = ("three-tasks", "sysmem")  # in video and in system memory
+WORKLOADS = ("three-tasks", "sysmem")  # in video memory and in system memory
 OTHER = 0x5a5a5a5a
 
 
 def header(bench, board):
-    """Where the header of TSG 1 is, in runlist 0."""
+    """Returns the place of TSG 1's header in runlist 0."""
     layout = bench.model(board).request("layout")
     one = next(one for one in layout["runlists"] if one["id"] == 0)
     listed = tsgs(bench.read(board, "runlist0_brief"))
@@ -37,7 +37,7 @@ def poke(bench, board, at, word):
 
 
 def setting(bench, board, function, calls=1, after=False):
-    """set_timeslice of TSG 1, held up."""
+    """Sets the timeslice of TSG 1, and stops in `function`."""
     return stalled(bench, f"echo 0:1 9000 > {bench.proc(board, 'set_timeslice')}", function, calls,
                    after)
 
@@ -46,10 +46,10 @@ def expect_busy(command):
     assert command.status != 0 and "busy" in command.out
 
 
-# Submits. On Titan V all runlists share the registers for that, on H200 each has its own.
+# These boards submit. On the Titan V all runlists share the registers for that; on the H200 each has its own.
 
 SUBMITTING = ("h200", "titan-v", "gtx1060-3gb")
-# Each control that submits, with the call that does it. The end of a lease follows in the same shell.
+# Each control that submits, with the number of the submit. The end of a lease follows in the same shell.
 SUBMITS = {"resubmit_runlist": ("echo 0 > {}/resubmit_runlist", 1),
            "set_timeslice": ("echo 0:1 9000 > {}/set_timeslice", 1),
            "switch_to_tsg": ("echo 0:1 > {}/switch_to_tsg", 1),
@@ -60,7 +60,8 @@ SUBMITS = {"resubmit_runlist": ("echo 0 > {}/resubmit_runlist", 1),
 @pytest.mark.parametrize("name", SUBMITS)
 @pytest.mark.parametrize("board", SUBMITTING)
 def test_a_list_that_the_driver_submits_meanwhile_stays(bench, board, name):
-    """After the last look at the one before it, and right before the submit."""
+    """The driver submits its list after the control's last look at the previous list, right before the control's
+    submit."""
     text, calls = SUBMITS[name]
     bench.restart(board)
     where = location(bench, board)
@@ -80,7 +81,7 @@ def test_a_list_that_the_driver_submits_meanwhile_stays(bench, board, name):
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_word_that_is_no_header_any_more(bench, start, board, workload):
+def test_a_word_that_is_no_header_any_more_is_not_written(bench, start, board, workload):
     start(board, workload)
     at = header(bench, board)
     with setting(bench, board, "nvdebug_mem_write") as command:
@@ -91,7 +92,7 @@ def test_a_word_that_is_no_header_any_more(bench, start, board, workload):
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_header_that_is_overwritten_before_it_is_submitted(bench, start, board, workload):
+def test_a_header_that_is_overwritten_before_the_submit_stays(bench, start, board, workload):
     start(board, workload)
     at = header(bench, board)
     with setting(bench, board, "nvdebug_submit") as command:
@@ -103,7 +104,7 @@ def test_a_header_that_is_overwritten_before_it_is_submitted(bench, start, board
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_list_that_went_is_not_written(bench, start, board, workload):
-    """What was its memory may be anything by then, even if it looks the same."""
+    """The list's former memory may hold anything by then, even if it looks the same."""
     start(board, workload)
     with trace(bench) as lines:
         with setting(bench, board, "nvdebug_runlist_copy", after=True) as command:
@@ -116,7 +117,7 @@ def test_a_list_that_went_is_not_written(bench, start, board, workload):
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("board", BOARDS)
-def test_nothing_is_put_back_into_a_list_that_went(bench, start, board, workload):
+def test_nothing_is_restored_in_a_list_that_went(bench, start, board, workload):
     start(board, workload)
     with trace(bench) as lines:
         with setting(bench, board, "nvdebug_submit_settle") as command:
@@ -133,7 +134,7 @@ def test_nothing_is_put_back_into_a_list_that_went(bench, start, board, workload
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_list_that_went_is_not_replaced(bench, start, board, workload):
-    """By what the one before it had of the TSG."""
+    """The override list would have the entries of the previous list."""
     start(board, workload)
     with trace(bench) as lines:
         with stalled(bench, f"echo 0:1 > {bench.proc(board, 'switch_to_tsg')}",
@@ -147,7 +148,7 @@ def test_a_list_that_went_is_not_replaced(bench, start, board, workload):
 
 # preemption_mode
 
-# Images behind the window and behind a BAR.
+# The images are behind the window and behind a BAR.
 IMAGES = ("three-tasks", "bars")
 OPTIONS, CONTEXT_ID, MAGIC = 33, 60, 63  # words of a context's image
 
@@ -161,7 +162,7 @@ def image_word(bench, board, channel, word):
 
 @pytest.mark.parametrize("workload", IMAGES)
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_word_that_is_no_mode_any_more(bench, board, workload):
+def test_a_word_that_is_no_mode_any_more_is_not_written(bench, board, workload):
     bench.restart(board, workload)
     at = image_word(bench, board, 2, OPTIONS)
     with stalled(bench, f"echo 0:2 wfi > {bench.proc(board, 'preemption_mode')}",
@@ -188,7 +189,7 @@ def test_memory_that_was_freed_gets_no_mode(bench, board, workload, words):
 @pytest.mark.parametrize("workload", IMAGES)
 @pytest.mark.parametrize("board", BOARDS)
 def test_memory_that_was_freed_gets_no_mode_back(bench, board, workload):
-    """At the end of a lease, either."""
+    """The end of a lease does not write there either."""
     bench.restart(board, workload)
     bench.write_ok(board, "preemption_mode", "0:2 cta")
     text = "exec 3> {}; echo lease 0:2 wfi >&3; exec 3>&-".format(bench.proc(board, "preemption_mode"))
@@ -200,7 +201,7 @@ def test_memory_that_was_freed_gets_no_mode_back(bench, board, workload):
 
 @pytest.mark.parametrize("word", [OPTIONS, CONTEXT_ID, MAGIC])
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_context_that_is_another_one_keeps_its_mode(bench, board, word):
+def test_another_context_keeps_its_mode(bench, board, word):
     at = image_word(bench, board, 2, word)
     mode = image_word(bench, board, 2, OPTIONS)
     with trace(bench) as lines:
@@ -214,8 +215,8 @@ def test_a_context_that_is_another_one_keeps_its_mode(bench, board, word):
 # Waiting
 
 @pytest.mark.parametrize("board", ["gtx1060-3gb", "rtx2080ti"])
-def test_who_waits_gives_up_when_the_module_goes(bench, board):
-    """And not only when its patience has."""
+def test_a_waiting_writer_gives_up_when_the_module_goes(bench, board):
+    """The writer fails before its deadline."""
     with stalled(bench, f"echo 0 > {bench.proc(board, 'resubmit_runlist')}",
                  "nvdebug_submit_settle") as command:
         stick(bench.model(board), list_pending(board))
@@ -229,13 +230,14 @@ def test_who_waits_gives_up_when_the_module_goes(bench, board):
 
 
 def reads(model):
-    """Of BAR0, since the statistics were reset."""
+    """Returns the reads of BAR0 since the statistics were reset."""
     return sum(block["reads"] for block in model.request("stats")["bars"]["0"]["blocks"].values())
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_who_is_killed_looks_once_more_at_most(bench, board):
-    """Not on until the deadline. A look is four registers here, and one shows whether the GPU is there."""
+def test_a_killed_writer_looks_once_more_at_most(bench, board):
+    """A killed writer does not go on looking until the deadline. A look takes four registers here, and one more
+    register shows whether the GPU is there."""
     model = bench.model(board)
     with stalled(bench, f"echo 0 > {bench.proc(board, 'resubmit_runlist')}",
                  "nvdebug_submit_settle") as command:

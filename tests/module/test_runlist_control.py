@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Controls of TSGs and runlists: what takes a kernel. What they refuse: tests/module/core/requests_test.cpp.
-What the GPU does, on every board: tests/module/core/tasks_test.cpp."""
+"""Controls of TSGs and runlists, as far as they need a kernel. tests/module/core/requests_test.cpp has the requests
+that they refuse, and tests/module/core/tasks_test.cpp their effects on every board."""
 
 import re
 
@@ -15,12 +15,12 @@ from tracepoints import events, trace
 
 pytestmark = pytest.mark.sample
 
-# Requests that are fine in three-tasks.
+# Requests that succeed in the workload three-tasks.
 FINE = {"preempt_tsg": "0:1", "switch_to_tsg": "0:1", "set_timeslice": "0:1 3000",
         "preempt_runlist": "0", "resubmit_runlist": "0", "scheduling": "0 off"}
-# Of each way to move the window into video memory.
+# These boards have the two registers that move the window into video memory.
 WINDOWS = ("gtx1060-3gb", "h200")
-# One register for all runlists up to Turing, then one in each runlist's block.
+# Up to Turing one register has the gates of all runlists. Later each runlist's block has a register.
 SCHED_DISABLE = 0x2630
 
 
@@ -29,7 +29,7 @@ def test_opening_for_writing_reads_no_register(bench, board):
     path = bench.proc(board, "scheduling")
     bench.model(board).request("stats", "reset")
     bench.check(f"exec 3> {path}")
-    bench.check(f"dd if=/dev/null of={path} bs=1 seek=5 conv=notrunc")  # which also seeks
+    bench.check(f"dd if=/dev/null of={path} bs=1 seek=5 conv=notrunc")  # this also seeks
     assert accesses(bench, board) == 0
 
 
@@ -61,7 +61,7 @@ def test_bus_mastering_is_borrowed(bench, board):
         config = f"/sys/bus/pci/devices/{bench.address(board)}/config"
         return int(bench.check(f"od -An -tx1 -j4 -N1 {config}"), 16)
 
-    # what tests before this one may have left in force
+    # Tests before this one may have left override lists, which end here.
     info = dict(line.split(": ", 1) for line in bench.read(board, "info").splitlines())
     bench.write_ok(board, "resubmit_runlist", info["runlists"])
     was = command()
@@ -75,7 +75,7 @@ def test_bus_mastering_is_borrowed(bench, board):
 # A writer that is killed
 
 def killed_while_it_waits(bench, command):
-    """It has looked at least once, and goes on looking when it gets the signal."""
+    """Kills the writer while it waits. The writer has looked at least once, and would go on looking."""
     with stalled(bench, command, "nvdebug_await") as writer:
         bench.check("kill -9 $(cat /sys/module/stall/parameters/pid)")
     assert writer.status == 128 + 9
@@ -83,7 +83,7 @@ def killed_while_it_waits(bench, command):
 
 @pytest.mark.parametrize("name", ["preempt_tsg", "switch_to_tsg"])
 def test_a_killed_writer_leaves_nothing_behind(bench, name):
-    """The engine goes on showing TSG 2, which both wait to see leaving."""
+    """The engine goes on showing TSG 2, and both requests wait until it leaves."""
     board = "titan-v"
     where = location(bench, board)
     text = {"preempt_tsg": "0:2", "switch_to_tsg": "0:1"}[name]
@@ -98,7 +98,7 @@ def test_a_killed_writer_leaves_nothing_behind(bench, name):
 
 @pytest.mark.parametrize("workload", ["fig6", "sysmem"])
 def test_a_killed_set_timeslice_leaves_nothing_behind(bench, start, workload):
-    """The list stays pending, so that the writer waits with new words in its headers."""
+    """The list stays pending, so the writer waits with new words in the headers."""
     board = "titan-v"
     start(board, workload)
     before_it = tsgs_with_timeslices(bench, board)
@@ -114,7 +114,7 @@ def tsgs_with_timeslices(bench, board):
             for box in boxes(bench.read(board, "runlist0_brief")) if box.kind == "TSG Entry"]
 
 
-# All of them
+# All controls
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_every_write_raises_a_tracepoint(bench, board):
@@ -141,12 +141,12 @@ def test_every_write_raises_a_tracepoint(bench, board):
             if name in ("preempt_tsg", "set_timeslice") and " scheduling: " not in line \
                     and " runlist_submit: " not in line:
                 assert fields[1] == "1"
-    # the old and the new word of the gate, which is closed last
+    # The old and the new word are the gate's, which is closed last.
     assert int(fields[3], 16) ^ int(fields[4], 16) == 1
 
 
 def test_the_log_says_what_was_done(bench):
-    """The texts for each request are tested in tests/module/core."""
+    """tests/module/core tests the texts of each request."""
     bench.write_ok("titan-v", "switch_to_tsg", FINE["switch_to_tsg"])
     assert "nvdebug: switched to 1 TSG: 0:1 (by uid 0)" in bench.module_log(2)
 

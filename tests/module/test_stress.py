@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Short runs of what `make stress` and `make fuzz-guest` do for as long as one likes."""
+"""Short runs of the programs that `make stress` and `make fuzz-guest` run for any time."""
 
 import driver
 import pytest
 from nvdvm import paths
 from nvdvm.machine import Gpu, Machine
 
-# Load takes long to show a race.
+# A race may take a long time under load to show.
 pytestmark = pytest.mark.ci
 
-# Short entries and a shared port, wide entries, a block of registers for each runlist.
+# These boards have short entries and a shared port, wide entries, and a block of registers for each runlist.
 BOARDS = ("gtx980", "titan-v", "h200")
 
 
@@ -23,7 +23,7 @@ def machine(module, kselftests, worker_id):
 
 @pytest.fixture
 def program(machine):
-    """program(COMMAND): it succeeds, and neither the kernel nor strict mode reports anything."""
+    """program(COMMAND) runs a program, which succeeds. Neither the kernel nor strict mode reports anything."""
     for model in machine.models:
         model.request("restart", "three-tasks")
         model.request("violations", "reset")
@@ -52,10 +52,10 @@ def test_nothing_is_left_of_leases_under_load(program):
     program("proc_stress --seed 1 --rounds 10 leases")
 
 
-def test_everything_at_once(program):
+def test_everything_at_once_does_no_harm(program):
     program("proc_stress --seed 2 --rounds 10 everything")
 
 
-def test_system_calls_at_random(program):
+def test_system_calls_at_random_do_no_harm(program):
     """Corrupted memory has addresses that the modelled hardware lacks."""
     program("proc_fuzz --seed 1 --calls 2000", strict=False)

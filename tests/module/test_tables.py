@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The engine tables that the RTAS'24 paper prints, and the wiring it concludes from them."""
+"""The engine tables that the RTAS'24 paper prints, and the wiring that it concludes from them."""
 
 import pytest
 from nvdvm import paths
 from text import engines_by_runlist
 
-# Table II and Table IV: runlist -> engines.
+# Tables II and IV of the paper have these engines for each runlist.
 GTX_1060_3GB = {
     0: {"GR0", "LCE0", "LCE1"}, 1: {"NVDEC0"}, 2: {"NVENC0"}, 3: {"SEC0"}, 5: {"LCE2"},
     6: {"LCE3"},
@@ -17,11 +17,11 @@ RTX_6000_ADA = {
 }
 
 
-def test_table_ii(bench):
+def test_the_gtx_1060_has_table_ii(bench):
     assert engines_by_runlist(bench.read("gtx1060-3gb", "device_info")) == GTX_1060_3GB
 
 
-def test_table_iv(bench):
+def test_the_rtx_6000_ada_has_table_iv(bench):
     assert engines_by_runlist(bench.read("rtx6000-ada", "device_info")) == RTX_6000_ADA
 
 
@@ -38,8 +38,8 @@ def test_awk_says_who_shares_runlist_0(bench):
     assert answer.split() == ["GR0", "LCE0", "LCE1"]
 
 
-def test_the_script_of_the_manual(bench):
-    """Fails if two engines share a runlist, and only then."""
+def test_the_script_of_the_manual_finds_shared_runlists(bench):
+    """The script fails if two engines share a runlist, and only then."""
     manual = (paths.ROOT / "docs/proc.md").read_text(encoding="utf-8")
     script = next(line for line in manual.splitlines() if line.startswith("! awk"))
     script = script.replace("/proc/gpu0/", bench.proc("gtx1060-3gb"))
@@ -61,7 +61,7 @@ def copy_topology(bench, board):
 
 
 def test_copy_engines_of_an_h200(bench):
-    """As captured: LCE4 has twelve PCEs, and both GRCEs borrow another's two."""
+    """The wiring is a captured one: LCE4 has twelve PCEs, and each GRCE borrows the two PCEs of another engine."""
     wiring = copy_topology(bench, "h200")
     assert bench.read("h200", "pce_map") == "0xffff\n"
     assert [wiring[f"LCE{lce}"] for lce in range(5)] == [
@@ -81,13 +81,13 @@ def test_copy_engines_of_blackwell(bench):
         for lce in set(lces):
             assert int(wiring[f"LCE{lce}"][0], 16) == \
                 sum(1 << pce for pce, other in enumerate(lces) if other == lce)
-    # of ten LCEs each; only the registers of the first ones are public
+    # Both boards have ten LCEs, but only the registers of the first ones are public.
     bench.model("b200").request("fault", "read", 0x104100, 10)
     assert set(copy_topology(bench, "b200")) == {f"LCE{lce}" for lce in range(10)}
 
 
 def test_an_lce_may_own_several_pces(bench):
-    """As on an H200, where LCE4 has twelve; here PCE 15 of the A100 is made to serve LCE2 too."""
+    """An H200's LCE4 has twelve PCEs. Here PCE 15 of the A100 is made to serve LCE2, too."""
     pce_15 = 0x104100 + 4 * 15
     bench.model("a100").request("fault", "read", pce_15, 2)
     assert copy_topology(bench, "a100")["LCE2"] == ("0x18000", "-")
@@ -103,15 +103,15 @@ def test_an_unconnected_pce_or_grce_says_so(bench):
 
 
 def test_turing_grce_that_names_an_lce_without_sharing_it(bench):
-    """SHARED (bit 30) clear: the number in SHARED_LCE means nothing."""
+    """If SHARED (bit 30) is clear, the number in SHARED_LCE has no meaning."""
     bench.model("rtx2080ti").request("fault", "read", 0x104034, 0x00000004)
     assert copy_topology(bench, "rtx2080ti")["LCE0"] == ("-", "-")
 
 
 @pytest.mark.parametrize("board", ("h200", "b200"))
-def test_where_a_runlist_is_takes_more_than_40_bits(bench, board):
-    """SUBMIT_BASE_HI has 20 bits of the address from Hopper on. Bit 8 of it is far beyond the memory
-    there is, and must not be dropped so that another list is shown."""
+def test_the_address_of_a_runlist_has_more_than_40_bits(bench, board):
+    """From Hopper on SUBMIT_BASE_HI has 20 bits of the address. Its bit 8 is far beyond the end of memory. If it were
+    dropped, another list would be shown."""
     base_hi = 0xC00084
     high = bench.peek(board, base_hi)
     assert bench.run(f"cat {bench.proc(board, 'runlist0_brief')}").status == 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Topology as the kernel gives it. The text of the files, on every board: tests/module/core/topology_test.cpp."""
+"""Topology in the form that the kernel gives it. tests/module/core/topology_test.cpp has the text of the files on
+every board."""
 
 import pytest
 from text import pairs
@@ -9,7 +10,7 @@ BOARDS = ("gtx1060-3gb", "h200")
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_info_has_the_bars_of_its_resources(bench, board):
-    """BAR2 is resource 3, or 4 where BARs are 64-bit."""
+    """BAR2 is resource 3, or resource 4 if BARs are 64-bit."""
     info = dict(pairs(bench.read(board, "info")))
     assert int(info["bar1_size"]) > 0 and int(info["bar2_size"]) > 0
 

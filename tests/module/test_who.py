@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Rights: every cell of the tables in docs/security.md, and no address of the kernel's."""
+"""Rights: the files agree with each cell of the tables in docs/security.md, and show no address of the kernel's."""
 
 import contextlib
 import re
@@ -12,12 +12,12 @@ from waiting import until
 DOCUMENT = paths.ROOT / "docs" / "security.md"
 STATE_UID, STATE_GID = 1001, 2000
 LOCKDOWN = "lockdown: "
-# What an address of the kernel's looks like: the upper half of 48 bits, sign-extended.
+# An address of the kernel's is in the upper half of 48 bits, sign-extended.
 KERNEL_ADDRESS = re.compile(r"(?<![0-9a-f])(?:0x)?ffff[89a-f][0-9a-f]{11}(?![0-9a-f])")
 
 
 def rows(heading):
-    """The cells of the first table below a heading, without the line that rules it off."""
+    """Returns the cells of the first table below a heading, without the line that rules it off."""
     text = DOCUMENT.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1]
     table = re.search(r"(?:^\|.*\n)+", text, re.MULTILINE).group()
     lines = [[cell.strip() for cell in line.strip("|").split("|")]
@@ -32,7 +32,7 @@ def by_default():
 
 
 def differences():
-    """{what makes them: {(user, thing): cell}}"""
+    """Returns {cause: {(user, thing): cell}}."""
     found = {}
     for made_by, who, thing, cell in rows("What parameters and the kernel change")[1:]:
         found.setdefault(made_by.strip("`"), {})[who, thing] = cell
@@ -41,8 +41,8 @@ def differences():
 
 @pytest.fixture(scope="module")
 def machine(module, kselftests):
-    """Lists that BARs show, so that no right hangs on the window; locked down at the end. Opening info of
-    an H200 reads registers, if root does it."""
+    """Starts a VM in which BARs show the lists, so that no right depends on the window. It is locked down at the end.
+    If root opens info of an H200, registers are read."""
     files = {**kselftests, "/root/who_may": paths.kselftests(kernel.find().arch) / "who_may"}
     gpus = [Gpu("gtx1060-3gb", "bars"), Gpu("h200", "bars")]
     with Machine(gpus, module=module, extra_files=files) as running:
@@ -71,14 +71,14 @@ PARAMETERS = ["", *(name for name in differences() if not name.startswith(LOCKDO
 
 
 @pytest.mark.parametrize("params", PARAMETERS)
-def test_parameters(machine, params):
+def test_rights_are_those_of_the_parameters(machine, params):
     machine.check("rmmod nvdebug")
     assert machine.load_module(params).status == 0
     expect(machine, params)
 
 
 def test_a_user_causes_no_access(machine):
-    """A reader of public files only does not get as far as the GPU."""
+    """A user with access to public files only causes no access to a GPU."""
     machine.check("rmmod nvdebug")
     assert machine.load_module().status == 0
     for model in machine.models:
@@ -90,14 +90,14 @@ def test_a_user_causes_no_access(machine):
         assert not any(bar["reads"] or bar["writes"] for bar in model.request("stats")["bars"].values())
 
 
-# Of a GPU that was closed when the module was loaded, of which there is only info.
+# States in which a GPU was when the module was loaded, so that it has only the file info.
 CLOSED = ("mig", "cc", "asleep", "dead")
 LEFT_ALONE = "dmesg | grep -c 'left alone' || true"
 
 
 @contextlib.contextmanager
 def closed(machine, why):
-    """The H200, since it was in that state; "asleep" and "dead" woke up after that."""
+    """Loads the module while the H200 is in that state. "asleep" and "dead" wake up after that."""
     model, mode = machine.models[1], why in ("mig", "cc")
     power = f"/sys/bus/pci/devices/0000:00:{qemu.FIRST_GPU_SLOT + 1:02x}.0/power"
     machine.check("rmmod nvdebug")
@@ -129,8 +129,8 @@ def touched(model):
 
 
 @pytest.mark.parametrize("why", CLOSED)
-def test_a_user_has_no_gpu_looked_at(machine, why):
-    """However often info is opened; root has it looked at."""
+def test_a_user_causes_no_second_probe(machine, why):
+    """A user may open info as often as they want. Only root's opening makes the module probe the GPU again."""
     machine.check("echo user:x:1000:1000::/:/bin/sh > /etc/passwd")
     with closed(machine, why) as model:
         machine.check("su user -c 'for i in $(seq 50); do cat /proc/gpu1/info > /dev/null; done'")
@@ -146,8 +146,8 @@ def test_a_user_has_no_gpu_looked_at(machine, why):
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("why", ("mig", "cc", "dead"))
-def test_root_has_it_looked_at_once_a_second(machine, why):
-    """Five times in five seconds at most, and no more often than that a line is logged."""
+def test_root_causes_a_probe_a_second_at_most(machine, why):
+    """The module probes at most five times in five seconds, and logs at most as many lines."""
     with closed(machine, why) as model:
         lines = machine.check("cut -d. -f1 /proc/uptime; "
                               "for i in $(seq 500); do cat /proc/gpu1/info > /dev/null; done; "
@@ -158,8 +158,8 @@ def test_root_has_it_looked_at_once_a_second(machine, why):
         assert model.request("stats")["bars"]["0"]["blocks"]["PMC"]["reads"] <= 3 * most
 
 
-def test_no_kernel_address(machine):
-    """After all that, with all messages of the module on."""
+def test_no_file_and_no_message_has_a_kernel_address(machine):
+    """By now the other tests have made the module print all its messages."""
     kernel = machine.check("grep ' [tT] ' /proc/kallsyms | head -n 200")
     assert len(KERNEL_ADDRESS.findall(kernel)) > 100, "does not know one when it sees one"
     shown = machine.check("for file in /proc/gpu*/*; do cat $file; done 2>/dev/null; "
@@ -169,7 +169,7 @@ def test_no_kernel_address(machine):
 
 
 @pytest.mark.parametrize("level", ["integrity", "confidentiality"])
-def test_lockdown(machine, level):
-    """Last, and in this order, as there is no way back."""
+def test_rights_under_lockdown(machine, level):
+    """The tests of lockdown come last and in this order, because lockdown has no way back."""
     machine.check(f"echo {level} >/sys/kernel/security/lockdown")
     expect(machine, LOCKDOWN + level)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The PRAMIN window is the driver's: moved only if allowed, put back, and its races seen."""
+"""The PRAMIN window is the driver's. It is moved only if that is allowed, it is moved back, and races with a driver
+are noticed."""
 
 import pytest
 from boards import BOARDS, since
@@ -9,19 +10,20 @@ from text import boxes
 
 pytestmark = pytest.mark.sample
 
-# Two registers that move the window. What lists do on every board: tests/module/core/moves_test.cpp.
+# These boards have the two registers that move the window. tests/module/core/moves_test.cpp moves lists on every
+# board.
 SHORT = ("gtx1060-3gb", "h200")
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_the_window_is_put_back(bench, board):
+def test_the_window_is_moved_back(bench, board):
     blocks = bench.cost(board, f"cat {bench.proc(board, 'runlist0_brief')}")
     assert blocks["PBUS_WINDOW"]["writes"] == 2
     again = bench.cost(board, f"cat {bench.proc(board, 'runlist0_brief')}")
     assert again["PBUS_WINDOW"]["writes"] == 2, "had the first read left it, this were a hit"
 
 
-def test_never(bench, reloaded):
+def test_never_refuses_to_read_lists(bench, reloaded):
     reloaded("pram_window=never")
     for board in BOARDS:
         result = bench.run(f"cat {bench.proc(board, 'runlist0_brief')}")
@@ -29,15 +31,15 @@ def test_never(bench, reloaded):
         assert bench.run(f"cat {bench.proc(board, 'device_info')}").status == 0
 
 
-def test_never_still_reads_what_needs_no_window(bench, reloaded, start):
+def test_never_still_reads_system_memory(bench, reloaded, start):
     reloaded("pram_window=never")
     for board in BOARDS:
         start(board, "sysmem")
         assert boxes(bench.read(board, "runlist0_brief"))[0].fields["Aperture"] == "coh"
 
 
-def test_what_bar2_shows_needs_no_window(bench, reloaded):
-    """Lists, instance blocks and contexts, by searching BAR2's page tables."""
+def test_memory_in_bar2_needs_no_window(bench, reloaded):
+    """Lists, instance blocks and contexts are found by a search of BAR2's page tables."""
     for board in BOARDS:
         bench.restart(board, "bars")
         blocks = bench.cost(board, f"cat {bench.proc(board, 'runlist0')} > /tmp/runlist")
@@ -49,7 +51,7 @@ def test_what_bar2_shows_needs_no_window(bench, reloaded):
 
 
 def words_of(bench, board, workload):
-    """How many words of PRAMIN a copy of runlist 0 takes."""
+    """Returns how many words of PRAMIN a copy of runlist 0 takes."""
     bench.restart(board, workload)
     return bench.cost(board, f"cat {bench.proc(board, 'runlist0_brief')}")["PRAMIN"]["reads"]
 
@@ -72,7 +74,7 @@ def test_a_list_that_moves_during_every_copy_is_marked_torn(bench, board):
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_driver_that_moves_the_window_is_noticed(bench, board):
-    """Either the right list or an error, never another place's bytes."""
+    """The result is the right list or an error, and never bytes of another place."""
     whole = bench.read(board, "runlist0_brief")
     shape = [(box.kind, box.number) for box in boxes(whole)]
     for every in (1, 3, 7, 20, 1000):
@@ -86,8 +88,9 @@ def test_a_driver_that_moves_the_window_is_noticed(bench, board):
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_what_a_driver_has_set_is_not_put_back(bench, board):
-    """It moves the window in the last burst. That is read again, and what it has set stays."""
+def test_a_window_that_a_driver_has_moved_stays(bench, board):
+    """The driver moves the window in the last burst. The burst is read again, and the window stays where the driver
+    has put it."""
     read = f"cat {bench.proc(board, 'runlist0')} > /dev/null"
     reads = bench.cost(board, read)["PRAMIN"]["reads"]
     bench.restart(board)
@@ -100,7 +103,7 @@ def test_what_a_driver_has_set_is_not_put_back(bench, board):
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_bits_that_no_manual_describes_stay(bench, board):
-    """Moved or put back without them, the window would not be taken for ours."""
+    """If the window were moved without these bits, the module would not recognise it as its own."""
     parked = bench.peek(board, pram_window(board))
     bench.model(board).request("fault", "set", hex(pram_window(board)), "0x80000000")
     assert "TSG Entry" in bench.read(board, "runlist0_brief")
@@ -109,8 +112,8 @@ def test_bits_that_no_manual_describes_stay(bench, board):
 
 
 @pytest.mark.parametrize("board", ("gtx1060-3gb", "h200"))
-def test_a_look_without_an_answer_is_repeated(bench, board):
-    """Whichever of the reads: the window is where it was, and so it is after the next read."""
+def test_a_read_without_an_answer_is_repeated(bench, board):
+    """Each read in turn gets no answer. The window is where it was, and stays there after the next read."""
     read = f"cat {bench.proc(board, 'runlist0_brief')}"
     accesses = sum(block["reads"] for block in bench.cost(board, read).values())
     bench.restart(board)
@@ -128,7 +131,8 @@ def accesses(bench, board):
 
 @pytest.mark.parametrize("board", SHORT)
 def test_a_burst_ends_when_the_gpu_does(bench, board):
-    """It answers with ones from the middle of a burst on: that is noticed at once, not some 200 words later."""
+    """The GPU answers with ones from the middle of a burst on. This is noticed at once and not some 200 words
+    later."""
     words_of(bench, board, "many-500")
     model = bench.model(board)
     before = bench.cost(board, f"cat {bench.proc(board, 'runlist0_brief')}")
@@ -143,8 +147,9 @@ def test_a_burst_ends_when_the_gpu_does(bench, board):
 
 
 @pytest.mark.parametrize("board", ["titan-v", "h200"])
-def test_ones_in_memory_are_read_past(bench, board):
-    """The first words of each entry's pointer to USERD: a burst ends with each, and the next one goes on."""
+def test_ones_in_memory_do_not_end_a_read(bench, board):
+    """The first words of the entries' pointers to USERD are ones. Each of them ends a burst, and the next burst goes
+    on."""
     bench.restart(board, "many-500")
     model = bench.model(board)
     runlist = next(entry for entry in model.request("layout")["runlists"] if entry["id"] == 0)
@@ -158,7 +163,7 @@ def test_ones_in_memory_are_read_past(bench, board):
     assert [(box.kind, box.number) for box in now] == [(box.kind, box.number) for box in was]
 
 
-def test_a_burst_that_takes_too_long_is_the_last_word(bench, reloaded):
+def test_a_burst_ends_when_its_time_is_over(bench, reloaded):
     """With no time at all, each word is a burst of its own."""
     reloaded("burst_us=0")
     for board in BOARDS:
@@ -168,7 +173,7 @@ def test_a_burst_that_takes_too_long_is_the_last_word(bench, reloaded):
 
 @pytest.mark.parametrize("board", ("gtx1060-3gb", "h200"))
 def test_a_control_need_not_wait_for_a_reader(bench, board, reloaded):
-    """The lock is given up after each burst, here after each word; the next holder is the scheduler's choice."""
+    """The lock is released after each burst, here after each word. The scheduler chooses the next holder."""
     words = words_of(bench, board, "many")
     reloaded("burst_us=0")
     request = f"echo 0:1 > {bench.proc(board, 'disable_channel')}"
@@ -184,8 +189,8 @@ def test_a_control_need_not_wait_for_a_reader(bench, board, reloaded):
 
 
 @pytest.mark.parametrize("board", since("pascal"))
-def test_a_mode_that_may_have_gone_elsewhere_is_put_back(bench, board):
-    """The last read of PRAMIN is of the word that was written; right after it the window moves."""
+def test_a_mode_that_may_have_gone_elsewhere_is_restored(bench, board):
+    """The last read of PRAMIN is the read of the written word. The window moves right after it."""
     request = f"echo 0:2 wfi > {bench.proc(board, 'preemption_mode')}"
     reads = bench.cost(board, request)["PRAMIN"]["reads"]
     bench.restart(board)

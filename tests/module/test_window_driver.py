@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""While a driver is bound the PRAMIN window stays where it is."""
+"""The PRAMIN window stays where it is while a driver is bound."""
 
 import contextlib
 
@@ -19,14 +19,14 @@ pytestmark = pytest.mark.parametrize("board", BOARDS)
 
 @contextlib.contextmanager
 def bound(bench, board):
-    """A driver is there during a with-block."""
+    """Binds a driver during a with-block."""
     with driver(bench):
         assert bind(bench, board).status == 0
         yield
 
 
 def moves(bench, board, command):
-    """Writes of the register that moves the window."""
+    """Returns the writes to the register that moves the window."""
     return bench.cost(board, command)["PBUS_WINDOW"]["writes"]
 
 
@@ -34,8 +34,8 @@ def feature(bench, board):
     return bench.check(f"grep pram_window {bench.proc(board, 'info')}").split(": ")[1].strip()
 
 
-def test_auto(bench, board):
-    """Not for any file that is read; and again when the driver has gone."""
+def test_auto_moves_the_window_only_without_a_driver(bench, board):
+    """The window is moved for no file, and again when the driver has gone."""
     everything = f"for f in {bench.proc(board, '*')}; do cat $f; done > /dev/null 2>&1 || true"
     listed = f"cat {bench.proc(board, 'runlist0_brief')} > /dev/null"
     assert feature(bench, board) == "yes"
@@ -50,8 +50,8 @@ def test_auto(bench, board):
     assert feature(bench, board) == "yes"
 
 
-def test_what_bars_show(bench, board):
-    """Is read, and a list there is written to."""
+def test_lists_that_bars_show_are_read_and_written(bench, board):
+    """BARs show the list, so it is read and written without the window."""
     bench.restart(board, "bars")
     was = set(channels(bench.read(board, "runlist0")))
     with bound(bench, board):
@@ -62,8 +62,8 @@ def test_what_bars_show(bench, board):
         assert moves(bench, board, write) == 0
 
 
-def test_what_it_shows_as_it_stands(bench, board):
-    """Is read, but not written to: the driver may move it in between."""
+def test_a_list_that_the_window_shows_is_read(bench, board):
+    """The list is read, but not written, because the driver may move the window in between."""
     runlist = next(entry for entry in bench.model(board).request("layout")["runlists"] if entry["id"] == 0)
     shape = [(box.kind, box.number) for box in boxes(bench.read(board, "runlist0_brief"))]
     place = number(runlist["address"]) >> 16
@@ -77,8 +77,8 @@ def test_what_it_shows_as_it_stands(bench, board):
     assert bench.peek(board, pram_window(board)) == place
 
 
-def test_it_is_not_moved_back_to_what_it_showed(bench, board):
-    """The driver moves it between the look at it and the burst."""
+def test_a_window_that_the_driver_moves_is_not_moved_back(bench, board):
+    """The driver moves the window between the read of its register and the burst."""
     model = bench.model(board)
     runlist = next(entry for entry in model.request("layout")["runlists"] if entry["id"] == 0)
     place = number(runlist["address"]) >> 16
@@ -95,7 +95,7 @@ def test_it_is_not_moved_back_to_what_it_showed(bench, board):
 
 @contextlib.contextmanager
 def standing_at_the_list(bench, board):
-    """The window shows runlist 0, as a driver left it."""
+    """Sets the window to runlist 0, as a driver may leave it."""
     runlist = next(entry for entry in bench.model(board).request("layout")["runlists"] if entry["id"] == 0)
     place = number(runlist["address"]) >> 16
     bench.poke(board, pram_window(board), place)
@@ -107,14 +107,14 @@ def shape(text):
     return [(box.kind, box.number) for box in boxes(text)]
 
 
-# More than the accesses from the list's first word on.
+# More accesses than there are from the list's first word on.
 TAIL = 160
 
 
 @pytest.mark.rows(1)
-def test_what_it_showed_for_a_moment_is_not_shown(bench, board):
-    """The driver moves it and puts it back during a burst, which the register does not show: a word of
-    elsewhere, wherever in the list."""
+def test_memory_that_the_window_showed_for_a_moment_is_not_shown(bench, board):
+    """The driver moves the window and moves it back during a burst, which its register does not show. Somewhere in
+    the list a word of another place is read."""
     model, path = bench.model(board), bench.proc(board, "runlist0_brief")
     with standing_at_the_list(bench, board):
         expected = shape(bench.check(f"cat {path}"))
@@ -129,8 +129,9 @@ def test_what_it_showed_for_a_moment_is_not_shown(bench, board):
             assert result.status != 0 or shape(result.text) == expected, f"access {after} of {reads}"
 
 
-def test_the_end_of_a_lease(bench, board):
-    """Before a driver is bound, while the window may still be moved; nothing is left to do afterwards."""
+def test_leases_end_before_a_driver_is_bound(bench, board):
+    """The leases end before a driver is bound, while the window may still be moved. Nothing is left to do
+    afterwards."""
     before = mode(bench, board)
     assert before != "WFI"
     hold(bench, [(bench.proc(board, "preemption_mode"), "0:2 wfi"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Words by which the register bus reports that it has no answer, through the kernel's ways to registers
-and memory. Every such word, in every place, on every board: tests/module/core/words_test.cpp."""
+"""Words by which the register bus reports that it has no answer, through the kernel's ways to registers and memory.
+tests/module/core/words_test.cpp has every such word in every place on every board."""
 
 import pytest
 from boards import WIDE_ENTRIES
@@ -9,7 +9,7 @@ from layouts import entry_of
 from page_tables import ask, directory, expect, fill_with, options, tables
 from text import boxes, pairs
 
-# Of each kind one, and a word that is nearly one.
+# One word of each kind, and a word that is nearly an error.
 ERRORS = (0xbad00200, 0xbadf5040)
 NO_ERROR = 0xbacfffff
 BOARDS = ("gtx1060-3gb", "h200")
@@ -24,7 +24,7 @@ def expect_errors(bench, board, names):
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_in_every_register(bench, board):
+def test_errors_in_every_register_fail_the_files(bench, board):
     runlists = bench.read(board, "scheduling").count(" on\n")
     for word in ERRORS:
         bench.model(board).request("fault", "pri-error", hex(word))
@@ -33,8 +33,8 @@ def test_in_every_register(bench, board):
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_in_an_entry_of_a_list(bench, board):
-    """In the high word of an address, or in a channel's id."""
+def test_an_error_in_an_entry_fails_the_list(bench, board):
+    """The error word is in the high word of an address, or in a channel's id."""
     model = bench.model(board)
     if board in WIDE_ENTRIES:
         at, aperture, words = entry_of(model, 1)
@@ -51,7 +51,8 @@ def test_in_an_entry_of_a_list(bench, board):
 
 
 def asked(bench, board, at, request):
-    """With a driver for a table in system memory, and for one behind the window without."""
+    """Asks for a translation: with a driver for a table in system memory, and without a driver for a table behind the
+    window."""
     if at["aperture"] == "vid":
         return ask(bench, board, request)
     with driver(bench):
@@ -60,9 +61,9 @@ def asked(bench, board, at, request):
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_in_entries_of_page_tables(bench, board):
-    """The low word of one is data, as the model's MMU takes it. Both words are no answer of the bus,
-    but system memory is not read over it."""
+def test_errors_in_entries_of_page_tables(bench, board):
+    """The low word of an entry is data, as the model's MMU takes it. If both words are errors, the bus did not
+    answer. System memory is not read over the bus."""
     bench.restart(board, "page-tables")
     model = bench.model(board)
     layout = model.request("layout")
@@ -96,8 +97,8 @@ def list_words(bench, board):
 
 
 @pytest.mark.parametrize("board", ["h200"])
-def test_once_before_a_word_is_written(bench, board):
-    """Nothing is written over, and no such word is put back for what was there."""
+def test_an_error_before_a_write_is_never_restored(bench, board):
+    """No word is overwritten, and no error word is written in place of the word that was read."""
     cost = bench.cost(board, f"echo 0:0 78.848 > {bench.proc(board, 'set_timeslice')}")
     refused = 0
     for access in range(sum(block["reads"] for block in cost.values())):

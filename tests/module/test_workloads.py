@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What the module decodes is what the workload asked for: ids, order, timeslices, state, places."""
+"""The module decodes the lists that the workload asked for: ids, order, timeslices, state and places."""
 
 import pytest
 import workloads
@@ -23,7 +23,7 @@ def decoded(text):
 @pytest.mark.parametrize("workload", ("idle", "three-tasks", "mixed", "sysmem", "many",
                                       "low"))
 @pytest.mark.parametrize("board", BOARDS)
-def test_decoded_is_what_was_asked_for(bench, start, board, workload):
+def test_lists_are_decoded_as_the_workload_asked(bench, start, board, workload):
     start(board, workload)
     engines = engines_by_runlist(bench.read(board, "device_info"))
     wanted = workloads.load(workload)
@@ -62,7 +62,7 @@ def test_malformed_lists_are_shown_as_they_are(bench, board):
     bench.restart(board, "malformed")
     found = entries(bench.read(board, "runlist0"))
     shape = [(box.kind, box.number, box.indent) for box in found[1:]]
-    # The same numbers mean something else in the two forms of entries.
+    # The same numbers have another meaning in each of the two forms of entries.
     odd = [("TSG Entry", 13, 0), ("Channel Info", 0xfff, 2)] if board in WIDE_ENTRIES else \
         [("Unknown Entry", 4, 0), ("Channel Info", 0xfff, 0)]
     assert shape == [

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""`make archive` and `make rpm`: what is in them, which symbols of a C library they need, that they run in other
-Debians' roots, and that the same input gives the same bytes."""
+"""`make archive` and `make rpm`: the files in them, and the symbols of a C library that they need. They run in the
+roots of other Debians, and the same input gives the same bytes."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from throwaway_root import needs_root
 from users import NAMELESS_IN_ROOT, open_mask
 from waiting import free_port, until
 
-# It takes the programs built for other distributions.
+# These tests need the programs that are built for other distributions.
 pytestmark = pytest.mark.ci
 
 MACHINE = os.uname().machine
@@ -44,7 +44,7 @@ def file_of(unpacked, name):
     return unpacked / ("lib/nvtaskset" if name.endswith(".so") else "bin") / name
 
 
-def test_what_is_in_it(unpacked):
+def test_the_archive_has_all_files(unpacked):
     found = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if not path.is_dir()}
     commands = json.loads(run(unpacked / "bin/nvdebugctl", "help", "--json"))["data"]["commands"]
     expected = {f"bin/{name}" for name in STATIC + DYNAMIC} | {
@@ -64,8 +64,8 @@ def test_what_is_in_it(unpacked):
     assert VERSION in readme and "@" not in readme
 
 
-def test_files_are_the_same_for_all(archive):
-    """Owner, time and mode do not depend on the one who built it."""
+def test_owner_time_and_mode_are_the_same_for_all(archive):
+    """Owner, time and mode of a file do not depend on the builder."""
     with tarfile.open(archive) as file:
         members = file.getmembers()
     assert [each.name for each in members] == sorted(each.name for each in members)
@@ -75,11 +75,11 @@ def test_files_are_the_same_for_all(archive):
 
 
 def test_the_same_bytes_again(archive, tmp_path):
-    """Also below a name with a blank, and with another umask, language and time zone."""
+    """The bytes are the same below a name with a blank, and with another umask, language and time zone."""
     run("sh", "-c", 'umask 027; exec "$@"', "sh", ROOT / "packaging/archive", ROOT / "build/release", tmp_path / "one two",
         env={**os.environ, "LC_ALL": "C.UTF-8", "TZ": "Asia/Tokyo", "SOURCE_DATE_EPOCH": epoch()})
     made_again = sorted((tmp_path / "one two").iterdir())
-    # Another test may be making it, in a folder beside it.
+    # Another test may be making the archive in a folder beside it, so folders are left out.
     there = sorted(path.name for path in archive.parent.iterdir() if not path.is_dir())
     assert [path.name for path in made_again] == there
     for path in made_again:
@@ -98,17 +98,17 @@ def test_the_same_bytes_from_another_folder(archive, tmp_path):
     assert (tree / "build/archive" / archive.name).read_bytes() == archive.read_bytes()
 
 
-def test_what_stands_beside_it(archive):
+def test_the_checksums_fit(archive):
     run("sha256sum", "--check", f"{NAME}.sha256", cwd=archive.parent)
 
 
 @pytest.mark.parametrize("name", STATIC)
-def test_static_programs(unpacked, name):
+def test_static_programs_have_no_interpreter(unpacked, name):
     assert "INTERP" not in run("readelf", "-lW", file_of(unpacked, name))
 
 
 @pytest.mark.parametrize("name", NEWEST)
-def test_symbols(unpacked, name):
+def test_symbols_are_old_enough(unpacked, name):
     text = run("objdump", "-T", file_of(unpacked, name))
     versions = {tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([0-9.]+)", text)}
     assert max(versions) <= NEWEST[name]
@@ -119,11 +119,12 @@ def test_symbols(unpacked, name):
 
 
 def serves(root, user):
-    """The exporter's two processes, at a name of that root's; also where there is neither a driver nor the module."""
+    """Checks the exporter's two processes at a name of that root's, also without a driver and without the module."""
     program = ("chroot", *user, root, "/opt/nvdebug/bin/nvdebug-exporter")
     shutil.copyfile(CAPTURE, root / "opt/capture")
     with running("/opt/capture", program=program) as node:
-        until(lambda: node.values("nvdebug_up") == {'{gpu="0"}': 1})  # an answer does not wait for a look that takes long
+        # An answer does not wait for a read that takes long.
+        until(lambda: node.values("nvdebug_up") == {'{gpu="0"}': 1})
         assert f'nvdebug_exporter_build_info{{version="{VERSION}"}} 1\n' in node.scrape()
         front, = children(node)
         has_no_rights(front, is_nobody=not user)
@@ -139,7 +140,10 @@ def serves(root, user):
 
 
 def works(root, unpacked, dynamic):
-    """As root and as another user. The library is loaded into a program of that root."""
+    """Checks the programs in a root, as root and as another user, and loads nvtaskset's library into a program of that
+    root.
+
+    dynamic: whether the C library there is new enough for the programs that are not static."""
     shutil.copytree(unpacked, root / "opt/nvdebug")
     for path in (root / "opt", root / "opt/nvdebug"):
         path.chmod(0o755)
@@ -158,8 +162,8 @@ def works(root, unpacked, dynamic):
 
 
 @open_mask()
-def test_a_root_with_a_c_library_alone(unpacked, tmp_path):
-    """This machine's, with libgcc_s, and without any other library, passwd or /proc."""
+def test_programs_work_in_a_root_with_a_c_library_alone(unpacked, tmp_path):
+    """The root has the C library of this machine and libgcc_s, and no other library, passwd or /proc."""
     needs_root()
     root = tmp_path / "root"
     copy_libraries(root, "/bin/true", *(file_of(unpacked, name) for name in NEWEST))
@@ -173,28 +177,29 @@ def test_a_root_with_a_c_library_alone(unpacked, tmp_path):
 @pytest.mark.skipif(not EVERYTHING, reason="each root takes minutes to make: NVDEBUG_LONG")
 @pytest.mark.parametrize("suite, dynamic", (("bullseye", False), ("bookworm", True), ("trixie", True)))
 @open_mask()
-def test_debians(unpacked, tmp_path, suite, dynamic):
+def test_programs_work_in_other_debians(unpacked, tmp_path, suite, dynamic):
     needs_root()
     root = tmp_path / "root"
     subprocess.run(["cp", "-a", debian.folder(suite), root], check=True)
     works(root, unpacked, dynamic)
 
 
-def test_users_and_hosts_are_those_of_files(unpacked, tmp_path):
-    """And hosts those of /etc/hosts: the C library's functions load plugins, which a static program must not."""
+def test_users_and_hosts_are_read_from_files(unpacked, tmp_path):
+    """The C library's functions for users and hosts load plugins, which a static program must not do. So the programs
+    read /etc/passwd and /etc/hosts themselves."""
     for name in STATIC:
         assert b"nsswitch.conf" not in file_of(unpacked, name).read_bytes()
 
 
-# --- the list of what is linked in ---
+# --- The list of the libraries that are linked in ---
 
 @pytest.fixture(scope="module")
 def bill(archive):
     return json.loads((archive.parent / f"{NAME}.spdx.json").read_text(encoding="utf-8"))
 
 
-def test_the_bill_of_materials(archive, bill):
-    """SPDX 2.3: what its schema demands, and that it is about this archive."""
+def test_the_bill_of_materials_is_spdx(archive, bill):
+    """The bill has all that the schema of SPDX 2.3 demands, and is about this archive."""
     assert (bill["spdxVersion"], bill["dataLicense"], bill["SPDXID"]) == ("SPDX-2.3", "CC0-1.0", "SPDXRef-DOCUMENT")
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", bill["creationInfo"]["created"])
     packages = {each["SPDXID"]: each for each in bill["packages"]}
@@ -208,8 +213,8 @@ def test_the_bill_of_materials(archive, bill):
     assert digest["checksumValue"] == run("sha256sum", archive).split()[0]
 
 
-def test_what_is_linked_in(bill):
-    """Debian's packages of the libraries, by program, with the versions that are installed."""
+def test_the_bill_has_the_linked_libraries(bill):
+    """The bill has Debian's packages of the libraries, by program, with the versions that are installed."""
     linked = {}
     for each in bill["relationships"]:
         if each["relationshipType"] == "STATIC_LINK":
@@ -225,8 +230,8 @@ def test_what_is_linked_in(bill):
             assert each["versionInfo"] == run("dpkg-query", "-W", "-f", "${Version}", each["name"])
 
 
-def test_headers_that_are_compiled_in(bill):
-    """Libraries that are headers alone, which no linker sees."""
+def test_the_bill_has_the_compiled_headers(bill):
+    """No linker sees libraries that are headers alone."""
     compiled = {}
     for each in bill["relationships"]:
         if each["relationshipType"] == "STATIC_LINK":
@@ -259,7 +264,7 @@ build program-static: link main.o libown.a
 
 @pytest.fixture(name="tiny")
 def fixture_tiny(tmp_path):
-    """A program of a build below a name with a blank, and the words that print its list."""
+    """Builds a program below a name with a blank. Returns the folder and the command that prints its list."""
     folder = tmp_path / "one two"
     folder.mkdir()
     (folder / "build.ninja").write_text(BUILD)
@@ -273,14 +278,14 @@ def fixture_tiny(tmp_path):
     return folder, words
 
 
-def test_members_that_are_not_linked_in(tiny):
-    """What they include is not in the program."""
+def test_members_that_are_not_linked_in_are_left_out(tiny):
+    """The headers that such members include are not in the program."""
     names = {each["name"] for each in json.loads(run(*tiny[1]))["packages"] if "supplier" in each}
     assert {"libexpected-dev", "libstdc++-12-dev", "libc6-dev"} <= names and "libtomlplusplus-dev" not in names
 
 
-def test_what_says_nothing_is_refused(tiny):
-    """A map that is none, and a build that was not."""
+def test_records_that_say_nothing_are_refused(tiny):
+    """The files are a map that is no map, and records of a build that did not happen."""
     folder, words = tiny
     for name, sentence in (("program-static.map", "is no map of GNU ld"), (".ninja_deps", "ninja has no record of what main.o was"),
                            ("build.ninja", "ninja has no record of")):
@@ -302,7 +307,7 @@ def query(package, *words, form=None, folder):
     return run("rpm", "--dbpath", folder / "db", "-qp", *words, *(("--queryformat", form) if form else ()), package)
 
 
-def test_the_rpm(package, unpacked, tmp_path):
+def test_the_rpm_has_all_files(package, unpacked, tmp_path):
     assert query(package, form="%{NAME} %{VERSION} %{LICENSE} %{ARCH}", folder=tmp_path) == \
         f"nvdebugctl {VERSION} MIT OR GPL-2.0-only {MACHINE}"
     files = query(package, "-l", folder=tmp_path).split()
@@ -313,13 +318,14 @@ def test_the_rpm(package, unpacked, tmp_path):
     assert not query(package, "--scripts", folder=tmp_path)
     required = query(package, "--requires", folder=tmp_path)
     versions = {tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([0-9.]+)", required)}
-    # RHEL 9's.
+    # RHEL 9 has this version.
     assert max(versions) <= (2, 34) and "libstdc++" not in required
     assert "libnvtaskset" not in query(package, "--provides", folder=tmp_path)
 
 
-def test_the_rpm_installed_into_a_folder(package, tmp_path):
-    """Without what it requires, which dnf would bring; nothing is written outside."""
+def test_the_rpm_is_installed_into_a_folder(package, tmp_path):
+    """The packages that it requires are missing, because dnf would bring them. Nothing is written outside the
+    folder."""
     needs_root()
     root = tmp_path / "root"
     root.mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Builds that start at once, in a fresh copy of the tree: they take turns, and each file is made once."""
+"""Builds that start at once in a fresh copy of the tree take turns, and make each file once."""
 
 import os
 import signal
@@ -8,23 +8,24 @@ import subprocess
 import pytest
 from nvdvm import paths
 
-# It builds in copies of the tree.
+# The tests build in copies of the tree.
 pytestmark = pytest.mark.ci
 
 LOCKED = str(paths.ROOT / "scripts" / "locked")
-# What is built, and the lines of the build's log that must not come twice. Small ones, of each kind.
+# The targets, the folders of their logs, and a line of each log that must not come twice. The targets are small, and
+# of each kind.
 BUILDS = {"vm-glue": ("vm-modules", "platformgpu.o"), "kselftest": ("kselftest", "/proc_read.c")}
 
 
 def environment(**more):
-    """Without what an outer make, or a lock that is held, has there."""
+    """Returns the environment without the variables of an outer make or of a lock that is held."""
     ours = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "NVDEBUG_LOCKED")
     return {key: value for key, value in os.environ.items() if key not in ours} | more
 
 
 @pytest.fixture
 def tree(tmp_path):
-    """A copy of this one, in which nothing is built."""
+    """Makes a copy of this tree, in which nothing is built."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                             cwd=paths.ROOT, capture_output=True, check=True).stdout
     copy = subprocess.run(["tar", "c", "--null", "--ignore-failed-read", "-T", "-"], input=listed, cwd=paths.ROOT,
@@ -40,7 +41,7 @@ def start(*words, folder, **more):
 
 @pytest.mark.parametrize("jobs", ("-j1", "-j4"))
 @pytest.mark.parametrize("target", BUILDS)
-def test_two_at_once(tree, target, jobs):
+def test_two_builds_at_once_make_each_file_once(tree, target, jobs):
     folder, once = BUILDS[target]
     builds = [start("make", "-s", jobs, target, folder=tree) for _ in range(2)]
     said = [build.communicate(timeout=300)[0] for build in builds]
@@ -66,7 +67,7 @@ def test_a_build_that_waits_names_the_other(tmp_path):
     assert first.wait(timeout=60) == second.returncode == 0
 
 
-def test_a_lock_within_itself(tmp_path):
+def test_a_lock_may_be_taken_within_itself(tmp_path):
     nested = start(LOCKED, "folder", "outer", LOCKED, "folder", "inner", LOCKED, "other", "inner", "sh", "-c",
                    f"{LOCKED} folder innermost echo done; exit 7", folder=tmp_path)
     assert nested.communicate(timeout=60)[0] == "done\n" and nested.returncode == 7

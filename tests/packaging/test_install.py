@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""`make install` into a staging folder, and programs that are built against what is there."""
+"""`make install` into a staging folder, and programs that are built against the installed files."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import subprocess
 import golden_text
 import pytest
 
-# It takes a build of its own, since the prefix is written into it.
+# The tests need a build of their own, because the prefix is written into it.
 pytestmark = pytest.mark.ci
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -53,15 +53,15 @@ def run(*command, cwd=None, status=0, **environment):
 def staging(tmp_path_factory):
     folder = tmp_path_factory.mktemp("staging")
     (ROOT / "build").mkdir(exist_ok=True)
-    # other workers may do the same in the same build folder
+    # Other workers may do the same in the same build folder.
     run("flock", "build/release.lock", "make", "install", f"DESTDIR={folder}", f"PREFIX={PREFIX}",
         cwd=ROOT)
     return folder
 
 
 @pytest.mark.parametrize("user, told", [(0, True), (1000, False)])
-def test_whose_installation_the_loader_is_told_of(tmp_path, user, told):
-    """Installed into a user's own folder, programs start without ldconfig, which takes root."""
+def test_the_loader_is_told_of_roots_installation(tmp_path, user, told):
+    """Programs in a user's own folder start without ldconfig, which needs root."""
     commands = tmp_path / "bin"
     commands.mkdir()
     for name, does in (("id", f"echo {user}"), ("ldconfig", f"touch {tmp_path}/told")):
@@ -80,14 +80,14 @@ def prefix(staging):
 
 @pytest.fixture(scope="module")
 def libdir(prefix):
-    """lib, or what this distribution has in its place."""
+    """Returns the folder lib, or the folder that this distribution has in its place."""
     (library,) = prefix.glob(f"**/libnvdebug.so.{VERSION}")
     return library.parent
 
 
 @pytest.fixture(scope="module")
 def gpu_folder(tmp_path_factory):
-    """The files of a modelled TITAN V that runs three tasks."""
+    """Makes the files of a modelled TITAN V that runs three tasks."""
     folder = tmp_path_factory.mktemp("files")
     (folder / "gpu0").mkdir()
     for part in ("topology", "fig6"):
@@ -105,14 +105,14 @@ def pkg_config(staging, libdir):
 
 
 def build_with(compiler, source, flags, folder):
-    """As a Makefile would."""
+    """Builds a program as a Makefile would."""
     (folder / source[0]).write_text(source[1], encoding="ascii")
     run("sh", "-c", f"{compiler} -Wall -Wextra -Werror -o example {source[0]} {flags}", cwd=folder)
     return folder / "example"
 
 
-def test_what_is_installed(prefix, libdir):
-    # The library is found beside the program, wherever both are; sudo drops LD_LIBRARY_PATH.
+def test_all_files_are_installed(prefix, libdir):
+    # The programs find the library beside them, wherever both are. sudo drops LD_LIBRARY_PATH.
     commands = json.loads(run(prefix / "bin/nvdebugctl", "help", "--json"))["data"]["commands"]
     assert run(prefix / "sbin/nvdebug-exporter", "--help")
     lib = libdir.relative_to(prefix)
@@ -141,8 +141,8 @@ def test_what_is_installed(prefix, libdir):
     assert found == expected
 
 
-def test_a_program_that_is_a_task_of_nvstgm(prefix, libdir, tmp_path):
-    """With the C library alone."""
+def test_a_task_of_nvstgm_builds_in_c(prefix, libdir, tmp_path):
+    """The program needs the C library alone."""
     run("cc", "-I", prefix / "include", "-o", tmp_path / "planner", ROOT / "docs/examples/stgm/planner.c",
         "-L", libdir, "-lnvstgm_task")
     done = subprocess.run([tmp_path / "planner"], check=False, capture_output=True, text=True)
@@ -185,8 +185,8 @@ def test_program_through_cmake(prefix, libdir, gpu_folder, tmp_path):
     assert run(tmp_path / "build/example", gpu_folder, LD_LIBRARY_PATH=str(libdir)) == SHARES
 
 
-def test_examples(prefix, libdir, gpu_folder, tmp_path):
-    """Built as a user would, and run: the programs of docs/library.md as they stand there."""
+def test_examples_build_and_run(prefix, libdir, gpu_folder, tmp_path):
+    """The programs of docs/library.md are built as a user would do it, and run as they stand there."""
     run("cmake", "-S", ROOT / "docs/examples", "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", tmp_path / "build")
     out = run(tmp_path / "build/example_shares", gpu_folder, LD_LIBRARY_PATH=str(libdir))
@@ -198,7 +198,7 @@ def test_examples(prefix, libdir, gpu_folder, tmp_path):
                      for name in ("shares.cpp", "hold.cpp")]
 
 
-def test_cmake_asks_for_another_version(prefix, tmp_path):
+def test_cmake_refuses_another_version(prefix, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(CMAKE.replace(VERSION, "99.0"), encoding="ascii")
     run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}", status=1)
 

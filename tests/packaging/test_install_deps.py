@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""scripts/install-deps installs or names all that building the Debian packages takes, before anything is built."""
+"""scripts/install-deps installs or names all packages that building the Debian packages needs, before anything is
+built."""
 
 import os
 import re
@@ -10,12 +11,12 @@ from nvdvm import paths
 
 CONTROL = (paths.ROOT / "packaging/debian/control").read_text(encoding="utf-8")
 STATUS = "/var/lib/dpkg/status"
-# What is a name in packaging/debian/control, and a package of another.
+# These names in packaging/debian/control are no packages, but are provided by others.
 PROVIDED_BY = {"debhelper-compat": "debhelper", "dh-sequence-dkms": "dh-dkms"}
 
 
 def needed():
-    """Packages that building ours takes; by Debian's policy build-essential is not listed."""
+    """Returns the packages that building ours needs. By Debian's policy build-essential is not listed."""
     fields = re.findall(r"^Build-Depends(?:-\w+)?:((?:.*\n)(?:[ \t].*\n)*)", CONTROL, re.MULTILINE)
     relations = [part.strip() for field in fields for part in field.split(",") if part.strip()]
     names = [re.match(r"[a-z0-9.+-]+", relation)[0] for relation in relations]
@@ -25,7 +26,8 @@ def needed():
 
 @pytest.fixture
 def install_deps(tmp_path):
-    """install_deps(PACKAGE, USER): where PACKAGE is not installed; its result, and what apt-get was asked."""
+    """install_deps(PACKAGE, USER) runs the script as if PACKAGE were not installed. Returns its result, and the words
+    that apt-get was called with."""
     programs, admin, asked = tmp_path / "programs", tmp_path / "admin", tmp_path / "asked"
     programs.mkdir()
     (admin / "info").mkdir(parents=True)
@@ -59,9 +61,9 @@ def test_a_user_is_told_what_is_missing(install_deps, package):
 
 
 @pytest.mark.parametrize("package", needed())
-def test_root_has_it_installed(install_deps, package):
+def test_root_gets_the_missing_package(install_deps, package):
     done, asked = install_deps(package, 0)
     update, install = asked.splitlines()
     assert update.split()[-1] == "update" and package in install.split()
-    # This apt-get installs nothing, and that is noticed as well.
+    # This apt-get installs nothing, and the script notices that as well.
     assert done.returncode == 1 and "cannot be built here" in done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The Debian packages: built, checked, and installed into a copy of this machine's root."""
+"""The Debian packages are built, checked, and installed into a copy of this machine's root."""
 
 import os
 import re
@@ -12,15 +12,15 @@ from nvdvm import kernel, paths
 from nvdvm.machine import Gpu, Machine
 from throwaway_root import ThrowawayRoot, needs_root
 
-# It takes the Debian packages.
+# These tests need the Debian packages.
 pytestmark = pytest.mark.ci
 
 VERSION = (paths.ROOT / "VERSION").read_text(encoding="utf-8").strip()
 NEXT_VERSION = f"{VERSION}.1"
 
-# What stays behind on purpose, or is not the packages': logs, caches, dpkg's own records,
-# depmod's and ldconfig's indexes, the key that dkms signs with, made once for all modules, and the
-# database that rpm makes, where it is installed, once dkms asks it about the distribution.
+# Files that stay on purpose, or that are not the packages': logs, caches, dpkg's own records and the indexes of
+# depmod and ldconfig. dkms makes a signing key once for all modules. rpm, if it is installed, makes a database when
+# dkms asks it about the distribution.
 NOT_OURS = re.compile(
     r"-?/(var/(log|cache|backups)/|var/lib/(apt|dpkg|man-db|systemd)/|etc/ld\.so\.cache$|"
     r"(usr/)?lib/modules/[^/]+/modules\.[a-z.]+$|var/lib/dkms/mok\.(key|pub)$|"
@@ -37,7 +37,7 @@ def build(tree, out, *options):
 
 @pytest.fixture(scope="session")
 def packages():
-    """The built packages (NVDEBUG_NO_BUILD: those of the last `make package`)."""
+    """Returns the built packages (NVDEBUG_NO_BUILD: the packages of the last `make package`)."""
     if not os.environ.get("NVDEBUG_NO_BUILD"):
         subprocess.run([paths.ROOT / "packaging" / "build"], check=True)
     found = sorted((paths.BUILD / "package").glob("*.deb"))
@@ -63,8 +63,8 @@ def purge(root, packages):
 
 
 def built_module(root):
-    """The module as dkms installed it for the VM's kernel. dkms itself starts with the kernel
-    that runs here, which may have no headers."""
+    """Returns the module that dkms has installed for the VM's kernel. By itself dkms would start with the kernel that
+    runs here, which may have no headers."""
     release = kernel.find().release
     root.run("dkms", "install", "-m", "nvdebug", "-k", release, "-v",
              root.text("sh", "-c", "ls -d /usr/src/nvdebug-*").strip().rpartition("-")[2])
@@ -93,7 +93,7 @@ def test_lintian_finds_nothing(packages):
 
 @pytest.fixture
 def newer(tmp_path):
-    """The module's package of the next version."""
+    """Builds the module's package of the next version."""
     tree = tmp_path / "tree"
     shutil.copytree(paths.ROOT, tree, ignore=lambda folder, names: {"build", ".git"}
                     if folder == str(paths.ROOT) else {"__pycache__"})
@@ -105,7 +105,7 @@ def newer(tmp_path):
 
 
 def test_packages_install_work_and_leave_nothing(root, packages, newer, tmp_path, built):
-    """And an upgrade replaces the module."""
+    """An upgrade replaces the module."""
     install(root, packages)
     assert version_of(built_module(root), tmp_path) == VERSION
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Each page of docs/ that a program's messages or a man page name is in the package of that program."""
+"""Each page of docs/ that a program's messages or man pages name is in the package of that program."""
 
 import pathlib
 import re
@@ -22,7 +22,7 @@ def files(places):
 
 
 def named(path):
-    """Pages that a file names outside of comments of C++."""
+    """Returns the pages that a file names outside of comments of C++."""
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -48,7 +48,8 @@ def test_named_pages_are_in_the_package(name):
 
 
 def test_all_pages_are_in_archive_and_rpm():
-    """Whichever of them a program names. The rpm is made from the archive's folder."""
+    """The archive and the rpm have all pages, whether a program names them or not. The rpm is made from the archive's
+    folder."""
     archive = (ROOT / "packaging/archive").read_text(encoding="utf-8")
     assert re.search(r'^install .*"\$top/docs" "\$here"/docs/\*\.md$', archive, re.M)
     assert re.search(r"^%doc .*\bdocs\b", (ROOT / "packaging/rpm/nvdebug.spec.in").read_text(encoding="utf-8"), re.M)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""`make wheel`: the Python package that returns nvdebugctl's JSON as dicts."""
+"""`make wheel` makes the Python package that returns nvdebugctl's JSON as dicts."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import golden_text
 import pytest
 from distributions import ROOT, VERSION, made, run
 
-# It takes the programs built for other distributions.
+# These tests need the programs that are built for other distributions.
 pytestmark = pytest.mark.ci
 
 SCRIPT = """
@@ -40,7 +40,7 @@ def installed(wheel, tmp_path_factory):
     return folder
 
 
-def test_what_is_in_it(wheel):
+def test_the_wheel_has_all_files(wheel):
     assert wheel.name == f"nvdebugctl-{VERSION}-py3-none-manylinux_2_17_{os.uname().machine}.whl"
     with zipfile.ZipFile(wheel) as file:
         names, text = file.namelist(), file.read(f"nvdebugctl-{VERSION}.dist-info/METADATA").decode()
@@ -63,14 +63,14 @@ def test_answers_are_dicts(installed, tmp_path):
     assert "/nonexistent" in message and rest == [2, "not_found", "ENOENT"]
 
 
-def test_it_is_a_program_too(installed):
+def test_the_package_is_a_program_too(installed):
     env = {**os.environ, "PYTHONPATH": str(installed)}
     assert run(sys.executable, "-m", "nvdebugctl", "--version", env=env) == f"nvdebugctl {VERSION}\n"
     assert run(installed / "bin/nvdebugctl", "--version", env=env) == f"nvdebugctl {VERSION}\n"
 
 
-def test_a_program_that_prints_something_else(installed, tmp_path):
-    """Another major version of the JSON is refused, and so is what is none."""
+def test_unexpected_output_of_the_program_is_refused(installed, tmp_path):
+    """Another major version of the JSON is refused, and so is output that is no JSON."""
     site = tmp_path / "site"
     subprocess.run(["cp", "-r", installed, site], check=True)
     program = site / "nvdebugctl/bin/nvdebugctl"

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The tests themselves: their order, what they import, that what a helper answers is looked at, and what other users
-reach."""
+"""The tests themselves: their order, their imports, the use of helpers' answers, and the reach of other users."""
 
 import ast
 import os
@@ -17,7 +16,7 @@ from users import as_user, hidden, open_folder
 
 @pytest.mark.ci
 def test_order_does_not_depend_on_the_hash_seed():
-    """xdist's workers refuse to start otherwise."""
+    """The workers of xdist refuse to start if it does."""
     def collected(seed):
         return subprocess.run(
             [sys.executable, "-m", "pytest", "-c", "tests/pytest.ini", "tests", "-q",
@@ -31,21 +30,21 @@ def test_order_does_not_depend_on_the_hash_seed():
 
 
 def trees():
-    """{file name: its syntax tree}, of the tests and of what they import."""
+    """Returns {file name: its syntax tree} of the tests and their helpers."""
     tests = paths.ROOT / "tests"
     return {path.name: ast.parse(path.read_text(encoding="utf-8"))
             for path in (tests / "conftest.py", *tests.glob("support/*.py"), *tests.rglob("test_*.py"))}
 
 
 def imported(node):
-    """The modules that a statement imports."""
+    """Returns the modules that a statement imports."""
     if isinstance(node, ast.Import):
         return [name.name for name in node.names]
     return [node.module] if isinstance(node, ast.ImportFrom) else []
 
 
 def test_nobody_imports_tests():
-    """What several need is in a module without tests, or a fixture."""
+    """Code that several tests need is in a module without tests, or in a fixture."""
     found = {(name, module) for name, tree in trees().items() for node in ast.walk(tree)
              for module in imported(node)}
     assert ("test_collection.py", "nvdvm") in found
@@ -53,7 +52,7 @@ def test_nobody_imports_tests():
 
 
 def answers(function):
-    """Whether it returns that something is so: a comparison, all() and the like."""
+    """Returns true if the function returns an answer to a question: a comparison, all() and the like."""
     values = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
     return any(isinstance(value, (ast.Compare, ast.BoolOp)) or
                isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not) or
@@ -62,7 +61,7 @@ def answers(function):
 
 
 def test_no_answer_is_thrown_away():
-    """A call that stands alone asserts nothing, however much its name sounds like it."""
+    """A call that stands alone asserts nothing, whatever its name suggests."""
     answering = {node.name for tree in trees().values() for node in ast.walk(tree)
                  if isinstance(node, ast.FunctionDef) and answers(node)}
     assert {"even", "only"} <= answering
@@ -72,7 +71,7 @@ def test_no_answer_is_thrown_away():
             isinstance(node.value.func, ast.Name) and node.value.func.id in answering] == []
 
 
-# Programs and functions that become another user on this machine. In a guest (`su user`) the clone is not there.
+# Programs and functions that become another user on this machine. In a guest (`su user`) the clone is not visible.
 BECOMES_USER = re.compile(r"--reuid|--userspec|--map-user|\brunuser\b|\bset(res|re|e)?uid\b")
 
 
@@ -84,7 +83,7 @@ def becomes_user(path):
 
 
 def test_other_users_start_in_one_place():
-    """Their commands start with the words of tests/support/users.py, which hide the clone."""
+    """Commands of other users start with the words of tests/support/users.py, which hide the clone."""
     tests = paths.ROOT / "tests"
     found = {path.name for path in tests.rglob("*.py")
              if path.relative_to(tests).parts[0] != "hardware" and becomes_user(path)}
@@ -92,7 +91,8 @@ def test_other_users_start_in_one_place():
 
 
 def test_other_users_do_not_reach_the_clone():
-    """Wherever it is and whatever its mode, so that a test which needs it fails on every machine."""
+    """The clone is hidden wherever it is and whatever mode it has. So a test that needs the clone fails on every
+    machine."""
     needs_root()
     with open_folder() as folder:
         def may_read(place):

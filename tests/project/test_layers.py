@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The order of folders, of the module's and of user space's: no file includes or calls what stands above it; what each
-folder of tests may use; and how long a file is."""
+"""The order of folders, in the module and in user space: no file includes or calls anything above it. The folders and
+libraries that each folder of tests may use, and the length of files."""
 
 import ast
 import pathlib
@@ -11,30 +11,35 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Bottom to top; what stands in one string has one rank. A name with a dot is a file at the root.
-MODULE = ("include", "compat", "decode", "core", "chips", "mmu.c", "access", "state",
-          "views runlist.c device_info.c copy_topology.c", "probe", "host", "control", "gpus", "proc",
-          "nvdebug_entry.c")
+# The order is from bottom to top. Names in one string have one rank, and a name with a dot is a file at the root.
+MODULE = ("include", "module/compat", "module/decode", "module/core", "module/chips", "mmu.c", "module/access",
+          "module/state", "module/views runlist.c device_info.c copy_topology.c", "module/probe", "module/host",
+          "module/control", "module/gpus", "module/proc", "nvdebug_entry.c")
 PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing lib/live", "lib/driver", "lib/nvdebug",
             "lib/partition lib/stgm lib/qos", "lib/simulation",
             "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
-# Declared at the bottom, and implemented by whoever has the machine.
-SEAM = "core/machine.h"
+# The order within nvqos: folders, and the files at its top by their names without a suffix.
+NVQOS = ("failure family goals file gpus refusal", "keep", "report table metrics display", "serve",
+         "command_line simulate run main")
+# The order within nvdebugctl: its folders, and "." for the files beside them.
+NVDEBUGCTL = ("cli", "state", "control", "check", "task", "objects", "recording", "live", ".")
+# The seam is declared at the bottom, and each machine implements it: the kernel, the driver's reader, and tests.
+SEAM = "module/core/machine.h"
 # Public headers stand apart from what they declare.
 HOMES = {"include/nvdebug": "lib/nvdebug"}
 
-# The folders of tests, and what each may use beside itself: what its files include, import or link, and the files and
-# programs of tests/ that its Python names. "shared" is SHARED, and "module" all of MODULE.
+# The folders of tests, and the areas that each may use beside itself. A use is an include, an import or a link, or
+# the name of a file or program of tests/ in Python. "shared" is SHARED, and "module" all of MODULE.
 TESTS = {
     "tests": "tests/support tests/bench vm",
     "tests/support": "vm tests/hardware tests/module/core tests/module/kselftest tests/qos tests/taskset",
-    "tests/hardware": "",
+    "tests/hardware": "lab/nvdlab",
     "tests/module": "shared tests/bench",
-    "tests/module/decode": "tests/data decode include",
+    "tests/module/decode": "tests/data module/decode include",
     "tests/module/core": "tests/support tests/golden module model",
-    "tests/module/cross": "decode include model model/tests",
+    "tests/module/cross": "module/decode include model model/tests",
     "tests/module/kselftest": "",
-    "tests/module/test_modules": "compat",
+    "tests/module/test_modules": "module/compat",
     "tests/bridge": "shared tests/driver tools/bridge lib/nvdebug model",
     "tests/cli": "shared lib/base lib/cli",
     "tests/driver": "shared tools/nvdebugctl lib/nvdebug lib/driver lib/base include/nvdebug model",
@@ -54,17 +59,17 @@ TESTS = {
     "tests/project": "shared tests/module",
     "tests/bench": "vm tests/module/core lib/nvdebug lib/driver include/nvdebug model",
     "tests/fuzz": "shared tests/driver tests/module/core tests/module/decode lib/nvdebug lib/driver include/nvdebug "
-                  "decode include core model",
+                  "module/decode include module/core model",
 }
 SHARED = ("tests", "tests/support", "tests/golden", "tests/data", "tests/hardware", "vm")
-# Made of the module's sources, elsewhere.
-OF_MODULE = {"nvdebug_decode": "decode", "nvdebug_core": "core"}
+# Libraries of CMake that are built from the module's sources by a CMakeLists.txt elsewhere.
+OF_MODULE = {"nvdebug_decode": "module/decode", "nvdebug_core": "module/core"}
 # Where compilers find headers of tests, and Python what they import, beside a file's own folder.
-HEADERS = (".", "include", "model/src", "model/tests", "tools/nvdebugctl", "tests/driver", "tests/module/core",
+HEADERS = (".", "module", "include", "model/src", "model/tests", "tools/nvdebugctl", "tests/driver", "tests/module/core",
            "tests/fuzz")
 PACKAGES = ("tests/support", "tests", "tests/bench", "tests/hardware", "vm", "lab")
 
-# A file is about one thing. Tables may be longer: a line for each row, to be named here.
+# A file is about one thing. Tables may be longer, because each row has a line; they are named here.
 MOST_LINES = 600
 TABLES = ()
 
@@ -82,7 +87,7 @@ def without_comments(source):
 class Module:
     """The kernel module: C, with names that have a prefix."""
 
-    layers, folders, header = MODULE, (".", "include"), ".h"
+    layers, folders, header = MODULE, (".", "module", "include"), ".h"
     definitions_at_least = 200
     definition = re.compile(r"^(?!static\b|\t|#)[\w \*\n]*?\b(nvdebug_\w+)\([^;{]*\)\n\{"
                             r"|^(?:const )?struct \w+ (nvdebug_\w+)(?:\[\])? =", re.M)
@@ -95,7 +100,8 @@ class Module:
 
     @staticmethod
     def folder(path):
-        return path.parts[0] if len(path.parts) > 1 else f"{path.stem}.c"
+        depth = 2 if path.parts[0] == "module" else 1
+        return "/".join(path.parts[:depth]) if len(path.parts) > depth else f"{path.stem}.c"
 
 
 class Programs:
@@ -120,7 +126,21 @@ class Programs:
         return "/".join(path.parts[:2])
 
 
-both = pytest.mark.parametrize("part", (Module, Programs))
+class Nvdebugctl(Programs):
+    """The folders of one program."""
+
+    layers, definitions_at_least = NVDEBUGCTL, 200
+
+    @staticmethod
+    def sources():
+        return [path for path in Programs.sources() if path.is_relative_to("tools/nvdebugctl")]
+
+    @staticmethod
+    def folder(path):
+        return path.parts[2] if len(path.parts) > 3 else "."
+
+
+every_part = pytest.mark.parametrize("part", (Module, Programs, Nvdebugctl))
 
 
 def layer(part, folder):
@@ -131,7 +151,7 @@ def layer(part, folder):
 
 
 def resolve(part, path, name):
-    """The file that an include names, or None if it is generated."""
+    """Returns the file that an include names, or None if it is generated."""
     for folder in (path.parent, *part.folders):
         if (ROOT / folder / name).exists():
             return pathlib.PurePath(folder, name)
@@ -145,37 +165,53 @@ def includes(part):
 
 
 def rank(part, path):
-    """Public headers may be included by all: they have the lowest rank, and their definitions that of their home."""
+    """Returns the rank of a file. All files may include public headers, so these have the lowest rank. Their
+    definitions have the rank of their home."""
     folder = part.folder(path)
     return 0 if folder in HOMES else layer(part, folder)
 
 
-@both
-def test_no_file_includes_one_above_it(part):
+@every_part
+def test_no_file_includes_a_file_above_it(part):
     assert len(includes(part)) > len(part.sources()) / 2, "includes are not recognised any more"
     against = [f"{path} includes {target}" for path, target in includes(part) if rank(part, target) > rank(part, path)]
     assert not against
 
 
 def test_programs_include_nothing_of_each_other():
-    """What two of them need is in lib/."""
+    """Code that two programs need is in lib/."""
     assert not [f"{path} includes {target}" for path, target in includes(Programs)
                 if path.parts[0] == target.parts[0] == "tools" and path.parts[1] != target.parts[1]]
 
 
-@both
+def test_no_part_of_nvqos_includes_one_above_it():
+    """The part that keeps goals does not depend on the part that serves requests, and neither depends on how the
+    program begins and ends."""
+    def rank_of(path):
+        part = path.parts[2] if len(path.parts) > 3 else path.stem
+        found = [rank for rank, names in enumerate(NVQOS) if part in names.split()]
+        assert found, f"{path}: which part of nvqos is it?"
+        return found[0]
+
+    own = [(path, target) for path, target in includes(Programs)
+           if path.parts[:2] == target.parts[:2] == ("tools", "nvqos")]
+    assert len(own) > 50, "includes are not recognised any more"
+    assert not [f"{path} includes {target}" for path, target in own if rank_of(target) > rank_of(path)]
+
+
+@every_part
 def test_headers_declare_what_is_defined_in_their_own_folder(part):
-    """So that a file that may include a header may call what is in it."""
+    """This way, a file that may include a header may also call the functions in it."""
     defined = {}
     for path in part.sources():
         if path.suffix not in (".c", ".cpp"):
             continue
-        # What is in a namespace without a name is the file's own.
+        # Names in an unnamed namespace are the file's own.
         source = re.sub(r"^namespace \{$.*?^\} // namespace$", "", without_comments(text(path)) if path.suffix == ".c"
                         else re.sub(r"/\*.*?\*/", "", text(path), flags=re.S), flags=re.S | re.M)
         for match in part.definition.finditer(source):
             name = next(each for each in match.groups() if each).rsplit("::", 1)
-            if len(name) == 1 or not name[0][0].isupper():  # a function, and no member of a class
+            if len(name) == 1 or not name[0][0].isupper():  # a function and not a member of a class
                 defined.setdefault(name[-1], set()).add(HOMES.get(part.folder(path), part.folder(path)))
     assert len(defined) > part.definitions_at_least, "definitions are not recognised any more"
     elsewhere = []
@@ -189,9 +225,9 @@ def test_headers_declare_what_is_defined_in_their_own_folder(part):
     assert not elsewhere
 
 
-@both
+@every_part
 def test_files_are_in_no_circle(part):
-    """x.cpp and x.hpp being one."""
+    """x.cpp and x.hpp count as one file."""
     graph = {}
     for path, target in includes(part):
         one, other = str(path.with_suffix("")), str(target.with_suffix(""))
@@ -220,7 +256,7 @@ def files_of(*folders):
 
 
 def area(path):
-    """What a file or a folder belongs to, as TESTS names it."""
+    """Returns the area of a file or a folder, as TESTS names it."""
     if path.parts[0] == "tests":
         known = next(str(each) for each in (path, *path.parents) if str(each) in TESTS)
         is_in_folder = len(path.parts) > 2 or not path.suffix
@@ -231,14 +267,14 @@ def area(path):
 
 
 def included(path):
-    """(header, the areas that it may be of)"""
+    """Yields (header, the areas that it may be of)."""
     for name in INCLUDE.findall(text(path)):
         yield name, {area(pathlib.PurePath(folder, name)) for folder in (path.parent, *HEADERS)
                      if (ROOT / folder / name).exists()}
 
 
 def linked(path, libraries):
-    """(library, or path below the root, its area) in a CMakeLists.txt"""
+    """Yields (library, or path below the root, its area) of a CMakeLists.txt."""
     source = re.sub(r"#[^\n]*", "", text(path))
     for name in re.split(r"[\s()]+", source):
         if name in libraries:
@@ -249,7 +285,7 @@ def linked(path, libraries):
 
 
 def imported(path, tree, helpers):
-    """(module, its area) of the repository's modules that a program imports"""
+    """Yields (module, its area) of the repository's modules that a program imports."""
     for node in ast.walk(tree):
         names = [each.name for each in node.names] if isinstance(node, ast.Import) else \
             [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
@@ -262,8 +298,9 @@ def imported(path, tree, helpers):
 
 
 def named(tree):
-    """(file or program of tests/, its area) in the strings of a program, and in the paths that are joined of them"""
-    # Docstrings, and the beginnings of longer paths.
+    """Yields (file or program of tests/, its area) in the strings of a program, and in the paths that are joined from
+    them."""
+    # Docstrings and the beginnings of longer paths are passed over.
     passed = {node.value if isinstance(node, ast.Expr) else node.left for node in ast.walk(tree)
               if isinstance(node, (ast.Expr, ast.BinOp))}
     for node in ast.walk(tree):
@@ -279,7 +316,8 @@ def named(tree):
 
 @pytest.fixture(scope="module")
 def uses():
-    """[(file of tests/, what it uses, the areas that this may be of)]; each file uses itself, too."""
+    """Returns [(file of tests/, something that it uses, the areas that this may be of)]. Each file uses itself,
+    too."""
     return [*all_uses()]
 
 
@@ -321,7 +359,7 @@ def test_tests_use_what_their_folder_may_use(uses):
 
 
 def test_tests_may_use_no_more_than_they_do(uses):
-    """A row of TESTS with more than is used would allow uses that were never considered."""
+    """A row of TESTS with an area that is not used would allow uses that were never considered."""
     used = {}
     for path, _, areas in uses:
         used.setdefault(area(path), set()).update(areas)
@@ -330,7 +368,7 @@ def test_tests_may_use_no_more_than_they_do(uses):
 
 
 def test_one_header_includes_toml():
-    """Elsewhere its assertions would end programs (lib/base/toml.hpp)."""
+    """In other headers, the assertions of toml++ would end programs (lib/base/toml.hpp)."""
     names = subprocess.run([ROOT / "scripts/sources", "c++"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
     assert [name for name in names if (ROOT / name).exists() and re.search(r"#\s*include\s*[<\"]toml", text(name))] == ["lib/base/toml.hpp"]
 

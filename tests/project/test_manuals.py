@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Man pages that are not made when the programs are built."""
+"""Man pages that are not made when the programs are built are free of mandoc's warnings."""
 
 import pathlib
 import re

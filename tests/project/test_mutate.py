@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""scripts/mutate finds what can be changed in C and C++, and compiles all changes at once."""
+"""scripts/mutate finds changes in C and C++, and compiles all of them at once."""
 
 import dataclasses
 import importlib.machinery
@@ -107,7 +107,7 @@ int last(const std::vector<int> &all) {
 } // namespace shop
 """
 
-# The lines, shortened, and what becomes of them.
+# The lines, shortened, and their changes.
 EXPECTED = """
 13 seen++ -> -
 14 == -> !=
@@ -167,7 +167,7 @@ def words(text):
     return re.sub(r"[\s;{]+", " ", text).strip()
 
 
-def test_changes_of_cplusplus(shop):
+def test_changes_of_cplusplus_are_found(shop):
     expected = [line.split(" ", 1) for line in EXPECTED.strip().splitlines()]
     for mutant, (line, change) in zip(shop.mutants, expected):
         before, after = change.split(" -> ")
@@ -178,7 +178,7 @@ def test_changes_of_cplusplus(shop):
 
 
 def test_changes_of_cplusplus_are_compiled_at_once(shop, tmp_path):
-    """A program with all changes behaves like a program with one of them."""
+    """A program with all changes behaves like a program with the one that is chosen."""
     numbers = {mutant: number for number, mutant in enumerate(shop.mutants, 1)}
     places = {}
     together = shop.with_all(numbers, places)
@@ -194,7 +194,7 @@ def test_changes_of_cplusplus_are_compiled_at_once(shop, tmp_path):
             subprocess.run(["g++", "-std=c++20", "-O0", "-w", "-D_GLIBCXX_ASSERTIONS", "-fsanitize=return",
                             "-fsanitize-undefined-trap-on-error", "main.cpp", "shop.cpp", "-o", program],
                            cwd=folder, check=True)
-        # A loop that does not go on is ended.
+        # A loop that does not end is ended after a second.
         result = subprocess.run(["sh", "-c", 'ulimit -t 1; exec "$@"', "sh", program, str(number)],
                                 capture_output=True, text=True)
         values, _, reached = result.stdout.partition(" place-")
@@ -205,7 +205,7 @@ def test_changes_of_cplusplus_are_compiled_at_once(shop, tmp_path):
     assert usual[0] == 0 and unchanged[:2] == usual[:2]
     assert unchanged[2] == {number for mutant, number in numbers.items() if "has(" not in mutant.before}
     different = 0
-    # Each takes a second to compile alone, so that there is one of each kind.
+    # Each program takes a second to compile alone, so that one change of each kind has to do.
     for mutant in {mutant.text[:2]: mutant for mutant in shop.mutants}.values():
         number = numbers[mutant]
         text = shop.text[:mutant.start] + (mutant.text or ";") + shop.text[mutant.end:]
@@ -250,7 +250,7 @@ out:
 """
 
 
-def test_changes_of_c(tmp_path):
+def test_changes_of_c_are_found(tmp_path):
     (tmp_path / "add.c").write_text(C.replace("    ", "\t"))
     source = c.Source(tmp_path, "add.c")
     assert [(mutant.line + 1, mutant.after.strip()) for mutant in source.mutants] == [
@@ -280,7 +280,7 @@ def test_lines_that_are_the_same_are_drawn_one_by_one():
     assert draw(mutants(*["call();"] * 50), 10, 1) != draw(mutants(*["call();"] * 50), 10, 2)
 
 
-def test_words_for_people_do_not_decide_about_a_sample(tmp_path):
+def test_messages_and_comments_do_not_change_a_sample(tmp_path):
     names = []
     for text in ('fail("no file"); // of a user', 'fail("no such file: give another"); /* or root */'):
         (tmp_path / "a.cpp").write_text(f"void run() {{\n    {text}\n}}\n")

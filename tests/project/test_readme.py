@@ -12,7 +12,7 @@ from waiting import comes_true, until
 
 
 def lines():
-    """The section's lines of code, without what only a person needs."""
+    """Returns the section's lines of code, without sudo and comments."""
     text = (paths.ROOT / "README.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^## nvdebugctl\n```\n(.*?)```", text, re.MULTILINE | re.DOTALL)
     return [line.partition("#")[0].strip().removeprefix("sudo ") for line in code.splitlines()]
@@ -36,7 +36,7 @@ def guest(machine):
 
 
 def disabled(guest):
-    """Channels that are not enabled, from the module itself."""
+    """Returns the channels that the module shows as disabled."""
     text = guest.check("cat /proc/gpu0/runlist0_brief")
     return re.findall(r"Channel Info (\d+) [^|]*\| Enabled: +0 ", text)
 
@@ -49,20 +49,20 @@ def test_check_bare_takes_the_commands_as_they_stand():
     assert all(f" {command} " in text or f"`{command}`" in text for command in listed)
 
 
-def test_see_runlist_0(guest):
+def test_the_readme_shows_runlist_0(guest):
     seen = guest.check(SHOW)
     assert seen.startswith("runlist 0  GR0,LCE0,LCE1  3 TSGs, 6 channels")
     assert [line.split()[1] for line in seen.splitlines() if "channel " in line] == list("012345")
 
 
-def test_disable_channels(guest):
+def test_the_readme_disables_channels(guest):
     assert disabled(guest) == []
     guest.check(DISABLE)
     assert disabled(guest) == ["2", "3"]
 
 
 @pytest.mark.ci
-def test_disable_channels_for_a_while(guest):
+def test_the_readme_disables_channels_for_a_while(guest):
     guest.check(f"({DISABLE_FOR_A_WHILE}; echo $? >/root/status) >/dev/null 2>/dev/null &")
     assert until(lambda: disabled(guest)) == ["2", "3"]
     assert comes_true(lambda: not disabled(guest)), "they stay disabled"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Results that may be errors: the compiler warns where one is discarded, whoever declares the function."""
+"""Results may be errors, so the compiler warns if a result is discarded, whichever header declares the function."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADER = "include/nvdebug/expected.hpp"
-# Every name by which the repository declares such functions.
+# The names by which the repository declares such functions.
 KINDS = {"nvdebug/error.hpp": "nvdebug::Result", "lib/base/container_device.hpp": "nvdebug::base::OrSentence",
          "lib/base/task_name.hpp": "nvdebug::base::Named", "lib/stgm/taskset.hpp": "stgm::Outcome",
          "lib/partition/outcome.hpp": "nvtaskset::Outcome",
@@ -19,7 +19,7 @@ KINDS = {"nvdebug/error.hpp": "nvdebug::Result", "lib/base/container_device.hpp"
 
 
 def test_expected_is_included_by_one_header():
-    """Where it is included first by another, its values could be discarded without a warning."""
+    """If a file included it first by another way, its values could be discarded without a warning."""
     found = subprocess.run(["git", "grep", "--untracked", "-lF", "#include <tl/expected.hpp>", "--", "*.hpp", "*.cpp", "*.h"], cwd=ROOT,
                            check=True, capture_output=True, text=True).stdout.split()
     assert found == [HEADER]

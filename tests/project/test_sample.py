@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The sample that runs every day leaves out combinations, and never a board or a case."""
+"""The daily sample leaves out combinations, and never a board or a case."""
 
 import collections
 import itertools
@@ -22,7 +22,7 @@ def both(pairs):
 
 @pytest.mark.parametrize("count", (2, 11, 12, 13, 30))
 @pytest.mark.parametrize("start", (0, 5, 1000))
-def test_every_board_and_every_case_once(count, start):
+def test_a_sample_has_every_board_and_every_case(count, start):
     pairs = list(itertools.product(BOARDS, CASES[:count]))
     picked = pick(pairs, start)
     assert both(picked) == both(pairs)
@@ -33,7 +33,7 @@ def test_every_board_and_every_case_once(count, start):
 
 
 @pytest.mark.parametrize("start", range(len(BOARDS)))
-def test_cases_that_not_every_board_has(start):
+def test_a_sample_has_cases_that_not_every_board_has(start):
     pairs = [(board, "new") for board in since("hopper")] + \
         [(board, "old") for board in before("volta")] + \
         [(board, "any") for board in BOARDS] + [("a100", "one")]
@@ -48,14 +48,14 @@ def test_functions_without_a_case_share_the_boards():
     assert {len(boards) for boards in picked.values()} == {len(BOARDS) // PART}
 
 
-def test_too_few_functions_without_a_case():
+def test_few_functions_without_a_case_have_all_boards():
     picked = share({"a": list(BOARDS), "b": list(since("volta"))})
     assert set().union(*picked.values()) == set(BOARDS)
     assert share({"a": list(BOARDS)}, BOARDS) == {"a": set(BOARDS[:len(BOARDS) // PART])}
 
 
 @pytest.mark.parametrize("boards", (["a100"], ["h200", "b200", "rtx5090"]))
-def test_few_boards_without_a_case(boards):
+def test_functions_with_few_boards_have_them_all(boards):
     assert share({"a": boards, "b": boards}) == {"a": set(boards), "b": set(boards)}
 
 
@@ -64,7 +64,7 @@ def test_functions_do_not_share_their_pairs():
     assert len({tuple(pick(pairs, start)) for start in range(12)}) == 12
 
 
-def test_what_is_a_board():
+def test_a_board_is_told_from_a_case():
     assert board_and_case({"text": " ", "board": "a100", "error": 5}) == \
         ("a100", "text=' ' error=5")
     assert board_and_case({"tree": ("h200", "fig6"), "line": "x"}) == \
@@ -92,7 +92,7 @@ def names(*options, **env):
 
 
 def collected(*options, **env):
-    """{function: [(board, case)]} of the suite's tests that have both."""
+    """Returns {function: [(board, case)]} of the suite's tests that have both."""
     functions = {}
     for line in names(*options, **env):
         function, bracket, words = line.removesuffix("]").partition("[")
@@ -103,7 +103,7 @@ def collected(*options, **env):
 
 
 @pytest.mark.ci
-def test_of_the_suite():
+def test_the_suite_s_sample_has_all_boards_and_cases():
     every, sample = collected("tests", NVDEBUG_LONG="1"), collected("tests")
     assert sum(map(len, sample.values())) < sum(map(len, every.values())) / 2
     boards_of = collections.defaultdict(lambda: (set(), set()))
@@ -115,12 +115,12 @@ def test_of_the_suite():
         assert picked == boards or len(cases) == 1 and len(picked) >= len(boards) // PART, function
         for union, part in zip(boards_of[function.partition("::")[0]], (boards, picked)):
             union |= part
-    # What one function of a file leaves out, another one has.
+    # If one function of a file leaves out a board, another function of the file has it.
     assert all(boards == picked for boards, picked in boards_of.values()), boards_of
 
 
-def test_of_what_was_asked_for():
-    """-k leaves out first: of one board, every case."""
+def test_option_k_is_applied_before_the_sample_is_drawn():
+    """-k leaves out tests first, so of one board every case stays."""
     asked = ("tests/module/test_outside.py", "-k", "test_lists and a100")
     assert collected(*asked) == collected(*asked, NVDEBUG_LONG="1")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Output that cannot be written, of every program: a sentence, and an exit status that is not 0."""
+"""Each program ends with a sentence and an exit status other than 0 if its output cannot be written."""
 
 import contextlib
 import json
@@ -19,14 +19,14 @@ GENERAL = ("--help", "--version")
 
 
 def limited():
-    """No file may have a byte; as a shell has the signal that it comes with."""
+    """Limits files to no byte. The signal that comes with the limit has its default action, as in a shell."""
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
 @contextlib.contextmanager
 def sink(kind, folder):
-    """Options of a process that cannot write its standard output, and the reason in words."""
+    """Yields options of a process that cannot write its standard output, and the reason in words."""
     if kind == "closed":
         yield {"preexec_fn": lambda: os.close(1)}, os.strerror(9)
     elif kind == "full":
@@ -46,7 +46,7 @@ def sink(kind, folder):
 
 
 def fails(words, kind, folder):
-    """No message is needed only for a pipe without a reader."""
+    """Checks that the program fails. It needs no message only for a pipe without a reader."""
     with sink(kind, folder) as (options, why):
         done = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                               check=False, timeout=PATIENCE_S, **options)
@@ -64,7 +64,7 @@ def proc(tmp_path_factory):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nvdebugctl(proc, tmp_path, kind):
+def test_nvdebugctl_fails(proc, tmp_path, kind):
     forms = ("", "-j", "--csv")
     lists = [f"--from {proc} {verb} {form}" for verb in (
         "gpu list", "engine list", "runlist list", "tsg list", "channel list", "copy show", "watch -n 1") for form in forms]
@@ -84,7 +84,7 @@ def test_nvdebugctl(proc, tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_other_programs(tmp_path, kind):
+def test_other_programs_fail(tmp_path, kind):
     nvstgm, taskset = built("bin/nvstgm"), built("bin/nvtaskset")
     for program in (taskset, exporter(), nvstgm, built("bin/nvqos")):
         for option in GENERAL:
@@ -99,8 +99,8 @@ def test_other_programs(tmp_path, kind):
         fails([nvstgm, "check", *form, SETS[0]], kind, tmp_path)
 
 
-def test_a_name_of_a_file_that_cannot_be_written(proc, tmp_path):
-    """-o FILE and the like: a device that is full, a folder that is not there, a limit of the file's size."""
+def test_a_file_that_cannot_be_written_is_named(proc, tmp_path):
+    """The file of -o FILE is a device that is full, stands in a folder that is missing, or is a folder."""
     for form in ("ndjson", "csv", "html", "perfetto"):
         for path, why in (("/dev/full", "No space left"), (tmp_path / "none/x", "No such file"), (tmp_path, "directory")):
             done = subprocess.run([tool(), "recording", "show", RECORDING, "--format", form, "-o", path], check=False,

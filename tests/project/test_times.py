@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""scripts/times over made-up logs, and the record that pytest's --times writes for it."""
+"""scripts/times prints tables of made-up logs, and of the record that pytest's --times writes."""
 
 import json
 import os
@@ -21,7 +21,7 @@ build bin/tool.1 | ${cmake_ninja_workdir}bin/tool.1: CUSTOM_COMMAND bin/tool
 build build.ninja: RERUN_CMAKE | CMakeLists.txt
 """
 UNITY = "lib/base/CMakeFiles/base.dir/Unity/unity_0_cxx.cxx"
-# start and end in ms, output, command
+# Start and end in ms, output, command.
 RUNS = ((0, 90_000, f"{UNITY}.o", "a1"),
         (0, 500, "lib/base/CMakeFiles/base.dir/gone.cpp.o", "a2"),
         (10, 4_010, f"{UNITY}.o", "a3"),
@@ -31,7 +31,7 @@ RUNS = ((0, 90_000, f"{UNITY}.o", "a1"),
         (0, 200, "bin/libx.so.0.1.0", "a7"), (0, 200, "bin/other.so", "a7"),
         (0, 300, "bin/tool", "a8"),
         (0, 2_000, "bin/tool.1", "a9"), (0, 250, "build.ninja", "aa"))
-# ctest 3.25 wrote such blocks; the last one is of a program that it did not find.
+# ctest 3.25 writes such blocks. The last block is of a program that it did not find.
 TESTED = """\
 Start testing: Nov 28 03:45 UTC
 ----------------------------------------------------------
@@ -64,7 +64,7 @@ def ran(count, skipped=0):
 
 
 UNIT = ({"name": "a_tests_0", "command": '"/b/a_tests" "--gtest_brief=1"', "output": ran(305, 2), "seconds": 2.5},
-        # A test may print what ctest writes.
+        # A test may print lines like ctest's.
         {"name": "a_tests_1", "command": '"/b/a_tests" "--gtest_brief=1"', "seconds": 3.25,
          "output": '9/9 Test: a_tests_9\nCommand: "/b/none"\nOutput:\n---\nTest time =  77.00 sec\n' +
                    ran(5, 2) + ran(301, 1)},
@@ -86,7 +86,7 @@ STEPS = "61\t5202\tunit tests, built and run\n12\t-\tDebian packages\n"
 
 
 def times(*words):
-    """Runs scripts/times; returns its status, output and errors."""
+    """Runs scripts/times. Returns its status, output and errors."""
     done = subprocess.run([paths.ROOT / "scripts" / "times", *words], capture_output=True, text=True, timeout=60,
                           check=False)
     return done.returncode, done.stdout, done.stderr
@@ -99,7 +99,7 @@ def write(path, text):
 
 @pytest.fixture
 def build(tmp_path):
-    """A build folder with all that scripts/times reads."""
+    """Makes a build folder with all files that scripts/times reads."""
     folder = tmp_path / "build"
     write(folder / "cmake" / "build.ninja", PLAN)
     write(folder / "cmake" / ".ninja_log", "# ninja log v5\n" + "".join(
@@ -260,7 +260,7 @@ def test_steps_that_are_not_there_are_an_error(tmp_path, text, said):
     assert err.startswith("times: ") and said in err and str(tmp_path / "steps") in err
 
 
-# --- the record ---
+# --- The record ---
 
 SUITE = {"a/test_first.py": """\
 import os, time, pytest
@@ -297,11 +297,11 @@ def test_six():
 
 
 def suite(folder, *words):
-    """Runs pytest with the plugin on a made-up suite; returns what subprocess.run does."""
+    """Runs pytest with the plugin on a made-up suite. Returns the result of subprocess.run."""
     for name, text in SUITE.items():
         write(folder / name, text)
     path = os.pathsep.join(map(str, (paths.ROOT / "tests" / "support", paths.ROOT / "vm")))
-    # Its own, whatever the run is that this test is part of.
+    # The suite has variables of its own, whatever run this test is part of.
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "NVDEBUG_BOOTS"))}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-c", "pytest.ini", "-p", "slowest", "-p", "no:cacheprovider", *words],
@@ -319,7 +319,7 @@ def test_pytest_writes_its_record(tmp_path, workers):
                                     *(f"test_second.py::test_{name}" for name in ("three", "four", "five", "six"))}
     assert record["skipped"] == ["test_second.py::test_five", "test_second.py::test_four"]
     assert set(record["tests"]["a/test_first.py::test_one"]) == {"setup", "call", "teardown"}
-    # A sleep is never shorter than what was asked for.
+    # A sleep is never shorter than its argument.
     assert record["tests"]["a/test_first.py::test_one"]["setup"] >= 0.2
     assert record["tests"]["a/test_first.py::test_two"]["call"] >= 0.1
     assert set(record["tests"]["test_second.py::test_four"]) == {"setup", "teardown"}
@@ -331,7 +331,7 @@ def test_pytest_writes_its_record(tmp_path, workers):
 
 
 def test_a_second_run_replaces_the_record(tmp_path):
-    # A run that was killed leaves this.
+    # A run that was killed leaves this file.
     (tmp_path / "record.json.boots").write_text("9\t5.10.0\t1\n")
     for words in (), ("-k", "test_three"):
         done = suite(tmp_path, "-n", "0", "--times", "record.json", *words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The commands of docs/tutorial.md print what stands there."""
+"""The commands of docs/tutorial.md print the text that stands there."""
 
 import re
 
@@ -18,7 +18,7 @@ def machine(module):
 
 
 def typed(machine, block):
-    """The block, with what its commands print now."""
+    """Returns the block with the present output of its commands."""
     lines = []
     for command in re.findall(r"^# (.*)$", block, re.MULTILINE):
         result = machine.run(f"exec 2>&1; export LC_ALL=C.UTF-8; {command}")

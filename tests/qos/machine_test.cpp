@@ -3,7 +3,7 @@
 // in which nothing happens.
 #include <gtest/gtest.h>
 
-#include "lib/qos/machine.hpp"
+#include "lab/quotas/machine/machine.hpp"
 
 namespace qos {
 namespace {

@@ -3,7 +3,7 @@
 // out by hand.
 #include <gtest/gtest.h>
 
-#include "lib/qos/policy.hpp"
+#include "lab/quotas/machine/policy.hpp"
 
 namespace qos {
 namespace {

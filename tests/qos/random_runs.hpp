@@ -2,7 +2,7 @@
 // Runs of the quota machine at random, with fixed seeds, and what was seen in each cycle.
 #pragma once
 
-#include "lib/qos/machine.hpp"
+#include "lab/quotas/machine/machine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""`make demo`, with everything built."""
+"""`make demo` works with everything built."""
 
 import re
 import subprocess
@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from nvdvm import paths
 
-# A second boot of the demonstration, which users run before anything else.
+# The tests boot the demonstration a second time. Users run it before anything else.
 pytestmark = pytest.mark.ci
 
 
@@ -17,7 +17,7 @@ def everything_is_built(module, built):
 
 
 def shares(text, title):
-    """What each task got, in percent."""
+    """Returns the share of each task, in percent."""
     lines = text.partition(f"   {title}:")[2].splitlines()[1:4]
     return [int(re.search(r"(\d+) %$", line)[1]) for line in lines]
 

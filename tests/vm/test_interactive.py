@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""vm/run --interactive: the guest's shell on a terminal."""
+"""vm/run --interactive gives the guest's shell on a terminal."""
 
 import signal
 import subprocess
@@ -27,19 +27,19 @@ def terminal(built):
         one.close()
 
 
-def test_shell(terminal):
+def test_the_shell_has_the_terminal(terminal):
     shell = terminal("--board", "a100")
     shell.wait_for(PROMPT)
     shell.type(b"stty size; echo $TERM; tty; grep -c GA100 /proc/gpu0/info\r")
     shell.wait_for(f"\r\n{ROWS} {COLUMNS}\r\nxterm-256color\r\n/dev/hvc0\r\n1\r\n".encode())
     shell.wait_for(PROMPT)
-    # Once it prints something, it and not the shell is what Ctrl-C goes to.
+    # Once the program has printed something, Ctrl-C goes to it and not to the shell.
     shell.type(b"sh -c 'trap \"echo caught; exit\" INT; echo up; while :; do sleep 1; done'\r")
     shell.wait_for(b"\r\nup\r\n")
     shell.type(CTRL_C)
     shell.wait_for(b"caught\r\n")
     shell.wait_for(PROMPT)
-    # Not the shell itself, which keeps this signal to itself while it reads a line.
+    # The trap is in a program and not in the shell, which holds this signal back while it reads a line.
     shell.type(b"sh -c 'trap \"stty size; exit\" WINCH; echo up; while :; do sleep 1; done'\r")
     shell.wait_for(b"\r\nup\r\n")
     shell.resize(17, 200)
@@ -50,8 +50,8 @@ def test_shell(terminal):
 
 
 @pytest.mark.parametrize("ignored", [False, True])
-def test_command_and_escape(terminal, ignored):
-    """Also if whoever started it ignores SIGINT, as what runs in the background does."""
+def test_a_command_has_an_escape(terminal, ignored):
+    """The escape works even if vm/run was started with SIGINT ignored, as background jobs are."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if ignored else None
     command = terminal("--module", "none", "--", "trap '' INT; echo up; sleep 1000")
     if ignored:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A kernel's image is unpacked where that is possible, and booted as it is where not."""
+"""A kernel's image is unpacked if that is possible, and is booted unchanged if it is not."""
 
 import lzma
 import struct
@@ -10,7 +10,7 @@ from nvdvm.unpack import ENTRY_NOTES, unpacked
 
 ELF = b"\x7fELF" + bytes(1000) + ENTRY_NOTES[0] + bytes(1000)
 SETUP_SECTORS = 3
-# The size of what is unpacked follows the stream.
+# The unpacked size follows the stream.
 XZ = lzma.compress(ELF, check=lzma.CHECK_CRC32) + struct.pack("<I", len(ELF))
 
 
@@ -30,7 +30,7 @@ def image(payload, version=0x20f, magic=b"HdrS"):
 
 @pytest.fixture
 def written(tmp_path):
-    """written(BYTES): an image's path."""
+    """written(BYTES) returns the path of an image."""
     def write(data):
         path = tmp_path / "vmlinuz-1"
         path.write_bytes(data)
@@ -40,14 +40,14 @@ def written(tmp_path):
 
 
 @pytest.mark.parametrize("payload", (XZ, gzip(ELF)), ids=("xz", "gzip"))
-def test_what_is_packed(written, tmp_path, payload):
+def test_a_packed_image_is_unpacked_once(written, tmp_path, payload):
     kept = unpacked(written(image(payload)), tmp_path / "kept")
     assert kept.read_bytes() == ELF
     assert unpacked(written(image(payload)), tmp_path / "kept") == kept
     assert list((tmp_path / "kept").iterdir()) == [kept]
 
 
-def test_each_image_has_its_own(written, tmp_path):
+def test_each_image_has_its_own_copy(written, tmp_path):
     one = unpacked(written(image(XZ)), tmp_path)
     other = unpacked(written(image(gzip(ELF + bytes(1)))), tmp_path)
     assert one.read_bytes() == ELF and other.read_bytes() == ELF + bytes(1)
@@ -58,12 +58,12 @@ def test_each_image_has_its_own(written, tmp_path):
     image(XZ[:len(XZ) // 2]), image(XZ[:30] + bytes(len(XZ) - 30)), image(gzip(ELF)[:20] + b"no gzip"),
     image(lzma.compress(ELF.replace(ENTRY_NOTES[0], b"")))),
     ids=("empty", "short", "not x86", "old", "zstd", "cut", "broken xz", "broken gzip", "no entry"))
-def test_what_is_booted_as_it_is(written, tmp_path, data):
+def test_other_images_are_booted_unchanged(written, tmp_path, data):
     path = written(data)
     assert unpacked(path, tmp_path / "kept") == path
     assert not (tmp_path / "kept").exists()
 
 
-def test_nowhere_to_keep_it(written, tmp_path):
+def test_an_image_is_booted_unchanged_if_no_copy_can_be_kept(written, tmp_path):
     path = written(image(XZ))
     assert unpacked(path, path / "below a file") == path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What only vfio-user can show: BARs as products have them, and two processors at once.
+"""Only vfio-user has BARs of the product's sizes, and two processors at once.
 
 Collected if NVDEBUG_QEMU names the QEMU (make check-vfio-user).
 """
@@ -12,10 +12,10 @@ from nvdvm import paths, qemu
 from nvdvm.machine import Gpu, Machine
 
 BOARDS = ("rtx2080ti", "a100", "h200", "b200")
-# BAR0, BAR1 and BAR2 as PCI resources. All but the first of these boards have a BAR1 of more than
-# 4 GiB; Hopper's and Blackwell's registers are in a 64-bit BAR as well.
+# BAR0, BAR1 and BAR2 as PCI resources. All of these boards but the first one have a BAR1 of more than 4 GiB. The
+# registers of Hopper and Blackwell are in a 64-bit BAR as well.
 RESOURCES = {"rtx2080ti": (0, 1, 3), "a100": (0, 1, 3), "h200": (0, 2, 4), "b200": (0, 2, 4)}
-# Of Linux's IORESOURCE_… flags.
+# These are two of Linux's IORESOURCE_… flags.
 PREFETCH, WIDE = 1 << 13, 1 << 20
 
 
@@ -29,7 +29,7 @@ def vm(module, kselftests):
 
 
 def resources(vm, index):
-    """[(start, size, flags)] of a GPU's PCI resources."""
+    """Returns [(start, size, flags)] of a GPU's PCI resources."""
     folder = f"/sys/bus/pci/devices/0000:00:{qemu.FIRST_GPU_SLOT + index:02x}.0"
     rows = [[int(word, 16) for word in line.split()]
             for line in vm.check(f"head -n 6 {folder}/resource").splitlines()]
@@ -48,7 +48,7 @@ def test_bars_are_the_products(vm, board):
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_the_module_finds_them(vm, board):
+def test_the_module_finds_the_bars(vm, board):
     info = dict(re.findall(r"^(\w+): (.*)$", vm.check(
         f"cat /proc/gpu{BOARDS.index(board)}/info"), re.MULTILINE))
     memory = facts(board, "memory")
@@ -59,7 +59,7 @@ def test_the_module_finds_them(vm, board):
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_memory_is_read_through_wide_bars(vm, board):
-    """With everything mapped by BAR2 and no window to move."""
+    """BAR2 maps everything, and there is no window to move."""
     model, index = vm.models[BOARDS.index(board)], BOARDS.index(board)
     model.request("restart", "bars")
     plain = vm.check(f"cat /proc/gpu{index}/runlist0")
@@ -78,7 +78,8 @@ def test_memory_is_read_through_wide_bars(vm, board):
 
 @pytest.mark.parametrize("pair", [(2, 2), (1, 3)])
 def test_two_processors_read_at_once(vm, pair):
-    """The same GPU, and two of them: a loop on each virtual CPU, which are threads of their own."""
+    """The processors read the same GPU, and then two GPUs. Each virtual CPU runs a loop, and is a thread of its
+    own."""
     assert vm.emulator.transport.parallel
     result = vm.run(f"""
         for cpu in 1 2; do
@@ -94,7 +95,7 @@ def test_two_processors_read_at_once(vm, pair):
     assert result.status == 0, (result.status, result.err.decode())
 
 
-def test_many_readers_and_writers(module, kselftests):
+def test_many_readers_and_writers_at_once(module, kselftests):
     with Machine([Gpu("a100")], module=module, extra_files=kselftests,
                  transport="vfio-user") as machine:
         result = machine.run("/root/proc_concurrent", timeout_s=300)

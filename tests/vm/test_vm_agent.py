@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The host's end of the guest agent's port, with a guest that sends what it likes."""
+"""The host's end of the guest agent's port, with a guest that may send anything."""
 
 import socket
 import struct
@@ -12,7 +12,7 @@ from nvdvm.errors import VmError
 
 
 def run_with(tmp_path, answer):
-    """A command in a guest that sends these bytes."""
+    """Runs a command in a guest that sends these bytes."""
     host = agent.Agent(tmp_path / "port")
 
     def guest():
@@ -36,7 +36,7 @@ def frame(kind, data):
     return struct.pack("<cI", kind, len(data)) + data
 
 
-def test_output_and_status(tmp_path):
+def test_output_and_status_are_returned(tmp_path):
     result = run_with(tmp_path, frame(b"O", b"out") + frame(b"E", b"err") + frame(b"X", struct.pack("<i", 3)))
     assert (result.status, result.out, result.err) == (3, b"out", b"err")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""vm/run --root: programs of this machine, with their libraries, on the guest's /proc/gpuX."""
+"""vm/run --root runs programs of this machine, with their libraries, on the guest's /proc/gpuX."""
 
 import json
 import pathlib
@@ -30,8 +30,8 @@ def vm_run(root, *command, cwd=None):
                           capture_output=True, text=True, timeout=300, check=False, cwd=cwd)
 
 
-def test_a_program_of_this_machine(tmp_path):
-    """In our folder, beside the guest's tools; what it writes stays in the guest."""
+def test_a_program_of_this_machine_runs(tmp_path):
+    """The program runs in our folder, beside the guest's tools. Files that it writes stay in the guest."""
     (tmp_path / "program.py").write_text(PROGRAM)
     done = vm_run("/", "nvdebugctl --csv --no-header --columns chip gpu list; /usr/bin/python3 program.py", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (7, "")
@@ -39,14 +39,14 @@ def test_a_program_of_this_machine(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["program.py"]
 
 
-def test_a_folder_without_a_system(tmp_path):
+def test_a_folder_without_a_system_is_refused(tmp_path):
     done = vm_run(tmp_path, "true")
     assert done.returncode == 253
     assert f"--root {tmp_path}: no program bin/sh in it" in done.stderr
 
 
-def test_a_folder_that_is_not_ours(tmp_path):
-    """Where we are is not in it: the command starts at its top."""
+def test_a_command_starts_at_the_top_of_another_root(tmp_path):
+    """The root does not have our folder, so the command starts at its top."""
     root = tmp_path / "root"
     (root / "bin").mkdir(parents=True)
     (root / "bin" / "sh").write_bytes(pathlib.Path("/bin/busybox").read_bytes())
@@ -59,8 +59,8 @@ def test_a_folder_that_is_not_ours(tmp_path):
 
 
 @pytest.mark.ci
-def test_the_page_for_who_has_no_gpu(tmp_path):
-    """The commands of docs/without-gpu.md, as they stand there."""
+def test_the_page_without_gpu_works(tmp_path):
+    """The commands of docs/without-gpu.md run as they stand there."""
     page = (paths.ROOT / "docs" / "without-gpu.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert len(blocks) == 5

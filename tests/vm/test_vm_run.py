@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""vm/run itself: statuses, output, statistics, bad options."""
+"""vm/run itself: its statuses, its output, its statistics, and options that it refuses."""
 
 import json
 import os
@@ -39,11 +39,11 @@ def test_status_and_output(tmp_path):
     assert [gpu["board"] for gpu in gpus] == ["gtx1060-3gb"]
     seconds, release, count = (tmp_path / "boots").read_text().rstrip("\n").split("\t")
     assert float(seconds) > 0 and (release, count) == (kernel.find().release, "1")
-    tsgs, channels = 3, 6  # of a channel USERD's address is not read
+    tsgs, channels = 3, 6  # the entry's word with USERD's address is not read
     assert gpus[0]["bars"]["0"]["blocks"]["PRAMIN"]["read_bytes"] == 8 * tsgs + 4 * channels
 
 
-def test_board_and_workload_by_file(tmp_path):
+def test_board_and_workload_may_be_files(tmp_path):
     board, workload = tmp_path / "my-board.json", tmp_path / "my-workload.json"
     text = (paths.BOARDS / "a100.json").read_text()
     board.write_text(text.replace('"name": "a100"', '"name": "my-board"'))
@@ -58,8 +58,8 @@ def test_board_and_workload_by_file(tmp_path):
 
 
 @pytest.mark.parametrize("way", ["name", "file", "environment"])
-def test_another_kernel(tmp_path, way):
-    """A copy of the same, with a release that no build has made modules for."""
+def test_another_kernel_is_booted(tmp_path, way):
+    """The other kernel is a copy of the usual one, with a release that no build has made modules for."""
     used, folder = kernel.find(), tmp_path / "kernels" / "mine"
     image = folder / "boot" / "vmlinuz-1.2.3-mine"
     image.parent.mkdir(parents=True)
@@ -89,13 +89,13 @@ def test_the_tool_is_in_the_path():
     assert (done.returncode, done.stdout) == (0, f"nvdebugctl {version}\n"), done.stderr
 
 
-def test_no_gpu_no_folder():
+def test_without_a_gpu_there_is_no_folder():
     done = vm_run("--", "ls -d /proc/gpu*; dmesg | grep nvdebug")
     assert "/proc/gpu" not in done.stdout
     assert "no usable NVIDIA GPU" in done.stdout
 
 
-def test_timeout():
+def test_a_timeout_is_its_own_failure():
     done = vm_run("--module", "none", "--timeout", "1", "--", "sleep 1000")
     assert done.returncode == 251
     assert "took too long: more than 1 s; --timeout gives it more\n" in done.stderr
@@ -120,7 +120,7 @@ def test_a_name_that_is_mistyped_is_found_before_anything_is_built(words, said):
     (("--kernel", "/nonexistent/vmlinuz-1", "--", "true"), "/nonexistent/vmlinuz-1; give a file"),
     (("--stats", "/dev/full", "--", "true"), "cannot write --stats /dev/full: No space left on device"),
 ])
-def test_what_cannot_be_started_says_why(words, said):
+def test_a_vm_that_cannot_be_started_says_why(words, said):
     done = vm_run(*words)
     assert done.returncode == 253
     assert said in done.stderr and "Traceback" not in done.stderr
@@ -128,7 +128,7 @@ def test_what_cannot_be_started_says_why(words, said):
 
 @pytest.mark.parametrize("device, said", [
     ("/dev/full", "vm/run: cannot write to stdout: No space left on device\n"), ("a pipe that nobody reads", "")])
-def test_output_that_cannot_be_written(device, said):
+def test_output_that_cannot_be_written_is_a_failure(device, said):
     if device == "/dev/full":
         stdout = os.open(device, os.O_WRONLY)
     else:
@@ -152,7 +152,7 @@ def test_the_guest_has_what_shells_expect():
     ("--stats", "/nonexistent/x", "--", "true"), ("--logs", "/proc/x", "--", "true"),
     ("--board", "a100", "--workload", "idle", "--workload", "many", "--", "true"),
 ])
-def test_usage(words):
+def test_wrong_options_print_the_usage(words):
     done = vm_run(*words)
     assert done.returncode == 2
     assert "usage: vm/run" in done.stderr and "Traceback" not in done.stderr

@@ -10,7 +10,8 @@
 namespace nvtaskset {
 namespace {
 
-/// Returns the TPCs that the task has on the GPU.
+/// Returns the TPCs that the task has on the GPU: none if its page (lib/partition/page.hpp) has no
+/// slot for the GPU, or no partition in the slot.
 Tpcs tpcs_of_task(const GpuMap &map, const Task &task) {
     const Slot *const slot = task.page->find(map.uuid);
     const auto partition = slot ? read_partition(*slot) : std::nullopt;
@@ -40,11 +41,12 @@ std::string whose(const Tpcs &tpcs, const Task &task) {
            " of task " + std::to_string(task.processes.front().pid) + " (" + command_of(task) + ")";
 }
 
-/// Returns the target's TPCs, of those that others leave.
+/// Chooses TPCs of the target beside the other tasks.
 Outcome<Tpcs> chosen_tpcs(const Options &options, const Target &target,
                           const std::vector<Task> &others) {
     if (target.count) {
-        // Others' TPCs are taken only where there are not enough, unless that is not wanted at all.
+        // TPCs of others are used only if there are not enough free TPCs, and never with
+        // --exclusive.
         if (const auto free =
                 choose(target.map, target.count, taken(target.map, others), options.placement);
             free || options.exclusive)

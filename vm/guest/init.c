@@ -33,7 +33,10 @@
 #define TERMINAL "/dev/hvc0"
 #define COMMAND_MAX (1U << 20)
 
-/* Ends up on the console log, where the host shows it if no 'R' arrives. */
+/*
+ * Prints on the console log, where the host shows the message if no 'R'
+ * arrives.
+ */
 static void __attribute__((noreturn, format(printf, 1, 2)))
 die(const char *format, ...)
 {
@@ -81,7 +84,10 @@ static void load_modules(void)
 	fclose(list);
 }
 
-/* udev's job: what programs and shells, "<(...)" among them, expect. */
+/*
+ * Makes the links that udev would make: programs and shells expect them, for
+ * "<(...)" for example.
+ */
 static void link_descriptors(void)
 {
 	static const char *const links[][2] = {
@@ -97,7 +103,10 @@ static void link_descriptors(void)
 			die("init: symlink %s", links[n][1]);
 }
 
-/* udev's job: /dev/virtio-ports/NAME for a port that has a name. */
+/*
+ * Makes the link that udev would make: /dev/virtio-ports/NAME for a port that
+ * has a name.
+ */
 static int link_port(const char *port, const char *name)
 {
 	char path[300], target[300];
@@ -119,7 +128,7 @@ static int count_entries(DIR *folder)
 	return count;
 }
 
-/* Every port, unless all that there are had their names before. */
+/* Links every port, unless all ports had their names before. */
 static int link_ports(void)
 {
 	static int linked;
@@ -135,7 +144,7 @@ static int link_ports(void)
 		return 0;
 	}
 	mkdir(PORT_LINKS, 0755);
-	linked = 2; /* . and .. */
+	linked = 2; /* two entries are . and .. */
 	while ((port = readdir(ports))) {
 		char path[300], name[128] = "";
 		FILE *file;
@@ -158,7 +167,10 @@ static int link_ports(void)
 
 static int open_agent_port(void)
 {
-	/* Ports appear asynchronously: 10 s is far beyond what a boot takes. */
+	/*
+	 * Ports appear asynchronously, so wait for 10 s, far longer than a boot
+	 * takes.
+	 */
 	for (int tries = 0; tries < 1000; tries++) {
 		int fd;
 
@@ -200,7 +212,7 @@ static void read_all(int fd, void *data, size_t size)
 		if (n < 0)
 			die("init: read from the host");
 		if (n == 0) {
-			/* The host end is not connected (yet). */
+			/* The host's end is not connected yet. */
 			usleep(1000);
 			continue;
 		}
@@ -236,7 +248,7 @@ static void __attribute__((noreturn)) die_of_message(char type, uint32_t size)
 	die("init: message %#x of %u bytes", type, size);
 }
 
-/* The kernel sends SIGWINCH to the programs on it. */
+/* Sets the size; the kernel sends SIGWINCH to the programs on the terminal. */
 static void set_terminal_size(int port, uint32_t message_size)
 {
 	uint16_t sizes[2];
@@ -273,7 +285,7 @@ static pid_t start_shell(const char *command, int out, int err)
 	_exit(127);
 }
 
-/* Sends what a pipe holds; false once it is at its end. */
+/* Sends the contents of a pipe; returns false once the pipe is at its end. */
 static int forward(int port, char type, int fd)
 {
 	static char buffer[64 * 1024];
@@ -286,7 +298,7 @@ static int forward(int port, char type, int fd)
 
 /*
  * Forwards both pipes until they are at their end, or until the command has
- * ended and they are empty: a process it left behind may hold them open.
+ * ended and they are empty: a process that it left behind may hold them open.
  * Meanwhile the host may send the terminal's size.
  */
 static int pump(int port, pid_t pid, int out, int err)
@@ -319,7 +331,7 @@ static int pump(int port, pid_t pid, int out, int err)
 				die_of_message(type, size);
 			set_terminal_size(port, size);
 		}
-		/* Orphans are inherited by PID 1: reap them on the way. */
+		/* PID 1 inherits orphans, so they are reaped on the way. */
 		while (!ended) {
 			pid_t child = waitpid(-1, &status, WNOHANG);
 
@@ -335,7 +347,7 @@ static int32_t run_command(int port, const char *command)
 	int out[2], err[2], status;
 	pid_t pid;
 
-	/* Ports may have appeared since the agent's. */
+	/* More ports may have appeared after the agent's. */
 	link_ports();
 	if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
 		die("init: pipe");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * Shows a modelled GPU of an SoC, which QEMU can only attach as a PCI device,
- * as the platform device that it is: named as such are, with a property
- * "compatible" and its register regions. A driver of its own is
+ * as the platform device that it is. The device has the name of such a device,
+ * a property "compatible" and its register regions. A driver of its own is
  * bound to it, with runtime power management, off until "auto" is written to
- * the device's power/control. It touches no register: the model counts only
- * accesses of others.
+ * the device's power/control. The driver touches no register, so that the model
+ * counts only accesses of others.
  */
 #include <linux/module.h>
 #include <linux/pci.h>
@@ -32,7 +32,9 @@ static int make_device(struct pci_dev *pci, const char *compatible)
 		PROPERTY_ENTRY_STRING("compatible", compatible),
 		{ }
 	};
-	/* of PCI's, so that they are shown as part of them */
+	/*
+	 * PCI's regions are the parents, so these are shown as parts of them.
+	 */
 	const struct resource regions[] = {
 		{
 			.start = pci_resource_start(pci, 0),
@@ -59,13 +61,16 @@ static int make_device(struct pci_dev *pci, const char *compatible)
 	struct platform_device *pdev;
 	int ret;
 
-	/* not the regions' address, which changes with every rescan */
+	/*
+	 * The name has no address of a region, because that changes with every
+	 * rescan.
+	 */
 	snprintf(name, sizeof(name), "%x.gpu", 0x17000000 + (pci->devfn << 16));
 	pdev = platform_device_register_full(&info);
 	if (IS_ERR(pdev))
 		return PTR_ERR(pdev);
 	pci_set_drvdata(pci, pdev);
-	/* its name in sysfs stays; this is what drivers are looked for by */
+	/* The name in sysfs stays; drivers are looked for by this name. */
 	pdev->name = DRIVER_NAME;
 	ret = device_attach(&pdev->dev);
 	if (ret == 1)
@@ -80,9 +85,9 @@ static void remove_device(struct pci_dev *pci)
 }
 
 /*
- * Not by pci_enable_device(), which has ACPI look for the interrupt, here and
- * when it goes: ACPI goes on with freed memory if an allocation fails in that,
- * as tests make it.
+ * Add the platform device. pci_enable_device() is not called, because it has
+ * ACPI look for the interrupt, here and when the device goes. If an allocation
+ * fails in that, as tests make it, ACPI goes on with freed memory.
  */
 static int add_device(struct pci_dev *pci, const struct pci_device_id *id)
 {
@@ -120,7 +125,7 @@ static int power_on(struct platform_device *pdev)
 	return devm_add_action_or_reset(dev, power_off, dev);
 }
 
-/* Whoever touches it in between does what hangs a real one. */
+/* Suspend and resume do nothing. An access between them would hang a real GPU. */
 static int nothing(struct device *dev)
 {
 	return 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The folder for what takes long to make and outlives a checkout."""
+"""The folder for files that take long to make and outlive a checkout."""
 
 import contextlib
 import fcntl
@@ -17,7 +17,7 @@ def folder():
 
 @contextlib.contextmanager
 def locked(place):
-    """No other process makes this folder meanwhile."""
+    """Keeps other processes from making this folder."""
     place.parent.mkdir(parents=True, exist_ok=True)
     with open(f"{place}.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -26,7 +26,7 @@ def locked(place):
 
 @contextlib.contextmanager
 def being_made(place):
-    """A folder to fill, which takes its place when all went well."""
+    """Yields a folder to fill, which takes its place if no error occurs."""
     work = place.with_name(place.name + ".tmp")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)

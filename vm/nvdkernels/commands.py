@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Commands that take long, with their progress shown."""
+"""Runs commands that take long, and shows their progress."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ SCRIPTS = paths.ROOT / "scripts"
 
 
 def run(what, command, **options):
-    """Shows how far it is; if it fails, the end of its output."""
+    """Runs a command and shows its progress; if it fails, shows the end of its output."""
     with tempfile.NamedTemporaryFile(prefix="nvdebug-", suffix=".log") as log:
         done = subprocess.run([SCRIPTS / "progress", what, log.name, *command], stdin=subprocess.DEVNULL, check=False,
                               **options)
@@ -21,6 +21,6 @@ def run(what, command, **options):
 
 
 def install(*purposes):
-    """This machine's packages for a purpose, see scripts/install-deps."""
+    """Installs this machine's packages for a purpose, see scripts/install-deps."""
     if subprocess.run([SCRIPTS / "install-deps", *purposes], stdout=sys.stderr, check=False).returncode:
         raise VmError("packages are missing (above)")

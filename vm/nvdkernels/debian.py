@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Folders with other Debians, and what is in Debian's packages."""
+"""Makes folders with other Debians, and unpacks Debian's packages."""
 
 import os
 import pathlib
@@ -11,12 +11,12 @@ from nvdvm.errors import VmError
 from . import cache, commands
 
 MIRROR = "http://deb.debian.org/debian"
-# One recipe makes all of them, also those that are newer than this debootstrap.
+# One recipe makes every Debian, even a Debian that is newer than this debootstrap.
 RECIPE = "/usr/share/debootstrap/scripts/sid"
 
 
 def folder(suite, packages=()):
-    """A folder with that Debian and those packages in it. To make one takes root."""
+    """Returns a folder with this Debian and these packages in it. Only root can make it."""
     place = cache.folder() / "debian" / suite
     with cache.locked(place):
         if not (place / "etc" / "debian_version").exists():
@@ -24,7 +24,7 @@ def folder(suite, packages=()):
             if not pathlib.Path("/usr/sbin/debootstrap").exists():
                 commands.install("folder")
             with cache.being_made(place) as work:
-                # Other users of that Debian look into it, whatever this one's umask.
+                # Other users of this Debian read the folder, whatever the present umask is.
                 work.chmod(0o755)
                 commands.run(f"Debian {suite}",
                              ["/usr/sbin/debootstrap", "--variant=minbase", suite, work, MIRROR, RECIPE])
@@ -32,8 +32,8 @@ def folder(suite, packages=()):
         if missing:
             _need_root(f"install {' '.join(missing)} into {place}")
             print(f"Debian {suite}: installing {' '.join(missing)}", file=sys.stderr, flush=True)
-            # A cache of the mirror may be weeks behind; signatures are checked all the same.
-            # Not at once stdout: what packages' scripts print there would fail.
+            # A cache of the mirror may be weeks behind; signatures are checked all the same. The status goes to
+            # stdout through descriptor 3: with APT::Status-Fd=1 scripts of packages that print would fail.
             apt_get = ["sh", "-c", 'exec "$@" 3>&1', "sh", "chroot", place, "apt-get", "-q", "-o", "APT::Status-Fd=3"]
             commands.run(f"Debian {suite}", [*apt_get, "-o", "Acquire::Check-Valid-Until=false", "update"])
             commands.run(f"Debian {suite}", [*apt_get, "-y", "install", "--no-install-recommends", *missing],
@@ -42,7 +42,7 @@ def folder(suite, packages=()):
 
 
 def unpack(into):
-    """All packages that are files in that folder."""
+    """Unpacks all packages that are files in this folder."""
     for package in into.glob("*.deb"):
         commands.run(f"unpacking {package.name}", ["dpkg-deb", "-x", package, into])
         package.unlink()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Debian's kernels, out of their packages."""
+"""Takes Debian's kernels out of their packages."""
 
 import pathlib
 import re
@@ -11,14 +11,15 @@ from nvdvm.errors import VmError
 
 from . import cache, commands, debian
 
-# Named kernels, and the Debian that each comes from.
+# Kernels with a name, and the Debian of each.
 SUITES = {"5.10": "bullseye", "6.12": "trixie", "7": "forky"}
-# Whole toolchains, so that a kernel is built by the compilers of its own time.
+# Whole toolchains: a kernel is built by compilers of its own time.
 TOOLCHAIN = ("linux-headers-amd64", "make", "gcc", "clang", "lld", "llvm", "sparse")
 
 
 def of_release(release, place):
-    """boot/vmlinuz-RELEASE and lib/modules/RELEASE: this machine's, if it has them, or those of its Debian."""
+    """Puts boot/vmlinuz-RELEASE and lib/modules/RELEASE into `place`: this machine's, or those of its
+    Debian."""
     with cache.being_made(pathlib.Path(place)) as work:
         image, modules = pathlib.Path(f"/boot/vmlinuz-{release}"), pathlib.Path(f"/lib/modules/{release}")
         if image.is_file() and (modules / "kernel").is_dir():
@@ -33,7 +34,7 @@ def of_release(release, place):
 
 
 def named(name):
-    """Puts it into the cache with what builds modules for it, if it is not there."""
+    """Puts a kernel into the cache, with everything that builds modules for it, if it is not there."""
     place = cache.folder() / "kernels" / name
     with cache.locked(place):
         if name == "arm64":
@@ -46,12 +47,12 @@ def named(name):
 
 def _of_suite(suite, place):
     root = debian.folder(suite, TOOLCHAIN)
-    # "build" is a link that leads somewhere only in that folder.
+    # "build" is a link that leads somewhere only in the Debian folder.
     release = _newest(path for path in (root / "lib" / "modules").glob("*") if (path / "build").is_symlink()).name
     in_root = pathlib.Path("tmp") / f"{place.name}.packages"
     with cache.being_made(place) as work:
         _say(release, "70 to 150 MB")
-        # From Debian 14 on the image package has neither image nor modules itself.
+        # The image package of Debian 14 and later has no files: it depends on packages with the image and the modules.
         image = f"linux-image-{release}"
         depends = subprocess.run(["chroot", root, "apt-cache", "depends", "--important", image], check=True,
                                  stdout=subprocess.PIPE, text=True).stdout
@@ -77,9 +78,9 @@ def _of_suite(suite, place):
 
 
 def _arm64(place):
-    """Of the release that the VM's x86 kernel has, with a static busybox of that architecture."""
+    """Makes the arm64 kernel of the same release as the VM's x86 kernel, with a static busybox for arm64."""
     commands.install("build", "arm64")
-    # What does not depend on the architecture is used from the newest headers that are here.
+    # Files that do not depend on the architecture come from the newest headers of this machine.
     common = _newest(pathlib.Path("/usr/src").glob("linux-headers-*-common"))
     version = common.name.removeprefix("linux-headers-").removesuffix("-common")
     release = f"{version}-arm64"
@@ -97,7 +98,7 @@ def _arm64(place):
                                            f"linux-headers-{release}:arm64", "busybox-static:arm64"], cwd=work)
         shutil.rmtree(lists)
         debian.unpack(work)
-        # Kbuild's programs are those of this machine, and what they build is for the other one.
+        # Kbuild's programs run on this machine, and build for the other architecture.
         headers = work / "usr" / "src" / f"linux-headers-{release}"
         for programs in ("scripts", "tools"):
             link = headers / programs
@@ -110,7 +111,7 @@ def _arm64(place):
 
 
 def _newest(found):
-    """By its version, as dpkg and sort -V see it."""
+    """Returns the newest version, in the order of dpkg and sort -V."""
     by_number = sorted(found, key=lambda path: [int(part) for part in re.findall(r"\d+", str(path))])
     if not by_number:
         raise VmError("no kernel headers here; 'make deps' installs them")

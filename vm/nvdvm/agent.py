@@ -11,9 +11,10 @@ from .errors import Timeout, VmError
 _HEADER = struct.Struct("<cI")
 _STATUS = struct.Struct("<i")
 _TERMINAL_SIZE = struct.Struct("<HH")
-# What a guest may send: of one frame, and of a command's output.
+# The longest frame, and the most output of a command, that is accepted from a guest.
 _FRAME_MAX, _OUTPUT_MAX = 1 << 24, 1 << 30
-# Of one wait for the socket: a signal that arrives just before it does not end it.
+# The longest wait for the socket at once. A signal that arrives just before a wait does not end it, so a wait
+# has to end soon by itself.
 LONGEST_WAIT_S = 1
 
 
@@ -52,7 +53,7 @@ class Agent:
             raise VmError(f"the guest's agent began with {kind!r}")
 
     def run(self, command, timeout_s, on_output=None):
-        """Runs a shell command. `on_output(stream, data)` sees output as it comes."""
+        """Runs a shell command. `on_output(stream, data)` gets output as it comes."""
         deadline = time.monotonic() + timeout_s
         payload = command.encode()
         self._connection.sendall(_HEADER.pack(b"C", len(payload)) + payload)

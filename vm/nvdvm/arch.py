@@ -1,26 +1,31 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What differs between the architectures that a guest may have."""
+"""The architectures that a guest may have, and their differences."""
 
 import dataclasses
 
 
 @dataclasses.dataclass(frozen=True)
 class Arch:
-    name: str  # QEMU's, and the kernel's UTS machine
-    suffix: str  # of the folders with what is built for it
-    magic: tuple  # where in a kernel's image, and what
-    machine: str  # QEMU's options
+    # The name that QEMU and the kernel (UTS machine) use.
+    name: str
+    # The end of the names of folders that are built for this architecture.
+    suffix: str
+    # Offset and bytes that identify a kernel's image.
+    magic: tuple
+    machine: str  # QEMU's machine and its options
     cpu: str
     console: str
-    # Guest-physical memory for what a workload keeps in system memory. The guest's kernel
-    # takes it for a crash kernel's: ordinary RAM in its direct map that it never uses itself.
+    # Guest-physical memory for structures that a workload keeps in system memory. The guest's kernel reserves
+    # it as a crash kernel's: ordinary RAM in its direct map, which the kernel itself never uses.
     sysmem_base: int
 
 
-# A dozen real GPUs have BARs of nearly a terabyte: more than QEMU lets its processor "max" address,
-# and than the window that "virt" has for them. QEMU takes a string instruction for each byte or word in
-# turn; for an x86 processor that lists these as slow, and for an early K8, Linux unrolls loops. Without
-# "erms" there must be no "fsrm": Linux 6.1 does not boot then, as its memmove takes one to imply the other.
+# A dozen real GPUs have BARs of nearly a terabyte. QEMU's processor "max" does not address that much, and the
+# window of "virt" is smaller, too, so both are extended here.
+#
+# QEMU takes a string instruction for each byte or word in turn. For an x86 processor that lists these as slow,
+# and for an early K8, Linux unrolls loops instead. Without "erms" there must be no "fsrm": Linux 6.1 does not
+# boot then, because its memmove takes "fsrm" to imply "erms".
 X86_64 = Arch("x86_64", "", (0x202, b"HdrS"), "q35", "max,phys-bits=46,-erms,-fsrm,model=4,stepping=1",
               "ttyS0", 0x10000000)
 AARCH64 = Arch("aarch64", "-arm64", (0x38, b"ARM\x64"), "virt,gic-version=3,highmem-mmio-size=2T", "max,pauth-impdef=on",
@@ -28,7 +33,7 @@ AARCH64 = Arch("aarch64", "-arm64", (0x38, b"ARM\x64"), "virt,gic-version=3,high
 
 
 def of_image(image):
-    """Of a kernel's image; x86 for what is not known."""
+    """Returns the architecture of a kernel's image; x86 for an unknown image."""
     with open(image, "rb") as file:
         head = file.read(0x1000)
     for arch in (X86_64, AARCH64):

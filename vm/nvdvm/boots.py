@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Records what boots of VMs took, for scripts/times."""
+"""Records the times of boots of VMs, for scripts/times."""
 
 import os
 import sys
 
 
 def record(seconds, release, gpus):
-    """Appends a line to the file that NVDEBUG_BOOTS names, if it does: seconds, the kernel's release, number of GPUs.
+    """Appends a line to the file that NVDEBUG_BOOTS names, if it is set: seconds, the kernel's release, number
+    of GPUs.
 
     Several processes write lines to one file. A file that cannot be written does not end a VM.
     """

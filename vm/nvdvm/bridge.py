@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A real GPU in place of a model: one of a capture, or one that NVIDIA's driver has (docs/vm.md)."""
+"""A real GPU in place of a model: NVIDIA's driver has it, or a capture (docs/vm.md)."""
 
 import pathlib
 
 LIVE = "live"
-# What builds the program.
+# The target of make that builds the bridge.
 TARGET = "vm-bridge"
 
 
 def options(board):
-    """Those of the bridge to `live`, `live:GPU` or a capture; None: the board is a model's."""
+    """Returns the bridge's options for `live`, `live:GPU` or a capture. None: the board is a model's."""
     if board == LIVE or board.startswith(f"{LIVE}:"):
         return ["--live", board.partition(":")[2] or "0"]
     return ["--capture", board] if _is_capture(pathlib.Path(board)) else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Has `make` bring up to date what a VM needs."""
+"""Brings everything that a VM needs up to date, by `make`."""
 
 import os
 import pathlib
@@ -11,9 +11,10 @@ from .errors import VmError
 
 
 def ensure_built(*more_targets, module=True, tool=True, kernel=None):
-    """`kernel` is a name or an image, as kernel.find() takes them; `tool`: nvdebugctl for the guest.
+    """Builds everything that a VM needs.
 
-    With NVDEBUG_NO_BUILD in the environment, what is built is taken on trust.
+    `kernel` is a name or an image, as kernel.find() takes them; `tool`: nvdebugctl for the guest. With
+    NVDEBUG_NO_BUILD in the environment nothing is built.
     """
     if os.environ.get("NVDEBUG_NO_BUILD"):
         return
@@ -31,7 +32,7 @@ def ensure_built(*more_targets, module=True, tool=True, kernel=None):
 
 
 def module_for(release):
-    """The module that `make vm-module` built for a release, or NVDEBUG_MODULE's."""
+    """Returns the module that `make vm-module` built for a release, or NVDEBUG_MODULE's."""
     module = pathlib.Path(os.environ.get("NVDEBUG_MODULE") or
                           paths.BUILD / "kmod" / release / "nvdebug.ko")
     if not module.is_file():

@@ -5,7 +5,7 @@ import stat
 
 
 class Archive:
-    """An archive in memory. Parents of what is added are added on the way."""
+    """An archive in memory. An added file also adds its parents."""
 
     def __init__(self):
         self._chunks = []

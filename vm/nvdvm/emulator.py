@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Which QEMU there is, and what it can do."""
+"""Finds QEMU, and finds out its abilities."""
 
 import dataclasses
 import functools
@@ -12,7 +12,7 @@ import tempfile
 from . import transport as transports
 from .errors import VmError
 
-# A Debian folder's own dynamic loader: its programs run without its root becoming ours.
+# A Debian folder has its own dynamic loader, so its programs run without making the folder our root.
 LOADER = "lib64/ld-linux-x86-64.so.2"
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 DATA = ("usr/share/qemu", "usr/share/seabios")
@@ -26,15 +26,15 @@ class Emulator:
 
     @property
     def in_one_thread(self):
-        """Whether the guest's processors take turns in one thread of QEMU."""
+        """Returns whether the guest's processors take turns in one thread of QEMU."""
         return self.accelerator == "tcg" and not self.transport.parallel
 
 
 def find(arch, qemu=None, transport=None):
-    """QEMU for `arch`, and the best transport that it has, or the one of that name.
+    """Finds QEMU for `arch`, with the named transport or the best one that it has.
 
-    `qemu` is a program, or a folder with another Debian (vm/fetch debian); if it is None,
-    NVDEBUG_QEMU has it; otherwise the program is searched in PATH.
+    `qemu` is a program, or a folder with another Debian (vm/fetch debian). If it is None, NVDEBUG_QEMU names
+    it; without that, PATH is searched.
     """
     program = _program(f"qemu-system-{arch}", qemu or os.environ.get("NVDEBUG_QEMU"))
     able = [one for one in transports.ALL if _has(program, one.device)]
@@ -66,25 +66,25 @@ def _program(name, where):
 
 @functools.cache
 def _has(program, device):
-    """Not by -device help: for that list QEMU loads all its modules, and finds another's."""
+    """Does not use -device help: for that list QEMU loads all its modules, and finds another QEMU's."""
     said = subprocess.run([*program, "-device", f"{device},help"], capture_output=True, text=True,
                           timeout=60, check=False)
     return f"{device} options" in said.stdout
 
 
-# A guest's whole life, where an x86 processor starts: mov ecx, 1 << 24; again: dec ecx; jnz again;
-# mov al, 0x10; out 0xf4, al. QEMU's exit device then ends it with status 0x10 * 2 + 1.
+# The guest's whole program, at the address where an x86 processor starts: mov ecx, 1 << 24; again: dec ecx; jnz
+# again; mov al, 0x10; out 0xf4, al. QEMU's exit device then ends with status 0x10 * 2 + 1.
 _PROBE = bytes(0x10000 - 16) + bytes.fromhex("66b900000001 6649 75fc b010 e6f4 f4") + bytes(1)
 _PROBE_STATUS = 33
-# Hardware takes a hundredth of that.
+# Hardware takes a hundredth of this time.
 _PROBE_S = 2
 
 
 @functools.cache
 def _accelerator(program, arch):
-    """KVM where a guest really runs with it, else TCG.
+    """Returns KVM if a guest really runs with it, else TCG.
 
-    /dev/kvm may be there and not work, or interpret instruction by instruction.
+    /dev/kvm may exist and not work, or interpret each instruction.
     """
     if arch != "x86_64" or not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What can go wrong around a command, apart from the command itself failing."""
+"""Errors around a command, apart from a command that fails."""
 
 
 class VmError(Exception):
@@ -25,6 +25,6 @@ class Timeout(VmError):
 
 
 class StrictViolation(VmError):
-    """The guest touched something the model does not have."""
+    """The guest touched a register or memory that the model does not have."""
 
     exit_status = 254

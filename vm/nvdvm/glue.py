@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What shows GPUs of SoCs, which QEMU attaches through PCI, as platform devices."""
+"""Loads the guest's module that shows GPUs of SoCs, which QEMU attaches through PCI, as platform devices."""
 
 import json
 import pathlib
@@ -8,7 +8,7 @@ from . import paths
 from .errors import VmError
 
 MODULE = "/lib/platformgpu.ko"
-# What builds it.
+# The target of make that builds the module.
 TARGET = "vm-glue"
 
 
@@ -30,4 +30,4 @@ def _bus(board):
     try:
         return json.loads(path.read_text(encoding="utf-8")).get("bus", "pci")
     except (OSError, ValueError):
-        return "pci"  # the model reports what is wrong with it
+        return "pci"  # the model reports the fault of the board

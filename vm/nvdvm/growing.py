@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A log that another program writes meanwhile."""
+"""Reads a log while another program writes it."""
 
 import pathlib
 
@@ -10,13 +10,13 @@ class GrowingLog:
         self._seen = 0
 
     def unseen(self):
-        """Its text since the last call, with that line once more that had no end then."""
+        """Returns the text since the last call. A line that had no end then is returned once more."""
         data = self._rest()
         self._seen += data.rfind(b"\n") + 1
         return data.decode(errors="replace")
 
     def skip(self):
-        """Skips the text that is there by now."""
+        """Skips the text that the log has by now."""
         self._seen += len(self._rest())
 
     def _rest(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The guest's whole file system: busybox, the agent, modules, and what a caller adds."""
+"""Builds the guest's whole file system: busybox, the agent, modules, and a caller's files."""
 
 import pathlib
 import shutil
@@ -9,7 +9,7 @@ from . import cpio, paths
 from .errors import VmError
 
 MODULE = "/lib/nvdebug.ko"
-# Debian's ncurses-base, a package that every system has, puts its descriptions of terminals here.
+# Every Debian has the package ncurses-base, which puts its descriptions of terminals here.
 TERMINFO = pathlib.Path("/lib/terminfo")
 
 PASSWD = b"root:x:0:0:root:/:/bin/sh\nuser:x:1000:1000:user:/:/bin/sh\n"
@@ -17,8 +17,8 @@ GROUP = b"root:x:0:\nuser:x:1000:\nwatchers:x:2000:\n"
 
 
 def build(kernel, module, extra_files, guest_modules=()):
-    """The archive's bytes. `extra_files` maps guest paths to host paths, `guest_modules` names
-    what the guest loads beside what each needs."""
+    """Returns the archive's bytes. `extra_files` maps guest paths to host paths; `guest_modules` names modules
+    that the guest loads in addition to its own."""
     archive = cpio.Archive()
     programs = paths.guest_programs(kernel.arch)
     archive.file("init", _read(programs / "init"), 0o755)
@@ -47,7 +47,7 @@ def build(kernel, module, extra_files, guest_modules=()):
 
 
 def _add_busybox(archive, kernel):
-    """The kernel's own, or this machine's; the latter lists the applets that both have."""
+    """Returns the kernel's own busybox, or this machine's; the latter lists the applets that both have."""
     busybox = shutil.which("busybox")
     if busybox is None:
         raise VmError("no busybox on this machine; run 'make deps'")

@@ -9,7 +9,7 @@ import subprocess
 from . import arch as archs, paths, unpack
 from .errors import VmError
 
-# What the guest needs to talk to the host; dependencies are looked up.
+# Modules with which the guest talks to the host; their dependencies are looked up.
 GUEST_MODULES = ("virtio_pci", "virtio_console")
 
 
@@ -18,23 +18,25 @@ class Kernel:
     release: str
     image: pathlib.Path
     arch: archs.Arch
-    modules: pathlib.Path  # the folder that holds kernel/, and build: what modules are built with
-    slowness: float = 1  # how much longer than with Debian's everything may take
+    # The folder that holds kernel/, and build, with which modules are built.
+    modules: pathlib.Path
+    # Factor on the time that everything may take, compared with Debian's kernel.
+    slowness: float = 1
 
     @property
     def busybox(self):
-        """A static one for this kernel's architecture, if the kernel's folder brings it."""
+        """Returns a static busybox for this kernel's architecture, if the kernel's folder has one."""
         busybox = self.image.resolve().parents[1] / "bin" / "busybox"
         return busybox if busybox.is_file() else None
 
     @property
     def bootable(self):
-        """What QEMU is given: the image, unpacked if it can be."""
+        """Returns the image for QEMU, unpacked if that is possible."""
         return unpack.unpacked(self.image, paths.BUILD / "unpacked")
 
     def guest_modules(self, more=()):
-        """Paths of the modules the guest loads, in load order; what is missing is built in. `more`
-        names modules beside those that every guest loads."""
+        """Returns the paths of the modules that the guest loads, in load order. A missing module is built in.
+        `more` names modules beside those that every guest loads."""
         available = {path.stem.replace("-", "_"): path
                      for path in (self.modules / "kernel").rglob("*.ko")}
         ordered = []
@@ -53,19 +55,19 @@ class Kernel:
 
 
 def chosen(kernel=None):
-    """The kernel to use, from NVDEBUG_KERNEL if not given: a name, an image's absolute path, or
-    None for `make vm-kernel`'s."""
+    """Returns the kernel to use, from NVDEBUG_KERNEL if not given: a name, an image's absolute path, or None
+    for `make vm-kernel`'s."""
     kernel = kernel or os.environ.get("NVDEBUG_KERNEL")
     return os.path.abspath(kernel) if kernel and "/" in str(kernel) else kernel or None
 
 
 def find(kernel=None):
-    """The kernel `make vm-kernel` unpacked, or one given by its name or image.
+    """Finds the kernel that `make vm-kernel` unpacked, or the kernel with a name or image.
 
-    A name is that of a folder in the cache's kernels/ with boot/vmlinuz-RELEASE and
-    lib/modules/RELEASE in it. An image, which has a slash in its path, is named vmlinuz-RELEASE
-    and has its modules beside it, as a distribution's package has them (DIR/boot/vmlinuz-RELEASE,
-    DIR/lib/modules/RELEASE), or has virtio-pci and virtio-console built in.
+    A name is that of a folder in the cache's kernels/ with boot/vmlinuz-RELEASE and lib/modules/RELEASE in
+    it. An image, which has a slash in its path, is named vmlinuz-RELEASE. It has its modules beside it, as a
+    distribution's package has them (DIR/boot/vmlinuz-RELEASE, DIR/lib/modules/RELEASE), or has virtio-pci
+    and virtio-console built in.
     """
     kernel = chosen(kernel)
     if kernel is None:
@@ -99,7 +101,7 @@ def _cache():
 
 
 def _dependencies(module):
-    """The names in the module's own "depends=" record."""
+    """Returns the names in the module's own "depends=" record."""
     data = module.read_bytes()
     at = data.find(b"depends=")
     if at < 0:

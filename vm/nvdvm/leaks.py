@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Memory that nothing refers to any more, as a kernel with kmemleak finds it."""
+"""Finds lost memory, which nothing refers to any more, in a kernel with kmemleak."""
 
 import re
 
 FILE = "/sys/kernel/debug/kmemleak"
 
-# The modules' symbols, and, once they are gone, every object that is lost. kmemleak wants an object to
-# be 5 s old, and to have been found unchanged by two scans. A kernel that is locked down allows no scan.
+# Prints the modules' symbols, then unloads the modules and prints every lost object. kmemleak wants an object
+# to be 5 s old, and two scans to find it unchanged. A kernel that is locked down allows no scan.
 COLLECT = f"""
 [ -e {FILE} ] || exit 0
 ! grep -qs '^none' /sys/kernel/security/lockdown || exit 0
@@ -19,12 +19,12 @@ cat {FILE}
 """
 
 _OBJECT = re.compile(r"^unreferenced object ", re.MULTILINE)
-# A frame of a module that is gone by then has an address where others have a name.
+# A frame has an address instead of a name if its module is gone by then.
 _FRAME = re.compile(r"^( +\[<.*>\]) 0x([0-9a-f]+)$", re.MULTILINE)
 
 
 def find(collected):
-    """What COLLECT printed, as one text per lost object with the names that its callers had."""
+    """Splits the output of COLLECT into one text for each lost object, with the names of its callers."""
     symbols, _, objects = collected.partition("====\n")
     table = sorted((int(address, 16), name) for address, _, name, *_ in
                    (line.split() for line in symbols.splitlines()))

@@ -21,18 +21,19 @@ from .processor import Processor
 from .terminal import Terminal, shell_command
 
 BOOT_DEADLINE_S = 120
-# How many words go into a burst would otherwise depend on how fast this machine emulates a GPU.
+# Otherwise the number of words in a burst would depend on how fast this machine emulates a GPU.
 PATIENT = "burst_us=60000000"
-# Debian 12's QEMU crashes now and then, once seen while a guest booted: before the module is there.
+# Debian 12's QEMU crashes now and then, once seen while a guest booted, before the module is loaded. So a boot
+# is tried again.
 BOOTS = 3
 POWER_OFF_S = 10
-# More of them find no room for their BARs below 4 GiB.
+# The BARs of more GPUs find no room below 4 GiB.
 MAX_GPUS = 15
 
 
 @dataclasses.dataclass(frozen=True)
 class Gpu:
-    """What to put into one PCI slot."""
+    """The GPU of a PCI slot."""
 
     board: str
     workload: str = "three-tasks"
@@ -42,12 +43,11 @@ class Gpu:
 class Machine(contextlib.AbstractContextManager):
     """Boots on entry and powers off on exit.
 
-    `module` is the .ko file to load, or None. The models are started (a driver's work is
-    in place) before it is loaded, with `module_params` as its parameters. With `logs`, the
-    console's, QEMU's and the models' logs are left in that folder. With `iommu`, what the kernel
-    takes for the GPUs' DMA is translated. With `interactive`, run_on_terminal() works. With
-    `root`, a folder of this machine, in_root() makes commands run in there. `qemu_at` and
-    `transport` are what emulator.find() takes.
+    `module` is the .ko file to load, or None. Before it is loaded, with `module_params` as its parameters,
+    the models are started, with a driver's work in place. With `logs`, the console's, QEMU's and the models'
+    logs are left in that folder. With `iommu`, an IOMMU translates the addresses of the GPUs' DMA. With
+    `interactive`, run_on_terminal() works. With `root`, a folder of this machine, in_root() makes commands
+    run in the folder. `qemu_at` and `transport` are arguments of emulator.find().
     """
 
     def __init__(self, gpus, module=None, module_params="", kernel=None, extra_files=None,
@@ -67,7 +67,7 @@ class Machine(contextlib.AbstractContextManager):
         self._glued = glue.is_needed(gpu.board for gpu in gpus)
         if self._glued:
             self._extra_files[glue.MODULE] = glue.module_for(self._kernel.release)
-        # What the kernel does not know is in the environment of the guest's programs.
+        # Parameters that the kernel does not know become the environment of the guest's programs.
         self._append = f"{append} NVDEBUG_SLOWNESS={self._kernel.slowness:g}"
         self._iommu = iommu
         self._root = roots.Root(root) if root else None
@@ -96,7 +96,7 @@ class Machine(contextlib.AbstractContextManager):
         return self
 
     def __exit__(self, kind, *_):
-        # An agent that was interrupted is still at its command and would not hear.
+        # An interrupted agent still runs its command, and would not answer.
         try:
             if kind is None:
                 self.check_leaks()
@@ -107,7 +107,7 @@ class Machine(contextlib.AbstractContextManager):
             self._stop()
 
     def run(self, command, timeout_s=120, on_output=None):
-        """Runs a shell command in the guest; raises if the kernel got into trouble."""
+        """Runs a shell command in the guest; raises an error if the kernel got into trouble."""
         try:
             result = self._agent.run(command, timeout_s * self._kernel.slowness, on_output)
         except GuestGone as error:
@@ -124,7 +124,7 @@ class Machine(contextlib.AbstractContextManager):
             return self.run(shell_command(command), timeout_s=math.inf)
 
     def in_root(self, command):
-        """The command that runs `command` (a shell, if empty) in `root`, if there is one."""
+        """Returns the command that runs `command` (a shell, if empty) in `root`, if there is a root."""
         return self._root.command(command) if self._root else command
 
     def check(self, command, **options):
@@ -136,14 +136,14 @@ class Machine(contextlib.AbstractContextManager):
         return result.text
 
     def module_log(self, last=0):
-        """What the module printed to the kernel's log, or the @last lines of it. The kernel
-        prints lines of its own between them at any time."""
+        """Returns the module's lines in the kernel's log, or the last @last lines of them. The kernel prints
+        lines of its own between them at any time."""
         tail = f" | tail -n {last}" if last else ""
         return self.check(f"dmesg | grep nvdebug{tail} || true")
 
     @property
     def slowness(self):
-        """How much longer than with Debian's kernel everything may take."""
+        """Factor on the time that everything may take, compared with Debian's kernel."""
         return self._kernel.slowness
 
     def load_module(self, params=None):
@@ -168,14 +168,14 @@ class Machine(contextlib.AbstractContextManager):
             raise VmError(f"QEMU lost accesses to a GPU: {said.strip()}")
 
     def check_taint(self):
-        """Raises KernelTrouble for what a kernel in trouble leaves behind without a console."""
+        """Raises KernelTrouble for traces of trouble that a kernel has besides its console."""
         complaint = trouble.complaint(self._agent.run(trouble.STATE, 30).text)
         if complaint:
             raise KernelTrouble(f"{complaint}\n{self._console_tail()}")
 
     def check_leaks(self):
-        """Unloads all modules, and raises KernelTrouble if memory was lost that a kernel with
-        kmemleak knows of. Others know of none."""
+        """Unloads all modules, and raises KernelTrouble if kmemleak finds that memory was lost. A kernel
+        without kmemleak finds nothing."""
         lost = leaks.find(self.check(leaks.COLLECT))
         if lost:
             raise KernelTrouble(f"the guest's kernel has lost {len(lost)} objects:\n" +
@@ -187,7 +187,7 @@ class Machine(contextlib.AbstractContextManager):
         archive = self._folder / "initramfs.cpio"
         modules = roots.GUEST_MODULES if self._root else ()
         archive.write_bytes(initramfs.build(self._kernel, self._module, self._extra_files, modules))
-        # As many shares as the next power of two: fewer GPUs, larger shares.
+        # The number of shares is the next power of two, so fewer GPUs get larger shares.
         share = qemu.SYSMEM_SIZE >> max(len(self._gpus) - 1, 0).bit_length()
         processor = self._processor.number if self._processor else None
         for index, gpu in enumerate(self._gpus):
@@ -215,7 +215,7 @@ class Machine(contextlib.AbstractContextManager):
             self._fail_if_qemu_ended()
             raise VmError(f"{error}; its console ended with:\n{self._console_tail()}") from error
         boots.record(time.monotonic() - begin, self._kernel.release, len(self._gpus))
-        # From here on the console log has everything that the kernel logs.
+        # From here on the console log has all messages of the kernel.
         self.check("dmesg -n 8")
         for model in self.models:
             model.request("start")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""One GPU: the process that is its model (docs/model.md) or a bridge to it (docs/vm.md), and requests on its
+"""One GPU: the process of its model (docs/model.md) or of a bridge to it (docs/vm.md), and requests on its
 control socket."""
 
 import json
@@ -23,7 +23,7 @@ def _command(board, workload, sysmem, faults):
 
 class Model:
     def __init__(self, index, board, workload, folder, sysmem, link, faults=(), processor=None):
-        """`link` is one of transport.ALL's, `processor` as for process.start()."""
+        """`link` is an object of one of transport.ALL; `processor` is as for process.start()."""
         self.index = index
         self.board = board
         self.control_path = folder / f"model{index}.sock"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Where things are in the source and build trees."""
+"""The places of files in the source and build trees."""
 
 import pathlib
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Child processes that never outlive this one."""
+"""Starts child processes that never outlive this one."""
 
 import ctypes
 import os
@@ -11,7 +11,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def start(command, processor=None, **options):
-    """`processor` is the number of the only one that it may run on."""
+    """Starts a process. If `processor` is given, the process runs on the processor with this number only."""
     def prepare():
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if processor is not None:

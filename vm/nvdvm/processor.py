@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Which of this machine's processors an emulated guest runs on.
+"""Chooses the processor of this machine that an emulated guest runs on.
 
-QEMU, one thread of it, and the models take turns, twice for each access to a GPU. On one processor that takes
-half as long as it does if one has to wake up another.
+QEMU, one thread of it, and the models take turns, twice for each access to a GPU. On one processor that
+takes half as long as on two, where one processor has to wake up the other.
 """
 
 import os
@@ -14,8 +14,8 @@ NAME = "nvdebug-vm-processor"
 
 
 class Processor:
-    """The first that no other VM has claimed, or the one that NVDEBUG_CPU names; `number` is None if there is
-    none, and it may run on any then."""
+    """The first processor that no other VM has claimed, or the one that NVDEBUG_CPU names. `number` is None if
+    there is none; the VM may then run on any."""
 
     def __init__(self):
         self._claim = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -31,7 +31,7 @@ class Processor:
             return int(named)
         for number in allowed:
             try:
-                # Whoever holds the name has the processor, for as long as it lives.
+                # The process that holds the name has the processor, for as long as it lives.
                 self._claim.bind(f"\0{NAME}-{number}")
                 return number
             except OSError:

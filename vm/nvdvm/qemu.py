@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""QEMU's command line."""
+"""Builds QEMU's command line."""
 
 MEMORY_MIB = 512
 FIRST_GPU_SLOT = 4
@@ -7,9 +7,9 @@ SYSMEM_SIZE = 0x04000000
 
 
 def processor(emulator, arch):
-    """Two virtual CPUs, unless that takes parallel accesses where they are lost.
+    """Returns two virtual CPUs, or one if the transport loses parallel accesses and KVM would make them.
 
-    With TCG they can take turns in one thread, which still lets them interleave anywhere.
+    With TCG two virtual CPUs can take turns in one thread, which still lets them interleave anywhere.
     """
     if emulator.accelerator == "kvm":
         return ["-accel", "kvm", "-cpu", "host", "-smp", "2" if emulator.transport.parallel else "1"]
@@ -40,7 +40,7 @@ def command(emulator, kernel, initramfs, console_log, agent_path, models, extra_
         words += ["-chardev", f"socket,id=terminal,path={terminal_path}",
                   "-device", "virtconsole,chardev=terminal"]
     if iommu:
-        # Before the devices it is for. The models themselves see guest-physical memory.
+        # An IOMMU comes before the devices it is for. The models themselves see guest-physical memory.
         words += ["-device", "intel-iommu"]
     for model in models:
         index = model.index

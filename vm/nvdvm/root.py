@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A folder of this machine as the root of the guest's commands: read through 9p, changed in the guest's
-memory only."""
+"""Makes a folder of this machine the root of the guest's commands. The guest reads it through 9p, and keeps
+changes in its memory only."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ import shlex
 
 from .errors import VmError
 
-# Their dependencies are looked up.
+# The dependencies of these modules are looked up.
 GUEST_MODULES = ("9pnet_virtio", "9p", "overlay")
 _TAG = "nvdebug.root"
 _ROOT = "/mnt/root"
@@ -43,14 +43,15 @@ class Root:
                 "-device", f"virtio-9p-pci,fsdev=root,mount_tag={_TAG}"]
 
     def mount(self, run):
-        """Mounts it by `run`, which runs a command in the guest."""
+        """Mounts the folder with `run`, which runs a command in the guest."""
         result = run(_MOUNT)
         if result.status:
             raise VmError(f"the guest cannot mount --root {self._folder} (its kernel needs 9p and overlayfs): "
                           f"{result.err.decode(errors='replace').strip()}")
 
     def command(self, command):
-        """What runs `command`, or a shell, in there: in the folder that we are in, if it has that."""
+        """Returns the command that runs `command`, or a shell, in the root. It runs in the present folder, if
+        the root has that."""
         here = pathlib.Path.cwd()
         inside = here.relative_to(self._folder) if here.is_relative_to(self._folder) else pathlib.Path()
         script = f"cd {shlex.quote(str('/' / inside))} && {command or 'exec sh'}"

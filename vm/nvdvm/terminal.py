@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The terminal this program runs on, connected to the guest's /dev/hvc0 for a while."""
+"""Connects the terminal of this program to the guest's /dev/hvc0 for a while."""
 
 import contextlib
 import os
@@ -15,9 +15,9 @@ import tty
 from .initramfs import TERMINFO
 
 DEVICE = "/dev/hvc0"
-# Ctrl-], as in telnet: also gets out of a guest that does not answer.
+# Ctrl-], as in telnet. It also leaves a guest that does not answer.
 ESCAPE = b"\x1d"
-# How long the guest's last output may take to arrive after its command ended.
+# Time that the guest's last output may take to arrive after its command ended.
 SILENCE_S = 0.2
 
 
@@ -32,10 +32,10 @@ class Terminal:
 
     @contextlib.contextmanager
     def shown(self, tell_size):
-        """`tell_size` gets the terminal's size whenever that changes."""
+        """Shows the terminal. `tell_size` gets the terminal's size whenever the size changes."""
         guest, _ = self._listener.accept()
         saved = termios.tcgetattr(sys.stdin)
-        # A shell has the jobs that it starts in the background ignore it.
+        # A shell makes its background jobs ignore the signal.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGWINCH, lambda *_: tell_size(os.get_terminal_size(sys.stdin.fileno())))
         tty.setraw(sys.stdin)
@@ -74,7 +74,7 @@ class Terminal:
 
 
 def shell_command(command):
-    """What has the guest's shell run `command` (or a shell, if empty) on its end."""
+    """Returns the command with which the guest's shell runs `command` (or a shell, if empty) on its end."""
     size = shutil.get_terminal_size()
     kind = os.environ.get("TERM", "dumb")
     if not (TERMINFO / kind[0] / kind).exists():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""How QEMU and a GPU model come together: the options on the command line of each of the two."""
+"""The ways to connect QEMU and a GPU model: the options on the command line of each."""
 
 import json
 import socket
@@ -10,9 +10,9 @@ class Proxy:
 
     name = "proxy"
     device = "x-pci-proxy-dev"
-    # While QEMU waits for a model's answer it lets other virtual CPUs run, and if one of them then
-    # accesses the same GPU, QEMU takes that for a device calling itself, drops the access and has
-    # the guest read 0 ("Blocked re-entrant IO" in its log; 7.2 as Debian ships it).
+    # While QEMU waits for a model's answer it lets other virtual CPUs run. If one of them then accesses the
+    # same GPU, QEMU takes that for a device calling itself, drops the access and lets the guest read 0
+    # ("Blocked re-entrant IO" in its log; 7.2 as Debian ships it).
     parallel = False
     real_bars = False
 
@@ -43,7 +43,7 @@ class VfioUser:
     parallel = True
     real_bars = True
     model_fds = qemu_fds = ()
-    # Milliseconds for an answer, on a machine that is busy with something else.
+    # Milliseconds for an answer, on a machine that is busy with other work.
     TIMEOUT_MS = 60000
 
     def __init__(self, folder, index):
@@ -64,5 +64,5 @@ class VfioUser:
         pass
 
 
-# The better one first.
+# The better transport comes first.
 ALL = (VfioUser, Proxy)

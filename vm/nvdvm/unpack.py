@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""x86 kernels, unpacked beforehand: an emulated processor takes longer for that than for the rest of a boot.
+"""Unpacks x86 kernels before a boot: an emulated processor takes longer for that than for the rest of a boot.
 
 The fields of the image are those of the kernel's Documentation/arch/x86/boot.rst.
 """
@@ -12,13 +12,13 @@ import tempfile
 import zlib
 
 FORMATS = {b"\xfd7zXZ\0": lzma.LZMADecompressor, b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31)}
-# Xen's note PHYS32_ENTRY, which QEMU boots an ELF kernel by, with an address of 4 or 8 bytes.
+# Xen's note PHYS32_ENTRY, by which QEMU boots an ELF kernel, with an address of 4 or 8 bytes.
 ENTRY_NOTES = tuple(struct.pack("<III4s", 4, size, 18, b"Xen\0") for size in (4, 8))
 
 
 def unpacked(image, folder):
-    """The ELF file in a kernel's image, which is kept in `folder`; or the image itself, if it is not one that
-    can be unpacked here and booted then, or cannot be kept."""
+    """Returns the ELF file in a kernel's image, which is kept in `folder`. Returns the image itself if the file
+    cannot be unpacked, booted or kept."""
     packed = image.read_bytes()
     kept = folder / f"vmlinux-{hashlib.sha256(packed).hexdigest()[:16]}"
     if kept.is_file():
@@ -28,7 +28,7 @@ def unpacked(image, folder):
         return image
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # Several VMs may start at once.
+        # Several VMs may start at once, so the file is renamed when it is complete.
         with tempfile.TemporaryDirectory(dir=folder) as work:
             (pathlib.Path(work) / kept.name).write_bytes(elf)
             (pathlib.Path(work) / kept.name).replace(kept)
@@ -38,7 +38,7 @@ def unpacked(image, folder):
 
 
 def payload(packed):
-    """What a bzImage unpacks itself to, or None."""
+    """Returns the file in a bzImage, unpacked, or None."""
     if len(packed) < 0x250 or packed[0x202:0x206] != b"HdrS":
         return None
     version, = struct.unpack_from("<H", packed, 0x206)

@@ -4,14 +4,14 @@
 #define NVDEBUG_LAB_QUOTAS_ENGINE_SCENARIO_HPP
 
 #include "adjustment.hpp"
-#include "lib/qos/machine.hpp"
+#include "lab/quotas/machine/machine.hpp"
 
 namespace engine {
 
 /** The blocks by which a quota is shared. */
 enum class Hosted {
-    allotted, ///< all that a kernel may have on an SM
-    resident, ///< those that are there when the epoch begins
+    allotted, ///< the blocks that a kernel may have on an SM
+    resident, ///< the blocks on the SM when the epoch begins
 };
 
 struct Participant {

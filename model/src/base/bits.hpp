@@ -18,11 +18,11 @@ struct Field {
     }
     /// Ones in place.
     [[nodiscard]] constexpr std::uint32_t mask() const { return max() << lo; }
-    /// The field's value taken out of a word.
+    /// Takes the field's value out of a word.
     [[nodiscard]] constexpr std::uint32_t get(std::uint32_t word) const {
         return (word >> lo) & max();
     }
-    /// A value moved into place; bits that do not fit are dropped.
+    /// Moves a value into place; bits that do not fit are dropped.
     [[nodiscard]] constexpr std::uint32_t put(std::uint32_t value) const {
         return (value & max()) << lo;
     }
@@ -35,7 +35,7 @@ constexpr Field bit(unsigned n) {
     return {n, n};
 }
 
-/// The same of a 64-bit word (page-table entries).
+/// An inclusive bit range HI:LO of a 64-bit word (page-table entries).
 struct Field64 {
     unsigned hi;
     unsigned lo;

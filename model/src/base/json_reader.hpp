@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Reads a JSON file that is not trusted: every value is fetched with its allowed range, every
-// key must be known, and each complaint names file, place and reason.
+// Reads a JSON file that is not trusted: every value is fetched with its allowed range, every key
+// must be known, and each complaint names file, place and reason.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,12 +16,12 @@
 
 namespace nvmodel {
 
-/// One value somewhere in the file. Cheap to copy; keeps the document alive.
+/// A value somewhere in the file. It is cheap to copy, and keeps the document alive.
 class JsonValue {
   public:
     /// Throws ConfigError if the file cannot be read, is larger than a MiB, or is not JSON.
     static JsonValue load(const std::filesystem::path &file);
-    /// For tests: the text of a file of that name.
+    /// For tests: parses the text of a file with this name.
     static JsonValue parse(std::string_view text, const std::string &file);
 
     /// Throws ConfigError: "FILE: PLACE: REASON".

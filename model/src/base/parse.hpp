@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Numbers and words of options and requests.
+// Parses numbers and words of options and requests.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace nvmodel {
 
-/// A decimal or 0x… number, whole and nothing else.
+/// Parses a whole text as a decimal or 0x… number.
 std::optional<std::uint64_t> parse_number(std::string_view text);
 
-/// A decimal number that may have a fraction and an exponent; finite and not negative.
+/// Parses a decimal number that may have a fraction and an exponent; finite and not negative.
 std::optional<double> parse_decimal(std::string_view text);
 
 /// Words between blanks.

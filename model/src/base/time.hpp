@@ -12,7 +12,7 @@ using Ns = std::int64_t;
 inline constexpr Ns ns_per_us = 1000;
 inline constexpr Ns never = std::numeric_limits<Ns>::max();
 
-/// What one BAR access costs: a PCIe read's round trip is about that long.
+/// Duration of a BAR access: a PCIe read's round trip takes about so long.
 inline constexpr Ns bar_access_ns = ns_per_us;
 
 constexpr double to_us(Ns t) {

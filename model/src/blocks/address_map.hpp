@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The register block that answers at an offset of BAR0.
+// Finds the register block that answers at an offset of BAR0.
 #pragma once
 
 #include "blocks/register_block.hpp"
@@ -45,7 +45,8 @@ class AddressMap {
         RegisterBlock *block = nullptr; // nullptr: PRAMIN, which is memory
     };
 
-    /// Throws ConfigError if the range overlaps one that is there: boards place blocks freely.
+    /// Adds a range. Throws ConfigError if it overlaps another one, because boards place blocks
+    /// freely.
     void add(Range range);
 
     /// The range that holds an offset, or nullptr.

@@ -41,7 +41,7 @@ class WindowBlock final : public RegisterBlock {
     std::uint32_t mask_;
 };
 
-/// One register per BAR (up to Ada), in PBUS or in the function page. Binds complete at once.
+/// Up to Ada each BAR has one register, in PBUS or in the function page. Binds complete at once.
 class SingleBarBlocks final : public RegisterBlock {
   public:
     struct Offsets {
@@ -83,8 +83,8 @@ class SingleBarBlocks final : public RegisterBlock {
     Offsets at_;
 };
 
-/// A pair of registers per BAR (Hopper+). The write of the upper one binds, at once: PENDING and
-/// OUTSTANDING always read 0.
+/// From Hopper on each BAR has a pair of registers. Writing the upper one binds at once, so PENDING
+/// and OUTSTANDING always read 0.
 class PairedBarBlocks final : public RegisterBlock {
   public:
     explicit PairedBarBlocks(BusState &state)
@@ -99,7 +99,7 @@ class PairedBarBlocks final : public RegisterBlock {
             if (offset == pair.high)
                 return {pair.high_word};
         }
-        // As read on an H100 and an H200.
+        // An H100 and an H200 were read, and answer so.
         if (offset == pbus::vf_bar1_block || offset == pbus::vf_bar2_block ||
             offset == pbus::vf_bind_status)
             return {0, Answer::unmodelled};

@@ -11,22 +11,22 @@
 
 namespace nvmodel {
 
-/// The state of BAR1's or BAR2's instance-block registers, in whatever form a generation has them.
+/// The state of BAR1's or BAR2's instance-block registers, in the form that a generation has.
 struct BarBinding {
     bool translated = false;    // virtual mode: through the page tables of the instance block
-    std::uint32_t target = 0;   // of the instance block, as written
-    std::uint64_t instance = 0; // its address
+    std::uint32_t target = 0;   // the instance block's aperture, as written
+    std::uint64_t instance = 0; // the instance block's address
     bool debug_cya = false;     // BAR2 up to Ada: bit 30
 };
 
-/// What the window and BAR registers hold, and what it means for memory apertures.
+/// The values of the window and BAR registers, and their meaning for memory apertures.
 class BusState {
   public:
     std::uint32_t window = 0; // as written; from Hopper on without a target
     BarBinding bar1;
     BarBinding bar2;
 
-    /// Where an offset into the PRAMIN aperture leads; nothing if the target is undefined.
+    /// Translates an offset into the PRAMIN aperture; nothing if the target is undefined.
     [[nodiscard]] std::optional<PhysicalAddress> behind_window(std::uint32_t offset) const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Host state as status words show it.
+// Encodes Host's state in status words.
 #pragma once
 
 #include "base/bits.hpp"
@@ -23,7 +23,7 @@ bool engine_faulted(const Host &host, const Engine &engine);
 /// SUBMIT_INFO of Turing and newer.
 std::uint32_t submit_info_word(const Runlist &runlist);
 
-/// RUNLIST_INFO: what is common to Turing and newer.
+/// The part of RUNLIST_INFO that Turing and newer chips have in common.
 std::uint32_t runlist_info_word(const Host &host, const Runlist &runlist);
 
 /// PTR | TARGET | VALID of an instance block up to Turing; 0 if there is none.
@@ -33,7 +33,7 @@ std::uint32_t instance_word_turing(const Host &host, std::optional<std::size_t> 
 std::uint32_t instance_lo_ampere(const Host &host, std::optional<std::size_t> channel);
 std::uint32_t instance_hi_ampere(const Host &host, std::optional<std::size_t> channel);
 
-/// The channel with the instance block that is shown for an engine, now and next.
+/// The channel whose instance block is shown for an engine, now and next.
 std::optional<std::size_t> instance_on(const Engine &engine);
 std::optional<std::size_t> instance_next(const Engine &engine);
 

@@ -11,7 +11,7 @@ namespace {
 using namespace regs;
 
 constexpr unsigned max_lces = 32;
-constexpr unsigned second_die_pces = 32; // the first of them
+constexpr unsigned second_die_pces = 32; // number of its first PCE
 constexpr unsigned max_pces = 64;
 
 /// Pascal: all PCEs in one register, all GRCEs in another.
@@ -100,7 +100,7 @@ class ArrayCopyBlock final : public CopyBlock {
     std::vector<std::uint32_t> grce_;
 };
 
-/// Nothing to wire (Kepler, Maxwell).
+/// Kepler and Maxwell have nothing to wire.
 class NoCopyBlock final : public CopyBlock {
   public:
     explicit NoCopyBlock(const Board &board) : CopyBlock(board) {}

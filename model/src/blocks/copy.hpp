@@ -11,8 +11,8 @@
 
 namespace nvmodel {
 
-/// NV_CE: the wiring between physical and logical copy engines, and what follows from it for
-/// their speed. A driver may rewire at any time.
+/// NV_CE: the wiring between physical and logical copy engines, and the speed that follows from it.
+/// A driver may rewire at any time.
 class CopyBlock : public RegisterBlock, public CopyThroughput {
   public:
     ReadAnswer read(std::uint32_t offset) override;
@@ -21,14 +21,15 @@ class CopyBlock : public RegisterBlock, public CopyThroughput {
     /// Called after the wiring was written.
     void on_rewiring(std::function<void()> callback) { rewired_ = std::move(callback); }
 
-    /// Each running LCE gets an equal part of every PCE that works for it.
+    /// Returns the speed of an LCE: each running LCE gets an equal part of every PCE that works for
+    /// it.
     [[nodiscard]] double share(unsigned lce, std::uint32_t running) const override;
 
-    /// PCEs that work for an LCE: its own, or for a sharing GRCE the other LCE's.
-    /// From bit 32 on those of a second die.
+    /// PCEs that work for an LCE: its own, or for a sharing GRCE the other LCE's. Bits from 32 on
+    /// are PCEs of a second die.
     [[nodiscard]] std::uint64_t pces_of(unsigned lce) const;
 
-    /// The form that the board's generation has, wired as the board's driver does.
+    /// Makes the form that the board's generation has, wired as the board's driver wires it.
     static std::unique_ptr<CopyBlock> make(const Board &board);
 
   protected:

@@ -13,7 +13,7 @@
 
 namespace nvmodel {
 
-/// What a write to a doorbell means; one per generation that has doorbells.
+/// Decodes a write to a doorbell. Each generation with doorbells has a decoder.
 class DoorbellDecoder {
   public:
     virtual ~DoorbellDecoder() = default;
@@ -67,21 +67,21 @@ class RunlistDoorbell : public DoorbellDecoder {
     std::vector<RunlistBlock *> runlists_;
 };
 
-/// Ampere..GB10x: bit 31 set means that it is not for Host.
+/// Ampere..GB10x: with bit 31 set the write is not for Host.
 class AmpereDoorbell final : public RunlistDoorbell {
   public:
     using RunlistDoorbell::RunlistDoorbell;
     void ring(std::uint32_t value) override;
 };
 
-/// GB20x: bit 30 set means Host.
+/// GB20x: with bit 30 set the write is for Host.
 class Gb20xDoorbell final : public RunlistDoorbell {
   public:
     using RunlistDoorbell::RunlistDoorbell;
     void ring(std::uint32_t value) override;
 };
 
-/// The page that user mode may map: time and a doorbell. What it does not define reads 0.
+/// The page that user mode may map: time and a doorbell. Undefined registers read 0.
 class UsermodeBlock final : public RegisterBlock {
   public:
     UsermodeBlock(std::uint32_t base, const TimerBlock &timer, DoorbellDecoder &doorbell)
@@ -95,7 +95,7 @@ class UsermodeBlock final : public RegisterBlock {
     DoorbellDecoder &doorbell_;
 };
 
-/// NV_CTRL on Ampere+: the doorbell of function 0 once more.
+/// NV_CTRL on Ampere+: another place of function 0's doorbell.
 class CtrlDoorbellBlock final : public RegisterBlock {
   public:
     explicit CtrlDoorbellBlock(DoorbellDecoder &doorbell) : doorbell_(doorbell) {}

@@ -21,7 +21,7 @@ ReadAnswer FlushBlock::read(std::uint32_t offset) {
         trigger->second = (trigger->second + 1) & xal::token.mask();
         return {trigger->second, Answer::side_effect};
     }
-    const auto completed = tokens_.find(offset - 4); // at once, so never busy
+    const auto completed = tokens_.find(offset - 4); // done at once, so never busy
     return completed != tokens_.end() ? ReadAnswer{completed->second} : ReadAnswer::unmodelled();
 }
 

@@ -9,7 +9,7 @@
 
 namespace nvmodel {
 
-/// Hopper+: registers that flush or invalidate caches when they are read, and count how often. A
+/// Hopper+: registers that flush or invalidate caches when they are read, and count the reads. A
 /// reader of state must not read them, so each read is a violation.
 class FlushBlock final : public RegisterBlock {
   public:
@@ -18,7 +18,7 @@ class FlushBlock final : public RegisterBlock {
     Answer write(std::uint32_t offset, std::uint32_t value) override;
 
   private:
-    std::map<std::uint32_t, std::uint32_t> tokens_; // by the offset that triggers
+    std::map<std::uint32_t, std::uint32_t> tokens_; // by the offset of the register that triggers
 };
 
 } // namespace nvmodel

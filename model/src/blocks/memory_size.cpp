@@ -10,7 +10,7 @@ namespace {
 
 using namespace regs;
 
-/// The magnitude as large as its field allows.
+/// Encodes a size with the largest magnitude that fits its field.
 std::uint32_t memory_range(std::uint64_t bytes, Field mag_field) {
     std::uint64_t mag = bytes >> 20;
     std::uint32_t scale = 0;

@@ -8,8 +8,8 @@
 
 namespace nvmodel {
 
-/// The registers with the size of video memory. Throws ConfigError if a size cannot be expressed in
-/// the form that the board's generation has.
+/// Makes the registers with the size of video memory. Throws ConfigError if the form of the board's
+/// generation cannot express a size.
 std::unique_ptr<RegisterBlock> make_memory_size(const Board &board);
 
 } // namespace nvmodel

@@ -10,7 +10,7 @@
 namespace nvmodel {
 
 /// MMU_CTRL, where page tables of version 1 exist: the size of their big pages, unless instance
-/// blocks have it. What it holds after reset is made up.
+/// blocks have it. The value after reset is made up.
 class MmuControlBlock final : public RegisterBlock {
   public:
     ReadAnswer read(std::uint32_t offset) override {

@@ -9,28 +9,29 @@
 
 namespace nvmodel {
 
-/// How the firmware set the GPU up: stays over a reset.
+/// The modes that the firmware has set. They stay over a reset.
 struct Modes {
-    bool mig = false;          // the GPU is shared out in parts
+    bool mig = false;          // the GPU is divided into parts
     bool confidential = false; // confidential computing
 };
 
-/// Registers that show it, wherever they are; the register blocks around them do not have them.
+/// The registers that show modes, wherever they are. The register blocks around them leave them
+/// out.
 class ModeBlock final : public RegisterBlock {
   public:
-    /// Refers to the modes.
+    /// Keeps a reference to the modes.
     ModeBlock(const Generation &generation, const Modes &modes);
     ReadAnswer read(std::uint32_t offset) override;
     Answer write(std::uint32_t offset, std::uint32_t value) override;
 
-    /// The offset of each, in order.
+    /// Offsets of the registers, in order.
     [[nodiscard]] std::vector<std::uint32_t> offsets() const;
 
   private:
     struct Register {
         std::uint32_t offset;
-        std::uint32_t word; // with all off
-        std::uint32_t bits; // that a mode sets
+        std::uint32_t word; // value with all modes off
+        std::uint32_t bits; // set by a mode
         const bool *mode;
     };
     std::vector<Register> registers_;

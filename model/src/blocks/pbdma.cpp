@@ -29,7 +29,8 @@ std::span<const std::uint32_t> saved_registers(const Generation &generation) {
 
 } // namespace
 
-/// A RAMFC word of the loaded channel: each has the layout of the PBDMA register of its name.
+/// Returns a RAMFC word of the loaded channel. Each one has the layout of the PBDMA register of its
+/// name.
 std::uint32_t PbdmaBlock::saved_word(const Pbdma &pbdma, unsigned word) const {
     const PbdmaClient *const loaded = pbdma.loaded();
     if (loaded == nullptr)

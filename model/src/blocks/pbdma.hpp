@@ -8,8 +8,8 @@
 
 namespace nvmodel {
 
-/// NV_PPBDMA: what each PBDMA has loaded; read-only here, as writing to a PBDMA that has a
-/// channel loaded corrupts it.
+/// NV_PPBDMA: the channel that each PBDMA has loaded. It is read-only here, since writing to a
+/// PBDMA with a loaded channel corrupts that channel.
 class PbdmaBlock final : public RegisterBlock {
   public:
     PbdmaBlock(const Board &board, const Host &host, const Memory &memory)

@@ -106,8 +106,8 @@ class SharedSubmitPort final : public RegisterBlock {
     std::vector<Readback> readback_;
 };
 
-/// Timeslices that PBDMAs (and on Kepler runlists) have by default. They only store:
-/// what hardware makes of them beside those in runlists and instance blocks is not public.
+/// Timeslices that PBDMAs (and on Kepler runlists) have by default. The registers only store: it is
+/// not public how hardware combines them with the timeslices in runlists and instance blocks.
 class DefaultTimeslices final : public RegisterBlock {
   public:
     explicit DefaultTimeslices(const Board &board)
@@ -140,7 +140,7 @@ class DefaultTimeslices final : public RegisterBlock {
     std::vector<std::uint32_t> pbdma_;
 };
 
-/// Turing: every runlist has its own set.
+/// Turing: every runlist has its own set of submit registers.
 class SubmitArray final : public RegisterBlock {
   public:
     SubmitArray(const Board &board, Host &host)
@@ -376,7 +376,7 @@ class FifoStatus final : public RegisterBlock {
                fifo::engine_status_faulted.put(engine_faulted(host_, *engine) ? 1 : 0);
     }
 
-    /// Turing.
+    /// Reads registers that only Turing has.
     [[nodiscard]] ReadAnswer read_userd(std::uint32_t offset) const {
         if (generation_.submit != SubmitScheme::pfifo_array)
             return ReadAnswer::unmodelled();

@@ -14,7 +14,7 @@ struct FifoErrors {
     std::uint32_t bind_error = 0;
 };
 
-/// NV_PFIFO up to Turing, with the submit port, preempt and status registers that the board's
+/// Makes NV_PFIFO up to Turing, with the submit port, preempt and status registers that the board's
 /// generation has.
 std::unique_ptr<RegisterBlock> make_pfifo(const Board &board, Host &host, FifoErrors &errors);
 

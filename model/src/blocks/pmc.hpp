@@ -6,7 +6,7 @@
 
 namespace nvmodel {
 
-/// NV_PMC: which chip this is. Up to Turing also the unit enables, which only store.
+/// NV_PMC: the identity of the chip. Up to Turing also the unit enables, which only store.
 class PmcBlock final : public RegisterBlock {
   public:
     explicit PmcBlock(const Board &board);

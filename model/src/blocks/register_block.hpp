@@ -12,7 +12,7 @@
 
 namespace nvmodel {
 
-/// How an access went; anything but `done` is a violation.
+/// The result of an access; anything but `done` is a violation.
 enum class Answer : std::uint8_t { done, unmodelled, write_only, read_only, side_effect };
 
 struct ReadAnswer {
@@ -32,7 +32,7 @@ class RegisterBlock {
     virtual Answer write(std::uint32_t offset, std::uint32_t value) = 0;
 };
 
-/// Several sets of registers that share an address range; each knows its own offsets.
+/// Several sets of registers that share an address range; each set has its own offsets.
 class CompositeBlock final : public RegisterBlock {
   public:
     void add(std::unique_ptr<RegisterBlock> part) { parts_.push_back(std::move(part)); }

@@ -37,7 +37,8 @@ Answer RunlistBlock::write(std::uint32_t offset, std::uint32_t value) {
     return at ? write_at(*at, value) : Answer::unmodelled;
 }
 
-/// Before GB10x the bit falls with the first TSG preempt that is done, whatever else was asked for.
+/// Returns the bit. Before GB10x it falls with the first TSG preempt that is done, even if others
+/// are outstanding.
 bool RunlistBlock::tsg_preempt_pending() const {
     return board_.generation->tsg_preempt_counted ? list().preempt_outstanding(Preempting::tsg)
                                                   : list().tsg_preempt_flag;
@@ -75,7 +76,7 @@ ReadAnswer RunlistBlock::read_at(std::uint32_t at) {
     }
 }
 
-/// What is fixed at design time.
+/// Reads registers that are fixed by the design.
 ReadAnswer RunlistBlock::read_config(std::uint32_t at) const {
     if (const auto i = element(at, runlist::pbdma_config, 4, runlist::pbdma_config_count)) {
         if (*i >= row_.pbdmas.size())
@@ -115,7 +116,7 @@ ReadAnswer RunlistBlock::read_engine(unsigned slot, std::uint32_t at) const {
     case runlist::engine_status1:
         return value([this](const Engine &e) {
             return board_.generation->runlist_layout == RunlistLayout::gb202
-                       ? 0 // the field is not known there
+                       ? 0 // GB20x has no known place of the field
                        : runlist::engine_status1_intr_id.put(e.row.intr.value_or(0));
         });
     case runlist::engine_status_channel:
@@ -246,7 +247,7 @@ std::uint32_t RunlistBlock::interrupts() const {
     const Runlist &list = this->list();
     const std::uint32_t bad_tsg = runlist::intr_0_bad_tsg.put(list.intr_bad_tsg ? 1 : 0);
     if (board_.generation->runlist_layout == RunlistLayout::gb202)
-        return bad_tsg; // the others are not known there
+        return bad_tsg; // GB20x has no known places of the others
     return runlist::intr_0_tsg_preempt_complete.put(list.intr_tsg_preempt_complete ? 1 : 0) |
            runlist::intr_0_runlist_preempt_complete.put(list.intr_runlist_preempt_complete ? 1
                                                                                            : 0) |

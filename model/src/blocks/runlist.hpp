@@ -9,22 +9,22 @@
 
 namespace nvmodel {
 
-/// NV_RUNLIST: all about one runlist, Ampere and newer. Inside, offsets are GA100's; on GB20x they
-/// are translated, and what has no place there is not modelled.
+/// NV_RUNLIST: the registers of a runlist, Ampere and newer. Inside, offsets are GA100's. On GB20x
+/// they are translated, and registers without a place there are not modelled.
 class RunlistBlock final : public RegisterBlock {
   public:
     RunlistBlock(const Board &board, Host &host, const RunlistRow &row);
     ReadAnswer read(std::uint32_t offset) override;
     Answer write(std::uint32_t offset, std::uint32_t value) override;
 
-    /// A doorbell of function 0: the channel it stands for, or nothing while the gate
+    /// Rings a doorbell of function 0 for the channel it stands for. Does nothing while the gate
     /// (VIRTUAL_CHANNEL_CFG) is closed.
     void ring(unsigned vector);
 
     [[nodiscard]] unsigned id() const { return row_.id; }
 
   private:
-    /// GA100's offset inside the block of what is at an offset of BAR0.
+    /// Converts an offset of BAR0 to GA100's offset of the register inside the block.
     [[nodiscard]] std::optional<std::uint32_t> locate(std::uint32_t offset) const;
     [[nodiscard]] ReadAnswer read_at(std::uint32_t at);
     Answer write_at(std::uint32_t at, std::uint32_t value);

@@ -13,7 +13,7 @@ namespace {
 
 using namespace regs;
 
-/// Where a generation has the masks of what is off.
+/// The places of a generation's masks of disabled units.
 struct FuseMap {
     std::uint32_t status_gpc;
     std::uint32_t status_tpc;
@@ -36,8 +36,8 @@ constexpr FuseMap fuse_map(FuseForm form) {
             base_ga100 + ctrl_opt_tpc_gpc};
 }
 
-/// Software may switch further units off: CTRL_OPT, 0 on boards as sold; on Kepler the copy of what
-/// is burnt in.
+/// Registers with which software may switch more units off: CTRL_OPT, which is 0 on boards as sold;
+/// on Kepler the copy of the burnt-in masks.
 class FuseOverrides final : public RegisterBlock {
   public:
     explicit FuseOverrides(const Board &board)

@@ -8,16 +8,16 @@
 
 namespace nvmodel {
 
-/// NV_PTOP: engines, and how many units the chip was designed with.
+/// NV_PTOP: the engines, and the unit counts of the chip's design.
 std::unique_ptr<RegisterBlock> make_ptop(const Board &board);
 
 /// NV_FUSE: units that are off. The overrides (CTRL_OPT) only store.
 std::unique_ptr<RegisterBlock> make_fuse(const Board &board);
 
-/// Which physical GPC each logical one is; where the board's order is known.
+/// Makes the registers with the physical GPC of each logical one, if the board's order is known.
 std::unique_ptr<RegisterBlock> make_gpc_map(const Board &board);
 
-/// The PRI ring: how many GPCs answer.
+/// The PRI ring: the number of GPCs that answer.
 std::unique_ptr<RegisterBlock> make_pri_ring(const Board &board);
 
 } // namespace nvmodel

@@ -9,7 +9,7 @@
 
 namespace nvmodel {
 
-/// Where the tables are, and how many words they have.
+/// The places of the tables, and their numbers of words.
 struct WorkDistributorTables {
     std::uint32_t gpc_tpc_id = 0;
     unsigned gpc_tpc_id_words = 0;
@@ -19,7 +19,7 @@ struct WorkDistributorTables {
 
 WorkDistributorTables work_distributor_tables(const Board &board);
 
-/// The compute work distributor: stores what a driver writes; 0 until one has.
+/// The compute work distributor. It stores the words that a driver writes; before, they are 0.
 class WorkDistributorBlock final : public RegisterBlock {
   public:
     explicit WorkDistributorBlock(const Board &board);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A GPU board as data: everything that a model needs to know about one product.
-// The file format is described in docs/model.md.
+// A GPU board as data: everything that a model needs to know about one product. docs/model.md
+// describes the file format.
 #pragma once
 
 #include "base/time.hpp"
@@ -22,8 +22,8 @@ struct ChipIdentity {
     std::uint32_t boot_42 = 0;
 };
 
-/// Where a product has its GPU. What is no PCI function is shown to QEMU as one all the same, a
-/// vehicle with the device's register regions as its BARs.
+/// The place of a product's GPU. QEMU also shows a GPU that is no PCI function as one: a vehicle
+/// with the device's register regions as its BARs.
 enum class BusKind : std::uint8_t { pci, platform };
 
 struct PciIdentity {
@@ -35,24 +35,24 @@ struct PciIdentity {
     std::uint8_t revision = 0;
 };
 
-/// Bytes. `modelled` is what the guest sees; `real` is what the product has.
+/// Sizes in bytes: `modelled` is the guest's BAR, `real` the product's.
 struct BarSize {
     std::uint64_t real = 0;
     std::uint64_t modelled = 0;
 };
 
-/// How the BARs look to PCI.
+/// The form of the BARs on PCI.
 enum class BarForm : std::uint8_t {
-    narrow,  // all of 32 bits
-    product, // 64 bits and prefetchable, wherever the next resource is left free for that
+    narrow,  // all BARs have 32 bits
+    product, // 64 bits and prefetchable, where the next resource is free for that
 };
 
-/// One device of the PTOP table, in table order.
+/// A device of the PTOP table, in table order.
 struct EngineRow {
-    unsigned die = 0;        // the die with the table that it is in
+    unsigned die = 0;        // the die whose table has the engine
     unsigned gap_before = 0; // empty words or rows in front of it
     EngineName name;
-    std::optional<unsigned> runlist; // none: not driven by Host
+    std::optional<unsigned> runlist; // none: Host does not drive it
     std::optional<unsigned> engine_id;
     unsigned slot = 0; // RLENG_ID: index among the runlist's engines
     std::optional<unsigned> intr;
@@ -64,25 +64,25 @@ struct EngineRow {
 struct RunlistRow {
     unsigned id = 0;
     std::vector<unsigned> pbdmas; // in runqueue order
-    std::uint32_t base = 0;       // of the NV_RUNLIST block, Ampere+
-    std::uint32_t chram = 0;      // of the channel RAM, Ampere+
+    std::uint32_t base = 0;       // base of the NV_RUNLIST block, Ampere+
+    std::uint32_t chram = 0;      // base of the channel RAM, Ampere+
     std::uint32_t fb_config = 0;  // Ampere+; its meaning is not public
 };
 
-/// What the driver leaves in the copy wiring registers.
+/// The copy wiring registers as the driver leaves them.
 struct CopyWiringRow {
     std::uint32_t pce_map = 0;
     std::vector<std::optional<unsigned>> pce_lce; // by PCE number: the LCE it works for
-    /// The same of a second die, where all PCEs are there. Its registers are not modelled.
+    /// The LCEs of a second die's PCEs, if all of its PCEs exist. Its registers are not modelled.
     std::vector<std::optional<unsigned>> second_die;
     struct Grce {
         bool shared = false;
-        std::optional<unsigned> lce; // the lender of its PCEs
+        std::optional<unsigned> lce; // the LCE that lends it PCEs
     };
     std::vector<Grce> grces;
 };
 
-/// A TPC by its logical numbers: the GPC among those that are on, the TPC within it.
+/// The place of a TPC by logical numbers: its GPC among the live ones, and its number in there.
 struct TpcPlace {
     unsigned gpc = 0;
     unsigned tpc = 0;
@@ -102,17 +102,17 @@ struct Geometry {
     std::vector<unsigned> gpc_half;          // the half of the chip that a physical GPC is in
     std::vector<TpcPlace> tpc_order;         // the place of each TPC id, if known
 
-    /// The physical GPC of each logical one: if nothing else is known, those that are on, in order.
+    /// The physical GPC of each logical one: the known order, or else the live GPCs in order.
     [[nodiscard]] std::vector<unsigned> live_gpcs() const;
     /// Live TPCs of each live GPC, by logical number.
     [[nodiscard]] std::vector<unsigned> live_tpcs() const;
 };
 
-/// Durations that the hardware takes and that software can see.
+/// Durations of the hardware that software can see.
 struct Timing {
-    Ns list_fetch = 0;     // a submitted runlist is PENDING for that long
-    Ns context_switch = 0; // an engine's context: save one, load the next
-    Ns channel_switch = 0; // a PBDMA's channel, when no engine switches
+    Ns list_fetch = 0;     // a submitted runlist is PENDING for this time
+    Ns context_switch = 0; // saving an engine's context and loading the next
+    Ns channel_switch = 0; // changing a PBDMA's channel while no engine switches
 };
 
 struct Timeslice {
@@ -136,7 +136,7 @@ struct Board {
     BarSize bar2; // instance memory; none on integrated GPUs
     BarForm bar_form = BarForm::narrow;
     std::uint64_t video_bytes = 0;      // none on integrated GPUs
-    std::uint32_t ptop_version = 2;     // v2 and its successor, which has the same rows
+    std::uint32_t ptop_version = 2;     // version 2, or 3, which has the same rows
     std::uint32_t ptop_max_devices = 0; // v2
     std::uint32_t ptop_rows = 0;        // v2
     std::vector<EngineRow> engines;
@@ -147,23 +147,24 @@ struct Board {
     Geometry geometry;
     Timing timing;
 
-    /// Has the guest see BARs as the product has them, if it has any, instead of as modelled.
+    /// Shows the guest BARs of the product's sizes, if the product has BARs, instead of the
+    /// modelled sizes.
     void show_real_bars();
 
     [[nodiscard]] const RunlistRow *find_runlist(unsigned id) const;
     [[nodiscard]] const EngineRow *find_engine(EngineName engine) const;
-    /// The engine that a workload means: where copy engines are physical, LCE0 and LCE1 are the
-    /// ones on the graphics runlist, LCE2 and so on the others. On integrated GPUs, which have few,
-    /// one that is missing is the last one. Null if there is none.
+    /// Finds the engine that a workload names. Where copy engines are physical, LCE0 and LCE1 are
+    /// the ones on the graphics runlist, LCE2 and so on the others. Integrated GPUs have few, so a
+    /// missing engine is their last one there. Null if there is none.
     [[nodiscard]] const EngineRow *engine_meant(EngineName asked) const;
     [[nodiscard]] const EngineRow *last_copy_engine() const;
-    /// True if a graphics engine shares its runlist.
+    /// True if the engine shares its runlist with a graphics engine.
     [[nodiscard]] bool on_graphics_runlist(const EngineRow &engine) const;
     /// Engine slots that Host has registers for: one more than the largest engine id.
     [[nodiscard]] unsigned engine_slots() const;
-    /// Dies with a device table of their own.
+    /// Number of dies, each with a device table of its own.
     [[nodiscard]] unsigned dies() const;
-    /// One more than the largest PBDMA number.
+    /// The largest PBDMA number plus one.
     [[nodiscard]] unsigned pbdma_count() const;
     [[nodiscard]] bool ids_per_runlist() const {
         return generation->channel_state == ChannelState::chram;

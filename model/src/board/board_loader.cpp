@@ -20,7 +20,7 @@ constexpr unsigned max_dies = 2;
 constexpr unsigned max_engines = 64;
 constexpr unsigned max_runlists = 64;
 
-/// A section with its data as keys.
+/// Opens a section with its data as keys.
 JsonObject open_section(JsonObject &board, std::string_view name) {
     JsonObject section(board.at(name));
     std::vector<std::string> keys = section.keys();
@@ -29,7 +29,7 @@ JsonObject open_section(JsonObject &board, std::string_view name) {
     return section;
 }
 
-/// A section with its data as rows: {"facts": […], "rows": [{…}, …]}.
+/// Opens a section with its data as rows: {"facts": […], "rows": [{…}, …]}.
 std::vector<JsonObject> open_rows(JsonObject &board, std::string_view name, std::size_t max) {
     JsonObject section(board.at(name));
     std::vector<JsonObject> rows;
@@ -90,7 +90,7 @@ std::uint64_t read_power_of_two(const JsonValue &value, std::uint64_t min, std::
     return size;
 }
 
-/// A GPU with memory of its own is a PCI function, one without is part of an SoC.
+/// Reads the bus. A GPU with memory of its own is a PCI function, a GPU without is part of an SoC.
 void read_bus(JsonObject &file, Board &board) {
     const auto value = file.find("bus");
     const std::string bus = value ? value->text() : "pci";
@@ -101,7 +101,7 @@ void read_bus(JsonObject &file, Board &board) {
         (value ? *value : file.value()).fail("this generation is not on bus \"" + bus + "\"");
 }
 
-/// Sizes in MiB. Modelled BARs are 32-bit ones, and several GPUs share the space below 4 GiB.
+/// Reads sizes in MiB. Modelled BARs have 32 bits, and several GPUs share the space below 4 GiB.
 void read_memory(JsonObject &file, Board &board) {
     JsonObject memory = open_section(file, "memory");
     board.bar0.real = read_power_of_two(memory.at("bar0_mib"), 16, 256) * mib;
@@ -178,7 +178,7 @@ void read_runlists(JsonObject &file, Board &board) {
     }
 }
 
-/// What Kepler's table does not have.
+/// Reads the facts that every device table except for Kepler's has.
 void read_engine_data(JsonObject &row, const Board &board, EngineRow &engine) {
     const bool v1 = board.generation->ptop == PtopVersion::v1;
     const bool maxwell = v1 && board.generation->ptop_data == PtopData::no_instance;
@@ -252,7 +252,8 @@ void read_copy(JsonObject &file, Board &board) {
     if (board.generation->copy == CopyWiring::physical)
         return;
     JsonObject copy = open_section(file, "copy");
-    // As many as the registers can express; of a second die, as the model can hold.
+    // The registers limit the numbers of PCEs and LCEs; those of a second die are limited by the
+    // model.
     const bool pascal = board.generation->copy == CopyWiring::pascal;
     const unsigned max_pces = pascal ? 8 : 24;
     const unsigned max_lce = pascal ? 6 : 14;
@@ -278,7 +279,7 @@ void read_copy(JsonObject &file, Board &board) {
     copy.finish();
 }
 
-/// How a driver numbered the GPCs, if it is known.
+/// Reads a driver's order of the GPCs, if it is known.
 void read_gpc_order(JsonObject &geometry, Geometry &to) {
     const auto order = geometry.find("gpc_order");
     if (!order)
@@ -296,7 +297,7 @@ void read_gpc_order(JsonObject &geometry, Geometry &to) {
         geometry.at("gpc_half").fail("needs a number for each GPC");
 }
 
-/// And the TPCs: [logical GPC, TPC] for each id.
+/// Reads a driver's order of the TPCs, if it is known: [logical GPC, TPC] for each id.
 void read_tpc_order(JsonObject &geometry, Geometry &to) {
     const auto order = geometry.find("tpc_order");
     if (!order)

@@ -9,7 +9,7 @@
 namespace nvmodel {
 namespace {
 
-// The first name of a type is the one that is printed.
+// If a type has several names, the first one is printed.
 constexpr std::array<std::pair<std::string_view, EngineType>, 18> names{{
     {"GR", EngineType::gr},
     {"COPY", EngineType::copy},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Engines as people write them: "GR0", "LCE2", "SEC0".
+// Names of engines as people write them: "GR0", "LCE2", "SEC0".
 #pragma once
 
 #include <compare>
@@ -21,7 +21,7 @@ enum class EngineType : std::uint8_t {
     msvld = 10,
     msenc = 11,
     sec = 13,
-    nvenc = 14, // where the table has no instances, NVENC1 is type 15
+    nvenc = 14, // NVENC1 is type 15 where the table has no instances
     nvdec = 16,
     ioctrl = 18,
     lce = 19,
@@ -45,7 +45,7 @@ constexpr bool is_copy_engine(EngineType type) {
     return type == EngineType::copy || type == EngineType::lce;
 }
 
-/// "LCE2"; also understands GRCEn, another name of LCEn.
+/// Parses a name such as "LCE2"; GRCEn is another name of LCEn.
 std::optional<EngineName> parse_engine_name(std::string_view text);
 
 std::string to_string(EngineName name);

@@ -13,9 +13,9 @@
 namespace nvmodel {
 namespace {
 
-// enable_wakes: drivers up to Pascal write nothing but the enable bit to resume a TSG; from Volta
-// on they ring a doorbell because an idle runlist is not rescanned by itself
-// (nvgpu hal/fifo/tsg_gk20a.c against hal/fifo/tsg_gv11b_fusa.c).
+// enable_wakes: to resume a TSG, drivers up to Pascal write nothing but the enable bit. From Volta
+// on they also ring a doorbell, because an idle runlist is not rescanned by itself (nvgpu
+// hal/fifo/tsg_gk20a.c against hal/fifo/tsg_gv11b_fusa.c).
 constexpr Generation kepler{
     .name = "kepler",
     .ptop = PtopVersion::v1,
@@ -78,7 +78,7 @@ constexpr Generation kepler{
     .enable_wakes = true,
 };
 
-// From here on a table is a copy of the one before with what changed.
+// From here on each table is a copy of an earlier one with changes.
 
 constexpr Generation maxwell_gm20x = [] {
     Generation g = kepler;
@@ -169,7 +169,7 @@ constexpr Generation ampere_ga10x = [] {
     return g;
 }();
 
-// No Ada manual is public; the resource manager binds the Ampere functions.
+// No Ada manual is public; NVIDIA's resource manager uses the Ampere functions.
 constexpr Generation ada = [] {
     Generation g = ampere_ga10x;
     g.name = "ada";
@@ -178,8 +178,8 @@ constexpr Generation ada = [] {
     return g;
 }();
 
-// Of GH100's NV_RUNLIST only PREEMPT and the channel RAM are public; that the rest is as on GA100
-// was read on an H100 and an H200.
+// Only PREEMPT and the channel RAM of GH100's NV_RUNLIST are public. An H100 and an H200 were read,
+// and have the rest as GA100 has it.
 constexpr Generation hopper = [] {
     Generation g = ada;
     g.name = "hopper";
@@ -191,13 +191,15 @@ constexpr Generation hopper = [] {
     g.pci_resources = {0, 2, 4};
     g.host_class = 0xc86f;
     g.work_distributor = WorkDistributor::gh100;
-    g.runlist_base_hi_wide = true;  // inferred from GB10B; addresses have 52 bits here, too
-    g.instance.wide_pointer = true; // the same: virtual ones have 57
+    // Inferred from GB10B; physical addresses have 52 bits here, too.
+    g.runlist_base_hi_wide = true;
+    // Inferred from GB10B; virtual addresses have 57 bits here, too.
+    g.instance.wide_pointer = true;
     g.context.wide_pointer = true;
     g.read_flushes = true;
     g.fb_flush = true;
     g.memory_size = MemorySize::mib_twice;
-    // That the scratch register stays is inferred: the resource manager asks it on GA100 only.
+    // It is inferred that the scratch register stays: the resource manager reads it on GA100 only.
     g.mig_scratch =
         MigScratch{.exists = true, .word = regs::pbus::sw_scratch_1_gh100, .follows = false};
     g.mig_arbiter = true;
@@ -205,8 +207,8 @@ constexpr Generation hopper = [] {
     return g;
 }();
 
-// Host as nvgpu has it for GB10B; that the discrete GB10x are the same is inferred from the
-// resource manager's functions.
+// Host is as nvgpu has it for GB10B. From the resource manager's functions it is inferred that the
+// discrete GB10x are the same.
 constexpr Generation blackwell_gb10x = [] {
     Generation g = hopper;
     g.name = "blackwell-gb10x";
@@ -226,7 +228,7 @@ constexpr Generation blackwell_gb10x = [] {
     return g;
 }();
 
-// The same for GB20C and the discrete GB20x.
+// Host is as nvgpu has it for GB20C, and inferred in the same way for the discrete GB20x.
 constexpr Generation blackwell_gb20x = [] {
     Generation g = blackwell_gb10x;
     g.name = "blackwell-gb20x";
@@ -246,8 +248,8 @@ constexpr Generation blackwell_gb20x = [] {
 }();
 
 // Integrated GPUs (Tegra) have no memory of their own. PRAMIN is left out: nvgpu's headers name its
-// window, and for gp10b and gv11b its data, but no driver of these chips uses it, and what it shows
-// is not public. BAR2 exists inside the GPU only.
+// window, and for gp10b and gv11b its data, but no driver of these chips uses it, and it is not
+// public what it shows. BAR2 exists inside the GPU only.
 constexpr Generation integrated(Generation g, std::string_view name, MemoryForm memory) {
     g.name = name;
     g.pci_resources = {0, 1, std::nullopt};
@@ -257,12 +259,12 @@ constexpr Generation integrated(Generation g, std::string_view name, MemoryForm 
     return g;
 }
 
-// Apertures: by nvgpu's platform data gv11b and ga10b honour them, and no older chip does
+// By nvgpu's platform data gv11b and ga10b honour apertures, and no older chip does
 // (os/linux/platform_*_tegra.c; common/mm/nvgpu_mem.c).
 constexpr Generation pascal_gp10b =
     integrated(pascal, "pascal-gp10b", MemoryForm::unified_as_video);
 
-// No BAR1: nvgpu hal/mm/mm_gv11b_fusa.c.
+// There is no BAR1: nvgpu hal/mm/mm_gv11b_fusa.c.
 constexpr Generation volta_gv11b = [] {
     Generation g = integrated(volta, "volta-gv11b", MemoryForm::unified);
     g.bar1_use = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What differs between GPU generations, as one constant table each. Chosen once, when the board
-// is loaded; code asks for a trait and never for a generation.
+// The differences between GPU generations, as one constant table for each. The table is chosen
+// once, when the board is loaded; code asks for a trait and never for a generation.
 #pragma once
 
 #include "mmu/format.hpp"
@@ -15,35 +15,35 @@ namespace nvmodel {
 
 enum class PtopVersion : std::uint8_t { v1, v2 };
 
-/// What a device of PTOP's version 1 has beyond its ids and type.
+/// The data that a device of PTOP's version 1 has beside its ids and type.
 enum class PtopData : std::uint8_t {
     none,        // Kepler: no DATA word; the type implies the instance
     no_instance, // Maxwell: base and fault id; the type implies the instance
-    instance,    // Pascal..Turing: the instance too
+    instance,    // Pascal..Turing: base, fault id and instance
 };
 
-/// How a runlist is handed to Host.
+/// The way to submit a runlist to Host.
 enum class SubmitScheme : std::uint8_t {
     shared_port, // Kepler..Volta: one port in PFIFO, a read-back pair per runlist
     pfifo_array, // Turing: registers per runlist in PFIFO
     block,       // Ampere+: an NV_RUNLIST block per runlist
 };
 
-/// Where the registers of an NV_RUNLIST block are.
+/// The layout of the registers of an NV_RUNLIST block.
 enum class RunlistLayout : std::uint8_t { ga100, gb202 };
 
-/// Where a PBDMA's registers are.
+/// The layout of a PBDMA's registers.
 enum class PbdmaLayout : std::uint8_t { gk104, ga100, gb10b, gb20c };
 
-/// Where per-channel state is, and so whether channel ids are global or per runlist.
+/// The place of per-channel state. It also says whether channel ids are global or per runlist.
 enum class ChannelState : std::uint8_t { pccsr, chram };
 
-/// Named after the first chip that has it.
+/// The format of runlist entries, named after the first chip that has it.
 enum class EntryFormat : std::uint8_t {
     words2,
     words4,
     words4_gb10b, // a subcontext id above the instance block's address
-    words4_gb20c, // and above USERD's
+    words4_gb20c, // and another one above USERD's
 };
 
 enum class CopyWiring : std::uint8_t {
@@ -58,8 +58,8 @@ enum class Doorbell : std::uint8_t {
     volta,  // channel id
     turing, // channel id and runlist id, behind a gate
     ampere, // vector and runlist id, behind a gate in the runlist's block
-    hopper, // the same, without NV_CTRL's copy of the doorbell
-    gb20x,  // the same, with an enable bit
+    hopper, // as ampere, without NV_CTRL's copy of the doorbell
+    gb20x,  // as hopper, with an enable bit
 };
 
 enum class BarBlock : std::uint8_t {
@@ -68,16 +68,16 @@ enum class BarBlock : std::uint8_t {
     vf_paired,   // 0xb80f60.., two registers for each BAR; nothing in PBUS
 };
 
-/// Page tables that the MMU walks.
+/// The page tables that the MMU walks.
 struct PageTableTraits {
-    mmu::Version version;      // the newest
+    mmu::Version version;      // the newest version
     bool version_1_too;        // an instance block may ask for version 1
-    bool big_page_by_instance; // else one setting serves all, where there is a choice
-    bool version_2_128k;       // big pages of 128 KiB in tables of version 2, too
+    bool big_page_by_instance; // else all blocks share a setting, if there is a choice
+    bool version_2_128k;       // tables of version 2 may have big pages of 128 KiB
     bool leaf_512m;
     bool leaf_256g;
 
-    /// The format of tables of a version: that one, or the only one that the chip has.
+    /// The format of tables of the wanted version, or of the only version that the chip has.
     [[nodiscard]] constexpr mmu::Format format(mmu::Version wanted, std::uint64_t big_page) const {
         const mmu::Version used =
             version_1_too && wanted == mmu::Version::v1 ? mmu::Version::v1 : version;
@@ -88,30 +88,30 @@ struct PageTableTraits {
     }
 };
 
-/// Where floorswept units are shown.
+/// The registers that show disabled units.
 enum class FuseForm : std::uint8_t { gf100, gm107, ga100 };
 
-/// How large video memory is, where that can be read.
+/// The register with the size of video memory.
 enum class MemorySize : std::uint8_t {
     none,
     range,     // LOCAL_MEMORY_RANGE: magnitude and scale
     mib,       // USABLE_FB_SIZE_IN_MB
-    mib_twice, // that, and LOCAL_MEMORY_RANGE with a wider magnitude
+    mib_twice, // as mib, and LOCAL_MEMORY_RANGE with a wider magnitude
 };
 
-/// Where firmware stores whether confidential computing is on.
+/// The register in which firmware stores whether confidential computing is on.
 enum class ConfidentialRegister : std::uint8_t { none, pgc6, pmc };
 
-/// The scratch register of PBUS that shows MIG on some.
+/// The scratch register of PBUS, which shows MIG on some chips.
 struct MigScratch {
     bool exists;
-    std::uint32_t word; // with MIG off
-    bool follows;       // it shows whether MIG is on; else it stays
+    std::uint32_t word; // value with MIG off
+    bool follows;       // whether it shows MIG; else it stays
 };
 
 /// The memory that the GPU uses, and the meaning of apertures there.
 enum class MemoryForm : std::uint8_t {
-    video,            // its own, and system memory
+    video,            // video memory and system memory
     unified_as_video, // system memory alone; apertures do not count, drivers write video memory's
     unified,          // system memory alone; apertures count, and there is no video memory
 };
@@ -119,37 +119,37 @@ enum class MemoryForm : std::uint8_t {
 /// The work distributor's tables of TPCs.
 enum class WorkDistributor : std::uint8_t {
     none,
-    counts, // Kepler: only how many there are
+    counts, // Kepler: only the number of TPCs
     gm200,  // SM_ID: a register per GPC
     gp100,  // SM_ID: a register per four TPCs of all GPCs
-    gh100,  // the same elsewhere, as large as the chip's design
-    gb20c,  // only SM_ID of these
+    gh100,  // as gp100 at another place, as large as the chip's design
+    gb20c,  // as gh100 with SM_ID only
 };
 
-/// In which order a driver numbers TPCs.
+/// The order in which a driver numbers TPCs.
 enum class TpcOrder : std::uint8_t { round_robin, fullest_gpc_first };
 
-/// Named after the first chip that has it.
+/// The form of RAMFC, named after the first chip that has it.
 enum class RamfcForm : std::uint8_t { gk104, gb100 };
 
 struct InstanceTraits {
     RamfcForm ramfc;
     bool address_limit;  // words for the last virtual address
-    bool wide_pointer;   // to the engine context: 58 bits, not 40
+    bool wide_pointer;   // the pointer to the engine context has 58 bits, not 40
     bool firmware_magic; // a word for the firmware that switches contexts
 };
 
-/// The image in memory of a graphics context.
+/// The image of a graphics context in memory.
 struct ContextTraits {
-    std::uint32_t header_bytes; // of the main header, and of each local one
+    std::uint32_t header_bytes; // size of the main header, and of each local one
     bool typed;                 // the header has a type
-    bool preemption_modes;      // and modes of preemption, with a counter each
+    bool preemption_modes;      // modes of preemption, with a counter each
     bool veid_headers;          // instance blocks lead to a header per subcontext
-    bool wide_pointer;          // from there to the image: 57 bits, not 49
+    bool wide_pointer;          // its pointer to the image has 57 bits, not 49
 };
 
 struct Generation {
-    std::string_view name; // as board files write it
+    std::string_view name; // name in board files
     PtopVersion ptop;
     PtopData ptop_data;
     SubmitScheme submit;
@@ -183,9 +183,9 @@ struct Generation {
     bool mig_arbiter; // the unit that hands GPCs to engines shows whether MIG is on
     ConfidentialRegister confidential;
     bool ltc_count;            // PTOP has the number of L2 caches
-    bool pri_ring;             // where the PRI ring counts GPCs is public
-    bool read_flushes;         // registers that flush when they are read
-    bool fb_flush;             // one of them for video memory
+    bool pri_ring;             // the place where the PRI ring counts GPCs is public
+    bool read_flushes;         // some registers flush caches when they are read
+    bool fb_flush;             // one of these flushes video memory
     bool gate_counts;          // VIRTUAL_CHANNEL_CFG is COUNT and BASE, not MASK and SET
     bool tsg_preempt_counted;  // TSG_PREEMPT_PENDING stays until all TSG preempts are done
     bool bare_channels;        // channels outside a TSG are legal
@@ -199,14 +199,15 @@ struct Generation {
 
     [[nodiscard]] constexpr bool has_video_memory() const { return memory == MemoryForm::video; }
 
-    /// Engines that a runlist's registers have room for; without such registers any number.
+    /// The number of engines that a runlist's registers have room for; without such registers any
+    /// number.
     [[nodiscard]] unsigned engine_slots() const;
 };
 
-/// All generations the model knows.
+/// All generations that the model knows.
 std::span<const Generation> generations();
 
-/// The generation of that name, or nullptr.
+/// The generation with this name, or nullptr.
 const Generation *find_generation(std::string_view name);
 
 } // namespace nvmodel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Where a board's facts come from. Every section of a board file carries "facts": a list of
+// Checks the sources of a board's facts. Every section of a board file carries "facts": a list of
 //   {"of": [KEY, …], "basis": BASIS, "source": TEXT}
 // that together cover each of the section's keys exactly once (["*"] covers all).
 #pragma once

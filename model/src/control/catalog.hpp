@@ -13,7 +13,7 @@ class Catalog {
   public:
     explicit Catalog(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-    /// The file of a board or workload: a name, or a path if there is a "/" in it. Throws
+    /// The file of a board or workload. The name is a path if there is a "/" in it. Throws
     /// ConfigError that lists the known names if there is no such file.
     [[nodiscard]] std::filesystem::path board(const std::string &name) const;
     [[nodiscard]] std::filesystem::path workload(const std::string &name) const;

@@ -44,7 +44,7 @@ Json subcontexts(const InstanceBlock &block) {
     return all;
 }
 
-/// The name of a field's value, or the number if it has none.
+/// Returns the name of a field's value, or the number if it has none.
 Json named(std::uint32_t value, std::span<const std::string_view> names) {
     return value < names.size() ? Json(names[value]) : Json(value);
 }
@@ -60,7 +60,7 @@ std::string type_name(std::uint32_t type) {
     }
 }
 
-/// A context's header as it is in memory now.
+/// Describes a context's header with its present contents in memory.
 Json context_of(const Gpu &gpu, const EngineContext &context, unsigned subcontext) {
     using namespace regs::ctxsw;
     const ContextTraits &traits = gpu.board().generation->context;

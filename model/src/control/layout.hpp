@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The request "layout": what the driver built, and where.
+// Answers the request "layout": the driver's structures and their places.
 #pragma once
 
 #include "device/gpu.hpp"

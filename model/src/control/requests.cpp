@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Arguments = std::span<const std::string>;
 
-/// Longest time that one request may let pass: ten minutes of GPU time take seconds to compute.
+/// The longest time that one request may let pass: ten minutes of GPU time take seconds to compute.
 constexpr double max_advance_us = 600e6;
 
 struct Context {
@@ -105,7 +105,7 @@ Json rotate(Context context, Arguments arguments) {
     return {{"version", context.gpu.rotate(runlist_argument(arguments))}};
 }
 
-/// Every block of BAR0 is listed, also those that were not touched.
+/// Lists every block of BAR0, whether it was accessed or not.
 Json stats_of_bar(const Statistics &statistics, Bar bar) {
     Statistics::Counts total;
     Json blocks = Json::object();
@@ -179,7 +179,7 @@ Json fault(Context context, Arguments arguments) {
     return {{"hits", hits}, {"accesses", accesses}};
 }
 
-/// Those that the board has; or NAME 0|1
+/// mode [NAME 0|1]: answers the modes that the board has.
 Json mode(Context context, Arguments arguments) {
     if (!arguments.empty()) {
         expect(arguments, 2);
@@ -220,7 +220,7 @@ constexpr std::array apertures{std::pair(name_of(Aperture::video), Aperture::vid
                                std::pair(name_of(Aperture::coherent), Aperture::coherent),
                                std::pair(name_of(Aperture::noncoherent), Aperture::noncoherent)};
 
-/// APERTURE ADDRESS
+/// Parses APERTURE ADDRESS.
 PhysicalAddress place_argument(Arguments arguments) {
     const PhysicalAddress at{choose(arguments[0], apertures), address_argument(arguments[1])};
     if (at.address % 4 != 0)
@@ -228,7 +228,7 @@ PhysicalAddress place_argument(Arguments arguments) {
     return at;
 }
 
-/// APERTURE ADDRESS COUNT
+/// peek APERTURE ADDRESS COUNT
 Json peek(Context context, Arguments arguments) {
     constexpr std::uint64_t max_words = 1024;
     expect(arguments, 3);
@@ -245,7 +245,7 @@ Json peek(Context context, Arguments arguments) {
     return {{"words", std::move(all)}};
 }
 
-/// APERTURE ADDRESS WORD...
+/// poke APERTURE ADDRESS WORD...
 Json poke(Context context, Arguments arguments) {
     if (arguments.size() < 3)
         expect(arguments, 3);
@@ -262,7 +262,7 @@ Json poke(Context context, Arguments arguments) {
     return Json::object();
 }
 
-/// PDB APERTURE VERSION VA [128k]
+/// translate PDB APERTURE VERSION VA [128k]
 Json translate(Context context, Arguments arguments) {
     constexpr std::array versions{std::pair(std::string_view("v1"), mmu::Version::v1),
                                   std::pair(std::string_view("v2"), mmu::Version::v2),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The control socket's requests, apart from the socket. They are described in docs/model.md.
+// The control socket's requests, apart from the socket. docs/model.md describes them.
 #pragma once
 
 #include "control/answers.hpp"

@@ -7,7 +7,7 @@
 
 namespace nvmodel {
 
-/// One access to a BAR.
+/// An access to a BAR.
 struct Access {
     Bar bar = Bar::registers;
     std::uint64_t offset = 0;
@@ -15,7 +15,7 @@ struct Access {
     bool write = false;
 };
 
-/// What a read of that size gives where nothing answers.
+/// The value of a read of this size where nothing answers.
 constexpr std::uint64_t ones(unsigned size) {
     return size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size)) - 1;
 }

@@ -66,7 +66,7 @@ Block &Chip::own(std::unique_ptr<Block> block) {
     return owned;
 }
 
-/// Except the registers in it that show a mode.
+/// Maps a block, and leaves out the registers in its range that show a mode.
 void Chip::map(std::uint32_t begin, std::uint32_t end, BlockName name, RegisterBlock &block) {
     for (const std::uint32_t offset : modes_.offsets()) {
         if (offset < begin || offset >= end)
@@ -104,7 +104,7 @@ void Chip::map_topology(const Board &board) {
     RegisterBlock &top = own(make_ptop(board));
     RegisterBlock &fuses = own(make_fuse(board));
     switch (generation.fuse) {
-    case FuseForm::gf100: // in the middle of PTOP
+    case FuseForm::gf100: // the registers are inside PTOP
         map(ptop::range_begin, fuse::gf100_begin, BlockName::ptop, top);
         map(fuse::gf100_begin, fuse::gf100_end, BlockName::fuse, fuses);
         map(fuse::gf100_end, ptop::range_end_v1, BlockName::ptop, top);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The chip: Host, and all registers of BAR0. Made anew at every reset.
+// The chip: Host, and all registers of BAR0. Every reset makes a new one.
 #pragma once
 
 #include "blocks/address_map.hpp"
@@ -24,7 +24,7 @@ namespace nvmodel {
 
 class Chip {
   public:
-    /// Refers to all of these. Throws ConfigError if the board's blocks overlap.
+    /// Keeps references to all arguments. Throws ConfigError if the board's blocks overlap.
     Chip(const Board &board, Memory &memory, const Modes &modes);
     Chip(const Chip &) = delete;
     Chip &operator=(const Chip &) = delete;
@@ -32,17 +32,17 @@ class Chip {
     [[nodiscard]] Host &host() { return host_; }
     [[nodiscard]] const Host &host() const { return host_; }
     [[nodiscard]] const BusState &bus() const { return bus_; }
-    /// How instance blocks are understood.
+    /// The view that hardware has of instance blocks.
     [[nodiscard]] const InstanceSpaces &instance_spaces() const { return instance_spaces_; }
-    /// Version 1 of page tables, where instance blocks do not have it.
+    /// The size of big pages in version 1, where instance blocks do not have it.
     [[nodiscard]] std::uint64_t big_page() const { return mmu_control_.big_page(); }
 
-    /// The part of BAR0 an offset lies in, or nullptr. PRAMIN has no register block.
+    /// The part of BAR0 that has the offset, or nullptr. PRAMIN has no register block.
     [[nodiscard]] const AddressMap::Range *find(std::uint64_t offset) const {
         return map_.find(offset);
     }
 
-    /// A register, as a 32-bit access to a multiple of 4. Not for PRAMIN.
+    /// Accesses a register: 32 bits at a multiple of 4. Not for PRAMIN.
     ReadAnswer read(std::uint32_t offset);
     Answer write(std::uint32_t offset, std::uint32_t value);
 

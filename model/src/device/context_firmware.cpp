@@ -15,7 +15,7 @@ std::uint32_t ContextFirmware::read(PhysicalAddress base, std::uint64_t offset) 
     return static_cast<std::uint32_t>(value.value_or(0));
 }
 
-/// Nothing if the pointer is unset or leads to anything but an image.
+/// Returns nothing if the pointer is unset or leads to anything but an image.
 std::optional<PhysicalAddress> ContextFirmware::find_image(PhysicalAddress instance) const {
     const std::uint32_t lo = read(instance, 4ULL * ramin::engine_wfi_lo);
     const std::uint32_t hi = read(instance, 4ULL * ramin::engine_wfi_hi);
@@ -36,8 +36,8 @@ std::optional<PhysicalAddress> ContextFirmware::find_image(PhysicalAddress insta
     return image;
 }
 
-/// Which of the four counters a save adds to: the modes are settings, and that graphics' goes
-/// before compute's is made up.
+/// Returns which of the four counters a save adds to. The modes are settings; it is made up that
+/// graphics' mode goes before compute's.
 std::uint32_t ContextFirmware::counter_of_mode(PhysicalAddress image) const {
     const auto mode = [&](std::uint32_t offset) {
         return ctxsw::preemption_control.get(read(image, offset));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What the firmware that switches graphics contexts leaves in their images: counts of saves and
-// restores. It finds an image as real firmware does, through the instance block's engine pointer
-// and the channel's page tables.
+// The firmware that switches graphics contexts, which counts saves and restores in their images. It
+// finds an image as real firmware does, through the instance block's engine pointer and the
+// channel's page tables.
 #pragma once
 
 #include "board/board.hpp"

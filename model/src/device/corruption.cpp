@@ -7,7 +7,7 @@
 namespace nvmodel {
 namespace {
 
-/// Most words of most structures are 0; finding another one is worth a few tries.
+/// Most words of most structures are 0; finding a word that is not is worth a few tries.
 constexpr unsigned tries = 8;
 
 } // namespace

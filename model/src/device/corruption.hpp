@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Flips bits in what the driver built, and puts them back.
+// Flips bits in the driver's structures, and puts them back.
 #pragma once
 
 #include "memory/memory.hpp"
@@ -26,22 +26,22 @@ class Corruption {
   public:
     struct Flip {
         std::string_view what;
-        PhysicalAddress at; // of the byte
+        PhysicalAddress at; // place of the byte
         unsigned bit = 0;
     };
 
-    /// Flips bits at places that the seed chooses: as often in one kind of structure as in another.
+    /// Flips bits at places that the seed chooses. All kinds of structures are hit equally often.
     std::vector<Flip> flip(Memory &memory, const std::vector<Structure> &structures,
                            std::uint64_t seed, unsigned count);
-    /// Puts all words back. A counter of a context keeps what was added meanwhile; what was written
-    /// anew stays.
+    /// Puts all words back. A counter of a context keeps the counts that were added in between; a
+    /// word that was written since stays.
     void undo(Memory &memory);
-    /// There is nothing to put back any more.
+    /// Forgets the flips, when nothing can be put back any more.
     void forget() { changes_.clear(); }
 
   private:
     struct Change {
-        PhysicalAddress at; // of the word
+        PhysicalAddress at; // place of the word
         std::uint32_t before;
         std::uint32_t after;
         bool counts; // it may be a counter

@@ -36,7 +36,7 @@ std::uint64_t register_offset(const std::string &word) {
     return offset;
 }
 
-/// The 32-bit register that an access of BAR0 lies in.
+/// Returns the 32-bit register that an access of BAR0 lies in.
 std::uint64_t register_of(const Access &access) {
     return access.offset & ~std::uint64_t{3};
 }
@@ -66,14 +66,15 @@ RandomReads::Kind random_kind(const std::string &word) {
     return *kind;
 }
 
-/// A word of 32 bits as an access at some offset in it reads it; beyond it, the same word again.
+/// Returns the part of a 32-bit word that an access at some offset in it reads; behind its end the
+/// word begins again.
 std::uint64_t part_of(std::uint32_t word, const Access &access) {
     return (std::uint64_t{word} << 32 | word) >> (8 * (access.offset % 4));
 }
 
 } // namespace
 
-/// AFTER [TIMES]
+/// Parses AFTER [TIMES].
 Faults::Stretch Faults::stretch_of(std::span<const std::string> args) {
     Stretch stretch{.after = number(args[0], UINT64_MAX)};
     if (args.size() > 1)
@@ -90,7 +91,7 @@ void Faults::add_block(std::string_view name, std::uint32_t word) {
     blocks_.insert_or_assign(std::string(name), word);
 }
 
-/// RUNLIST EVERY [TIMES]
+/// Parses RUNLIST EVERY [TIMES].
 Faults::RunlistEvent Faults::runlist_event(std::span<const std::string> args) {
     const auto runlist = static_cast<unsigned>(number(args[0], 126));
     return {runlist, {positive(args[1]), args.size() == 3 ? positive(args[2]) : UINT64_MAX}};

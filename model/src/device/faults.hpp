@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Scripted faults: what goes wrong between the guest and the device.
+// Scripted faults between the guest and the device.
 #pragma once
 
 #include "device/access.hpp"
@@ -19,42 +19,42 @@ namespace nvmodel {
 
 class Faults {
   public:
-    /// Adds one; `words` is a specification of docs/model.md split at blanks, "none" removes all
-    /// and forgets the hits. Throws ConfigError.
+    /// Adds a fault. `words` is a specification of docs/model.md split at blanks; "none" removes
+    /// all faults and forgets the hits. Throws ConfigError.
     void add(std::span<const std::string> words);
 
-    /// What holds of an access as a whole; to be called once for each.
+    /// The faults of an access as a whole. next_access() is called once for each access.
     struct Mood {
         bool gone = false;   // the GPU is off the bus
         bool frozen = false; // no time passes
     };
     Mood next_access();
 
-    /// What a read gives: `device` is asked, unless a fault stands in its place.
+    /// Returns the value of a read. `device` is asked, unless a fault takes its place.
     std::uint64_t read(const Access &access, std::string_view block,
                        const std::function<std::uint64_t()> &device);
 
     /// True if a write changes nothing.
     bool drops(const Access &access);
 
-    /// Accesses that went another way than they would have, and what the driver did in between.
+    /// Accesses whose result a fault changed, and actions of the driver between accesses.
     [[nodiscard]] std::uint64_t hits() const { return hits_; }
     /// All accesses since the last "none".
     [[nodiscard]] std::uint64_t accesses() const { return accesses_; }
 
-    /// What the driver does behind the reader's back.
+    /// Actions of the driver behind the reader's back.
     struct Driver {
         std::function<void(unsigned runlist)> resubmit;
         std::function<void(unsigned runlist)> rotate;
         std::function<void()> move_window;
     };
-    /// To be called after every read of PRAMIN.
+    /// Acts for the driver if a fault is due; called after every read of PRAMIN.
     void after_pramin_read(const Driver &driver);
 
   private:
     struct Repeated {
         std::uint64_t every;
-        std::uint64_t times = UINT64_MAX; // that are left
+        std::uint64_t times = UINT64_MAX; // times that are left
         std::uint64_t reads = 0;
         bool due() {
             if (times == 0 || ++reads < every)
@@ -70,7 +70,7 @@ class Faults {
     };
     static RunlistEvent runlist_event(std::span<const std::string> args);
 
-    /// Some of what is counted: none of the first `after`, then `times`.
+    /// A stretch of counted events: it begins after the first `after` and has `times` of them.
     struct Stretch {
         std::uint64_t after;
         std::uint64_t times = UINT64_MAX;
@@ -106,7 +106,7 @@ class Faults {
     std::optional<Stretch> frozen_;
     std::optional<Stretch> lost_writes_;
     std::optional<Wrong> wrong_;
-    std::optional<std::uint32_t> everywhere_; // in BAR0
+    std::optional<std::uint32_t> everywhere_; // answers all of BAR0
     std::map<std::string, std::uint32_t, std::less<>> blocks_;
     std::map<std::uint64_t, std::uint32_t> replaced_;
     std::map<std::uint64_t, Bits> bits_;

@@ -10,6 +10,7 @@
 namespace nvmodel {
 namespace {
 
+/// Returns the violation that a register's answer stands for, where the answer is not Answer::done.
 Violation violation_of(Answer answer) {
     switch (answer) {
     case Answer::write_only:
@@ -82,7 +83,7 @@ void Gpu::start() {
 void Gpu::restart(const Workload *other) {
     if (other != nullptr) {
         Plan plan = fit(*other);
-        reset_chip(); // its driver refers to the plan
+        reset_chip(); // the old chip's driver refers to the plan
         plan_ = std::move(plan);
     } else {
         reset_chip();
@@ -160,7 +161,7 @@ unsigned Gpu::rotate(unsigned runlist) {
 
 // --- accesses ---
 
-/// An access begins, and time passes; false if the GPU has gone.
+/// Begins an access and lets time pass. Returns false if the GPU has gone.
 bool Gpu::on_the_bus() {
     const Faults::Mood mood = faults_.next_access();
     if (!mood.frozen)
@@ -168,7 +169,7 @@ bool Gpu::on_the_bus() {
     return !mood.gone;
 }
 
-/// False if nothing answers.
+/// Returns false if nothing answers.
 bool Gpu::begin(const Access &access) {
     const bool there = on_the_bus();
     count(access);
@@ -217,7 +218,7 @@ void Gpu::direct_write(std::uint64_t address, std::uint32_t value) {
         violations_.note(access, Violation::memory);
 }
 
-/// Lets the driver do what faults script for it.
+/// Lets the driver act as the faults script it.
 void Gpu::driver_interferes() {
     if (!driver_)
         return;
@@ -225,7 +226,7 @@ void Gpu::driver_interferes() {
         try {
             submit();
         } catch (const ConfigError &) {
-            // the workload has no such list: the fault has nothing to move
+            // The workload has no such list, so the fault has nothing to move.
         }
     };
     faults_.after_pramin_read({
@@ -241,7 +242,8 @@ bool Gpu::is_pramin(const Access &access) const {
            access.offset >= range_begin && access.offset < range_end;
 }
 
-/// The memory behind an access; nothing for registers and for what is not translated.
+/// Returns the memory behind an access; nothing for registers and for addresses that are not
+/// translated.
 std::optional<PhysicalAddress> Gpu::behind(const Access &access) const {
     const BusState &bus = chip_->bus();
     switch (access.bar) {
@@ -309,8 +311,9 @@ void Gpu::write_memory(const Access &access, std::uint64_t value) {
         violations_.note(access, Violation::memory);
 }
 
-// Registers are read and written whole: 32 bits, aligned. 64 bits are two of these, the lower one
-// first. Other reads give the bytes asked for, other writes do nothing; both are noted.
+// Registers are read and written whole: 32 bits, aligned. An access of 64 bits is two of these, the
+// lower one first. Other reads give the bytes asked for, other writes do nothing; both are noted as
+// violations.
 
 bool is_two_registers(const Access &access) {
     return access.size == 8 && access.offset % 4 == 0;

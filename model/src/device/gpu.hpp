@@ -28,10 +28,10 @@
 
 namespace nvmodel {
 
-/// How far a channel's work has come.
+/// The progress of a channel's work.
 struct ChannelProgress {
     unsigned runlist = 0;
-    std::optional<unsigned> tsg; // none: bare
+    std::optional<unsigned> tsg; // none: a bare channel
     unsigned channel = 0;
     std::string task;
     std::string engine;
@@ -49,47 +49,47 @@ class Gpu final : public PciFunction {
 
     void attach(GuestMemory *guest) override { memory_.attach(guest); }
 
-    // --- what the guest does ---
+    // --- accesses of the guest ---
 
-    /// Costs bar_access_ns of virtual time.
+    /// An access takes bar_access_ns of virtual time.
     std::uint64_t bar_read(Bar bar, std::uint64_t offset, unsigned size) override;
     void bar_write(Bar bar, std::uint64_t offset, std::uint64_t value, unsigned size) override;
 
-    /// A word of video memory, by way of nothing: as if a BAR showed it. It takes as long, and
-    /// faults act on it.
+    /// Accesses a word of video memory without a BAR, but as if a BAR showed it: the access takes
+    /// as long, and faults act on it.
     std::uint32_t direct_read(std::uint64_t address);
     void direct_write(std::uint64_t address, std::uint32_t value);
 
     void reset() override;
 
-    // --- what the control socket asks for ---
+    // --- requests of the control socket ---
 
-    /// Starts the workload. Throws ConfigError if it runs already or cannot be built; the board
-    /// is cold then.
+    /// Starts the workload. Throws ConfigError if it runs already or cannot be built; then nothing
+    /// is set up on the board.
     void start();
     /// Resets the chip but not PCI configuration, takes another workload if there is one, and
     /// starts. If the workload does not fit, nothing is changed and ConfigError thrown.
     void restart(const Workload *other);
 
-    /// Takes power from the BARs, and gives it back. All else stays as it is.
+    /// Takes power from the BARs, or gives it back. The rest of the state stays.
     void set_asleep(bool asleep) { asleep_ = asleep; }
-    /// By the above, or in PCI's state D3hot.
+    /// Returns whether set_asleep() or PCI's state D3hot has taken the power.
     [[nodiscard]] bool asleep() const { return asleep_ || config_.powered_down(); }
 
-    /// Sets a mode if the board has it; false if not.
+    /// Sets a mode. Returns false if the board does not have it.
     bool set_mode(std::string_view name, bool on);
-    /// Those that the board has.
+    /// The modes that the board has.
     [[nodiscard]] std::vector<std::pair<std::string_view, bool>> modes() const;
 
     void advance(Ns by) { chip_->host().advance(by); }
     [[nodiscard]] Ns now() const { return chip_->host().now(); }
     [[nodiscard]] std::vector<ChannelProgress> progress() const;
-    /// Throws ConfigError if there is nothing to submit.
+    /// Submits a runlist again. Throws ConfigError if there is nothing to submit.
     void resubmit(unsigned runlist);
-    /// The same with the next version of it, see Driver; returns which.
+    /// Submits the next version of a runlist, see Driver; returns the version.
     unsigned rotate(unsigned runlist);
 
-    /// Flips bits in what the driver built. Throws ConfigError if the workload is not started.
+    /// Flips bits in the driver's structures. Throws ConfigError if the workload is not started.
     std::vector<Corruption::Flip> corrupt(std::uint64_t seed, unsigned flips);
     void undo_corruption() { corruption_.undo(memory_); }
 
@@ -102,7 +102,7 @@ class Gpu final : public PciFunction {
     /// Throws ConfigError if the workload is not started.
     [[nodiscard]] const Driver &driver() const;
     [[nodiscard]] Driver &driver();
-    /// What programs do beside the registers.
+    /// Host itself, for the work that programs do beside the registers.
     [[nodiscard]] Host &host() { return chip_->host(); }
     [[nodiscard]] Statistics &statistics() { return statistics_; }
     [[nodiscard]] Violations &violations() { return violations_; }

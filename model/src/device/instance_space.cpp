@@ -51,8 +51,8 @@ std::optional<FoundSpace> InstanceSpaces::graphics(PhysicalAddress instance) con
     return directory(word(instance, sc_pdb + 4 * veid), word(instance, sc_pdb + 4 * veid + 1));
 }
 
-/// In virtual mode with DEBUG_CYA off (which it is after reset) the upper half of BAR2 stays as in
-/// physical mode, for the video BIOS; inferred.
+/// With DEBUG_CYA off, as after reset, the upper half of BAR2 in virtual mode stays as in physical
+/// mode, for the video BIOS; inferred.
 std::optional<PhysicalAddress> InstanceSpaces::behind_bar(const BarBinding &bar,
                                                           std::uint64_t offset,
                                                           std::uint64_t bar_size) const {

@@ -15,26 +15,28 @@ namespace nvmodel {
 struct FoundSpace {
     PhysicalAddress root;
     mmu::Format format;
-    std::uint64_t last = ~std::uint64_t{0}; // valid address
+    std::uint64_t last = ~std::uint64_t{0}; // the last valid address
 
-    /// Where an address leads; nothing if it is not mapped, or to another GPU.
+    /// Translates an address; nothing if it is not mapped, or leads to another GPU.
     [[nodiscard]] std::optional<PhysicalAddress> translate(const Memory &memory,
                                                            std::uint64_t va) const;
 };
 
 class InstanceSpaces {
   public:
-    /// `big_page`: of version 1 where instance blocks do not have it.
+    /// `big_page` is the size of big pages in version 1, where instance blocks do not have it.
     InstanceSpaces(const Generation &generation, const Memory &memory,
                    const std::uint64_t &big_page)
         : generation_(generation), memory_(memory), big_page_(big_page) {}
 
-    /// What Host, copy and video engines use, and BARs. Nothing if the block has none.
+    /// Finds the address space of Host, copy and video engines, and BARs. Nothing if the block has
+    /// none.
     [[nodiscard]] std::optional<FoundSpace> base(PhysicalAddress instance) const;
-    /// What compute and graphics use: that of the block's own subcontext, if it is valid.
+    /// Finds the address space of compute and graphics: that of the block's own subcontext, if it
+    /// is valid.
     [[nodiscard]] std::optional<FoundSpace> graphics(PhysicalAddress instance) const;
 
-    /// Where an offset into BAR1 or BAR2 leads.
+    /// Translates an offset into BAR1 or BAR2.
     [[nodiscard]] std::optional<PhysicalAddress>
     behind_bar(const BarBinding &bar, std::uint64_t offset, std::uint64_t bar_size) const;
 

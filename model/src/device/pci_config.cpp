@@ -90,8 +90,8 @@ std::optional<Bar> PciConfig::bar_at(unsigned resource) const {
     return std::nullopt;
 }
 
-/// A memory BAR. Its size shows in the bits that cannot be set. A wide one has the next register
-/// for its upper half.
+/// Defines a memory BAR. The bits that cannot be set show its size. A wide BAR takes the next
+/// register for its upper half.
 void PciConfig::define_bar(Bar bar, std::uint64_t size, BarForm form) {
     const auto index = static_cast<std::size_t>(bar);
     const auto at = bar_register(bar);

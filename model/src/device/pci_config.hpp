@@ -17,30 +17,30 @@ class PciConfig {
 
     explicit PciConfig(const Board &board);
 
-    /// 1, 2 or 4 bytes. What lies outside the 256 bytes reads as ones and ignores writes.
+    /// Accesses 1, 2 or 4 bytes. Bytes behind the 256 of the space read as ones and ignore writes.
     [[nodiscard]] std::uint32_t read(std::uint32_t offset, unsigned size) const;
     void write(std::uint32_t offset, std::uint32_t value, unsigned size);
 
-    /// Back to what it was at power-on.
+    /// Restores the state of power-on.
     void reset();
 
-    /// The BAR that a PCI resource (0 to 5) is, if any.
+    /// The BAR of a PCI resource (0 to 5), if it has one.
     [[nodiscard]] std::optional<Bar> bar_at(unsigned resource) const;
     [[nodiscard]] std::uint64_t bar_size(Bar bar) const {
         return bar_size_.at(static_cast<std::size_t>(bar));
     }
 
-    /// Whether BARs are decoded at all.
+    /// Returns whether BARs are decoded at all.
     [[nodiscard]] bool decodes_memory() const;
 
     struct Hit {
         Bar bar;
         std::uint64_t offset;
     };
-    /// The BAR that an absolute address of the bus lies in, with memory decoding on.
+    /// Finds the BAR with an absolute address of the bus, if memory decoding is on.
     [[nodiscard]] std::optional<Hit> decode(std::uint64_t address, unsigned size) const;
 
-    /// In D3hot the function answers no memory access.
+    /// Returns whether the state is D3hot, in which the function answers no memory access.
     [[nodiscard]] bool powered_down() const;
 
   private:

@@ -29,16 +29,16 @@ class PciFunction {
 
     [[nodiscard]] const PciConfig &config() const { return config_; }
 
-    /// 1, 2, 4 or 8 bytes at an offset within a BAR.
+    /// Accesses 1, 2, 4 or 8 bytes at an offset within a BAR.
     virtual std::uint64_t bar_read(Bar bar, std::uint64_t offset, unsigned size) = 0;
     virtual void bar_write(Bar bar, std::uint64_t offset, std::uint64_t value, unsigned size) = 0;
 
-    /// The same by absolute bus address, as BARs are programmed. What no BAR decodes reads as
-    /// ones and takes no time.
+    /// Accesses an absolute bus address, as BARs are programmed. An address that no BAR decodes
+    /// reads as ones and takes no time.
     std::uint64_t memory_read(std::uint64_t address, unsigned size);
     void memory_write(std::uint64_t address, std::uint64_t value, unsigned size);
 
-    /// The device is reset: PCI configuration too.
+    /// Resets the device, with its PCI configuration.
     virtual void reset() = 0;
 
   protected:

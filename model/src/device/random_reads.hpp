@@ -13,18 +13,19 @@ class RandomReads {
   public:
     enum class Kind : std::uint8_t { any, ones, pri_error, flip };
 
-    /// Nothing if a fault of that name is not known; "" is any.
+    /// The kind of fault with this name, or nothing; "" is any kind.
     static std::optional<Kind> kind_of(std::string_view name);
 
-    /// `rate`: the share of reads that go wrong, 0 to 1.
+    /// `rate` is the share of reads that go wrong, 0 to 1.
     RandomReads(std::uint64_t seed, double rate, Kind kind);
 
-    /// What is read instead of `value`, which has so many bits; nothing if this read goes well.
+    /// Returns the value to read instead of `value`, which has so many bits; nothing if this read
+    /// goes well.
     std::optional<std::uint64_t> instead_of(std::uint64_t value, unsigned bits);
 
   private:
     std::mt19937_64 random_;
-    std::uint64_t limit_; // a read with a lower number goes wrong
+    std::uint64_t limit_; // a read with a lower random number goes wrong
     bool always_;
     Kind kind_;
 };

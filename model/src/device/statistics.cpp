@@ -34,7 +34,7 @@ void Statistics::count(const Access &access, std::string_view block, const Place
     counts.reread_bytes += mark(kind_of(place), at, access.size);
 }
 
-/// Marks bytes as read; the number that were before.
+/// Marks bytes as read. Returns how many of them were marked before.
 std::uint64_t Statistics::mark(unsigned kind, std::uint64_t address, unsigned size) {
     std::uint64_t before = 0;
     for (unsigned i = 0; i < size; ++i) {

@@ -15,13 +15,13 @@
 
 namespace nvmodel {
 
-/// What a read of the same place means: a register's offset, or the physical address of memory,
-/// whichever aperture it was reached through.
+/// The place that a read reaches: a register's offset, or the physical address of memory, whatever
+/// aperture leads there. Reads of the same place count as repeated.
 struct Place {
     bool memory = false;
-    Bar bar = Bar::registers; // registers, and what is not translated
-    PhysicalAddress physical; // memory
-    std::uint64_t offset = 0; // registers
+    Bar bar = Bar::registers; // for registers, and BAR addresses without a translation
+    PhysicalAddress physical; // for memory
+    std::uint64_t offset = 0; // for registers
 };
 
 class Statistics {
@@ -32,13 +32,13 @@ class Statistics {
         std::uint64_t writes = 0;
         std::uint64_t write_bytes = 0;
         std::uint64_t reread_bytes = 0;
-        std::set<std::uint64_t> mebibytes; // that were read, by number
+        std::set<std::uint64_t> mebibytes; // numbers of the MiB that were read
     };
 
     void count(const Access &access, std::string_view block, const Place &place);
     void reset();
 
-    /// By BAR, then by block; only what was accessed.
+    /// Counts by BAR, then by block. Blocks without an access are missing.
     [[nodiscard]] const std::map<Bar, std::map<std::string, Counts, std::less<>>> &blocks() const {
         return blocks_;
     }

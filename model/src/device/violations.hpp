@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Accesses that the hardware does not have, kept for tests to complain about.
+// Accesses that the hardware does not have, kept so that tests can report them.
 #pragma once
 
 #include "device/access.hpp"
@@ -11,11 +11,11 @@
 namespace nvmodel {
 
 enum class Violation : std::uint8_t {
-    unmodelled, // nothing is there, or nothing that the board models
+    unmodelled, // nothing is there, or the board's model lacks it
     write_only,
     read_only,
-    size,        // a width or alignment the hardware does not have
-    memory,      // through an aperture, but no memory is there
+    size,        // the hardware lacks this width or alignment
+    memory,      // an aperture leads to no memory
     side_effect, // a read that changes the GPU's state
     asleep,      // any access while the GPU has no power
 };
@@ -30,13 +30,13 @@ class Violations {
         std::uint64_t count = 1;
     };
 
-    /// Kinds that are kept apart; what comes later is only counted in overflow().
+    /// The most kinds that are recorded; later ones are only counted in overflow().
     static constexpr std::size_t max_records = 1024;
 
     void note(const Access &access, Violation why);
     void reset();
 
-    /// In the order of first occurrence.
+    /// The records, in the order of first occurrence.
     [[nodiscard]] const std::vector<Record> &records() const { return records_; }
     [[nodiscard]] std::uint64_t overflow() const { return overflow_; }
 

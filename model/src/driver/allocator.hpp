@@ -9,7 +9,7 @@
 
 namespace nvmodel {
 
-/// Hands out pieces of a range of memory, upwards, for good.
+/// Hands out pieces of a range of memory, upwards; they are never taken back.
 class Allocator {
   public:
     Allocator(Aperture aperture, std::uint64_t begin, std::uint64_t end)

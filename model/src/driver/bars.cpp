@@ -13,8 +13,8 @@ namespace {
 
 using namespace mmu;
 
-constexpr std::uint64_t userd_va = 4 * mib;      // in BAR1
-constexpr std::uint64_t own_tables_va = 1 * mib; // in BAR2
+constexpr std::uint64_t userd_va = 4 * mib;      // place in BAR1
+constexpr std::uint64_t own_tables_va = 1 * mib; // place in BAR2
 /// The first half of the parked window is left to the video BIOS.
 constexpr std::uint64_t parked_share = 512 * kib;
 
@@ -39,19 +39,20 @@ BarSpaces::BarSpaces(const Board &board, BarSetup setup, DriverMemory &memory, C
     bind(chip);
 }
 
-/// Up to Ada the upper half of BAR2 is the video BIOS's, where there is one.
+/// Returns whether the video BIOS has the upper half of BAR2: it has on GPUs with a video BIOS, up
+/// to Ada.
 bool BarSpaces::halved() const {
     return board_.generation->has_video_memory() &&
            board_.generation->bar_block != BarBlock::vf_paired;
 }
 
-/// Integrated GPUs have none that the CPU sees; their drivers give it this much (nvgpu
-/// hal/mm/mm_gp10b_fusa.c).
+/// Returns the size of BAR2. The CPU sees no BAR2 of integrated GPUs; their drivers give it this
+/// size (nvgpu hal/mm/mm_gp10b_fusa.c).
 std::uint64_t BarSpaces::bar2_size() const {
     return board_.bar2.modelled != 0 ? board_.bar2.modelled : 32 * mib;
 }
 
-/// Memory for tables and instance blocks of BARs.
+/// Takes memory for tables and instance blocks of BARs.
 PhysicalAddress BarSpaces::take(std::uint64_t size, std::uint64_t alignment) {
     if (setup_ != BarSetup::mapped)
         return memory_.take(Aperture::video, size, alignment);
@@ -76,7 +77,7 @@ BarSpaces::Bar &BarSpaces::add(unsigned number, std::uint64_t bar_size) {
     return bar;
 }
 
-/// A console at the start of video memory, if there is any, and the channels' USERDs.
+/// Maps a console at the start of video memory, if there is any, and the channels' USERDs.
 void BarSpaces::fill_bar1(Bar &bar, std::span<const PhysicalAddress> userds) {
     const std::uint64_t console = format_.has_page_size(2 * mib) ? 2 * mib : format_.big_page;
     if (board_.generation->has_video_memory())
@@ -93,7 +94,8 @@ void BarSpaces::fill_bar1(Bar &bar, std::span<const PhysicalAddress> userds) {
     }
 }
 
-/// As drivers do, to change them later. Mapping them may need more of them.
+/// Maps the BAR's own tables, as drivers do to change them later. Mapping them may need more
+/// tables, which are mapped as well.
 void BarSpaces::map_own_tables(Bar &bar) {
     std::uint64_t va = own_tables_va;
     bar.tables.map(va, small_page, page_address(bar.instance));
@@ -106,15 +108,15 @@ void BarSpaces::map_own_tables(Bar &bar) {
     }
 }
 
-/// The driver's memory from its start on, as far as there is room, twice: first by big pages, in
-/// pairs that are swapped, then by small pages, as real drivers map it, in reverse within each of
-/// the same pieces. A reader that has pages of one size only, or tables of one kind, finds all of
-/// it; a reader that takes one mapping for all fails.
+/// Maps the driver's memory from its start on, as far as there is room, twice: first by big pages,
+/// in pairs that are swapped, then by small pages, as real drivers map it, in reverse within each
+/// piece of the same size. A reader that supports one page size or one kind of table finds all of
+/// the memory. A reader that takes one mapping for the whole fails.
 void BarSpaces::map_structures(Bar &bar, std::uint64_t room) {
     const std::uint64_t piece = format_.big_page;
     const std::uint64_t begin = memory_.video_begin();
     const std::uint64_t size = std::min(align_up(memory_.video_end() - begin, 2 * piece), room / 2);
-    const std::uint64_t small_va = align_up(size, 2 * mib); // in tables of their own
+    const std::uint64_t small_va = align_up(size, 2 * mib); // these have tables of their own
     for (std::uint64_t at = 0; at < size; at += piece)
         bar.tables.map(at / piece % 2 == 0 ? at + piece : at - piece, piece,
                        {PageAperture::video, begin + at, 0});

@@ -23,8 +23,8 @@ class BarSpaces {
         PhysicalAddress instance;
     };
 
-    /// Builds those that are used and binds them, unless they stay physical. `userds`: what
-    /// programs reach through BAR1.
+    /// Builds the address spaces of the BARs that are used, and binds them, unless the BARs stay
+    /// physical. `userds` are the places that programs reach through BAR1.
     BarSpaces(const Board &board, BarSetup setup, DriverMemory &memory, Chip &chip,
               std::span<const PhysicalAddress> userds);
 
@@ -45,7 +45,7 @@ class BarSpaces {
     DriverMemory &memory_;
     mmu::Format format_;
     std::uint64_t parked_; // next free place within the parked PRAMIN window
-    std::list<Bar> bars_;  // BAR1 if it is used, BAR2
+    std::list<Bar> bars_;  // BAR1 if it is used, then BAR2
 };
 
 } // namespace nvmodel

@@ -18,10 +18,10 @@ struct ContextImage {
     std::uint64_t preemption_buffer = 0; // virtual address, if a mode needs one
 };
 
-/// Main and local header.
+/// Encodes the main and the local header.
 std::vector<std::uint32_t> encode_context_image(const ContextTraits &traits,
                                                 const ContextImage &image);
-/// What a subcontext's engine pointer leads to, from Volta on.
+/// Encodes the header that a subcontext's engine pointer leads to, from Volta on.
 std::vector<std::uint32_t> encode_veid_header(const ContextTraits &traits, std::uint64_t image_va);
 
 } // namespace nvmodel

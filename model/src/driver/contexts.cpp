@@ -10,14 +10,14 @@ namespace nvmodel {
 namespace {
 
 constexpr std::uint64_t page = mmu::small_page;
-/// Real images have megabytes; of these only the headers have contents.
+/// Real images have megabytes; only their headers have contents here.
 constexpr std::uint64_t image_size = 4 * page;
 constexpr std::uint64_t buffer_size = page;
 constexpr std::uint64_t preemption_buffer_size = 4 * page;
 
 } // namespace
 
-/// The headers of subcontexts are a page apart, whatever their size (open-gpu-kernel-modules
+/// The headers of subcontexts are a page apart, independent of their size (open-gpu-kernel-modules
 /// src/nvidia/src/kernel/gpu/gr/kernel_graphics.c).
 std::uint64_t EngineContext::pointer(unsigned subcontext) const {
     return headers.empty() ? va : headers_va + subcontext * page;

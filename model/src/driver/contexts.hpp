@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Engine contexts in memory: for graphics the image and its headers, for other engines a buffer
-// that only these read.
+// Engine contexts in memory: for graphics the image and its headers, for another engine a buffer
+// that only this engine reads.
 #pragma once
 
 #include "board/board.hpp"
@@ -15,13 +15,14 @@
 namespace nvmodel {
 
 struct EngineContext {
-    std::uint64_t va = 0;         // of the image, or of the buffer
-    PhysicalAddress address = {}; // where that is
+    std::uint64_t va = 0;         // virtual address of the image or buffer
+    PhysicalAddress address = {}; // place of the image or buffer
     bool graphics = false;
-    std::uint64_t headers_va = 0;              // from Volta on, of graphics: the first subcontext's
+    // The virtual address of the first subcontext's header, for graphics from Volta on.
+    std::uint64_t headers_va = 0;
     std::vector<PhysicalAddress> headers = {}; // by subcontext
 
-    /// What an instance block leads to.
+    /// The virtual address that an instance block's engine pointer has.
     [[nodiscard]] std::uint64_t pointer(unsigned subcontext) const;
     [[nodiscard]] PhysicalAddress header(unsigned subcontext) const {
         return headers.empty() ? address : headers.at(subcontext);
@@ -37,7 +38,7 @@ class ContextBuilder {
     EngineContext buffer(std::span<Space *const> spaces);
 
   private:
-    /// As far up as an instance block's pointer reaches.
+    /// Reserves a range as high as the pointer of an instance block reaches.
     [[nodiscard]] std::uint64_t reserve(std::span<Space *const> spaces, std::uint64_t size) const;
     PhysicalAddress take_mapped(std::uint64_t va, std::uint64_t size,
                                 std::span<Space *const> spaces);

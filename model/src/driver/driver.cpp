@@ -20,16 +20,17 @@ namespace nvmodel {
 namespace {
 
 using mmu::mib;
-/// Where the structures go in video memory. The last MiB stays free: drivers park the PRAMIN
-/// window there, because the video BIOS uses it as well.
+/// The part of video memory with the driver's structures. The last MiB stays free: drivers park the
+/// PRAMIN window there, because the video BIOS uses it as well.
 constexpr std::uint64_t low_begin = 1 * mib;
 constexpr std::uint64_t area = 63 * mib;
 constexpr std::uint64_t high_reserve = 1 * mib;
 
 using mmu::small_page;
-/// Copies of a runlist that a driver keeps, to build the next while one is in use.
+/// Copies of a runlist that a driver keeps, to build the next one while one is in use.
 constexpr unsigned list_buffers = 4;
-/// The same of a list that changes its version: so many that a slow reader finds it elsewhere.
+/// Copies of a list that changes its version. There are so many that a slow reader finds the list
+/// elsewhere.
 constexpr unsigned rotating_buffers = 64;
 /// TIMEOUTs that can mark a version; 0 is the same timeslice as 1.
 constexpr unsigned marks = 255;
@@ -37,13 +38,13 @@ constexpr unsigned marks = 255;
 /// A channel's pushbuffer ring, which is never read: 1024 entries.
 constexpr std::uint64_t ring_size = 0x2000;
 
-/// PTIMER once a driver has set it: 2025-01-01, so that runs repeat exactly.
+/// A driver sets PTIMER to 2025-01-01, so that runs repeat exactly.
 constexpr std::uint64_t epoch_ns = 1'735'689'600'000'000'000;
 
 Allocator video_area(Placement placement, const Board &board) {
     if (!board.generation->has_video_memory())
         return {Aperture::video, 0, 0};
-    if (placement == Placement::low) // as far as both BARs show
+    if (placement == Placement::low) // the part that both BARs show
         return {Aperture::video, low_begin, std::min(board.bar1.modelled, board.bar2.modelled)};
     const std::uint64_t end = board.video_bytes - high_reserve;
     return {Aperture::video, end - area, end};
@@ -62,7 +63,8 @@ Driver::Driver(const Board &board, const Plan &plan, Chip &chip, Memory &memory,
     driver_write(chip_, regs::timer::time_0, low32(epoch_ns));
     number_tpcs_in_hardware();
     port_->open_doorbells();
-    // Space for the lists first: so each lies in one piece, whatever else a workload has.
+    // The lists take space first, so that each lies in one piece, independent of the rest of a
+    // workload.
     for (const auto &[runlist, entries] : plan_.lists)
         reserve_list(lists_[runlist], entries, list_buffers);
     set_big_page();
@@ -105,7 +107,8 @@ void Driver::number_tpcs_in_hardware() {
         driver_write(chip_, tables.sm_id + 4 * i, words.sm_id[i]);
 }
 
-/// Where one setting serves all address spaces, one that wants 128 KiB decides.
+/// Sets the size of big pages. Where one setting serves all address spaces, a space that wants 128
+/// KiB decides.
 void Driver::set_big_page() {
     using namespace regs::pfb;
     const PageTableTraits &traits = board_.generation->page_tables;
@@ -120,8 +123,8 @@ void Driver::set_big_page() {
                      : mmu_ctrl_big_page_64k.put(large ? 0 : 1));
 }
 
-/// Instance blocks next to each other, and then USERDs: whoever looks at all channels finds them in
-/// few places.
+/// Takes memory for instance blocks next to each other, and then for USERDs: a reader of all
+/// channels finds them in few places.
 void Driver::take_channel_memory() {
     channels_.resize(plan_.channels.size());
     for (std::size_t i = 0; i < channels_.size(); ++i)
@@ -174,7 +177,7 @@ std::vector<Structure> Driver::structures() const {
     return all;
 }
 
-/// The context that a channel shares with its TSG, or its own; nullptr if it needs none.
+/// Returns the context that a channel shares with its TSG, or its own; nullptr if it needs none.
 const EngineContext *Driver::context_of(std::size_t index, std::span<Space *const> spaces,
                                         ContextBuilder &builder) {
     const PlannedChannel &channel = plan_.channels[index];
@@ -231,8 +234,8 @@ unsigned Driver::entries_of(const PlannedEntry &entry) const {
     return tsg == nullptr ? 1 : 1 + static_cast<unsigned>(plan_.tsgs[tsg->tsg].channels.size());
 }
 
-/// Where a runlist must be aligned to less than a page, it is put off page boundaries: a reader
-/// that drops address bits shall not get away with it.
+/// Reserves buffers for a list. Where a runlist may be aligned to less than a page, it is put off
+/// page boundaries, so that a reader that drops address bits fails.
 void Driver::reserve_list(List &list, const std::vector<PlannedEntry> &entries, unsigned buffers) {
     std::uint64_t count = 0;
     for (const PlannedEntry &entry : entries)
@@ -296,7 +299,7 @@ void Driver::submit(unsigned runlist, List &list) {
     port_->submit(runlist, to, static_cast<unsigned>(entries));
 }
 
-/// Gives the channel its work, and announces it.
+/// Gives the channel its work, and announces the work.
 void Driver::start_channel(std::size_t i) {
     const PlannedChannel &channel = plan_.channels[i];
     Host &host = chip_.host();
@@ -339,7 +342,8 @@ unsigned Driver::rotate(unsigned runlist) {
         throw ConfigError("a list of more than " + std::to_string(marks) +
                           " entries cannot say its version");
     reserve_list(list, entries, rotating_buffers);
-    // A whole number of turns, so that the mark shows where the list begins.
+    // The number of versions is a multiple of the entries, so that the mark shows where the list
+    // begins.
     const auto versions = static_cast<unsigned>(marks / entries.size() * entries.size());
     const PhysicalAddress left = list.in_use();
     list.version = list.version % versions + 1;
@@ -353,7 +357,7 @@ void Driver::set_enabled(std::span<const std::size_t> channels, bool enabled) {
     for (const std::size_t channel : channels)
         port_->set_enabled(plan_.channels[channel].runlist, plan_.channels[channel].id, enabled);
     Host &host = chip_.host();
-    if (enabled) { // a list that has gone idle meanwhile takes a doorbell
+    if (enabled) { // a list that is idle by now needs a doorbell
         for (const std::size_t channel : channels) {
             const PlannedChannel &planned = plan_.channels[channel];
             if (host.channel(*host.channel_index(planned.runlist, planned.id)).has_work())

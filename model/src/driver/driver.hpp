@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What a GPU driver does for a workload: builds its structures in memory, sets up channels and
-// submits runlists, through the very registers that the guest sees (but at no cost in time, and
-// uncounted).
+// A GPU driver for a workload: it builds its structures in memory, sets up channels and submits
+// runlists. It uses the very registers that the guest sees, but its accesses take no time and are
+// not counted.
 #pragma once
 
 #include "board/board.hpp"
@@ -27,7 +27,7 @@
 
 namespace nvmodel {
 
-/// The part of a driver that depends on the generation: which registers take a channel or a list.
+/// The part of a driver that depends on the generation: the registers for channels and lists.
 class DriverPort;
 
 class Driver {
@@ -39,11 +39,11 @@ class Driver {
     Driver(const Driver &) = delete;
     Driver &operator=(const Driver &) = delete;
 
-    /// Submits a runlist again, from a fresh copy at another address. Throws ConfigError if the
-    /// board has no such runlist.
+    /// Submits a runlist again, from a copy at another address. Throws ConfigError if the board has
+    /// no such runlist.
     void resubmit(unsigned runlist);
 
-    /// Submits the next version of a runlist: its entries begin one further on, and all TSGs of it
+    /// Submits the next version of a runlist: its first entry moves to the end, and all its TSGs
     /// have a timeslice that marks the version (docs/model.md). Returns the version; throws
     /// ConfigError as resubmit() does.
     unsigned rotate(unsigned runlist);
@@ -52,39 +52,39 @@ class Driver {
     /// their engines.
     void set_enabled(std::span<const std::size_t> channels, bool enabled);
 
-    /// How a TSG's kernels (an index into the plan; one with a graphics context) are interrupted,
-    /// from its context.
+    /// Returns from the context of a TSG (an index into the plan; it has a graphics context) how
+    /// its kernels are interrupted.
     [[nodiscard]] ComputePreemption compute_preemption(std::size_t tsg) const;
     void set_compute_preemption(std::size_t tsg, ComputePreemption mode);
 
-    /// Submits the channels' runlists anew, without these or with them again.
+    /// Submits the channels' runlists again, without the channels or with them.
     void set_listed(std::span<const std::size_t> channels, bool listed);
 
-    /// Moves the PRAMIN window as a driver does for its own accesses: somewhere else each time.
+    /// Moves the PRAMIN window as a driver does for its own accesses, each time to another place.
     void move_window();
 
-    // --- what it built ---
+    // --- the driver's structures ---
 
     struct BuiltChannel {
         PhysicalAddress instance;
-        InstanceBlock block; // what the instance block was made from
+        InstanceBlock block; // the contents of the instance block
         const EngineContext *context = nullptr;
     };
     struct List {
         std::vector<std::uint32_t> words;
         std::vector<PhysicalAddress> buffers; // used in turn
-        std::size_t used = 0;                 // index of the one submitted last
-        unsigned version = 0;                 // 0: as the workload has it
+        std::size_t used = 0;                 // index of the buffer that was submitted last
+        unsigned version = 0;                 // 0: the workload's list
 
         [[nodiscard]] PhysicalAddress in_use() const { return buffers[used]; }
     };
 
-    /// In the plan's order.
+    /// The channels, in the plan's order.
     [[nodiscard]] const std::vector<BuiltChannel> &channels() const { return channels_; }
     [[nodiscard]] const std::map<unsigned, List> &lists() const { return lists_; }
     [[nodiscard]] const std::map<std::string, Space> &spaces() const { return spaces_; }
     [[nodiscard]] const BarSpaces &bars() const { return *bars_; }
-    /// All of it that hardware looks into.
+    /// All structures that hardware reads.
     [[nodiscard]] std::vector<Structure> structures() const;
 
   private:
@@ -101,7 +101,7 @@ class Driver {
     List &find_list(unsigned runlist);
     void submit_in_next_buffer(unsigned runlist, List &list);
     [[nodiscard]] unsigned entries_of(const PlannedEntry &entry) const;
-    /// The words of a list in some version of it.
+    /// Encodes a version of a list.
     [[nodiscard]] std::vector<std::uint32_t> words_of(const std::vector<PlannedEntry> &entries,
                                                       unsigned version) const;
     void append(std::vector<std::uint32_t> &words, const PlannedEntry &entry,
@@ -122,7 +122,7 @@ class Driver {
     std::vector<BuiltChannel> channels_;
     std::optional<BarSpaces> bars_;
     std::map<unsigned, List> lists_;
-    std::set<std::size_t> unlisted_; // channels that were taken off their lists
+    std::set<std::size_t> unlisted_; // channels that are off their lists now
     unsigned window_moves_ = 0;
 };
 

@@ -9,12 +9,13 @@
 namespace nvmodel {
 namespace {
 
-constexpr std::uint64_t data_begin = 256 * mmu::mib; // of video memory; structures are elsewhere
+constexpr std::uint64_t data_begin = 256 * mmu::mib; // in video memory, apart from structures
 constexpr std::uint64_t data_end_reserve = 64 * mmu::mib;
-/// System memory of programs, and memory of other GPUs.
+/// The place of programs' system memory, and of memory of other GPUs.
 constexpr std::uint64_t far_base = 0x10'0000'0000;
-/// The same where memory is unified: up to bit 35, as the bits from 36 on steer the address on its
-/// way through the SoC (nvgpu hal/mm/gmmu/gmmu_gp10b_fusa.c, gmmu_gv11b_fusa.c).
+/// The place of programs' memory where memory is unified: up to bit 35, since the bits from 36 on
+/// steer the address on its way through the SoC (nvgpu hal/mm/gmmu/gmmu_gp10b_fusa.c,
+/// gmmu_gv11b_fusa.c).
 constexpr std::uint64_t unified_data_begin = 0x1'0000'0000;
 constexpr std::uint64_t unified_data_end = 0x8'0000'0000;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Where a driver puts things: its own structures close together, what programs use elsewhere.
+// The places of a driver's memory: its own structures are close together, memory of programs is
+// elsewhere.
 #pragma once
 
 #include "board/generation.hpp"
@@ -13,7 +14,7 @@
 
 namespace nvmodel {
 
-/// Guest-physical memory that nothing else in the guest uses.
+/// Guest-physical memory that the rest of the guest does not use.
 struct SystemMemoryRange {
     std::uint64_t base = 0;
     std::uint64_t size = 0;
@@ -21,25 +22,25 @@ struct SystemMemoryRange {
 
 class DriverMemory {
   public:
-    /// `structures` is in video memory, and empty where there is none.
+    /// `structures` is in video memory, and empty if there is no video memory.
     DriverMemory(Memory &memory, MemoryForm form, Allocator structures,
                  const std::optional<SystemMemoryRange> &system);
 
     [[nodiscard]] Memory &memory() { return memory_; }
     [[nodiscard]] const Memory &memory() const { return memory_; }
 
-    /// Memory for a structure, zeroed if it is system memory. Where memory is unified, that is what
-    /// it always is, under the aperture that the GPU knows it by. Throws ConfigError if there is
-    /// none left.
+    /// Takes memory for a structure, zeroed if it is system memory. Where memory is unified, all of
+    /// it is system memory, under the aperture that the GPU knows it by. Throws ConfigError if
+    /// there is none left.
     PhysicalAddress take(Aperture aperture, std::uint64_t size, std::uint64_t alignment);
     [[nodiscard]] std::uint64_t video_begin() const { return video_begin_; }
-    /// The end of what was taken of video memory.
+    /// The end of the video memory that was taken.
     [[nodiscard]] std::uint64_t video_end() const { return video_.next(); }
 
-    /// Memory that programs use. It is never read: in video memory it may be given out more
-    /// than once, and elsewhere there is none behind.
+    /// Takes memory for programs. It is never read: in video memory it may be given out more than
+    /// once, and elsewhere there is no memory behind it.
     mmu::PageAddress take_data(mmu::PageAperture aperture, std::uint64_t page_size);
-    /// The aperture (of a structure or of a page) that there is here for the one that was wanted.
+    /// The aperture (of a structure or of a page) that the board has in place of the wanted one.
     template <typename AnyAperture>
     [[nodiscard]] AnyAperture known_as(AnyAperture wanted) const {
         if (form_ == MemoryForm::unified_as_video)
@@ -47,10 +48,10 @@ class DriverMemory {
         return form_ == MemoryForm::unified && wanted == AnyAperture::video ? AnyAperture::coherent
                                                                             : wanted;
     }
-    /// Whether there may be memory of other GPUs.
+    /// Returns whether there may be memory of other GPUs.
     [[nodiscard]] bool has_peers() const { return form_ == MemoryForm::video; }
 
-    /// Throws ConfigError if there is no memory.
+    /// Writes words. Throws ConfigError if there is no memory.
     void write(PhysicalAddress at, std::span<const std::uint32_t> words) {
         memory_.must_write(at, std::as_bytes(words));
     }

@@ -18,7 +18,7 @@ void driver_write(Chip &chip, std::uint32_t offset, std::uint32_t value) {
 
 namespace {
 
-/// Channels in PCCSR.
+/// Binds and enables channels in PCCSR.
 class PccsrPort : public DriverPort {
   public:
     explicit PccsrPort(Chip &chip) : chip_(chip) {}
@@ -46,7 +46,7 @@ class PccsrPort : public DriverPort {
     Chip &chip_;
 };
 
-/// Kepler..Pascal: shared submit port; Host sees the write to USERD.
+/// Kepler..Pascal: lists share a submit port; Host sees the write to USERD, so nothing is rung.
 class SharedPort : public PccsrPort {
   public:
     using PccsrPort::PccsrPort;
@@ -62,7 +62,7 @@ class SharedPort : public PccsrPort {
     }
 };
 
-/// Kepler: a channel has a register for its runlist.
+/// Kepler: a channel has a register for its runlist, too.
 class KeplerPort final : public SharedPort {
   public:
     using SharedPort::SharedPort;
@@ -73,7 +73,7 @@ class KeplerPort final : public SharedPort {
     }
 };
 
-/// Volta: a doorbell.
+/// Volta: a doorbell announces work.
 class VoltaPort final : public SharedPort {
   public:
     using SharedPort::SharedPort;
@@ -120,7 +120,7 @@ class AmperePort final : public DriverPort {
                   all_channels | usermode::vcfg_pending_enable.mask());
     }
 
-    void bind(unsigned, unsigned, PhysicalAddress) override {} // in the runlist entry
+    void bind(unsigned, unsigned, PhysicalAddress) override {} // the runlist entry binds it
 
     void set_enabled(unsigned runlist, unsigned channel, bool enabled) override {
         driver_write(chip_, row(runlist).chram + chram::stride * channel,
@@ -143,7 +143,7 @@ class AmperePort final : public DriverPort {
     }
 
   private:
-    /// A register of a runlist's block, by GA100's offset.
+    /// Writes a register of a runlist's block, by GA100's offset.
     void write(unsigned runlist, std::uint32_t at, std::uint32_t value) {
         const bool moved = board_.generation->runlist_layout == RunlistLayout::gb202;
         driver_write(chip_, row(runlist).base + (moved ? runlist::to_gb202(at).value() : at),

@@ -10,14 +10,14 @@
 
 namespace nvmodel {
 
-/// How a driver of one generation programs channels and runlists.
+/// Programs channels and runlists as a driver of a generation does.
 class DriverPort {
   public:
     virtual ~DriverPort() = default;
 
-    /// Opens what stands between doorbells and Host.
+    /// Opens the gates between doorbells and Host.
     virtual void open_doorbells() = 0;
-    /// Gives a channel its instance block, if that is done through a register.
+    /// Gives a channel its instance block, if a register does that.
     virtual void bind(unsigned runlist, unsigned channel, PhysicalAddress instance) = 0;
     virtual void set_enabled(unsigned runlist, unsigned channel, bool enabled) = 0;
     virtual void submit(unsigned runlist, PhysicalAddress base, unsigned entries) = 0;
@@ -27,7 +27,7 @@ class DriverPort {
     static std::unique_ptr<DriverPort> make(const Board &board, Chip &chip);
 };
 
-/// Writes a register that must be there.
+/// Writes a register that has to exist.
 void driver_write(Chip &chip, std::uint32_t offset, std::uint32_t value);
 
 } // namespace nvmodel

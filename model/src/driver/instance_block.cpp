@@ -8,12 +8,12 @@ namespace {
 
 using namespace regs::ramin;
 
-constexpr std::uint32_t ring_log2 = 10;         // entries of the pushbuffer ring
-constexpr std::uint32_t acquire = 0xfffff902;   // what nouveau writes
-constexpr std::uint32_t software_engine = 0x1f; // what drivers write up to Pascal
+constexpr std::uint32_t ring_log2 = 10;         // log2 of the pushbuffer ring's entries
+constexpr std::uint32_t acquire = 0xfffff902;   // the value that nouveau writes
+constexpr std::uint32_t software_engine = 0x1f; // the value of drivers up to Pascal
 
-/// The two words of a page directory base. Drivers set the bit for version 2 in subcontexts'
-/// entries whatever the version (open-gpu-kernel-modules arch/volta/kernel_channel_gv100.c).
+/// Encodes the two words of a page directory base. In subcontexts' entries drivers set the bit for
+/// version 2 in any version (open-gpu-kernel-modules arch/volta/kernel_channel_gv100.c).
 std::array<std::uint32_t, 2> directory_words(const PageTableTraits &traits,
                                              const InstanceSpace &space, bool in_table) {
     const PhysicalAddress &at = space.page_directory;
@@ -50,7 +50,7 @@ void put_target(InstanceWords &w, const Generation &generation, const InstanceBl
         set_channel_info_veid.put(block.subcontext) | set_channel_info_chid.put(block.channel);
 }
 
-/// RAMFC of Blackwell: little of it is public.
+/// Fills in RAMFC of Blackwell, of which little is public.
 void put_ramfc_gb100(InstanceWords &w, const InstanceBlock &block) {
     w[fc_gp_base_gb100] = low32(block.pushbuffer_ring);
     w[fc_gp_base_hi_gb100] = high32(block.pushbuffer_ring) | gp_base_hi_limit2.put(ring_log2);
@@ -81,7 +81,7 @@ void put_ramfc(InstanceWords &w, const Generation &generation, const InstanceBlo
     put_target(w, generation, block);
 }
 
-/// All channels of a context carry the same table.
+/// Fills in the subcontext table, which is the same in all channels of a context.
 void put_subcontexts(InstanceWords &w, const Generation &generation, const InstanceBlock &block) {
     w[engine_wfi_veid] = block.subcontext;
     w[pasid] = pasid_id.put(block.space().pasid) | pasid_enable_ats.put(block.space().ats ? 1 : 0);

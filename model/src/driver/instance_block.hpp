@@ -21,7 +21,7 @@ struct InstanceSpace {
     std::uint32_t pasid = 0;
     bool ats = false;
 
-    /// Page directories in system memory are kept out of the GPU's cache.
+    /// Drivers keep page directories in system memory out of the GPU's cache.
     [[nodiscard]] bool is_volatile() const { return page_directory.aperture != Aperture::video; }
 };
 
@@ -33,13 +33,13 @@ struct InstanceBlock {
     Timeslice timeslice;
     PhysicalAddress userd;
     std::vector<InstanceSpace> spaces;           // by subcontext
-    std::optional<std::uint64_t> engine_context; // virtual address; copy engines have none
+    std::optional<std::uint64_t> engine_context; // virtual address; none on copy engines
     bool privileged = false;
     std::uint64_t pushbuffer_ring = 0; // virtual address of GP_BASE
     std::uint32_t gp_get = 0;
     std::uint32_t gp_put = 0;
 
-    /// The address space of the channel's own subcontext, which other engines use as well.
+    /// The address space of the channel's own subcontext, which its other engines use as well.
     [[nodiscard]] const InstanceSpace &space() const { return spaces.at(subcontext); }
 };
 
@@ -47,11 +47,11 @@ using InstanceWords = std::array<std::uint32_t, regs::ramin::words>;
 
 InstanceWords encode_instance(const Generation &generation, const InstanceBlock &block);
 
-/// The instance block of BAR1 or BAR2: just its address space.
+/// Encodes the instance block of BAR1 or BAR2, which has only an address space.
 InstanceWords encode_bar_instance(const Generation &generation, const InstanceSpace &space,
                                   std::uint64_t bar_size);
 
-/// TARGET in RAMFC; empty where that is not public.
+/// The TARGET in RAMFC; empty where its place is not public.
 std::optional<unsigned> ramfc_target(const Generation &generation, const InstanceBlock &block);
 
 } // namespace nvmodel

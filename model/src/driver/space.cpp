@@ -8,15 +8,15 @@ namespace {
 
 using namespace mmu;
 
-// Everything that is there by default lies close together, so that few tables do. Version 1 needs
-// an eighth of a table of small pages for it.
+// All default mappings are close together, so that they need few tables. In version 1 they need an
+// eighth of a table of small pages.
 constexpr std::uint64_t driver_base = 0x1'2000'0000;
 constexpr std::uint64_t program_base = driver_base + 4 * mib;
 constexpr std::uint64_t program_2m = driver_base + 6 * mib;
 constexpr std::uint64_t sparse_2m = driver_base + 10 * mib;
 constexpr std::uint64_t program_512m = driver_base + 512 * mib;
 constexpr std::uint64_t program_256g = 256 * gib;
-/// Below the end of addresses for contexts at a place of their own.
+/// Room below the end of addresses, for contexts that go to a place of their own.
 constexpr std::uint64_t context_room = 4 * mib;
 
 TakeMemory source(DriverMemory &memory, Aperture aperture) {
@@ -51,8 +51,8 @@ Space::Space(DriverMemory &memory, const Format &format, const AddressSpaceSpec 
         }
 }
 
-/// What the board does not have is left out: pages of that size, addresses beyond its format, other
-/// GPUs' memory.
+/// Maps pages of the workload. Pages that the board does not have are left out: other page sizes,
+/// addresses beyond its format, other GPUs' memory.
 void Space::map_wanted(const MappingSpec &mapping) {
     const Format &format = tables_.format();
     if (!format.has_page_size(mapping.page_size) || mapping.va >> format.va_bits() != 0)

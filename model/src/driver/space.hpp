@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A task's address space: what its program has mapped, and what the driver needs in it.
+// A task's address space: the mappings of its program, and those that the driver needs in it.
 #pragma once
 
 #include "board/generation.hpp"
@@ -14,8 +14,8 @@ namespace nvmodel {
 
 class Space {
   public:
-    /// With the mappings that the workload wants, or some of every page size. Throws ConfigError if
-    /// two of them overlap or there is no memory for the tables.
+    /// Makes the mappings that the workload wants, or some of every page size. Throws ConfigError
+    /// if two of them overlap or there is no memory for the tables.
     Space(DriverMemory &memory, const mmu::Format &format, const AddressSpaceSpec &spec);
 
     [[nodiscard]] const AddressSpaceSpec &spec() const { return spec_; }
@@ -23,12 +23,12 @@ class Space {
 
     /// Maps memory in one piece by small pages.
     void map(std::uint64_t va, PhysicalAddress at, std::uint64_t size);
-    /// The same of memory that is never read.
+    /// Maps memory that is never read.
     void map_data(std::uint64_t va, std::uint64_t size);
 
-    /// A range for the driver's own use that is free in all of the spaces.
+    /// Returns a range for the driver's own use that is free in all spaces.
     static std::uint64_t reserve(std::span<Space *const> spaces, std::uint64_t size);
-    /// The same for an engine's context, with a pointer of so many bits.
+    /// Returns a free range for an engine's context, whose pointer has so many bits.
     static std::uint64_t reserve_context(std::span<Space *const> spaces, std::uint64_t size,
                                          unsigned pointer_bits);
 

@@ -10,9 +10,10 @@
 
 namespace nvmodel {
 
-/// The place of each TPC id. Up to Pascal all GPCs take turns. From Volta on the id goes to the GPC
-/// with the most TPCs that have none, to the last of several, and there to its last TPC (nvgpu
-/// hal/gr/config/gr_config_gv100_fusa.c weighs more than that; only a gv11b's table is known).
+/// Returns the place of each TPC id. Up to Pascal all GPCs take turns. From Volta on the next id
+/// goes to the GPC that has most TPCs without an id, to the last of several such GPCs, and there to
+/// its last TPC. (nvgpu's hal/gr/config/gr_config_gv100_fusa.c weighs more than that; only a
+/// gv11b's table is known.)
 std::vector<TpcPlace> number_tpcs(TpcOrder order, std::span<const unsigned> live_tpcs);
 
 struct WorkDistributorWords {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// One channel: what Host remembers about it, and the work its owner has queued.
+// A channel: Host's state of it, and the work that its owner has queued.
 #pragma once
 
 #include "base/time.hpp"
@@ -12,8 +12,8 @@
 
 namespace nvmodel {
 
-/// PCCSR_CHANNEL_STATUS, the hardware's numbers (open-gpu-doc manuals/volta/gv100/
-/// dev_fifo.ref.txt). Ampere+ shows the same as separate bits.
+/// PCCSR_CHANNEL_STATUS in the hardware's numbers (open-gpu-doc manuals/volta/gv100/
+/// dev_fifo.ref.txt). Ampere+ shows the same status as separate bits.
 enum class ChannelStatus : std::uint8_t {
     idle = 0x0,
     pending = 0x1,
@@ -34,12 +34,12 @@ enum class ChannelStatus : std::uint8_t {
 
 std::string_view name_of(ChannelStatus status);
 
-/// The owner's side: how much work is queued, and how much of it was done.
+/// The owner's side: the amounts of queued work and of finished work.
 struct QueuedWork {
     Work what;
     unsigned engine = 0;   // index into Host's engines
-    double done_ns = 0;    // engine time it received
-    double left_ns = 0;    // kind amount: queued and not done
+    double done_ns = 0;    // engine time that it received
+    double left_ns = 0;    // kind amount: work that is queued and not done
     bool acquired = false; // kind acquire: the semaphore was released
 };
 
@@ -49,7 +49,7 @@ struct Channel {
     bool next = false;
     bool ctx_reload = false;
     bool bound = false;                // up to Turing
-    unsigned own_runlist = 0;          // Kepler: from PCCSR
+    unsigned own_runlist = 0;          // Kepler: read from PCCSR
     std::uint32_t instance_target = 0; // as written; up to Turing
     PhysicalAddress instance;
     PhysicalAddress userd;
@@ -58,8 +58,8 @@ struct Channel {
     bool acquire_fail = false;
     bool pbdma_faulted = false;
     bool eng_faulted = false;
-    std::optional<unsigned> pbdma;   // it is loaded there
-    std::optional<unsigned> engine;  // its work is on that one (index)
+    std::optional<unsigned> pbdma;   // the PBDMA that has it loaded
+    std::optional<unsigned> engine;  // index of the engine that has its work
     std::optional<unsigned> runlist; // the last list that named it
     std::optional<QueuedWork> work;
 
@@ -70,7 +70,7 @@ struct Channel {
         return work && work->what.kind == Work::Kind::acquire && !work->acquired;
     }
 
-    /// There is something in its pushbuffer.
+    /// Returns whether there is work in its pushbuffer.
     [[nodiscard]] bool has_work() const {
         if (!work)
             return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// All channels that the hardware has, of which next to none are ever used.
+// All channels of the hardware, very few of which are ever used.
 #pragma once
 
 #include "host/channel.hpp"
@@ -11,8 +11,8 @@
 
 namespace nvmodel {
 
-/// An array with elements that take memory once they are accessed through a reference that can
-/// change them; until then they are as a Channel is made.
+/// An array whose elements take memory once they are accessed through a reference that can change
+/// them. Until then they are like a new Channel.
 class Channels {
   public:
     explicit Channels(std::size_t count) : chunks_((count + chunk_size - 1) / chunk_size) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Channels taking turns on PBDMAs, and their work on engines.
+// Lets channels take turns on PBDMAs, and puts their work on engines.
 #include "host/host.hpp"
 
 #include <algorithm>
@@ -19,13 +19,14 @@ bool Host::usable(const Runlist &runlist, const ListedChannel &listed) const {
     return !channel.work || engines_[channel.work->engine].runlist == runlist.id;
 }
 
-/// A runqueue beyond the runlist's PBDMAs counts as 0 (GA100 manual, dev_ram).
+/// Returns the PBDMA of a channel. A runqueue beyond the runlist's PBDMAs counts as 0 (GA100
+/// manual, dev_ram).
 unsigned Host::pbdma_for(const Runlist &runlist, const ListedChannel &listed) const {
     return runlist.pbdmas[listed.runqueue < runlist.pbdmas.size() ? listed.runqueue : 0];
 }
 
 /// Makes the serviceable channels of a group clients of their PBDMAs, in list order but starting
-/// with the one that NEXT marks.
+/// with the channel that NEXT marks.
 void Host::admit(Runlist &runlist, const Group &group) {
     for (const unsigned number : runlist.pbdmas) {
         Pbdma &pbdma = pbdmas_[number];
@@ -54,7 +55,7 @@ void Host::admit(Runlist &runlist, const Group &group) {
     }
 }
 
-/// A channel of the running group became serviceable.
+/// Admits a channel of the running group that became serviceable.
 void Host::admit_late(std::size_t index) {
     const Channel &channel = channels_[index];
     Runlist *const runlist = channel.runlist ? find_runlist(*channel.runlist) : nullptr;
@@ -68,7 +69,8 @@ void Host::admit_late(std::size_t index) {
         return;
     const Engine &engine = engines_[channel.work->engine];
     if (engine.context.holds() != group.id) {
-        // Its engine has another context: change over again and keep what is left of the slice.
+        // The channel's engine has another context: change over again and keep the rest of the
+        // slice.
         switch_to(*runlist, runlist->current, runlist->slice_end - now_);
         return;
     }
@@ -88,7 +90,7 @@ void Host::admit_late(std::size_t index) {
     }
 }
 
-/// The client that has the turn gets onto the PBDMA, and its work onto the engine.
+/// Puts the client that has the turn on the PBDMA, and its work on the engine.
 void Host::load_turn(unsigned number) {
     Pbdma &pbdma = pbdmas_[number];
     PbdmaClient &client = pbdma.clients[pbdma.turn];
@@ -113,7 +115,7 @@ void Host::load_turn(unsigned number) {
         update_rates();
 }
 
-/// Takes the loaded channel off; what it has left to do keeps it pending.
+/// Takes the loaded channel off the PBDMA. If it has work left, it is pending again.
 void Host::unload_turn(unsigned number) {
     Pbdma &pbdma = pbdmas_[number];
     Channel &channel = channels_[pbdma.clients[pbdma.turn].channel];
@@ -154,7 +156,7 @@ void Host::remove_client(unsigned number, std::size_t index) {
         load_turn(number);
 }
 
-/// The runlist's turn on the PBDMA ends. NEXT marks the channel that was loaded.
+/// Ends the runlist's turn on the PBDMA. NEXT marks the channel that was loaded.
 void Host::remove_clients_of(unsigned number, unsigned runlist) {
     Pbdma &pbdma = pbdmas_[number];
     if (const PbdmaClient *loaded = pbdma.loaded(); loaded && loaded->runlist == runlist) {
@@ -181,7 +183,7 @@ void Host::remove_clients_of(unsigned number, unsigned runlist) {
     }
 }
 
-/// Its work is off the engine; what is left keeps it pending.
+/// Takes the channel's work off its engine. Work that is left makes the channel pending.
 void Host::leave_engine(std::size_t index) {
     Channel &channel = channels_[index];
     if (!channel.engine)
@@ -195,7 +197,7 @@ void Host::leave_engine(std::size_t index) {
         update_rates();
 }
 
-/// Nothing of the TSGs that hold a channel runs on.
+/// Takes all channels of the TSGs that hold a channel off their units.
 void Host::take_off_groups_of(Runlist &runlist, std::size_t index) {
     const auto is_it = [&](const ListedChannel &listed) {
         return usable(runlist, listed) && index_of(runlist, listed) == index;
@@ -209,7 +211,7 @@ void Host::take_off_groups_of(Runlist &runlist, std::size_t index) {
     }
 }
 
-/// Off its PBDMA and its engine.
+/// Takes the channel off its PBDMA and its engine.
 void Host::leave_unit(std::size_t index) {
     leave_engine(index);
     for (unsigned number = 0; number < pbdmas_.size(); ++number)

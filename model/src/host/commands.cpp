@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What software asks Host to do.
+// Carries out the commands of software to Host.
 #include "host/host.hpp"
 
 #include <algorithm>
 
 namespace nvmodel {
 
-/// Submitting expires the timeslices of the old list once the new one has been fetched.
+/// Submits a list. Once the list has been fetched, the timeslices of the old list expire.
 void Host::submit(Runlist &runlist, PhysicalAddress base, unsigned length, unsigned offset) {
     runlist.base = base;
     runlist.length = length;
@@ -15,7 +15,8 @@ void Host::submit(Runlist &runlist, PhysicalAddress base, unsigned length, unsig
     runlist.list_waits = false;
 }
 
-/// Closed: nothing further is scheduled; what runs goes on.
+/// Opens or closes the gate. With a closed gate nothing more is scheduled, and running work goes
+/// on.
 void Host::set_gate(Runlist &runlist, bool closed) {
     runlist.gated = closed;
     if (!closed)
@@ -47,7 +48,7 @@ void Host::preempt_runlist(Runlist &runlist) {
     request_preempt(runlist, Preempting::runlist, {});
 }
 
-/// Disabling stops future selection only: what is on an engine runs to the end of the slice.
+/// Disabling only stops future selection: work on an engine runs to the end of the slice.
 void Host::set_enabled(std::size_t index, bool enabled) {
     Channel &channel = channels_[index];
     if (channel.enabled == enabled)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Which context a unit (an engine or a PBDMA) holds, and what it is changing to.
+// The context that a unit (an engine or a PBDMA) holds, and the context that it is changing to.
 #pragma once
 
 #include "host/group.hpp"
@@ -23,12 +23,13 @@ class ContextSlot {
     [[nodiscard]] bool changing() const {
         return status_.state != ContextState::invalid && status_.state != ContextState::valid;
     }
-    /// The context that is loaded and stays.
+    /// Returns the context that is loaded and stays.
     [[nodiscard]] std::optional<GroupId> holds() const {
         return status_.state == ContextState::valid ? std::optional(status_.current) : std::nullopt;
     }
 
-    /// Starts to leave what is held for `to` (nothing: just save). Call only when not changing.
+    /// Starts to leave the held context for `to` (nothing: just save). Called only when no change
+    /// is under way.
     void begin(std::optional<GroupId> to) {
         const bool held = status_.state == ContextState::valid;
         if (to) {

@@ -9,7 +9,7 @@ namespace {
 namespace w8 = regs::ramrl::w8;
 namespace w16 = regs::ramrl::w16;
 
-/// One entry, whichever format it came in.
+/// An entry, in a form that all formats are decoded to.
 struct Entry {
     bool is_tsg = false;
     unsigned tsg_id = 0;
@@ -70,7 +70,7 @@ class Decoder {
   public:
     explicit Decoder(const Generation &generation) : generation_(generation) {}
 
-    /// False once the list has turned out malformed.
+    /// Takes an entry. Returns false once the list has turned out malformed.
     bool take(const Entry &entry, unsigned index) {
         if (missing_ > 0)
             return entry.is_tsg ? stop(BadTsg::expected_channel) : take_member(entry);
@@ -113,7 +113,7 @@ class Decoder {
     bool take_bare(const Entry &entry, unsigned index) {
         if (!generation_.bare_channels)
             return stop(BadTsg::expected_header);
-        // Its timeslice is in its instance block; the scheduler fills it in.
+        // The instance block has its timeslice, which the scheduler fills in.
         list_.groups.push_back({{false, entry.channel.id}, {}, {entry.channel}, index});
         return true;
     }

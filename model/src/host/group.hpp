@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What Host schedules: the entries of a runlist, decoded.
+// The entries of a runlist, decoded to groups that Host schedules.
 #pragma once
 
 #include "board/board.hpp"
@@ -22,7 +22,7 @@ struct GroupId {
 struct ListedChannel {
     unsigned id = 0;
     unsigned runqueue = 0;
-    PhysicalAddress instance; // from the entry; Volta+
+    PhysicalAddress instance; // from the entry, Volta+
     PhysicalAddress userd;
     unsigned subcontext = 0; // Blackwell
 };
@@ -35,7 +35,7 @@ struct Group {
     unsigned entry = 0; // index of its first entry in the list
 };
 
-/// Why a list is malformed; the values are those of NV_RUNLIST_INTR_BAD_TSG_CODE.
+/// The reason why a list is malformed; the values are those of NV_RUNLIST_INTR_BAD_TSG_CODE.
 enum class BadTsg : std::uint8_t {
     none = 0,
     zero_length = 1,
@@ -45,20 +45,20 @@ enum class BadTsg : std::uint8_t {
     expected_header = 5,
 };
 
-/// The words of one TSG header or channel entry.
+/// Encode a TSG header and a channel entry.
 std::vector<std::uint32_t> encode_header(EntryFormat format, unsigned tsg, Timeslice timeslice,
                                          unsigned length);
 std::vector<std::uint32_t> encode_channel(EntryFormat format, const ListedChannel &channel);
 
-/// What Host makes of a list. At the first malformed entry it stops: the groups before it stay
-/// schedulable, the rest is ignored (what real hardware does then is not documented).
+/// A list as Host understands it. Decoding stops at the first malformed entry: the groups before it
+/// stay schedulable, the rest is ignored (it is not documented what real hardware does then).
 struct DecodedList {
     std::vector<Group> groups;
     BadTsg bad = BadTsg::none;
 };
 DecodedList decode_list(const Generation &generation, std::span<const std::uint32_t> words);
 
-/// Bytes of one entry.
+/// Returns the bytes of an entry.
 unsigned entry_size(EntryFormat format);
 
 } // namespace nvmodel

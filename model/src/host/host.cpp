@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Time: from event to event, and the work done in between.
+// Advances the time from event to event, and accounts for the work done in between.
 #include "host/host.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace nvmodel {
 namespace {
 
-/// Work that is left because a double is not exact counts as done.
+/// A double is not exact, so this much work that is left counts as done.
 constexpr double rounding_ns = 0.01;
 
 } // namespace
@@ -161,7 +161,7 @@ void Host::account(Ns to) {
     now_ = to;
 }
 
-/// One pass over all that may be due now; the order is fixed, so that runs repeat exactly.
+/// Handles all events that may be due now. The order is fixed, so that runs repeat exactly.
 void Host::process_events() {
     turn_pbdmas();
     complete_work();
@@ -252,7 +252,8 @@ void Host::set_busy(std::size_t index, bool busy) {
         leave_if_exhausted(*find_runlist(*channel.runlist));
 }
 
-/// Copy engines share; the others have their hardware to themselves.
+/// Sets the speeds of copy engines, which share hardware. Other engines have their hardware to
+/// themselves.
 void Host::update_rates() {
     std::uint32_t running = 0;
     for (const Engine &engine : engines_)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // The Host scheduler: runlists, TSGs and channels, PBDMAs and engines, in virtual time.
 //
-// No registers here: blocks/ translate them to these calls. All of it is deterministic. Between
-// events nothing changes but the work done, so time is advanced from event to event; queries are
+// Host has no registers: blocks/ translate accesses to these calls. It is deterministic. Between
+// events only the amount of work done changes, so time is advanced from event to event; queries are
 // answered for now(). The rules and their sources are in docs/model.md, "How the model works".
 #pragma once
 
@@ -24,12 +24,12 @@
 
 namespace nvmodel {
 
-/// How fast a copy engine runs: 1 if it has its physical copy engines to itself, less if others
-/// that are running share them, 0 if it has none.
+/// The speed of a copy engine: 1 if it has its physical copy engines to itself, less if other
+/// running engines share them, 0 if it has none.
 class CopyThroughput {
   public:
     virtual ~CopyThroughput() = default;
-    /// `running`: bit n set if LCE n is running.
+    /// In `running` bit n is set if LCE n is running.
     [[nodiscard]] virtual double share(unsigned lce, std::uint32_t running) const = 0;
 };
 
@@ -38,19 +38,19 @@ struct Engine {
     EngineRow row;
     unsigned runlist = 0;
     ContextSlot context;
-    std::vector<std::size_t> channels;        // with work on it (indices)
+    std::vector<std::size_t> channels;        // indices of channels with work on it
     std::optional<std::size_t> instance;      // channel with the instance block of the context
-    std::optional<std::size_t> next_instance; // same, while loading
-    double rate = 1;                          // work per time, all channels together
+    std::optional<std::size_t> next_instance; // the channel of the context that is being loaded
+    double rate = 1;                          // work per time of all channels together
 
     [[nodiscard]] bool busy() const { return !channels.empty() || context.changing(); }
 };
 
-/// Rules that can be broken, so that what looks for them can be seen to fail.
+/// Rules that can be broken, so that tests can show that they detect it.
 struct HostRules {
-    bool disabled_stop = true; // broken: a channel's ENABLE is only a bit
+    bool disabled_stop = true; // a disabled channel stops; broken: ENABLE is only a bit
     bool unlisted_stop = true; // broken: a TSG that has left a list keeps its turn
-    bool timeslices = true;    // broken: they never end
+    bool timeslices = true;    // broken: timeslices never end
 };
 
 enum class Preempting : std::uint8_t { none, tsg, runlist };
@@ -60,29 +60,29 @@ struct Runlist {
     std::vector<unsigned> pbdmas;  // numbers, in runqueue order
     std::vector<unsigned> engines; // indices, in slot order
 
-    // As submitted.
+    // State as submitted.
     PhysicalAddress base;
     unsigned length = 0; // entries
     unsigned offset = 0; // first entry
     Ns fetched_at = never;
 
-    // As fetched.
+    // State as fetched.
     std::vector<Group> groups;
     BadTsg bad = BadTsg::none;
     std::size_t cursor = 0;
 
-    // Now.
+    // Present state.
     std::optional<std::size_t> current; // index of the group that has the turn
-    Ns switched_at = never;             // a switch is under way until then
-    Ns slice_left = 0;                  // while switching
-    Ns slice_end = never;               // while running
+    Ns switched_at = never;             // the end of a switch that is under way
+    Ns slice_left = 0;                  // rest of the slice, while switching
+    Ns slice_end = never;               // end of the slice, while running
     bool gated = false;
-    bool list_waits = false; // fetched during a switch
+    bool list_waits = false; // a list was fetched during a switch
     Preempting preempting = Preempting::none;
-    std::vector<std::pair<Preempting, GroupId>> preempts_waiting; // asked for during a switch
-    bool tsg_preempt_flag = false; // a TSG preempt was asked for, and none was done since
+    std::vector<std::pair<Preempting, GroupId>> preempts_waiting; // requested during a switch
+    bool tsg_preempt_flag = false; // a TSG preempt was requested, and none was done since
 
-    // What the last submit cut off.
+    // The group that the last submit cut off.
     std::optional<unsigned> preempted_tsg;
     unsigned preempted_entry = 0;
 
@@ -93,7 +93,7 @@ struct Runlist {
 
     [[nodiscard]] bool submit_pending() const { return fetched_at != never || list_waits; }
     [[nodiscard]] bool switching() const { return switched_at != never; }
-    /// A preempt of that kind is under way or waits.
+    /// Returns whether a preempt of this kind is under way or waits.
     [[nodiscard]] bool preempt_outstanding(Preempting kind) const;
 };
 
@@ -103,8 +103,8 @@ class Host {
 
     /// `listener` (not owned) is called for switches of graphics contexts.
     void listen(ContextListener &listener) { listener_ = &listener; }
-    /// `times` (not owned) is asked what changes of context take; without it they take the board's
-    /// time.
+    /// `times` (not owned) gives the durations of changes of context; without it they take the
+    /// board's time.
     void time_switches_by(SwitchTime &times) { switch_times_ = &times; }
     void keep_to(const HostRules &rules) { rules_ = rules; }
 
@@ -114,7 +114,8 @@ class Host {
     void advance(Ns by);
     /// Lets time pass until no submitted list is pending.
     void wait_for_lists();
-    /// When anything but the amount of work done changes next, as far as is known now.
+    /// Returns the next time, as far as is known now, when more than the amount of work done
+    /// changes.
     [[nodiscard]] Ns next_event() const;
 
     // --- state ---
@@ -123,29 +124,29 @@ class Host {
     [[nodiscard]] const std::vector<Pbdma> &pbdmas() const { return pbdmas_; }
     [[nodiscard]] Runlist *find_runlist(unsigned id);
     [[nodiscard]] const Runlist *find_runlist(unsigned id) const;
-    /// The engine with that Host engine id.
+    /// The engine with this Host engine id.
     [[nodiscard]] const Engine *find_engine(unsigned engine_id) const;
     [[nodiscard]] std::optional<unsigned> engine_index(EngineName name) const;
 
-    /// Index of channel `id`; `runlist` matters only where ids are per runlist.
+    /// The index of channel `id`; `runlist` matters only where ids are per runlist.
     [[nodiscard]] std::optional<std::size_t> channel_index(unsigned runlist, unsigned id) const;
     [[nodiscard]] unsigned channel_id(std::size_t index) const {
         return static_cast<unsigned>(index % board_.channels);
     }
     [[nodiscard]] const Channel &channel(std::size_t index) const { return channels_[index]; }
 
-    /// The runlist has no list to run, or nothing on it can run.
+    /// Returns whether the runlist has no list to run, or nothing on it can run.
     [[nodiscard]] bool runlist_idle(const Runlist &runlist) const;
     [[nodiscard]] bool engines_idle(const Runlist &runlist) const;
     [[nodiscard]] bool acquire_still_pending(const Runlist &runlist) const;
 
-    // --- what software asks for ---
+    // --- commands of software ---
     void submit(Runlist &runlist, PhysicalAddress base, unsigned length, unsigned offset);
     void set_gate(Runlist &runlist, bool closed);
     void preempt(Runlist &runlist, GroupId group);
-    /// On all runlists, for ids that are global.
+    /// Preempts a group on all runlists, for ids that are global.
     void preempt_everywhere(GroupId group);
-    /// The group that holds a channel (global ids).
+    /// Preempts the group that holds a channel (global ids).
     void preempt_channel(unsigned id);
     void preempt_runlist(Runlist &runlist);
 
@@ -158,24 +159,24 @@ class Host {
     void set_own_runlist(std::size_t index, unsigned id) { channels_[index].own_runlist = id; }
     void bind(std::size_t index, PhysicalAddress instance, std::uint32_t target, bool bound);
     void set_userd(std::size_t index, PhysicalAddress userd) { channels_[index].userd = userd; }
-    /// The channel has (or may have) work.
+    /// Announces that the channel has (or may have) work.
     void ring(std::size_t index);
 
-    /// Gives a channel its work; it is not announced (see ring()).
+    /// Gives a channel its work without announcing it (see ring()).
     void queue_work(std::size_t index, QueuedWork work);
-    /// Sets whether the channel has work from now on; announces it.
+    /// Sets whether the channel has work from now on, and announces that.
     void set_busy(std::size_t index, bool busy);
 
-    /// Ends a change of context with an open end at that time.
+    /// Ends a change of context with an open end at this time.
     void end_switch(Runlist &runlist, Ns at);
 
-    /// The copy wiring changed.
+    /// Computes the speeds of copy engines again, because the copy wiring changed.
     void update_rates();
 
   private:
     struct Timer {
         Ns at;
-        std::uint64_t order; // first armed goes first
+        std::uint64_t order; // the timer that was armed first goes first
         std::size_t channel;
         bool operator>(const Timer &other) const {
             return at != other.at ? at > other.at : order > other.order;
@@ -193,7 +194,7 @@ class Host {
     void fire_timers();
     void arm_timer(std::size_t channel, Ns at);
 
-    // schedule.cpp: the next group, and changing over to it
+    // schedule.cpp: the next group, and the change-over to it
     [[nodiscard]] bool enabled(const Channel &channel) const {
         return channel.enabled || !rules_.disabled_stop;
     }
@@ -223,8 +224,9 @@ class Host {
 
     // clients.cpp: channels on PBDMAs and engines
     [[nodiscard]] std::size_t index_of(const Runlist &runlist, const ListedChannel &listed) const;
-    /// False for entries that Host cannot act on: an id beyond the channels, a channel with work
-    /// for an engine of another runlist, or that Kepler's PCCSR has on another runlist.
+    /// Returns false for entries that Host cannot act on: an id beyond the channels, a channel with
+    /// work for an engine of another runlist, or a channel that Kepler's PCCSR has on another
+    /// runlist.
     [[nodiscard]] bool usable(const Runlist &runlist, const ListedChannel &listed) const;
     [[nodiscard]] unsigned pbdma_for(const Runlist &runlist, const ListedChannel &listed) const;
     void admit(Runlist &runlist, const Group &group);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A PBDMA: takes turns among the channels that may use it now, one at a time.
+// A PBDMA, which takes turns among the channels that may use it now, one at a time.
 #pragma once
 
 #include "base/time.hpp"
@@ -11,33 +11,33 @@
 
 namespace nvmodel {
 
-/// How long a PBDMA stays with one channel while others wait: the default of the per-PBDMA
-/// timeslice of Kepler..Volta (16 units). Only status shows it: what a channel has handed to its
-/// engine runs on.
+/// Time that a PBDMA stays with one channel while others wait: the default of the per-PBDMA
+/// timeslice of Kepler..Volta (16 units). Only status shows these turns: work that a channel has
+/// handed to its engine runs on.
 inline constexpr Ns pbdma_turn_ns = 16 * 1024;
 
 struct PbdmaClient {
     unsigned runlist = 0;
     GroupId group;
     std::size_t channel = 0; // index into Host's channels
-    bool seen = false;       // was loaded since it became a client
-    bool leaving = false;    // goes when its turn ends (it was disabled)
+    bool seen = false;       // it was loaded since it became a client
+    bool leaving = false;    // it was disabled, and goes when its turn ends
 };
 
 struct Pbdma {
-    std::vector<unsigned> runlists; // that it serves
+    std::vector<unsigned> runlists; // the runlists that it serves
     std::vector<PbdmaClient> clients;
     std::size_t turn = 0; // index of the loaded client, if there is any
     Ns turn_began = 0;
 
-    /// A change that a runlist's switch has under way here.
+    /// A change that the switch of a runlist has under way on the PBDMA.
     struct Change {
         unsigned runlist;
         ContextStatus status;
     };
     std::optional<Change> change;
 
-    /// What it held last, kept after unloading as the register does.
+    /// The channel that it held last. Unloading keeps it, as the register does.
     std::optional<std::size_t> last_channel;
 
     [[nodiscard]] const PbdmaClient *loaded() const {
@@ -50,7 +50,7 @@ struct Pbdma {
         return change ? change->status : ContextStatus{};
     }
 
-    /// True if the next change of turn does more than show another loaded channel.
+    /// Returns whether the next change of turn does more than show another loaded channel.
     [[nodiscard]] bool turns_matter() const {
         if (clients.size() < 2)
             return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The next group of a runlist, and the change-over to it.
+// Selects the next group of a runlist, and changes over to it.
 #include "host/host.hpp"
 
 #include "regs/ramin.hpp"
@@ -9,7 +9,8 @@
 
 namespace nvmodel {
 
-/// May be selected: enabled, bound, not faulted, known to have work and not merely waiting.
+/// Returns whether a channel may be selected: enabled, bound, not faulted, known to have work and
+/// not merely waiting.
 bool Host::serviceable(const Channel &channel) const {
     if (!enabled(channel) || channel.faulted() || !channel.has_work())
         return false;
@@ -20,7 +21,8 @@ bool Host::serviceable(const Channel &channel) const {
     return !(channel.waits_on_acquire() && channel.work->what.switch_tsg);
 }
 
-/// A faulted channel keeps its whole TSG off until the fault is handled.
+/// Returns whether a group may be selected. A faulted channel keeps its whole TSG off until the
+/// fault is handled.
 bool Host::serviceable(const Runlist &runlist, const Group &group) const {
     bool any = false;
     for (const ListedChannel &listed : group.channels) {
@@ -34,8 +36,9 @@ bool Host::serviceable(const Runlist &runlist, const Group &group) const {
     return any;
 }
 
-/// The first serviceable group at or after `from`, wrapping round. Looking at a channel that was
-/// announced but has no work, or waits on a semaphore, is noted in it as Host would by loading it.
+/// Returns the first serviceable group at or after `from`, wrapping round. If a channel that was
+/// announced has no work, or waits on a semaphore, this is noted in the channel, as Host would find
+/// it by loading the channel.
 std::optional<std::size_t> Host::select(Runlist &runlist, std::size_t from) {
     const std::size_t count = runlist.groups.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -58,8 +61,8 @@ std::optional<std::size_t> Host::select(Runlist &runlist, std::size_t from) {
     return std::nullopt;
 }
 
-/// Starts something if nothing runs. An idle list sleeps: this is called only for a reason (a
-/// doorbell, a new list, an opened gate, a finished preempt).
+/// Starts a group if nothing runs. An idle list sleeps, so this is called only for a reason: a
+/// doorbell, a new list, an opened gate, a finished preempt.
 void Host::evaluate(Runlist &runlist) {
     if (runlist.current || runlist.switching() || runlist.gated)
         return;
@@ -67,10 +70,10 @@ void Host::evaluate(Runlist &runlist) {
         switch_to(runlist, next, runlist.groups[*next].timeslice.duration());
 }
 
-/// The timeslice is over: the next serviceable group, or the same with a fresh slice.
+/// Ends the timeslice: the next serviceable group follows, or the same group with a new slice.
 void Host::end_slice(Runlist &runlist) {
     const Group &group = runlist.groups[*runlist.current];
-    if (runlist.gated) { // the gate keeps what runs
+    if (runlist.gated) { // the gate keeps the running group
         runlist.slice_end += group.timeslice.duration();
         return;
     }
@@ -90,7 +93,7 @@ void Host::end_slice(Runlist &runlist) {
     switch_to(runlist, next, next ? runlist.groups[*next].timeslice.duration() : 0);
 }
 
-/// Ends the current group's turn early if none of its channels has anything left here.
+/// Ends the current group's turn early if none of its channels has work left on this runlist.
 void Host::leave_if_exhausted(Runlist &runlist) {
     if (!runlist.current || runlist.switching())
         return;
@@ -107,8 +110,8 @@ void Host::leave_if_exhausted(Runlist &runlist) {
 }
 
 /// Begins the change-over to a group (or to none). Engines that the next group neither uses nor
-/// claims keep their context and its work goes on: only what the next needs is preempted.
-/// `evict` names contexts that must be off every engine when this is done.
+/// claims keep their context, and its work goes on: only engines that the next group needs are
+/// preempted. `evict` names contexts that must be off every engine at the end.
 void Host::switch_to(Runlist &runlist, std::optional<std::size_t> next, Ns slice,
                      const Evict &evict) {
     const Group *const group = next ? &runlist.groups[*next] : nullptr;
@@ -127,7 +130,7 @@ void Host::switch_to(Runlist &runlist, std::optional<std::size_t> next, Ns slice
     runlist.switched_at = takes == SwitchTime::open ? takes : now_ + takes;
 }
 
-/// Of the runlist's engines that change their context, the one that takes longest.
+/// Returns the longest of the times that the runlist's engines take to change their context.
 Ns Host::switch_time(const Runlist &runlist) const {
     if (switch_times_ == nullptr)
         return board_.timing.context_switch;
@@ -138,7 +141,7 @@ Ns Host::switch_time(const Runlist &runlist) const {
     return longest;
 }
 
-/// Takes the runlist's channels off its PBDMAs. True if any PBDMA changes.
+/// Takes the runlist's channels off its PBDMAs. Returns whether any PBDMA changes.
 bool Host::change_pbdmas(Runlist &runlist, const Group *next) {
     bool any = false;
     for (const unsigned number : runlist.pbdmas) {
@@ -162,7 +165,7 @@ bool Host::change_pbdmas(Runlist &runlist, const Group *next) {
     return any;
 }
 
-/// Starts the context changes of the runlist's engines. True if there are any.
+/// Starts the context changes of the runlist's engines. Returns whether there are any.
 bool Host::change_engines(Runlist &runlist, const Group *next, const Evict &evict) {
     std::vector<std::optional<std::size_t>> users(engines_.size());
     bool claims_copies = false;
@@ -201,7 +204,7 @@ bool Host::change_engines(Runlist &runlist, const Group *next, const Evict &evic
     return any;
 }
 
-/// Of a change of context that is about to be completed.
+/// Reports a change of context that is about to be completed.
 void Host::tell_listener(const Engine &engine) const {
     if (listener_ == nullptr || engine.row.name.type != EngineType::gr)
         return;
@@ -236,7 +239,7 @@ void Host::finish_switch(Runlist &runlist) {
     if (runlist.current)
         start_slice(runlist);
     if (runlist.switching())
-        return; // there was nothing to start; the rest waits for the next change-over
+        return; // nothing could start: the rest waits for the next change-over
     if (runlist.list_waits)
         apply_list(runlist);
     start_waiting_preempts(runlist);
@@ -246,10 +249,10 @@ void Host::finish_switch(Runlist &runlist) {
 void Host::start_slice(Runlist &runlist) {
     runlist.slice_end = rules_.timeslices ? now_ + runlist.slice_left : never;
     admit(runlist, runlist.groups[*runlist.current]);
-    leave_if_exhausted(runlist); // all of it may have been disabled meanwhile
+    leave_if_exhausted(runlist); // all channels may be disabled by now
 }
 
-/// The submitted list has arrived.
+/// Takes the submitted list, which has arrived.
 void Host::take_list(Runlist &runlist) {
     runlist.fetched_at = never;
     if (runlist.switching())
@@ -259,7 +262,7 @@ void Host::take_list(Runlist &runlist) {
     evaluate(runlist);
 }
 
-/// The list as it is in memory now; nothing of it if the fetch is refused.
+/// Decodes the list as it is in memory now; it is empty if the fetch is refused.
 DecodedList Host::fetch_list(const Runlist &runlist) const {
     const EntryFormat format = board_.generation->entry;
     std::vector<std::uint32_t> words(std::size_t{runlist.length} * entry_size(format) / 4);
@@ -268,8 +271,8 @@ DecodedList Host::fetch_list(const Runlist &runlist) const {
     return decode_list(*board_.generation, words);
 }
 
-/// Host learns about channels from the list that names them, and the timeslice of a bare channel
-/// from its instance block.
+/// Learns about channels from the list that names them, and the timeslice of a bare channel from
+/// its instance block.
 void Host::learn_channels(const Runlist &runlist, Group &group) {
     for (const ListedChannel &listed : group.channels) {
         const auto index = channel_index(runlist.id, listed.id);
@@ -294,7 +297,7 @@ Timeslice Host::timeslice_of_instance(const PhysicalAddress &instance) const {
     return {.timeout = fc_timeslice_timeout.get(word), .scale = fc_timeslice_scale.get(word)};
 }
 
-/// The broken rule: groups and channels that are on the list no more go on.
+/// Breaks a rule: groups and channels that have left the list go on.
 void Host::keep_unlisted(Runlist &runlist, const std::vector<Group> &before) const {
     for (const Group &old : before) {
         const auto same = std::ranges::find(runlist.groups, old.id, &Group::id);
@@ -309,7 +312,8 @@ void Host::keep_unlisted(Runlist &runlist, const std::vector<Group> &before) con
     }
 }
 
-/// Replaces the list. What ran gives way to the new list's first group, unless the gate is closed.
+/// Replaces the list. The running group gives way to the new list's first group, unless the gate is
+/// closed.
 void Host::apply_list(Runlist &runlist) {
     runlist.list_waits = false;
     std::optional<GroupId> ran;
@@ -319,7 +323,7 @@ void Host::apply_list(Runlist &runlist) {
         ran = cut.id;
         runlist.preempted_tsg = cut.id.id;
         runlist.preempted_entry = cut.entry;
-        runlist.current.reset(); // an index into the old list
+        runlist.current.reset(); // it is an index into the old list
     }
 
     DecodedList list = fetch_list(runlist);
@@ -339,7 +343,7 @@ void Host::apply_list(Runlist &runlist) {
     const Evict unlisted = [&runlist](GroupId id) {
         return std::ranges::find(runlist.groups, id, &Group::id) == runlist.groups.end();
     };
-    if (runlist.gated && ran && !unlisted(*ran)) { // the gate keeps what runs
+    if (runlist.gated && ran && !unlisted(*ran)) { // the gate keeps the running group
         const auto same = std::ranges::find(runlist.groups, *ran, &Group::id);
         runlist.current = static_cast<std::size_t>(same - runlist.groups.begin());
         return;
@@ -348,7 +352,7 @@ void Host::apply_list(Runlist &runlist) {
     switch_to(runlist, next, next ? runlist.groups[*next].timeslice.duration() : 0, unlisted);
 }
 
-/// Until one of them changes something: the rest has to wait for that.
+/// Starts waiting preempts until one of them begins a switch; the others have to wait for its end.
 void Host::start_waiting_preempts(Runlist &runlist) {
     while (!runlist.preempts_waiting.empty() && !runlist.switching()) {
         const auto [kind, id] = runlist.preempts_waiting.front();
@@ -375,7 +379,7 @@ void Host::start_preempt(Runlist &runlist, Preempting kind, GroupId group) {
         const auto held = engines_[e].context.holds();
         return held && (all || *held == group);
     });
-    if (!is_current && !resident) { // not there: done at once
+    if (!is_current && !resident) { // it is not there, so this is done at once
         (all ? runlist.intr_runlist_preempt_complete : runlist.intr_tsg_preempt_complete) = true;
         if (!all)
             runlist.tsg_preempt_flag = false;

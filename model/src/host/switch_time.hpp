@@ -7,15 +7,15 @@ namespace nvmodel {
 
 struct Engine;
 
-/// How long engines take to change over from one context to the next.
+/// The time that engines take to change over from one context to the next.
 class SwitchTime {
   public:
     virtual ~SwitchTime() = default;
 
-    /// Not known yet: Host::end_switch() will end it.
+    /// The time is not known yet: Host::end_switch() will end the change.
     static constexpr Ns open = never - 1;
 
-    /// Called when a change begins; the engine's context has what it is from and to.
+    /// Called when a change begins; the engine's context names the old and the new context.
     [[nodiscard]] virtual Ns of(const Engine &engine) = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Which memory an address means.
+// The kinds of memory that an address can be in.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace nvmodel {
 
-/// The code that runlist, instance-block and window registers use for a target.
-/// (Page-table entries use others; open-gpu-doc manuals/volta/gv100/dev_fifo.ref.txt.)
+/// The code that runlist, instance-block and window registers use for a target. (Page-table entries
+/// use other codes; open-gpu-doc manuals/volta/gv100/dev_fifo.ref.txt.)
 enum class Aperture : std::uint8_t {
     video = 0,
     coherent = 2,    // system memory, snooped

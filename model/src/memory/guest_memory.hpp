@@ -8,15 +8,18 @@
 
 namespace nvmodel {
 
-/// Implemented by whoever attaches the device. Addresses are guest-physical; there is no IOMMU.
+/// System memory. The program that attaches the device implements it. Addresses are guest-physical;
+/// there is no IOMMU.
 class GuestMemory {
   public:
     virtual ~GuestMemory() = default;
 
-    /// Copies out; false (and nothing copied) if any byte of the range is not memory.
+    /// Copies out of memory. Returns false (and copies nothing) if any byte of the range is not
+    /// memory.
     [[nodiscard]] virtual bool read(std::uint64_t address, std::span<std::byte> to) const = 0;
 
-    /// Copies in; false (and nothing changed) if any byte of the range is not memory.
+    /// Copies into memory. Returns false (and changes nothing) if any byte of the range is not
+    /// memory.
     [[nodiscard]] virtual bool write(std::uint64_t address, std::span<const std::byte> from) = 0;
 };
 

@@ -15,7 +15,7 @@ namespace nvmodel {
 class Memory {
   public:
     explicit Memory(std::uint64_t video_size) : video_(video_size) {}
-    /// System memory alone; whether that is what the aperture of video memory means.
+    /// System memory alone. `as_video`: the aperture of video memory means system memory, too.
     static Memory unified(bool as_video) {
         Memory memory(0);
         memory.video_is_system_ = as_video;
@@ -28,19 +28,19 @@ class Memory {
     /// Attaches system memory (not owned; nullptr detaches it).
     void attach(GuestMemory *guest) { guest_ = guest; }
 
-    /// Whether an address is the GPU's own memory's; else it is system memory's.
+    /// Returns whether an address is in the GPU's own memory; else it is in system memory.
     [[nodiscard]] bool in_video(PhysicalAddress at) const {
         return at.aperture == Aperture::video && !video_is_system_;
     }
 
-    /// False if the range is not memory.
+    /// Return false if the range is not memory.
     [[nodiscard]] bool read(PhysicalAddress at, std::span<std::byte> to) const;
     [[nodiscard]] bool write(PhysicalAddress at, std::span<const std::byte> from);
 
-    /// For what a driver builds: throws ConfigError if the range is not memory.
+    /// Writes a driver's structure. Throws ConfigError if the range is not memory.
     void must_write(PhysicalAddress at, std::span<const std::byte> from);
 
-    /// Little-endian value of 1, 2, 4 or 8 bytes; nothing if that is not memory.
+    /// Little-endian value of 1, 2, 4 or 8 bytes; nothing if the place is not memory.
     [[nodiscard]] std::optional<std::uint64_t> read_value(PhysicalAddress at, unsigned size) const;
     [[nodiscard]] bool write_value(PhysicalAddress at, std::uint64_t value, unsigned size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Video memory: as large as the board's, allocated page by page where it was written.
+// Video memory: as large as the board's, with pages that are allocated when they are written.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ class VideoMemory {
 
     [[nodiscard]] std::uint64_t size() const { return size_; }
 
-    /// Never-written memory reads 0. False if the range leaves the memory.
+    /// Memory that was never written reads 0. Returns false if the range leaves the memory.
     [[nodiscard]] bool read(std::uint64_t address, std::span<std::byte> to) const;
     [[nodiscard]] bool write(std::uint64_t address, std::span<const std::byte> from);
 

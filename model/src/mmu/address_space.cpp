@@ -62,7 +62,7 @@ void AddressSpace::hide_small_pages(std::uint64_t va) {
     for (auto at = occupied_.lower_bound(va); at != occupied_.end() && at->first < end;) {
         const auto mapping = mappings_.find(at->first);
         if (mapping == mappings_.end() || mapping->second.page_size != small_page)
-            break; // occupy() complains
+            break; // occupy() reports the overlap
         mappings_.erase(mapping);
         at = occupied_.erase(at);
     }
@@ -93,7 +93,7 @@ std::vector<TableMemory> AddressSpace::tables() const {
     return all;
 }
 
-/// Memory that reads zero.
+/// Takes memory that reads zero.
 PhysicalAddress AddressSpace::take(const TakeMemory &from, std::uint64_t size,
                                    std::uint64_t alignment) {
     const PhysicalAddress at = from(size, alignment);
@@ -102,8 +102,9 @@ PhysicalAddress AddressSpace::take(const TakeMemory &from, std::uint64_t size,
     return at;
 }
 
-/// Tables of big pages are only 256 or 128 bytes long in versions 2 and 3: several share a page.
-/// None is at the start of one, so that a reader that drops address bits fails.
+/// Takes memory for a table of pages. Tables of big pages are only 256 or 128 bytes long in
+/// versions 2 and 3, so several share a page. No table is at the start of a page, so that a reader
+/// that drops address bits fails.
 PhysicalAddress AddressSpace::take_page_table(std::uint64_t page_size, unsigned exponent) {
     const std::uint64_t bytes = 8ULL * (format_.table_entries(page_size) >> exponent);
     if (bytes > big_table_alignment)
@@ -134,7 +135,7 @@ void AddressSpace::occupy(std::uint64_t va, std::uint64_t size) {
     occupied_.emplace(va, size);
 }
 
-/// The directory of that depth which covers the address, made if need be.
+/// Returns the directory of this depth which covers the address, and makes it if need be.
 PhysicalAddress AddressSpace::directory(std::size_t depth, std::uint64_t va) {
     const auto levels = format_.directories();
     const std::uint64_t number = depth == 0 ? 0 : va >> levels[depth - 1].shift;
@@ -197,7 +198,7 @@ void AddressSpace::write_page(std::uint64_t va, std::uint64_t page_size, std::ui
     write_entry(*table, 8 * index, word);
 }
 
-/// An entry for a range of that size: in a table of pages, or in a directory.
+/// Writes an entry for a range of this size, in a table of pages or in a directory.
 void AddressSpace::write(std::uint64_t va, std::uint64_t size, std::uint64_t page,
                          std::uint64_t at_directory) {
     if (size == small_page || size == format_.big_page) {

@@ -15,7 +15,7 @@
 
 namespace nvmodel::mmu {
 
-/// Memory for a table: size and alignment in, address out.
+/// Takes memory for a table: size and alignment in, address out.
 using TakeMemory = std::function<PhysicalAddress(std::uint64_t size, std::uint64_t alignment)>;
 
 struct Mapping {
@@ -36,12 +36,12 @@ class AddressSpace {
   public:
     struct Options {
         DirectoryFlags flags = {};
-        /// Version 1: tables of pages are made an eighth of full size, and replaced by larger ones
-        /// when needed.
+        /// Version 1: a table of pages is first made an eighth of full size, and replaced by a
+        /// larger one when needed.
         bool partial_tables = false;
     };
 
-    /// The root comes from `roots`, all other tables from `tables`.
+    /// The root's memory comes from `roots`, that of all other tables from `tables`.
     AddressSpace(Memory &memory, const Format &format, const TakeMemory &roots, TakeMemory tables,
                  Options options);
     AddressSpace(Memory &memory, const Format &format, const TakeMemory &everything)
@@ -50,26 +50,27 @@ class AddressSpace {
     // All of these throw ConfigError if the format has no such page, an address is not aligned to
     // it, the range overlaps another, or a table lies where there is no memory.
 
-    /// One page.
+    /// Maps one page.
     void map(std::uint64_t va, std::uint64_t page_size, const PageAddress &at,
              const PageFlags &flags = {});
-    /// Makes the range of one page, of any size the directories and tables have, sparse.
+    /// Makes a range sparse. It is one page of any size that the directories and tables have.
     void map_sparse(std::uint64_t va, std::uint64_t size);
-    /// Marks a big page as having no small pages. Those that were mapped there stay in their table,
-    /// but do not count any more.
+    /// Marks a big page as having no small pages. Small pages that were mapped there stay in their
+    /// table, but do not count any more.
     void hide_small_pages(std::uint64_t va);
 
     [[nodiscard]] const Format &format() const { return format_; }
     [[nodiscard]] PhysicalAddress root() const { return root_; }
-    /// What is mapped, by virtual address. Sparse ranges are not.
+    /// The mapped pages, by virtual address. Sparse ranges are not among them.
     [[nodiscard]] const std::map<std::uint64_t, Mapping> &mappings() const { return mappings_; }
-    /// Nothing is mapped, sparse or hidden within the range.
+    /// Returns whether nothing is mapped, sparse or hidden within the range.
     [[nodiscard]] bool is_free(std::uint64_t va, std::uint64_t size) const;
     /// All tables in use.
     [[nodiscard]] std::vector<TableMemory> tables() const;
 
   private:
-    using Key = std::pair<std::size_t, std::uint64_t>; // depth, address >> shift of the one above
+    // The depth, and the address >> shift of the level above.
+    using Key = std::pair<std::size_t, std::uint64_t>;
 
     [[nodiscard]] PhysicalAddress take(const TakeMemory &from, std::uint64_t size,
                                        std::uint64_t alignment);

@@ -99,7 +99,7 @@ PageEntry decode_v3_page(std::uint64_t word) {
     return entry;
 }
 
-/// A table of pages or of directory entries, from a word of version 2 or 3.
+/// Decodes the pointer to a table of pages or of directory entries, from a word of version 2 or 3.
 std::optional<PhysicalAddress> decode_table(Version version, std::uint64_t word, bool big) {
     if (version == Version::v3) {
         const auto aperture = directory_aperture(v3::pde_aperture.get(word));
@@ -119,7 +119,7 @@ std::optional<PhysicalAddress> decode_table(Version version, std::uint64_t word,
     return PhysicalAddress{*aperture, address.get(word) << page_shift};
 }
 
-/// A directory entry that leads nowhere.
+/// Returns the kind of a directory entry without a table.
 EntryKind empty_kind(Version version, std::uint64_t word) {
     const Field64 &sparse = version == Version::v3 ? v3::pde_pcf_uncached : v2::pde_volatile;
     return sparse.test(word) ? EntryKind::sparse : EntryKind::invalid;

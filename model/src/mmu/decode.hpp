@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What the MMU makes of the words of page-table entries.
+// Decodes the words of page-table entries as the MMU does.
 #pragma once
 
 #include "memory/aperture.hpp"
@@ -15,9 +15,9 @@ namespace nvmodel::mmu {
 enum class EntryKind : std::uint8_t {
     invalid,
     sparse,
-    table,          // a directory entry that leads on
+    table,          // a directory entry with a table
     page,           // valid
-    no_small_pages, // big page: neither it nor small ones
+    no_small_pages, // big page: no page here, and no small pages either
     nowhere,        // version 3: MAPPING_NOWHERE
 };
 
@@ -30,7 +30,7 @@ struct PageEntry {
 struct DirectoryEntry {
     EntryKind kind = EntryKind::invalid;
     PhysicalAddress table;
-    PageEntry page; // if the entry is one
+    PageEntry page; // valid if the entry is a page
 };
 
 struct DualEntry {
@@ -40,7 +40,8 @@ struct DualEntry {
 };
 
 PageEntry decode_page(Version version, std::uint64_t word);
-/// `may_be_page`: entries of this directory may be pages; elsewhere such an entry is invalid.
+/// Decode an entry of a directory. `may_be_page`: entries of this directory may be pages; elsewhere
+/// such an entry is invalid.
 DirectoryEntry decode_directory(Version version, std::uint64_t word, bool may_be_page);
 DualEntry decode_dual(Version version, DualWords words);
 

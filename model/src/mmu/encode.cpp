@@ -20,7 +20,7 @@ std::uint64_t pcf(bool uncached, DirectoryFlags flags) {
     return v3::pde_pcf_uncached.put(uncached ? 1 : 0) | v3::pde_pcf_no_ats.put(flags.ats ? 0 : 1);
 }
 
-/// The table of big pages, in the low word of a dual entry.
+/// Encodes the pointer to a table of big pages, in the low word of a dual entry.
 std::uint64_t encode_big_table(Version version, PhysicalAddress table, DirectoryFlags flags) {
     const bool uncached = is_uncached(table, flags);
     if (version == Version::v3)

@@ -14,7 +14,7 @@ namespace nvmodel::mmu {
 
 /// Attributes that drivers set alike in all directory entries of an address space.
 struct DirectoryFlags {
-    bool uncached = false; // also for tables in video memory; those in system memory always are
+    bool uncached = false; // also for tables in video memory; tables in system memory always are
     bool ats = false;      // addresses may be looked up by ATS as well (version 3)
 };
 
@@ -30,11 +30,12 @@ using DualWords = std::array<std::uint64_t, 2>;
 std::uint64_t encode_directory(Version version, PhysicalAddress table, DirectoryFlags flags);
 DualWords encode_dual(Version version, const DualTables &tables, DirectoryFlags flags);
 std::uint64_t encode_page(Version version, const PageAddress &at, const PageFlags &flags);
-/// A range that may be accessed although nothing is there. In a directory, and the first word in a
-/// dual one.
+/// Encode a range that may be accessed although nothing is mapped. The directory word is also the
+/// first word of a dual entry.
 std::uint64_t encode_sparse_directory(Version version, DirectoryFlags flags);
 std::uint64_t encode_sparse_page(Version version);
-/// In a table of big pages: there is no page, and the table of small pages does not count either.
+/// Encodes an entry in a table of big pages: there is no page, and the table of small pages does
+/// not count either.
 std::uint64_t encode_no_small_pages(Version version);
 
 } // namespace nvmodel::mmu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The geometry of page tables: which bits of a virtual address index which table.
+// The geometry of page tables: the bits of a virtual address that index each table.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct Level {
     }
 };
 
-/// The tables that one chip or context uses. Below the last directory there are two kinds of
-/// table for the same addresses: one of big pages and one of small (4 KiB) pages.
+/// The tables that one chip or context uses. Below the last directory there are two kinds of table
+/// for the same addresses: tables of big pages and tables of small (4 KiB) pages.
 struct Format {
     Version version = Version::v2;
     std::uint64_t big_page = 64 * kib; // versions 1 and 2: 64 or 128 KiB
@@ -38,9 +38,9 @@ struct Format {
     bool operator==(const Format &) const = default;
 
     [[nodiscard]] unsigned va_bits() const;
-    /// From the root down; the last is the dual directory.
+    /// The levels of directories from the root down; the last one is the dual directory.
     [[nodiscard]] std::span<const Level> directories() const;
-    /// Whether an entry of that directory may be a page itself.
+    /// Returns whether an entry of this directory may be a page itself.
     [[nodiscard]] bool may_be_page(const Level &level) const;
     /// All page sizes, from small to large.
     [[nodiscard]] std::vector<std::uint64_t> page_sizes() const;
@@ -48,7 +48,7 @@ struct Format {
 
     [[nodiscard]] const Level &root() const { return directories().front(); }
     [[nodiscard]] const Level &dual() const { return directories().back(); }
-    /// Entries of a table of such pages (big or small).
+    /// The entries of a table of pages of this size (big or small).
     [[nodiscard]] unsigned table_entries(std::uint64_t page) const {
         return static_cast<unsigned>(dual().span() / page);
     }

@@ -30,12 +30,13 @@ constexpr std::string_view name_of(PageAperture aperture) {
 struct PageAddress {
     PageAperture aperture = PageAperture::video;
     std::uint64_t address = 0;
-    unsigned peer = 0; // which GPU, of peer memory
+    unsigned peer = 0; // peer memory: number of the other GPU
 
     bool operator==(const PageAddress &) const = default;
 };
 
-/// The same place in this GPU's memory or in system memory; nothing for another GPU's memory.
+/// Returns the same place in this GPU's memory or in system memory; nothing for another GPU's
+/// memory.
 constexpr std::optional<PhysicalAddress> local(const PageAddress &page) {
     if (page.aperture == PageAperture::peer)
         return std::nullopt;

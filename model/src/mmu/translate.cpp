@@ -24,7 +24,8 @@ std::optional<DualEntry> read_dual(const Memory &memory, const Format &format,
     return decode_dual(format.version, words);
 }
 
-/// An address is the page's, whatever lower bits its entry holds.
+/// Returns the result of a walk. The page gives the address, and the lower bits of its entry do not
+/// count.
 Walk found(const PageEntry &page, std::uint64_t page_size, std::uint64_t va) {
     Translation result{page.at, page_size, page.flags};
     result.at.address = (page.at.address & ~(page_size - 1)) | (va & (page_size - 1));
@@ -35,8 +36,8 @@ Walk unmapped(Unmapped why) {
     return {std::nullopt, why};
 }
 
-/// The entry of the page that covers `va` in a table of big or small pages. A table of version 1
-/// may be cut short; what lies beyond its end is invalid.
+/// Reads the entry of the page that covers `va`, in a table of big or small pages. A table of
+/// version 1 may be cut short; entries beyond its end are invalid.
 std::optional<PageEntry> read_page(const Memory &memory, const Format &format,
                                    PhysicalAddress table, unsigned size_exponent,
                                    std::uint64_t page_size, std::uint64_t va) {
@@ -47,7 +48,8 @@ std::optional<PageEntry> read_page(const Memory &memory, const Format &format,
     return word ? std::optional(decode_page(format.version, *word)) : std::nullopt;
 }
 
-/// Big pages come first; small ones count where there is none and nothing forbids them.
+/// Walks the tables of pages. Big pages come first; small pages count where there is no big page
+/// and nothing forbids them.
 Walk walk_tables(const Memory &memory, const Format &format, const DualTables &tables,
                  std::uint64_t va) {
     if (tables.big) {
@@ -78,7 +80,7 @@ class LeafWalker {
                const std::function<bool(const Leaf &)> &visit)
         : memory_(memory), format_(format), levels_(format.directories()), visit_(visit) {}
 
-    // All return false once the visitor has enough.
+    // All of these return false once the visitor has enough.
 
     bool directory(std::size_t depth, PhysicalAddress table, std::uint64_t va) {
         const Level &level = levels_[depth];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The MMU's view of page tables in memory: where a virtual address leads.
+// Walks page tables in memory as the MMU does.
 #pragma once
 
 #include "memory/memory.hpp"
@@ -14,7 +14,7 @@
 namespace nvmodel::mmu {
 
 struct Translation {
-    PageAddress at; // of the very byte
+    PageAddress at; // place of the byte itself
     std::uint64_t page_size = 0;
     PageFlags flags;
 };
@@ -31,7 +31,7 @@ std::string_view name_of(Unmapped why);
 
 struct Walk {
     std::optional<Translation> page;
-    Unmapped why = Unmapped::page; // if there is none
+    Unmapped why = Unmapped::page; // valid if there is no translation
 };
 
 Walk translate(const Memory &memory, const Format &format, PhysicalAddress root, std::uint64_t va);
@@ -45,7 +45,7 @@ struct Leaf {
     bool operator==(const Leaf &) const = default;
 };
 
-/// Calls `visit` for each page, by rising virtual address, until it returns false.
+/// Calls `visit` for each page, by rising virtual address, until `visit` returns false.
 void leaves(const Memory &memory, const Format &format, PhysicalAddress root,
             const std::function<bool(const Leaf &)> &visit);
 

@@ -8,7 +8,8 @@ namespace nvmodel {
 namespace {
 
 constexpr std::uint64_t register_bytes = 4;
-/// Shared memory that each block has beside what it asks for (CUDA programming guide, of 8.0 on).
+/// Shared memory that each block takes in addition to its own (CUDA programming guide, from 8.0
+/// on).
 constexpr std::uint64_t reserved_shared = 1024;
 
 } // namespace
@@ -92,7 +93,8 @@ void Compute::advance(Ns to, std::vector<std::size_t> &ended) {
     now_ = to;
 }
 
-/// Subcontexts take turns, block by block; within one, all of a kernel is placed before the next.
+/// Places waiting blocks. Subcontexts take turns, block by block. Within a subcontext all of a
+/// kernel is placed before the next one.
 void Compute::place() {
     if (!executing_ || !placing_)
         return;
@@ -129,7 +131,7 @@ bool Compute::place_next(std::size_t subcontext) {
     return true;
 }
 
-/// Breadth first: the one with the fewest blocks, of these the first.
+/// Returns the SM with the fewest blocks, the first of several, so that blocks spread first.
 std::optional<unsigned> Compute::find_sm(const Subcontext &subcontext, const Kernel &kernel) const {
     const SmRoom block = SmRoom::of_block(kernel);
     std::optional<unsigned> best;
@@ -188,7 +190,8 @@ void Compute::begin_interval(const Part &part) const {
         operation.progress.push_back({{now_, never}, 0});
 }
 
-/// Nothing that took no time is kept, but of each block one interval.
+/// Ends the interval in which a block or copy executed. Intervals that took no time are dropped,
+/// but each block keeps one.
 void Compute::end_interval(const Part &part) const {
     Operation &operation = *part.task->operation;
     if (operation.kernel) {

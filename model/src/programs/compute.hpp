@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // One context on a graphics engine: kernels of blocks over SMs, and copies that the engine does
-// itself. It executes only after set_executing(true).
+// itself. The context executes only after set_executing(true).
 #pragma once
 
 #include "base/time.hpp"
@@ -17,7 +17,7 @@
 
 namespace nvmodel {
 
-/// What an SM has room for, or what is in use of it.
+/// The resources of an SM that are free, or in use.
 struct SmRoom {
     unsigned blocks = 0;
     unsigned threads = 0;
@@ -37,31 +37,32 @@ struct SmRoom {
 
 /// The part of a context that one process has.
 struct Subcontext {
-    std::vector<unsigned> sms; // where its blocks may execute
-    unsigned shift = 0;        // blocks read their SM's number plus this, modulo all SMs
+    std::vector<unsigned> sms; // SMs where its blocks may execute
+    unsigned shift = 0;        // added to the SM numbers that blocks read, modulo all SMs
 };
 
 class Compute {
   public:
     Compute(unsigned sms, std::vector<Subcontext> subcontexts);
 
-    /// Appends what a subcontext does next. A copy takes `takes`. The operation must stay in place.
+    /// Appends the next operation of a subcontext. A copy takes `takes`. The operation must stay in
+    /// place.
     void add(std::size_t subcontext, std::size_t number, Operation &operation, Ns takes);
 
-    /// Executes from now on, or stops where it is.
+    /// Starts or stops the execution. A stopped context keeps its state.
     void set_executing(bool executing);
-    /// Whether blocks that wait are placed.
+    /// Sets whether waiting blocks are placed.
     void set_placing(bool placing);
 
-    /// When something ends next, as long as nothing changes.
+    /// Returns when something ends next, as long as nothing changes.
     [[nodiscard]] Ns next_end() const;
-    /// Lets time pass; appends what has ended to `ended`.
+    /// Lets time pass; appends the operations that have ended to `ended`.
     void advance(Ns to, std::vector<std::size_t> &ended);
 
     [[nodiscard]] bool executing() const { return executing_; }
-    /// Something is on SMs or copied.
+    /// Returns whether a block is on an SM, or a copy is under way.
     [[nodiscard]] bool occupied() const { return live_ != 0; }
-    /// There are operations that have not ended.
+    /// Returns whether there are operations that have not ended.
     [[nodiscard]] bool busy() const { return unfinished_ != 0; }
     [[nodiscard]] Held held() const;
 
@@ -69,9 +70,9 @@ class Compute {
     struct Task {
         std::size_t number;
         Operation *operation;
-        Ns takes;            // a copy, or each block
+        Ns takes;            // duration of a copy, or of each block
         unsigned placed = 0; // blocks; a copy counts as one
-        unsigned ended = 0;  // the same
+        unsigned ended = 0;  // blocks; a copy counts as one
         [[nodiscard]] unsigned parts() const {
             return operation->kernel ? operation->kernel->blocks : 1;
         }
@@ -84,7 +85,7 @@ class Compute {
     };
     struct End {
         Ns at;
-        std::uint64_t order; // first placed goes first
+        std::uint64_t order; // the part that was placed first goes first
         std::size_t slot;
         bool operator>(const End &other) const {
             return at != other.at ? at > other.at : order > other.order;
@@ -102,12 +103,12 @@ class Compute {
     void end_interval(const Part &part) const;
 
     std::vector<Subcontext> subcontexts_;
-    std::deque<Task> tasks_;                  // stay where they are
-    std::vector<std::deque<Task *>> waiting_; // by subcontext: not all of it was placed
+    std::deque<Task> tasks_;                  // they do not move in memory
+    std::vector<std::deque<Task *>> waiting_; // by subcontext: tasks with parts to place
     std::size_t turn_ = 0;                    // the subcontext that places next
     std::vector<SmRoom> free_room_;           // by SM
     std::vector<Part> parts_;
-    std::vector<std::size_t> free_; // places in parts_
+    std::vector<std::size_t> free_; // free places in parts_
     Ends by_execution_;             // in executed_'s time
     Ends by_clock_;
     bool executing_ = false;

@@ -9,7 +9,7 @@
 namespace nvmodel {
 namespace {
 
-/// Nanoseconds that are left because a double is not exact count as done.
+/// A double is not exact, so this many nanoseconds that are left count as done.
 constexpr double rounding = 0.01;
 
 } // namespace
@@ -54,7 +54,7 @@ void CopyEngine::progress(const Current &one, Ns to) {
     left.bytes -= bytes;
     const Ns begin = now_ + static_cast<Ns>(setup);
     std::vector<CopyProgress> &all = one.operation->progress;
-    // One that goes on as it did is one.
+    // Progress at an unchanged speed extends the last record.
     if (!all.empty() && all.back().when.end == begin &&
         std::abs(all.back().bytes /
                      static_cast<double>(all.back().when.end - all.back().when.begin) -

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Copies that one copy engine has begun. The caller sets which of them progress, and how fast.
+// The copies that a copy engine has begun. The caller sets which of them progress, and how fast.
 #pragma once
 
 #include "base/time.hpp"
@@ -18,13 +18,13 @@ class CopyEngine {
         Operation *operation; // must stay in place until it has ended
     };
 
-    /// From now on these progress, each with that part of a copy engine's speed.
+    /// Sets the copies that progress from now on, each with this share of a copy engine's speed.
     void set_current(std::vector<Current> current, double share);
     [[nodiscard]] bool working() const { return !current_.empty() && share_ > 0; }
 
-    /// When a copy ends next, as long as nothing changes.
+    /// Returns when a copy ends next, as long as nothing changes.
     [[nodiscard]] Ns next_end() const;
-    /// Lets time pass; appends what has ended to `ended`.
+    /// Lets time pass; appends the copies that have ended to `ended`.
     void advance(Ns to, std::vector<std::size_t> &ended);
 
   private:
@@ -36,7 +36,7 @@ class CopyEngine {
     void progress(const Current &one, Ns to);
 
     std::vector<Current> current_;
-    std::map<std::size_t, Left> left_; // of those that were begun
+    std::map<std::size_t, Left> left_; // copies that were begun
     double share_ = 0;
     Ns now_ = 0;
 };

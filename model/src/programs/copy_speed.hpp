@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// How fast copies are when nothing else runs: from what was measured on an H100
-// (lab/shared-copy-engines, "alone": copies of 64 MiB and of 51,200 bytes).
+// The speeds of copies while nothing else runs, as measured on an H100 (lab/shared-copy-engines,
+// "alone": copies of 64 MiB and of 51,200 bytes).
 #pragma once
 
 #include "programs/operation.hpp"
@@ -8,11 +8,11 @@
 namespace nvmodel {
 
 struct CopySpeed {
-    double setup_ns;     // each copy, before its first byte
+    double setup_ns;     // before the first byte of each copy
     double bytes_per_ns; // afterwards
 };
 
-/// By a copy engine; CUDA's copies on the GPU by the graphics engine.
+/// The speed of CUDA's copies: by a copy engine or, on the GPU, by the graphics engine.
 [[nodiscard]] constexpr CopySpeed cuda_copy_speed(Direction direction) {
     switch (direction) {
     case Direction::to_gpu:
@@ -25,7 +25,8 @@ struct CopySpeed {
     return {};
 }
 
-/// Vulkan's, by the graphics engine. Only copies of 64 MiB were measured: the setup is CUDA's.
+/// The speed of Vulkan's copies, by the graphics engine. Only copies of 64 MiB were measured, so
+/// the setup is CUDA's.
 [[nodiscard]] constexpr CopySpeed graphics_copy_speed(Direction direction) {
     switch (direction) {
     case Direction::to_gpu:

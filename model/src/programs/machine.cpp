@@ -10,8 +10,8 @@
 namespace nvmodel {
 namespace {
 
-constexpr unsigned sms_per_tpc = 2; // of all boards from Volta on
-/// Between the ranges of SM numbers that two MPS clients read.
+constexpr unsigned sms_per_tpc = 2; // on all boards from Volta on
+/// Distance between the ranges of SM numbers that two MPS clients read.
 constexpr unsigned told_apart = 27;
 constexpr unsigned told_first = 9;
 constexpr Ns list_turn_ns = 1024 * 1024;
@@ -42,7 +42,7 @@ Programs::Machine::Machine(const Board &board, std::vector<Process> processes, c
 
 Programs::Machine::~Machine() = default;
 
-/// MPS partitions: whole TPCs, first those that fewest clients have.
+/// Makes MPS partitions of whole TPCs. TPCs of the fewest clients are taken first.
 void Programs::Machine::divide_sms(unsigned sms) {
     std::vector<unsigned> users(sms / sms_per_tpc);
     for (const Process &process : processes_) {
@@ -106,9 +106,9 @@ void Programs::Machine::build_contexts(unsigned sms) {
     }
 }
 
-// --- what programs and the driver do ---
+// --- commands of programs and of the driver ---
 
-/// Which of a process's channels takes an operation.
+/// Returns which of a process's channels takes an operation.
 ChannelUse Programs::Machine::use_of(const Operation &operation) const {
     const Process &process = processes_[operation.process];
     const bool by_gr = process.api != Api::cuda && process.copies == GraphicsCopies::by_gr;
@@ -181,7 +181,7 @@ void Programs::Machine::set_listed(std::size_t process, bool listed) {
 
 // --- time ---
 
-/// All work up to that time; the working contexts are as they were.
+/// Accounts for all work up to this time, in the contexts that work now.
 void Programs::Machine::settle(Ns to) {
     for (auto &[tsg, context] : contexts_)
         context.compute.advance(to, ended_);
@@ -213,7 +213,7 @@ void Programs::Machine::step(Ns until) {
     reconcile();
 }
 
-/// Operations that have ended leave their channels.
+/// Takes operations that have ended out of their channels.
 void Programs::Machine::finish() {
     for (const std::size_t number : ended_) {
         Channel &channel = channels_[channel_of_[number]];
@@ -226,7 +226,7 @@ void Programs::Machine::finish() {
     ended_.clear();
 }
 
-/// Finds the working contexts after anything has changed. Informing Host may change these again.
+/// Finds the working contexts after a change. Informing Host may change these again.
 void Programs::Machine::reconcile() {
     do {
         settle(gpu_.now());
@@ -239,7 +239,8 @@ void Programs::Machine::reconcile() {
     } while (tell_host());
 }
 
-/// Host asks this in the middle of its event: the work of before is brought up to it first.
+/// Returns the time of a change of context. Host asks for it in the middle of its event, so earlier
+/// work is brought up to the event first.
 Ns Programs::Machine::of(const Engine &engine) {
     settle(gpu_.now());
     if (engine.row.name.type != EngineType::gr) {
@@ -283,7 +284,8 @@ Ns Programs::Machine::switch_time(const Held &saved, std::optional<std::size_t> 
     return save_or_load_time(saved) + save_or_load_time(loaded);
 }
 
-/// By CTA what is on SMs ends first, by WFI whatever was begun.
+/// Returns whether a change of context must wait: with CTA for blocks on SMs, with WFI for all work
+/// that was begun.
 bool Programs::Machine::must_drain(const Compute &compute, ComputePreemption mode) {
     switch (mode) {
     case ComputePreemption::cilp:
@@ -310,7 +312,7 @@ void Programs::Machine::end_drain() {
     drain_.reset();
 }
 
-/// R5 broken: runlists with work take turns of a millisecond.
+/// Breaks R5: runlists with work take turns of a millisecond.
 void Programs::Machine::choose_list() {
     if (rules_.lists_independent)
         return;
@@ -328,7 +330,7 @@ void Programs::Machine::choose_list() {
     list_until_ = gpu_.now() + list_turn_ns;
 }
 
-/// By a broken rule: it executes whoever has the engine.
+/// Returns whether a broken rule lets the TSG execute while another one has the engine.
 bool Programs::Machine::takes_no_turns(std::size_t tsg) const {
     if (!rules_.one_task)
         return true;
@@ -350,7 +352,7 @@ bool Programs::Machine::may_run(std::size_t tsg, unsigned engine) const {
     return gpu_.chip().host().engines()[engine].context.holds() == GroupId{true, planned.id};
 }
 
-/// Enabled and on its list, as far as that matters.
+/// Returns whether the channel is enabled and on its list, as far as these rules are kept.
 bool Programs::Machine::schedulable(const Channel &channel) const {
     const Host &host = gpu_.chip().host();
     if (rules_.disabled_stop && !host.channel(channel.index).enabled)
@@ -368,7 +370,8 @@ void Programs::Machine::run_contexts() {
         context.compute.set_executing(may_run(tsg, context.engine));
 }
 
-/// A channel's next kernel is taken once the one before it is wholly placed.
+/// Returns whether a channel's next kernel can be taken: the previous one must be placed as a
+/// whole.
 bool Programs::Machine::ready(const Channel &channel, const Lane &lane) const {
     if (lane.waiting.empty())
         return false;
@@ -395,8 +398,8 @@ Ns Programs::Machine::time_of(const Operation &operation) const {
                            static_cast<double>(operation.copy->bytes) / speed.bytes_per_ns);
 }
 
-/// At once, whichever channel Host shows on the PBDMA: that one leaves it when it has nothing to
-/// hand over, though its kernels execute.
+/// Takes kernels at once from all channels, whichever channel Host shows on the PBDMA. A channel
+/// leaves the PBDMA when it has nothing to hand over, though its kernels execute.
 void Programs::Machine::take_kernels() {
     for (Channel &channel : channels_) {
         if (channel.of.use != ChannelUse::compute)
@@ -425,8 +428,8 @@ void Programs::Machine::run_copies() {
     }
 }
 
-/// A copy engine stays with a channel until nothing is left in it, also if other TSGs have their
-/// turns in between.
+/// Returns the copies of an engine that progress. A copy engine stays with a channel until nothing
+/// is left in the channel, even if other TSGs have their turns in between.
 std::vector<CopyEngine::Current> Programs::Machine::current_copies(unsigned engine, Lce &lce) {
     std::map<std::size_t, std::vector<std::size_t>> waiting; // channels by TSG
     for (std::size_t i = 0; i < channels_.size(); ++i) {
@@ -453,8 +456,8 @@ std::vector<CopyEngine::Current> Programs::Machine::current_copies(unsigned engi
     return current;
 }
 
-/// Informs Host which channels have work; true if that has changed. Those that have some come
-/// first, so that no TSG is left that has.
+/// Informs Host which channels have work. Returns whether that has changed. Channels that have got
+/// work come first, so that Host does not leave a TSG that still has work.
 bool Programs::Machine::tell_host() {
     bool news = false;
     for (const bool busy : {true, false})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What carries out Programs: goes from event to event of Host and of the engines' work.
+// Carries out Programs: goes from event to event of Host and of the engines' work.
 #pragma once
 
 #include "programs/compute.hpp"
@@ -40,36 +40,37 @@ class Programs::Machine final : public SwitchTime {
     [[nodiscard]] std::vector<std::size_t> channels_of(std::size_t process) const;
 
   private:
-    /// What a channel takes in order: the channel, or if R2 is broken a stream of it.
+    /// A queue of a channel that is taken in order. A channel has one; if R2 is broken, it has one
+    /// for each stream.
     struct Lane {
         std::deque<std::size_t> waiting;
-        std::optional<std::size_t> last; // that was taken
+        std::optional<std::size_t> last; // the operation taken last
     };
     struct Channel {
         ProcessChannel of;
-        std::size_t index = 0;             // Host's
-        std::size_t tsg = 0;               // the plan's
-        unsigned engine = 0;               // Host's
+        std::size_t index = 0;             // Host's index
+        std::size_t tsg = 0;               // index in the plan
+        unsigned engine = 0;               // Host's index
         std::size_t subcontext = 0;        // index into Compute's
         std::map<std::size_t, Lane> lanes; // by stream; 0 if R2 is kept
         unsigned taken = 0;                // operations that were taken and have not ended
-        bool busy = false;                 // as Host was informed
+        bool busy = false;                 // as Host was last informed
     };
     struct Stream {
         std::size_t process;
         std::map<ChannelUse, std::size_t> channels; // indices into channels_
-        std::optional<std::size_t> last;            // operation
+        std::optional<std::size_t> last;            // the last operation
     };
     struct Context {
         Compute compute;
-        unsigned engine;                    // Host's
+        unsigned engine;                    // Host's index
         std::vector<std::size_t> processes; // in the order of subcontexts
     };
     struct Lce {
         CopyEngine copies;
-        std::map<std::size_t, std::size_t> owners; // by TSG: the channel that it stays with
+        std::map<std::size_t, std::size_t> owners; // by TSG: the channel that the engine stays with
     };
-    /// A change of context that waits for blocks or kernels (by TSGs).
+    /// A change of context that waits for blocks or kernels, with its TSGs.
     struct Drain {
         std::size_t from;
         std::optional<std::size_t> to;
@@ -112,8 +113,8 @@ class Programs::Machine final : public SwitchTime {
     Gpu gpu_;
     std::vector<Channel> channels_; // in the plan's order
     std::vector<Stream> streams_;
-    std::deque<Operation> operations_;               // stay where they are
-    std::vector<std::optional<std::size_t>> before_; // in the same stream
+    std::deque<Operation> operations_;               // they do not move in memory
+    std::vector<std::optional<std::size_t>> before_; // the previous one in the same stream
     std::vector<std::size_t> channel_of_;            // of each operation
     std::vector<std::vector<unsigned>> sms_;         // of each process
     std::map<std::size_t, Context> contexts_;        // by TSG
@@ -121,7 +122,7 @@ class Programs::Machine final : public SwitchTime {
     std::optional<Drain> drain_;
     std::optional<unsigned> list_; // R5 broken: the list that has the turn
     Ns list_until_ = never;
-    std::vector<std::size_t> ended_;    // their channels do not know it yet
+    std::vector<std::size_t> ended_;    // they are still in their channels
     std::vector<std::size_t> finished_; // since the last advance()
 };
 

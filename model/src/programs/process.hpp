@@ -11,22 +11,23 @@ namespace nvmodel {
 
 enum class Api : std::uint8_t { cuda, opengl, vulkan };
 
-/// What copies of OpenGL and Vulkan go by. On an H100 it was GR0; GRCEs (LCE0 and LCE1, which
-/// borrow the physical engines of LCE2 and LCE3) are for looking at rule R8, made up.
+/// The engine of OpenGL's and Vulkan's copies. On an H100 it was GR0. GRCEs (LCE0 and LCE1, which
+/// borrow the physical engines of LCE2 and LCE3) are made up, to look at rule R8.
 enum class GraphicsCopies : std::uint8_t { by_gr, by_grce };
 
-/// A process that uses the GPU: what it has on which runlists follows from this.
+/// A process that uses the GPU. Its TSGs and channels follow from this.
 struct Process {
-    std::string name; // of its own; the tasks of the plan are called so
+    std::string name; // unique; tasks of the plan have this name
     Api api = Api::cuda;
-    /// CUDA_DEVICE_MAX_CONNECTIONS: channels for compute. None: 8, of MPS clients 2.
+    /// CUDA_DEVICE_MAX_CONNECTIONS: the number of channels for compute. None: 8, or 2 of a client
+    /// of MPS.
     std::optional<unsigned> connections = {};
-    /// Clients of MPS: the server's name. It needs no entry itself.
+    /// The server's name, for clients of MPS. The server needs no entry itself.
     std::string mps_server = {};
-    /// Clients of MPS: CUDA_MPS_ACTIVE_THREAD_PERCENTAGE, 1 to 100.
+    /// CUDA_MPS_ACTIVE_THREAD_PERCENTAGE of clients of MPS, 1 to 100.
     unsigned percentage = 100;
     GraphicsCopies copies = GraphicsCopies::by_gr;
-    std::optional<Ns> compute_timeslice = {}; // none: as the driver gives it
+    std::optional<Ns> compute_timeslice = {}; // none: the driver's default
     std::optional<Ns> copy_timeslice = {};
     ComputePreemption preemption = ComputePreemption::cilp;
 };

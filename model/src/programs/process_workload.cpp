@@ -67,7 +67,7 @@ class Builder {
         }
     }
 
-    /// TSGs beside those of processes: one on each copy engine that CUDA has a task on.
+    /// Adds the driver's own TSGs: one on each copy engine that CUDA has a task on.
     void add_driver() {
         for (const unsigned engine : {2U, 3U, 4U})
             add_channels(add_group("driver", lce(engine), other_timeslice_ns), 1, {});
@@ -83,7 +83,7 @@ class Builder {
         const Process &process = processes_[number];
         const bool client = !process.mps_server.empty();
         if (client && rules_.mps_one_task) {
-            // With its first client the server has all of them.
+            // The first client adds the server, with the channels of all its clients.
             if (clients_of(process.mps_server).front() == number)
                 add_server(process.mps_server);
             return;
@@ -111,7 +111,7 @@ class Builder {
         return found;
     }
 
-    /// Each client has a subcontext of its own in the server's TSGs; 0 is the server's.
+    /// Adds a server. Each client has its own subcontext in the server's TSGs; 0 is the server's.
     void add_server(const std::string &server) {
         const std::vector<std::size_t> clients = clients_of(server);
         const Process &first = processes_[clients.front()];

@@ -13,18 +13,18 @@
 
 namespace nvmodel {
 
-/// What a process puts into one of its channels.
+/// The use that a process makes of a channel.
 enum class ChannelUse : std::uint8_t { nothing, compute, to_gpu, to_host };
 
 struct ProcessChannel {
-    std::optional<std::size_t> process; // none: the driver's own
+    std::optional<std::size_t> process; // none: the driver's own channel
     ChannelUse use = ChannelUse::nothing;
 };
 
-/// TSGs and channels as a driver gives them to processes.
+/// The TSGs and channels that a driver gives to processes.
 struct ProcessWorkload {
     Workload workload;
-    std::vector<ProcessChannel> channels; // in the order of the plan's
+    std::vector<ProcessChannel> channels; // in the order of the plan's channels
 };
 
 ProcessWorkload workload_of(std::span<const Process> processes, const Rules &rules);

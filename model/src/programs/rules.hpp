@@ -3,8 +3,8 @@
 
 namespace nvmodel {
 
-/// What the GPU keeps to; one set to false is broken, so that what looks for it can be seen to
-/// fail. Which source each has is in docs/model.md, "Programs".
+/// The rules that the GPU keeps. A rule that is set to false is broken, so that tests can show that
+/// they detect it. docs/model.md, "Programs", has the source of each rule.
 struct Rules {
     bool disabled_stop = true;      // R1. Broken: disabled channels run like any other
     bool channels_limit = true;     // R2. Broken: each stream has a queue of its own

@@ -4,11 +4,11 @@
 namespace nvmodel {
 namespace {
 
-// Of a whole switch between two equal tasks: ns.
+// The parts of a whole switch between two equal tasks, in ns.
 constexpr double nothing_held = 152'000;
 constexpr double each_mib = 1330;
 constexpr double each_thread = 21;
-/// Threads seem to move shared memory: the fewer they are, the longer it takes.
+/// Threads seem to move shared memory: with fewer threads the move takes longer.
 constexpr double each_kib_of_thread = 23'800;
 
 } // namespace

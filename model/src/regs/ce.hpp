@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// NV_CE: which physical copy engine works for which logical one.
-// Turing: open-gpu-doc manuals/turing/tu104/dev_ce.ref.txt. GA10x: manuals/ampere/ga102/
-// dev_ce.ref.txt; Ada runs the same driver functions. Hopper: read on an H100 and an H200, where
-// all is as on GA102. GB10B, GB20C: nvgpu hw_ce_{gb10b,gb20c}.h, the same; how many there are on
-// the discrete chips: open-gpu-kernel-modules
-// published/{hopper/gh100,blackwell/gb100,blackwell/gb202}/ dev_ce_base.h. Pascal, and the use of
-// the Turing form on Volta and of the GA102 form on GA100: no manual; as the tool of the RTAS'24
-// paper uses them.
+// NV_CE: the physical copy engines that work for each logical one. Turing: open-gpu-doc
+// manuals/turing/tu104/dev_ce.ref.txt. GA10x: manuals/ampere/ga102/ dev_ce.ref.txt; Ada runs the
+// same driver functions. Hopper: read on an H100 and an H200, which have everything as GA102 has
+// it. GB10B, GB20C: nvgpu hw_ce_{gb10b,gb20c}.h, the same; numbers of engines on the discrete
+// chips: open-gpu-kernel-modules published/{hopper/gh100,blackwell/gb100,blackwell/gb202}/
+// dev_ce_base.h. No manual covers Pascal, nor the use of the Turing form on Volta and of the GA102
+// form on GA100: these are as the tool of the RTAS'24 paper uses them.
 #pragma once
 
 #include "base/bits.hpp"
@@ -27,7 +26,7 @@ inline constexpr unsigned pascal_grce_bits = 8;
 inline constexpr Field pascal_grce_shared = bit(3);
 inline constexpr Field pascal_grce_lce{2, 0};
 
-// Volta, Turing: an array of each.
+// Volta, Turing: an array of registers for each kind.
 inline constexpr std::uint32_t turing_pce2lce = 0x104040;
 inline constexpr std::uint32_t turing_grce = 0x104034;
 // Ampere and newer.

@@ -21,7 +21,7 @@ inline constexpr std::uint32_t ctl_magic_value = 0xcafe;
 // Virtual addresses in two words, the upper first.
 inline constexpr Field address_hi{16, 0};
 // Hopper+: inferred from the size of virtual addresses (nvgpu hw_ctxsw_prog_gb10b.h names the whole
-// word). The other pointers are shifted and have room.
+// word). The other pointers are shifted, so they have room.
 inline constexpr Field address_hi_wide{24, 0};
 inline constexpr std::uint32_t full_preemption_ptr_hi = 0x64; // VA >> 8
 inline constexpr std::uint32_t full_preemption_ptr = 0x68;
@@ -56,7 +56,7 @@ inline constexpr std::uint32_t magic_4_value = 0x0baff1ed;
 inline constexpr std::uint32_t magic_5 = 0x2fc;
 inline constexpr std::uint32_t magic_5_value = 0xca5caded;
 
-// The header of FECS's own part, right behind.
+// The header of FECS's own part, right behind the main header.
 inline constexpr std::uint32_t local_ctl = 0x04; // Volta+
 inline constexpr std::uint32_t local_ctl_magic_value = 0xca11;
 inline constexpr std::uint32_t local_magic_value = 0xad0becab;

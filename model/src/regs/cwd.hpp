@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The compute work distributor, a part of PGRAPH: how many TPCs there are, and how they are
-// numbered. Source: open-gpu-doc manuals/{volta/gv100,turing/tu104,ampere/ga100}/pri_cwd.ref.txt;
-// before Volta: nouveau engine/gr/{ctxgk104,ctxgm200,ctxgp100}.c (CWD_FS from Kepler on, the tables
-// from GM20x on). Not public for Ada, with more TPCs than the tables can name. From Hopper
-// on the tables are elsewhere and larger: nvgpu hw_gr_{gb10b,gb20c}.h (GB20C has no GPC_TPC_ID);
-// read on an H100 and an H200, where the driver reports the same order.
+// The compute work distributor, a part of PGRAPH: the number of TPCs, and their numbering. Source:
+// open-gpu-doc manuals/{volta/gv100,turing/tu104,ampere/ga100}/pri_cwd.ref.txt; before Volta:
+// nouveau engine/gr/{ctxgk104,ctxgm200,ctxgp100}.c (CWD_FS from Kepler on, the tables from GM20x
+// on). It is not public for Ada, which has more TPCs than the tables can name. From Hopper on the
+// tables are elsewhere and larger: nvgpu hw_gr_{gb10b,gb20c}.h (GB20C has no GPC_TPC_ID); read on
+// an H100 and an H200, where the driver reports the same order.
 #pragma once
 
 #include "base/bits.hpp"

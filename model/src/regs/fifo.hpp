@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// NV_PFIFO and NV_PCCSR, Kepler..Turing.
-// Source: open-gpu-doc manuals/volta/gv100/dev_fifo.ref.txt and manuals/turing/tu104/
-// dev_fifo.ref.txt; what is common with Pascal: nvgpu hw_fifo_gp106.h, hw_ccsr_gp106.h.
+// NV_PFIFO and NV_PCCSR, Kepler..Turing. Source: open-gpu-doc manuals/volta/gv100/dev_fifo.ref.txt
+// and manuals/turing/tu104/ dev_fifo.ref.txt; registers that Pascal has as well: nvgpu
+// hw_fifo_gp106.h, hw_ccsr_gp106.h.
 #pragma once
 
 #include "base/bits.hpp"
@@ -80,7 +80,7 @@ inline constexpr Field engine_status_faulted = bit(30);
 inline constexpr Field engine_status_busy = bit(31);
 inline constexpr std::uint32_t ctx_invalid = 0;
 inline constexpr std::uint32_t ctx_valid = 1;
-inline constexpr std::uint32_t ctx_load = 5; // the other way round from Ampere on
+inline constexpr std::uint32_t ctx_load = 5; // swapped from Ampere on
 inline constexpr std::uint32_t ctx_save = 6;
 inline constexpr std::uint32_t ctx_switch = 7;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// NV_FUSE: which GPCs and TPCs are switched off (a set bit is a unit that is off).
-// Source: nvgpu hw_fuse_{gm20b,gv11b,tu104,ga100,ga10b}.h. The offsets inside the block are the
-// same from Maxwell on; the block moved with Ampere (that Hopper and Blackwell keep the offsets of
-// the single GPCs is inferred: their block base is public, as is GB10B's STATUS_OPT_GPC).
-// Kepler: envytools rnndb/bus/punits.xml.
+// NV_FUSE: the GPCs and TPCs that are switched off (a set bit is a unit that is off). Source: nvgpu
+// hw_fuse_{gm20b,gv11b,tu104,ga100,ga10b}.h. The offsets inside the block are the same from Maxwell
+// on; the block moved with Ampere. It is inferred that Hopper and Blackwell keep the offsets of the
+// single GPCs: their block base is public, as is GB10B's STATUS_OPT_GPC. Kepler: envytools
+// rnndb/bus/punits.xml.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline constexpr std::uint32_t ctrl_opt_tpc_gpc = 0x838;
 inline constexpr std::uint32_t status_opt_gpc = 0xc1c;
 inline constexpr std::uint32_t status_opt_tpc_gpc = 0xc38;
 
-// Kepler, inside PTOP: what is burnt in, and a copy of it that software may set.
+// Kepler, inside PTOP: the burnt-in masks, and a copy of them that software may set.
 inline constexpr std::uint32_t gf100_begin = 0x022500;
 inline constexpr std::uint32_t gf100_end = 0x022600;
 inline constexpr std::uint32_t gf100_hw_gpc = 0x022504;

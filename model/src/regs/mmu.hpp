@@ -11,9 +11,10 @@
 namespace nvmodel::regs::mmu {
 
 inline constexpr unsigned page_shift = 12;
-inline constexpr unsigned big_table_shift = 8; // alignment of a table of big pages, 2 and 3
+// The alignment of a table of big pages in versions 2 and 3.
+inline constexpr unsigned big_table_shift = 8;
 
-// Values of a directory entry's aperture; the others are coherent and non-coherent memory.
+// Values of a directory entry's aperture. The other values are coherent and non-coherent memory.
 inline constexpr std::uint64_t directory_invalid = 0;
 inline constexpr std::uint64_t directory_video = 1;
 
@@ -80,10 +81,10 @@ inline constexpr Field64 pde_address_big{51, 8}; // in place
 inline constexpr Field64 pte_valid = bit64(0);
 inline constexpr Field64 pte_aperture{2, 1};
 inline constexpr Field64 pte_pcf{7, 3};
-// Of an invalid page.
+// Values of PCF in an invalid page.
 inline constexpr std::uint64_t pcf_sparse = 1;
 inline constexpr std::uint64_t pcf_no_valid_4kb_page = 3; // big page: no small pages either
-// Of a valid page.
+// Bits of PCF in a valid page.
 inline constexpr Field64 pte_pcf_uncached = bit64(3);
 inline constexpr Field64 pte_pcf_privilege = bit64(4);
 inline constexpr Field64 pte_pcf_read_only = bit64(5);

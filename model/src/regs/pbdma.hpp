@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// NV_PPBDMA: the units that fetch pushbuffers. Relative to a PBDMA's base.
-// Source: open-gpu-doc manuals/{volta/gv100,ampere/ga100}/dev_pbdma.ref.txt; Blackwell: nvgpu
-// hw_pbdma_gb10b.h and hw_pbdma_gb20c.h; the discrete chips are taken to be like these.
+// NV_PPBDMA: the units that fetch pushbuffers. Offsets are relative to a PBDMA's base. Source:
+// open-gpu-doc manuals/{volta/gv100,ampere/ga100}/dev_pbdma.ref.txt; Blackwell: nvgpu
+// hw_pbdma_gb10b.h and hw_pbdma_gb20c.h; the discrete chips are assumed to be like these.
 #pragma once
 
 #include "base/bits.hpp"
@@ -29,7 +29,7 @@ inline constexpr std::uint32_t status_sched = 0x15c;
 inline constexpr Field status_sched_tsgid{11, 0};
 inline constexpr Field status_sched_chan{15, 13};
 inline constexpr Field status_sched_next_tsgid{27, 16};
-inline constexpr std::uint32_t status_inst = 0x160; // to Hopper; not known on Blackwell
+inline constexpr std::uint32_t status_inst = 0x160; // up to Hopper; not known on Blackwell
 inline constexpr std::uint32_t status_inst_hi = 0x164;
 
 } // namespace nvmodel::regs::pbdma

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// NV_PBUS: the PRAMIN window and the instance blocks behind BAR1 and BAR2, Kepler..Ada (GA100's
-// manual has no storage of their own for the latter there; an H100 and an H200 have none of all
-// three). Source: open-gpu-doc manuals/{volta/gv100,turing/tu104,ampere/ga100}/dev_bus.ref.txt; the
-// copies in the virtual-function page (Turing+): manuals/turing/tu104/dev_vm.ref.txt. Kepler has
-// the same (envytools rnndb/bus/pbus.xml).
+// NV_PBUS: the PRAMIN window and the instance blocks behind BAR1 and BAR2, Kepler..Ada. By GA100's
+// manual the latter have no storage of their own there; an H100 and an H200 have none of the three
+// registers. Source: open-gpu-doc manuals/{volta/gv100,turing/tu104,ampere/ga100}/dev_bus.ref.txt;
+// the copies in the virtual-function page (Turing+): manuals/turing/tu104/dev_vm.ref.txt. Kepler
+// has the same (envytools rnndb/bus/pbus.xml).
 #pragma once
 
 #include "base/bits.hpp"
@@ -18,7 +18,7 @@ inline constexpr std::uint32_t range_end = 0x002000;
 // GA100 only).
 inline constexpr std::uint32_t sw_scratch_1 = 0x001404;
 inline constexpr Field smc_mode = bit(15);
-inline constexpr std::uint32_t sw_scratch_1_gh100 = 0x8c; // as read on H100s and an H200, MIG off
+inline constexpr std::uint32_t sw_scratch_1_gh100 = 0x8c; // read on H100s and an H200 with MIG off
 
 inline constexpr std::uint32_t bar0_window = 0x001700;
 inline constexpr Field window_base{23, 0}; // address >> 16
@@ -38,7 +38,7 @@ inline constexpr std::uint32_t vf_bar1_block = 0xb80f40;
 inline constexpr std::uint32_t vf_bar2_block = 0xb80f48;
 inline constexpr std::uint32_t vf_bind_status = 0xb80f50;
 
-// Hopper+: a pair of registers for each BAR there (open-gpu-kernel-modules
+// Hopper+: a pair of registers for each BAR in the function page (open-gpu-kernel-modules
 // published/hopper/gh100/dev_vm.h, published/blackwell/gb100/dev_vm.h).
 inline constexpr std::uint32_t vf_bar1_block_low = 0xb80f60;
 inline constexpr std::uint32_t vf_bar1_block_high = 0xb80f64;
@@ -62,8 +62,8 @@ namespace nvmodel::regs::xal {
 inline constexpr std::uint32_t range_begin = 0x10f000;
 inline constexpr std::uint32_t range_end = 0x110000;
 inline constexpr std::uint32_t bar0_window = 0x10fd40; // no target: always video memory
-// Reading one of these starts an operation and gives a token; what is done is 4 bytes further:
-// the last token, STATUS 31 busy.
+// Reading one of these registers starts an operation and gives a token. The register 4 bytes
+// further has the token of the last finished operation, and STATUS 31 for busy.
 inline constexpr std::uint32_t fb_flush = 0x10f800; // not on GB10x
 inline constexpr std::uint32_t l2_clean_comptags = 0x10f808;
 inline constexpr std::uint32_t l2_flush_dirty = 0x10f810;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What a read returns when no register answers it.
-// Codes: nvgpu hal/priv_ring/priv_ring_ga10b_fusa.c; that a hole inside a client reads 0xbadf5040
-// and one between clients 0xbadf1100 is measured (nvgpu os/posix/mock-registers.c, a gv11b).
-// 0xbad0fbxx and 0xbad0acxx: envytools docs/hw/mmio.rst. 0xbadf0200 of everything, until a reset:
-// open-gpu-kernel-modules src/common/inc/swref/published/hopper/gh100/dev_nv_xal_ep_zb.h.
+// The values of reads that no register answers. Codes: nvgpu hal/priv_ring/priv_ring_ga10b_fusa.c.
+// It is measured that a hole inside a client reads 0xbadf5040, and a hole between clients
+// 0xbadf1100 (nvgpu os/posix/mock-registers.c, a gv11b). 0xbad0fbxx and 0xbad0acxx: envytools
+// docs/hw/mmio.rst. Everything reads 0xbadf0200 until a reset: open-gpu-kernel-modules
+// src/common/inc/swref/published/hopper/gh100/dev_nv_xal_ep_zb.h.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ inline constexpr std::uint32_t off_the_bus = 0xffffffff;
 inline constexpr std::uint32_t error_mask = 0xfff00000;
 inline constexpr std::uint32_t error_mark = 0xbad00000;
 
-/// One of each kind that is known. Up to 0xbad0fb00 they are Host's and memory's, from 0xbadf0200
-/// on the register bus's.
+/// A word of each known kind. Up to 0xbad0fb00 they come from Host and memory, from 0xbadf0200 on
+/// from the register bus.
 inline constexpr std::array<std::uint32_t, 41> error_words{
     0xbad00100, // Host: timeout
     0xbad00200, // decode error
@@ -47,7 +47,7 @@ inline constexpr std::array<std::uint32_t, 41> error_words{
     0xbadf2200, // removed, power gated
     0xbadf2300, // power gated
     0xbadf2400, // GPC clock gated
-    0xbadf2500, // the same, of a broadcast
+    0xbadf2500, // GPC clock gated, broadcast
     0xbadf2600, // local decoding
     0xbadf2700, // poisoned
     0xbadf2800, // kind of transaction

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The PRI ring master: what answered on the ring. Source: nvgpu hw_pri_ringmaster_gk20a.h to
-// hw_pri_ringmaster_ga10b.h; measured on GA100 by others.
+// The PRI ring master: the clients that answered on the ring. Source: nvgpu
+// hw_pri_ringmaster_gk20a.h to hw_pri_ringmaster_ga10b.h; measured on GA100 by others.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// NV_PTOP: which engines exist, and design maxima.
-// Version 1 (Kepler..Turing): open-gpu-doc manuals/volta/gv100/dev_top.ref.txt.
-// Version 2 (Ampere+): open-gpu-kernel-modules published/ampere/ga100/dev_top.h and
-// published/blackwell/gb100/dev_top.h; nvgpu hw_top_ga10b.h. Version 3 has the same rows: nvgpu
-// hw_top_gb20c.h.
+// NV_PTOP: the engines, and the unit counts of the design. Version 1 (Kepler..Turing): open-gpu-doc
+// manuals/volta/gv100/dev_top.ref.txt. Version 2 (Ampere+): open-gpu-kernel-modules
+// published/ampere/ga100/dev_top.h and published/blackwell/gb100/dev_top.h; nvgpu hw_top_ga10b.h.
+// Version 3 has the same rows: nvgpu hw_top_gb20c.h.
 #pragma once
 
 #include "base/bits.hpp"

@@ -12,7 +12,7 @@ namespace nvmodel::regs::ramin {
 inline constexpr std::uint32_t size = 0x1000;
 inline constexpr unsigned words = size / 4;
 
-// RAMFC.
+// Words of RAMFC.
 inline constexpr unsigned fc_gp_put = 0;
 inline constexpr unsigned fc_userd = 2; // up to Turing
 inline constexpr unsigned fc_userd_hi = 3;
@@ -57,8 +57,9 @@ inline constexpr Field pdb_vol = bit(2);
 inline constexpr Field pdb_ver2 = bit(10);
 inline constexpr Field pdb_big_page_64k = bit(11);
 inline constexpr Field pdb_address_lo{31, 12};
-inline constexpr std::uint32_t pdb_invalid = 1; // TARGET, also what drivers put in unused entries
-inline constexpr unsigned adr_limit_lo = 130;   // the last virtual address; up to Turing
+// TARGET, which drivers also put into unused entries
+inline constexpr std::uint32_t pdb_invalid = 1;
+inline constexpr unsigned adr_limit_lo = 130; // the last virtual address; up to Turing
 inline constexpr Field adr_limit_lo_bits{31, 12};
 inline constexpr unsigned adr_limit_hi = 131;
 inline constexpr unsigned engine_ctxsw_fw_magic = 131; // Blackwell
@@ -82,7 +83,7 @@ inline constexpr Field pasid_enable_ats = bit(31);
 inline constexpr unsigned sc_valid_0 = 166;
 inline constexpr unsigned sc_pdb = 168; // + 4i: lo; + 4i + 1: hi; + 4i + 2: as pasid
 inline constexpr unsigned subcontexts = 64;
-inline constexpr unsigned words_described = sc_pdb + 4 * subcontexts; // nothing is known of others
+inline constexpr unsigned words_described = sc_pdb + 4 * subcontexts; // other words are not known
 
 } // namespace nvmodel::regs::ramin
 

@@ -56,7 +56,7 @@ inline constexpr Field preempt_id{11, 0};
 inline constexpr Field preempt_tsg_pending = bit(20);
 inline constexpr Field preempt_runlist_pending = bit(21);
 inline constexpr Field preempt_type{25, 24};
-inline constexpr std::uint32_t preempt_type_runlist = 0; // was "channel" up to Turing
+inline constexpr std::uint32_t preempt_type_runlist = 0; // up to Turing this was "channel"
 inline constexpr std::uint32_t preempt_type_tsg = 1;
 
 inline constexpr std::uint32_t intr_0 = 0x100; // write 1 to clear
@@ -83,7 +83,7 @@ inline constexpr std::uint32_t engine_stride = 0x40;
 inline constexpr std::uint32_t engine_status0 = 0x200;
 inline constexpr Field engine_status0_tsgid{11, 0};
 inline constexpr Field engine_status0_ctx{15, 13};
-inline constexpr std::uint32_t ctx_save = 5; // the other way round up to Turing
+inline constexpr std::uint32_t ctx_save = 5; // swapped up to Turing
 inline constexpr std::uint32_t ctx_load = 6;
 inline constexpr Field engine_status0_next_tsgid{27, 16};
 inline constexpr Field engine_status0_faulted = bit(30);
@@ -116,7 +116,7 @@ inline constexpr std::uint32_t virtual_channel_cfg_reset_gb10b = 0x800;
 namespace nvmodel::regs::chram {
 
 inline constexpr std::uint32_t stride = 4;
-inline constexpr Field write_control = bit(0); // 0: ones set, 1: ones clear
+inline constexpr Field write_control = bit(0); // 0: ones set bits, 1: ones clear them
 inline constexpr Field enable = bit(1);
 inline constexpr Field next = bit(2);
 inline constexpr Field busy = bit(3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Blackwell GB20x has the registers of NV_RUNLIST at other places: where each that is known went.
-// Source: nvgpu hw_runlist_gb20c.h; PREEMPT also open-gpu-kernel-modules
+// Blackwell GB20x has the registers of NV_RUNLIST at other places. This table has the new place of
+// each known register. Source: nvgpu hw_runlist_gb20c.h; PREEMPT also open-gpu-kernel-modules
 // published/blackwell/gb202/dev_runlist.h (its functions take GB202 to GB20C alike). INFO,
 // ACQ_PRETEST, IDLE_FILTER, INTERNAL_DOORBELL, ENGINE_STATUS_CHANNEL and ENGINE_STATUS_INST have no
 // public place there.
@@ -46,7 +46,7 @@ inline constexpr std::array moved_gb202{
     Moved{virtual_channel_cfg, 0x280, virtual_channel_cfg_count},
 };
 
-/// What is at an offset of GB20x, as GA100's offset of the same register.
+/// Returns GA100's offset of the register that GB20x has at an offset.
 constexpr std::optional<std::uint32_t> from_gb202(std::uint32_t at) {
     for (const Moved &reg : moved_gb202)
         for (unsigned i = 0; i < reg.count; ++i)
@@ -55,7 +55,7 @@ constexpr std::optional<std::uint32_t> from_gb202(std::uint32_t at) {
     return std::nullopt;
 }
 
-/// Where GB20x has the register that GA100 has at an offset.
+/// Returns GB20x's offset of the register that GA100 has at an offset.
 constexpr std::optional<std::uint32_t> to_gb202(std::uint32_t at) {
     for (const Moved &reg : moved_gb202)
         for (unsigned i = 0; i < reg.count; ++i)

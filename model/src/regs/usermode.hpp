@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Doorbells: how work announces itself to Host.
-// Volta: open-gpu-doc manuals/volta/gv100/dev_usermode.ref.txt. Turing: manuals/turing/tu104/
-// dev_usermode.ref.txt and dev_ctrl.ref.txt. Ampere+: manuals/ampere/ga100/dev_ctrl.ref.txt and
-// open-gpu-kernel-modules published/ampere/ga100/dev_vm.h.
+// Doorbells, which announce work to Host. Volta: open-gpu-doc
+// manuals/volta/gv100/dev_usermode.ref.txt. Turing: manuals/turing/tu104/ dev_usermode.ref.txt and
+// dev_ctrl.ref.txt. Ampere+: manuals/ampere/ga100/dev_ctrl.ref.txt and open-gpu-kernel-modules
+// published/ampere/ga100/dev_vm.h.
 #pragma once
 
 #include "base/bits.hpp"
@@ -16,7 +16,7 @@ inline constexpr std::uint32_t range_end = 0x820000;
 inline constexpr std::uint32_t vf_range_begin = 0xbb0000;
 inline constexpr std::uint32_t vf_range_end = 0xbc0000;
 
-// Relative to the page.
+// Offsets relative to the page.
 inline constexpr std::uint32_t time_0 = 0x80;
 inline constexpr std::uint32_t time_1 = 0x84;
 inline constexpr std::uint32_t doorbell = 0x90; // NOTIFY_CHANNEL_PENDING on Volta
@@ -41,7 +41,7 @@ inline constexpr unsigned turing_virtual_channel_cfg_count = 64;
 inline constexpr Field vcfg_mask{11, 0};
 inline constexpr Field vcfg_set{27, 16};
 inline constexpr Field vcfg_pending_enable = bit(31);
-// From GB10x on: ids from BASE on, so many of them.
+// From GB10x on: COUNT ids from BASE on.
 inline constexpr Field vcfg_count{11, 0};
 inline constexpr Field vcfg_base{26, 16};
 

@@ -16,10 +16,10 @@ struct AttachOptions {
     std::string control;   // --control
 };
 
-/// Why they make no sense; empty: they do.
+/// Returns why the options make no sense; empty if they do.
 std::string trouble_with(const AttachOptions &options);
 
-/// Throws ConfigError.
+/// Attaches the function to QEMU. Throws ConfigError.
 std::unique_ptr<Transport> attach(PciFunction &function, const AttachOptions &options);
 
 } // namespace nvmodel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The control socket: lines in, lines out, any number of clients.
+// The control socket: lines in, lines out, for any number of clients.
 #pragma once
 
 #include "control/answers.hpp"
@@ -16,22 +16,22 @@ namespace nvmodel {
 
 class ControlServer {
   public:
-    /// Listens at a path; a socket that a dead process left there is replaced. Throws ConfigError,
-    /// also if another process listens there already.
+    /// Listens at a path, and replaces a socket that a dead process has left there. Throws
+    /// ConfigError, also if another process listens there already.
     ControlServer(Answers &answers, std::filesystem::path path);
 
-    /// Adds what to wait for.
+    /// Adds the descriptors to wait for.
     void add_to(std::vector<pollfd> &waiting) const;
 
-    /// Takes care of what poll() found, in the slice that add_to() added.
+    /// Serves the events that poll() found, in the slice that add_to() added.
     void serve(const pollfd *found);
 
   private:
     struct Client {
         UniqueFd socket;
-        std::string in;        // incomplete line
-        std::string out;       // not sent yet
-        bool said_all = false; // closed its end; may still be listening
+        std::string in;        // an incomplete line
+        std::string out;       // output that is not sent yet
+        bool said_all = false; // it has closed its end, but may still be listening
         bool gone = false;
     };
 

@@ -6,7 +6,8 @@
 
 namespace nvmodel {
 
-/// Serves both, one event at a time, until QEMU goes away. Throws ProtocolError.
+/// Serves QEMU and the control socket, one event at a time, until QEMU goes away. Throws
+/// ProtocolError.
 void serve_until_qemu_goes(Transport &transport, ControlServer &control);
 
 } // namespace nvmodel

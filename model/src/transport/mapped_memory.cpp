@@ -35,7 +35,8 @@ void MappedMemory::replace(const std::vector<Region> &regions) {
     }
 }
 
-/// A mapping that reaches beyond its file would kill the process on access, so sizes are checked.
+/// Adds a region. A mapping that reaches beyond its file would kill the process on access, so sizes
+/// are checked.
 void MappedMemory::add(const Region &region) {
     if (region.size == 0)
         throw ProtocolError("guest memory: empty region");
@@ -91,8 +92,8 @@ const MappedMemory::Mapping *MappedMemory::find(std::uint64_t address, bool to_w
     return &*found;
 }
 
-/// Calls copy(bytes, position, length) for each piece of a range; false, with no call, if any
-/// byte of it is not mapped, or not to be written to.
+/// Calls copy(bytes, position, length) for each piece of a range. Returns false, without a call, if
+/// any byte of the range is not mapped, or may not be written.
 template <typename Copy>
 bool MappedMemory::walk(std::uint64_t address, std::size_t length, bool to_write, Copy copy) const {
     for (const bool dry : {true, false}) {

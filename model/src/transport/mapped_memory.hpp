@@ -17,7 +17,7 @@ class MappedMemory final : public GuestMemory {
         std::uint64_t address = 0; // guest-physical
         std::uint64_t size = 0;
         std::uint64_t offset = 0; // in the file
-        UniqueFd fd;              // none: the region is there, but out of reach
+        UniqueFd fd;              // none: the region exists, but is out of reach
         bool writable = true;
     };
 
@@ -26,14 +26,14 @@ class MappedMemory final : public GuestMemory {
     MappedMemory &operator=(const MappedMemory &) = delete;
     ~MappedMemory() override { clear(); }
 
-    /// Replaces what was mapped. Throws ProtocolError if a region cannot be mapped; nothing is
-    /// mapped then.
+    /// Replaces all regions. Throws ProtocolError if a region cannot be mapped; then nothing is
+    /// mapped.
     void replace(const std::vector<Region> &regions);
 
-    /// Maps one more. Throws ProtocolError if it cannot be mapped.
+    /// Maps one more region. Throws ProtocolError if it cannot be mapped.
     void add(const Region &region);
 
-    /// Forgets the region that was added with exactly that place; false if there is none.
+    /// Forgets the region that was added with exactly this place. Returns false if there is none.
     bool remove(std::uint64_t address, std::uint64_t size);
 
     [[nodiscard]] bool overlaps(std::uint64_t address, std::uint64_t size) const;
@@ -46,7 +46,8 @@ class MappedMemory final : public GuestMemory {
     struct Mapping {
         std::uint64_t address;
         std::uint64_t size;
-        std::byte *bytes; // of the region; the mapping begins on the page before. Null: no reach
+        // The region's bytes; the mapping begins on the page before. Null: out of reach.
+        std::byte *bytes;
         void *base;
         std::size_t length;
         bool writable;

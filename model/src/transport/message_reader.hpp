@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Messages of a header and a body, out of a stream. The body's size follows from the header.
+// Reads messages, with a header and a body, from a stream. The size of the body follows from the
+// header.
 #pragma once
 
 #include "base/error.hpp"
@@ -16,9 +17,10 @@ class MessageReader {
   public:
     explicit MessageReader(MessageSocket &socket) : socket_(socket) {}
 
-    /// Goes on with the message that is being received, or begins the next one. `body_size` returns
-    /// how many bytes follow a header, and throws ProtocolError for a header that makes no sense.
-    /// `end` is the end between two messages; ProtocolError is thrown for one inside a message.
+    /// Continues with the message that is being received, or begins the next one. `body_size`
+    /// returns how many bytes follow a header, and throws ProtocolError for a header that makes no
+    /// sense. Returns `end` if the stream ends between two messages; ProtocolError is thrown for an
+    /// end inside a message.
     template <typename BodySize>
     MessageSocket::Received next(BodySize body_size) {
         using Received = MessageSocket::Received;
@@ -42,7 +44,7 @@ class MessageReader {
         return got;
     }
 
-    /// Of the message that is complete.
+    /// The parts of the complete message.
     [[nodiscard]] const Header &header() const { return header_; }
     [[nodiscard]] std::span<const std::byte> body() const { return body_; }
 

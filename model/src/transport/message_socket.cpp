@@ -14,8 +14,9 @@
 namespace nvmodel {
 namespace {
 
-/// A guest's next access often follows at once, and waking up again costs more than looking for it;
-/// unless QEMU has to have this processor to make that access.
+/// Returns for how long to look for the next message before sleeping. A guest's next access often
+/// follows at once, and waking up costs more than looking for it. With a single processor QEMU
+/// needs that to make the access, so the time is 0.
 std::chrono::microseconds spin() {
     cpu_set_t allowed;
     const bool alone =
@@ -23,7 +24,7 @@ std::chrono::microseconds spin() {
     return std::chrono::microseconds(alone ? 0 : 50);
 }
 
-/// Descriptors that one recvmsg() has room for.
+/// The most descriptors that one recvmsg() has room for.
 constexpr std::size_t control_fds = 16;
 
 } // namespace

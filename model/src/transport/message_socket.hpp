@@ -21,19 +21,19 @@ class MessageSocket {
     [[nodiscard]] int fd() const { return socket_.get(); }
 
     /// Fills `to` from `have` on, which it moves along, without waiting for more. Descriptors are
-    /// delivered with the bytes that they were sent with, so that they stay with their message if
-    /// each of its pieces is asked for by its exact length.
-    /// Throws ProtocolError if the socket fails, and for more descriptors than may come.
+    /// delivered with the bytes that they were sent with. So they stay with their message if each
+    /// piece of a message is asked for by its exact length. Throws ProtocolError if the socket
+    /// fails, and for more descriptors than may come.
     Received receive(std::span<std::byte> to, std::size_t &have);
 
     /// The descriptors that came since the last call.
     std::vector<UniqueFd> take_fds() { return std::exchange(fds_, {}); }
 
-    /// Another message is likely to follow at once: look for it for a while before giving up, where
-    /// there is a processor to do so beside the sender's.
+    /// Expects another message soon: the socket is looked at for a while before sleeping, if there
+    /// is a processor for that beside the sender's.
     void expect_more();
 
-    /// Sends all of it. False if the other end is closed. Throws ProtocolError.
+    /// Sends the whole message. Returns false if the other end is closed. Throws ProtocolError.
     bool send(std::span<const std::byte> message);
 
   private:

@@ -13,7 +13,7 @@ proxy::Command command_of(const proxy::Header &header) {
     return static_cast<proxy::Command>(header.command);
 }
 
-/// Bytes that follow a header.
+/// Returns the number of bytes that follow a header.
 std::size_t body_size(const proxy::Header &header) {
     std::size_t size = 0;
     switch (command_of(header)) {
@@ -79,7 +79,7 @@ Message Proxy::body() const {
     return message;
 }
 
-/// False if QEMU has gone.
+/// Returns false if QEMU has gone.
 bool Proxy::handle(std::vector<UniqueFd> fds) {
     switch (command_of(reader_.header())) {
     case proxy::Command::sync_sysmem:

@@ -3,21 +3,21 @@
 
 namespace nvmodel {
 
-/// One of the ways by which a VMM reaches the GPU.
+/// A way by which a VMM reaches the GPU.
 class Transport {
   public:
     virtual ~Transport() = default;
 
-    /// What to wait for; changes only in serve().
+    /// The descriptor to wait for; it changes only in serve().
     [[nodiscard]] virtual int fd() const = 0;
 
-    /// Takes and answers what has arrived, without waiting for more, and not without end: call
-    /// again while fd() is readable. False once the VMM has gone.
-    /// Throws ProtocolError.
+    /// Takes and answers messages that have arrived, without waiting for more. It stops after a
+    /// bounded number, so call it again while fd() is readable. Returns false once the VMM has
+    /// gone. Throws ProtocolError.
     virtual bool serve() = 0;
 
   protected:
-    /// Taken at one go, so that others of the event loop have their turn.
+    /// The most messages of one serve(), so that others of the event loop have their turn.
     static constexpr unsigned max_messages = 64;
 };
 

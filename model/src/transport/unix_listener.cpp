@@ -14,7 +14,7 @@
 namespace nvmodel {
 namespace {
 
-/// Removes a socket that is left over; any other file stays. False if the socket is in use.
+/// Removes a socket that is left over; any other file stays. Returns false if the socket is in use.
 bool remove_stale(const std::filesystem::path &path, const sockaddr_un &address) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A Unix stream socket that listens at a path, which goes with it.
+// A Unix stream socket that listens at a path, and removes the path at its end.
 #pragma once
 
 #include "transport/unique_fd.hpp"
@@ -11,8 +11,8 @@ namespace nvmodel {
 
 class UnixListener {
   public:
-    /// A socket that a dead process left there is replaced. Throws ConfigError, which calls the
-    /// socket `what`, also if another process listens there already.
+    /// Listens at the path, and replaces a socket that a dead process has left there. Throws
+    /// ConfigError, which calls the socket `what`, also if another process listens there already.
     UnixListener(const std::string &what, std::filesystem::path path);
     ~UnixListener();
     UnixListener(const UnixListener &) = delete;
@@ -20,7 +20,8 @@ class UnixListener {
 
     [[nodiscard]] int fd() const { return socket_.get(); }
 
-    /// Accepts a connection without waiting, with SOCK_… flags; an empty descriptor: there is none.
+    /// Accepts a connection without waiting, with SOCK_… flags. Returns an empty descriptor if
+    /// there is none.
     [[nodiscard]] UniqueFd accept(int flags) const;
 
   private:

@@ -15,7 +15,7 @@ namespace nvmodel {
 
 class VfioUser final : public Transport {
   public:
-    /// Listens at a path for the one client that there is going to be. Throws ConfigError.
+    /// Listens at a path for the only client. Throws ConfigError.
     VfioUser(PciFunction &function, std::filesystem::path path);
 
     [[nodiscard]] int fd() const override {

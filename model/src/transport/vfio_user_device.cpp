@@ -24,7 +24,7 @@ struct Refused {
     throw Refused{static_cast<std::uint32_t>(error)};
 }
 
-/// The fixed part of a body, which may be followed by more.
+/// Returns the fixed part of a body, which may be followed by more.
 template <typename Message>
 Message head(Bytes body) {
     Message message{};
@@ -34,7 +34,7 @@ Message head(Bytes body) {
     return message;
 }
 
-/// A body that is that and nothing else.
+/// Returns a body that has the size of the message, and nothing more.
 template <typename Message>
 Message whole(Bytes body) {
     if (body.size() != sizeof(Message))
@@ -42,7 +42,7 @@ Message whole(Bytes body) {
     return head<Message>(body);
 }
 
-/// A request for information, with the size that there is room for.
+/// Returns a request for information, if its reply has enough room.
 template <typename Info>
 Info request(Bytes body) {
     const Info info = head<Info>(body);
@@ -62,8 +62,8 @@ std::vector<std::byte> with(std::vector<std::byte> bytes, Bytes more) {
     return bytes;
 }
 
-/// What both sides have, at most the client's values. Its own limits have no effect here: the
-/// server sends neither descriptors nor commands.
+/// Returns the capabilities of both sides, at most the client's values. The client's own limits
+/// have no effect here: the server sends neither descriptors nor commands.
 std::vector<std::byte> negotiate(Bytes body) {
     const Version wanted = head<Version>(body);
     if (wanted.major != major_version)
@@ -84,7 +84,7 @@ std::vector<std::byte> device_info(Bytes body) {
         DeviceInfo{sizeof(DeviceInfo), device_reset | device_pci, region_count, irq_count});
 }
 
-/// There is INTx only.
+/// Returns the number of interrupts: only INTx has one.
 std::uint32_t irqs_of(std::uint32_t index) {
     return index == intx ? 1 : 0;
 }
@@ -98,7 +98,7 @@ std::vector<std::byte> irq_info(Bytes body) {
     return bytes_of(IrqInfo{sizeof(IrqInfo), flags, asked.index, irqs_of(asked.index)});
 }
 
-/// Checked and then forgotten: the model raises no interrupts.
+/// Checks a setting and then forgets it: the model raises no interrupts.
 void set_irqs(Bytes body, std::size_t fds) {
     const auto set = head<IrqSet>(body);
     const std::uint32_t data = set.flags & irq_set_data;
@@ -192,7 +192,8 @@ VfioUserDevice::Reply VfioUserDevice::perform(Command command, Body body,
     }
 }
 
-/// A region without a descriptor is one that only the client reaches; the model does without.
+/// Maps a region. Only the client reaches a region without a descriptor, and the model does not
+/// need it.
 void VfioUserDevice::dma_map(Body body, std::vector<UniqueFd> fds) {
     const auto map = whole<DmaMap>(body);
     if (fds.size() > 1 || (map.flags & dma_readable) == 0 ||
@@ -237,7 +238,8 @@ VfioUserDevice::Reply VfioUserDevice::region_info(Body body) const {
                                size, 0});
 }
 
-/// Configuration space is read and written in pieces of any length, BARs as a guest does it.
+/// Checks the size of an access. Configuration space takes pieces of any length, BARs the accesses
+/// of a guest.
 void VfioUserDevice::check(const RegionAccess &access) const {
     const std::uint64_t size = access.region < region_count ? region_size(access.region) : 0;
     if (access.count == 0 || access.count > max_data || access.offset > size ||

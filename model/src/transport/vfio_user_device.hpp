@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The server's half of vfio-user: what each command does and what is replied, without a socket.
+// The server's half of vfio-user: the effect and the reply of each command, without a socket.
 #pragma once
 
 #include "device/pci_function.hpp"
@@ -16,19 +16,19 @@ namespace nvmodel {
 
 class VfioUserDevice {
   public:
-    /// Its system memory is what the client maps.
+    /// The client maps memory, which becomes the function's system memory.
     explicit VfioUserDevice(PciFunction &function);
     ~VfioUserDevice();
     VfioUserDevice(const VfioUserDevice &) = delete;
     VfioUserDevice &operator=(const VfioUserDevice &) = delete;
 
-    /// Bytes that follow a header. Throws ProtocolError for what is no command, and for a size
-    /// that no command has.
+    /// Returns how many bytes follow a header. Throws ProtocolError for an unknown command, and for
+    /// a size that no command has.
     static std::size_t body_size(const vfio_user::Header &header);
 
-    /// Does what a message asks for. The reply as it is to be sent; empty if none is wanted.
-    /// A command that makes no sense is replied to with an error. Throws ProtocolError if the
-    /// client does not begin with a version that can be talked.
+    /// Carries out the request of a message. Returns the reply as it is to be sent; empty if none
+    /// is wanted. A command that makes no sense is replied to with an error. Throws ProtocolError
+    /// if the client does not begin with a version that the server supports.
     std::vector<std::byte> answer(const vfio_user::Header &header, std::span<const std::byte> body,
                                   std::vector<UniqueFd> fds);
 
@@ -36,7 +36,7 @@ class VfioUserDevice {
     using Body = std::span<const std::byte>;
     using Reply = std::vector<std::byte>; // without the header
 
-    // These throw an errno for what they refuse.
+    // These throw the errno of a request that they refuse.
     Reply perform(vfio_user::Command command, Body body, std::vector<UniqueFd> fds);
     void dma_map(Body body, std::vector<UniqueFd> fds);
     Reply dma_unmap(Body body);

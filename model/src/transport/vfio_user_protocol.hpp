@@ -23,7 +23,7 @@ enum class Command : std::uint16_t {
     set_irqs = 8,
     region_read = 9,
     region_write = 10,
-    dma_read = 11, // the server's, as dma_write
+    dma_read = 11, // sent by the server, as dma_write
     dma_write = 12,
     reset = 13,
     region_write_multi = 15,
@@ -46,7 +46,7 @@ inline constexpr std::uint32_t flag_reply = 0x1;
 inline constexpr std::uint32_t flag_no_reply = 0x10;
 inline constexpr std::uint32_t flag_error = 0x20;
 
-/// Followed by JSON and a NUL.
+/// JSON and a NUL follow.
 struct Version {
     std::uint16_t major;
     std::uint16_t minor;
@@ -117,7 +117,7 @@ inline constexpr std::uint32_t irq_eventfd = 1U << 0;
 inline constexpr std::uint32_t irq_maskable = 1U << 1;
 inline constexpr std::uint32_t irq_automasked = 1U << 2;
 
-/// Followed by a byte for each interrupt, if irq_set_bool is set.
+/// A byte for each interrupt follows, if irq_set_bool is set.
 struct IrqSet {
     std::uint32_t argsz;
     std::uint32_t flags;
@@ -133,7 +133,7 @@ inline constexpr std::uint32_t irq_set_eventfd = 1U << 2;
 inline constexpr std::uint32_t irq_set_data = 0x7;
 inline constexpr std::uint32_t irq_set_action = 0x38; // mask, unmask, trigger
 
-/// Followed by the data, in a write's request and in a read's reply.
+/// The data follows, in a write's request and in a read's reply.
 struct RegionAccess {
     std::uint64_t offset;
     std::uint32_t region;
@@ -145,7 +145,7 @@ static_assert(sizeof(RegionAccess) == 16);
 inline constexpr std::size_t max_fds = 8;
 inline constexpr std::size_t max_data = 4096;
 inline constexpr std::size_t max_dma_maps = 1024;
-/// The longest message there is: data, or a version's JSON.
+/// The longest message: data, or the JSON of a version.
 inline constexpr std::size_t max_body = sizeof(RegionAccess) + max_data;
 
 } // namespace nvmodel::vfio_user

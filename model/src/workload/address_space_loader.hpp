@@ -11,7 +11,7 @@ namespace nvmodel {
 
 Aperture read_aperture(const JsonValue &value);
 
-/// The member "address_spaces" of a workload file. Throws ConfigError.
+/// Reads the member "address_spaces" of a workload file. Throws ConfigError.
 std::map<std::string, AddressSpaceSpec> read_address_spaces(const JsonValue &value);
 
 } // namespace nvmodel

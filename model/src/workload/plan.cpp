@@ -11,7 +11,7 @@
 namespace nvmodel {
 namespace {
 
-/// Ids in use, per space: one space for the GPU, or one per runlist.
+/// Ids in use: one set for the GPU, or one for each runlist.
 class IdSpaces {
   public:
     IdSpaces(const Board &board, unsigned limit, std::string what)
@@ -60,7 +60,7 @@ bool has_pce(const Board &board, EngineName engine) {
     return std::ranges::find(board.copy.pce_lce, lent) != board.copy.pce_lce.end();
 }
 
-/// "task{n}" with the number of the repetition in place.
+/// Puts the number of the repetition in place of {n}, as in "task{n}".
 std::string numbered(const std::string &text, unsigned n) {
     const auto at = text.find("{n}");
     return at == std::string::npos ? text
@@ -94,8 +94,8 @@ class Planner {
     }
 
   private:
-    /// What lies in video memory by default, lies in system memory where there is none; but what
-    /// can only be there is refused.
+    /// Refuses what can only be in video memory, on boards without it. Structures that are in video
+    /// memory by default go to system memory there.
     void refuse_video_memory() const {
         const std::string where = "workload " + workload_.name + " does not fit board " +
                                   board_.name + ", which has no video memory: ";
@@ -164,8 +164,8 @@ class Planner {
         planned.id = spec.id ? *spec.id : channel_ids_.take_lowest(*home.runlist, spec.where);
         planned.work = spec.work;
         planned.enabled = spec.enabled;
-        // What this board cannot do is left out, as a driver would: a second runqueue, and marks
-        // of a fault (a driver then keeps the channel disabled).
+        // A board's missing features are left out, as a driver would do: a second runqueue, and
+        // marks of a fault (a driver then keeps the channel disabled).
         planned.runqueue = spec.runqueue < pbdmas.size() ? spec.runqueue : 0;
         planned.subcontext = spec.subcontext;
         if (generation.fault_bits)
@@ -188,7 +188,8 @@ class Planner {
         return planned;
     }
 
-    /// The address space of a repetition; the file may describe all of them or just that one.
+    /// Returns the address space of a repetition. The file may describe it for all repetitions or
+    /// for this one.
     std::string address_space(const std::string &name, unsigned n) {
         std::string own = numbered(name, n);
         const auto &specs = workload_.address_spaces;
@@ -228,8 +229,8 @@ class Planner {
         plan_.tsgs.push_back(std::move(tsg));
     }
 
-    /// On boards where a bare channel is not legal it is put into the list all the same: that is
-    /// how a workload shows what Host makes of it.
+    /// Adds a bare channel, also to lists of boards where it is not legal: so a workload shows how
+    /// Host treats it.
     void add_bare(const GroupSpec &group, const EngineRow &home, unsigned n) {
         const std::size_t channel =
             add_channel(group, group.channels.front(), home, channel_of(group, n));
@@ -268,7 +269,7 @@ class Planner {
     const Board &board_;
     IdSpaces channel_ids_;
     IdSpaces tsg_ids_;
-    std::set<std::string> known_spaces_; // of those that the file describes
+    std::set<std::string> known_spaces_; // names that the file describes
     Plan plan_;
 };
 

@@ -17,7 +17,7 @@ namespace nvmodel {
 struct PlannedChannel {
     unsigned runlist = 0;
     unsigned id = 0;
-    std::optional<std::size_t> tsg; // index; none: bare
+    std::optional<std::size_t> tsg; // index; none: a bare channel
     std::string task;
     EngineName engine;
     Work work;
@@ -25,10 +25,10 @@ struct PlannedChannel {
     unsigned runqueue = 0;
     unsigned subcontext = 0;
     ChannelFault fault = ChannelFault::none;
-    Timeslice timeslice;                     // what its TSG has, or its own if it is bare
+    Timeslice timeslice;                     // its TSG's, or its own if it is bare
     std::vector<std::string> address_spaces; // by subcontext
     Aperture instance_aperture = Aperture::video;
-    ContextSpec context; // of its TSG, or its own if it is bare
+    ContextSpec context; // its TSG's, or its own if it is bare
     bool privileged = false;
 };
 
@@ -57,17 +57,18 @@ struct Plan {
     Placement placement = Placement::high;
     BarSetup bars = BarSetup::translated;
     Aperture runlist_aperture = Aperture::video;
-    bool unified_memory = false; // all is in system memory, whatever the apertures above are
+    bool unified_memory = false; // all memory is system memory, in any aperture
     std::map<std::string, AddressSpaceSpec> address_spaces;
     std::vector<PlannedTsg> tsgs;
     std::vector<PlannedChannel> channels;
     std::map<unsigned, std::vector<PlannedEntry>> lists; // by runlist id
 
-    /// True if anything goes to system memory.
+    /// Returns whether anything goes to system memory.
     [[nodiscard]] bool needs_system_memory() const;
 };
 
-/// Throws ConfigError naming the place in the workload's file that does not fit the board.
+/// Fits a workload to a board. Throws ConfigError naming the place in the workload's file that does
+/// not fit.
 Plan make_plan(const Workload &workload, const Board &board);
 
 } // namespace nvmodel

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A workload as in its file: tasks, what they put on runlists, and the work they have.
-// It names engines, so that one file fits every board; plan.hpp fits it to one.
-// The file format is described in docs/model.md.
+// A workload as in its file: tasks, their entries on runlists, and their work. It names engines, so
+// that one file fits every board; plan.hpp fits it to a board. docs/model.md describes the file
+// format.
 #pragma once
 
 #include "base/json_reader.hpp"
@@ -20,11 +20,11 @@
 
 namespace nvmodel {
 
-/// What a channel's pushbuffer asks for.
+/// The work in a channel's pushbuffer.
 struct Work {
     enum class Kind : std::uint8_t {
-        idle,    // nothing
-        busy,    // always more
+        idle,    // no work
+        busy,    // always more work
         amount,  // `amount` of engine time at `offset`, and again every `period` if that is not 0
         acquire, // waits on a semaphore until `offset` (or forever), then busy
     };
@@ -42,13 +42,13 @@ enum class ChannelFault : std::uint8_t { none, pbdma, engine };
 /// "LCE2", or "first-async-lce": the first copy engine off graphics runlists that has a PCE.
 struct EngineChoice {
     std::optional<EngineName> name; // none: first-async-lce
-    JsonValue where;                // for complaints
+    JsonValue where;                // place for complaints
 };
 
 struct ChannelSpec {
     JsonValue where;
     unsigned repeat = 1;
-    std::optional<unsigned> id = {}; // none: the lowest that is free
+    std::optional<unsigned> id = {}; // none: the lowest free one
     std::optional<EngineChoice> engine = {};
     Work work = {};
     bool enabled = true;
@@ -57,7 +57,7 @@ struct ChannelSpec {
     ChannelFault fault = ChannelFault::none;
 };
 
-/// How a context may be interrupted; the values are those of its image.
+/// The ways to interrupt a context; the values are those of its image.
 enum class GraphicsPreemption : std::uint8_t { wfi = 0, gfxp = 1 };
 enum class ComputePreemption : std::uint8_t { wfi = 0, cta = 1, cilp = 2 };
 
@@ -67,7 +67,7 @@ struct ContextSpec {
     std::optional<std::uint32_t> id = {}; // none: the next one
 };
 
-/// Pages, or with `sparse` a range without any.
+/// Pages, or with `sparse` a range without any page.
 struct MappingSpec {
     JsonValue where;
     std::uint64_t va = 0;
@@ -75,19 +75,19 @@ struct MappingSpec {
     unsigned pages = 1;
     bool sparse = false;
     mmu::PageAperture aperture = mmu::PageAperture::video;
-    std::optional<std::uint64_t> address = {}; // none: wherever
+    std::optional<std::uint64_t> address = {}; // none: anywhere
 };
 
 struct AddressSpaceSpec {
     std::optional<JsonValue> where = {};           // none: not in the file
-    Aperture directory_aperture = Aperture::video; // of the root
-    Aperture table_aperture = Aperture::video;     // of all other tables
+    Aperture directory_aperture = Aperture::video; // aperture of the root
+    Aperture table_aperture = Aperture::video;     // aperture of all other tables
     std::uint32_t pasid = 0;
     bool ats = false;
     std::uint64_t big_page = 64 * mmu::kib;
     std::optional<mmu::Version> page_tables = {};          // none: the newest
     std::optional<std::vector<MappingSpec>> mappings = {}; // none: some of every page size
-    /// Where contexts go, if their pointers reach so far.
+    /// The place of contexts, if their pointers reach so far.
     std::optional<std::uint64_t> context_va = {};
 };
 
@@ -101,20 +101,20 @@ struct GroupSpec {
     std::optional<unsigned> id = {};
     std::optional<Timeslice> timeslice = {};
     std::vector<std::string> address_spaces = {}; // by subcontext
-    std::optional<unsigned> length = {};          // the header's length, if not the true one
+    std::optional<unsigned> length = {};          // length in the header, if it is not the true one
     std::optional<Aperture> instance_aperture = {};
     ContextSpec context = {};
     bool privileged = false;
     std::vector<ChannelSpec> channels = {};
 };
 
-/// The entries of a TSG once more.
+/// Repeats the entries of a TSG.
 struct AgainSpec {
     JsonValue where;
     std::string task;
 };
 
-/// Words put into a list as they are; one set for each entry format.
+/// Words that are put into a list unchanged; a set for each entry format.
 struct RawSpec {
     JsonValue where;
     EngineChoice engine;
@@ -124,16 +124,16 @@ struct RawSpec {
 
 using EntrySpec = std::variant<GroupSpec, AgainSpec, RawSpec>;
 
-/// Where in video memory the driver puts its structures.
+/// The part of video memory where the driver puts its structures.
 enum class Placement : std::uint8_t {
     high, // near the end: only the PRAMIN window reaches them
     low,  // near the start: BAR1 and BAR2 reach them in physical mode
 };
 
-/// What BAR1 and BAR2 show.
+/// The memory that BAR1 and BAR2 show.
 enum class BarSetup : std::uint8_t {
     physical,   // video memory
-    translated, // what their page tables map: of the driver's structures only what it needs itself
+    translated, // pages of their tables, with the few structures that the driver itself needs
     mapped,     // BAR2: the driver's structures, as far as it has room
 };
 
@@ -144,11 +144,11 @@ struct Workload {
     BarSetup bars = BarSetup::translated;
     Aperture runlist_aperture = Aperture::video;
     Aperture instance_aperture = Aperture::video;
-    std::map<std::string, AddressSpaceSpec> address_spaces; // those with wishes
+    std::map<std::string, AddressSpaceSpec> address_spaces; // spaces that a workload describes
     std::vector<EntrySpec> entries;
 };
 
-/// The (TIMEOUT, SCALE) that lasts longest without exceeding a duration; at least one unit.
+/// Returns the (TIMEOUT, SCALE) that lasts longest without exceeding a duration; at least one unit.
 Timeslice encode_timeslice(Ns duration);
 
 /// Reads a workload file. Throws ConfigError.

@@ -16,7 +16,7 @@ constexpr std::size_t max_channels = 512;
 constexpr unsigned max_repeat = 4096;
 constexpr unsigned max_id = 4095;
 constexpr double max_us = 1e9;
-constexpr double max_timeslice_us = 8555560; // (255 << 15) units
+constexpr double max_timeslice_us = 8555560; // this is (255 << 15) units
 
 Ns ns_of(const JsonValue &value, double min_us, double max) {
     return static_cast<Ns>(value.real(min_us, max) * static_cast<double>(ns_per_us));
@@ -112,7 +112,7 @@ ChannelFault read_fault(const JsonValue &value) {
     value.fail("expected \"pbdma\" or \"engine\"");
 }
 
-/// The members that a channel inside a TSG and a bare one have in common.
+/// Reads the members that a channel inside a TSG and a bare channel have in common.
 ChannelSpec read_channel_members(JsonObject &object) {
     ChannelSpec channel{.where = object.value()};
     channel.id = read_id(object);

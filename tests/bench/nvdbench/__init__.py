@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What nvdebug, its library and its model cost: each part gives rows of counts or ratios."""
+"""The cost of nvdebug, of its library and of its model. Each part gives rows of counts or ratios."""

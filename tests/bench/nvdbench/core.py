@@ -21,7 +21,7 @@ def measure():
 
 
 def kept(rows):
-    """As the golden file has them: a line for each file of a board, so that a change is seen in a diff."""
+    """Returns the text of the golden file. Each file of a board has a line, so that a diff shows a change."""
     boards = {}
     for row in rows:
         counts = {key: row[key] for key in row if key not in ("board", "file")}
@@ -31,7 +31,7 @@ def kept(rows):
 
 
 def changes(before, rows):
-    """Sentences: what differs from a golden file's contents."""
+    """Returns a sentence for each difference from a golden file's contents."""
     before = {(board, file): counts for board, files in before.items() for file, counts in files.items()}
     now = {(row["board"], row["file"]): {key: row[key] for key in row if key not in ("board", "file")} for row in rows}
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What the models count while a command runs in the guest."""
+"""Counts of the models while a command runs in the guest."""
 
 
 def of_each(machine, command):
-    """The counts of each GPU, in the order of slots."""
+    """Returns the counts of each GPU, in the order of slots."""
     for model in machine.models:
         model.request("stats", "reset")
     machine.check(command)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What reading a real GPU through NVIDIA's driver takes, and how much of it the driver's calls are."""
+"""The time for reading a real GPU through NVIDIA's driver, and the part of it that the driver's calls take."""
 
 import json
 import pathlib
@@ -18,7 +18,7 @@ SECONDS = 10
 
 
 def _run(*words):
-    """Seconds that the fastest of some runs took."""
+    """Returns the seconds that the fastest of ten runs took."""
     def once():
         begin = time.monotonic()
         subprocess.run([TOOL, "--from", "driver", *words], check=True, stdout=subprocess.DEVNULL)
@@ -27,7 +27,7 @@ def _run(*words):
 
 
 def _watch():
-    """Its share of a core, with the start."""
+    """Returns the share of a core that `watch` takes, including its start."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([TOOL, "--from", "driver", "watch", "-s", "100", "-n", str(10 * SECONDS), "--json"],
                    check=True, stdout=subprocess.DEVNULL)
@@ -47,7 +47,7 @@ def measure():
 
 
 def _beside(row, times, what, per, all_ms):
-    """The whole tool, beside the calls that the library makes for the same."""
+    """Returns a row for the whole tool, with the calls that the library makes for the same work."""
     calls_ms = times * row["calls_ms"]
     return {"what": what, "per": per, "calls": times * row["calls"], "calls_ms": calls_ms,
             "all_ms": all_ms, "ratio": all_ms / calls_ms}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What each file of each board costs: loading, reading, writing."""
+"""The accesses that each file of each board costs: for loading, reading and writing."""
 
 import re
 
@@ -10,7 +10,7 @@ from .vm import machine_of
 
 TITLE = "BAR accesses and bytes by file and board (three tasks of two channels each)"
 WORKLOAD = "fig6"
-# The same tasks, with what the driver built for them where BAR2 shows it.
+# This workload has the same tasks, and the driver's memory for them is where BAR2 shows it.
 MAPPED = "bars"
 IN_MEMORY = ("runlist0_brief", "runlist0", "contexts")
 REQUESTS = (("disable_channel", "0:0"), ("enable_channel", "0:0"), ("preempt_tsg", "0:0"),
@@ -57,7 +57,7 @@ class _OfBoard:
                 **counts.of_each(self._machine, command)[self._index]}
 
     def _files(self):
-        """What has something to read, of each kind the first one, and what can be written."""
+        """Returns the files that have text, the first one of each kind, and the files that can be written."""
         guest, here = self._machine, f"cd {self._folder}; "
         readable = guest.check(here + "for i in *; do cat $i >/dev/null 2>&1 && echo $i; done; true")
         writable = guest.check(here + "find . -type f -perm -200 | cut -c3-")

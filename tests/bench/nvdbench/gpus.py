@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What the number of GPUs costs."""
+"""The growth of accesses, files and text with the number of GPUs."""
 
 from . import counts, table
 from .vm import machine_of
@@ -8,7 +8,7 @@ TITLE = "Growth with GPUs (a100)"
 BOARD = "a100"
 NUMBERS = (1, 2, 4, 8)
 READ = "cat /proc/gpu0/runlist0 >/dev/null"
-# What has to be asked first has nothing to read.
+# These files have text only after a request, so they are left out.
 ALL_TEXT = "cd /proc; cat $(ls -d gpu*/* | grep -v -e translate -e set_timeslice) 2>/dev/null | wc -c"
 
 

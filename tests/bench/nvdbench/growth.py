@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""How accesses grow with the number of channels."""
+"""The growth of accesses with the number of channels."""
 
 import pathlib
 import tempfile
@@ -19,7 +19,7 @@ def measure():
 
 
 def of_board(machine, slot, number, board, files):
-    """Rows of the GPU in a slot, which is /proc/gpuNUMBER; `files` are workloads by size."""
+    """Returns the rows of the GPU in a slot, which is /proc/gpuNUMBER. `files` has the workloads by size."""
     folder, rows = f"/proc/gpu{number}", []
     for size, path in files.items():
         machine.models[slot].request("restart", path)

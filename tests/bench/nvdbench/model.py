@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""How many accesses the model answers in a second."""
+"""Counts the accesses that the model answers in a second."""
 
 from . import programs, table
 

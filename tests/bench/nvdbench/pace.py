@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Time that a read takes, relative to a bare loop of as many accesses of the same BAR."""
+"""The time that a read takes, relative to a bare loop of as many accesses of the same BAR."""
 
 import pathlib
 import statistics

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""How long the library takes to parse a list."""
+"""The time that the library takes to parse a list."""
 
 from . import programs, table
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Programs of Google Benchmark: the results in their JSON."""
+"""Runs programs of Google Benchmark, and returns the results in their JSON."""
 
 import json
 import subprocess

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Rows as aligned text."""
+"""Formats rows as aligned text."""
 
 
 def text(rows, omit=lambda row: False):
-    """Rows are dicts of the same keys. What repeats the row above in the first column is left
-    out, and so are rows that `omit` takes."""
+    """Returns aligned text. Rows are dicts with the same keys. A first column that repeats the row above is left
+    empty, and rows that `omit` accepts are left out."""
     rows = [row for row in rows if not omit(row)]
     if not rows:
         return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A workload of as many channels as wanted."""
+"""A workload with any number of channels."""
 
 import json
 
@@ -7,7 +7,8 @@ CHANNELS_PER_TSG = 5
 
 
 def write(folder, channels):
-    """Half of them for GR0, half for LCE2, so that 4,000 have room where a runlist has 2,048."""
+    """Writes the workload. Half of the channels are GR0's and half LCE2's, so that 4,000 have room although a runlist
+    has only 2,048."""
     tsgs, rest = divmod(channels, 2 * CHANNELS_PER_TSG)
     assert rest == 0, channels
     name = f"{channels}-channels"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// check.js: reads manifests on stdin and holds each against Kubernetes' published types: values by kubernetes-models;
-// keys that a type does not have by kubernetes-types, since models accept them and a cluster drops them. The types of the
-// Prometheus operator are in a package of their own, with both.
+// check.js reads manifests on stdin and compares each with Kubernetes' published types.
+// kubernetes-models checks values. kubernetes-types finds keys that a type does not have, because
+// the models accept them and a cluster drops them. The types of the Prometheus operator are in
+// a package that does both.
 const child = require("child_process");
 const fs = require("fs");
 const path = require("path");

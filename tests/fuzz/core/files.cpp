@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The core reads a GPU with any answers: while it is probed, or while its files are read.
+// The core reads a GPU that gives any answers, during the probe or while files are read.
 #include "frozen.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// GPUs for the core: the words of a modelled one at one moment, with the fuzzer's in between.
+// GPUs for the core. They have the words of a modelled GPU at one moment, with some of the fuzzer's
+// in between.
 #ifndef NVDEBUG_TESTS_FUZZ_CORE_FROZEN_HPP
 #define NVDEBUG_TESTS_FUZZ_CORE_FROZEN_HPP
 
@@ -17,13 +18,14 @@
 
 namespace fuzz {
 
-/** Each as an answer is found in it: by register, or by aperture and address. */
+/** Words by the way in which they are read: by register, or by aperture and address. */
 struct Words {
     std::unordered_map<u32, u32> reg;
     std::map<std::pair<u8, u64>, std::optional<u32>> mem;
 };
 
-/** A board at one moment. Its words are asked for once and then remembered, for all inputs. */
+/** A board at one moment. Each word is read from the model once and then remembered for all inputs.
+ */
 class Moment {
   public:
     Moment(const std::string &board, const std::string &workload) : model_(board, workload) {
@@ -44,12 +46,13 @@ class Moment {
         if (found != words_.mem.end())
             return found->second;
         const auto word = model_.memory_read(aperture, address);
-        // What an input makes up is not worth remembering.
+        // Words at addresses that an input made up are not worth remembering.
         return words_.mem.size() > 100000 ? word : words_.mem.emplace(at, word).first->second;
     }
 
     static Moment &of(unsigned number) {
-        /** One of each generation, and integrated GPUs; workloads with what only some have. */
+        /** Boards of each generation, integrated ones included, with workloads that only some of
+         * them can have. */
         static constexpr std::array<std::pair<const char *, const char *>, 14> all{{
             {"quadro-k5000", "mixed"},
             {"gtx980", "fig6"},
@@ -79,13 +82,13 @@ class Moment {
     Words words_;
 };
 
-/** A GPU that stays as it was, but for what is written and for wrong answers out of the input. */
+/** A GPU that keeps its words, except for writes and for wrong answers out of the input. */
 class Frozen final : public core::Machine {
   public:
     Frozen(Moment &moment, FuzzedDataProvider &input) : moment_(moment), input_(input) {}
     ~Frozen() override { FUZZ_REQUIRE(accesses_ < 10000000); }
 
-    /** From now on answers may be wrong. */
+    /** Allows wrong answers from now on. */
     void disturb() {
         disturbed_ = true;
         next_wrong();
@@ -152,7 +155,7 @@ class Frozen final : public core::Machine {
     u64 next_list_ = 0x40000000;
 };
 
-/** Nothing is held, and nothing lost. */
+/** Checks that no lock is held and no memory is lost. */
 inline void nothing_is_left(core::Machine &machine, u64 in_use) {
     FUZZ_REQUIRE(!machine.gpu()->lock.held);
     FUZZ_REQUIRE(shim.in_use == in_use);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Any requests, to a GPU with any answers: they end, and what they remember goes with the file.
+// Any requests are written to a GPU that gives any answers. They end, and closing the file frees
+// all that they remembered.
 #include "frozen.hpp"
 
 #include <vector>

@@ -29,7 +29,7 @@ void instance(const nvdebug_instance_layout &layout, const std::vector<u32> &wor
     FUZZ_REQUIRE(nvdebug_page_dir_same(dir, dir));
 }
 
-/** The ranges are what VALID has, each subcontext once, in rising order. */
+/** Checks that the ranges are the subcontexts of VALID, each once and in rising order. */
 void subcontexts(u64 valid) {
     const u32 table = nvdebug_subcontext_range(1, 0).first;
     const u32 stride = nvdebug_subcontext_range(2, 0).first - table;
@@ -98,7 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const size_t magic = input.ConsumeIntegralInRange<size_t>(0, 2 * NVDEBUG_CONTEXT_WORDS);
     std::vector<u32> words = fuzz::all_words(input);
     instance(layout, words, table);
-    // Without this word nothing else of a context is looked at.
+    // Without this word, the decoder reads nothing else of a context.
     if (magic < words.size())
         words[magic] = NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE_V_VALUE;
     context(image, words);

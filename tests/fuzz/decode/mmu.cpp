@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Page tables of every version in memory of a few kilobytes that repeats without end, so that
-// tables point into each other and in circles: walks and scans end within their bounds, and agree.
+// Page tables of every version, in memory of a few kilobytes that repeats without end, so that
+// tables point into each other and in circles. Walks and scans end within their bounds, and agree.
 #include "decode/mmu.h"
 
 #include "words.hpp"
@@ -18,7 +18,7 @@ class Memory {
   public:
     explicit Memory(std::vector<u32> words) : words_(std::move(words)) {}
 
-    /** An entry, in memory of its exact length. */
+    /** Returns an entry, in memory of its exact length. */
     std::vector<u32> read(u64 addr, u8 aperture, u32 count) const {
         FUZZ_REQUIRE(count == 2 || count == NVDEBUG_MMU_ENTRY_WORDS);
         std::vector<u32> entry(count);
@@ -67,7 +67,8 @@ nvdebug_walk walk(const Space &space, const Memory &memory, u64 va, u64 va_limit
     return w;
 }
 
-/** A walk has to find what a scan reports as mapped, or report a table outside of memory. */
+/** Checks that a walk finds the page that a scan has reported, or reports a table outside of
+ * memory. */
 void leaf(const Space &space, const Memory &memory, const nvdebug_mmu_leaf &leaf) {
     for (const u64 at : {u64{0}, leaf.size - 1}) {
         const nvdebug_walk w = walk(space, memory, leaf.va + at, 0);

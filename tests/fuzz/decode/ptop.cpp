@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// PTOP in both layouts: no more engines than there is room for, nothing that is not in the table.
+// PTOP in both layouts. Engines fit into the room that there is, and only engines of the table are
+// found.
 #include "decode/ptop.h"
 
 #include "words.hpp"
@@ -21,7 +22,7 @@ void engine(const nvdebug_engine &engine, bool v1) {
     FUZZ_REQUIRE(!name || *name);
 }
 
-/** @returns what decoding gave; the engines that fitted are in @p engines. */
+/** Returns the result of decoding. The engines that fitted are in @p engines. */
 int decode(Decode run, const std::vector<u32> &rows, std::vector<nvdebug_engine> &engines) {
     u32 ignored = ~0U;
     const int got = run(rows.data(), rows.size(), engines.data(), engines.size(), &ignored);
@@ -49,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         FUZZ_REQUIRE((cfg.version == 2 || cfg.version == 3) &&
                      cfg.num_rows <= NVDEBUG_PTOP_MAX_ROWS);
 
-    // A row is an engine at most: with that much room there is always enough.
+    // A row makes one engine at most, so this room is always enough.
     std::vector<nvdebug_engine> all(rows.size());
     const int count = decode(run, rows, all);
     FUZZ_REQUIRE(count >= 0);

@@ -39,7 +39,7 @@ void channel(u32 word, u32 inst) {
     FUZZ_REQUIRE(chram.enabled == nvdebug_chram_is_enabled(word));
     FUZZ_REQUIRE(std::strcmp(nvdebug_channel_status_name(chram.status), "-"));
 
-    // Whatever was read, only one of the two is asked for, and no fault is acknowledged.
+    // Whatever the word was, the result sets one of the two triggers, and acknowledges no fault.
     for (const bool enable : {false, true}) {
         for (const u32 write : {nvdebug_pccsr_enable_word_gk104(word, enable),
                                 nvdebug_pccsr_enable_word_gv100(word, enable)})
@@ -72,7 +72,7 @@ void status(const nvdebug_ctx_status &ctx, const Asked &asked) {
     FUZZ_REQUIRE(!name == (ctx.state == NVDEBUG_CTX_UNDEFINED));
     FUZZ_REQUIRE(ctx.owner.there || (!ctx.owner.id && !ctx.owner.is_tsg));
     FUZZ_REQUIRE(ctx.next.there || (!ctx.next.id && !ctx.next.is_tsg));
-    // Only these two can be on it.
+    // Only the owner and the next context can be on the engine or PBDMA.
     const bool engine = nvdebug_engine_is_occupied(&ctx, counts, &asked);
     const bool pbdma = nvdebug_pbdma_is_occupied(&ctx, counts, &asked);
     FUZZ_REQUIRE(engine || !pbdma);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What users write into files: parsed within its bounds, and what is printed of it parsed the same.
+// Texts that users write into files. They are parsed within their bounds, and a printed request is
+// parsed to the same request.
 #include "decode/targets.h"
 #include "decode/timeslice.h"
 #include "decode/translation.h"
@@ -16,7 +17,7 @@
 
 namespace {
 
-/** Text in memory of its exact length, without an end. */
+/** Text in memory of its exact length, without a terminator. */
 class Text {
   public:
     explicit Text(const std::string &from)
@@ -104,7 +105,7 @@ void timeslice(const Text &text) {
     FUZZ_REQUIRE(!nvdebug_cursor_microseconds(&other, &again) && again == ns);
 }
 
-/** Words until there are none: the cursor never stands still nor leaves the text. */
+/** Takes words until none is left. The cursor always moves on, and never leaves the text. */
 void words(const Text &text) {
     static const char *const known[] = {"on", "off", "lease", "wfi", "cta", "cilp"};
     nvdebug_cursor cur{text.data(), text.data() + text.size()};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Runlists: places that survive submitting, entries and TSGs within the list, timeslices.
+// Runlists: their places survive a submit, entries and TSGs stay within the list, and timeslices
+// are the longest that fit.
 #include "decode/runlist.h"
 #include "decode/submit.h"
 #include "decode/timeslice.h"
@@ -27,7 +28,7 @@ constexpr Form forms[] = {
     {nvdebug_entry16_decode_gb10b, nvdebug_entry16_is_pri_error, nvdebug_entry16_set_timeslice, 4},
 };
 
-/** What is submitted is what the registers then have. */
+/** Checks that the registers have the list that was submitted. */
 void submit(FuzzedDataProvider &input) {
     constexpr u64 ptr = 0x000000fffffff000;
     nvdebug_runlist_location asked{};
@@ -59,7 +60,8 @@ void submit(FuzzedDataProvider &input) {
     FUZZ_REQUIRE(nvdebug_aperture_name(read.aperture));
 }
 
-/** The longest that is not longer, and nothing else of the header changes. */
+/** Checks that the timeslice is the longest possible, and that nothing else of the header changes.
+ */
 void timeslice(const Form &form, std::vector<u32> header, u64 ns) {
     u8 timeout = 0;
     u8 scale = 0;

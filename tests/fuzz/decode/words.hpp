@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Words for decoders, in memory of their exact length, so that one word too many is seen.
+// Words for decoders, in memory of their exact length, so that reading a word too many is seen.
 #ifndef NVDEBUG_TESTS_FUZZ_DECODE_WORDS_HPP
 #define NVDEBUG_TESTS_FUZZ_DECODE_WORDS_HPP
 
@@ -24,7 +24,8 @@ inline std::vector<u32> all_words(FuzzedDataProvider &input) {
     return words(input, input.remaining_bytes() / sizeof(u32));
 }
 
-/** Are the fields that are written the same? Only for structures that were zeroed whole. */
+/** Returns true if two structures have the same bytes. Both must have been zeroed as a whole
+ * before. */
 template <typename T>
 bool same_bytes(const T &a, const T &b) {
     return std::memcmp(&a, &b, sizeof(T)) == 0;

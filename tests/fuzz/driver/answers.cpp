@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What NVIDIA's driver answers, and what registers and memory hold: an H100 of any state, of a
-// driver that refuses, errs and talks nonsense. Nothing is left open, and only reads are asked for.
+// The answers of NVIDIA's driver and the contents of registers and memory are the fuzzer's: an H100
+// in any state, and a driver that refuses, errs and talks nonsense. No descriptor stays open, and
+// the library asks only for reads.
 #include "fuzz.hpp"
 #include "lib/nvdebug/driver_tree.hpp"
 #include "nvdebug/gpu.hpp"
@@ -27,7 +28,7 @@ class Input {
     const uint8_t *at_, *end_;
 };
 
-/// Registers of which one alone decides that the rest is asked for.
+/// Returns the usual words of registers that alone decide whether anything else is read.
 uint32_t usual(uint32_t offset) {
     switch (offset) {
     case 0:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Words that a capture holds: those of a GPU, and those that were read for a file, after a 0 byte.
+// Words that a capture holds: the words of a GPU, and after a 0 byte the words of a file.
 #include "fuzz.hpp"
 #include "lib/nvdebug/driver_tree.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What has to hold of the library's answers, whatever is in the files.
+// Conditions that the library's answers meet, whatever is in the files.
 #ifndef NVDEBUG_TESTS_FUZZ_LIB_ANSWERS_HPP
 #define NVDEBUG_TESTS_FUZZ_LIB_ANSWERS_HPP
 
@@ -12,7 +12,7 @@
 
 namespace fuzz {
 
-/** It is one line for people, printable whatever the file had. */
+/** Checks that the error is one line for people, printable whatever the file had. */
 inline void sentence(const nvdebug::Error &error) {
     FUZZ_REQUIRE(!error.sentence.empty());
     for (const unsigned char c : error.sentence)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A capture, compressed or not, from its bytes to the answers.
+// Parses a capture, compressed or not, from its bytes to the answers.
 #include "memory_file.hpp"
 #include "read_all.hpp"
 

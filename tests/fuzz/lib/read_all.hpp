@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Everything that can be read of a tree, and be asked of it.
+// Reads everything in a tree, and makes each request.
 #ifndef NVDEBUG_TESTS_FUZZ_LIB_READ_ALL_HPP
 #define NVDEBUG_TESTS_FUZZ_LIB_READ_ALL_HPP
 
@@ -41,7 +41,7 @@ inline void read_gpu(const nvdebug::Gpu &gpu) {
     fine(gpu.scheduling());
     fine(gpu.local_memory_bytes());
     fine(gpu.ptimer_ns());
-    // Nothing can be asked of a capture.
+    // A capture answers no request.
     FUZZ_REQUIRE(!fine(gpu.translate("0x1000 0")));
     FUZZ_REQUIRE(!fine(gpu.perform(nvdebug::preempt_runlists(std::array{0U}))));
     const nvdebug::Target channel{std::nullopt, 1};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What the library writes into control files, the module's parser has to understand as it was
-// meant.
+// The module's parser has to understand the library's requests as they were meant.
 #include "decode/targets.h"
 #include "decode/timeslice.h"
 
@@ -46,7 +45,7 @@ void targets(const Request &request, const std::vector<Target> &meant) {
         FUZZ_REQUIRE(same(parsed[i], meant[i]));
 }
 
-/** Takes @p meant off the request. */
+/** Takes a target off the request, which has to be @p meant. */
 void take_target(nvdebug_cursor &cur, const Target &meant) {
     nvdebug_target parsed;
     FUZZ_REQUIRE(nvdebug_cursor_more(&cur));

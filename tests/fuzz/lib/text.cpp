@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Every parser of a file's text: the first byte selects it, the rest is the text.
+// Every parser of a file's text. The first byte selects the parser, and the rest is the text.
 #include "nvdebug/control.hpp"
 #include "nvdebug/parse.hpp"
 
@@ -46,7 +46,7 @@ void contexts(std::string_view text) {
         error(uses);
 }
 
-/** What is printed of a target is the same target. */
+/** Checks that a printed target is parsed to the same target. */
 void target(std::string_view text) {
     const auto target = parse_target(text);
     if (!target)
@@ -55,7 +55,7 @@ void target(std::string_view text) {
     FUZZ_REQUIRE(again && *again == *target);
 }
 
-/** In the order of tests/fuzz/make_seeds. */
+/** The parsers have the order of PARSERS in tests/fuzz/make_seeds. */
 constexpr std::array<void (*)(std::string_view), 13> parsers{
     only_parse<parse_info>,
     only_parse<parse_device_info>,
@@ -77,7 +77,7 @@ constexpr std::array<void (*)(std::string_view), 13> parsers{
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!size)
         return 0;
-    // A copy of its exact length, so that a character too many is seen.
+    // The copy has the exact length, so that reading a character too many is seen.
     const auto text = std::make_unique<char[]>(size - 1);
     std::copy(data + 1, data + size, text.get());
     parsers[data[0] % parsers.size()]({text.get(), size - 1});

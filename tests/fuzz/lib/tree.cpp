@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The files of a GPU, as in tests/golden, together: what a capture keeps of them, and all answers.
+// The files of a GPU together, as in tests/golden: what a capture keeps of them, and all answers.
 #include "lib/nvdebug/capture.hpp"
 #include "memory_file.hpp"
 #include "read_all.hpp"
@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view begin = "==> ";
 
-/** `==> NAME` and the text of that file, or `==> NAME!` for one that answered with an error. */
+/** Returns the content of a capture. A file is `==> NAME` and its text, or `==> NAME!` for a file
+ * that answered with an error. */
 CaptureContent content_of(std::string_view input) {
     CaptureContent content;
     std::string *file = nullptr;
@@ -38,7 +39,7 @@ CaptureContent content_of(std::string_view input) {
     return content;
 }
 
-/** JSON is UTF-8; what is not is replaced, once. */
+/** Returns true if JSON keeps the text unchanged. JSON is UTF-8, and other bytes are replaced. */
 bool is_ascii(std::string_view text) {
     return std::none_of(text.begin(), text.end(), [](char c) { return c & 0x80; });
 }
@@ -55,7 +56,7 @@ void same_files(const Tree &a, const Tree &b) {
     }
 }
 
-/** Where captures are written to: gone with the process. */
+/** The folder for captures. It is removed when the process ends. */
 class Folder {
   public:
     Folder() {
@@ -70,7 +71,7 @@ class Folder {
     std::filesystem::path path_;
 };
 
-/** A capture of a capture has the same files. */
+/** Checks that a capture of a capture has the same files. */
 void capture_again(const Tree &tree) {
     static const Folder folder;
     const std::string path = folder.path() / "capture";

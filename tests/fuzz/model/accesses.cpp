@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What a guest may do to the device, in any order: PCI configuration, BARs, memory, resets; and
-// what tests do to it: time, corruption, restarts.
+// A guest accesses the device in any order: PCI configuration, BARs, memory and resets. In between
+// come the actions of tests: time, corruption and restarts.
 #include "device.hpp"
 
 using namespace nvmodel;
 
 namespace {
 
-/** An offset of BAR0 that does something, more often than not. */
+/** Returns an offset of BAR0, more often than not of a register that does something. */
 std::uint32_t offset(FuzzedDataProvider &input, const Board &board) {
     const auto near = [&](std::uint32_t begin, std::uint32_t length) {
         return begin + input.ConsumeIntegralInRange<std::uint32_t>(0, length / 4 - 1) * 4;
@@ -82,7 +82,7 @@ void guest(FuzzedDataProvider &input, Gpu &gpu) {
     }
 }
 
-/** Throws ConfigError for what makes no sense at this time. */
+/** Throws ConfigError for an action that makes no sense at this time. */
 void test(FuzzedDataProvider &input, Gpu &gpu) {
     switch (input.ConsumeIntegralInRange(0, 5)) {
     case 0:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A board's file: refused in one sentence, or a device that can be started and read.
+// A board's file is refused in one sentence, or makes a device that can be started and read.
 #include "device.hpp"
 #include "memory_file.hpp"
 

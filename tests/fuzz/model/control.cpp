@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The control socket's requests, line by line, on a started device: each has one line of JSON as
-// its answer, and the device goes on.
+// The control socket's requests, line by line, on a started device. Each is answered with one line
+// of JSON, and the device goes on.
 #include "device.hpp"
 
 #include "base/parse.hpp"
@@ -12,14 +12,15 @@ using namespace nvmodel;
 
 namespace {
 
-/** Requests with work that grows with a number that is allowed to be large. */
+/** Returns true for requests that may take long, because their work grows with a number without a
+ * limit. */
 bool takes_long(std::string_view line) {
     constexpr double most_us = 100'000;
     const auto words = split_words(line);
     return words.size() > 1 && words[0] == "advance" && parse_decimal(words[1]) > most_us;
 }
 
-/** What the answer is made from: other text that JSON can hold comes back as it was. */
+/** Checks that the text is an answer in JSON, in one line, and that a failure has an error. */
 void is_answer(const std::string &text) {
     const auto answer = nlohmann::json::parse(text, nullptr, false);
     FUZZ_REQUIRE(answer.is_object() && answer.contains("ok") && answer["ok"].is_boolean());

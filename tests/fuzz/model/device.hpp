@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Devices of the model for fuzz targets, and what has to hold of them at every instant.
+// Devices of the model for fuzz targets, and the conditions that they meet at every instant.
 #ifndef NVDEBUG_TESTS_FUZZ_MODEL_DEVICE_HPP
 #define NVDEBUG_TESTS_FUZZ_MODEL_DEVICE_HPP
 
@@ -24,7 +24,7 @@ namespace fuzz {
 
 inline const std::filesystem::path model_data = NVDEBUG_MODEL_DATA;
 
-/** One of each generation, and integrated GPUs. */
+/** Boards of each generation, and integrated GPUs. */
 inline constexpr std::array boards{"quadro-k5000", "gtx980",     "gtx1060-3gb",   "titan-v",
                                    "rtx2080ti",    "a100",       "rtx6000-ada",   "h200",
                                    "rtx5090",      "jetson-tx2", "jetson-xavier", "jetson-orin"};
@@ -70,11 +70,11 @@ class Guest final : public nvmodel::GuestMemory {
     std::vector<std::byte> bytes_{range.size};
 };
 
-/** Where firmware puts the BARs, one after the other. */
+/** The place where firmware puts the BARs, one after the other. */
 inline constexpr std::uint32_t bars_begin = 0x80000000;
 inline constexpr std::uint32_t bars_size = 0x30000000;
 
-/** As firmware does; whichever of the six registers the board has. */
+/** Places the BARs as firmware does, in each of the six registers that the board has. */
 inline void place_bars(nvmodel::Gpu &gpu) {
     constexpr std::uint32_t command = 0x04;
     constexpr std::uint32_t first_bar = 0x10;
@@ -84,7 +84,8 @@ inline void place_bars(nvmodel::Gpu &gpu) {
     gpu.config_write(command, memory, 2);
 }
 
-/** No channel is in two places, nothing runs without a context, no work is more than time. */
+/** Checks that no channel is in two places, that nothing runs without a context, and that no engine
+ * works longer than the time that has passed. */
 inline void check(const nvmodel::Gpu &gpu) {
     const nvmodel::Host &host = gpu.chip().host();
     std::set<std::size_t> loaded;

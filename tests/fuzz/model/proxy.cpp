@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// QEMU's side of the proxy, gone wrong: a stream of whole messages, broken ones and raw bytes, cut
-// anywhere, with and without descriptors.
+// QEMU's side of the proxy goes wrong: a stream of whole messages, broken messages and raw bytes,
+// cut anywhere, with and without descriptors.
 #include "device.hpp"
 #include "send.hpp"
 
@@ -48,7 +48,7 @@ proxy::SyncSysmem memory_map(FuzzedDataProvider &input) {
     return map;
 }
 
-/** What a message of that command has, right or nearly so. */
+/** Returns the right size of a message, or sometimes any number. */
 std::uint64_t size_of(FuzzedDataProvider &input, std::size_t right) {
     return input.ConsumeIntegral<std::uint8_t>() % 16 ? right
                                                       : input.ConsumeIntegral<std::uint64_t>();
@@ -94,7 +94,7 @@ void send(FuzzedDataProvider &input, Stream &stream) {
     }
 }
 
-/** Replies are whole messages of one kind. */
+/** Takes replies, which are whole messages of one kind. */
 void take_replies(int socket) {
     std::array<proxy::Reply, 64> replies{};
     for (;;) {

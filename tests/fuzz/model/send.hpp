@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What a peer sends to a model's socket.
+// Sends as a peer of a model's socket.
 #ifndef NVDEBUG_TESTS_FUZZ_MODEL_SEND_HPP
 #define NVDEBUG_TESTS_FUZZ_MODEL_SEND_HPP
 
@@ -17,8 +17,8 @@
 
 namespace fuzz {
 
-/** Sends bytes, with so many descriptors (up to 12) of files of `file_size` bytes at their front.
- */
+/** Sends bytes, with `fds` descriptors (12 at most) at their front. The files have `file_size`
+ * bytes. */
 inline void send(int socket, std::span<const std::byte> bytes, unsigned fds,
                  std::uint64_t file_size) {
     iovec vector{const_cast<std::byte *>(bytes.data()), bytes.size()};

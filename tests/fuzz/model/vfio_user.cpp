@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The client's side of vfio-user, gone wrong: commands with bodies that make sense or nearly so,
-// sizes that do not, raw bytes, a stream that is cut anywhere, with and without descriptors.
+// The client's side of vfio-user goes wrong: commands with bodies that make sense or nearly so,
+// wrong sizes, raw bytes, a stream that is cut anywhere, with and without descriptors.
 #include "device.hpp"
 #include "send.hpp"
 
@@ -39,7 +39,7 @@ Bytes operator+(Bytes front, const Bytes &back) {
     return front;
 }
 
-/** The right one, or sometimes anything. */
+/** Returns the right number, or sometimes any number. */
 template <typename Number>
 Number nearly(FuzzedDataProvider &input, Number right) {
     return input.ConsumeIntegral<std::uint8_t>() % 16 ? right : input.ConsumeIntegral<Number>();
@@ -50,7 +50,7 @@ Bytes version(FuzzedDataProvider &input) {
            any_bytes(input, 40);
 }
 
-/** All of the range that the model was given, or some pages, or anything. */
+/** Returns an address in the model's range at a page, or sometimes any address. */
 std::uint64_t address(FuzzedDataProvider &input) {
     return nearly(input, fuzz::Guest::range.base +
                              input.ConsumeIntegralInRange<std::uint64_t>(0, 8) * page);
@@ -82,7 +82,7 @@ Bytes set_irqs(FuzzedDataProvider &input) {
            any_bytes(input, 3);
 }
 
-/** Where something is: the window, a register, PCI configuration. */
+/** Returns an offset of the window, of a register or of PCI configuration, or any offset. */
 std::uint64_t offset(FuzzedDataProvider &input, std::uint32_t region) {
     if (region == config_region)
         return input.ConsumeIntegralInRange(0U, 0x1100U);
@@ -148,7 +148,7 @@ Bytes body(FuzzedDataProvider &input, Command command) {
     }
 }
 
-/** The client: what it sent, and what is due for that. */
+/** The client: it sends commands and remembers which replies are due. */
 class Client {
   public:
     explicit Client(UniqueFd socket) : socket_(std::move(socket)) {}
@@ -175,7 +175,8 @@ class Client {
 
     void hang_up() { ::shutdown(socket_.get(), SHUT_WR); }
 
-    /** Replies are whole, in order, and of the length in their heads; an error comes alone. */
+    /** Takes replies. They are whole, in order, and of the length in their heads. An error has no
+     * body. */
     void take_replies() {
         std::array<std::byte, 1 << 16> buffer;
         for (ssize_t got;
@@ -202,7 +203,7 @@ class Client {
   private:
     UniqueFd socket_;
     std::uint16_t id_ = 0;
-    bool framed_ = true; // so far the server and we agree where messages begin
+    bool framed_ = true; // true while the server and we agree where messages begin
     std::deque<Header> due_;
     Bytes arrived_;
 };
@@ -225,7 +226,7 @@ void send(FuzzedDataProvider &input, Client &client) {
     client.send(input, static_cast<Command>(input.ConsumeIntegralInRange(1, 19)));
 }
 
-/** By the control socket, as at any time. */
+/** Starts or restarts the workload, as the control socket may do at any time. */
 void start(Gpu &gpu) {
     try {
         if (gpu.started())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A workload's file on a board that the first byte chooses: refused in one sentence, or run.
+// A workload's file, on a board that the first byte selects, is refused in one sentence, or runs.
 #include "device.hpp"
 #include "memory_file.hpp"
 

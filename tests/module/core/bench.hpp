@@ -17,36 +17,37 @@ namespace core {
 
 using Json = nlohmann::ordered_json;
 
-[[nodiscard]] std::uint64_t number(const Json &text); // of a layout: "0x12"
+/// Parses a number of a layout, for example "0x12".
+[[nodiscard]] std::uint64_t number(const Json &text);
 [[nodiscard]] std::string hex(std::uint64_t value);
 
 class Bench {
   public:
     explicit Bench(const std::string &board, const std::string &workload = "three-tasks");
 
-    /// What the model answers; an error fails the test.
+    /// Returns the model's answer to a request; an error fails the test.
     Json ask(const std::string &line);
     [[nodiscard]] Json layout() { return ask("layout"); }
-    /// Of `layout`, runlist 0.
+    /// Returns runlist 0 of `layout`.
     [[nodiscard]] Json list();
 
     [[nodiscard]] bool has(const std::string &file) const { return find(file) != nullptr; }
     Text read(const std::string &file);
-    /// The same of what can be read.
+    /// Returns the text of a file that can be read; an error fails the test.
     std::string text(const std::string &file);
-    /// A request, the file is then closed.
+    /// Writes a request and closes the file.
     Text write(const std::string &file, const std::string &request);
 
-    /// Words at an address and aperture of a layout.
+    /// Reads words at an address and aperture of a layout.
     [[nodiscard]] std::vector<std::uint32_t> peek(const Json &at, std::uint64_t offset,
                                                   std::size_t count);
     void poke(const Json &at, std::uint64_t offset, std::span<const std::uint32_t> words);
 
-    /// Is it this card or one of those behind it?
+    /// Returns true if the board is `card` or of a later generation.
     [[nodiscard]] bool since(const std::string &card) const;
     [[nodiscard]] bool wide_entries() { return entry_words() == 4; }
     [[nodiscard]] std::size_t entry_words();
-    /// Either may be what a page directory leads to.
+    /// Returns true if a page directory may be of version 1 or of a later version.
     [[nodiscard]] bool tables_of_two_versions() {
         const auto &traits = machine.model().board().generation->page_tables;
         return traits.version_1_too && traits.version != nvmodel::mmu::Version::v1;
@@ -62,7 +63,7 @@ class Bench {
     std::vector<File> files_;
 };
 
-/// Of the cards, which are in the order of their generations, this one and those behind it.
+/// Returns `card` and the cards behind it in `cards`, which are in the order of their generations.
 [[nodiscard]] std::vector<std::string> cards_since(const std::string &card);
 
 /// A test that runs on each board of a list.
@@ -71,7 +72,7 @@ class OnBoard : public testing::TestWithParam<std::string> {
     Bench bench{GetParam()};
 };
 
-/// The name of such a test.
+/// Returns the board's name as the suffix of a test's name.
 std::string name_of_board(const testing::TestParamInfo<std::string> &board);
 
 } // namespace core

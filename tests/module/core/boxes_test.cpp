@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The form of runlist files, which docs/proc.md describes. With nonsense in memory:
-// corruption_test.cpp.
+// The form of runlist files, which docs/proc.md describes. corruption_test.cpp has runlist files
+// with nonsense in memory.
 #include "bench.hpp"
 #include "text.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 class RunlistFiles : public OnBoard {
   protected:
-    /// Their texts, with and without instance blocks, in this workload.
+    /// Returns the texts of all runlist files of this workload, with and without instance blocks.
     std::vector<std::string> texts(const std::string &workload) {
         std::vector<std::string> all;
         bench.machine.restart(workload);

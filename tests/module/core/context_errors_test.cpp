@@ -64,24 +64,27 @@ class Unreadable : public testing::TestWithParam<std::string> {
     int request(const std::string &name, const std::string &text) {
         return Open(machine, file(name)).write(text).error;
     }
-    /// Of the first channel; the others are as ever.
-    void expect_context(const std::string &said, int error) {
+    /// Checks that the first channel's context is shown as `text`, that a preemption_mode request
+    /// for it fails with `error`, and that the other channels' contexts are shown as usual.
+    void expect_context(const std::string &text, int error) {
         const std::vector<Instance> shown = instances(read(machine, file("runlist0")).text);
-        EXPECT_EQ(shown.at(0).fields.at("Context"), said);
+        EXPECT_EQ(shown.at(0).fields.at("Context"), text);
         EXPECT_FALSE(shown.at(0).context);
         EXPECT_EQ(shown.at(2).fields.at("Context"), "below");
         EXPECT_EQ(shown.at(3).fields.at("Context"), "as Channel 2");
         if (has("preemption_mode")) {
             EXPECT_EQ(request("preemption_mode", "0:0 wfi"), error);
         }
-        // it is no error of the address space
+        // The address space has no error.
         EXPECT_EQ(rows(read(machine, file("contexts")).text).at(0).back(), "-");
     }
-    /// The whole block; `contexts` reads only what names its address space.
-    void expect_block(const std::string &said, int error, bool in_space = true) {
-        EXPECT_EQ(first().fields, (Fields{{"Error", said}}));
+    /// Checks that the first channel's block is shown as the error `text`, and that requests for it
+    /// fail with `error`. `contexts` reads only the words that name the address space, so it shows
+    /// the error only if `in_space`.
+    void expect_block(const std::string &text, int error, bool in_space = true) {
+        EXPECT_EQ(first().fields, (Fields{{"Error", text}}));
         EXPECT_TRUE(first().subcontexts.empty());
-        std::string word = said;
+        std::string word = text;
         std::ranges::replace(word, ' ', '-');
         const auto listed = rows(read(machine, file("contexts")).text);
         EXPECT_EQ(std::ranges::count(listed, std::vector<std::string>{"0", "0", "-", "-", "-", "-",
@@ -100,41 +103,39 @@ class Unreadable : public testing::TestWithParam<std::string> {
     bool subcontexts = false, global = false;
 };
 
-TEST_P(Unreadable, AChannelWithoutAContext) {
+TEST_P(Unreadable, ChannelWithoutContextShowsNone) {
     point_at(0);
     expect_context("none", -EINVAL);
     EXPECT_EQ(first().fields.at("Engine WFI Pointer"), "-");
     EXPECT_EQ(first().fields.at("Engine WFI Mode"), "-");
 }
 
-TEST_P(Unreadable, AContextThatIsNotMapped) {
+TEST_P(Unreadable, UnmappedContextShowsNotMapped) {
     point_at(0xfe54321000);
     expect_context("not mapped", -EFAULT);
 }
 
-/// Of another size than its alignment, if that is how it is reached.
-TEST_P(Unreadable, AContextWithAnotherMagicWord) {
+TEST_P(Unreadable, WrongMagicWordShowsBadMagic) {
     poke(image(), NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE, 0x600dc0df);
     expect_context("bad magic", -EIO);
 }
 
-TEST_P(Unreadable, AContextWhereNoMemoryIs) {
+TEST_P(Unreadable, ContextOutsideOfMemoryShowsNoSuchMemory) {
     point_at(0x50000000, false, NV_APERTURE_COH);
     expect_context("no such memory", -EFAULT);
 }
 
-TEST_P(Unreadable, AContextWhoseWordsAreErrors) {
+TEST_P(Unreadable, ContextOfErrorWordsShowsUnreadable) {
     const u64 from = number(image().at("address"));
     machine.on_memory_read = [from](u64 address) {
         return address - from < 4 * NV_CTXSW_MAIN_IMAGE_WORDS ? std::optional(0xbadf1100)
                                                               : std::nullopt;
     };
-    // for Volta and newer that is first of all the header
     expect_context("unreadable", -EIO);
 }
 
-/// Page tables of the channel that lead elsewhere.
-TEST_P(Unreadable, AContextBehindOtherPageTables) {
+/// The channel's page tables are overwritten with entries that lead nowhere.
+TEST_P(Unreadable, WrongPageTablesHideTheContext) {
     const Json directory =
         subcontexts ? channel.at("subcontexts").at(0) : channel.at("page_directory");
     const unsigned version = channel.at("page_tables");
@@ -144,7 +145,8 @@ TEST_P(Unreadable, AContextBehindOtherPageTables) {
             poke(directory, i + 1, version == 1 ? word : static_cast<u32>(entry >> 32));
         }
     };
-    // a table in system memory, where there is none; and one behind the end of video memory
+    // One entry leads to system memory where there is none, the other one behind the end of video
+    // memory.
     const u64 nowhere = 0x50000000, beyond = 0x3f00000000;
     fill((version == 2 ? nowhere >> 4 : nowhere) | 4, static_cast<u32>(nowhere >> 8) | 2);
     expect_context("no such memory", -EFAULT);
@@ -158,13 +160,13 @@ TEST_P(Unreadable, AContextBehindOtherPageTables) {
     expect_context("not mapped", -EFAULT);
 }
 
-TEST_P(Unreadable, AHeaderThatLeadsNowhere) {
+TEST_P(Unreadable, HeaderThatLeadsNowhereHidesTheContext) {
     if (!subcontexts)
         return;
     const u32 was = peek(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR);
     poke(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR, was + 0x10);
     expect_context("bad magic", -EIO);
-    // half an image on, though there is one
+    // Images begin at multiples of their size, so a copy half an image further on is not accepted.
     std::vector<u32> words;
     for (u64 word = 0; word < NV_CTXSW_MAIN_IMAGE_WORDS; word++)
         words.push_back(peek(image(), word));
@@ -178,15 +180,15 @@ TEST_P(Unreadable, AHeaderThatLeadsNowhere) {
     expect_context("not mapped", -EFAULT);
     poke(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR, was);
     EXPECT_EQ(first().fields.at("Context"), "below");
-    // the next place where one may be
+    // A copy one whole image further on is accepted.
     for (u64 word = 0; word < NV_CTXSW_MAIN_IMAGE_WORDS; word++)
         poke(image(), NV_CTXSW_MAIN_IMAGE_WORDS + word, peek(image(), word));
     poke(header(), NV_CTXSW_MAIN_IMAGE_CONTEXT_BUFFER_PTR, was + 4 * NV_CTXSW_MAIN_IMAGE_WORDS);
     EXPECT_EQ(first().fields.at("Context"), "below");
 }
 
-/// The pointer may lead to an image without a header before it; two channels may lead to one image.
-TEST_P(Unreadable, AnImageWithoutAHeaderCanBeRead) {
+/// The engine pointer may lead straight to an image, and two channels may have one image.
+TEST_P(Unreadable, ImageWithoutHeaderCanBeRead) {
     const u64 va = number(channel.at("context").at("image_va"));
     const Fields was = *first().context;
     point_at(va);
@@ -194,7 +196,7 @@ TEST_P(Unreadable, AnImageWithoutAHeaderCanBeRead) {
     EXPECT_EQ(shown.fields.at("Context"), "below");
     ASSERT_TRUE(shown.context);
     EXPECT_EQ(*shown.context, was);
-    // and by its address
+    // The pointer may also be a physical address.
     point_at(number(image().at("address")), false, image().at("aperture") == "vid" ? 0 : 2);
     const Instance physical = first();
     ASSERT_TRUE(physical.context);
@@ -206,7 +208,7 @@ TEST_P(Unreadable, AnImageWithoutAHeaderCanBeRead) {
               "as Channel 0");
 }
 
-TEST_P(Unreadable, AChannelWithoutABlock) {
+TEST_P(Unreadable, ChannelWithoutBlockShowsNotBound) {
     if (global) {
         const u32 inst = machine.peek(0x800000);
         machine.on_read = [inst](u32 offset) {
@@ -223,13 +225,13 @@ TEST_P(Unreadable, AChannelWithoutABlock) {
     expect_block("not bound", -EINVAL);
 }
 
-/// The register names another block after it was read, or none.
-TEST_P(Unreadable, ABlockThatIsChanging) {
+/// At the second read, the register names another block or no block.
+TEST_P(Unreadable, BlockThatChangesShowsChanging) {
     if (!global)
         return;
     const u32 inst = machine.peek(0x800000);
     for (const u32 later : {inst + 1, inst ^ 0x20000000, inst & 0x7fffffff}) {
-        // each file reads it for the list, and then again
+        // Each file reads the register for the list, and then once more with the block.
         bool seen = false;
         machine.on_read = [&, later](u32 offset) -> std::optional<u32> {
             if (offset != 0x800000)
@@ -237,7 +239,8 @@ TEST_P(Unreadable, ABlockThatIsChanging) {
             return std::exchange(seen, true) ? later : inst;
         };
         EXPECT_EQ(first().fields, (Fields{{"Error", "changing"}})) << hex(later);
-        // what another channel has, too, is below that one
+        // Channel 0 shows an error, so the context and the table that channel 1 has in common with
+        // it are shown below channel 1.
         seen = false;
         const Instance second = instances(read(machine, file("runlist0")).text).at(1);
         EXPECT_EQ(second.fields.at("Context"), "below") << hex(later);
@@ -254,8 +257,8 @@ TEST_P(Unreadable, ABlockThatIsChanging) {
     }
 }
 
-/// The register cannot be read any more when it is looked at again.
-TEST_P(Unreadable, ABlockOfWhichNobodyKnowsWhetherItIsTheSame) {
+/// The second read of the register fails.
+TEST_P(Unreadable, PointerThatFailsOnTheSecondReadIsAnError) {
     if (!global)
         return;
     for (const char *const name : {"runlist0", "contexts"}) {
@@ -266,7 +269,8 @@ TEST_P(Unreadable, ABlockOfWhichNobodyKnowsWhetherItIsTheSame) {
         };
         const auto expect = [&] {
             const Text text = read(machine, file(name));
-            const bool whole = name == std::string("runlist0"); // or one runlist of all
+            // `contexts` shows the error in a row.
+            const bool whole = name == std::string("runlist0");
             EXPECT_EQ(text.error, whole ? -EIO : 0) << name;
             EXPECT_EQ(text.text.find("\n0 - - - - - - - unreadable\n") == std::string::npos, whole)
                 << text.text;
@@ -279,8 +283,8 @@ TEST_P(Unreadable, ABlockOfWhichNobodyKnowsWhetherItIsTheSame) {
     }
 }
 
-/// Two tasks, one behind the other, of which no channel has a block.
-TEST_P(Unreadable, TwoTasksWithoutBlocks) {
+/// None of the channels of two neighbouring tasks has a block.
+TEST_P(Unreadable, TwoTasksWithoutBlocksHaveARowEach) {
     if (!global)
         return;
     machine.on_read = [this](u32 offset) {
@@ -295,8 +299,8 @@ TEST_P(Unreadable, TwoTasksWithoutBlocks) {
     EXPECT_EQ(listed.at(2).back(), "-");
 }
 
-/// Two channels of a task, each in a space of its own.
-TEST_P(Unreadable, TwoSpacesOfOneTask) {
+/// The two channels of a task have an address space each.
+TEST_P(Unreadable, TwoSpacesOfOneTaskHaveARowEach) {
     if (subcontexts)
         return;
     const auto all_channels = by_channel(Json::parse(machine.answer("layout")));
@@ -313,8 +317,9 @@ TEST_P(Unreadable, TwoSpacesOfOneTask) {
     EXPECT_EQ(listed.at(1).at(4), listed.at(2).at(4));
 }
 
-/// In place of the second header its first channel: it is listed twice then, and shown once.
-TEST_P(Unreadable, ChannelsOutsideOfTsgs) {
+/// The second TSG header is overwritten with a copy of its first channel. That channel is then
+/// listed twice, and shown once.
+TEST_P(Unreadable, ChannelsOutsideOfTsgsHaveRowsWithoutATsg) {
     const Json layout = Json::parse(machine.answer("layout"));
     const Json list = *std::ranges::find_if(layout.at("runlists"),
                                             [](const Json &one) { return one.at("id") == 0; });
@@ -332,7 +337,7 @@ TEST_P(Unreadable, ChannelsOutsideOfTsgs) {
         EXPECT_EQ(listed.at(n), wanted);
     }
     EXPECT_EQ(listed.at(3), usual.at(2));
-    // and of nothing else
+    // Then the list consists of the first two channels alone.
     for (u64 word = 0; word < 2 * words; word++)
         poke(list, word, peek(list, words + word));
     const nvdebug_runlist_ops *const ops = machine.gpu()->chip->runlist;
@@ -348,8 +353,8 @@ TEST_P(Unreadable, ChannelsOutsideOfTsgs) {
     }
 }
 
-/// Two tasks, one behind the other, in one address space, as two subcontexts of it.
-TEST_P(Unreadable, TwoTasksOfOneSpace) {
+/// Two neighbouring tasks are subcontexts of one address space.
+TEST_P(Unreadable, TwoTasksOfOneSpaceHaveARowEach) {
     if (!subcontexts)
         return;
     const auto all_channels = by_channel(Json::parse(machine.answer("layout")));
@@ -371,8 +376,8 @@ TEST_P(Unreadable, TwoTasksOfOneSpace) {
     EXPECT_EQ(listed.at(2).at(1), "2");
 }
 
-/// The way to memory that it takes is not allowed, as a driver is bound.
-TEST_P(Unreadable, ABlockThatMayNotBeRead) {
+/// Reading the block takes an access that is not allowed while a driver is bound.
+TEST_P(Unreadable, BlockThatMayNotBeReadShowsNotAllowed) {
     bool seen = false;
     machine.refuse_with = -EOPNOTSUPP;
     for (u64 n = 1; n < 8 && !seen; n++) {
@@ -385,7 +390,7 @@ TEST_P(Unreadable, ABlockThatMayNotBeRead) {
     EXPECT_TRUE(seen);
 }
 
-TEST_P(Unreadable, ABlockOfErrors) {
+TEST_P(Unreadable, BlockOfErrorWordsShowsUnreadable) {
     const u64 from = number(block().at("address"));
     machine.on_memory_read = [from](u64 address) {
         return address - from < 4096 ? std::optional(0xbadf1100) : std::nullopt;
@@ -393,15 +398,15 @@ TEST_P(Unreadable, ABlockOfErrors) {
     expect_block("unreadable", -EIO);
 }
 
-/// One word of it, alone in what is read at once.
-TEST_P(Unreadable, ABlockWithOneWordOfOnes) {
+/// NV_RAMFC_TARGET is the only word of its read.
+TEST_P(Unreadable, OneWordOfOnesMakesTheBlockUnreadable) {
     if (GetParam() == "h200" || GetParam() == "rtx5090")
         return;
     poke(block(), NV_RAMFC_TARGET, ~0U);
     expect_block("unreadable", -EIO, false);
 }
 
-TEST_P(Unreadable, SubcontextsOfErrors) {
+TEST_P(Unreadable, SubcontextsOfErrorWordsShowUnreadable) {
     if (!subcontexts)
         return;
     const u64 from = number(block().at("address")) + 4ULL * NV_RAMIN_SC(0);
@@ -409,7 +414,7 @@ TEST_P(Unreadable, SubcontextsOfErrors) {
         return address - from < 12 ? std::optional(0xbadf1100) : std::nullopt;
     };
     expect_block("unreadable", -EIO);
-    // one of them is enough; the first error is the one that is shown
+    // One unreadable subcontext of two is enough.
     machine.on_memory_read = nullptr;
     poke(block(), NV_RAMIN_SC_PDB_VALID, 3);
     for (const u64 word : {0, 1, 2})
@@ -419,8 +424,8 @@ TEST_P(Unreadable, SubcontextsOfErrors) {
     expect_block("unreadable", -EIO, false);
 }
 
-/// What has no page directory is no subcontext, whatever the bit is.
-TEST_P(Unreadable, SubcontextsThatAreNone) {
+/// A subcontext without a page directory does not count, even if its valid bit is set.
+TEST_P(Unreadable, SubcontextsWithoutPageDirectoryDoNotCount) {
     if (!subcontexts)
         return;
     poke(block(), NV_RAMIN_SC_PDB_VALID, 0xb);
@@ -431,18 +436,18 @@ TEST_P(Unreadable, SubcontextsThatAreNone) {
     EXPECT_EQ(shown.fields.at("Subcontexts"), "2");
     EXPECT_EQ(shown.subcontexts.size(), 2U);
     EXPECT_TRUE(shown.subcontexts.contains(3));
-    // none at all
+    // No subcontext is left.
     poke(block(), NV_RAMIN_SC_PDB_VALID, 2);
     EXPECT_EQ(first().fields.at("Subcontexts"), "0");
     poke(block(), NV_RAMIN_SC_PDB_VALID, 0);
     EXPECT_EQ(first().fields.at("Subcontexts"), "0");
-    // nor is that a table that two have
+    // Two channels without subcontexts do not have a table in common.
     const Json other = by_channel(Json::parse(machine.answer("layout"))).at({0, 1}).at("instance");
     poke(other, NV_RAMIN_SC_PDB_VALID, 0);
     EXPECT_EQ(instances(read(machine, file("runlist0")).text).at(1).fields.at("Subcontexts"), "0");
 }
 
-TEST_P(Unreadable, TheSizeOfBigPages) {
+TEST_P(Unreadable, UnreadableMmuRegisterLeavesBigPagesUnknown) {
     if (channel.at("page_tables") != 1)
         return;
     machine.on_read = [](u32 offset) {
@@ -456,8 +461,9 @@ TEST_P(Unreadable, TheSizeOfBigPages) {
     EXPECT_EQ(read(machine, file("contexts")).error, -ENODEV);
 }
 
-/// Where neither the block nor the GPU's register decides for all, it is that of the block.
-TEST_P(Unreadable, TheSizeOfBigPagesIsOfTheBlockOrOfTheGpu) {
+/// The MMU's control register gives the size, unless its bit USE_PDB_BIG_PAGE_SIZE leaves the size
+/// to each block. The blocks of the Quadro K5000 have no size, so the bit changes nothing there.
+TEST_P(Unreadable, BigPageSizeComesFromTheBlockOrTheGpu) {
     if (channel.at("page_tables") != 1)
         return;
     const bool block_may_say = GetParam() != "quadro-k5000";
@@ -476,8 +482,8 @@ TEST_P(Unreadable, TheSizeOfBigPagesIsOfTheBlockOrOfTheGpu) {
     EXPECT_EQ(shown(by_block | is_64k), block_may_say ? usual : "64");
 }
 
-/// Numbers that have no name.
-TEST_P(Unreadable, AContextOfAnUnknownKind) {
+/// Values without a name are shown as numbers.
+TEST_P(Unreadable, UnknownContextValuesAreShownAsNumbers) {
     const nvdebug_context_layout *const layout = machine.gpu()->chip->context;
     poke(image(), NV_CTXSW_MAIN_IMAGE_CTL, 0x3f);
     poke(image(), NV_CTXSW_MAIN_IMAGE_GRAPHICS_PREEMPTION_OPTIONS, 3);
@@ -494,9 +500,9 @@ INSTANTIATE_TEST_SUITE_P(Boards, Unreadable,
                                          "h200", "rtx5090"),
                          name_of_board);
 
-// --- what a GPU has ---
+// --- Features that a GPU lacks ---
 
-TEST(ContextFeatures, WithoutAGraphicsEngine) {
+TEST(ContextFeatures, GpuWithoutGraphicsEngineHasNoContextState) {
     Bench bench("a100");
     nvdebug_gpu *const gpu = bench.machine.gpu();
     for (u32 i = 0; i < gpu->topology.engines; i++)

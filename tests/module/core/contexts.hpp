@@ -28,7 +28,7 @@ inline std::map<Key, Json> by_channel(const Json &layout) {
     return all;
 }
 
-/// A row of `contexts`, without its first line.
+/// Returns the rows of `contexts`, without its first line.
 inline std::vector<std::vector<std::string>> rows(const std::string &text) {
     std::vector<std::vector<std::string>> all;
     std::istringstream lines(text);

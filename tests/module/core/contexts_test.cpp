@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Instance blocks, subcontexts, contexts and address spaces: what is printed is what the workload
-// asked for, and where the modelled driver put it.
+// Instance blocks, subcontexts, contexts and address spaces are printed with the values that the
+// workload asked for, and at the addresses where the modelled driver put them.
 #include "contexts.hpp"
 
 #include <map>
@@ -21,7 +21,7 @@ std::uint64_t address(const Fields &fields, const std::string &name) {
     return std::stoull(fields.at(name), nullptr, 16);
 }
 
-/// The page directory that the channel's compute work uses.
+/// Returns the page directory that the channel's compute work uses.
 Place space_of(const Json &channel) {
     if (!channel.at("subcontexts").is_null())
         for (const Json &entry : channel.at("subcontexts"))
@@ -30,7 +30,7 @@ Place space_of(const Json &channel) {
     return place(channel.at("page_directory"));
 }
 
-// --- as the workload has them ---
+// --- Workloads on all boards ---
 
 const std::vector<std::string> everywhere{"fig6", "mixed", "sysmem", "page-tables", "bars"};
 const std::vector<std::string> volta_on{"fig7", "preemption"};
@@ -45,7 +45,7 @@ std::vector<std::tuple<std::string, std::string>> cases() {
             all.emplace_back(board, workload);
     for (const std::string board : {"gtx1060-3gb", "gtx1080ti"})
         all.emplace_back(board, "preemption");
-    // so many that some of their hashes are the same
+    // These workloads are so large that some hashes collide.
     for (const auto &[board, workload] :
          {std::pair("gtx980", "many-64"), std::pair("titan-v", "many-1000"),
           std::pair("h200", "mps-many")})
@@ -98,7 +98,7 @@ void Contexts::compare_instance(const Fields &fields, const Json &wanted) {
     EXPECT_EQ(fields.at("Engine WFI Aperture"), pointer.at("aperture"));
 }
 
-/// A table is printed once; after that the box names the channel where it is.
+/// A table is printed once. Later boxes name the channel that shows it.
 void Contexts::compare_subcontexts(const Instance &shown, const Json &wanted) {
     const std::string &said = shown.fields.at("Subcontexts");
     const Json &entries = wanted.at("subcontexts");
@@ -126,7 +126,7 @@ void Contexts::compare_subcontexts(const Instance &shown, const Json &wanted) {
     }
 }
 
-/// Time goes on while a file is read, so a counter may, too.
+/// The GPU's time passes while a file is read, so counters may grow up to their values in `later`.
 void Contexts::compare_context(const Instance &shown, const Json &wanted, const Json &later) {
     const std::string &said = shown.fields.at("Context");
     const Json &context = wanted.at("context");
@@ -163,7 +163,7 @@ void Contexts::compare_context(const Instance &shown, const Json &wanted, const 
         EXPECT_GE(count, context.at(key).get<std::uint64_t>()) << name;
         EXPECT_LE(count, later.at("context").at(key).get<std::uint64_t>()) << name;
     }
-    // before Pascal the image does not have it
+    // Images before Pascal have no preemption modes.
     const bool modes = bench.since("gtx1060-3gb");
     for (const auto &[name, key] : {std::pair("Graphics Preemption", "graphics_preemption"),
                                     std::pair("Compute Preemption", "compute_preemption")})
@@ -199,8 +199,9 @@ TEST_P(Contexts, AreBelowEachChannel) {
     EXPECT_EQ(seen.size(), wanted.size());
 }
 
-TEST_P(Contexts, AreTheStructure) {
-    // runlist, TSG, page directory, VEID: their channels, each in the order of the first one
+TEST_P(Contexts, FileListsTheAddressSpacesOfTheLayout) {
+    // The channels by runlist, TSG, page directory and VEID; groups are in the order of their first
+    // channels.
     using Veids = std::vector<std::pair<std::string, std::string>>;
     using Spaces = std::vector<std::pair<Place, Veids>>;
     std::map<unsigned, std::vector<std::pair<std::string, Spaces>>> lists;
@@ -243,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(All, Contexts, testing::ValuesIn(cases()), [](const aut
 
 class Figures : public OnBoard {
   protected:
-    /// TSG, shared, VEID and channels of each row of the graphics runlist.
+    /// Returns TSG, shared, VEID and channels of each row of the graphics runlist.
     std::vector<std::vector<std::string>> graphics() {
         std::vector<std::vector<std::string>> all;
         for (const auto &row : rows(bench.text("contexts")))
@@ -253,8 +254,8 @@ class Figures : public OnBoard {
     }
 };
 
-/// Three tasks: three TSGs of two channels, each with an address space of its own.
-TEST_P(Figures, Six) {
+/// Three tasks have three TSGs of two channels, each with an address space of its own.
+TEST_P(Figures, SixHasThreeTasksInSpacesOfTheirOwn) {
     bench.machine.restart("fig6");
     const std::string veid = bench.since("titan-v") ? "0" : "-";
     EXPECT_EQ(graphics(),
@@ -266,8 +267,8 @@ TEST_P(Figures, Six) {
     EXPECT_EQ(spaces.size(), 3U);
 }
 
-/// Task 1 alone; tasks 2 and 3 as clients of an MPS server, in its TSG.
-TEST_P(Figures, Seven) {
+/// Task 1 is alone. Tasks 2 and 3 are clients of an MPS server, in its TSG.
+TEST_P(Figures, SevenHasMpsClientsInOneTsg) {
     if (!bench.since("titan-v"))
         return;
     bench.machine.restart("fig7");
@@ -285,7 +286,7 @@ TEST_P(Figures, Seven) {
     for (const auto &[channel, veid] :
          std::map<unsigned, unsigned>{{2, 0}, {3, 1}, {4, 1}, {5, 2}, {6, 2}}) {
         EXPECT_EQ(below.at(channel).fields.at("VEID"), std::to_string(veid));
-        // copies use the client's own tables
+        // Copies use the client's own tables.
         EXPECT_EQ(below.at(channel).fields.at("Page Directory"),
                   below.at(2).subcontexts.at(veid).at("Page Directory"));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Requests: what they do, and that they do it whole or not at all, whichever access fails.
+// Requests are carried out wholly or not at all, whichever access fails.
 #include "files.hpp"
 #include "model.hpp"
 
@@ -18,12 +18,12 @@ struct TriedRequest {
     std::string file;
     std::string text;
     std::string workload = "three-tasks";
-    /// The request that undoes it, if another one does.
+    /// The request that undoes this request; empty if nothing has to be undone.
     std::string undo_file = "";
     std::string undo_text = "";
 };
 
-/// Of which each is carried out, on the boards that have the file.
+/// Requests that succeed on each board that has their file.
 const std::vector<TriedRequest> requests{
     {"translate", "0:2 0x100000000"},
     {"disable_channel", "0:2 0:3", "three-tasks", "enable_channel", "0:2 0:3"},
@@ -37,7 +37,7 @@ const std::vector<TriedRequest> requests{
     {"preemption_mode", "0:2 wfi", "preemption", "preemption_mode", "0:2 cta"},
 };
 
-/// What may be answered when the hardware fails.
+/// Errors that a request may return when the hardware fails.
 const std::set<int> allowed{-EIO,    -ENODEV, -EBUSY,  -EOPNOTSUPP, -EFAULT,  -EINTR,
                             -ENOMEM, -EAGAIN, -EINVAL, -ETIMEDOUT,  -ENOEXEC, -ENODATA};
 
@@ -62,7 +62,8 @@ class Controls : public testing::TestWithParam<std::string> {
         return found == files_.end() ? nullptr : &*found;
     }
 
-    /// What requests change, and time does not.
+    /// Returns the parts of the files that requests change and that the passing of time does not
+    /// change.
     std::string state() {
         std::string all = read(machine_, *find("scheduling")).text;
         std::istringstream list(read(machine_, *find("runlist0")).text);
@@ -74,7 +75,7 @@ class Controls : public testing::TestWithParam<std::string> {
         return all;
     }
 
-    /// The driver submits its lists again, and all that was remembered goes.
+    /// Retires all override lists. Returns a complaint if memory is lost or the lock is held.
     std::string clean_up() {
         machine_.retire();
         if (shim.in_use != in_use_)
@@ -82,8 +83,8 @@ class Controls : public testing::TestWithParam<std::string> {
         return machine_.gpu()->lock.held ? "the lock is held" : "";
     }
 
-    /// Returns whether the log has that something could not be put back. Other errors are about
-    /// requests that failed, and a register that changed.
+    /// Returns true if the log has a failed restore. Other errors in the log are about requests
+    /// that failed, or about a register that changed.
     [[nodiscard]] bool confessed() const {
         return std::ranges::any_of(machine_.errors, [](const std::string &line) {
             return !line.starts_with("cannot ") && !line.starts_with("SCHED_DISABLE");
@@ -127,7 +128,7 @@ TEST_P(Controls, AreUndoneWithTheirLease) {
     }
 }
 
-/// Every access fails in turn: once, or all from then on.
+/// Each access fails in turn, either alone or with all later accesses.
 TEST_P(Controls, AreWholeOrNothing) {
     const std::uint64_t step = std::getenv("NVDEBUG_LONG") ? 1 : 7;
     for (const TriedRequest &request : requests) {
@@ -162,9 +163,9 @@ TEST_P(Controls, AreWholeOrNothing) {
     }
 }
 
-/// On nonsense in memory one may fail, but then it has changed nothing. What it has done can be
-/// undone once the memory is good.
-TEST_P(Controls, OnNonsenseToo) {
+/// With nonsense in memory a request may fail, but then it has changed nothing. The changes of a
+/// request that succeeds can be undone once the memory is good again.
+TEST_P(Controls, CanBeUndoneAfterNonsenseInMemory) {
     const unsigned seeds = std::getenv("NVDEBUG_LONG") ? 200 : 5;
     for (const TriedRequest &request : requests) {
         const File *const file = find(request.file);
@@ -191,8 +192,8 @@ TEST_P(Controls, OnNonsenseToo) {
     }
 }
 
-/// Memory of their own is refused: nothing is done.
-TEST_P(Controls, TakeNoForAnAnswer) {
+/// A request changes nothing if one of its allocations fails.
+TEST_P(Controls, ChangeNothingIfAnAllocationFails) {
     for (const TriedRequest &request : requests) {
         const File *const file = find(request.file);
         if (file == nullptr)

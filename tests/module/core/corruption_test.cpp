@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The GPU's memory holds nonsense, a seed after the other: what reads it stays in its bounds, and
-// all is as before when the memory is. In a kernel, and what it leaks there:
-// tests/module/kselftest/proc_corrupt.c.
+// Bits of the GPU's memory are flipped, other ones for each seed. The files stay within their
+// bounds, and their texts are the original ones once the bits are restored.
+// tests/module/kselftest/proc_corrupt.c does the same in a kernel, and looks for leaks there.
 #include "bench.hpp"
 #include "page_tables.hpp"
 #include "text.hpp"
@@ -17,7 +17,7 @@ namespace {
 constexpr unsigned flips = 8;
 const unsigned seeds = std::getenv("NVDEBUG_LONG") == nullptr ? 20 : 1000;
 constexpr std::size_t walk_lines = 20, walk_columns = 200;
-constexpr std::size_t box_columns = 48; // of each line of a runlist file
+constexpr std::size_t box_columns = 48; // the width of a runlist file's lines
 
 std::vector<std::string> lines_of(const std::string &text) {
     std::vector<std::string> lines;
@@ -32,7 +32,7 @@ bool is_lines(const std::string &text) {
            std::ranges::all_of(text, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
 }
 
-/// Each line has as many words as the header has names behind its '#'.
+/// Returns true if each line has as many words as the header has names behind its '#'.
 bool is_table(const std::string &text) {
     std::vector<std::size_t> words;
     for (const std::string &line : lines_of(text)) {
@@ -46,17 +46,17 @@ bool is_table(const std::string &text) {
            });
 }
 
-/// "PD3[2]: 0x1000 …"
+/// Returns true for a line such as "PD3[2]: 0x1000".
 bool is_level(const std::string &line) {
     const std::size_t name = line.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
     if (name == 0 || name == std::string::npos || line[name] != '[')
         return false;
     const std::size_t index = line.find_first_not_of("0123456789", name + 1);
     return index != std::string::npos &&
-           line.substr(index).starts_with("]: 0"); // "0x" of 0 is the kernel's alone
+           line.substr(index).starts_with("]: 0"); // only the kernel prints "0x" before a 0
 }
 
-/// The keys of `translate` in their order, each with something behind it.
+/// Returns true if the lines begin with the keys of `translate` in their order.
 bool is_walk(const std::vector<std::string> &lines) {
     const std::vector<std::string> keys{"virtual_address: ",
                                         "page_directory: ",
@@ -80,7 +80,7 @@ bool is_walk(const std::vector<std::string> &lines) {
     return key == keys.size();
 }
 
-/// A board and a workload.
+/// Each case is a board and a workload.
 using On = std::tuple<std::string, std::string>;
 
 class Corruption : public testing::TestWithParam<On> {
@@ -109,7 +109,7 @@ class Corruption : public testing::TestWithParam<On> {
         }
     }
 
-    /// What is read now, file by file and walk by walk; an error's text is its number.
+    /// Reads all files and makes all walks. Returns their texts, or the number of the error.
     std::vector<std::string> read_all(unsigned seed) {
         std::vector<std::string> texts;
         for (const std::string &file : files) {
@@ -135,7 +135,7 @@ class Corruption : public testing::TestWithParam<On> {
         }
         return texts;
     }
-    /// What memory can make an open or a request fail with.
+    /// Checks that an error is one of the errors that nonsense in memory may cause.
     static void expect_allowed(const Text &got, bool walk, const std::string &what, unsigned seed) {
         EXPECT_TRUE(!got.error || got.error == -EIO || got.error == -EFAULT ||
                     (walk && got.error == -EINVAL))
@@ -147,7 +147,7 @@ class Corruption : public testing::TestWithParam<On> {
             EXPECT_TRUE(is_table(text)) << file << ", seed " << seed;
             return;
         }
-        // A box for the list, and for each entry one with at most an instance block, 64
+        // The list has one box, and each entry has one with at most an instance block, 64
         // subcontexts and a context below it.
         constexpr std::size_t boxes_per_entry = 67, lines_per_box = 24;
         const std::vector<Box> shown = boxes(text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What the core asks of a GPU: registers, counted by the model, and words of memory. What the ways
-// to memory cost is access/'s: tests/module/test_cost.py.
+// Counts the core's accesses to a GPU. The model counts registers, and the machine of the test
+// counts words of memory. tests/module/test_cost.py counts the accesses that access/ makes to reach
+// a word.
 #include "bench.hpp"
 #include "page_tables.hpp"
 #include "text.hpp"
@@ -48,8 +49,8 @@ class Cost : public OnBoard {
         }
         return counts;
     }
-    /// Of a channel neither USERD's address nor, where a register has it, all of the instance
-    /// pointer.
+    /// Returns the number of words that reading a list takes. The words with USERD's address are
+    /// not read, nor is the high word of an instance pointer that a register has, too.
     std::uint64_t list_words(std::uint64_t entries, std::uint64_t channels) {
         const std::uint64_t of_channel = bench.entry_words() == 2  ? 1
                                          : bench.ids_per_runlist() ? 3
@@ -61,7 +62,7 @@ class Cost : public OnBoard {
     }
 };
 
-TEST_P(Cost, OfAList) {
+TEST_P(Cost, ListReadsEachWordOnce) {
     std::map<std::size_t, std::uint64_t> accesses;
     for (const char *const workload : {"three-tasks", "many-500", "many-1000", "many"}) {
         bench.machine.restart(workload);
@@ -85,8 +86,9 @@ TEST_P(Cost, OfAList) {
     EXPECT_LE(accesses.at(2000), 2 * accesses.at(1000));
 }
 
-/// Read, write and verify each channel; after enabling also ring its doorbell.
-TEST_P(Cost, OfAControl) {
+/// Each channel's register is read, written and read again. Enabling also rings the channel's
+/// doorbell.
+TEST_P(Cost, ControlTakesAFewAccessesPerChannel) {
     bench.machine.restart("many-500");
     for (const unsigned targets : {1U, 6U, 200U}) {
         std::string request;
@@ -102,8 +104,8 @@ TEST_P(Cost, OfAControl) {
     }
 }
 
-/// Topology was read when the GPU was probed; copy wiring is read without a single write.
-TEST_P(Cost, OfTopology) {
+/// The probe has read the topology. Copy wiring is read without a single write.
+TEST_P(Cost, TopologyIsReadWithoutWrites) {
     std::string text;
     EXPECT_EQ(read_cost("device_info", text).all(), 0U);
     if (!bench.has("copy_topology"))
@@ -113,8 +115,9 @@ TEST_P(Cost, OfTopology) {
     EXPECT_LE(counts.all(), budget_rest);
 }
 
-/// What is idle is read once, and only its status; channels where a context is, and then again.
-TEST_P(Cost, OfEngines) {
+/// An idle engine is read once, and only its status. For an engine with a context the channels are
+/// read, too, and then everything is read again.
+TEST_P(Cost, EnginesReadsAnIdleEngineOnce) {
     const auto statuses = [](const std::string &text) {
         std::istringstream lines(text);
         std::string line;
@@ -143,12 +146,12 @@ TEST_P(Cost, OfEngines) {
     EXPECT_GT(counts.other_reads, statuses(text));
 }
 
-/// Instance blocks, subcontexts, context images and the walks to them, each word once.
-TEST_P(Cost, OfContexts) {
+/// Instance blocks, subcontexts, context images and the walks to them are read once, word by word.
+TEST_P(Cost, ContextsReadEachWordOnce) {
     constexpr std::uint64_t per_subcontext = 4, per_context = 24;
     const std::uint64_t per_instance = bench.ids_per_runlist() ? 10 : 12;
     constexpr std::uint64_t walks_per_channel = 1; // the engine pointer, in each address space
-    constexpr std::uint64_t walks_per_context = 2; // and the image behind a header
+    constexpr std::uint64_t walks_per_context = 2; // the image behind a header is looked up, too
     std::vector<std::string> workloads{"fig6", "bars", "sysmem"};
     if (bench.since("titan-v"))
         workloads.insert(workloads.end(), {"fig7", "mps-many"});
@@ -183,8 +186,8 @@ TEST_P(Cost, OfContexts) {
     }
 }
 
-/// Of instance blocks only what distinguishes address spaces.
-TEST_P(Cost, OfAddressSpaces) {
+/// `contexts` reads only the words of an instance block that distinguish address spaces.
+TEST_P(Cost, AddressSpacesTakeAFewWordsOfEachBlock) {
     const std::uint64_t per_instance = bench.since("titan-v") ? 7 : 2;
     for (const char *const workload : {"fig6", "bars", "many-500"}) {
         bench.machine.restart(workload);
@@ -203,8 +206,8 @@ TEST_P(Cost, OfAddressSpaces) {
     }
 }
 
-/// 128 channels of one context: its image, its tables and its page directories once each.
-TEST_P(Cost, OfWhatIsShared) {
+/// 128 channels have one context. Its image, its tables and its page directories are read once.
+TEST_P(Cost, SharedTablesAreReadOnce) {
     if (!bench.since("titan-v"))
         return;
     bench.machine.restart("mps-many");

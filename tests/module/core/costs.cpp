@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// core_costs WORKLOAD: what the module accesses of the GPU for each file of each modelled board, as
-// JSON: registers that it reads and writes, and words of memory that it reads. Of files that differ
-// by a number only, the first one. The way to a word, by a window or a BAR, is not the core's.
+// core_costs WORKLOAD prints as JSON how many registers the core reads and writes, and how many
+// words of memory it reads, for each file of each modelled board. Among files with names that
+// differ only in a number, the first file stands for all. The accesses that reach a word by a
+// window or a BAR are not counted, because access/ makes them and not the core.
 #include "files.hpp"
 #include "model.hpp"
 
@@ -22,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// "runlist12_brief" is a "runlistY_brief".
+/// Returns "runlistY_brief" for "runlist12_brief".
 std::string kind(const std::string &name) {
     std::string kind;
     for (const char c : name)
@@ -68,7 +69,7 @@ class OfBoard {
     }
 
   private:
-    /// What a request that the board refuses costs is left out.
+    /// Adds a row, unless the board refuses the request.
     template <typename Do>
     void add(Json &rows, const std::string &file, const Do &what) {
         machine_.restart(workload_);
@@ -83,7 +84,7 @@ class OfBoard {
                 writes += block.writes;
             }
         const std::uint64_t words = machine_.words_read->words;
-        machine_.retire(); // a list of the module's own is not there for the next row
+        machine_.retire(); // so that the next row begins without an override list
         if (error)
             return;
         rows.push_back({{"board", board_},
@@ -93,7 +94,7 @@ class OfBoard {
                         {"words_of_memory", words}});
     }
 
-    /// A request for a mapped address of the first address space.
+    /// Returns a request for a mapped address of the first address space.
     std::string translation() {
         machine_.restart(workload_);
         const Json space = Json::parse(machine_.answer("layout")).at("address_spaces").at(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The file `engines` of engines with registers that are not as usual.
+// The file `engines`, when registers of the engines have unusual words.
 #include "views.hpp"
 
 extern "C" {
@@ -30,8 +30,8 @@ class Engines : public Views {
             pbdma.push_back(gpu()->chip->status->pbdma_reg(&list->pbdma[n]));
         ampere = gpu()->chip->channel->per_runlist;
     }
-    /// Of GR0: engine, runlist, status, current, next, busy, faulted, reload, channel, and of the
-    /// PBDMAs.
+    /// Returns the columns of GR0's line: engine, runlist, status, current, next, busy, faulted,
+    /// reload and channel, then the columns of the PBDMAs.
     std::vector<std::string> line() {
         const Text got = open("engines");
         EXPECT_EQ(got.error, 0);
@@ -67,7 +67,7 @@ TEST_P(Engines, ShowWhoIsOnThem) {
         return std::vector<std::string>(all.begin() + 2, all.begin() + 8);
     };
     using Line = std::vector<std::string>;
-    const std::string off = ampere ? "0" : "-"; // copy engines alone have faults before
+    const std::string off = ampere ? "0" : "-"; // before Ampere only copy engines have faults
     EXPECT_EQ(shown(0), (Line{"invalid", "-", "-", "0", off, "0"}));
     EXPECT_EQ(shown(1U << 13 | tsg() | 5), (Line{"valid", "tsg:5", "-", "0", off, "0"}));
     EXPECT_EQ(shown(7U << 13 | tsg() | 5 | 9U << 16 | next_tsg()),
@@ -87,7 +87,8 @@ TEST_P(Engines, ShowWhoIsOnThem) {
     }
 }
 
-/// What contradicts itself is read again, four times at most; what is idle once.
+/// A status that changes between two reads is read again, four times at most. An idle engine is
+/// read once.
 TEST_P(Engines, AreReadUntilTheyAreTheSameTwice) {
     restart("idle"); // so that nothing else changes
     std::map<u32, u32> values = idle();
@@ -113,7 +114,7 @@ TEST_P(Engines, AreReadUntilTheyAreTheSameTwice) {
     }
 }
 
-TEST_P(Engines, ThatCannotBeRead) {
+TEST_P(Engines, ShowUnreadableRegisters) {
     std::map<u32, u32> values = idle();
     values[status] = error_word;
     lie(values);
@@ -121,7 +122,7 @@ TEST_P(Engines, ThatCannotBeRead) {
     EXPECT_EQ(std::vector<std::string>(all.begin() + 2, all.begin() + 9),
               (std::vector<std::string>{"unreadable", "-", "-", "-", "-", "-", "-"}));
     EXPECT_EQ(all.at(10).substr(0, 7), "invalid");
-    // nor one PBDMA: its number is known all the same
+    // The status of a PBDMA cannot be read; its number is still shown.
     values[status] = 1U << 13 | tsg() | 5;
     values[pbdma[0]] = error_word;
     lie(values);
@@ -134,20 +135,20 @@ TEST_P(Engines, ThatCannotBeRead) {
     if (pbdma.size() > 1) {
         EXPECT_EQ(all.at(10), "unreadable,invalid");
     }
-    // nor its channel
+    // The channel of a PBDMA cannot be read.
     values[pbdma[0]] = 1U << 13 | tsg() | 5;
     values[list->pbdma[0].base + NV_PPBDMA_CHANNEL] = error_word;
     lie(values);
     EXPECT_EQ(line().at(10).substr(0, 10), "unreadable");
-    // none of all
+    // No register can be read.
     machine.on_read = [](u32 offset) { return offset ? std::optional(error_word) : std::nullopt; };
     EXPECT_EQ(open("engines").error, -EIO);
     machine.on_read = [](u32) { return std::optional(~0U); };
     EXPECT_EQ(open("engines").error, -ENODEV);
 }
 
-/// What could not be read at the first look, and can at the next ones.
-TEST_P(Engines, ThatCouldNotBeReadOnce) {
+/// A register that cannot be read at the first look can be read at the next looks.
+TEST_P(Engines, AreReadAgainAfterAFailedLook) {
     restart("idle"); // so that nothing else changes
     std::map<u32, u32> values = idle();
     values[status] = 1U << 13 | tsg() | 5;
@@ -166,8 +167,8 @@ TEST_P(Engines, ThatCouldNotBeReadOnce) {
     }
 }
 
-/// Its channels have registers of their own from Ampere on.
-TEST_P(Engines, WhoseChannelsCannotBeRead) {
+/// From Ampere on, an engine's channels have registers of their own.
+TEST_P(Engines, ShowChannelsFromTheirOwnRegisters) {
     const u32 reg = gpu()->chip->status->channel_reg(gpu(), engine, 0);
     if (reg == 0)
         return;
@@ -184,7 +185,7 @@ TEST_P(Engines, WhoseChannelsCannotBeRead) {
     values[reg] = 0x123;
     lie(values);
     EXPECT_EQ(line().at(8), pbdma.size() > 1 ? "69" : "-");
-    // there is one for each PBDMA
+    // There is one such register for each PBDMA.
     const u32 pbdmas = std::exchange(gpu()->topology.runlist[0].pbdmas, 1);
     reads.clear();
     machine.expected.clear();
@@ -193,8 +194,9 @@ TEST_P(Engines, WhoseChannelsCannotBeRead) {
     gpu()->topology.runlist[0].pbdmas = pbdmas;
 }
 
-/// All registers are announced before the first of them is read: at first those that show whether
-/// it is used, then its channels, and at each further look all at once.
+/// All registers are announced before the first of them is read. The first look announces the
+/// registers that show whether the engine is used, and then its channels; each further look
+/// announces all registers at once.
 TEST_P(Engines, AreAnnounced) {
     std::map<u32, u32> values = idle();
     for (const bool used : {false, true}) {
@@ -223,8 +225,8 @@ TEST_P(Engines, AreAnnounced) {
     }
 }
 
-/// The engine's registers are enough, or those of one PBDMA.
-TEST_P(Engines, OfWhichSomeRegistersCanBeRead) {
+/// The file can be read if the registers of the engine can be read, or the registers of one PBDMA.
+TEST_P(Engines, AreShownIfSomeRegistersCanBeRead) {
     std::set<u32> of_engine{status}, of_pbdma{pbdma[0], list->pbdma[0].base + NV_PPBDMA_CHANNEL};
     for (u32 n = 0; n < 2; n++)
         of_engine.insert(gpu()->chip->status->channel_reg(gpu(), engine, n));
@@ -238,8 +240,8 @@ TEST_P(Engines, OfWhichSomeRegistersCanBeRead) {
     }
 }
 
-/// No register of theirs is known, and no PBDMA can be read.
-TEST_P(Engines, OfWhichNothingIsKnown) {
+/// No engine has a known register, and no PBDMA can be read.
+TEST_P(Engines, FailIfNoRegisterCanBeRead) {
     const auto all = std::span(gpu()->topology.engine, gpu()->topology.engines);
     const std::vector<nvdebug_engine> was(all.begin(), all.end());
     for (nvdebug_engine &one : all) {
@@ -266,12 +268,12 @@ TEST_P(Engines, ShowTheChannelOfAPbdma) {
     const u32 valid = 1U << 13 | tsg() | 5;
     const u32 bit = gpu()->chip->status->pbdma_channel_valid;
     EXPECT_EQ(channel(bit | 0x123, valid), "291");
-    EXPECT_EQ(channel(bit | 0x123, 0), "-"); // the last one
+    EXPECT_EQ(channel(bit | 0x123, 0), "-"); // the channel that was on it last
     EXPECT_EQ(channel(0x123, valid), bit ? "-" : "291");
 }
 
-/// An engine without a register of its own, and one of a type without a name.
-TEST_P(Engines, ThatAreUnusual) {
+/// An engine has no register of its own, and its type has no name.
+TEST_P(Engines, ShowUnknownTypesAndMissingRegisters) {
     auto *const one = const_cast<nvdebug_engine *>(engine);
     const nvdebug_engine was = *one;
     one->type = 77;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A register that answers with an error once is never taken for an answer: the file cannot be
-// opened, or has an empty value there.
+// A register answers a single read with an error word. The error word is never taken for a value:
+// the file cannot be opened, or it shows no value there.
 #include "bench.hpp"
 #include "meddled.hpp"
 
@@ -19,13 +19,14 @@ class Errors : public testing::TestWithParam<std::string> {
   protected:
     Errors() : machine(GetParam(), "mixed") { EXPECT_EQ(machine.probe(), 0); }
 
-    /// At the same time of the GPU, with no error or at this read.
+    /// Opens the file at the same time of the GPU. The read with the number `wrong`, if it is
+    /// given, answers with an error word.
     Text open(const File &file, std::optional<u64> wrong) {
         machine.restart("mixed");
         machine.model().advance(5000 * nvmodel::ns_per_us);
         reads = 0;
         machine.on_read = [this, wrong](u32 offset) {
-            // each context may have its own value for this
+            // Each context may have a size of its own in place of the register's.
             if (offset == NV_PFB_PRI_MMU_CTRL)
                 return std::optional<u32>();
             return reads++ == wrong ? std::optional<u32>(0xbadf1104) : std::nullopt;
@@ -39,14 +40,14 @@ class Errors : public testing::TestWithParam<std::string> {
     u64 reads = 0;
 };
 
-TEST_P(Errors, AreNoAnswers) {
+TEST_P(Errors, AreNeverTakenForValues) {
     for (const File &file : files(machine)) {
-        // what is on engines is read until it is the same twice
+        // `engines` reads engines again until two looks agree, so an error may not show.
         if (file.view == nullptr || !file.view->live || file.name == "engines")
             continue;
         const Text usual = open(file, std::nullopt);
         if (usual.error)
-            continue; // as a pair of engines that the board has not
+            continue; // the board lacks this pair of engines
         const u64 count = reads;
         for (u64 n = 0; n < count; n++) {
             const Text got = open(file, n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Every access of every file fails in turn, and every piece of memory is refused in turn: what is
-// left is an error or a whole text, and nothing is lost.
+// Each access of each file fails in turn, and each allocation is refused in turn. The result is an
+// error or a whole text, and no memory is lost.
 #include "files.hpp"
 #include "model.hpp"
 
@@ -16,7 +16,7 @@
 namespace core {
 namespace {
 
-/// `make check-all` tries all of them, other runs the first ones.
+/// Returns all faults under `make check-all`, and else the first ones.
 template <typename T>
 std::vector<T> some(std::vector<T> all, std::size_t first = 2) {
     if (std::getenv("NVDEBUG_LONG") == nullptr)
@@ -24,17 +24,18 @@ std::vector<T> some(std::vector<T> all, std::size_t first = 2) {
     return all;
 }
 
-/// How an access fails: a fault of the model, from the n-th access on or for that one alone.
+/// The ways in which an access fails, as faults of the model: the n-th access alone, or all
+/// accesses from it on.
 const auto faults = some<std::string>(
     {"all-ones-after %", "wrong-after % 0xbadf1100", "all-ones-after % 1", "wrong-after % 0"});
-/// The same for a read of memory as a whole.
+/// The errors with which a read of memory fails as a whole.
 const auto errors = some<int>({-EIO, -ENODEV, -EFAULT, -EOPNOTSUPP, -EBUSY, -EINTR});
 
-/// What open may answer.
+/// The errors that opening a file may return.
 const std::set<int> allowed_errors{-EIO,    -ENODEV, -EBUSY,  -EOPNOTSUPP,
                                    -EFAULT, -EINTR,  -ENOMEM, -EAGAIN};
 
-/// A board and a workload.
+/// Each case is a board and a workload.
 using On = std::tuple<std::string, std::string>;
 
 class Failures : public testing::TestWithParam<On> {
@@ -53,21 +54,21 @@ class Failures : public testing::TestWithParam<On> {
         RecordProperty("points", std::to_string(points_));
     }
 
-    /// How many accesses reading takes.
+    /// Returns how many accesses reading the file takes.
     std::uint64_t accesses(const File &file) {
         machine_.fault("none");
         EXPECT_EQ(check(file), "");
         return machine_.model().faults().accesses();
     }
 
-    /// Reads, and returns what is wrong with the text.
+    /// Reads the file, and returns what is wrong with its text, or nothing.
     std::string check(const File &file) {
         points_++;
         const Text got = read(machine_, file);
         error_ = got.error;
         if (shim.in_use != in_use_)
             return "memory is lost";
-        // reads leave no line in the log, however often
+        // Reading leaves no line in the log, however often it fails.
         if (!machine_.errors.empty() || !machine_.warnings.empty() || !machine_.done.empty())
             return "a line in the log";
         if (got.error && !allowed_errors.contains(got.error))
@@ -81,10 +82,10 @@ class Failures : public testing::TestWithParam<On> {
     std::vector<File> files_;
     std::uint64_t in_use_ = 0;
     std::uint64_t points_ = 0; // reads that were tried
-    int error_ = 0;            // of the last one
+    int error_ = 0;            // of the last read
 };
 
-TEST_P(Failures, OfAccesses) {
+TEST_P(Failures, FaultyAccessesGiveAnErrorOrAWholeText) {
     for (const File &file : files_) {
         const std::uint64_t usual = accesses(file);
         for (const std::string &fault : faults)
@@ -94,14 +95,14 @@ TEST_P(Failures, OfAccesses) {
                 machine_.fault("none");
                 machine_.fault(words);
                 ASSERT_EQ(check(file), "") << file.name << ", " << words;
-                // a list that was moved is copied thrice
+                // A list that the driver moves is copied three times at most.
                 ASSERT_LE(machine_.model().faults().accesses(), 4 * usual + 100)
                     << file.name << ", " << words;
             }
     }
 }
 
-TEST_P(Failures, OfMemory) {
+TEST_P(Failures, FaultyMemoryReadsGiveAnErrorOrAWholeText) {
     for (const File &file : files_)
         for (const int error : errors) {
             machine_.refuse_with = error;
@@ -117,7 +118,7 @@ TEST_P(Failures, OfMemory) {
         }
 }
 
-TEST_P(Failures, OfAllocations) {
+TEST_P(Failures, RefusedAllocationsGiveNoMemory) {
     for (const File &file : files_) {
         do {
             shim.refuse++;
@@ -133,8 +134,8 @@ TEST_P(Failures, OfAllocations) {
     }
 }
 
-/// A fatal signal ends it, at the latest before the next read of memory.
-TEST_P(Failures, OfPatience) {
+/// A fatal signal ends reading, at the latest before the next read of memory.
+TEST_P(Failures, FatalSignalEndsReading) {
     shim.killed = true;
     for (const File &file : files_) {
         const int wanted = file.view->live ? -EINTR : 0;
@@ -144,7 +145,7 @@ TEST_P(Failures, OfPatience) {
     points_++;
 }
 
-TEST_P(Failures, OfWhatIsInMemory) {
+TEST_P(Failures, CorruptMemoryGivesAnErrorOrAWholeText) {
     for (std::uint64_t seed = 1; seed <= 20; seed++) {
         machine_.model().corrupt(seed, 64);
         for (const File &file : files_)
@@ -153,8 +154,8 @@ TEST_P(Failures, OfWhatIsInMemory) {
     }
 }
 
-/// The GPU fails while it is found out what it is: its files are then those that it can have.
-TEST_P(Failures, OfProbing) {
+/// The GPU fails during the probe. It then has only files with facts that could be read.
+TEST_P(Failures, FaultyProbeLosesNoMemory) {
     const std::uint64_t before = shim.in_use;
     std::uint64_t usual = 0;
     Model machine(std::get<0>(GetParam()), std::get<1>(GetParam()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The files of a GPU, as proc/ makes them of the core's tables.
+// The files of a GPU, made from the core's tables as proc/ makes them.
 #pragma once
 
 #include "machine.hpp"
@@ -19,24 +19,25 @@ namespace core {
 struct File {
     std::string name;
     u32 number = 0;
-    const nvdebug_view *view = nullptr;       // that is read, or nullptr
-    const nvdebug_control *control = nullptr; // that is written, or nullptr
+    const nvdebug_view *view = nullptr;       // for reading, or nullptr
+    const nvdebug_control *control = nullptr; // for writing, or nullptr
 };
 
-/// All but `info`, which takes facts that are not in the GPU.
+/// Returns all files but `info`, which takes facts that are not in the GPU.
 [[nodiscard]] std::vector<File> files(Machine &machine);
 
-/// What open gives: an error, below 0; or what is read then.
+/// The result of an open: a negative error, or the text that can be read.
 struct Text {
     int error = 0;
     std::string text;
 };
 
-/// The file is opened, read to its end and closed, by a reader who may see addresses or not.
+/// Opens the file, reads it to its end and closes it. With `hide`, the reader may not see
+/// addresses.
 [[nodiscard]] Text read(Machine &machine, const File &file, bool hide = false);
 
-/// What read() gives of each of them that can be read, as files of a folder; without those of units
-/// that are not there (-ENODEV). Throws std::runtime_error.
+/// Writes the text of each readable file into the folder, without the files of units that are
+/// missing (-ENODEV). Throws std::runtime_error.
 void write(Machine &machine, const std::vector<File> &files, const std::filesystem::path &folder);
 
 /// A file that is open for writing, with the leases that go with it.
@@ -51,14 +52,14 @@ class Open {
             nvdebug_leases_end(&leases_, machine_.gpu());
     }
 
-    /// One request; the text is its answer, if there is one.
+    /// Writes a request. The text of the result is the request's answer, if it has one.
     Text write(const std::string &request);
 
   private:
     Machine &machine_;
     const File &file_;
     nvdebug_leases leases_{};
-    const int error_; ///< of opening it
+    const int error_; ///< of opening the file
 };
 
 } // namespace core

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The golden files of tests/module/test_golden.py, out of the core in this process.
+// Compares the golden files of tests/module/test_golden.py with texts that the core makes in this
+// process.
 #include "files.hpp"
 #include "model.hpp"
 #include "tests/support/sections.hpp"
@@ -24,7 +25,7 @@ namespace {
 
 const std::filesystem::path golden = GOLDEN_FILES;
 
-/// They have text only after a request.
+/// These files have text only after a request.
 const std::set<std::string> answers{"translate", "set_timeslice"};
 
 using sections::Section;
@@ -35,7 +36,7 @@ std::string without_clock(std::string text) {
     return text;
 }
 
-/// Facts that are not in the GPU, out of the golden text: they are as in the VM.
+/// Facts that are not in the GPU. They are taken from the golden text, which is of a VM.
 class Attachment {
   public:
     explicit Attachment(const std::string &golden) {
@@ -85,7 +86,7 @@ std::string printed_info(Machine &machine, const std::string &golden) {
     return text;
 }
 
-/// As cat words it.
+/// Returns the text, or an error in the words of cat.
 std::string printed(Machine &machine, const File &file) {
     const Text got = read(machine, file);
     if (got.error)
@@ -95,7 +96,7 @@ std::string printed(Machine &machine, const File &file) {
 
 struct GoldenCase {
     std::string board;
-    std::string name; // of the golden file
+    std::string name; // name of the golden file
 };
 
 void PrintTo(const GoldenCase &c, std::ostream *out) {
@@ -119,15 +120,15 @@ class Golden : public testing::TestWithParam<GoldenCase> {
         files_ = files(machine_);
     }
 
-    /// The workload as it is some time after its start.
+    /// Restarts the workload and lets it run for `time`.
     void restart(nvmodel::Ns time) {
         machine_.restart(workload_);
         machine_.model().advance(time);
     }
 
-    /// Is that the text of the file at that time, or soon after? In the VM other files were read
-    /// before, through windows and BARs, and an access takes a microsecond of the GPU's time, in
-    /// which channels take turns.
+    /// Returns true if the file has that text at that time or within 3 ms of it. In the VM other
+    /// files were read before this one, through windows and BARs, and each access takes a
+    /// microsecond of the GPU's time, in which channels take turns.
     bool is_printed_soon(const File &file, const std::string &text, nvmodel::Ns time) {
         for (unsigned us = 0; us < 3000; us++) {
             restart(time + us * nvmodel::ns_per_us);
@@ -154,10 +155,10 @@ class Golden : public testing::TestWithParam<GoldenCase> {
 
     Model machine_;
     std::vector<File> files_;
-    std::string workload_; // empty: what the machine was made with
+    std::string workload_; // empty: the machine's first workload
 };
 
-TEST_P(Golden, Files) {
+TEST_P(Golden, FilesHaveTheirGoldenText) {
     const auto &[board, name] = GetParam();
     if (name != "topology") {
         workload_ = name;
@@ -176,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(All, Golden, testing::ValuesIn(golden_cases()), [](cons
 
 class Names : public testing::TestWithParam<std::string> {};
 
-/// A golden file is no use for what is missing from it.
+/// A file that no golden file has would never be compared.
 TEST_P(Names, AllAreInTheGoldenFiles) {
     Model machine(GetParam(), "idle");
     ASSERT_EQ(machine.probe(), 0);

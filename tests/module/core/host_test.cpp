@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Waiting for Host and submits to it, while a driver does, too, and on registers that do not do
-// what is written to them: which registers are written, and what is answered.
+// Waiting for Host and submitting lists to it, while a driver submits, too, and with registers that
+// do not take what is written to them. The tests look at the registers that are written and at the
+// errors.
 #include "three_tasks.hpp"
 
 extern "C" {
@@ -27,7 +28,7 @@ constexpr u64 second = 1000000000;
 
 // --- await ---
 
-/// What is waited for, and how often it was looked at.
+/// The condition that is waited for, and how often it was checked.
 struct Wanted {
     std::function<int()> done;
     int looks = 0;
@@ -55,24 +56,24 @@ class Await : public testing::Test, protected ThreeTasks {
     u64 began = 0;
 };
 
-TEST_F(Await, WhatIsDoneIsNotWaitedFor) {
+TEST_F(Await, DoesNotWaitIfTheConditionHolds) {
     EXPECT_EQ(wait([] { return 1; }), 0);
     EXPECT_EQ(wanted.looks, 1);
     EXPECT_EQ(waited(), 0U);
 }
 
-TEST_F(Await, ItLooksAgainUntilItIsDone) {
+TEST_F(Await, LooksAgainUntilTheConditionHolds) {
     EXPECT_EQ(wait([this] { return wanted.looks == 3; }), 0);
     EXPECT_EQ(wanted.looks, 3);
     EXPECT_GT(waited(), 0U);
 }
 
-TEST_F(Await, AnErrorEndsIt) {
+TEST_F(Await, EndsWithAnError) {
     EXPECT_EQ(wait([this] { return wanted.looks == 2 ? -EIO : 0; }), -EIO);
     EXPECT_EQ(wanted.looks, 2);
 }
 
-TEST_F(Await, ASecondIsTheLongest) {
+TEST_F(Await, EndsAfterASecond) {
     for (const bool undo : {false, true}) {
         EXPECT_EQ(wait([] { return 0; }, undo), -ETIMEDOUT);
         EXPECT_GT(waited(), second);
@@ -80,8 +81,8 @@ TEST_F(Await, ASecondIsTheLongest) {
     }
 }
 
-/// It slept for longer than it wanted: what was done meanwhile is done.
-TEST_F(Await, ItLooksOnceMoreAfterTheDeadline) {
+/// The sleep took longer than it should have. If the condition holds by then, there is no error.
+TEST_F(Await, LooksOnceMoreAfterTheDeadline) {
     EXPECT_EQ(wait([this] {
                   if (wanted.looks == 1)
                       shim.now_ns += 5 * second;
@@ -97,14 +98,14 @@ TEST_F(Await, ItLooksOnceMoreAfterTheDeadline) {
     EXPECT_EQ(wanted.looks, 2);
 }
 
-TEST_F(Await, ASignalEndsItButNoUndo) {
+TEST_F(Await, SignalEndsTheWaitButNoUndo) {
     shim.killed = true;
     EXPECT_EQ(wait([] { return 0; }), -EINTR);
     EXPECT_EQ(wait([] { return 1; }), 0);
     EXPECT_EQ(wait([] { return 0; }, true), -ETIMEDOUT);
 }
 
-TEST_F(Await, RemovalEndsItButNoUndo) {
+TEST_F(Await, RemovalEndsTheWaitButNoUndo) {
     machine.leaving = true;
     EXPECT_EQ(wait([] { return 0; }), -ENODEV);
     EXPECT_EQ(wanted.looks, 1);
@@ -131,9 +132,9 @@ class SubmitRegisters : public testing::TestWithParam<std::string>, protected Th
         return machine.locked([this] { return nvdebug_submit_locate(gpu(), runlist(), &other); });
     }
     [[nodiscard]] u32 reg(int i) const { return port + 4 * static_cast<u32>(i); }
-    /// The register that submits.
+    /// Returns the register that submits the list.
     [[nodiscard]] u32 last() const { return reg(words - 1); }
-    /// Its address is the one with a bit that is set and one that is not.
+    /// Sets `other` to an address 256 MiB further on, which changes the first word.
     void use_another_address() {
         other = loc;
         other.addr += 0x10000000;
@@ -162,14 +163,14 @@ TEST_P(SubmitRegisters, WritesTheWordsInOrder) {
     EXPECT_TRUE(nvdebug_runlist_location_same(&now, &loc));
 }
 
-TEST_P(SubmitRegisters, AnAddressThatDoesNotFitIsNotWritten) {
+TEST_P(SubmitRegisters, AddressThatDoesNotFitIsNotWritten) {
     other = loc;
     other.addr |= 1;
     EXPECT_EQ(submit(), -ERANGE);
     EXPECT_TRUE(machine.written.empty());
 }
 
-/// Another list than the one that the caller looked at is current by now: it stays.
+/// The current list is no longer the one that the caller looked at, so it stays.
 TEST_P(SubmitRegisters, AnotherListThanExpectedIsNotReplaced) {
     other = loc;
     for (const auto &differ : std::vector<std::function<void()>>{
@@ -185,8 +186,9 @@ TEST_P(SubmitRegisters, AnotherListThanExpectedIsNotReplaced) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// Nor is one that was submitted since, and not taken yet; a caller that expects that may go on.
-TEST_P(SubmitRegisters, AListThatWasSubmittedMeanwhileIsNotReplaced) {
+/// A list that was submitted since, and that Host has not taken yet, is not replaced either. A
+/// caller that expects such a list may go on.
+TEST_P(SubmitRegisters, ListThatWasJustSubmittedIsNotReplaced) {
     const bool read_back = gpu()->chip->runlist->registers(runlist()) != port;
     const u32 reg = read_back ? NV_PFIFO_ENG_RUNLIST(runlist()->id) : last() + 4;
     const u32 bit = read_back ? NV_PFIFO_ENG_RUNLIST_PENDING : NV_RUNLIST_SUBMIT_INFO_PENDING;
@@ -200,7 +202,8 @@ TEST_P(SubmitRegisters, AListThatWasSubmittedMeanwhileIsNotReplaced) {
     EXPECT_EQ(submit(), 0);
 }
 
-/// From the check on nothing comes between: up to Volta the last word submits what is at the port.
+/// No interrupt comes between the check and the last write, because up to Volta the last word
+/// submits the address that is in the port then.
 TEST_P(SubmitRegisters, IsDoneWithInterruptsOff) {
     other = loc;
     int reads = 0;
@@ -220,10 +223,11 @@ TEST_P(SubmitRegisters, IsDoneWithInterruptsOff) {
     EXPECT_FALSE(shim.irqs_off);
 }
 
-TEST_P(SubmitRegisters, ARegisterThatCannotBeReadEndsItBeforeAWrite) {
+TEST_P(SubmitRegisters, RegisterThatCannotBeReadPreventsAllWrites) {
     other = loc;
     int error = 0;
-    // an address may look like an error, the last word may not
+    // The first words may look like an error, because they are a part of an address. The last word
+    // may not.
     machine.on_read = [&](u32 offset) {
         return offset == last() ? std::optional(0xbadf1100) : std::nullopt;
     };
@@ -232,8 +236,9 @@ TEST_P(SubmitRegisters, ARegisterThatCannotBeReadEndsItBeforeAWrite) {
     EXPECT_TRUE(machine.written.empty());
 }
 
-/// An address that was not submitted would look like the current one.
-TEST_P(SubmitRegisters, ALostAddressIsNotSubmittedAndPutBack) {
+/// The write of one word is lost. The other words are written back, because an address that was not
+/// submitted would look like the current one.
+TEST_P(SubmitRegisters, LostAddressIsPutBackAndNotSubmitted) {
     use_another_address();
     bool lose = true;
     machine.on_write = [&](u32 offset, u32) {
@@ -246,7 +251,7 @@ TEST_P(SubmitRegisters, ALostAddressIsNotSubmittedAndPutBack) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-TEST_P(SubmitRegisters, AnAddressThatReadsAsAnErrorIsNotSubmittedAndPutBack) {
+TEST_P(SubmitRegisters, AddressThatReadsAsAnErrorIsPutBackAndNotSubmitted) {
     use_another_address();
     machine.on_read = [&](u32 offset) {
         return offset == reg(0) && machine.writes(reg(0)) == 1 ? std::optional(0xbadf1100)
@@ -258,8 +263,8 @@ TEST_P(SubmitRegisters, AnAddressThatReadsAsAnErrorIsNotSubmittedAndPutBack) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// Nothing is submitted on that GPU any more, and this is reported once.
-TEST_P(SubmitRegisters, AnAddressThatCannotBePutBackGivesUpTheControls) {
+/// Nothing is submitted on this GPU any more, and one line of the log is about that.
+TEST_P(SubmitRegisters, AddressThatCannotBePutBackGivesUpTheControls) {
     use_another_address();
     int seen = 0;
     machine.on_write = [&](u32 offset, u32) { return offset == reg(0) && seen++ > 0; };
@@ -290,8 +295,8 @@ TEST_P(SubmitRegisters, AnAddressThatCannotBePutBackGivesUpTheControls) {
     EXPECT_EQ(machine.errors.size(), 1U);
 }
 
-/// A driver that writes its own address is about to submit it.
-TEST_P(SubmitRegisters, AnAddressOfADriverIsLeftAlone) {
+/// A driver that has written its own address is about to submit it.
+TEST_P(SubmitRegisters, AddressOfADriverIsLeftAlone) {
     use_another_address();
     const u32 drivers = before[0] ^ 0x00400000;
     machine.on_write = [&](u32 offset, u32) {
@@ -305,8 +310,8 @@ TEST_P(SubmitRegisters, AnAddressOfADriverIsLeftAlone) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// Nothing is reported if a driver was faster than putting back.
-TEST_P(SubmitRegisters, ADriverMayWriteWhileTheAddressIsPutBack) {
+/// There is no error if a driver writes its address before the old one is put back.
+TEST_P(SubmitRegisters, DriverMayWriteWhileTheAddressIsPutBack) {
     use_another_address();
     const u32 drivers = before[0] ^ 0x00400000;
     int seen = 0;
@@ -322,8 +327,8 @@ TEST_P(SubmitRegisters, ADriverMayWriteWhileTheAddressIsPutBack) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// Two looks that agree are enough; four that do not are not.
-TEST_P(SubmitRegisters, ALookIsRepeatedUntilTwoAgree) {
+/// Two looks that agree are enough. After four looks without agreement it is an error.
+TEST_P(SubmitRegisters, LookIsRepeatedUntilTwoAgree) {
     const u32 reg = gpu()->chip->runlist->registers(runlist());
     int reads = 0, changes = 0;
     const u32 address = machine.peek(reg);
@@ -344,7 +349,7 @@ TEST_P(SubmitRegisters, ALookIsRepeatedUntilTwoAgree) {
     }
 }
 
-TEST_P(SubmitRegisters, AnErrorEndsALook) {
+TEST_P(SubmitRegisters, ErrorEndsTheLook) {
     int reads = 0, wrong = 0;
     machine.on_read = [&](u32) {
         return ++reads > wrong ? std::optional(0xbadf1100) : std::nullopt;
@@ -363,8 +368,8 @@ TEST_P(SubmitRegisters, AnErrorEndsALook) {
     EXPECT_EQ(look(), -EIO);
 }
 
-/// Host has not taken the list yet: that is waited for, a second at most.
-TEST_P(SubmitRegisters, AListIsWaitedForUntilHostHasIt) {
+/// As long as Host has not taken the list, it is waited for, a second at most.
+TEST_P(SubmitRegisters, SettlingWaitsUntilHostHasTheList) {
     const bool read_back = gpu()->chip->runlist->registers(runlist()) != port;
     const u32 reg = read_back ? NV_PFIFO_ENG_RUNLIST(runlist()->id) : last() + 4;
     const u32 bit = read_back ? NV_PFIFO_ENG_RUNLIST_PENDING : NV_RUNLIST_SUBMIT_INFO_PENDING;
@@ -386,12 +391,13 @@ TEST_P(SubmitRegisters, AListIsWaitedForUntilHostHasIt) {
     }
 }
 
-TEST_P(SubmitRegisters, AgainIsTheSameList) {
+TEST_P(SubmitRegisters, SubmittingAgainKeepsTheList) {
     EXPECT_EQ(machine.locked([this] { return nvdebug_submit_again(gpu(), runlist()); }), 0);
     EXPECT_EQ(machine.written.size(), static_cast<std::size_t>(words));
     const nvdebug_runlist_location now = where();
     EXPECT_TRUE(nvdebug_runlist_location_same(&now, &loc));
     machine.written.clear();
+    // The last register of the submit cannot be read, and each write is lost.
     machine.on_write = [](u32, u32) { return true; };
     machine.on_read = [this](u32 offset) {
         return offset == last() ? std::optional(0xbadf1100) : std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The task is killed at every access in turn: it ends soon, and no request is left half done.
+// The task is killed at each access in turn. It ends soon, and no request is left half done.
 #include "bench.hpp"
 #include "meddled.hpp"
 
@@ -31,7 +31,7 @@ class Killed : public testing::TestWithParam<std::string> {
     }
     ~Killed() override { revive(); }
 
-    /// At which access, from 0.
+    /// Kills the task at access `n`, counted from 0.
     void kill_at(u64 n) {
         accesses = 0;
         const auto count = [this, n] {
@@ -46,7 +46,8 @@ class Killed : public testing::TestWithParam<std::string> {
         machine.on_read = nullptr;
         machine.on_memory_read = nullptr;
     }
-    /// What requests change, and time does not.
+    /// Returns the parts of the files that requests change and that the passing of time does not
+    /// change.
     std::string state() {
         std::string kept;
         for (const File &file : all) {
@@ -68,13 +69,13 @@ class Killed : public testing::TestWithParam<std::string> {
     u64 accesses = 0;
 };
 
-TEST_P(Killed, WhileItReads) {
+TEST_P(Killed, ReadingEndsWithoutAText) {
     for (const File &file : all) {
         if (file.view == nullptr || !file.view->live)
             continue;
         kill_at(~0ULL);
         if (read(machine, file).error)
-            continue; // as a pair of engines that the board has not
+            continue; // the board lacks this pair of engines
         const u64 usual = accesses, step = std::getenv("NVDEBUG_LONG") ? 1 : 1 + usual / 50;
         for (u64 n = 0; n < usual; n += step) {
             kill_at(n);
@@ -88,7 +89,7 @@ TEST_P(Killed, WhileItReads) {
     }
 }
 
-TEST_P(Killed, BeforeARequest) {
+TEST_P(Killed, RequestIsNotBegun) {
     shim.killed = true;
     for (const auto &[name, text] : killed_requests) {
         const auto file = std::ranges::find(all, name, &File::name);
@@ -100,7 +101,7 @@ TEST_P(Killed, BeforeARequest) {
     EXPECT_EQ(shim.in_use, in_use);
 }
 
-TEST_P(Killed, WhileARequestIsCarriedOut) {
+TEST_P(Killed, RequestIsDoneOrUndone) {
     for (const auto &[name, text] : killed_requests) {
         const auto file = std::ranges::find(all, name, &File::name);
         if (file == all.end())
@@ -119,7 +120,7 @@ TEST_P(Killed, WhileARequestIsCarriedOut) {
                 break;
             const std::string at = name + ", access " + std::to_string(n);
             if (error == -EINTR) {
-                // what is a preempt or a submit of the same list shows nothing
+                // A preempt, or a submit of the same list, changes nothing of this.
                 ASSERT_EQ(state(), before) << at;
             } else if (name != "preemption_mode") {
                 ASSERT_EQ(error, 0) << at;

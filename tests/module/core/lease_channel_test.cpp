@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Leases of channels that were disabled or enabled: which are restored, and which are others' by
-// now.
+// Leases of channels that were disabled or enabled: which channels are restored, and which ones are
+// left alone because they are others' by now.
 #include "leases.hpp"
 
 extern "C" {
@@ -14,7 +14,7 @@ namespace {
 
 class ChannelLeases : public Leases {};
 
-TEST_P(ChannelLeases, OfChannelsSayWhatTheyDo) {
+TEST_P(ChannelLeases, LogNamesTheChannels) {
     {
         Open open(machine, file("disable_channel"));
         ASSERT_EQ(open.write("lease 0:2 0:3").error, 0);
@@ -26,7 +26,7 @@ TEST_P(ChannelLeases, OfChannelsSayWhatTheyDo) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-TEST_P(ChannelLeases, OfMoreThanTheLogNames) {
+TEST_P(ChannelLeases, LogNamesTwelveChannelsAtMost) {
     std::string text;
     for (int i = 0; i < 12; i++)
         text += "0:2 ";
@@ -39,8 +39,9 @@ TEST_P(ChannelLeases, OfMoreThanTheLogNames) {
     EXPECT_EQ(machine.done.back().find(" " + name_of(3) + " "), std::string::npos);
 }
 
-/// A channel that was off before is left off, one that was turned on since is left on.
-TEST_P(ChannelLeases, OfChannelsUndoOnlyWhatTheyDid) {
+/// A channel that was disabled before the lease stays disabled, and a channel that was enabled
+/// since stays enabled.
+TEST_P(ChannelLeases, EndRestoresOnlyItsOwnChanges) {
     set_enabled(2, false);
     {
         Open open(machine, file("disable_channel"));
@@ -57,8 +58,8 @@ TEST_P(ChannelLeases, OfChannelsUndoOnlyWhatTheyDid) {
     EXPECT_TRUE(has(machine.done, "lease over: enabled 1 channel: " + name_of(3) + " ("));
 }
 
-/// A channel that is named twice is as it was before the first.
-TEST_P(ChannelLeases, OfAChannelThatIsNamedTwice) {
+/// A channel that is named twice gets back the state from before the first change.
+TEST_P(ChannelLeases, ChannelNamedTwiceIsRestored) {
     {
         Open open(machine, file("disable_channel"));
         ASSERT_EQ(open.write("lease 0:2 0:2").error, 0);
@@ -66,8 +67,8 @@ TEST_P(ChannelLeases, OfAChannelThatIsNamedTwice) {
     EXPECT_TRUE(is_enabled(2));
 }
 
-/// The id has another owner since: up to Turing a register shows that.
-TEST_P(ChannelLeases, OfAChannelOfAnotherOwner) {
+/// The id has got another owner during the lease. Up to Turing a register shows the owner.
+TEST_P(ChannelLeases, ChannelOfAnotherOwnerIsLeftAlone) {
     if (channels()->instance_in_entry)
         return;
     {
@@ -83,7 +84,7 @@ TEST_P(ChannelLeases, OfAChannelOfAnotherOwner) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-TEST_P(ChannelLeases, OfChannelsThatCannotBeRestored) {
+TEST_P(ChannelLeases, ChannelsThatCannotBeRestoredAreLogged) {
     for (const int failing : {1, 2}) {
         machine.errors.clear();
         {
@@ -107,7 +108,7 @@ TEST_P(ChannelLeases, OfChannelsThatCannotBeRestored) {
     }
 }
 
-TEST_P(ChannelLeases, OfChannelsWhoseStateCannotBeRead) {
+TEST_P(ChannelLeases, ChannelWhoseStateCannotBeReadIsLogged) {
     {
         Open open(machine, file("disable_channel"));
         ASSERT_EQ(open.write("lease 0:2 0:3").error, 0);
@@ -121,8 +122,9 @@ TEST_P(ChannelLeases, OfChannelsWhoseStateCannotBeRead) {
     EXPECT_TRUE(has(machine.errors, "failed to restore 1 channel"));
 }
 
-/// Of several the second fails: the first is as before, and the error names the second.
-TEST_P(ChannelLeases, AChannelThatDoesNotFollowUndoesTheOthers) {
+/// The second of three channels fails. The first one is restored, and the error names the second
+/// one.
+TEST_P(ChannelLeases, ChannelThatDoesNotFollowUndoesTheOthers) {
     machine.on_write = [&](u32 offset, u32) { return offset == state(3); };
     EXPECT_EQ(write("disable_channel", "0:2 0:3 0:4"), -EIO);
     EXPECT_TRUE(is_enabled(2));
@@ -138,8 +140,8 @@ TEST_P(ChannelLeases, AChannelThatDoesNotFollowUndoesTheOthers) {
     EXPECT_TRUE(has(machine.errors, "cannot enable channel 2 (-5)"));
 }
 
-/// Its write may have had an effect though it cannot be seen.
-TEST_P(ChannelLeases, AChannelWhoseWriteCannotBeCheckedIsUndone) {
+/// The write cannot be checked, but it may have had an effect.
+TEST_P(ChannelLeases, ChannelWhoseWriteCannotBeCheckedIsUndone) {
     int reads = 0;
     machine.on_read = [&](u32 offset) {
         return offset == state(2) && ++reads == 2 ? std::optional(0xbadf1100) : std::nullopt;
@@ -156,8 +158,8 @@ TEST_P(ChannelLeases, AChannelWhoseWriteCannotBeCheckedIsUndone) {
     EXPECT_EQ(machine.writes(state(2)), 0);
 }
 
-/// Host looks at an idle runlist again only after its doorbell.
-TEST_P(ChannelLeases, TheDoorbellIsRungForAChannelThatWasOff) {
+/// Host looks at an idle runlist again only after its doorbell has rung.
+TEST_P(ChannelLeases, DoorbellIsRungForAChannelThatWasOff) {
     u32 reg = 0, value = 0;
     const bool has_doorbell =
         channels()->doorbell(channels()->per_runlist ? runlist() : nullptr, 2, &reg, &value);
@@ -175,12 +177,12 @@ TEST_P(ChannelLeases, TheDoorbellIsRungForAChannelThatWasOff) {
     EXPECT_EQ(machine.written.size(), 1U);
 }
 
-/// The id is another channel's by now: its instance block is elsewhere, by a register or by the
-/// entry.
-TEST_P(ChannelLeases, OfAnIdThatWasUsedAgainIsLeftAlone) {
+/// The id belongs to another channel by now: the list's entry has another instance block or another
+/// id.
+TEST_P(ChannelLeases, ReusedIdIsLeftAlone) {
     const nvdebug_runlist_ops *const ops = machine.gpu()->chip->runlist;
     if (!channels()->instance_in_entry)
-        return; // by the register: see below
+        return; // ChannelOfAnotherOwnerIsLeftAlone covers these
     nvdebug_runlist_location loc{};
     ASSERT_EQ(machine.locked([&] { return ops->location(machine.gpu(), runlist(), &loc); }), 0);
     for (u32 i = 0; i < loc.entries; i++) {
@@ -194,7 +196,8 @@ TEST_P(ChannelLeases, OfAnIdThatWasUsedAgainIsLeftAlone) {
             continue;
         const u64 word = at + 8;
         const u32 was = *machine.Model::memory_read(loc.aperture, word);
-        for (const u32 bit : {0x1000U, 0x100U}) { // of the instance block's address; of the id
+        // a bit of the instance block's address, and a bit of the id
+        for (const u32 bit : {0x1000U, 0x100U}) {
             for (const bool changed : {false, true}) {
                 machine.errors.clear();
                 {
@@ -211,7 +214,8 @@ TEST_P(ChannelLeases, OfAnIdThatWasUsedAgainIsLeftAlone) {
                 EXPECT_TRUE(machine.errors.empty());
             }
         }
-        // a list that cannot be read at the end: nothing is written, and the log has a line
+        // The list cannot be read at the end of the lease: nothing is written, and the log has a
+        // line.
         {
             Open open(machine, file("disable_channel"));
             ASSERT_EQ(open.write("lease 0:2").error, 0);
@@ -221,7 +225,7 @@ TEST_P(ChannelLeases, OfAnIdThatWasUsedAgainIsLeftAlone) {
         EXPECT_FALSE(is_enabled(2));
         EXPECT_TRUE(has(machine.errors, "failed to restore 1 channel"));
         set_enabled(2, true);
-        // one that could not be read when the lease began: the id decides alone
+        // The list could not be read when the lease began, so the id alone decides.
         {
             Open open(machine, file("disable_channel"));
             machine.on_memory_read = [](u64) { return std::optional(0xbadf1100); };
@@ -235,8 +239,9 @@ TEST_P(ChannelLeases, OfAnIdThatWasUsedAgainIsLeftAlone) {
     FAIL() << "channel 2 is not listed";
 }
 
-/// PCCSR has bits of a driver's beside those that are written.
-TEST_P(ChannelLeases, OfAChannelWriteItsRegisterWithInterruptsOff) {
+/// PCCSR has bits of the driver's beside the bits that are written, so nothing may come between the
+/// read and the write.
+TEST_P(ChannelLeases, RegisterIsWrittenWithInterruptsOff) {
     int checked = 0;
     machine.on_write = [&](u32 offset, u32) {
         if (offset == channels()->reg(runlist(), 2)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Leases in general, of gates and of switches, on a GPU that others change, too: what is undone,
-// what is left alone because others have changed it since, and the lines in the log.
+// Leases in general, and leases of gates and of switches, while others change the GPU, too: what
+// the end of a lease undoes, what it leaves alone because others have changed it since, and the
+// lines in the log.
 #include "leases.hpp"
 #include "text.hpp"
 
@@ -17,10 +18,10 @@ namespace {
 
 // --- leases in general ---
 
-TEST_P(Leases, AreAsManyAsThereMayBe) {
+TEST_P(Leases, HaveALimit) {
     {
         Open open(machine, file("disable_channel"));
-        // those that fail do not count
+        // Requests that fail do not count.
         for (int i = 0; i < 2 * NVDEBUG_LEASES_MAX; i++)
             EXPECT_EQ(open.write("lease x").error, -EINVAL);
         for (int i = 0; i < NVDEBUG_LEASES_MAX; i++)
@@ -28,7 +29,7 @@ TEST_P(Leases, AreAsManyAsThereMayBe) {
         EXPECT_EQ(open.write("lease 0:3").error, -ENOSPC);
         EXPECT_TRUE(is_enabled(3));
         EXPECT_FALSE(is_enabled(2));
-        // what is no lease is not counted
+        // A request without a lease does not count.
         EXPECT_EQ(open.write("0:4").error, 0);
     }
     EXPECT_TRUE(is_enabled(2));
@@ -36,7 +37,7 @@ TEST_P(Leases, AreAsManyAsThereMayBe) {
     EXPECT_EQ(shim.in_use, in_use);
 }
 
-TEST_P(Leases, AreUndoneTheLastOneFirst) {
+TEST_P(Leases, AreUndoneInReverseOrder) {
     set_enabled(2, true);
     Open disable(machine, file("disable_channel"));
     {
@@ -62,7 +63,7 @@ TEST_P(Leases, EndWithAGpuThatHasGone) {
             for (int i = 0; i < leases; i++)
                 ASSERT_EQ(open.write("lease 0:2").error, 0);
             machine.written.clear();
-            go();
+            leave_the_bus();
         }
         machine.on_read = nullptr;
         EXPECT_TRUE(machine.written.empty());
@@ -74,7 +75,7 @@ TEST_P(Leases, EndWithAGpuThatHasGone) {
         }
         set_enabled(2, true);
     }
-    // nor is the GPU left in use
+    // The GPU is not left in use either.
     EXPECT_EQ(write("disable_channel", "0:2"), 0);
 }
 
@@ -108,7 +109,7 @@ TEST_P(Leases, AreNotTakenByADyingTask) {
     EXPECT_EQ(machine.peek(gate()), 0U);
 }
 
-TEST_P(Leases, OfWhatCannotBeUndoneAreRefused) {
+TEST_P(Leases, RequestsWithoutAnUndoAreRefused) {
     for (const auto &[name, text] :
          {std::pair("preempt_tsg", "lease 0:1"), std::pair("preempt_runlist", "lease 0"),
           std::pair("resubmit_runlist", "lease 0")}) {
@@ -118,7 +119,7 @@ TEST_P(Leases, OfWhatCannotBeUndoneAreRefused) {
     }
 }
 
-TEST_P(Leases, TheWordIsAWordOfItsOwn) {
+TEST_P(Leases, KeywordStandsAloneAndFirst) {
     Open open(machine, file("disable_channel"));
     for (const char *const text :
          {"lease", "lease ", "lease\n", "lease x", "lease 0:2 x", "leases 0:2", "lease lease 0:2",
@@ -130,7 +131,7 @@ TEST_P(Leases, TheWordIsAWordOfItsOwn) {
     EXPECT_EQ(write("disable_channel", "  lease\n 0:2"), 0);
 }
 
-TEST_P(Leases, AnAnswerThatIsTooLongIsAnError) {
+TEST_P(Leases, AnswerThatIsTooLongIsAnError) {
     nvdebug_leases leases{};
     ASSERT_EQ(nvdebug_leases_init(&leases, machine.gpu()), 0);
     const std::string text = "0:1 4000";
@@ -145,7 +146,7 @@ TEST_P(Leases, AnAnswerThatIsTooLongIsAnError) {
 
 // --- gates ---
 
-TEST_P(Leases, OfGatesUndoOnlyWhatTheyDid) {
+TEST_P(Leases, GateUndoesOnlyItsOwnChanges) {
     ASSERT_EQ(write("scheduling", "0 off"), 0);
     EXPECT_TRUE(has(machine.done, "set scheduling of 1 runlist: 0 off ("));
     {
@@ -163,13 +164,13 @@ TEST_P(Leases, OfGatesUndoOnlyWhatTheyDid) {
                      machine.gpu()->chip->preempt->shared ? 1 : NV_RUNLIST_SCHED_DISABLE_RUNLIST);
         machine.written.clear();
     }
-    // it was closed since
+    // Another program has closed the gate since.
     EXPECT_TRUE(machine.written.empty());
     EXPECT_NE(machine.peek(gate()), 0U);
     EXPECT_TRUE(machine.done.back().starts_with("lease over: set scheduling of 0 runlists: ("));
 }
 
-TEST_P(Leases, AGateThatCannotBeRestoredIsSaid) {
+TEST_P(Leases, GateThatCannotBeRestoredIsLogged) {
     {
         Open open(machine, file("scheduling"));
         ASSERT_EQ(open.write("lease 0 off").error, 0);
@@ -182,7 +183,7 @@ TEST_P(Leases, AGateThatCannotBeRestoredIsSaid) {
     EXPECT_TRUE(has(machine.done, "set scheduling of 0 runlists"));
 }
 
-TEST_P(Leases, OfGatesAreThoseOfTheRequestInItsOrder) {
+TEST_P(Leases, GatesChangeInTheOrderOfTheRequest) {
     const u32 second = machine.gpu()->topology.runlist[1].id;
     machine.done.clear();
     ASSERT_EQ(write("scheduling", "0 off " + std::to_string(second) + " off 0 on"), 0);
@@ -191,8 +192,9 @@ TEST_P(Leases, OfGatesAreThoseOfTheRequestInItsOrder) {
     EXPECT_EQ(write("scheduling", std::to_string(second) + " on"), 0);
 }
 
-/// The second cannot be closed: the first is opened again. One that was closed before stays so.
-TEST_P(Leases, AGateThatDoesNotMoveUndoesTheOthers) {
+/// The second gate cannot be closed, so the first one is opened again. If the first one was closed
+/// before the request, it stays closed.
+TEST_P(Leases, GateThatDoesNotMoveUndoesTheOthers) {
     const nvdebug_runlist *const other = &machine.gpu()->topology.runlist[1];
     const bool shared = machine.gpu()->chip->preempt->shared;
     const u32 second = other->base + machine.gpu()->chip->preempt->gate;
@@ -209,7 +211,7 @@ TEST_P(Leases, AGateThatDoesNotMoveUndoesTheOthers) {
     EXPECT_EQ(machine.peek(gate()), closed);
 }
 
-TEST_P(Leases, ARunlistThatFailsEndsTheRequest) {
+TEST_P(Leases, RunlistThatFailsEndsTheRequest) {
     const u32 port = machine.gpu()->chip->submit->port(runlist());
     const u32 list = machine.gpu()->chip->runlist->registers(runlist());
     machine.on_read = [&](u32 offset) {
@@ -236,8 +238,9 @@ TEST_P(Leases, ARunlistThatFailsEndsTheRequest) {
     EXPECT_TRUE(has(machine.done, "preempted 1 TSG: 0:1 ("));
 }
 
-/// Before a driver is bound or unbound: what was changed is the present owner's.
-TEST_P(Leases, EndWithTheDriver) {
+/// Leases end before a driver is bound or unbound, because the changes were made for the present
+/// owner.
+TEST_P(Leases, EndBeforeTheDriverChanges) {
     Open disable(machine, file("disable_channel"));
     Open gates(machine, file("scheduling"));
     Open none(machine, file("scheduling"));
@@ -249,7 +252,8 @@ TEST_P(Leases, EndWithTheDriver) {
         EXPECT_TRUE(is_enabled(2));
         EXPECT_EQ(machine.peek(gate()), 0U);
     }
-    // and not once more when the files are closed: that would be the next driver's
+    // Closing the files does not undo the changes once more, because the state is the next driver's
+    // by then.
     set_enabled(2, false);
     {
         Open late(machine, file("disable_channel"));
@@ -263,8 +267,9 @@ TEST_P(Leases, EndWithTheDriver) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// One of many targets may take seconds, in which others wait for the lock, or the GPU is removed.
-TEST_P(Leases, EachTargetTakesTheLockByItself) {
+/// A single target may take seconds. Others may take the lock before the next target, or the GPU
+/// may be removed.
+TEST_P(Leases, RequestTakesTheLockForEachTarget) {
     const nvdebug_preempt_ops *const ops = machine.gpu()->chip->preempt;
     const std::vector<std::pair<std::string, std::string>> requests{
         {"preempt_tsg", "0:1 0:0 0:1 0:0 0:1 0:0 0:1 0:0"},
@@ -284,7 +289,7 @@ TEST_P(Leases, EachTargetTakesTheLockByItself) {
     };
     EXPECT_EQ(write("scheduling", "0 off 0 on 0 off 0 on"), -ENODEV);
     EXPECT_EQ(machine.peek(gate()), 0U);
-    EXPECT_EQ(machine.writes(gate()), 2); // the first one, and that it is put back
+    EXPECT_EQ(machine.writes(gate()), 2); // the first target, and its undo
     machine.leaving = false;
     machine.written.clear();
     EXPECT_EQ(write("preempt_tsg", "0:1 0:0"), -ENODEV);
@@ -294,7 +299,7 @@ TEST_P(Leases, EachTargetTakesTheLockByItself) {
 }
 
 /// Up to Turing one register has the gates of all runlists.
-TEST_P(Leases, OfAGateWriteItsRegisterWithInterruptsOff) {
+TEST_P(Leases, GateIsWrittenWithInterruptsOff) {
     int checked = 0;
     machine.on_write = [&](u32 offset, u32) {
         EXPECT_EQ(offset, gate());
@@ -311,12 +316,12 @@ TEST_P(Leases, OfAGateWriteItsRegisterWithInterruptsOff) {
 
 // --- a runlist with registers that do not answer ---
 
-TEST_P(Leases, OfOneRunlistWhereAnotherCannotBeRead) {
+TEST_P(Leases, UnreadableRunlistLeavesTheOthersUsable) {
     const nvdebug_topology &topology = machine.gpu()->topology;
     ASSERT_GT(topology.runlists, 1U);
     const nvdebug_runlist &second = topology.runlist[1];
     if (machine.gpu()->chip->preempt->shared)
-        return; // one register for the gates of all
+        return; // one register has the gates of all runlists
     const u32 gate_of_second = second.base + machine.gpu()->chip->preempt->gate;
     const std::string before = read(machine, file("scheduling")).text;
     machine.on_read = [=](u32 offset) {
@@ -330,7 +335,7 @@ TEST_P(Leases, OfOneRunlistWhereAnotherCannotBeRead) {
     EXPECT_EQ(some.text, expected);
     EXPECT_EQ(write("scheduling", "0 off"), 0);
     EXPECT_EQ(write("scheduling", "0 on"), 0);
-    // the same if the unreadable one is the first
+    // The same holds if the first runlist is the unreadable one.
     machine.on_read = [this](u32 offset) {
         return offset == gate() ? std::optional(0xbadf5040) : std::nullopt;
     };
@@ -341,18 +346,18 @@ TEST_P(Leases, OfOneRunlistWhereAnotherCannotBeRead) {
     EXPECT_EQ(read(machine, file("scheduling")).text, expected);
     EXPECT_EQ(write("scheduling", "0 off"), -EIO);
     EXPECT_EQ(write("scheduling", std::to_string(second.id) + " on"), 0);
-    go();
+    leave_the_bus();
     EXPECT_EQ(read(machine, file("scheduling")).error, -ENODEV);
     machine.on_read = nullptr;
 }
 
-TEST_P(Leases, OfContextsWhereARunlistCannotBeRead) {
+TEST_P(Leases, UnreadableRunlistHasARowInContexts) {
     const nvdebug_topology &topology = machine.gpu()->topology;
     const nvdebug_runlist_ops *const ops = machine.gpu()->chip->runlist;
     const std::string before = read(machine, file("contexts")).text;
     const std::string none = " - - - - - - - unreadable\n";
     EXPECT_EQ(before.find(none), std::string::npos);
-    // an empty one, and the one with all tasks
+    // The runlist is an empty one, and then the one with all tasks.
     for (const u32 which : {1U, 0U}) {
         const u32 reg = ops->registers(&topology.runlist[which]) + ops->length_offset;
         machine.on_read = [=](u32 offset) {
@@ -368,14 +373,14 @@ TEST_P(Leases, OfContextsWhereARunlistCannotBeRead) {
         else
             EXPECT_EQ(some.text.find("\n0 1 "), std::string::npos);
     }
-    go();
+    leave_the_bus();
     EXPECT_EQ(read(machine, file("contexts")).error, -ENODEV);
     machine.on_read = nullptr;
 }
 
 // --- switch_to_tsg and set_timeslice ---
 
-TEST_P(Leases, OfASwitchThatCannotBeUndone) {
+TEST_P(Leases, SwitchThatCannotBeUndoneIsLogged) {
     {
         Open open(machine, file("switch_to_tsg"));
         ASSERT_EQ(open.write("lease 0:1").error, 0);
@@ -389,7 +394,7 @@ TEST_P(Leases, OfASwitchThatCannotBeUndone) {
     EXPECT_EQ(shim.in_use, in_use);
 }
 
-TEST_P(Leases, OfASwitchWhoseListTheDriverReplaced) {
+TEST_P(Leases, SwitchOfAListThatTheDriverReplacedIsOver) {
     {
         Open open(machine, file("switch_to_tsg"));
         ASSERT_EQ(open.write("lease 0:1").error, 0);
@@ -403,7 +408,7 @@ TEST_P(Leases, OfASwitchWhoseListTheDriverReplaced) {
     EXPECT_EQ(shim.in_use, in_use);
 }
 
-/// The TSGs of the list in force.
+/// Returns the TSGs of the current list.
 std::vector<unsigned> listed_tsgs(const Text &list) {
     std::vector<unsigned> found;
     for (const Box &box : of_kind(boxes(list.text), "TSG Entry"))
@@ -411,7 +416,7 @@ std::vector<unsigned> listed_tsgs(const Text &list) {
     return found;
 }
 
-TEST_P(Leases, OfASwitchThatAnotherOneHasReplaced) {
+TEST_P(Leases, SwitchThatAnotherSwitchReplacedIsOver) {
     {
         Open open(machine, file("switch_to_tsg"));
         ASSERT_EQ(open.write("lease 0:1").error, 0);
@@ -425,7 +430,7 @@ TEST_P(Leases, OfASwitchThatAnotherOneHasReplaced) {
     EXPECT_EQ(shim.in_use, in_use);
 }
 
-TEST_P(Leases, OfASwitchWhoseListWasResubmittedMeanwhile) {
+TEST_P(Leases, SwitchThatAResubmitReplacedIsOver) {
     {
         Open open(machine, file("switch_to_tsg"));
         ASSERT_EQ(open.write("lease 0:1").error, 0);

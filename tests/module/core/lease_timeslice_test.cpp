@@ -17,7 +17,7 @@ class Timeslices : public Leases {
         }),
                   0);
         aperture = loc.aperture;
-        // the second TSG's header, after the first one's and its two channels
+        // The second TSG's header stands behind the first header and its two channels.
         header = loc.addr + 4ULL * 3 * machine.gpu()->chip->runlist->entry_words;
         old = word();
     }
@@ -45,8 +45,8 @@ TEST_P(Timeslices, AreRestoredWithTheirLease) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// In another order what one lease found would be what another has left.
-TEST_P(Timeslices, AreRestoredTheLastOneFirst) {
+/// In another order, a lease would restore the timeslice that another lease had set.
+TEST_P(Timeslices, AreRestoredInReverseOrder) {
     {
         Open open(machine, file("set_timeslice"));
         for (const char *const value : {"500", "3000", "100", "3000"})
@@ -56,7 +56,7 @@ TEST_P(Timeslices, AreRestoredTheLastOneFirst) {
     EXPECT_EQ(word(), old);
 }
 
-TEST_P(Timeslices, ThatSomebodyHasChangedSinceAreLeftAlone) {
+TEST_P(Timeslices, ChangeBySomebodyElseIsLeftAlone) {
     u32 theirs = 0;
     {
         Open open(machine, file("set_timeslice"));
@@ -72,7 +72,7 @@ TEST_P(Timeslices, ThatSomebodyHasChangedSinceAreLeftAlone) {
     EXPECT_TRUE(has(machine.done, "lease over: set the timeslice of 0 TSGs"));
 }
 
-TEST_P(Timeslices, ThatAnotherRequestHasChangedSinceAreLeftAlone) {
+TEST_P(Timeslices, ChangeByAnotherRequestIsLeftAlone) {
     u32 theirs = 0;
     {
         Open open(machine, file("set_timeslice"));
@@ -87,8 +87,8 @@ TEST_P(Timeslices, ThatAnotherRequestHasChangedSinceAreLeftAlone) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// A list of the module's own comes and goes while a timeslice is leased, in either order.
-TEST_P(Timeslices, AreRestoredWhicheverListIsInForce) {
+/// An override list comes and goes while a timeslice is leased, in either order.
+TEST_P(Timeslices, AreRestoredWhicheverListIsCurrent) {
     const auto where = [this] {
         Fields head = boxes(read(machine, file("runlist0_brief")).text).at(0).fields;
         return head["Address"] + " " + head["Entries"];
@@ -103,7 +103,8 @@ TEST_P(Timeslices, AreRestoredWhicheverListIsInForce) {
         ASSERT_EQ(slice.emplace(machine, file("set_timeslice")).write("lease 0:1 500").error, 0);
         ASSERT_EQ(list_first ? 0 : take_list(), 0);
         EXPECT_NE(where(), drivers) << list_first;
-        EXPECT_EQ(word() == old, list_first); // then it is the module's list that has it
+        // behind an override list, that list has the timeslice
+        EXPECT_EQ(word() == old, list_first);
         (list_first ? list : slice).reset();
         EXPECT_EQ(word(), old) << list_first;
         (list_first ? slice : list).reset();
@@ -114,7 +115,7 @@ TEST_P(Timeslices, AreRestoredWhicheverListIsInForce) {
     }
 }
 
-TEST_P(Timeslices, OfAListThatTheDriverReplacedAreLeftAlone) {
+TEST_P(Timeslices, ListThatTheDriverReplacedIsLeftAlone) {
     int words = 0;
     {
         Open open(machine, file("set_timeslice"));
@@ -130,8 +131,8 @@ TEST_P(Timeslices, OfAListThatTheDriverReplacedAreLeftAlone) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// What is as it was need not be written back.
-TEST_P(Timeslices, ThatDoNotChangeAreNotSubmittedAgain) {
+/// The lease has set the timeslice that was there before, so its end writes nothing.
+TEST_P(Timeslices, UnchangedOnesAreNotSubmittedAgain) {
     ASSERT_EQ(write("set_timeslice", "0:1 4000"), 0);
     const u32 now = word();
     {
@@ -143,21 +144,21 @@ TEST_P(Timeslices, ThatDoNotChangeAreNotSubmittedAgain) {
     EXPECT_EQ(word(), now);
 }
 
-TEST_P(Timeslices, OfAListInItsOverrideListsPlace) {
+TEST_P(Timeslices, AreRestoredBehindAnOverrideList) {
     {
         Open open(machine, file("set_timeslice"));
         ASSERT_EQ(open.write("lease 0:1 4000").error, 0);
         ASSERT_EQ(write("switch_to_tsg", "0:2"), 0);
         machine.written.clear();
     }
-    // the driver's list has its old words again, and the override list is still current
+    // The driver's list has its old words again, and the override list is still current.
     EXPECT_EQ(word(), old);
     EXPECT_TRUE(machine.written.empty());
     EXPECT_TRUE(machine.errors.empty());
     machine.retire();
 }
 
-TEST_P(Timeslices, ThatCannotBeWrittenAreAnError) {
+TEST_P(Timeslices, FailedWriteIsAnError) {
     machine.on_memory_write = [this](u64 address, u32) { return address == header; };
     EXPECT_EQ(write("set_timeslice", "0:1 4000"), -EIO);
     EXPECT_EQ(word(), old);
@@ -166,8 +167,8 @@ TEST_P(Timeslices, ThatCannotBeWrittenAreAnError) {
     machine.on_memory_write = nullptr;
 }
 
-/// Written, but it cannot be read back: put back as far as it is known.
-TEST_P(Timeslices, ThatCannotBeRestoredAreSaid) {
+/// The end of the lease cannot restore the word.
+TEST_P(Timeslices, FailedRestoreIsLogged) {
     {
         Open open(machine, file("set_timeslice"));
         ASSERT_EQ(open.write("lease 0:1 4000").error, 0);
@@ -179,7 +180,7 @@ TEST_P(Timeslices, ThatCannotBeRestoredAreSaid) {
 }
 
 /// The driver overwrites the header while the list is submitted again.
-TEST_P(Timeslices, ThatTheDriverOverwritesMeanwhileAreItsOwn) {
+TEST_P(Timeslices, DriversWriteDuringTheSubmitStays) {
     const u32 theirs = machine.gpu()->chip->runlist->set_timeslice(old, 7, 3);
     machine.on_write = [&](u32, u32) {
         set_word(theirs);
@@ -190,12 +191,13 @@ TEST_P(Timeslices, ThatTheDriverOverwritesMeanwhileAreItsOwn) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// The list cannot be submitted again: the old words are in it all the same.
-TEST_P(Timeslices, ThatCannotBeSubmittedAreRestored) {
+/// The list cannot be submitted again, but it has its old words again.
+TEST_P(Timeslices, FailedSubmitRestoresTheWords) {
     machine.on_write = [](u32, u32) { return true; };
     const int error = write("set_timeslice", "0:1 4000");
     machine.on_write = nullptr;
-    // the same words are in the registers: on a chip that shows no more it cannot be detected
+    // The registers have the same words as before. A chip that shows no more cannot detect the
+    // failure.
     if (error) {
         EXPECT_EQ(word(), old);
     } else {
@@ -203,7 +205,7 @@ TEST_P(Timeslices, ThatCannotBeSubmittedAreRestored) {
     }
 }
 
-TEST_P(Timeslices, OfADyingTaskAreRestored) {
+TEST_P(Timeslices, DyingTaskRestoresTheWords) {
     machine.on_memory_write = [this](u64 address, u32) {
         shim.killed = shim.killed || address == header;
         return false;
@@ -215,8 +217,8 @@ TEST_P(Timeslices, OfADyingTaskAreRestored) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-TEST_P(Timeslices, OfATsgThatIsListedTwice) {
-    // the third TSG's header becomes another one of the second
+TEST_P(Timeslices, AllHeadersOfATsgAreSetAndRestored) {
+    // The third TSG's header becomes a second header of the second TSG.
     const u64 third = header + 4ULL * 3 * machine.gpu()->chip->runlist->entry_words;
     const u32 entry_words = machine.gpu()->chip->runlist->entry_words;
     std::vector<u32> was;

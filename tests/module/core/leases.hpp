@@ -52,7 +52,7 @@ class Leases : public testing::TestWithParam<std::string> {
         machine.poke(state(id), channels()->enable_word(machine.peek(state(id)), on));
         ASSERT_EQ(is_enabled(id), on);
     }
-    /// As the module names it.
+    /// Returns the channel's name as the module's log has it.
     [[nodiscard]] std::string name_of(u32 id) {
         return (channels()->per_runlist ? "0:" : "") + std::to_string(id);
     }
@@ -65,8 +65,8 @@ class Leases : public testing::TestWithParam<std::string> {
         return std::ranges::any_of(
             lines, [&](const std::string &line) { return line.find(text) != std::string::npos; });
     }
-    /// All registers are as if the GPU were off the bus.
-    void go() {
+    /// All registers read as ones from now on, as if the GPU were off the bus.
+    void leave_the_bus() {
         machine.on_read = [](u32) { return std::optional(~0U); };
     }
 

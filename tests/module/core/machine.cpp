@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// core/machine.h. Memory is read word by word, without any window: what access/ does to get there
-// is none of the core's.
+// The functions of core/machine.h. Memory is read word by word and without a window, because
+// windows are the work of access/ and not of the core.
 #include "machine.hpp"
 
 extern "C" {
@@ -140,7 +140,7 @@ u32 read_raw(nvdebug_gpu *gpu, u32 offset) {
     return machine.register_read(offset);
 }
 
-/// All ones: of this register, or of everything?
+/// Returns -EIO, or the error of a GPU that does not answer at all.
 int diagnose(nvdebug_gpu *gpu, int error) {
     const int alive = error == -ENODEV ? nvdebug_gpu_check_alive(gpu) : 0;
     return alive ? alive : -EIO;
@@ -184,7 +184,7 @@ int nvdebug_gpu_check_alive(nvdebug_gpu *gpu) {
 
 namespace {
 
-/// Words of page tables by their place: a session reads each once.
+/// A session keeps the words of page tables by their places, because it reads each word once.
 using Tables = std::map<std::pair<u8, u64>, u32>;
 
 struct Session {
@@ -212,7 +212,7 @@ bool in_video(const nvdebug_gpu *gpu, u8 aperture) {
     return nvdebug_mem_place(gpu, aperture) == NVDEBUG_PLACE_VIDEO;
 }
 
-/// Could there be such memory?
+/// Returns -EFAULT if there can be no memory in that range.
 int check_range(const nvdebug_gpu *gpu, u8 aperture, u64 addr, u64 bytes) {
     if (in_video(gpu, aperture) && gpu->lock.held)
         core::wrong("video memory with the lock held");
@@ -225,7 +225,8 @@ int check_range(const nvdebug_gpu *gpu, u8 aperture, u64 addr, u64 bytes) {
                : 0;
 }
 
-/// As the machine has it: without the bit of an address that is none of it.
+/// Returns the address in the machine, without the flag that some chips add to addresses of system
+/// memory.
 u64 place_of(const nvdebug_gpu *gpu, u8 aperture, u64 addr) {
     return in_video(gpu, aperture) ? addr : addr & ~gpu->chip->memory->flag;
 }
@@ -252,7 +253,8 @@ int read_words(nvdebug_mem *mem, nvdebug_mem_request *want) {
     return 0;
 }
 
-/// Is what came over the bus an answer at all?
+/// Returns an error if the GPU does not answer, or if all words are error words. Sets
+/// `maybe_pri_error` if any word looks like an error.
 int judge(nvdebug_gpu *gpu, nvdebug_mem_request *want) {
     size_t wanted = 0, errors = 0;
     for (size_t i = 0; i < want->words; i++) {

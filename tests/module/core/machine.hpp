@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What the core runs on here: core/machine.h, by way of a C++ object.
+// Implements core/machine.h, on which the core runs here, by a C++ object.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,9 @@ extern "C" {
 
 namespace core {
 
-/// A GPU's registers and memory. What the core does wrong ends the program: an access outside of
-/// begin() and end(), or to video memory with the lock held, which access/ takes for that.
+/// A GPU's registers and memory. Mistakes of the core end the program: an access outside of begin()
+/// and end(), or an access to video memory with the lock held, because access/ takes that lock
+/// itself.
 class Machine {
   public:
     Machine();
@@ -31,43 +32,44 @@ class Machine {
     [[nodiscard]] nvdebug_gpu *gpu() { return &attached_.gpu; }
     static Machine &of(const nvdebug_gpu *gpu);
 
-    /// Finds out which chip it is and what it has; 0, or the error of that.
+    /// Finds out the chip and its features. Returns 0 or an error.
     int probe();
-    /// As if it had not been probed.
+    /// Resets the GPU to its state before a probe.
     void forget();
-    /// The driver's lists are in force again, and nothing is remembered, as when the module is
+    /// Makes the driver's lists current again and forgets the core's own, as when the module is
     /// unloaded and loaded.
     void retire();
 
     [[nodiscard]] virtual std::uint32_t register_read(std::uint32_t offset) = 0;
     virtual void register_write(std::uint32_t offset, std::uint32_t value) = 0;
-    /// A word of memory; nothing if there is none at that address.
+    /// Returns a word of memory, or nothing if there is no memory at that address.
     [[nodiscard]] virtual std::optional<std::uint32_t> memory_read(std::uint8_t aperture,
                                                                    std::uint64_t address) = 0;
-    /// False if there is none.
+    /// Returns false if there is no memory at that address.
     virtual bool memory_write(std::uint8_t aperture, std::uint64_t address,
                               std::uint32_t value) = 0;
-    /// System memory for as many bytes, and no longer.
+    /// Returns the address of exactly `bytes` bytes of system memory.
     [[nodiscard]] virtual std::optional<std::uint64_t> lend(std::size_t bytes) = 0;
     virtual void take_back(std::uint64_t address, std::size_t bytes) = 0;
 
-    /// Of the calls that read or write memory, the one that fails, from 1, and how; 0: none.
+    /// The number, counted from 1, of the memory read or write that fails with `refuse_with`. 0:
+    /// none fails.
     std::uint64_t refuse = 0;
     int refuse_with = 0;
     /// The GPU is being removed, or sleeps.
     bool leaving = false;
     bool asleep = false;
-    /// Asked whenever the GPU is taken into use.
+    /// Called whenever the GPU is taken into use.
     std::function<void()> on_begin;
 
-    // --- for the functions of core/machine.h ---
+    // --- Members for the functions of core/machine.h ---
     int begin(bool undo);
     void end();
     void must_be_open() const;
     int next_request();
     std::uint64_t requests = 0;
-    std::vector<std::string> errors; // lines in the log
-    std::vector<std::string> done;   // and those about what was done
+    std::vector<std::string> errors; // lines of the log about errors
+    std::vector<std::string> done;   // lines of the log about requests that were carried out
     std::vector<std::string> warnings;
     std::vector<std::uint32_t> expected; // registers that were announced
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A GPU that others write to at the same time, or that does not do what is written to it.
+// A GPU to which others write at the same time, or that loses writes.
 #pragma once
 
 #include "model.hpp"
@@ -19,16 +19,17 @@ class Meddled final : public Model {
   public:
     using Model::Model;
 
-    /// Asked at each read of a register: what is read in place of its value, if something is.
+    /// Called at each read of a register. If it returns a value, that value is read in place of the
+    /// register's.
     std::function<std::optional<u32>(u32 offset)> on_read;
-    /// Asked at each write to a register: is it lost?
+    /// Called at each write to a register. Returns true if the write is lost.
     std::function<bool(u32 offset, u32 value)> on_write;
-    /// The same for a word of memory.
+    /// Called in the same way at each read and write of a word of memory.
     std::function<std::optional<u32>(u64 address)> on_memory_read;
     std::function<bool(u64 address, u32 value)> on_memory_write;
-    /// What was written to registers, lost or not, in this order.
+    /// All writes to registers in their order, including the lost ones.
     std::vector<std::pair<u32, u32>> written;
-    /// How often a register was written.
+    /// Returns how often a register was written.
     [[nodiscard]] auto writes(u32 offset) const {
         return std::ranges::count(written, offset, &std::pair<u32, u32>::first);
     }
@@ -51,7 +52,7 @@ class Meddled final : public Model {
         return (on_memory_write && on_memory_write(address, value)) ||
                Model::memory_write(aperture, address, value);
     }
-    /// Accesses that are not the core's.
+    /// Access registers past the callbacks, as a driver may do.
     [[nodiscard]] u32 peek(u32 offset) { return Model::register_read(offset); }
     void poke(u32 offset, u32 value) { Model::register_write(offset, value); }
 

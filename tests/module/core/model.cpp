@@ -12,7 +12,7 @@
 
 namespace core {
 
-// In the order of their slots in the VMs of tests/.
+// The boards have the order of their slots in the VMs of tests/.
 const std::vector<std::string> cards{"quadro-k5000", "gtx980",    "gtx1060-3gb", "gtx1080ti",
                                      "titan-v",      "rtx2080ti", "a100",        "rtx-a6000",
                                      "rtx6000-ada",  "h200",      "b200",        "rtx5090"};
@@ -36,7 +36,7 @@ nvmodel::Workload load_work(const std::string &workload) {
     return nvmodel::load_workload(data / "workloads" / (workload + ".json"));
 }
 
-/// The part of 64 MiB that vm/run gives the board in the VM of the golden files.
+/// Returns the part of 64 MiB that vm/run gives the board in the VM of the golden files.
 nvmodel::SystemMemoryRange share_of(const std::string &board) {
     constexpr std::uint64_t base = 0x10000000, size = 0x4000000;
     std::vector<std::string> slots = cards;

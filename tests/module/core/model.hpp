@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A machine with the model as GPU, and system memory.
+// A machine with the model as its GPU, and with system memory.
 #pragma once
 
 #include "machine.hpp"
@@ -20,7 +20,7 @@
 
 namespace core {
 
-/// What a workload keeps in system memory, and lists of the core's own.
+/// The system memory that a workload uses, and memory for the core's own lists.
 class SystemMemory final : public nvmodel::GuestMemory {
   public:
     explicit SystemMemory(nvmodel::SystemMemoryRange range) { add(range.base, range.size); }
@@ -33,29 +33,30 @@ class SystemMemory final : public nvmodel::GuestMemory {
   private:
     [[nodiscard]] const std::byte *find(std::uint64_t address, std::size_t bytes) const;
 
-    std::map<std::uint64_t, std::vector<std::byte>> ranges_; // by where they begin
+    std::map<std::uint64_t, std::vector<std::byte>> ranges_; // by their first addresses
 };
 
-/// Words of memory that were read.
+/// Counts the words of memory that were read.
 struct WordsRead {
     std::uint64_t words = 0;
-    std::uint64_t again = 0; // of them, those that had been read before
+    std::uint64_t again = 0; // words that had been read before
     std::set<std::pair<std::uint8_t, std::uint64_t>> seen;
 };
 
 class Model : public Machine {
   public:
-    /// The workload is started.
+    /// Starts the workload.
     Model(const std::string &board, const std::string &workload);
     ~Model() override;
 
     [[nodiscard]] nvmodel::Gpu &model() { return gpu_; }
     void restart(const std::string &workload);
-    /// A fault of the model, in the words of its control socket.
+    /// Adds a fault of the model, in the words of its control socket.
     void fault(const std::string &words);
-    /// The answer, in JSON, to a line that its control socket takes (docs/model.md).
+    /// Returns the answer, in JSON, to a line that the model's control socket takes
+    /// (docs/model.md).
     std::string answer(std::string_view line) { return requests_.answer(line); }
-    /// Of video and of system memory, if they are counted.
+    /// Counts reads of video and of system memory, if it has a value.
     std::optional<WordsRead> words_read;
 
     [[nodiscard]] std::uint32_t register_read(std::uint32_t offset) override;

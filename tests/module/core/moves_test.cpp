@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A list that the driver moves while it is copied.
+// The driver moves a list while it is copied.
 #include "bench.hpp"
 #include "text.hpp"
 
@@ -10,7 +10,8 @@ class Moves : public OnBoard {
   protected:
     void SetUp() override {
         bench.machine.restart("many-64");
-        // Of channels USERD's address is not read, and in wide entries up to Turing no high word.
+        // The word with a channel's USERD address is not read, nor is, in wide entries up to
+        // Turing, the high word of the instance pointer.
         const std::uint64_t channels = 64;
         const std::uint64_t left_out = bench.wide_entries() && !bench.ids_per_runlist() ? 2 : 1;
         words = bench.list().at("entries").get<std::uint64_t>() * bench.entry_words() -
@@ -25,7 +26,7 @@ class Moves : public OnBoard {
     std::uint64_t words = 0;
 };
 
-TEST_P(Moves, OnceAndItIsReadAgain) {
+TEST_P(Moves, MoveDuringOneCopyIsReadAgain) {
     for (const std::uint64_t after : {std::uint64_t{1}, words / 2, words - 1}) {
         const std::vector<Box> all = read_with(std::to_string(after) + " 1");
         EXPECT_EQ(bench.machine.model().faults().hits(), 1U) << after;
@@ -34,7 +35,7 @@ TEST_P(Moves, OnceAndItIsReadAgain) {
     }
 }
 
-TEST_P(Moves, DuringEveryCopyAndItIsTorn) {
+TEST_P(Moves, MoveDuringEachCopyGivesATornSnapshot) {
     EXPECT_EQ(read_with(std::to_string(words - 50)).at(0).fields.at("Snapshot"), "torn");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Requests act on no list but the one that they have read, when the driver's list moves meanwhile.
+// Requests act only on the list that they have read, while the driver's list moves.
 #include "requests.hpp"
 #include "text.hpp"
 
@@ -13,7 +13,7 @@ extern "C" {
 namespace core {
 namespace {
 
-/// The driver's list, in two places with the same words: the registers name one of them.
+/// The driver's list stands in two places with the same words. The registers name one of them.
 class Moving : public Requests {
   protected:
     Moving() {
@@ -26,8 +26,9 @@ class Moving : public Requests {
         shown[0] = machine.peek(reg);
         shown[1] = shown[0] + (in_pages ? distance >> 12 : distance);
     }
-    /// `after_copy` is asked at each look at the registers: how many copies have been begun, and is
-    /// it the first look since? It returns in which place the list is.
+    /// Calls `look` at each read of the registers. Its arguments are the number of copies that were
+    /// begun, and whether this is the first read since a copy began. It returns the place that the
+    /// registers name.
     template <typename Look>
     void watch(Look look) {
         copies = words = 0;
@@ -57,13 +58,12 @@ class Moving : public Requests {
     u32 reg = 0;
     std::array<u32, 2> shown{};
     bool place = false, first_look = false;
-    int copies = 0; // that were begun
-    int words = 0;  // that were written
+    int copies = 0; // copies that were begun
+    int words = 0;  // words that were written
 };
 
-/// After each of three copies it is elsewhere, and then it is back: there is no telling what was
-/// copied.
-TEST_P(Moving, WhileItIsCopied) {
+/// The list moves after each of three copies and then moves back, so it is unknown what was copied.
+TEST_P(Moving, ListThatMovesDuringEachCopyIsBusy) {
     std::vector<std::string> copying{"translate", "preempt_tsg", "switch_to_tsg", "set_timeslice",
                                      "preemption_mode"};
     if (!machine.gpu()->chip->channel->per_runlist)
@@ -90,12 +90,12 @@ TEST_P(Moving, WhileItIsCopied) {
     });
 }
 
-/// What was read is the driver's list no longer.
-TEST_P(Moving, OnceItWasCopied) {
+/// The words that were read are the driver's list no longer.
+TEST_P(Moving, ListThatMovesAfterTheCopyIsBusy) {
     for (const Request &request :
          {Request{"switch_to_tsg", "0:1"}, {"set_timeslice", "0:1 4000"}}) {
         begin();
-        // one to find out whether the TSG is listed, and one of all its entries
+        // The first copy shows whether the TSG is listed, and the second one has all entries.
         watch([](int begun, bool first) { return begun >= 2 && !first; });
         EXPECT_EQ(write(request.file, request.text), -EBUSY) << request.file;
         leave_alone();
@@ -106,8 +106,8 @@ TEST_P(Moving, OnceItWasCopied) {
     }
 }
 
-/// What was the TSG's header is something else by the time it is written.
-TEST_P(Moving, WhoseHeaderIsOverwritten) {
+/// The TSG's header has been overwritten by the time it is to be written.
+TEST_P(Moving, OverwrittenHeaderIsLeftAlone) {
     const u64 header = loc.addr + 3ULL * 4 * machine.gpu()->chip->runlist->entry_words;
     constexpr u32 theirs = 0x5a5a5a5a;
     watch([&](int begun, bool first) {
@@ -123,8 +123,8 @@ TEST_P(Moving, WhoseHeaderIsOverwritten) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// The header is written, and then the list is another one: its memory has another owner.
-TEST_P(Moving, WhileItsTimesliceIsSet) {
+/// The header is written, and then the list moves, so the memory has another owner.
+TEST_P(Moving, HeaderIsNotRestoredInAListThatHasMoved) {
     watch([this](int, bool) { return words > 0; });
     EXPECT_EQ(write("set_timeslice", "0:1 4000"), -EBUSY);
     leave_alone();
@@ -133,8 +133,9 @@ TEST_P(Moving, WhileItsTimesliceIsSet) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// The registers cannot be read any more: the log has that the header was not put back.
-TEST_P(Moving, WhereItCannotBeSeen) {
+/// The registers cannot be read after the write to the header, so the header is not restored, and
+/// the log has a line about it.
+TEST_P(Moving, UnreadableRegistersAreLogged) {
     machine.on_read = [this](u32 offset) {
         return offset == reg && words ? std::optional(0xbadf1100) : std::nullopt;
     };
@@ -146,8 +147,8 @@ TEST_P(Moving, WhereItCannotBeSeen) {
     EXPECT_EQ(machine.errors[0], "TSG 1: failed to restore 1 timeslices (-5)\n");
 }
 
-/// A lease that ends then logs it, too.
-TEST_P(Moving, WhereItCannotBeSeenAtTheEndOfALease) {
+/// The end of a lease logs the same failure.
+TEST_P(Moving, UnreadableRegistersAreLoggedAtTheEndOfALease) {
     {
         Open open(machine, *find("set_timeslice"));
         ASSERT_EQ(open.write("lease 0:1 4000").error, 0);

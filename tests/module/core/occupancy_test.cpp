@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What runs on a runlist is unknown, and not nothing, if one of its status registers does not
-// answer.
+// If one of a runlist's status registers does not answer, that is an error and not an idle runlist.
 #include "three_tasks.hpp"
 
 extern "C" {

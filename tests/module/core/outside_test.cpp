@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Addresses where no memory is, and lengths past its end. Which memory of a machine may be read is
-// the kernel's to decide: tests/module/test_outside.py.
+// Addresses without memory, and lengths that reach past the end of memory. The kernel decides which
+// memory of a machine may be read: tests/module/test_outside.py.
 #include "bench.hpp"
 #include "text.hpp"
 
@@ -39,8 +39,8 @@ class Outside : public OnBoard {
         return {{video_end(), "vid"}, {0xfffffff000, "vid"}, {0xa0000, "coh"},
                 {0xf0000, "ncoh"},    {0xfffffff000, "coh"}, {0xfffffff000, "ncoh"}};
     }
-    /// Where no published register has the size of video memory, addresses beyond its end are read;
-    /// the bus answers with errors, and the model records it.
+    /// Returns true for video memory on boards where no published register has its size. Addresses
+    /// beyond its end are read there; the bus answers with errors, and the model records them.
     bool is_asked_for(const Place &at) {
         return at.aperture == "vid" && !bench.since("gtx1060-3gb");
     }
@@ -49,10 +49,11 @@ class Outside : public OnBoard {
     void lie(std::uint32_t offset, std::uint32_t value) {
         bench.machine.fault("read " + hex(offset) + " " + hex(value));
     }
-    /// Since the statistics were reset, of all blocks or of these.
+    /// Returns the reads of registers since the statistics were reset, in all blocks or in the
+    /// blocks of `among`.
     std::uint64_t register_reads(const std::set<std::string> &among = {});
-    /// Where BASE_LO, BASE_HI, SUBMIT and SUBMIT_INFO of runlist 0 follow each other, from Turing
-    /// on.
+    /// Returns the offset from which BASE_LO, BASE_HI, SUBMIT and SUBMIT_INFO of runlist 0 follow
+    /// each other, from Turing on.
     std::uint32_t list_block();
     void list_is_at(const Place &at);
     void list_has(std::uint32_t count) {
@@ -93,7 +94,7 @@ void Outside::list_is_at(const Place &at) {
     lie(list_block() + 4, high(at.address));
 }
 
-/// In the channel's entry, or up to Turing in a register.
+/// Moves the instance block: in the channel's entry, or up to Turing in a register.
 void Outside::instance_is_at(unsigned channel, const Place &at) {
     if (!bench.ids_per_runlist()) {
         lie(0x800000 + 8 * channel,
@@ -121,7 +122,8 @@ Json Outside::channel_of(unsigned id) {
     return {};
 }
 
-/// The list is where no memory is. contexts has a line for the runlist that is unreadable.
+/// Checks the files' errors while the list is where no memory is. `contexts` has a line for an
+/// unreadable runlist.
 void Outside::expect_unreadable(const Place &at) {
     for (const std::string file : {"runlist0", "runlist0_brief", "contexts"}) {
         const bool line = file == "contexts" && error_of(at) == -EIO;
@@ -132,7 +134,7 @@ void Outside::expect_unreadable(const Place &at) {
     }
 }
 
-TEST_P(Outside, Lists) {
+TEST_P(Outside, ListsWithoutMemoryAreErrors) {
     const std::size_t was = entries(bench.text("runlist0_brief")).size();
     for (const Place &at : nowhere()) {
         list_is_at(at);
@@ -150,7 +152,7 @@ TEST_P(Outside, Lists) {
     }
 }
 
-TEST_P(Outside, LengthsPastTheEndOfMemory) {
+TEST_P(Outside, LengthPastTheEndOfMemoryIsAnError) {
     const bool asked = is_asked_for({0, "vid"});
     const std::uint32_t count = asked ? 1024 : longest;
     bench.machine.fault("none");
@@ -160,8 +162,8 @@ TEST_P(Outside, LengthsPastTheEndOfMemory) {
     EXPECT_LE(bench.machine.model().faults().accesses(), (asked ? 3 * 2 * count : 0) + 200U);
 }
 
-/// Each word is read once at most, each entry is shown.
-TEST_P(Outside, AListOfWhateverIsBehindIt) {
+/// Each word is read at most once, and each entry is shown.
+TEST_P(Outside, LongerListShowsWhateverIsBehindIt) {
     bench.machine.restart("low");
     list_has(static_cast<std::uint32_t>(many));
     bench.machine.model().statistics().reset();
@@ -174,7 +176,7 @@ TEST_P(Outside, AListOfWhateverIsBehindIt) {
     EXPECT_EQ(entries(text).size(), 1 + many);
 }
 
-TEST_P(Outside, InstanceBlocks) {
+TEST_P(Outside, InstanceBlockWithoutMemoryShowsAnError) {
     bench.machine.restart("fig6");
     const std::vector<Instance> was = instances(bench.text("runlist0"));
     const unsigned first = was.at(0).channel;
@@ -204,8 +206,8 @@ TEST_P(Outside, InstanceBlocks) {
     }
 }
 
-/// The block's own and those of its subcontexts.
-TEST_P(Outside, PageDirectories) {
+/// The page directories of the block and of its subcontexts lead to no memory.
+TEST_P(Outside, PageDirectoriesWithoutMemoryAreErrors) {
     for (const Place &at : nowhere()) {
         bench.machine.restart("fig6");
         const unsigned first = first_channel();
@@ -235,7 +237,7 @@ TEST_P(Outside, PageDirectories) {
     }
 }
 
-TEST_P(Outside, SubcontextsThatLeadNowhere) {
+TEST_P(Outside, SubcontextsThatLeadNowhereAreShown) {
     constexpr unsigned most = 64;
     if (!bench.since("titan-v"))
         return;
@@ -256,8 +258,8 @@ TEST_P(Outside, SubcontextsThatLeadNowhere) {
     }
 }
 
-/// A header with more channels than there are entries.
-TEST_P(Outside, TheLongestGroupEndsWithTheList) {
+/// A header announces more channels than there are entries.
+TEST_P(Outside, LongestGroupEndsWithTheList) {
     const Json list = bench.list();
     std::vector<std::uint32_t> words = bench.peek(list, 0, bench.entry_words());
     words[bench.wide_entries() ? 1 : 0] |= bench.wide_entries() ? 0xffU : 0x3fU << 26;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Override lists: which list is current after each way to end, and that no memory is freed that
-// Host may read, nor kept that it does not.
+// Override lists: which list is current after each way to end one. No memory is freed that Host may
+// still read, and none is kept that Host does not read.
 #include "three_tasks.hpp"
 
 extern "C" {
@@ -32,13 +32,13 @@ class OverrideList : public testing::TestWithParam<std::string>, protected Three
         const nvdebug_runlist_location now = where();
         return nvdebug_runlist_location_same(&now, &loc);
     }
-    /// Another one than override lists, as long as the driver's.
+    /// Returns true if the list is no override list and is as long as the driver's.
     [[nodiscard]] bool is_a_drivers(const nvdebug_runlist_location &loc) {
         return machine.locked([&] { return nvdebug_override_at(gpu(), runlist(), &loc); }) ==
                    nullptr &&
                loc.entries == drivers.entries;
     }
-    /// The registers that submit: the last one.
+    /// Returns the register that submits the list when it is written: the last one.
     [[nodiscard]] u32 submits() {
         u32 word[NVDEBUG_SUBMIT_WORDS];
         const auto *ops = gpu()->chip->submit;
@@ -49,7 +49,7 @@ class OverrideList : public testing::TestWithParam<std::string>, protected Three
         return gpu()->chip->submit->port(runlist()) == gpu()->chip->runlist->registers(runlist());
     }
 
-    /// The first entries of the driver's list.
+    /// Makes an override list of the first entries of the driver's list.
     nvdebug_override *make(u32 entries = 3) {
         const std::size_t count = entries * gpu()->chip->runlist->entry_words;
         std::vector<u32> words;
@@ -86,8 +86,8 @@ class OverrideList : public testing::TestWithParam<std::string>, protected Three
             return line.find(text) != std::string::npos;
         });
     }
-    /// Reads of an address register, by default the first one, give this many error words after a
-    /// write to it.
+    /// After a write to an address register, by default the first one, `times` reads of it give an
+    /// error word.
     void read_back_wrong(int times, std::optional<u32> other = std::nullopt) {
         const u32 reg = other.value_or(gpu()->chip->submit->port(runlist()));
         machine.written.clear();
@@ -96,7 +96,8 @@ class OverrideList : public testing::TestWithParam<std::string>, protected Three
             return wrong ? std::optional(0xbadf1100) : std::nullopt;
         };
     }
-    /// Nothing is submitted any more, and the memory of these lists is never used again.
+    /// Checks that nothing is submitted any more, and that the memory of these lists is never used
+    /// again.
     void expect_given_up(u64 number, std::span<const nvdebug_runlist_location> kept) {
         machine.on_read = nullptr;
         machine.on_write = nullptr;
@@ -119,7 +120,8 @@ class OverrideList : public testing::TestWithParam<std::string>, protected Three
         for (const nvdebug_runlist_location &loc : kept)
             EXPECT_TRUE(machine.memory_read(loc.aperture, loc.addr).has_value());
     }
-    /// Of override lists, each with its memory.
+    /// Returns the number of override lists. Each has two allocations, for itself and for its
+    /// memory.
     [[nodiscard]] u64 lists() const { return (shim.in_use - in_use) / 2; }
 
     nvdebug_runlist_location drivers{};
@@ -144,7 +146,7 @@ TEST_P(OverrideList, IsCurrentUntilItIsUndone) {
     EXPECT_EQ(undo(number), 0);
 }
 
-TEST_P(OverrideList, AreNumberedEachByItsOwn) {
+TEST_P(OverrideList, HasANumberOfItsOwn) {
     nvdebug_override *const first = make();
     const u64 number = first->number;
     ASSERT_EQ(install(first), 0);
@@ -152,7 +154,7 @@ TEST_P(OverrideList, AreNumberedEachByItsOwn) {
     EXPECT_EQ(second->number, number + 1);
     const nvdebug_runlist_location own = second->own;
     ASSERT_EQ(install(second), 0);
-    // the first one is read no longer
+    // Host reads the first list no longer.
     EXPECT_EQ(lists(), 1U);
     EXPECT_EQ(undo(number), 0);
     EXPECT_TRUE(is_current(own));
@@ -160,8 +162,8 @@ TEST_P(OverrideList, AreNumberedEachByItsOwn) {
     EXPECT_TRUE(is_current(drivers));
 }
 
-/// It replaces the driver's list, also if another override list is current.
-TEST_P(OverrideList, LeavesTheDriversList) {
+/// A resubmit makes the driver's list current, also behind two override lists.
+TEST_P(OverrideList, GivesWayToTheDriversList) {
     ASSERT_EQ(install(make(3)), 0);
     ASSERT_EQ(install(make(2)), 0);
     EXPECT_EQ(resubmit(), 0);
@@ -171,7 +173,7 @@ TEST_P(OverrideList, LeavesTheDriversList) {
     EXPECT_TRUE(is_current(drivers));
 }
 
-TEST_P(OverrideList, TakesNoMemoryThatIsNotThere) {
+TEST_P(OverrideList, FailsWithoutMemory) {
     for (u64 n = 1; n <= 2; n++) {
         shim.asked = 0;
         shim.refuse = n;
@@ -183,7 +185,7 @@ TEST_P(OverrideList, TakesNoMemoryThatIsNotThere) {
     }
 }
 
-TEST_P(OverrideList, ThatIsNotSubmittedIsFreed) {
+TEST_P(OverrideList, IsFreedIfItIsNotSubmitted) {
     nvdebug_override *const list = make();
     machine.on_write = [](u32, u32) { return true; };
     EXPECT_EQ(install(list), -EIO);
@@ -192,7 +194,7 @@ TEST_P(OverrideList, ThatIsNotSubmittedIsFreed) {
     EXPECT_TRUE(is_current(drivers));
 }
 
-TEST_P(OverrideList, ThatDoesNotSettleIsReplacedByTheListBefore) {
+TEST_P(OverrideList, IsReplacedByThePreviousListIfItDoesNotSettle) {
     nvdebug_override *const before = make(3);
     const nvdebug_runlist_location own = before->own;
     ASSERT_EQ(install(before), 0);
@@ -209,8 +211,8 @@ TEST_P(OverrideList, ThatDoesNotSettleIsReplacedByTheListBefore) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// A signal while the switch is waited for: the list before is current again all the same.
-TEST_P(OverrideList, ASignalRestoresTheListBefore) {
+/// A signal ends the wait for the switch, and the previous list is current again.
+TEST_P(OverrideList, SignalRestoresThePreviousList) {
     nvdebug_override *const list = make();
     const nvdebug_runlist_location now = where();
     const auto kill = [](nvdebug_gpu *, const void *) {
@@ -225,8 +227,8 @@ TEST_P(OverrideList, ASignalRestoresTheListBefore) {
     EXPECT_EQ(lists(), 0U);
 }
 
-/// What the driver submits meanwhile is what it wants.
-TEST_P(OverrideList, ADriversListIsKept) {
+/// The driver submits a list of its own during the install, and that list stays.
+TEST_P(OverrideList, DriversListIsKept) {
     nvdebug_override *const list = make();
     const u32 last = submits();
     machine.on_write = [&](u32 offset, u32) {
@@ -241,7 +243,7 @@ TEST_P(OverrideList, ADriversListIsKept) {
     EXPECT_EQ(lists(), 0U);
 }
 
-/// One error word changes nothing: the previous address is restored.
+/// One error word changes nothing, because the previous address is restored.
 TEST_P(OverrideList, IsFreedAfterOneErrorWord) {
     nvdebug_override *const list = make();
     read_back_wrong(1);
@@ -291,7 +293,7 @@ TEST_P(OverrideList, IsKeptAfterTwoErrorWordsOfAnUndo) {
     expect_given_up(number, kept);
 }
 
-/// Each time all of the words are read back: an error word in the upper ones counts, too.
+/// All words are read back each time, so an error word in an upper register counts, too.
 TEST_P(OverrideList, IsKeptAfterErrorWordsInEachAddressRegister) {
     const u32 port = gpu()->chip->submit->port(runlist());
     for (u32 reg = port; reg < submits(); reg += 4) {
@@ -305,8 +307,8 @@ TEST_P(OverrideList, IsKeptAfterErrorWordsInEachAddressRegister) {
     }
 }
 
-/// The registers show an address with the length of another list, which nobody submitted: on chips
-/// that show the words of a submit.
+/// The registers show an address with the length of another list, which was never submitted. Only
+/// chips that show the words of a submit can show this.
 TEST_P(OverrideList, IsKeptIfItsLengthIsMissing) {
     if (!shows_what_is_submitted())
         return;
@@ -349,8 +351,9 @@ TEST_P(OverrideList, IsFreedWithAGpuThatWasGivenUpAndIsGone) {
     EXPECT_EQ(shim.in_use, in_use);
 }
 
-/// It cannot be taken back either: reported, and the memory stays, as Host may read it.
-TEST_P(OverrideList, ThatCannotBeReplacedIsKept) {
+/// The undo fails, too. The log has a line about it, and the memory stays, because Host may read
+/// it.
+TEST_P(OverrideList, StaysWhenUndoFails) {
     nvdebug_override *const list = make();
     const u64 number = list->number;
     const nvdebug_runlist_location own = list->own;
@@ -367,8 +370,8 @@ TEST_P(OverrideList, ThatCannotBeReplacedIsKept) {
     EXPECT_EQ(lists(), 0U);
 }
 
-/// It is not known which list is current: the memory stays.
-TEST_P(OverrideList, AResubmitThatCannotBeCheckedIsAnError) {
+/// It is unknown which list is current, so the memory stays.
+TEST_P(OverrideList, ResubmitThatCannotBeCheckedIsAnError) {
     nvdebug_override *const list = make();
     ASSERT_EQ(install(list), 0);
     machine.written.clear();
@@ -382,9 +385,9 @@ TEST_P(OverrideList, AResubmitThatCannotBeCheckedIsAnError) {
     EXPECT_EQ(lists(), 0U);
 }
 
-/// The driver has submitted its own list since, also one of as many entries: nothing to do but to
-/// free the memory.
-TEST_P(OverrideList, ThatIsNoLongerCurrentIsFreed) {
+/// The driver has submitted its own list since, even one with as many entries as the override list.
+/// Nothing is written, and the memory is freed.
+TEST_P(OverrideList, IsFreedIfItIsNoLongerCurrent) {
     for (const u32 entries : {3U, drivers.entries}) {
         nvdebug_override *const list = make(entries);
         const u64 number = list->number;
@@ -398,7 +401,7 @@ TEST_P(OverrideList, ThatIsNoLongerCurrentIsFreed) {
     }
 }
 
-/// While it is restored a driver submits through the same registers: tried again, thrice at most.
+/// A driver writes to the same registers during the undo, which is tried three times at most.
 TEST_P(OverrideList, IsRestoredAgainstADriver) {
     const u32 port = gpu()->chip->submit->port(runlist());
     for (const int times : {1, 2, 3, 4}) {
@@ -411,7 +414,8 @@ TEST_P(OverrideList, IsRestoredAgainstADriver) {
         machine.on_write = [&](u32 offset, u32) {
             if (offset != port || meddled >= times)
                 return false;
-            // another runlist's address, which is not submitted: neither the old nor the new one
+            // This is another runlist's address, which is never submitted: neither the old nor the
+            // new address.
             meddled++;
             machine.poke(port, shows_what_is_submitted()
                                    ? old
@@ -421,7 +425,7 @@ TEST_P(OverrideList, IsRestoredAgainstADriver) {
         const int ret = undo(number);
         machine.on_write = nullptr;
         if (shows_what_is_submitted()) {
-            // the write is lost
+            // The write looks lost.
             EXPECT_EQ(ret, -EIO) << times;
             EXPECT_EQ(meddled, std::min(times, 2)) << times;
             EXPECT_TRUE(logged("failed to restore")) << times;
@@ -436,8 +440,8 @@ TEST_P(OverrideList, IsRestoredAgainstADriver) {
     }
 }
 
-/// As with the driver's own list back, so with the GPU gone.
-TEST_P(OverrideList, OfAGpuThatHasGoneIsFreed) {
+/// A GPU that is gone reads no list.
+TEST_P(OverrideList, IsFreedWithAGpuThatIsGone) {
     nvdebug_override *const list = make();
     const u64 number = list->number;
     ASSERT_EQ(install(list), 0);
@@ -447,7 +451,7 @@ TEST_P(OverrideList, OfAGpuThatHasGoneIsFreed) {
     machine.on_read = nullptr;
 }
 
-TEST_P(OverrideList, ARestoreThatIsCutOffByTheGpusEndFreesItOnce) {
+TEST_P(OverrideList, IsFreedOnceIfTheGpuGoesDuringTheUndo) {
     nvdebug_override *const list = make();
     const u64 number = list->number;
     ASSERT_EQ(install(list), 0);
@@ -460,7 +464,7 @@ TEST_P(OverrideList, ARestoreThatIsCutOffByTheGpusEndFreesItOnce) {
     machine.on_write = nullptr;
 }
 
-TEST_P(OverrideList, AllRetireWithTheGpu) {
+TEST_P(OverrideList, RetiresWithTheGpu) {
     ASSERT_EQ(install(make()), 0);
     retire();
     EXPECT_TRUE(is_current(drivers));
@@ -468,7 +472,7 @@ TEST_P(OverrideList, AllRetireWithTheGpu) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-TEST_P(OverrideList, OfAGpuThatSleepsAreFreedWithoutAWrite) {
+TEST_P(OverrideList, IsFreedWithoutAWriteWhileTheGpuSleeps) {
     nvdebug_override *const list = make();
     const nvdebug_runlist_location own = list->own;
     ASSERT_EQ(install(list), 0);
@@ -479,8 +483,9 @@ TEST_P(OverrideList, OfAGpuThatSleepsAreFreedWithoutAWrite) {
     EXPECT_TRUE(is_current(own));
 }
 
-/// It is on, but may not be accessed: Host may read the list, so it is neither replaced nor freed.
-TEST_P(OverrideList, OfAGpuThatIsOnAndCannotBeAccessedKeepsItsMemory) {
+/// The GPU is on, but may not be accessed. Host may read the list, so it is neither replaced nor
+/// freed.
+TEST_P(OverrideList, KeepsItsMemoryIfTheGpuCannotBeAccessed) {
     nvdebug_override *const list = make();
     const nvdebug_runlist_location own = list->own;
     const auto first = [&] { return machine.Model::memory_read(own.aperture, own.addr); };
@@ -494,8 +499,9 @@ TEST_P(OverrideList, OfAGpuThatIsOnAndCannotBeAccessedKeepsItsMemory) {
     EXPECT_TRUE(logged("are left to runlist 0"));
 }
 
-/// Host may go on reading what could not be replaced: its memory is never used for anything else.
-TEST_P(OverrideList, ThatCannotBeRetiredLeavesItsMemory) {
+/// Host may go on reading a list that could not be replaced, so its memory is never used for
+/// anything else.
+TEST_P(OverrideList, LeavesItsMemoryIfItCannotRetire) {
     nvdebug_override *const list = make();
     const nvdebug_runlist_location own = list->own;
     ASSERT_EQ(install(list), 0);
@@ -508,7 +514,7 @@ TEST_P(OverrideList, ThatCannotBeRetiredLeavesItsMemory) {
     EXPECT_TRUE(machine.memory_read(own.aperture, own.addr).has_value());
 }
 
-TEST_P(OverrideList, ThatRetiresTakesItsMemoryAlong) {
+TEST_P(OverrideList, FreesItsMemoryWhenItRetires) {
     nvdebug_override *const list = make();
     const nvdebug_runlist_location own = list->own;
     ASSERT_EQ(install(list), 0);
@@ -516,7 +522,7 @@ TEST_P(OverrideList, ThatRetiresTakesItsMemoryAlong) {
     EXPECT_FALSE(machine.memory_read(own.aperture, own.addr).has_value());
 }
 
-TEST_P(OverrideList, OfAGpuThatHasGoneIsNoLoss) {
+TEST_P(OverrideList, LosesNoMemoryWithAGpuThatIsGone) {
     ASSERT_EQ(install(make()), 0);
     machine.on_read = [](u32) { return std::optional(~0U); };
     retire();

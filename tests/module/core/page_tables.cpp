@@ -13,7 +13,7 @@ constexpr std::size_t table_bytes = 4096;
 
 } // namespace
 
-/// The channels that use it show which tables it has.
+/// The channels that use the space show the version of its tables.
 Space::Space(Bench &bench, const Json &layout, const Json &space)
     : bench_(bench), directory_(space.at("page_directory")) {
     for (const Json &channel : layout.at("channels")) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Requests to `translate`, and the answers to expect by the model's own MMU.
+// Requests to `translate`. Their answers are compared with the answers of the model's own MMU.
 #pragma once
 
 #include "bench.hpp"
@@ -10,7 +10,7 @@
 
 namespace core {
 
-/// The longest walk: eight 64-bit entries, one of them dual.
+/// The words of the longest walk: eight 64-bit entries, one of them dual.
 constexpr std::uint64_t words_per_walk = 18;
 
 /// An address space of a layout.
@@ -20,11 +20,11 @@ class Space {
 
     [[nodiscard]] const Json &directory() const { return directory_; }
     [[nodiscard]] unsigned version() const { return version_; }
-    /// A request to `translate`, with what it cannot know from a page directory alone.
+    /// Returns a request to `translate`, with the facts that a page directory alone does not show.
     [[nodiscard]] std::string request(std::uint64_t va) const;
-    /// `translate` and the model's MMU must agree.
+    /// Checks that `translate` and the model's MMU agree.
     void expect_agreement(std::uint64_t va);
-    /// The whole page directory, of these words.
+    /// Fills the whole page directory with these words, again and again.
     void fill_with(std::span<const std::uint32_t> words);
 
   private:
@@ -34,7 +34,7 @@ class Space {
     unsigned big_page_kib_ = 0;
 };
 
-/// Those of a layout.
+/// Returns the address spaces of a layout.
 [[nodiscard]] std::vector<Space> spaces(Bench &bench, const Json &layout);
 
 } // namespace core

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The scheduling gate and preemption, on registers that others write, too, or that do not do what
-// is written to them: which registers are written, and what is answered.
+// The scheduling gate and preemption, while others write the registers, too, or while the registers
+// ignore writes. The tests look at the registers that are written and at the errors.
 #include "three_tasks.hpp"
 
 extern "C" {
@@ -53,7 +53,7 @@ TEST_P(GateRegister, OpensAndCloses) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-TEST_P(GateRegister, OtherBitsAreKept) {
+TEST_P(GateRegister, KeepsOtherBits) {
     if (!shared())
         return;
     machine.poke(reg, 0x6 & ~bit);
@@ -63,8 +63,8 @@ TEST_P(GateRegister, OtherBitsAreKept) {
     EXPECT_EQ(machine.peek(reg), 0x6 & ~bit);
 }
 
-/// It does not change: tried once, and reported.
-TEST_P(GateRegister, ThatDoesNotMoveIsAnError) {
+/// The register ignores the write, which is tried once.
+TEST_P(GateRegister, FailsIfItDoesNotMove) {
     machine.on_write = [this](u32 offset, u32) { return offset == reg; };
     EXPECT_EQ(set(false), -EIO);
     EXPECT_TRUE(was);
@@ -72,7 +72,7 @@ TEST_P(GateRegister, ThatDoesNotMoveIsAnError) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// Others write the register of all gates, too, and undo this one's write by theirs.
+/// Others write the register with the gates of all runlists, too, and their writes undo the gate's.
 TEST_P(GateRegister, IsTriedAgainIfOthersWrite) {
     if (!shared())
         return;
@@ -85,7 +85,7 @@ TEST_P(GateRegister, IsTriedAgainIfOthersWrite) {
         machine.on_write = [&](u32 offset, u32) {
             if (offset != reg || machine.writes(reg) > times)
                 return false;
-            // toggles, so that it is a change each time
+            // The bit toggles, so each write is a change.
             machine.poke(reg, machine.peek(reg) ^ others);
             return true;
         };
@@ -97,15 +97,15 @@ TEST_P(GateRegister, IsTriedAgainIfOthersWrite) {
     }
 }
 
-/// What the gate was is what it was before the first attempt.
-TEST_P(GateRegister, WasIsFromBeforeTheFirstAttempt) {
+/// The previous state of the gate is the state before the first attempt.
+TEST_P(GateRegister, ReturnsTheStateBeforeTheFirstAttempt) {
     if (!shared())
         return;
     const u32 others = bit == 4 ? 8 : 4;
     machine.on_write = [&](u32 offset, u32) {
         if (offset != reg || machine.writes(reg) > 1)
             return false;
-        machine.poke(reg, others | bit); // not a write of this one's, but closed
+        machine.poke(reg, others | bit); // a write by others, which closes the gate, too
         return true;
     };
     EXPECT_EQ(set(true), 0);
@@ -114,7 +114,7 @@ TEST_P(GateRegister, WasIsFromBeforeTheFirstAttempt) {
 }
 
 /// Only a register with no other gate can be written without having been read.
-TEST_P(GateRegister, ThatCannotBeReadCanBeOpenedIfItIsAlone) {
+TEST_P(GateRegister, OpensUnreadIfItHasNoOtherGate) {
     machine.poke(reg, bit);
     int reads = 0;
     machine.on_read = [&](u32 offset) {
@@ -126,11 +126,11 @@ TEST_P(GateRegister, ThatCannotBeReadCanBeOpenedIfItIsAlone) {
     machine.written.clear();
     EXPECT_EQ(set(false), -EIO);
     EXPECT_EQ(machine.writes(reg), 0);
-    reads = -1; // the read that checks
+    reads = -1; // the read that checks the write
     EXPECT_EQ(set(false), -EIO);
 }
 
-TEST_P(GateRegister, ThatCannotBeReadIsNotGuessed) {
+TEST_P(GateRegister, FailsIfItCannotBeRead) {
     machine.on_read = [&](u32 offset) {
         return offset == reg ? std::optional(0xbadf1100) : std::nullopt;
     };
@@ -164,11 +164,11 @@ class PreemptRegisters : public testing::TestWithParam<std::string>, protected T
 
     const nvdebug_preempt_ops *ops = nullptr;
     u32 tsg = 0, list = 0, gate = 0;
-    /// With the gate closed; not on Kepler to Pascal.
+    /// Preemption closes the gate, except on Kepler to Pascal.
     bool watched = GetParam() != "gtx1080ti";
 };
 
-TEST_P(PreemptRegisters, ATsgWithTheGateClosedMeanwhile) {
+TEST_P(PreemptRegisters, TsgIsPreemptedWithTheGateClosed) {
     ASSERT_EQ(preempt(2), 0);
     EXPECT_EQ(machine.writes(tsg), 1);
     EXPECT_EQ(machine.writes(gate), watched ? 2 : 0);
@@ -177,7 +177,7 @@ TEST_P(PreemptRegisters, ATsgWithTheGateClosedMeanwhile) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-TEST_P(PreemptRegisters, AGateThatWasClosedStaysClosed) {
+TEST_P(PreemptRegisters, ClosedGateStaysClosed) {
     if (!watched)
         return;
     bool was = false;
@@ -188,7 +188,7 @@ TEST_P(PreemptRegisters, AGateThatWasClosedStaysClosed) {
     EXPECT_EQ(machine.writes(gate), 1);
 }
 
-TEST_P(PreemptRegisters, AGateThatDoesNotCloseEndsIt) {
+TEST_P(PreemptRegisters, GateThatDoesNotCloseEndsThePreempt) {
     if (!watched)
         return;
     machine.on_write = [this](u32 offset, u32) { return offset == gate; };
@@ -196,8 +196,8 @@ TEST_P(PreemptRegisters, AGateThatDoesNotCloseEndsIt) {
     EXPECT_EQ(machine.writes(tsg), 0);
 }
 
-/// It is not known whether it was open, so it is not opened.
-TEST_P(PreemptRegisters, AGateThatCannotBeReadIsNotWritten) {
+/// It is unknown whether the gate was open, so it is not opened.
+TEST_P(PreemptRegisters, UnreadableGateIsNotWritten) {
     if (!watched)
         return;
     machine.on_read = [this](u32 offset) {
@@ -208,7 +208,7 @@ TEST_P(PreemptRegisters, AGateThatCannotBeReadIsNotWritten) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-TEST_P(PreemptRegisters, AGateThatDoesNotOpenAgainIsSaid) {
+TEST_P(PreemptRegisters, GateThatDoesNotOpenAgainIsLogged) {
     if (!watched)
         return;
     machine.on_write = [this](u32 offset, u32) {
@@ -220,8 +220,8 @@ TEST_P(PreemptRegisters, AGateThatDoesNotOpenAgainIsSaid) {
     EXPECT_NE(machine.errors[0].find("failed to restore scheduling"), std::string::npos);
 }
 
-/// Another preempt is waited for first, and this one afterwards, however long they take.
-TEST_P(PreemptRegisters, OthersAreWaitedFor) {
+/// A preempt waits first for an earlier preempt, and then for its own end.
+TEST_P(PreemptRegisters, EarlierPreemptIsWaitedFor) {
     const u32 busy = ops->shared ? ops->tsg_pending : NV_RUNLIST_PREEMPT_TSG_PREEMPT_PENDING;
     if (!busy)
         return;
@@ -237,7 +237,7 @@ TEST_P(PreemptRegisters, OthersAreWaitedFor) {
     EXPECT_GT(after, ops->tsg_pending ? 3 : -1);
 }
 
-TEST_P(PreemptRegisters, OneThatDoesNotEndIsNotJoined) {
+TEST_P(PreemptRegisters, EarlierPreemptThatDoesNotEndIsATimeout) {
     const u32 busy = ops->shared ? ops->tsg_pending : NV_RUNLIST_PREEMPT_RUNLIST_PREEMPT_PENDING;
     if (!busy)
         return;
@@ -251,19 +251,19 @@ TEST_P(PreemptRegisters, OneThatDoesNotEndIsNotJoined) {
         << "the gate was closed while another preempt was waited for";
 }
 
-/// The GPU does nothing: after a second the gate is open again.
-TEST_P(PreemptRegisters, OneThatIsLostTimesOut) {
+/// The GPU ignores the preempt. After a second the gate is open again.
+TEST_P(PreemptRegisters, LostPreemptTimesOut) {
     if (!watched)
         return;
     machine.on_write = [this](u32 offset, u32) { return offset == tsg; };
     int failed = 0;
     for (u32 id = 0; id < 3; id++)
         failed += preempt(id) == -ETIMEDOUT;
-    EXPECT_EQ(failed, 1); // the one that is on the engine
+    EXPECT_EQ(failed, 1); // for the TSG on the engine
     EXPECT_EQ(machine.peek(gate), 0U);
 }
 
-TEST_P(PreemptRegisters, ARunlist) {
+TEST_P(PreemptRegisters, RunlistIsPreemptedByItsRegisterOrBySubmitting) {
     ASSERT_EQ(preempt_list(), 0);
     if (ops->runlist) {
         ASSERT_EQ(machine.written.size(), 1U);
@@ -273,7 +273,7 @@ TEST_P(PreemptRegisters, ARunlist) {
     }
 }
 
-TEST_P(PreemptRegisters, ARunlistThatIsBeingPreemptedIsWaitedFor) {
+TEST_P(PreemptRegisters, EarlierPreemptOfARunlistIsWaitedFor) {
     if (!ops->runlist)
         return;
     const std::vector<u32> bits = ops->shared
@@ -299,7 +299,7 @@ TEST_P(PreemptRegisters, ARunlistThatIsBeingPreemptedIsWaitedFor) {
     EXPECT_EQ(machine.writes(list), 0);
 }
 
-TEST_P(PreemptRegisters, ARegisterThatCannotBeReadIsNotWritten) {
+TEST_P(PreemptRegisters, UnreadableRegisterIsNotWritten) {
     for (const int good : {0, 1}) {
         int reads = 0;
         machine.on_read = [&](u32 offset) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A lease of a preemption mode is over: the word in the context image is written back if the image
-// is still that of the same context, and the mode the one that was set.
+// A lease of a preemption mode ends. The word in the context image is written back if the image
+// still belongs to the same context, and if the mode is still the one that the lease has set.
 #include "bench.hpp"
 #include "meddled.hpp"
 #include "text.hpp"
@@ -27,7 +27,7 @@ class PreemptionMode : public testing::TestWithParam<std::string> {
         machine.model().advance(5000 * nvmodel::ns_per_us);
         const std::vector<File> all = files(machine);
         file = *std::ranges::find(all, "preemption_mode", &File::name);
-        // where the word is: it is written to
+        // This write shows where the word is.
         machine.on_memory_write = [this](u64 address, u32 value) {
             writes++;
             options = address;
@@ -48,7 +48,7 @@ class PreemptionMode : public testing::TestWithParam<std::string> {
         ADD_FAILURE() << "nowhere";
         return 0;
     }
-    /// Word `number` of the image, in place of its contents from now on.
+    /// Reads of word `number` of the image give `value` from now on.
     void becomes(u64 number, u32 value) {
         const u64 at = options + 4 * number - 4 * NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS;
         machine.on_memory_read = [at, value](u64 address) {
@@ -59,7 +59,8 @@ class PreemptionMode : public testing::TestWithParam<std::string> {
         return std::ranges::any_of(
             lines, [&](const std::string &line) { return line.find(text) != std::string::npos; });
     }
-    /// `meanwhile` happens to a lease of wfi; how often the word was written at its end.
+    /// Takes a lease of wfi and calls `meanwhile`. Returns how often the end of the lease writes
+    /// the word.
     template <typename Act>
     int at_the_end_of_a_lease(Act meanwhile) {
         {
@@ -77,25 +78,25 @@ class PreemptionMode : public testing::TestWithParam<std::string> {
     Meddled machine;
     File file;
     u64 options = 0; // address
-    u32 last = 0;    // that was written
+    u32 last = 0;    // the value written last
     u32 cta = 0;
     int writes = 0;
 };
 
-TEST_P(PreemptionMode, IsAsItWas) {
+TEST_P(PreemptionMode, IsRestoredAtTheEndOfALease) {
     EXPECT_EQ(at_the_end_of_a_lease([] {}), 1);
     EXPECT_EQ(last, cta);
     EXPECT_TRUE(has(machine.done, "lease over: set the preemption mode of 1 channel: 0:2 cta ("));
     EXPECT_TRUE(machine.errors.empty());
 }
 
-TEST_P(PreemptionMode, OfAnotherContextIsLeftAlone) {
+TEST_P(PreemptionMode, StaysIfTheImageHasAnotherContext) {
     EXPECT_EQ(at_the_end_of_a_lease([this] { becomes(NV_CTXSW_MAIN_IMAGE_CONTEXT_ID, 0x777); }), 0);
     EXPECT_TRUE(has(machine.done, "lease over: set the preemption mode of 0 channels"));
     EXPECT_TRUE(machine.errors.empty());
 }
 
-TEST_P(PreemptionMode, ThatSomebodyHasSetSinceIsLeftAlone) {
+TEST_P(PreemptionMode, StaysIfSomebodyHasChangedIt) {
     EXPECT_EQ(at_the_end_of_a_lease([this] {
                   becomes(NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS, (cta & ~3U) | 2);
               }),
@@ -103,12 +104,12 @@ TEST_P(PreemptionMode, ThatSomebodyHasSetSinceIsLeftAlone) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-TEST_P(PreemptionMode, OfMemoryThatIsNoImageAnyMoreIsLeftAlone) {
+TEST_P(PreemptionMode, StaysIfTheMemoryIsNoImage) {
     EXPECT_EQ(at_the_end_of_a_lease([this] { becomes(NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE, 0); }), 0);
     EXPECT_TRUE(machine.errors.empty());
 }
 
-TEST_P(PreemptionMode, ThatWasTheSameIsNotWrittenAgain) {
+TEST_P(PreemptionMode, IsNotWrittenIfItIsUnchanged) {
     {
         Open open(machine, file);
         EXPECT_EQ(open.write("lease 0:2 cta").error, 0);
@@ -117,7 +118,7 @@ TEST_P(PreemptionMode, ThatWasTheSameIsNotWrittenAgain) {
     EXPECT_EQ(writes, 0);
 }
 
-TEST_P(PreemptionMode, ThatCannotBeReadOrWrittenIsSaid) {
+TEST_P(PreemptionMode, FailureToRestoreIsLogged) {
     for (const u64 number : {NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS,
                              NV_CTXSW_MAIN_IMAGE_CONTEXT_ID, NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE}) {
         machine.errors.clear();
@@ -133,7 +134,7 @@ TEST_P(PreemptionMode, ThatCannotBeReadOrWrittenIsSaid) {
     EXPECT_TRUE(has(machine.errors, "channel 2: failed to restore the preemption mode (-5)"));
 }
 
-TEST_P(PreemptionMode, ThatCannotBeReadIsNotSet) {
+TEST_P(PreemptionMode, IsNotSetIfTheImageCannotBeRead) {
     for (const u64 number : {NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS,
                              NV_CTXSW_MAIN_IMAGE_CONTEXT_ID, NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE}) {
         becomes(number, 0xbadf1100);
@@ -142,8 +143,8 @@ TEST_P(PreemptionMode, ThatCannotBeReadIsNotSet) {
     }
 }
 
-/// The write has an effect, but that cannot be seen: it is undone.
-TEST_P(PreemptionMode, ThatCannotBeCheckedIsUndone) {
+/// The write has an effect that cannot be checked, so it is undone.
+TEST_P(PreemptionMode, IsUndoneIfTheWriteCannotBeChecked) {
     machine.on_memory_write = [this](u64, u32 value) {
         writes++;
         last = value;
@@ -172,7 +173,7 @@ TEST_P(PreemptionMode, IsOneWordAtTheEnd) {
     EXPECT_EQ(writes, 0);
 }
 
-TEST_P(PreemptionMode, ThatHasNoNameIsPutBackAsItWas) {
+TEST_P(PreemptionMode, IsRestoredIfItHasNoName) {
     const u32 unnamed = cta | 3;
     machine.Model::memory_write(aperture_of_options(), options, unnamed);
     {
@@ -185,8 +186,8 @@ TEST_P(PreemptionMode, ThatHasNoNameIsPutBackAsItWas) {
               "lease over: set the preemption mode of 1 channel: 0:2 as it was (by uid 0)\n");
 }
 
-/// Each request logs the mode anew.
-TEST_P(PreemptionMode, IsSaid) {
+/// Each request has a line in the log.
+TEST_P(PreemptionMode, IsLogged) {
     EXPECT_EQ(Open(machine, file).write("0:2 wfi").error, 0);
     EXPECT_EQ(Open(machine, file).write("0:1 cta").error, 0);
     EXPECT_EQ(machine.done, (std::vector<std::string>{
@@ -194,7 +195,7 @@ TEST_P(PreemptionMode, IsSaid) {
                                 "set the preemption mode of 1 channel: 0:1 cta (by uid 0)\n"}));
 }
 
-/// The runlist's file shows the mode. Channel 2 shares the context of channel 1. CILP takes a save
+/// The runlist's file shows the mode. Channel 2 shares the context of channel 1. CILP needs a save
 /// area, which not all contexts have.
 TEST_P(PreemptionMode, IsShownInTheContext) {
     const std::vector<File> all = files(machine);
@@ -218,7 +219,7 @@ TEST_P(PreemptionMode, IsShownInTheContext) {
     }
 }
 
-TEST_P(PreemptionMode, BetweenInstructionsTakesASaveArea) {
+TEST_P(PreemptionMode, CilpNeedsASaveArea) {
     const u64 header = options - 4 * NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS;
     const u64 low = header + 4 * NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR;
     const u64 high = header + 4 * NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR_HI;
@@ -238,7 +239,8 @@ TEST_P(PreemptionMode, BetweenInstructionsTakesASaveArea) {
     EXPECT_EQ(last & 3, 2U);
 }
 
-/// Only graphics engines have such contexts, whatever the instance block of another's channel has.
+/// Only channels of graphics engines have a preemption mode, whatever the instance block of another
+/// engine's channel has.
 TEST_P(PreemptionMode, IsOfGraphicsChannels) {
     const Json layout = Json::parse(machine.answer("layout"));
     std::map<bool, Json> channel;
@@ -262,8 +264,8 @@ TEST_P(PreemptionMode, IsOfGraphicsChannels) {
     EXPECT_EQ(writes, 0);
 }
 
-/// It was an image when it was looked for.
-TEST_P(PreemptionMode, OfAnImageThatGoesMeanwhileIsLeftAlone) {
+/// The image goes between the search for it and the write.
+TEST_P(PreemptionMode, IsNotSetIfTheImageGoesBeforeTheWrite) {
     const u64 magic = options + 4 * (NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE -
                                      NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS);
     bool seen = false;
@@ -275,15 +277,16 @@ TEST_P(PreemptionMode, OfAnImageThatGoesMeanwhileIsLeftAlone) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-/// Another mode is set between the look at it and the write.
-TEST_P(PreemptionMode, ThatIsAnotherOneByNowIsLeftAlone) {
+/// Another mode is set between the read of the word and the write.
+TEST_P(PreemptionMode, IsNotSetIfItHasJustChanged) {
     const u64 magic = options + 4 * (NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE -
                                      NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS);
     const u8 aperture = aperture_of_options();
     constexpr u32 theirs = 0x5a5a5a5a;
     bool seen = false;
     machine.on_memory_read = [&](u64 address) -> std::optional<u32> {
-        // the last word that is read: first to find the image, then to see that it is still there
+        // The magic word is the last word that is read: first to find the image, and then to check
+        // that it is still there.
         if (address == magic && std::exchange(seen, true))
             machine.Model::memory_write(aperture, options, theirs);
         return std::nullopt;
@@ -294,13 +297,14 @@ TEST_P(PreemptionMode, ThatIsAnotherOneByNowIsLeftAlone) {
     EXPECT_EQ(machine.Model::memory_read(aperture, options), theirs);
 }
 
-/// The memory is freed and used anew just before the write. In a page of zeros the word reads as
-/// wfi.
+/// The memory is freed and used for something else just before the write. In a page of zeros the
+/// word reads as wfi.
 class FreedImage : public PreemptionMode {
   protected:
     FreedImage() : aperture(aperture_of_options()) {}
 
-    /// At the `look`-th look at the magic, which is the last word that is read before the write.
+    /// Overwrites `words` with zeros at the `look`-th read of the magic word, which is the last
+    /// word that is read before the write.
     void freed_at(int look, const std::vector<u64> &words) {
         const u64 header = options - 4 * NV_CTXSW_MAIN_IMAGE_COMPUTE_PREEMPTION_OPTIONS;
         const u64 magic = header + 4 * NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE;
@@ -335,7 +339,7 @@ class FreedImage : public PreemptionMode {
     const u8 aperture;
 };
 
-TEST_P(FreedImage, GetsNothing) {
+TEST_P(FreedImage, IsNotWritten) {
     const std::vector<u32> was = header();
     for (const auto &words : ways()) {
         EXPECT_EQ(Open(machine, file).write("0:2 wfi").error, 0);
@@ -349,7 +353,7 @@ TEST_P(FreedImage, GetsNothing) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-TEST_P(FreedImage, GetsNothingWhenALeaseIsOver) {
+TEST_P(FreedImage, IsNotWrittenAtTheEndOfALease) {
     const std::vector<u32> was = header();
     for (const auto &words : ways()) {
         EXPECT_EQ(at_the_end_of_a_lease([&] { freed_at(1, words); }), 0);
@@ -360,16 +364,17 @@ TEST_P(FreedImage, GetsNothingWhenALeaseIsOver) {
 INSTANTIATE_TEST_SUITE_P(Boards, FreedImage,
                          testing::Values("gtx1080ti", "titan-v", "a100", "h200"), name_of_board);
 
-/// The write is lost: there is nothing to put back, and nothing to log.
-TEST_P(PreemptionMode, ThatIsNotTakenIsAnError) {
+/// The write is lost, so there is nothing to restore and nothing to log.
+TEST_P(PreemptionMode, FailsIfTheWriteIsLost) {
     machine.on_memory_write = [](u64, u32) { return true; };
     EXPECT_EQ(Open(machine, file).write("0:2 wfi").error, -EIO);
     EXPECT_TRUE(machine.errors.empty());
     EXPECT_TRUE(machine.done.empty());
 }
 
-/// A write that cannot be checked is undone even for a task that dies; if that fails, it is logged.
-TEST_P(PreemptionMode, ThatCannotBeCheckedIsUndoneForADyingTask) {
+/// A write that cannot be checked is undone even for a dying task. If the undo fails, the log has a
+/// line about it.
+TEST_P(PreemptionMode, IsUndoneForADyingTask) {
     for (const bool works : {true, false}) {
         writes = 0;
         machine.errors.clear();

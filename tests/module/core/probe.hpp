@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Probing a GPU with unusual registers.
+// Fixture for probing a GPU with unusual values in its registers.
 #pragma once
 
 #include "bench.hpp"
@@ -33,7 +33,7 @@ class Probe : public testing::TestWithParam<std::string> {
         attachment.driver = "-";
         return attachment;
     }
-    /// The lines of `info` that begin with this.
+    /// Returns the values of the lines of `info` with this key.
     std::vector<std::string> info(const std::string &key,
                                   const nvdebug_attachment &attachment = attached()) {
         seq_file m{};
@@ -46,7 +46,7 @@ class Probe : public testing::TestWithParam<std::string> {
         std::free(m.buf);
         return found;
     }
-    /// These registers have these values, whatever they have.
+    /// Reads of these registers give these values, whatever the registers have.
     void lie(std::map<u32, u32> values) {
         machine.on_read = [values = std::move(values)](u32 offset) {
             const auto found = values.find(offset);
@@ -61,7 +61,7 @@ class Probe : public testing::TestWithParam<std::string> {
         machine.warnings.clear();
         return machine.probe();
     }
-    /// A file, or the error of opening it.
+    /// Returns the text of a file, or the error of opening it.
     Text open(const std::string &name) {
         const std::vector<File> all = files(machine);
         const auto found = std::ranges::find(all, name, &File::name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Probing runlists from Ampere on, which have blocks of registers of their own, with unusual ones.
+// Probing the runlists from Ampere on. Each has a block of registers of its own, here with unusual
+// values.
 #include "probe.hpp"
 
 extern "C" {
@@ -23,7 +24,7 @@ class Blocks : public Probe {
     Blocks() {
         EXPECT_EQ(machine.probe(), 0);
         block = gpu()->chip->runlist->block;
-        // in the order of the table
+        // The blocks are in the order of the table.
         for (u32 i = 0; i < gpu()->topology.engines; i++) {
             const nvdebug_engine &engine = gpu()->topology.engine[i];
             if (!nvdebug_engine_has(&engine, NVDEBUG_ENGINE_HAS_RUNLIST_BASE))
@@ -54,7 +55,7 @@ class Blocks : public Probe {
     std::vector<u32> bases, ids;
 };
 
-TEST_P(Blocks, OneThatDoesNotTellItsIdIsDropped) {
+TEST_P(Blocks, RunlistWithoutAnIdIsDropped) {
     for (const std::size_t n : {std::size_t{0}, bases.size() / 2, bases.size() - 1}) {
         lie({{doorbell(n), error_word}});
         ASSERT_EQ(probe(), 0);
@@ -73,8 +74,8 @@ TEST_P(Blocks, OneThatDoesNotTellItsIdIsDropped) {
     }
 }
 
-/// Doorbells have seven bits for it, and all of them are none.
-TEST_P(Blocks, TheLargestId) {
+/// A doorbell has seven bits for the id, and an id of seven ones means none.
+TEST_P(Blocks, LargestIdIsAccepted) {
     lie({{doorbell(0), is(0x7e)}});
     ASSERT_EQ(probe(), 0);
     EXPECT_EQ(base_of_id().at(0x7e), bases[0]);
@@ -86,8 +87,9 @@ TEST_P(Blocks, TheLargestId) {
     EXPECT_EQ(base_of_id().size(), bases.size() - 1);
 }
 
-/// If two have the same, or none has one, they are numbered as the table names them.
-TEST_P(Blocks, WithoutIdsTheyAreCounted) {
+/// If two runlists have the same id, or if none has one, the runlists are numbered in the order of
+/// the table.
+TEST_P(Blocks, AreCountedIfIdsAreUnusable) {
     std::map<u32, u32> wanted;
     for (u32 i = 0; i < bases.size(); i++)
         wanted[i] = bases[i];
@@ -104,7 +106,7 @@ TEST_P(Blocks, WithoutIdsTheyAreCounted) {
     EXPECT_EQ(base_of_id(), wanted);
     EXPECT_EQ(machine.warnings.at(0),
               "0 of " + std::to_string(ids.size()) + " runlists tell their id\n");
-    // the first one does not have it, either
+    // The first runlist does not show its id either.
     lie({{doorbell(0), error_word}, {doorbell(1), is(5)}, {doorbell(2), is(5)}});
     ASSERT_EQ(probe(), 0);
     expect_runlists(listed(order) + counted);
@@ -112,13 +114,13 @@ TEST_P(Blocks, WithoutIdsTheyAreCounted) {
     EXPECT_EQ(machine.warnings.at(0), std::to_string(ids.size() - 1) + " of " +
                                           std::to_string(ids.size()) +
                                           " runlists tell their id, but two the same\n");
-    // that is forgotten with the rest
+    // The next probe forgets the numbers.
     machine.on_read = nullptr;
     ASSERT_EQ(probe(), 0);
     expect_runlists(listed(ids));
 }
 
-TEST_P(Blocks, PbdmasThatAreNone) {
+TEST_P(Blocks, UnusablePbdmasAreDropped) {
     const u32 config = gpu()->topology.runlist[0].base + block->pbdma_config;
     const u32 usual = gpu()->topology.runlist[0].pbdmas;
     ASSERT_GE(usual, 1U);
@@ -132,19 +134,20 @@ TEST_P(Blocks, PbdmasThatAreNone) {
     lie({{config, 0x80040007}});
     ASSERT_EQ(probe(), 0);
     EXPECT_EQ(gpu()->topology.runlist[0].pbdma[0].base, 0x40000U);
-    // the number, where it is there; else it is in the registers
+    // The block has the PBDMA's number on the RTX 5090. On other chips the address of its registers
+    // gives the number.
     EXPECT_EQ(gpu()->topology.runlist[0].pbdma[0].number, GetParam() == "rtx5090" ? 7U : 0U);
 }
 
-/// Its channel RAM is within BAR0, and has as many channels as the chip has.
-TEST_P(Blocks, ChannelRamThatCannotBeIsNotBelieved) {
+/// A channel RAM is accepted if it lies within BAR0 and has as many channels as the chip can have.
+TEST_P(Blocks, ImpossibleChannelRamIsRefused) {
     const u32 config = gpu()->topology.runlist[0].base + block->channel_config;
     const u32 right = machine.peek(config), log2 = right & 0xf;
     constexpr u32 bar0 = 16U << 20;
     const bool fixed = gpu()->chip->runlist->channels != 0;
     const std::map<u32, bool> cases{{right, true},
                                     {right & ~0xfU, false},         // one channel
-                                    {(right & ~0xfU) | 13, false},  // more than ids have bits
+                                    {(right & ~0xfU) | 13, false},  // more than ids have bits for
                                     {(right & ~0xfU) | 12, !fixed}, // as many
                                     {(right & ~0xfU) | 1, !fixed},  // two
                                     {log2, false},                  // nowhere
@@ -167,15 +170,15 @@ TEST_P(Blocks, ChannelRamThatCannotBeIsNotBelieved) {
                 << contexts.text;
             machine.on_read = [](u32) { return std::optional(~0U); };
             EXPECT_EQ(open("runlist0_brief").error, -ENODEV) << hex(value);
-            // it is looked at again at the next use
+            // The next use reads the register again.
             machine.on_read = nullptr;
             EXPECT_EQ(open("runlist0_brief").error, 0) << hex(value);
         }
     }
 }
 
-/// Registers of an engine that its runlist's block has no room for are not read.
-TEST_P(Blocks, AnEngineOfASlotThatIsNotThere) {
+/// The registers of an engine are not read if the runlist's block has no room for them.
+TEST_P(Blocks, EngineOfAMissingSlotHasNoRegisters) {
     nvdebug_engine *const engine = gpu()->topology.engine;
     const nvdebug_status_ops *const status = gpu()->chip->status;
     const u32 first = engine->runlist_base + block->engine_status0;
@@ -189,8 +192,8 @@ TEST_P(Blocks, AnEngineOfASlotThatIsNotThere) {
     EXPECT_EQ(status->channel_reg(gpu(), engine, 0), 0U);
 }
 
-/// Nor is its id, when the table of devices names such a slot.
-TEST_P(Blocks, TheIdOfAnEngineOfASlotThatIsNotThere) {
+/// The table of devices names a slot that the block does not have, so the id is not read either.
+TEST_P(Blocks, EngineOfAMissingSlotHasNoId) {
     const u32 base = gpu()->topology.engine[0].runlist_base;
     u32 row = NV_PTOP_DEVICE_INFO2(0);
     while ((machine.peek(row) & NV_PTOP_DEVICE_INFO2_DEV_RUNLIST_PRI_BASE) != base) {
@@ -207,7 +210,7 @@ TEST_P(Blocks, TheIdOfAnEngineOfASlotThatIsNotThere) {
         ASSERT_EQ(probe(), 0);
         EXPECT_EQ(gpu()->topology.engine[0].rleng, rleng);
         EXPECT_EQ(nvdebug_engine_has(&gpu()->topology.engine[0], NVDEBUG_ENGINE_HAS_ID), there);
-        // another engine's as well, perhaps
+        // The register may be another engine's, too, so it is enough that it is read or not.
         EXPECT_EQ(std::ranges::count(machine.expected, slot + block->engine_status_debug) != 0,
                   there);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Probing a GPU with unusual registers: what is taken from its tables, what is left out, and the
-// text of `info`.
+// Probing a GPU with unusual values in its registers: which tables are accepted, which ones are
+// left out, and the text of `info`.
 #include "probe.hpp"
 
 extern "C" {
@@ -32,9 +32,10 @@ class AnyProbe : public Probe {
     [[nodiscard]] bool gpu_has_two_dies() { return probe() == 0 && gpu()->chip->ptop->two_dies; }
 };
 
-/// What is announced is read, and the tables of devices are announced.
-TEST_P(AnyProbe, ReadsWhatItAnnounced) {
-    std::map<u32, std::size_t> announced; // and how many were by then
+/// The probe reads all registers that it has announced, and it announces the rows of the device
+/// tables before it reads them.
+TEST_P(AnyProbe, ReadsAllThatItAnnounced) {
+    std::map<u32, std::size_t> announced; // each with the number of earlier ones
     std::set<u32> unread;
     machine.on_read = [&](u32 offset) -> std::optional<u32> {
         for (const u32 one : std::exchange(machine.expected, {}))
@@ -81,8 +82,8 @@ TEST_P(AnyProbe, ReadsWhatItAnnounced) {
     EXPECT_TRUE(machine.warnings.empty());
 }
 
-/// Without memory for one of its tables a GPU is not probed by half.
-TEST_P(AnyProbe, TakesMemory) {
+/// If there is no memory for one of its tables, a GPU is not probed at all.
+TEST_P(AnyProbe, FailsWithoutMemory) {
     const u64 before = shim.in_use;
     for (u64 n = 1;; n++) {
         shim.asked = 0;
@@ -99,7 +100,7 @@ TEST_P(AnyProbe, TakesMemory) {
     }
 }
 
-TEST_P(AnyProbe, OfAnotherChip) {
+TEST_P(AnyProbe, AnotherChipIsUnknown) {
     const u32 chip = 0x1f7;
     lie({{NV_PMC_BOOT_0, chip << 20 | 0xa1}, {NV_PMC_BOOT_42, chip << 20 | 0xa1 << 12}});
     EXPECT_EQ(probe(), 0);
@@ -116,7 +117,7 @@ TEST_P(AnyProbe, OfAnotherChip) {
     EXPECT_EQ(files(machine).size(), 0U);
 }
 
-TEST_P(AnyProbe, OfAGpuThatDoesNotAnswer) {
+TEST_P(AnyProbe, GpuThatDoesNotAnswerIsLeftAlone) {
     for (const auto &[word, error, said] :
          {std::tuple(error_word, -EIO,
                      "BOOT_0 reads 0xbadf1100 (register bus error): left alone\n"),
@@ -127,7 +128,8 @@ TEST_P(AnyProbe, OfAGpuThatDoesNotAnswer) {
         EXPECT_EQ(machine.warnings, std::vector<std::string>{said});
         EXPECT_EQ(files(machine).size(), 0U);
     }
-    // as long as it was not identified, and while it is away
+    // `info` has no chip for a GPU that was never identified, and no features for a GPU that is
+    // away.
     nvdebug_attachment attachment = attached();
     attachment.identified = false;
     for (const char *const key : {"chip_id", "revision"})
@@ -141,8 +143,8 @@ TEST_P(AnyProbe, OfAGpuThatDoesNotAnswer) {
             << feature;
 }
 
-/// Each bit of a mode is enough; one that cannot be read may be on.
-TEST_P(AnyProbe, InAMode) {
+/// One bit that is set is enough for a mode to be on. A bit that cannot be read may be set.
+TEST_P(AnyProbe, ModesAreReadFromTheirBits) {
     ASSERT_EQ(probe(), 0);
     const nvdebug_chip *const chip = gpu()->chip;
     for (const auto &[mode, key, said] :
@@ -178,8 +180,8 @@ TEST_P(AnyProbe, InAMode) {
     }
 }
 
-/// Each row of each table of devices is empty.
-TEST_P(AnyProbe, WithoutDevices) {
+/// All rows of all device tables are empty.
+TEST_P(AnyProbe, EmptyDeviceTableLeavesNoRunlists) {
     machine.on_read = [](u32 offset) -> std::optional<u32> {
         const bool row =
             (offset >= NV_PTOP_DEVICE_INFO(0) && offset <= NV_PTOP_DEVICE_INFO(63)) ||
@@ -196,13 +198,13 @@ TEST_P(AnyProbe, WithoutDevices) {
             << feature;
     expect_runlists("-");
     EXPECT_EQ(open("device_info").error, -ENOENT);
-    EXPECT_GE(gpu()->gaps, 0x10000U); // of more than any number of registers
+    EXPECT_GE(gpu()->gaps, 0x10000U); // more gaps than there can be registers
     ASSERT_EQ(machine.warnings.size(), 1U);
     EXPECT_EQ(machine.warnings[0], "no device_info or runlists: device table empty\n");
 }
 
-/// Each row of a table announces another one; no row is read twice.
-TEST_P(AnyProbe, WithATableThatNeverEnds) {
+/// Each row of a table announces another row. No row is read twice.
+TEST_P(AnyProbe, EndlessDeviceTableIsReadOnce) {
     std::map<u32, int> rows;
     machine.on_read = [&](u32 offset) -> std::optional<u32> {
         const bool row =
@@ -224,8 +226,8 @@ TEST_P(AnyProbe, WithATableThatNeverEnds) {
         EXPECT_FALSE(file.name.starts_with("runlist") || file.name == "device_info") << file.name;
 }
 
-/// Longer than there is room for, or of an unknown version.
-TEST_P(AnyProbe, WithATableThatCannotBe) {
+/// The table is longer than its room, or has an unknown version, or cannot be read.
+TEST_P(AnyProbe, ImpossibleDeviceTableIsRefused) {
     for (const auto &[value, why] : {std::pair(0xfff00002U, "device table makes no sense"),
                                      std::pair(0x0000000fU, "device table of an unknown version"),
                                      std::pair(error_word, "device table unreadable")}) {
@@ -244,7 +246,7 @@ TEST_P(AnyProbe, WithATableThatCannotBe) {
     }
 }
 
-TEST_P(AnyProbe, WhoseDevicesCannotBeRead) {
+TEST_P(AnyProbe, UnreadableDeviceTableLeavesNoRunlists) {
     for (const u32 row : {NV_PTOP_DEVICE_INFO(1), NV_PTOP_DEVICE_INFO2(1)}) {
         lie({{row, error_word}});
         EXPECT_EQ(probe(), 0);
@@ -260,8 +262,8 @@ TEST_P(AnyProbe, WhoseDevicesCannotBeRead) {
     }
 }
 
-/// A table that can be read in part only is none: not even its engines are shown.
-TEST_P(AnyProbe, WithHalfATable) {
+/// If a part of the table cannot be read, no engine is shown at all.
+TEST_P(AnyProbe, HalfADeviceTableShowsNoEngines) {
     if (!gpu_has_two_dies())
         return;
     lie({{NV_PTOP_DEVICE_INFO2_DIE1(1), error_word}});
@@ -273,8 +275,8 @@ TEST_P(AnyProbe, WithHalfATable) {
 
 INSTANTIATE_TEST_SUITE_P(All, AnyProbe, testing::ValuesIn(all_boards()), name_of_board);
 
-/// Runlists may have different numbers of channels; one that did not answer yet has none.
-TEST_P(AnyProbe, WithDifferentNumbersOfChannels) {
+/// Runlists may have different numbers of channels. A runlist that has not answered yet has none.
+TEST_P(AnyProbe, ChannelCountIsUnknownIfRunlistsDiffer) {
     ASSERT_EQ(probe(), 0);
     const std::vector<std::string> usual = info("channels");
     EXPECT_NE(usual, std::vector<std::string>{"-"});
@@ -290,8 +292,8 @@ TEST_P(AnyProbe, WithDifferentNumbersOfChannels) {
 
 class ChannelCount : public Probe {};
 
-/// One that cannot be is not believed.
-TEST_P(ChannelCount, IsTheChipsIfNoOtherIsTold) {
+/// A number of channels that is impossible is not accepted.
+TEST_P(ChannelCount, IsTheChipsIfTheRegisterIsUnusable) {
     for (const auto &[value, channels] : {std::pair(4096U, "4096"), std::pair(512U, "512")}) {
         lie({{NV_PFIFO_CFG1, value}});
         ASSERT_EQ(probe(), 0);
@@ -325,7 +327,7 @@ class PbdmaMap : public Probe {
     }
 };
 
-TEST_P(PbdmaMap, WithOneThatCannotBeRead) {
+TEST_P(PbdmaMap, UnreadablePbdmaIsLeftOut) {
     ASSERT_EQ(probe(), 0);
     std::vector<std::vector<u32>> wanted = pbdmas();
     ASSERT_FALSE(wanted.at(0).empty());
@@ -341,13 +343,13 @@ TEST_P(PbdmaMap, WithOneThatCannotBeRead) {
 INSTANTIATE_TEST_SUITE_P(Boards, PbdmaMap, testing::Values("quadro-k5000", "gtx980", "rtx2080ti"),
                          name_of_board);
 
-// --- what BAR1 and BAR2 show, for access/ ---
+// --- The blocks of BAR1 and BAR2, for access/ ---
 
 class Bars : public Probe {
   protected:
     Bars() { EXPECT_EQ(machine.probe(), 0); }
 
-    /// What a BAR shows, or the error.
+    /// Returns the block of a BAR, and checks the error.
     nvdebug_bar_block block(int bar, int error = 0) {
         nvdebug_bar_block found{};
         EXPECT_EQ(machine.locked([&] { return gpu()->chip->bars->block(gpu(), bar, &found); }),
@@ -380,12 +382,12 @@ TEST_P(OldBars, EachHasItsRegisters) {
     expect(2, 0x54321000, 0, false, false, false);
 }
 
-TEST_P(OldBars, ARegisterThatCannotBeRead) {
+TEST_P(OldBars, UnreadableRegisterIsAnError) {
     for (const u32 reg : {NV_PBUS_BAR1_BLOCK, NV_PBUS_BIND_STATUS}) {
         lie({{NV_VF_BAR1_BLOCK, error_word}, {reg, error_word}});
         block(1, -EIO);
     }
-    // from Turing on PBUS has it, too, but need not be up to date
+    // From Turing on PBUS has the block, too, but it need not be up to date.
     if (GetParam() == "gtx980")
         return;
     for (const u32 reg : {NV_VF_BAR1_BLOCK, NV_VF_BIND_STATUS}) {
@@ -412,10 +414,10 @@ TEST_P(NewBars, EachHasItsRegisters) {
     expect(2, 0x254321000, 2, false, false, false);
 }
 
-TEST_P(NewBars, ARegisterThatCannotBeRead) {
+TEST_P(NewBars, UnreadableRegisterIsAnError) {
     lie({{NV_VF_FUNC_BAR1_BLOCK_HIGH, error_word}});
     block(1, -EIO);
-    // the low one may look like that
+    // The low register may look like an error word, because it is a part of an address.
     lie({{NV_VF_FUNC_BAR1_BLOCK_LOW, 0xbadf1200}, {NV_VF_FUNC_BAR1_BLOCK_HIGH, 0}});
     expect(1, 0xbadf1000, 0, true, false, false);
     lie({{NV_VF_FUNC_BAR1_BLOCK_LOW, ~0U}, {NV_VF_FUNC_BAR1_BLOCK_HIGH, 0}});
@@ -424,9 +426,9 @@ TEST_P(NewBars, ARegisterThatCannotBeRead) {
 
 INSTANTIATE_TEST_SUITE_P(Boards, NewBars, testing::Values("h200", "rtx5090"), name_of_board);
 
-// --- where memory is ---
+// --- Places of memory ---
 
-TEST_P(AnyProbe, AnApertureIsOneOfFour) {
+TEST_P(AnyProbe, ApertureIsOneOfFour) {
     ASSERT_EQ(probe(), 0);
     EXPECT_NE(nvdebug_mem_place(gpu(), 2), NVDEBUG_PLACE_NONE);
     EXPECT_NE(nvdebug_mem_place(gpu(), 3), NVDEBUG_PLACE_NONE);

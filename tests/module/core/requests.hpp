@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A GPU with three tasks, for requests: others may change it at the same time.
+// A GPU with three tasks, for requests, while others may change it at the same time.
 #pragma once
 
 #include "bench.hpp"
@@ -16,7 +16,7 @@ struct Request {
     std::string text;
 };
 
-/// Each is fine in three-tasks.
+/// Requests that succeed in the workload three-tasks.
 inline const std::vector<Request> fine{
     {"translate", "0:2 0x100000000"}, {"disable_channel", "0:2 0:3"}, {"enable_channel", "0:2"},
     {"preempt_tsg", "0:1"},           {"preempt_tsg", "1"},           {"switch_to_tsg", "0:1"},
@@ -37,7 +37,7 @@ class Requests : public testing::TestWithParam<std::string> {
         EXPECT_EQ(shim.in_use, in_use);
     }
 
-    /// From the beginning, with nothing that meddles.
+    /// Restarts the workload, with no callback left.
     void begin() {
         leave_alone();
         machine.retire();
@@ -65,7 +65,7 @@ class Requests : public testing::TestWithParam<std::string> {
         return Open(machine, *find(name)).write(text).error;
     }
 
-    /// `act` on each of those that this board has.
+    /// Calls `act` with each request for which this board has the file.
     template <typename Act>
     void of_each(Act act) {
         for (const Request &request : fine)

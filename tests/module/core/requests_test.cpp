@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What holds of every request: what it refuses, and that it answers with the error of the access
-// that failed.
+// Rules for all requests: which texts are refused, and that a request fails with the error of the
+// access that failed.
 #include "requests.hpp"
 #include "text.hpp"
 
@@ -18,9 +18,9 @@ extern "C" {
 namespace core {
 namespace {
 
-// --- what is no request ---
+// --- Texts that are refused ---
 
-TEST_P(Requests, WithoutAllOfItsWords) {
+TEST_P(Requests, MalformedTextsAreRefused) {
     using Texts = std::vector<std::pair<std::string, int>>;
     const Texts of_runlists{{"", -EINVAL},
                             {"x", -EINVAL},
@@ -154,7 +154,7 @@ TEST_P(Requests, WithoutAllOfItsWords) {
             }
 }
 
-TEST_P(Requests, OfTooMany) {
+TEST_P(Requests, MoreThan256TargetsAreRefused) {
     for (const auto &[name, each] :
          {std::pair("preempt_tsg", "0:1 "), std::pair("preempt_runlist", "0 "),
           std::pair("resubmit_runlist", "0 "), std::pair("scheduling", "0 on "),
@@ -169,8 +169,8 @@ TEST_P(Requests, OfTooMany) {
     }
 }
 
-/// The file has each gate, and the last word about one counts.
-TEST_P(Requests, OfGatesShow) {
+/// The file shows each gate. If a request names a gate twice, the last word counts.
+TEST_P(Requests, GatesAreShownInTheFile) {
     const nvdebug_topology &topology = machine.gpu()->topology;
     const u32 first = topology.runlist[0].id, last = topology.runlist[topology.runlists - 1].id;
     const auto expect_off = [&](const std::set<u32> &off) {
@@ -201,9 +201,9 @@ TEST_P(Requests, OfGatesShow) {
     expect_off({last});
 }
 
-// --- what happens to the GPU ---
+// --- Events on the GPU ---
 
-TEST_P(Requests, OfAGpuThatSleeps) {
+TEST_P(Requests, SleepingGpuIsAnError) {
     of_each([&](const Request &request) {
         machine.asleep = true;
         EXPECT_EQ(write(request.file, request.text), -ENODEV) << request.file;
@@ -213,7 +213,7 @@ TEST_P(Requests, OfAGpuThatSleeps) {
     });
 }
 
-TEST_P(Requests, OfWhoIsKilledAtTheBeginning) {
+TEST_P(Requests, KilledTaskChangesNothing) {
     of_each([&](const Request &request) {
         begin();
         machine.on_begin = [] { shim.killed = true; };
@@ -224,8 +224,8 @@ TEST_P(Requests, OfWhoIsKilledAtTheBeginning) {
     });
 }
 
-/// One read of a register gives an error: that is the answer.
-TEST_P(Requests, AnswerWithTheErrorOfARegister) {
+/// One read of a register gives an error word, and the request fails with that error.
+TEST_P(Requests, FailWithTheErrorOfARegister) {
     of_each([&](const Request &request) {
         for (u64 n = 0, reads = n + 1; n < reads; n++) {
             begin();
@@ -241,9 +241,10 @@ TEST_P(Requests, AnswerWithTheErrorOfARegister) {
     });
 }
 
-/// Two error words in a row while a list is submitted: what is in the registers is unknown. No
-/// control works then, files are read, and leases of other things end as usual.
-TEST_P(Requests, AreRefusedOnceASubmitCannotBeTakenBack) {
+/// Two reads in a row give an error word while a list is submitted, so the contents of the
+/// registers are unknown. Then no control works any more. Files can still be read, and leases of
+/// other things end as usual.
+TEST_P(Requests, AreRefusedOnceASubmitCannotBeUndone) {
     const auto *const runlist = &machine.gpu()->topology.runlist[0];
     const u32 port = machine.gpu()->chip->submit->port(runlist);
     const std::string before = read(machine, *find("scheduling")).text;
@@ -284,13 +285,13 @@ TEST_P(Requests, AreRefusedOnceASubmitCannotBeTakenBack) {
     EXPECT_EQ(read(machine, *find("scheduling")).text, before);
     EXPECT_EQ(machine.errors.size(), 1U);
 
-    // the module is loaded again
+    // The module is loaded again.
     begin();
     EXPECT_EQ(write("switch_to_tsg", "0:1"), 0);
 }
 
-/// The same of a call that reads or writes memory.
-TEST_P(Requests, AnswerWithTheErrorOfMemory) {
+/// One call that reads or writes memory fails, and the request fails with its error.
+TEST_P(Requests, FailWithTheErrorOfMemory) {
     of_each([&](const Request &request) {
         for (const int wanted : {-EIO, -EOPNOTSUPP, -ENODEV})
             for (u64 n = 1;; n++) {
@@ -308,8 +309,8 @@ TEST_P(Requests, AnswerWithTheErrorOfMemory) {
     });
 }
 
-/// A lease that is refused leaves nothing behind.
-TEST_P(Requests, WhoseLeaseIsRefusedKeepNothing) {
+/// A lease that is refused keeps no memory.
+TEST_P(Requests, RefusedLeaseKeepsNoMemory) {
     of_each([&](const Request &request) {
         if (!find(request.file)->control->leases)
             return;
@@ -330,30 +331,31 @@ TEST_P(Requests, WhoseLeaseIsRefusedKeepNothing) {
     });
 }
 
-// --- which runlist it is ---
+// --- The runlist of a request ---
 
-TEST_P(Requests, OfATsgThatNoListHas) {
-    // ids have 12 bits, whatever the number of channels
+TEST_P(Requests, UnlistedTsgIsAnError) {
+    // Ids have 12 bits, whatever the number of channels is.
     for (const char *const text : {"0:3000", "3000", "0:4095"})
         EXPECT_EQ(write("preempt_tsg", text), -EINVAL) << text;
     EXPECT_EQ(write("preempt_tsg", "0:4096"), -ERANGE);
 }
 
-/// Most runlists are empty: one read each, and of a list the words with ids.
-TEST_P(Requests, LookForAnIdInEachList) {
+/// Most runlists are empty and take one read each. Of a list, only the words with ids are read.
+TEST_P(Requests, UnlistedIdIsLookedForInEachList) {
     u64 reads = 0;
     machine.on_read = [&](u32) { return reads++, std::nullopt; };
     machine.words_read.emplace();
     EXPECT_EQ(write("preempt_tsg", "77"), -EINVAL);
     EXPECT_LE(reads, machine.gpu()->topology.runlists + 16);
-    // three TSGs of two channels: of two words the first, of four the first and the third
+    // The list has three TSGs of two channels. The first of an entry's two words is read, or the
+    // first and the third of its four words.
     EXPECT_EQ(machine.words_read->words, GetParam() == "gtx1080ti" ? 9U : 18U);
     EXPECT_EQ(machine.words_read->again, 0U);
     machine.words_read.reset();
 }
 
-/// What did not answer when the GPU was probed is asked for again.
-TEST_P(Requests, OfARunlistThatAnswersLate) {
+/// A runlist that did not answer the probe is asked again.
+TEST_P(Requests, RunlistThatAnswersLateIsUsable) {
     const auto *const block = machine.gpu()->chip->runlist->block;
     if (block == nullptr)
         return;
@@ -375,15 +377,15 @@ TEST_P(Requests, OfARunlistThatAnswersLate) {
     };
     EXPECT_EQ(write("translate", "0:2 0x1000"), 0);
     EXPECT_EQ(write("preemption_mode", "0:2 wfi"), 0);
-    // it may be of the other one, too
+    // The channel may also be of the other runlist.
     EXPECT_EQ(write("disable_channel", "2"), -EIO);
     EXPECT_TRUE(machine.written.empty());
     leave_alone();
     EXPECT_EQ(write("disable_channel", "2"), 0);
 }
 
-/// An id may be more than another runlist has, and not than its own.
-TEST_P(Requests, OfAnIdThatNotAllRunlistsCanHave) {
+/// Other runlists may have fewer channels than the id's own runlist.
+TEST_P(Requests, IdMayBeTooLargeForOtherRunlists) {
     const nvdebug_runlist_ops *const ops = machine.gpu()->chip->runlist;
     if (ops->block == nullptr || ops->channels)
         return;
@@ -401,8 +403,8 @@ TEST_P(Requests, OfAnIdThatNotAllRunlistsCanHave) {
         -ERANGE);
 }
 
-/// No memory has that aperture.
-TEST_P(Requests, OfAListThatIsNowhere) {
+/// The list's aperture has no memory.
+TEST_P(Requests, ListWithoutMemoryIsAnError) {
     const u32 reg = machine.gpu()->chip->runlist->registers(&machine.gpu()->topology.runlist[0]);
     const bool in_pages = GetParam() == "gtx1080ti" || GetParam() == "titan-v";
     machine.on_read = [=, this](u32 offset) {
@@ -426,8 +428,9 @@ TEST_P(Requests, OfAListThatIsNowhere) {
 
 // --- lists in system memory ---
 
-/// It may be freed once it is not current: it is looked at again under the lock.
-TEST_P(Requests, ReadAListInSystemMemoryWhereItIs) {
+/// The list's memory may be freed once it is not current, so the registers are read again under the
+/// lock.
+TEST_P(Requests, ListInSystemMemoryIsReadWhereItIsNow) {
     machine.restart("sysmem");
     machine.model().advance(5000 * nvmodel::ns_per_us);
     const nvdebug_runlist *const list = &machine.gpu()->topology.runlist[0];
@@ -456,7 +459,7 @@ TEST_P(Requests, ReadAListInSystemMemoryWhereItIs) {
     EXPECT_GT(looks, 2);
 }
 
-TEST_P(Requests, ForAListInSystemMemoryOfWhoIsKilled) {
+TEST_P(Requests, KilledTaskEndsWithAListInSystemMemory) {
     of_each([&](const Request &request) {
         for (u64 n = 0, reads = n + 1; n < reads; n++) {
             begin();

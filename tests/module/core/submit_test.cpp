@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A submit, with an access that goes wrong: the list is the driver's, or the one that was asked
-// for.
+// A submit during which one access goes wrong. Afterwards the list is the driver's or the one of
+// the request.
 #include "bench.hpp"
 #include "text.hpp"
 
@@ -24,7 +24,7 @@ class Submit : public OnBoard {
         EXPECT_EQ(bench.write(file, request).error, 0);
         return bench.machine.model().faults().accesses();
     }
-    /// Engine time of runlist 0's three TSGs since the workload began.
+    /// Returns the engine time of runlist 0's three TSGs since the workload began.
     std::array<double, 3> progress() {
         std::array<double, 3> all{};
         for (const auto &channel : bench.machine.model().progress())
@@ -46,8 +46,8 @@ class Submit : public OnBoard {
     Fields where;
 };
 
-/// Nothing is submitted by it: at any of the reads, a word that could be right.
-TEST_P(Submit, ByOneWrongWordOfWhereTheListIs) {
+/// Each read in turn gives a word that could be right. The request must not submit it.
+TEST_P(Submit, WrongWordIsNeverSubmitted) {
     const std::uint64_t address = std::stoull(where["Address"], nullptr, 16);
     const std::uint64_t page = bench.since("rtx2080ti") ? address & 0xffffffff : address >> 12;
     const std::uint64_t shorter = std::stoull(where["Entries"]) - 1;
@@ -62,7 +62,7 @@ TEST_P(Submit, ByOneWrongWordOfWhereTheListIs) {
     expect_even();
 }
 
-TEST_P(Submit, WithOneReadThatFails) {
+TEST_P(Submit, FailedReadLeavesTheDriversList) {
     const std::uint64_t usual = accesses_of("switch_to_tsg", "0:1");
     ASSERT_EQ(bench.write("resubmit_runlist", "0").error, 0);
     unsigned failed = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// switch_to_tsg: which entries are the TSG's, which tasks it waits for, and which list is in force
+// switch_to_tsg: which entries it takes, which tasks it waits for, and which list is current
 // afterwards.
 #include "bench.hpp"
 #include "text.hpp"
@@ -36,7 +36,7 @@ class Switch : public testing::TestWithParam<std::string>, protected ThreeTasks 
         return Open(machine, file("switch_to_tsg")).write(text).error;
     }
     int resubmit() { return Open(machine, file("resubmit_runlist")).write("0").error; }
-    /// The list in force: "TSG 1: 2 3".
+    /// Returns the current list as "TSG 1: 2 3".
     std::vector<std::string> shown() {
         std::vector<std::string> found;
         for (const Box &box : entries(read(machine, file("runlist0_brief")).text)) {
@@ -73,7 +73,7 @@ class Switch : public testing::TestWithParam<std::string>, protected ThreeTasks 
     void set_word(u64 address, u32 value) {
         machine.Model::memory_write(drivers.aperture, address, value);
     }
-    /// The length in the header that is this entry.
+    /// Sets the length in the TSG header that is entry number `entry`.
     void set_length(u32 entry, u32 length) {
         if (wide)
             set_word(at(entry) + 4, length);
@@ -90,7 +90,8 @@ class Switch : public testing::TestWithParam<std::string>, protected ThreeTasks 
         return id | (tsg && !ampere ? NV_PFIFO_STATUS_ID_TYPE_TSG : 0) | 1U << 13;
     }
     [[nodiscard]] u32 pbdma() { return gpu()->chip->status->pbdma_reg(&runlist()->pbdma[0]); }
-    /// The status register of an engine that is, or is not, on the runlist; 0: there is none.
+    /// Returns the status register of an engine that is, or is not, on the runlist; 0 if there is
+    /// none.
     [[nodiscard]] u32 engine(bool on_it) {
         for (u32 i = 0; i < gpu()->topology.engines; i++) {
             const nvdebug_engine *const one = &gpu()->topology.engine[i];
@@ -106,16 +107,16 @@ class Switch : public testing::TestWithParam<std::string>, protected ThreeTasks 
     u64 in_use = 0;
     u64 entry_bytes = 0;
     bool wide = false;
-    bool ampere = false; // or newer: there are no channels outside of TSGs
+    bool ampere = false; // or newer: no channels outside of TSGs
 };
 
 const std::vector<std::string> three{"TSG 0: 0 1", "TSG 1: 2 3", "TSG 2: 4 5"};
 
-TEST_P(Switch, IsOfOneTsgUntilTheListComesBack) {
+TEST_P(Switch, LastsUntilTheListComesBack) {
     ASSERT_EQ(shown(), three);
     ASSERT_EQ(switch_to("0:1"), 0);
     EXPECT_EQ(shown(), std::vector<std::string>{"TSG 1: 2 3"});
-    // another one, which only the driver's list has
+    // Only the driver's list has this TSG.
     ASSERT_EQ(switch_to("2"), 0);
     EXPECT_EQ(shown(), std::vector<std::string>{"TSG 2: 4 5"});
     EXPECT_EQ(switch_to("0:3"), -EINVAL);
@@ -145,8 +146,8 @@ TEST_P(Switch, IsUndoneWithItsLease) {
     EXPECT_EQ(shim.in_use, in_use);
 }
 
-/// The others' lists stay.
-TEST_P(Switch, LeavesEachTsgInTurnAsItWas) {
+/// The lists of other runlists stay.
+TEST_P(Switch, KeepsTheEntriesOfEachTsg) {
     machine.restart("fig6");
     machine.model().advance(5000 * nvmodel::ns_per_us);
     std::vector<u32> lists;
@@ -171,32 +172,32 @@ TEST_P(Switch, LeavesEachTsgInTurnAsItWas) {
     EXPECT_GT(switched, 1U);
 }
 
-/// A request about the list in force.
-TEST_P(Switch, OthersAreNotListedMeanwhile) {
+/// Requests look at the current list.
+TEST_P(Switch, LeavesTheOthersUnlisted) {
     ASSERT_EQ(switch_to("0:1"), 0);
     EXPECT_EQ(Open(machine, file("preempt_tsg")).write("0:2").error, -EINVAL);
     EXPECT_EQ(Open(machine, file("preempt_tsg")).write("0:1").error, 0);
 }
 
-/// With fewer channels than in the header it is not known which are missing.
+/// If there are fewer channels than the header announces, it is unknown which ones are missing.
 TEST_P(Switch, TakesACompleteTsg) {
     set_length(3, 3);
     EXPECT_EQ(switch_to("0:1"), -EINVAL);
     set_length(3, 0);
     EXPECT_EQ(switch_to("0:1"), -EINVAL);
-    set_length(6, 3); // the last one, which the list ends
+    set_length(6, 3); // the last TSG, which the list ends
     EXPECT_EQ(switch_to("0:2"), -EINVAL);
     EXPECT_TRUE(machine.written.empty());
     set_length(6, 2);
     EXPECT_EQ(switch_to("0:2"), 0);
     EXPECT_EQ(shown(), std::vector<std::string>{"TSG 2: 4 5"});
     ASSERT_EQ(resubmit(), 0);
-    set_length(3, 1); // the channel behind it is in no TSG
+    set_length(3, 1); // the second channel is then in no TSG
     EXPECT_EQ(switch_to("0:1"), 0);
     EXPECT_EQ(shown(), std::vector<std::string>{"TSG 1: 2"});
 }
 
-TEST_P(Switch, TakesTheFirstOfATsgThatIsListedTwice) {
+TEST_P(Switch, TakesTheFirstHeaderOfATsg) {
     for (u64 i = 0; i < entry_bytes; i += 4)
         set_word(at(6) + i, word(at(3) + i));
     set_length(6, 1);
@@ -204,7 +205,7 @@ TEST_P(Switch, TakesTheFirstOfATsgThatIsListedTwice) {
     EXPECT_EQ(shown(), std::vector<std::string>{"TSG 1: 2 3"});
 }
 
-// --- tasks that are waited for ---
+// --- Tasks for which it waits ---
 
 TEST_P(Switch, WaitsForTheOthersToLeaveAPbdma) {
     for (const u32 other : {0U, 2U}) {
@@ -231,13 +232,13 @@ TEST_P(Switch, WaitsForTheOthersToLeaveAnEngineOfTheRunlist) {
     EXPECT_EQ(switch_to("0:1"), 0);
     machine.on_read = nullptr;
     ASSERT_EQ(resubmit(), 0);
-    // what is on another runlist's engine has the ids of that runlist
+    // On another runlist's engine there are ids of that runlist.
     ASSERT_NE(engine(false), 0U);
     shows(engine(false), valid(2));
     EXPECT_EQ(switch_to("0:1"), 0);
 }
 
-/// No public register shows what is on some engines: PBDMAs must suffice.
+/// No public register shows the tasks on some engines, so PBDMAs must suffice.
 TEST_P(Switch, WaitsForNoEngineWithoutAStatus) {
     for (u32 i = 0; i < gpu()->topology.engines; i++) {
         nvdebug_engine &one = gpu()->topology.engine[i];
@@ -245,7 +246,7 @@ TEST_P(Switch, WaitsForNoEngineWithoutAStatus) {
         one.rleng = 9;
     }
     ASSERT_EQ(engine(true), 0U);
-    shows(0, valid(2)); // nor is another register taken for it
+    shows(0, valid(2)); // no other register is read instead
     EXPECT_EQ(switch_to("0:1"), 0);
     machine.on_read = nullptr;
     ASSERT_EQ(resubmit(), 0);
@@ -257,10 +258,10 @@ TEST_P(Switch, WaitsForNoEngineWithoutAStatus) {
 TEST_P(Switch, WaitsForChannelsOutsideOfTsgs) {
     if (ampere)
         return;
-    set_length(6, 1); // so that channel 5 is one
+    set_length(6, 1); // so that channel 5 is in no TSG
     shows(pbdma(), valid(5, false));
     EXPECT_EQ(switch_to("0:1"), -ETIMEDOUT);
-    // those of TSGs, and a TSG of that number, are none
+    // Channels of TSGs do not count, nor does a TSG with that number.
     for (const u32 word : {valid(2, false), valid(4, false), valid(5)}) {
         shows(pbdma(), word);
         EXPECT_EQ(switch_to("0:1"), 0) << word;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What disable_channel and enable_channel do, take and refuse. How a file takes a write at all is
-// the kernel's: tests/module/kselftest/proc_control.c.
+// The effects of disable_channel and enable_channel, and the texts that they accept and refuse.
+// tests/module/kselftest/proc_control.c has the way that a file takes a write, because that is the
+// kernel's.
 #include "bench.hpp"
 #include "text.hpp"
 
@@ -20,7 +21,7 @@ struct Channel {
     unsigned id;
     auto operator<=>(const Channel &) const = default;
 };
-/// Whether each is enabled.
+/// The state of channels: true if the channel is enabled.
 using State = std::map<Channel, bool>;
 
 class Targets : public OnBoard {
@@ -36,7 +37,7 @@ class Targets : public OnBoard {
                 enabled.push_back(channel);
         ASSERT_GE(enabled.size(), 2U);
     }
-    /// Those that have files: that engines are on.
+    /// Returns the runlists that have files, because engines are on them.
     [[nodiscard]] std::vector<unsigned> runlists() {
         std::vector<unsigned> all;
         for (const nvmodel::RunlistRow &row : bench.machine.model().board().runlists)
@@ -44,14 +45,14 @@ class Targets : public OnBoard {
                 all.push_back(row.id);
         return all;
     }
-    /// As the GPU has it.
+    /// Returns the state that the GPU has.
     State state() {
         State all;
         for (const nvmodel::ChannelProgress &one : bench.machine.model().progress())
             all[{one.runlist, one.channel}] = one.enabled;
         return all;
     }
-    /// The state in the files.
+    /// Returns the state that the files show.
     State shown() {
         State all;
         for (const unsigned runlist : runlists())
@@ -61,7 +62,7 @@ class Targets : public OnBoard {
                 all[{runlist, *box.number}] = box.fields["Enabled"] == "1";
         return all;
     }
-    /// Of this channel, by a number as it is written.
+    /// Returns the target for this channel, with its number as it is written in `id`.
     std::string target(const Channel &channel, const std::string &id) {
         return bench.ids_per_runlist() ? std::to_string(channel.runlist) + ":" + id : id;
     }
@@ -77,8 +78,8 @@ class Targets : public OnBoard {
             before[channel] = on;
         EXPECT_EQ(state(), before);
     }
-    /// Both controls, while the first channel is in the other state: one of these errors, no
-    /// change.
+    /// Writes the text to both controls, while the first channel has the opposite state. Each write
+    /// fails with one of these errors and changes nothing.
     void refuse(const std::string &text, const std::vector<int> &errors) {
         for (const bool enable : {false, true}) {
             set(enabled[0], !enable);
@@ -89,13 +90,14 @@ class Targets : public OnBoard {
         }
         set(enabled[0], true);
     }
-    /// With the first channel's target for each '@'.
+    /// Replaces each '@' by the first channel's target, and expects a refusal.
     void refuse_with(std::string text, const std::vector<int> &errors) {
         for (std::size_t at = 0; (at = text.find('@', at)) != std::string::npos;)
             text.replace(at, 1, target(enabled[0]));
         refuse(text, errors);
     }
-    /// What names no channel of any runlist may work where it names one of the hardware.
+    /// Writes a target that no runlist holds. It may succeed if the hardware has such a channel,
+    /// but it changes no channel of a list.
     void expect_nobody(const std::string &text) {
         const State before = state();
         const int error = bench.write("disable_channel", text).error;
@@ -113,9 +115,9 @@ class Targets : public OnBoard {
     std::vector<Channel> enabled;
 };
 
-// --- what they do ---
+// --- Effects ---
 
-TEST_P(Targets, Follow) {
+TEST_P(Targets, AreDisabledAndEnabled) {
     for (const Channel &channel : enabled) {
         const State before = state();
         for (const bool on : {false, true}) {
@@ -128,7 +130,7 @@ TEST_P(Targets, Follow) {
     }
 }
 
-TEST_P(Targets, AreAllOfOneWrite) {
+TEST_P(Targets, MayBeSeveralInOneWrite) {
     std::string text;
     for (const Channel &channel : enabled)
         text += target(channel) + "\n";
@@ -139,7 +141,7 @@ TEST_P(Targets, AreAllOfOneWrite) {
     }
 }
 
-// --- what they take ---
+// --- Accepted texts ---
 
 TEST_P(Targets, AreDecimalOrHexadecimal) {
     const Channel &channel = *std::ranges::max_element(enabled, {}, &Channel::id);
@@ -157,7 +159,7 @@ TEST_P(Targets, AreDecimalOrHexadecimal) {
     expect_only(before, {channel}, false);
     take(true, hex(channel.runlist) + ":" + hex(channel.id) + "\n");
     expect_only(before, {channel}, true);
-    // Octal or decimal: ambiguous.
+    // A leading zero is refused, because the number could be octal or decimal.
     refuse(target(channel, "0" + std::to_string(channel.id)), {-EINVAL});
 }
 
@@ -173,8 +175,8 @@ TEST_P(Targets, AreSeparatedByBlanksAndNewlines) {
         }
 }
 
-/// Either an error and no change, or taken and done: nothing in between.
-TEST_P(Targets, WithASignOrATab) {
+/// The write fails and changes nothing, or it succeeds and is done.
+TEST_P(Targets, SignOrTabIsRefusedOrTaken) {
     const State before = state();
     for (const std::string &text :
          {"+" + target(enabled[0]), target(enabled[0]) + "\t", "\t" + target(enabled[0])}) {
@@ -185,7 +187,7 @@ TEST_P(Targets, WithASignOrATab) {
     }
 }
 
-TEST_P(Targets, AreAsManyAsThereMayBe) {
+TEST_P(Targets, MayBe256InOneWrite) {
     std::string text;
     for (unsigned i = 0; i < most_targets; i++)
         text += target(enabled[0]) + " ";
@@ -195,9 +197,9 @@ TEST_P(Targets, AreAsManyAsThereMayBe) {
     refuse(text + target(enabled[0]), {-E2BIG});
 }
 
-// --- what they refuse ---
+// --- Refused texts ---
 
-TEST_P(Targets, AreNoJunk) {
+TEST_P(Targets, JunkIsRefused) {
     for (const char *const text :
          {"",      " ",         "\n",    " \n \n  ", "x",    "@x",    "@ x", "x @",  "@,@",
           "@;",    "@.0",       "--@",   "@ -",      ":",    "@:",    ":@",  "0:",   ":0",
@@ -209,8 +211,8 @@ TEST_P(Targets, AreNoJunk) {
         refuse(text, {-EINVAL});
 }
 
-/// Numbers that would be this channel if a bit were lost.
-TEST_P(Targets, AreNotTooLarge) {
+/// Each number would be this channel's if one of its bits were lost.
+TEST_P(Targets, TooLargeNumbersAreRefused) {
     const Channel channel = enabled[0];
     std::array<char, 40> with_a_bit{};
     std::snprintf(with_a_bit.data(), with_a_bit.size(), "0x1%016x", channel.id);
@@ -228,14 +230,14 @@ TEST_P(Targets, AreNotTooLarge) {
     refuse_with("@ 0:100000000000000000000", {-ERANGE});
 }
 
-TEST_P(Targets, WithTheLastId) {
+TEST_P(Targets, LastIdIsInRange) {
     const unsigned last = bench.machine.model().board().channels - 1;
     ASSERT_TRUE(holders(last).empty());
     expect_nobody(target(enabled[0], std::to_string(last)));
 }
 
-/// No such runlist, or one that holds no such channel.
-TEST_P(Targets, OfAnotherRunlist) {
+/// There is no such runlist, or the runlist holds no such channel.
+TEST_P(Targets, WrongRunlistChangesNothing) {
     const Channel channel = enabled[0];
     const std::string id = std::to_string(channel.id);
     const std::vector<unsigned> held = holders(channel.id);
@@ -255,13 +257,13 @@ TEST_P(Targets, OfAnotherRunlist) {
         if (!std::ranges::count(all, runlist))
             refuse(std::to_string(runlist) + ":" + id, {-EINVAL});
     refuse_with("@ 1000:" + id, {-EINVAL});
-    // Both are right: there is no such runlist, and it is a large number.
+    // Both errors are right, because there is no such runlist and its number is large.
     refuse(std::to_string((std::uint64_t{1} << 32) + channel.runlist) + ":" + id,
            {-EINVAL, -ERANGE});
 }
 
-/// An id alone: of exactly one runlist.
-TEST_P(Targets, WithoutARunlist) {
+/// An id without a runlist is accepted if exactly one runlist holds it.
+TEST_P(Targets, AmbiguousIdIsRefused) {
     if (bench.ids_per_runlist())
         bench.machine.restart("same-ids");
     find_enabled();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What requests do to tasks: how much of the GPU's time each gets. How requests reach the GPU, by
-// which users, and what the kernel logs and traces: tests/module/test_control.py,
-// tests/module/test_runlist_control.py.
+// The effects of requests on tasks: how much of the GPU's time each task gets.
+// tests/module/test_control.py and tests/module/test_runlist_control.py have the way of requests to
+// the GPU, their users, and the lines that the kernel logs and traces.
 #include "bench.hpp"
 #include "text.hpp"
 
@@ -28,7 +28,7 @@ class Tasks : public OnBoard {
             all[{one.runlist, one.tsg ? static_cast<int>(*one.tsg) : -1}] += one.progress_us;
         return all;
     }
-    /// By runlist and TSG, during that time.
+    /// Returns the engine time that each TSG gains during `us`, by runlist and TSG.
     std::map<Key, double> gained(double us) {
         const auto before = progress();
         advance(us);
@@ -37,7 +37,7 @@ class Tasks : public OnBoard {
             value -= before.at(key);
         return after;
     }
-    /// Of runlist 0's time, over whole rounds in which TSG t has slices[t].
+    /// Checks the shares of runlist 0's time over whole rounds, in which TSG t has slices[t].
     void expect_shares(const std::array<double, 3> &slices) {
         const double all = slices[0] + slices[1] + slices[2];
         advance(2 * slice);
@@ -49,7 +49,7 @@ class Tasks : public OnBoard {
                         0.02);
     }
     void expect_even() { expect_shares({slice, slice, slice}); }
-    /// No other TSG of runlist 0 gets any time.
+    /// Checks that no other TSG of runlist 0 gets any time.
     void expect_only(int tsg) {
         for (const auto &[key, value] : gained(20 * slice))
             if (key.first == 0) {
@@ -57,7 +57,7 @@ class Tasks : public OnBoard {
                 EXPECT_TRUE(key.second == tsg || value == 0) << key.second;
             }
     }
-    /// The TSGs of runlist 0 that are on its engine.
+    /// Returns the TSGs of runlist 0 that are on its engine.
     std::set<int> on_engine() {
         std::set<int> all;
         const Json said = bench.ask("progress");
@@ -76,7 +76,7 @@ class Tasks : public OnBoard {
                 {"Aperture", head["Aperture"]},
                 {"Entries", head["Entries"]}};
     }
-    /// Runlists that have TSGs, and their texts.
+    /// Returns the texts of the runlists that have TSGs.
     std::map<unsigned, std::string> lists() {
         std::map<unsigned, std::string> all;
         for (const nvmodel::RunlistRow &row : bench.machine.model().board().runlists) {
@@ -104,10 +104,10 @@ class Tasks : public OnBoard {
 
 // --- channels ---
 
-TEST_P(Tasks, ThatAreDisabledStopAndTheOthersGain) {
+TEST_P(Tasks, DisabledOnesStopAndTheOthersGain) {
     const double window = 60 * slice;
     const auto expect = [&](const std::array<double, 3> &wanted) {
-        advance(3 * slice); // what was on the engine runs out
+        advance(3 * slice); // the task on the engine finishes its timeslice
         auto gain = gained(window);
         for (int tsg = 0; tsg < 3; tsg++)
             EXPECT_NEAR((gain[{0, tsg}]), wanted.at(static_cast<std::size_t>(tsg)) * window,
@@ -120,8 +120,8 @@ TEST_P(Tasks, ThatAreDisabledStopAndTheOthersGain) {
     expect({1. / 3, 1. / 3, 1. / 3});
 }
 
-/// With all channels disabled the list goes idle, and Host does not look at it again by itself.
-TEST_P(Tasks, OfARunlistThatFellAsleepWakeUp) {
+/// With all channels disabled the list goes idle. Host looks at it again only after a doorbell.
+TEST_P(Tasks, WakeUpAfterTheRunlistFellAsleep) {
     const std::string everyone = "0:0 0:1 0:2 0:3 0:4 0:5";
     ok("disable_channel", everyone);
     advance(3 * slice);
@@ -132,9 +132,9 @@ TEST_P(Tasks, OfARunlistThatFellAsleepWakeUp) {
         EXPECT_GT(value, 0);
 }
 
-TEST_P(Tasks, WithFaultsHaveThemStill) {
+TEST_P(Tasks, KeepTheirFaults) {
     if (!bench.since("titan-v"))
-        return; // no register shows them
+        return; // no register shows faults
     bench.machine.restart("mixed");
     const auto faulted = faults();
     EXPECT_FALSE(faulted.empty());
@@ -148,7 +148,7 @@ TEST_P(Tasks, WithFaultsHaveThemStill) {
 
 // --- set_timeslice ---
 
-TEST_P(Tasks, WithALongerTimesliceGetMore) {
+TEST_P(Tasks, GetMoreWithALongerTimeslice) {
     for (const auto &[factor, asked] : {std::pair(2, "3997.696"), std::pair(8, "15990.784")}) {
         Fields said = pairs(bench.write("set_timeslice", std::string("0x1 ") + asked).text);
         EXPECT_EQ(said["old_us"], "1998.848");
@@ -159,14 +159,14 @@ TEST_P(Tasks, WithALongerTimesliceGetMore) {
     }
 }
 
-TEST_P(Tasks, OfAListInSystemMemoryGetMore) {
+TEST_P(Tasks, GetMoreWithAListInSystemMemory) {
     bench.machine.restart("sysmem");
     EXPECT_EQ(location()["Aperture"], "coh");
     ok("set_timeslice", "0:2 3997.696");
     expect_shares({slice, slice, 2 * slice});
 }
 
-TEST_P(Tasks, OfADriverThatSubmitsAreItsOwn) {
+TEST_P(Tasks, KeepTheTimeslicesOfADriverThatSubmits) {
     ok("set_timeslice", "0:1 9000");
     static_cast<void>(bench.ask("submit 0"));
     advance(100);
@@ -176,7 +176,7 @@ TEST_P(Tasks, OfADriverThatSubmitsAreItsOwn) {
     expect_even();
 }
 
-TEST_P(Tasks, OfAListThatKeepsMoving) {
+TEST_P(Tasks, KeepTheirTimeslicesIfTheListKeepsMoving) {
     bench.machine.fault("move-runlist 0 1");
     EXPECT_EQ(bench.write("set_timeslice", "0:1 9000").error, -EBUSY);
     bench.machine.fault("none");
@@ -191,7 +191,7 @@ TEST_P(Tasks, StarveUntilTheListComesBack) {
     EXPECT_EQ(location()["Aperture"], "coh");
     EXPECT_EQ(location()["Entries"], "3");
     expect_only(1);
-    // asked again it replaces the TSG
+    // A second switch replaces the TSG.
     ok("switch_to_tsg", "0:2");
     expect_only(2);
     ok("resubmit_runlist", "0");
@@ -199,8 +199,8 @@ TEST_P(Tasks, StarveUntilTheListComesBack) {
     expect_even();
 }
 
-/// That of one goes without the others: what Host reads stays the module's, and comes back.
-TEST_P(Tasks, OfSeveralRunlists) {
+/// Resubmitting one runlist leaves the others alone: Host goes on reading the module's lists there.
+TEST_P(Tasks, ComeBackOneRunlistAfterTheOther) {
     bench.machine.restart("mixed");
     const auto before = lists();
     EXPECT_GT(before.size(), 1U);
@@ -214,7 +214,7 @@ TEST_P(Tasks, OfSeveralRunlists) {
     }
 }
 
-TEST_P(Tasks, OfADriverThatSubmitsAreNotOverruled) {
+TEST_P(Tasks, FollowADriverThatSubmits) {
     ok("switch_to_tsg", "0:1");
     static_cast<void>(bench.ask("submit 0"));
     advance(100);
@@ -225,8 +225,8 @@ TEST_P(Tasks, OfADriverThatSubmitsAreNotOverruled) {
     expect_even();
 }
 
-/// Other tasks of the runlist are taken off all of its engines; other runlists do not notice.
-TEST_P(Tasks, OfOtherEnginesAndOtherRunlists) {
+/// Other tasks of the runlist are taken off all of its engines. Tasks of other runlists run on.
+TEST_P(Tasks, LeaveAllEnginesOfTheRunlist) {
     bench.machine.restart("mixed");
     ok("switch_to_tsg", "0:11");
     bool others = false;
@@ -251,14 +251,14 @@ TEST_P(Tasks, AreAtTheEndOfTheirTimesliceOnceTheyArePreempted) {
         EXPECT_EQ(on_engine(), std::set<int>{1}) << name;
         ok(name, text);
         advance(100);
-        // a list that is submitted again begins with its first TSG
+        // A list that is submitted again begins with its first TSG.
         const bool again = name == std::string("preempt_runlist") && !bench.since("titan-v");
         EXPECT_EQ(on_engine(), std::set<int>{again ? 0 : 2}) << name;
         expect_even();
     }
 }
 
-TEST_P(Tasks, ThatDoNotRunCanBePreempted) {
+TEST_P(Tasks, CanBePreemptedWhileTheyDoNotRun) {
     advance(500);
     const int running = *on_engine().begin();
     const std::string other = std::to_string((running + 1) % 3);
@@ -297,8 +297,8 @@ TEST_P(Tasks, GoOnBehindAClosedGateIfTheyRun) {
     expect_even();
 }
 
-/// Most of them are empty.
-TEST_P(Tasks, OfAllListsSubmittedAgain) {
+/// Most of the lists are empty.
+TEST_P(Tasks, KeepTheirListsWhenAllAreResubmitted) {
     std::string all;
     std::map<std::string, std::string> before;
     for (const nvmodel::RunlistRow &row : bench.machine.model().board().runlists) {
@@ -319,7 +319,7 @@ TEST_P(Tasks, OfAllListsSubmittedAgain) {
 
 // --- leases ---
 
-/// Each is in force until it ends; then everybody gets what was theirs.
+/// The change of each lease lasts until the lease ends. Then each task has its former time.
 TEST_P(Tasks, HaveTheirTimeAgainAfterALease) {
     const Fields where = location();
     const auto with = [&](const std::string &name, const std::string &text, const auto &meanwhile) {
@@ -354,8 +354,8 @@ TEST_P(Tasks, HaveTheirTimeAgainAfterALease) {
     EXPECT_EQ((gained(10 * slice)[{0, 1}]), 0);
 }
 
-/// The end of a lease leaves the list of a driver that has submitted meanwhile as it is.
-TEST_P(Tasks, OfADriverThatSubmitsAreLeftAloneByALease) {
+/// A driver submits a list during a lease. The end of the lease leaves that list alone.
+TEST_P(Tasks, FollowADriverThatSubmitsDuringALease) {
     const std::vector<File> all = files(bench.machine);
     for (const auto &[name, text] :
          {std::pair("set_timeslice", "lease 0:1 4000"), std::pair("switch_to_tsg", "lease 0:1")}) {
@@ -376,8 +376,8 @@ TEST_P(Tasks, OfADriverThatSubmitsAreLeftAloneByALease) {
     }
 }
 
-/// Headers in system memory, and several of one TSG.
-TEST_P(Tasks, OfSeveralHeadersAreAsBeforeAfterALease) {
+/// The lease changes a header in system memory, and then two headers of one TSG.
+TEST_P(Tasks, GetAllTimeslicesBackAfterALease) {
     for (const auto &[workload, tsg] : {std::pair("sysmem", 1U), std::pair("mixed", 10U)}) {
         bench.machine.restart(workload);
         const auto slices = [&] {
@@ -401,7 +401,8 @@ TEST_P(Tasks, OfSeveralHeadersAreAsBeforeAfterALease) {
 
 // --- ids ---
 
-/// Where ids are per runlist, runlist 1's channel 2 exists, listed or not, and is not runlist 0's.
+/// If ids are per runlist, channel 2 of runlist 1 exists, listed or not, and is another channel
+/// than runlist 0's.
 TEST_P(Tasks, AreThoseOfTheirRunlist) {
     if (!bench.ids_per_runlist())
         return;

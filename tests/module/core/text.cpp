@@ -42,7 +42,7 @@ bool is_field(const BoxKind &kind, const std::string &name) {
     return (", " + kind.fields + ", ").find(", " + name + ", ") != std::string::npos;
 }
 
-/// Without any of those characters at its ends.
+/// Returns the text without the given characters at its ends.
 std::string trimmed(const std::string &text, const char *characters) {
     const std::size_t first = text.find_first_not_of(characters);
     if (first == std::string::npos)
@@ -50,7 +50,7 @@ std::string trimmed(const std::string &text, const char *characters) {
     return text.substr(first, text.find_last_not_of(characters) - first + 1);
 }
 
-/// "Channel Info 2", "Context"
+/// Returns a box from its title, for example "Channel Info 2" or "Context".
 Box begun(const std::string &title, std::size_t indent) {
     const std::size_t blank = title.find_last_of(' ');
     if (blank == std::string::npos || !std::isdigit(static_cast<unsigned char>(title[blank + 1])))
@@ -89,7 +89,8 @@ std::vector<Box> boxes(const std::string &text) {
 }
 
 void expect_known_boxes(const std::string &text) {
-    std::optional<std::size_t> channel; // indent of the last one, if what follows may be below it
+    // indent of the last channel, while boxes may stand below it
+    std::optional<std::size_t> channel;
     bool first = true;
     for (const Box &box : boxes(text)) {
         const auto kind = box_kinds.find(box.kind);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Small parsers of files' text, independent of the library, as in tests/support/text.py.
+// Small parsers of files' text. They are independent of the library, like tests/support/text.py.
 #pragma once
 
 #include <map>
@@ -18,16 +18,16 @@ struct Box {
     Fields fields;
 };
 
-/// Of a runlist file, in order; anything else in it fails the test.
+/// Returns the boxes of a runlist file in their order. Anything else in the text fails the test.
 [[nodiscard]] std::vector<Box> boxes(const std::string &text);
 /// Fails the test if a box of a runlist file stands where none of its kind may, or has a field that
 /// boxes of its kind do not have (docs/proc.md).
 void expect_known_boxes(const std::string &text);
 [[nodiscard]] std::vector<Box> of_kind(const std::vector<Box> &all, const std::string &kind);
-/// The list's own, without what is shown below channels.
+/// Returns the boxes of the list itself, without the boxes below channels.
 [[nodiscard]] std::vector<Box> entries(const std::string &text);
 
-/// What is shown below one channel.
+/// The boxes below one channel.
 struct Instance {
     unsigned channel = 0;
     Fields fields;
@@ -36,7 +36,7 @@ struct Instance {
 };
 [[nodiscard]] std::vector<Instance> instances(const std::string &text);
 
-/// Of a file of "key: value" lines.
+/// Parses "key: value" lines.
 [[nodiscard]] Fields pairs(const std::string &text);
 
 } // namespace core

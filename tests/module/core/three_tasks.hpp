@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A board of which the graphics engine's runlist has three tasks, all with work; for fixtures.
+// A base for fixtures: a board with three tasks on the graphics engine's runlist, all with work.
 #ifndef NVDEBUG_TESTS_CORE_THREE_TASKS_HPP
 #define NVDEBUG_TESTS_CORE_THREE_TASKS_HPP
 
@@ -26,9 +26,9 @@ class ThreeTasks {
     ~ThreeTasks() { shim.killed = false; }
 
     [[nodiscard]] nvdebug_gpu *gpu() { return machine.gpu(); }
-    /// The graphics engine's, which has the tasks.
+    /// Returns the graphics engine's runlist, which has the tasks.
     [[nodiscard]] const nvdebug_runlist *runlist() { return &gpu()->topology.runlist[0]; }
-    /// The list in force.
+    /// Returns the place of the current list.
     [[nodiscard]] nvdebug_runlist_location where() {
         nvdebug_runlist_location loc{};
         EXPECT_EQ(machine.locked([&] { return nvdebug_submit_settle(gpu(), runlist(), &loc); }), 0);

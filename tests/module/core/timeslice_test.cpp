@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What set_timeslice answers, logs and writes. With a lease: lease_timeslice_test.cpp.
+// The answers, the lines in the log and the writes of set_timeslice. lease_timeslice_test.cpp has
+// its leases.
 #include "bench.hpp"
 #include "text.hpp"
 #include "three_tasks.hpp"
@@ -36,7 +37,7 @@ class Timeslice : public testing::TestWithParam<std::string> {
         return *std::ranges::find(all, name, &File::name);
     }
     Text set(const std::string &text) { return Open(machine, file("set_timeslice")).write(text); }
-    /// Of the headers of a TSG, as the list has them.
+    /// Returns the timeslices in the headers of a TSG, as the list has them.
     std::vector<std::string> shown(unsigned tsg) {
         std::vector<std::string> found;
         for (Box &box : of_kind(boxes(read(machine, file("runlist0_brief")).text), "TSG Entry"))
@@ -51,7 +52,7 @@ class Timeslice : public testing::TestWithParam<std::string> {
         std::vector<unsigned> channels;
         bool operator==(const Header &) const = default;
     };
-    /// All of the GPU, in their order.
+    /// Returns all headers of the GPU in their order.
     std::vector<Header> headers() {
         std::vector<Header> found;
         for (u32 i = 0; i < machine.gpu()->topology.runlists; i++) {
@@ -69,7 +70,7 @@ class Timeslice : public testing::TestWithParam<std::string> {
     [[nodiscard]] u32 word(u64 address) {
         return *machine.Model::memory_read(loc.aperture, address);
     }
-    /// The list becomes `count` headers of the second TSG.
+    /// Overwrites the list with `count` headers of the second TSG.
     void fill_with_headers(u32 count) {
         std::vector<u32> header;
         for (u64 at = 0; at < entry_bytes; at += 4)
@@ -91,7 +92,7 @@ class Timeslice : public testing::TestWithParam<std::string> {
     u64 entry_bytes = 0;
 };
 
-TEST_P(Timeslice, IsTold) {
+TEST_P(Timeslice, IsAnsweredAndLogged) {
     EXPECT_EQ(set("0:1 1500").text, "runlist: 0\ntsg: 1\nasked_us: 1500.000\nold_us: 1998.848\n"
                                     "new_us: 1499.136\ntimeout: 183\nscale: 3\nheaders: 1\n");
     EXPECT_EQ(shown(1), std::vector<std::string>{"1499.136"});
@@ -114,7 +115,7 @@ TEST_P(Timeslice, IsTold) {
     EXPECT_TRUE(machine.errors.empty());
 }
 
-TEST_P(Timeslice, IsToldOfAllHeaders) {
+TEST_P(Timeslice, IsSetInAllHeaders) {
     begin("mixed");
     EXPECT_EQ(set("0:10 5000").text, "runlist: 0\ntsg: 10\nasked_us: 5000.000\nold_us: 1998.848\n"
                                      "new_us: 4980.736\ntimeout: 152\nscale: 5\nheaders: 2\n");
@@ -122,14 +123,14 @@ TEST_P(Timeslice, IsToldOfAllHeaders) {
     EXPECT_EQ(shown(12), std::vector<std::string>{"999.424"});
 }
 
-TEST_P(Timeslice, IsThatOfOneTsgAlone) {
+TEST_P(Timeslice, IsSetForOneTsgAlone) {
     begin("mixed");
     const std::vector<Header> before = headers();
     EXPECT_GT(before.size(), 3U);
     unsigned tried = 0;
     for (const Header &one : before) {
-        // asking for the timeslice gives the same words again if it is not 0 and has the least
-        // scale
+        // Asking for the same timeslice gives the same words again if the timeslice is not 0 and
+        // has the smallest possible scale.
         const unsigned long least = one.fields.at("Scale") == "0" ? 1 : 128;
         if (std::stoul(one.fields.at("Timeout")) < least)
             continue;
@@ -150,8 +151,8 @@ TEST_P(Timeslice, IsThatOfOneTsgAlone) {
     EXPECT_GT(tried, 3U);
 }
 
-/// A second request that finds the list as it left it.
-TEST_P(Timeslice, TheListIsSubmittedAgain) {
+/// The driver's list is current again after the submit, with the new word in its header.
+TEST_P(Timeslice, IsSubmittedWithTheSameList) {
     const u32 header = word(loc.addr + 3 * entry_bytes);
     machine.written.clear();
     ASSERT_EQ(set("0:1 4000").error, 0);
@@ -164,7 +165,7 @@ TEST_P(Timeslice, TheListIsSubmittedAgain) {
 }
 
 /// A list in system memory may be the module's own, which is freed under the lock.
-TEST_P(Timeslice, OfAListInSystemMemoryIsWrittenUnderTheLock) {
+TEST_P(Timeslice, IsWrittenUnderTheLockInSystemMemory) {
     begin("sysmem");
     int words = 0;
     machine.on_memory_write = [&](u64, u32) {
@@ -182,7 +183,7 @@ TEST_P(Timeslice, OfAListInSystemMemoryIsWrittenUnderTheLock) {
     EXPECT_EQ(shown(1), std::vector<std::string>{"1998.848"});
 }
 
-TEST_P(Timeslice, OfTheModulesListIsSetInIt) {
+TEST_P(Timeslice, IsSetInAnOverrideList) {
     ASSERT_EQ(Open(machine, file("switch_to_tsg")).write("0:1").error, 0);
     ASSERT_EQ(set("0:1 4000").error, 0);
     EXPECT_EQ(shown(1), std::vector<std::string>{"3997.696"});
@@ -191,7 +192,7 @@ TEST_P(Timeslice, OfTheModulesListIsSetInIt) {
     EXPECT_EQ(shown(1), std::vector<std::string>{"1998.848"});
 }
 
-TEST_P(Timeslice, OfAListThatNamesTheTsgVeryOften) {
+TEST_P(Timeslice, LeaseCoversAtMost256Headers) {
     for (const u32 count : {256U, 257U}) {
         fill_with_headers(count);
         EXPECT_NE(set("0:1 3000").text.find("headers: " + std::to_string(count) + "\n"),
@@ -201,8 +202,8 @@ TEST_P(Timeslice, OfAListThatNamesTheTsgVeryOften) {
     }
 }
 
-/// Word 0 alone may look the same after the memory was reused; the words behind it do not.
-TEST_P(Timeslice, IsNotPutBackIntoAnotherHeader) {
+/// Word 0 may look the same after the memory was reused, but the words behind it differ.
+TEST_P(Timeslice, IsNotRestoredIntoAnotherHeader) {
     for (u64 at = 4; at < entry_bytes; at += 4) {
         begin("three-tasks");
         const u64 header = loc.addr + 3 * entry_bytes;
@@ -217,8 +218,8 @@ TEST_P(Timeslice, IsNotPutBackIntoAnotherHeader) {
     }
 }
 
-/// A signal comes once there is something to put back.
-TEST_P(Timeslice, IsPutBackForWhoIsKilled) {
+/// A signal arrives when there is something to restore.
+TEST_P(Timeslice, IsRestoredForAKilledTask) {
     const u32 header = word(loc.addr + 3 * entry_bytes);
     for (const std::string workload : {"three-tasks", "sysmem"}) {
         begin(workload);

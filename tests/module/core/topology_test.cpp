@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// GPCs, TPCs, SMs, memory size and clock: the files have what the board file has, and what was read
-// from a real H200.
+// GPCs, TPCs, SMs, the size of memory and the clock. The files have the values of the board file,
+// and values that were read from a real H200.
 #include "bench.hpp"
 #include "meddled.hpp"
 #include "text.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 using Row = std::map<std::string, std::string>;
 
-/// Of a file with a line "# name name …", then one for each row.
+/// Parses a file that begins with "# name name …" and then has a line for each row.
 std::vector<Row> table(const std::string &text) {
     std::vector<Row> rows;
     std::vector<std::string> names;
@@ -43,7 +43,7 @@ std::vector<Row> table(const std::string &text) {
 
 class Topology : public OnBoard {
   protected:
-    /// As libsmctrl reads it: at most 18 bytes, hexadecimal.
+    /// Returns a number in the form that libsmctrl reads: at most 18 bytes, hexadecimal.
     std::uint64_t single(const std::string &file) {
         const std::string text = bench.text(file);
         EXPECT_TRUE(text.size() <= 18 && text.ends_with("\n")) << file;
@@ -52,11 +52,11 @@ class Topology : public OnBoard {
     [[nodiscard]] const nvmodel::Geometry &facts() {
         return bench.machine.model().board().geometry;
     }
-    /// Where the work distributor's tables are known, and hold all TPCs.
+    /// Returns true if the tables of the work distributor are known and hold all TPCs.
     [[nodiscard]] bool has_map() {
         return bench.since("gtx980") && GetParam() != "rtx6000-ada" && GetParam() != "rtx5090";
     }
-    /// The TPCs of each GPC that is on.
+    /// Returns the number of TPCs of each GPC that is on.
     std::vector<int> live() {
         std::vector<int> all;
         for (std::size_t gpc = 0; gpc < facts().tpc_disabled.size(); gpc++)
@@ -110,7 +110,7 @@ TEST_P(Topology, HasEverySmOnce) {
         EXPECT_EQ(place.second, counts.at(static_cast<std::size_t>(place.first))++);
     }
     std::vector<int> wanted = live();
-    if (GetParam() == "h200") { // fuses count physical GPCs, and the work distributor logical ones
+    if (GetParam() == "h200") { // the fuses number physical GPCs, the work distributor logical ones
         std::ranges::sort(wanted);
         std::ranges::sort(counts);
     }
@@ -156,12 +156,12 @@ TEST_P(Topology, HasAClockThatFollowsTheGpusTime) {
     const std::uint64_t passed = std::stoull(bench.text("ptimer")) - first;
     EXPECT_GE(passed, 5 * second);
     EXPECT_LT(passed, 5 * second + second / 1000);
-    // the modelled driver sets it to 2025
+    // The modelled driver sets the clock to 2025.
     const auto time = static_cast<std::time_t>(first / second);
     EXPECT_EQ(std::gmtime(&time)->tm_year, 125);
 }
 
-/// Reading takes no write, whatever is read: no window is moved here.
+/// Reading a file writes no register. Windows of memory belong to access/ and are not moved here.
 TEST_P(Topology, IsReadWithoutAWrite) {
     Meddled machine(GetParam(), "mixed");
     ASSERT_EQ(machine.probe(), 0);
@@ -173,16 +173,16 @@ TEST_P(Topology, IsReadWithoutAWrite) {
 
 INSTANTIATE_TEST_SUITE_P(All, Topology, testing::ValuesIn(cards), name_of_board);
 
-// --- as captured ---
+// --- Captured values ---
 
-/// Round robin over GPCs, as drivers number up to Pascal (five and four TPCs).
-TEST(CapturedTopology, OfTheWorkedExample) {
+/// Drivers up to Pascal number SMs by round robin over GPCs, here with five and four TPCs.
+TEST(CapturedTopology, WorkedExampleNumbersSmsRoundRobin) {
     Bench bench("gtx1060-3gb");
     EXPECT_EQ(bench.text("sm_map"),
               "# sm gpc tpc\n0 0 0\n1 1 0\n2 0 1\n3 1 1\n4 0 2\n5 1 2\n6 0 3\n7 1 3\n8 0 4\n");
 }
 
-TEST(CapturedTopology, OfAnH200) {
+TEST(CapturedTopology, H200HasItsMasksAndEngines) {
     Bench bench("h200");
     constexpr std::array<unsigned, 8> enabled{0x1ff, 0x1bf, 0x1bf, 0x1bf,
                                               0x1fb, 0x1ff, 0x1ef, 0x1bf};
@@ -203,8 +203,8 @@ TEST(CapturedTopology, OfAnH200) {
     }
 }
 
-/// In the order that NVIDIA's driver reported for a real one.
-TEST(CapturedTopology, SmsOfAnH200) {
+/// NVIDIA's driver reported this order for a real H200.
+TEST(CapturedTopology, H200HasTheDriversOrderOfSms) {
     std::ifstream captured(std::filesystem::path(GOLDEN_FILES) / ".." / "data" / "h200-driver.txt");
     std::string wanted = "# sm gpc tpc\n";
     unsigned sm = 0;

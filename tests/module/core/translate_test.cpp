@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What `translate` answers, to the letter: page tables of each version, written down by hand.
+// The answers of `translate`, letter by letter, for page tables of each version that are written
+// down by hand.
 #include "bench.hpp"
 #include "page_tables.hpp"
 #include "text.hpp"
@@ -29,7 +30,7 @@ class Translate : public testing::Test {
         shim.locked_down = false;
     }
 
-    /// An entry of 64 bits, or of 128 with its high half.
+    /// Writes an entry of 64 bits, or of 128 bits with its high half.
     void put(std::uint64_t address, std::uint64_t low, const std::string &aperture = "vid") {
         bench.poke(
             {{"address", hex(address)}, {"aperture", aperture}}, 0,
@@ -51,7 +52,7 @@ class Translate : public testing::Test {
 
 // --- version 2 ---
 
-/// PD3 to PD0 are at `pdb` and the next pages, PT64K and PT4K where PD0's entry points.
+/// PD3 to PD0 are at `pdb` and the next pages. PT64K and PT4K are where PD0's entry points.
 class Version2 : public Translate {
   protected:
     Version2() : Translate("titan-v") {
@@ -62,7 +63,7 @@ class Version2 : public Translate {
         put(big, 0);
         put(small, 0);
     }
-    /// Up to the entry that a test is about.
+    /// Returns the answer's lines up to the entry number `count`.
     [[nodiscard]] static std::string lines(int count) {
         static const std::array<std::string, 6> all{
             std::string("virtual_address: ") + va +
@@ -78,7 +79,8 @@ class Version2 : public Translate {
             text += all.at(static_cast<std::size_t>(i));
         return text;
     }
-    /// `entry` is the last line, and why there is no page.
+    /// Expects that `entry` is the last line, and that `error` is the reason for which there is no
+    /// page.
     void expect_end(int count, const std::string &entry, const std::string &error) {
         expect(request, lines(count) + entry +
                             "\nresult: -\npage_size: -\nflags: -\nerror: " + error + "\n");
@@ -94,7 +96,7 @@ class Version2 : public Translate {
     const std::string request = hex(pdb) + " " + va;
 };
 
-TEST_F(Version2, ASmallPage) {
+TEST_F(Version2, SmallPageIsFound) {
     put(small, 0x7f65430d);
     expect_page(5, "PT4K[154]: 0x2001054d0 vid 0x000000007f65430d page 0x7f6543000 coh",
                 "0x7f6543bcd coh", "4096", "volatile");
@@ -112,7 +114,7 @@ TEST_F(Version2, ASmallPage) {
                 "0x210000bcd vid", "4096", "kind=254");
 }
 
-TEST_F(Version2, APageOfAnotherGpu) {
+TEST_F(Version2, PageOfAnotherGpuIsFound) {
     put(small, 0x612345603);
     expect_page(5, "PT4K[154]: 0x2001054d0 vid 0x0000000612345603 page 0x123456000 peer",
                 "0x123456bcd peer", "4096", "peer=3");
@@ -121,8 +123,8 @@ TEST_F(Version2, APageOfAnotherGpu) {
                 "0x123456bcd peer", "4096", "volatile peer=3");
 }
 
-/// Bits of the address below the page's size mean nothing.
-TEST_F(Version2, LargerPages) {
+/// Bits of the address below the page's size have no meaning.
+TEST_F(Version2, LargerPagesAreFound) {
     put(big, 0x21001301);
     expect_page(4, "PT64K[9]: 0x200104148 vid 0x0000000021001301 page 0x210010000 vid",
                 "0x21001abcd vid", "65536", "-");
@@ -132,7 +134,7 @@ TEST_F(Version2, LargerPages) {
                 "0x21009abcd vid", "2097152", "-");
 }
 
-TEST_F(Version2, ATableInSystemMemory) {
+TEST_F(Version2, TableInSystemMemoryIsRead) {
     const auto lent = bench.machine.lend(4096);
     ASSERT_EQ(lent, 0x40000000U);
     put(pd1, 0x400000c);
@@ -144,7 +146,7 @@ TEST_F(Version2, ATableInSystemMemory) {
                                "result: 0x21009abcd vid\npage_size: 2097152\nflags: -\nerror: -\n");
 }
 
-TEST_F(Version2, OneTableOfTwo) {
+TEST_F(Version2, EntryMayHaveOneTableOfTwo) {
     put(pd0, 0, 0x20010502);
     put(small, 0x21000001);
     expect_page(
@@ -159,7 +161,7 @@ TEST_F(Version2, OneTableOfTwo) {
                "PT64K[9] is invalid");
 }
 
-TEST_F(Version2, EntriesThatMapNothing) {
+TEST_F(Version2, EntriesThatMapNothingSayWhy) {
     expect_end(5, "PT4K[154]: 0x2001054d0 vid 0x0000000000000000 invalid", "PT4K[154] is invalid");
     put(small, 8);
     expect_end(5, "PT4K[154]: 0x2001054d0 vid 0x0000000000000008 sparse", "PT4K[154] is sparse");
@@ -172,8 +174,8 @@ TEST_F(Version2, EntriesThatMapNothing) {
     expect_end(1, "PD2[141]: 0x200101468 vid 0x0000000000000008 sparse", "PD2[141] is sparse");
 }
 
-/// A TITAN V has 12 GiB.
-TEST_F(Version2, TablesOutsideOfMemory) {
+/// A TITAN V has 12 GiB of memory.
+TEST_F(Version2, TablesOutsideOfMemoryAreNamed) {
     put(pd0, 0x20010412, 0x40000002);
     expect_end(3,
                "PD0[60]: 0x2001033c0 vid 0x00000000400000020000000020010412 big 0x200104100 vid "
@@ -189,7 +191,7 @@ TEST_F(Version2, TablesOutsideOfMemory) {
     expect("0x400000000 0x1000", answer);
 }
 
-TEST_F(Version2, TablesWhereNoMemoryIs) {
+TEST_F(Version2, TablesWithoutMemoryAreNamed) {
     put(pd2, 0x5000004);
     expect_end(1, "PD2[141]: 0x200101468 vid 0x0000000005000004 table 0x50000000 coh",
                "PD2[141] is or leads to no memory");
@@ -199,7 +201,7 @@ TEST_F(Version2, TablesWhereNoMemoryIs) {
            "error: the page directory is or leads to no memory\n");
 }
 
-TEST_F(Version2, WhatIsNoRequest) {
+TEST_F(Version2, WrongRequestsAreRefused) {
     EXPECT_EQ(ask("").error, -EINVAL);
     EXPECT_EQ(ask(hex(pdb)).error, -EINVAL);
     EXPECT_EQ(ask("77:2 0x1000").error, -EINVAL); // no such runlist
@@ -212,7 +214,7 @@ TEST_F(Version2, WhatIsNoRequest) {
     EXPECT_EQ(ask(hex(pdb) + " 0x1000 128k").error, -EINVAL);
 }
 
-TEST_F(Version2, RightsItTakes) {
+TEST_F(Version2, CapabilitiesAndLockdownAreChecked) {
     EXPECT_EQ(ask(request).error, 0);
     for (const int capability : {CAP_SYS_ADMIN, CAP_SYS_RAWIO}) {
         shim.lacks = capability;
@@ -224,8 +226,7 @@ TEST_F(Version2, RightsItTakes) {
     EXPECT_EQ(ask("x").error, -EPERM);
 }
 
-/// An answer is not cut off in the middle of a line.
-TEST_F(Version2, AGpuThatSleeps) {
+TEST_F(Version2, SleepingGpuIsAnError) {
     bench.machine.asleep = true;
     EXPECT_EQ(ask(request).error, -ENODEV);
     bench.machine.asleep = false;
@@ -239,7 +240,7 @@ class Version3 : public Translate {
     Version3() : Translate("h200") {}
 };
 
-TEST_F(Version3, ASmallPage) {
+TEST_F(Version3, SmallPageIsFound) {
     put(pdb, 0x200101002);
     put(0x200101010, 0x200102002);
     put(0x200102468, 0x200103002);
@@ -282,7 +283,7 @@ class TranslateRequest : public OnBoard {
         EXPECT_EQ(got.error, error) << '"' << request << '"';
         EXPECT_EQ(got.text, "") << '"' << request << '"';
     }
-    /// "0:2"
+    /// Returns the channel's name, for example "0:2".
     static std::string name(const Json &channel) {
         return channel.at("runlist").dump() + ":" + channel.at("channel").dump();
     }
@@ -290,7 +291,7 @@ class TranslateRequest : public OnBoard {
     Json layout;
 };
 
-TEST_P(TranslateRequest, AreNoJunk) {
+TEST_P(TranslateRequest, JunkIsRefused) {
     for (const char *const text : {"",
                                    " ",
                                    "\n",
@@ -324,16 +325,16 @@ TEST_P(TranslateRequest, AreNoJunk) {
     refuse("0:" + std::to_string(bench.machine.model().board().channels - 1) + " 0", -EINVAL);
 }
 
-TEST_P(TranslateRequest, OfNumbersThatAreTooLarge) {
+TEST_P(TranslateRequest, TooLargeNumbersAreRefused) {
     for (const std::string text : {"0x1000 100000000000000000000", "0x1000 0x0200000000000000",
                                    "100000000000000000000 0", "0x10000000000000000 0"})
         refuse(text, -ERANGE);
     refuse(name(layout.at("channels").at(0)) + " 0x0200000000000000", -ERANGE);
 }
 
-/// Version 1 has 40 bits, 2 has 49 and 3 has 57. The longer ones are also taken as CPUs extend
-/// their sign.
-TEST_P(TranslateRequest, EndWhereTheAddressesOfTheVersionEnd) {
+/// Version 1 has addresses of 40 bits, version 2 of 49 and version 3 of 57. The longer ones may
+/// also be sign-extended, as CPUs do it.
+TEST_P(TranslateRequest, AddressesEndWithTheirVersion) {
     const std::map<unsigned, unsigned> bits_of{{1, 40}, {2, 49}, {3, 57}};
     for (const Space &space : spaces(bench, layout)) {
         const unsigned bits = bits_of.at(space.version());
@@ -345,8 +346,8 @@ TEST_P(TranslateRequest, EndWhereTheAddressesOfTheVersionEnd) {
     }
 }
 
-/// A page, or why there is none.
-TEST_P(TranslateRequest, AreAnsweredWithAResultOrAnError) {
+/// The answer has a page, or the reason for which there is none.
+TEST_P(TranslateRequest, AnswerHasAResultOrAnError) {
     const std::vector<std::string> keys{
         "virtual_address", "page_directory", "page_tables", "result",
         "page_size",       "flags",          "error"};
@@ -366,7 +367,7 @@ TEST_P(TranslateRequest, AreAnsweredWithAResultOrAnError) {
         }
 }
 
-TEST_P(TranslateRequest, OfAChannelsBaseAreThoseOfItsPageDirectory) {
+TEST_P(TranslateRequest, BaseIsTheChannelsPageDirectory) {
     bench.machine.restart("fig6");
     layout = bench.layout();
     unsigned compared = 0;
@@ -383,9 +384,9 @@ TEST_P(TranslateRequest, OfAChannelsBaseAreThoseOfItsPageDirectory) {
     EXPECT_EQ(compared, layout.at("channels").size());
 }
 
-/// Compute work uses the subcontext's page directory, and "base" is about the instance block's:
-/// here it becomes that of another client of the MPS server.
-TEST_P(TranslateRequest, WithBaseLeaveSubcontextsOut) {
+/// Compute work uses the subcontext's page directory, and "base" asks for the instance block's.
+/// Here the block gets the page directory of another client of the MPS server.
+TEST_P(TranslateRequest, BaseLeavesSubcontextsOut) {
     if (!bench.since("titan-v"))
         return; // no subcontexts
     bench.machine.restart("fig7");
@@ -408,9 +409,9 @@ TEST_P(TranslateRequest, WithBaseLeaveSubcontextsOut) {
 
 INSTANTIATE_TEST_SUITE_P(All, TranslateRequest, testing::ValuesIn(all_boards()), name_of_board);
 
-// --- which there are ---
+// --- Versions of each generation ---
 
-TEST(Versions, AreTheGenerations) {
+TEST(Versions, DependOnTheGeneration) {
     const std::set<std::string> first{"quadro-k5000", "gtx980"},
         both{"gtx1060-3gb", "gtx1080ti", "jetson-tx2"}, third{"h200", "b200", "rtx5090"};
     for (const std::string &board : all_boards()) {
@@ -429,7 +430,7 @@ class Version1 : public Translate {
   protected:
     Version1() : Translate("gtx980") {}
 
-    /// Of the first channel of runlist 0.
+    /// Returns the instance block of channel 0 of runlist 0.
     [[nodiscard]] Json block() {
         const Json layout = bench.layout();
         for (const Json &channel : layout.at("channels"))
@@ -440,7 +441,7 @@ class Version1 : public Translate {
     }
 };
 
-TEST_F(Version1, ASmallPage) {
+TEST_F(Version1, SmallPageIsFound) {
     put(0x10000240, 0x0010010100100011);
     put(0x10002a28, 0);
     put(0x1002a2b0, 0x00000fe100200007);
@@ -457,14 +458,14 @@ TEST_F(Version1, ASmallPage) {
            "error: -\n");
 }
 
-/// Unless the request has it.
-TEST_F(Version1, TheSizeOfBigPagesIsThatOfTheGpu) {
+/// The GPU's register has the size of big pages, unless the request has it.
+TEST_F(Version1, BigPageSizeIsTheGpus) {
     const auto with = [&](std::uint32_t ctrl, const std::string &more = "") {
         bench.machine.fault("none");
         bench.machine.fault("read 0x100c80 " + hex(ctrl));
         return ask("0x10000000 0x123456789" + more);
     };
-    for (const std::uint32_t also : {0U, 0x800U}) { // that blocks may have it, too
+    for (const std::uint32_t also : {0U, 0x800U}) { // bit 0x800: blocks may have a size, too
         EXPECT_NE(with(also | 1).text.find("\nPD0[72]: "), std::string::npos);
         EXPECT_NE(with(also).text.find("\nPD0[36]: "), std::string::npos);
         EXPECT_NE(with(also, " 64k").text.find("\nPD0[72]: "), std::string::npos);
@@ -474,7 +475,7 @@ TEST_F(Version1, TheSizeOfBigPagesIsThatOfTheGpu) {
     EXPECT_EQ(with(0xbadf1100, " 64k").error, 0);
 }
 
-TEST_F(Version1, ItEndsAtTheChannelsLimit) {
+TEST_F(Version1, WalkEndsAtTheChannelsLimit) {
     bench.poke(block(), 4ULL * NV_RAMIN_ADR_LIMIT, std::array{0x00fff000U, 0U});
     const Text beyond = ask("0:0 0x1000000");
     EXPECT_EQ(beyond.error, 0);
@@ -484,13 +485,13 @@ TEST_F(Version1, ItEndsAtTheChannelsLimit) {
     const Text within = ask("0:0 0xffffff");
     EXPECT_EQ(within.error, 0);
     EXPECT_NE(within.text.find("\nPD0[0]: "), std::string::npos) << within.text;
-    // that is the channel's, not the tables'
+    // The limit is the channel's and not the tables'.
     const std::string directory = within.text.substr(within.text.find("page_directory: ") + 16);
     EXPECT_NE(ask(directory.substr(0, directory.find(' ')) + " 0x1000000").text.find("\nPD0[0]: "),
               std::string::npos);
 }
 
-TEST_F(Version1, APageDirectoryWithoutAnAperture) {
+TEST_F(Version1, PageDirectoryWithoutApertureIsNamed) {
     const std::uint32_t was = bench.peek(block(), 4ULL * NV_RAMIN_PAGE_DIR_BASE, 1)[0];
     bench.poke(block(), 4ULL * NV_RAMIN_PAGE_DIR_BASE, std::array{(was & ~3U) | 1});
     const Text got = ask("0:0 0x1000");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// core_tree BOARD WORKLOAD FOLDER: what /proc/gpuX holds on a modelled board, as files of FOLDER;
-// without `info`, which takes facts that are not in the GPU.
+// core_tree BOARD WORKLOAD FOLDER writes the files of /proc/gpuX on a modelled board into FOLDER.
+// `info` is left out, because it takes facts that are not in the GPU.
 #include "files.hpp"
 #include "model.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Files of a GPU with registers that are not as usual.
+// The files of a GPU with unusual values in its registers.
 #pragma once
 
 #include "bench.hpp"
@@ -36,7 +36,7 @@ class Views : public testing::TestWithParam<std::string> {
         machine.model().advance(5000 * nvmodel::ns_per_us);
     }
     [[nodiscard]] nvdebug_gpu *gpu() { return machine.gpu(); }
-    /// Some registers have these values, whatever they have.
+    /// Reads of these registers give these values, whatever the registers have.
     void lie(std::map<u32, u32> values) {
         machine.on_read = [this, values = std::move(values)](u32 offset) {
             reads[offset]++;
@@ -59,7 +59,7 @@ class Views : public testing::TestWithParam<std::string> {
     }
 
     Meddled machine;
-    std::map<u32, int> reads; // of each register, while it lies
+    std::map<u32, int> reads; // of each register, counted while lie() is in effect
 };
 
 } // namespace core

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Files of a GPU with registers that are not as usual, and files without addresses. As they usually
-// are: golden_test.cpp.
+// The files of a GPU with unusual values in its registers, and files without addresses.
+// golden_test.cpp has the files with usual values.
 #include "views.hpp"
 
 extern "C" {
@@ -25,11 +25,11 @@ extern "C" {
 namespace core {
 namespace {
 
-// --- without addresses ---
+// --- Files without addresses ---
 
 class Hidden : public Views {};
 
-/// A reader without the right to see them gets the same text, except each address.
+/// A reader without the right to see addresses gets the same text, except for each address.
 TEST_P(Hidden, AreTheAddressesAndNothingElse) {
     const std::set<std::string> with_addresses{"runlist", "contexts"};
     for (const std::string workload : {"mixed", "malformed"})
@@ -64,17 +64,17 @@ TEST_P(Hidden, AreTheAddressesAndNothingElse) {
 INSTANTIATE_TEST_SUITE_P(All, Hidden, testing::Values("gtx1080ti", "titan-v", "h200"),
                          name_of_board);
 
-// --- what is announced ---
+// --- Announced registers ---
 
 class Announced : public Views {};
 
-TEST_P(Announced, UnderOneNameEach) {
+TEST_P(Announced, FilesHaveDifferentNames) {
     std::set<std::string> names;
     for (const File &file : files(machine))
         EXPECT_TRUE(names.insert(file.name).second) << file.name;
 }
 
-TEST_P(Announced, IsRead) {
+TEST_P(Announced, RegistersAreRead) {
     for (const File &file : files(machine)) {
         if (file.view == nullptr || !file.view->live)
             continue;
@@ -93,7 +93,7 @@ TEST_P(Announced, IsRead) {
             ADD_FAILURE() << file.name << ": " << hex(one) << " is announced and not read";
         for (const u32 one : unread)
             ADD_FAILURE() << file.name << ": " << hex(one) << " is announced and not read";
-        // in runs of registers, where a call costs more than a register
+        // These files read runs of registers, where a call costs more than a register.
         const bool runs = file.name.starts_with("runlist0") || file.name == "sm_map" ||
                           file.name == "work_distributor" || file.name == "engines" ||
                           (file.name == "copy_topology" && gpu()->chip->copy->pce_stride);
@@ -105,8 +105,8 @@ TEST_P(Announced, IsRead) {
 
 INSTANTIATE_TEST_SUITE_P(All, Announced, testing::ValuesIn(cards), name_of_board);
 
-/// The others were read when the GPU was probed, and are for everyone.
-TEST(ViewFiles, ThatAreReadFromTheGpuAreState) {
+/// The other files were read by the probe, and everybody may read them.
+TEST(ViewFiles, LiveFilesAreState) {
     for (const auto &file : std::span(nvdebug_view_files, nvdebug_view_files_count))
         EXPECT_EQ(file.state, file.view->live) << file.name;
 }
@@ -115,8 +115,8 @@ TEST(ViewFiles, ThatAreReadFromTheGpuAreState) {
 
 class Lists : public Views {};
 
-/// The list names more channels than there are: their registers are not read.
-TEST_P(Lists, OfChannelsThatAreNotThere) {
+/// The list names more channels than the GPU has. The registers of the missing ones are not read.
+TEST_P(Lists, MissingChannelsAreNotRead) {
     nvdebug_runlist *const list = gpu()->topology.runlist;
     const nvdebug_channel_ops *const ops = gpu()->chip->channel;
     std::set<u32> none;
@@ -148,14 +148,14 @@ TEST_P(Lists, OfChannelsThatAreNotThere) {
     }
 }
 
-TEST_P(Lists, OfAChannelWhoseStateCannotBeRead) {
+TEST_P(Lists, UnreadableChannelIsAnError) {
     lie({{gpu()->chip->channel->reg(gpu()->topology.runlist, 1), error_word}});
     EXPECT_EQ(open("runlist0_brief").error, -EIO);
     EXPECT_EQ(open("runlist0").error, -EIO);
 }
 
-/// What is neither a TSG nor a channel is shown word by word.
-TEST_P(Lists, OfUnknownEntries) {
+/// An entry that is neither a TSG nor a channel is shown word by word.
+TEST_P(Lists, UnknownEntriesAreShownAsWords) {
     restart("malformed");
     std::size_t unknown = 0;
     for (const Box &box : entries(open("runlist0_brief").text))
@@ -168,8 +168,8 @@ TEST_P(Lists, OfUnknownEntries) {
     EXPECT_GT(unknown, 0U);
 }
 
-/// Where nothing may be, and without an entry.
-TEST_P(Lists, ThatCannotBeReadOrAreEmpty) {
+/// The list is first where no memory may be, and then has no entries.
+TEST_P(Lists, UnreadableAndEmptyListsAreShown) {
     const nvdebug_runlist *const list = gpu()->topology.runlist;
     const nvdebug_runlist_ops *const ops = gpu()->chip->runlist;
     const u32 place = ops->registers(list), length = place + ops->length_offset;
@@ -192,14 +192,15 @@ TEST_P(Lists, ThatCannotBeReadOrAreEmpty) {
     for (const char *const key : {"Entries", "TSGs", "Channels"})
         EXPECT_EQ(shown.at(key), "0") << key;
     EXPECT_EQ(shown.at("Address"), usual.at("Address"));
-    // `contexts` looks at nothing else of it
+    // `contexts` reads only the length of an empty list.
     reads.clear();
     EXPECT_EQ(open("contexts").error, 0);
     EXPECT_EQ(reads[length], 1);
     EXPECT_EQ(reads[place], 0);
 }
 
-/// Where the list is from Turing on, and the state of its channels.
+/// The registers that locate the list, from Turing on, and the state of its channels are announced
+/// before they are read.
 TEST_P(Lists, AreAnnounced) {
     const nvdebug_runlist *const list = gpu()->topology.runlist;
     const nvdebug_runlist_ops *const ops = gpu()->chip->runlist;
@@ -231,7 +232,7 @@ INSTANTIATE_TEST_SUITE_P(Boards, Lists,
 
 class Clock : public Views {
   protected:
-    /// The upper half at each look.
+    /// Opens the file while the upper half of the time has these values, one at each look.
     Text at(const std::vector<u32> &upper, u32 lower) {
         std::size_t looks = 0;
         machine.on_read = [&, lower](u32 offset) -> std::optional<u32> {
@@ -251,7 +252,7 @@ TEST_P(Clock, HasTwoHalvesOfOneTime) {
     EXPECT_EQ(at({5, 6, 6}, 0x20).text, "25769803808\n");
     EXPECT_EQ(at({5, 6, 7, 7}, 0x20).text, "30064771104\n");
     EXPECT_EQ(at({5, 6, 7, 8}, 0x20).error, -EIO);
-    // the lower half may look like an error of the bus, the upper one may not
+    // The lower half may look like an error word. The upper half may not.
     EXPECT_EQ(at({5, 5}, 0xbadf1100).text, "24610017536\n");
     EXPECT_EQ(at({error_word}, 0x20).error, -EIO);
     EXPECT_EQ(at({5, error_word}, 0x20).error, -EIO);
@@ -263,7 +264,7 @@ INSTANTIATE_TEST_SUITE_P(Boards, Clock, testing::Values("gtx980", "h200"), name_
 
 class Copies : public Views {};
 
-TEST_P(Copies, WhoseMapCannotBeRead) {
+TEST_P(Copies, UnreadableMapIsAGap) {
     EXPECT_EQ(gpu()->gaps, 0U);
     ASSERT_TRUE(has("lce_for_pce0"));
     lie({{NV_CE_PCE_MAP, error_word}});
@@ -279,7 +280,8 @@ TEST_P(Copies, WhoseMapCannotBeRead) {
     EXPECT_EQ(gpu()->gaps, 0U);
 }
 
-/// Each register is read once, though it may have several engines; any of them may fail.
+/// Each register is read once, though it may have the map of several engines. Each read in turn
+/// fails.
 TEST_P(Copies, AreReadOnce) {
     const nvdebug_copy_ops *const ops = gpu()->chip->copy;
     for (const std::string name : {"pce_map", "lce_for_pce0", "copy_topology"}) {
@@ -305,9 +307,9 @@ TEST_P(Copies, AreReadOnce) {
     }
 }
 
-/// An engine that has no GRCE's number, or no runlist, is no GRCE; GR0 may be anywhere in the
-/// table.
-TEST_P(Copies, OfTheGraphicsRunlistAreGrces) {
+/// A copy engine is no GRCE if it has no GRCE's number or no runlist. The row of GR0 may stand
+/// anywhere in the table.
+TEST_P(Copies, GrcesAreOnTheGraphicsRunlist) {
     const nvdebug_copy_ops *const ops = gpu()->chip->copy;
     const auto all = std::span(gpu()->topology.engine, gpu()->topology.engines);
     const std::vector<nvdebug_engine> was(all.begin(), all.end());
@@ -337,7 +339,7 @@ TEST_P(Copies, OfTheGraphicsRunlistAreGrces) {
         return one.type == NV_PTOP_TYPE_LCE && one.inst == 0;
     });
     ASSERT_NE(lce, all.end());
-    // all GRCEs share
+    // All GRCEs share their copy engines.
     machine.on_read = [&](u32 offset) -> std::optional<u32> {
         reads[offset]++;
         const u32 stride = ops->grce_stride ? ops->grce_stride : 4;
@@ -376,7 +378,7 @@ INSTANTIATE_TEST_SUITE_P(Boards, Copies,
 
 class Geometry : public Views {};
 
-TEST_P(Geometry, WithoutCounts) {
+TEST_P(Geometry, UnreadableCountsAreGaps) {
     const std::map<u32, std::string> counts{{NV_PTOP_SCAL_NUM_GPCS, "num_gpcs"},
                                             {NV_PTOP_SCAL_NUM_TPC_PER_GPC, "num_tpc_per_gpc"},
                                             {NV_PTOP_SCAL_NUM_CES, "num_ces"},
@@ -402,8 +404,8 @@ TEST_P(Geometry, WithoutCounts) {
     }
 }
 
-/// The mask of one GPC's TPCs, or that of GPCs.
-TEST_P(Geometry, WithAMaskThatCannotBeRead) {
+/// The mask of one GPC's TPCs cannot be read, and then the mask of GPCs.
+TEST_P(Geometry, UnreadableMaskIsAGap) {
     const nvdebug_geometry_ops *const ops = gpu()->chip->geometry;
     const u32 gpcs = gpu()->geometry.count[NVDEBUG_NUM_GPCS].value;
     u32 gpc = 0;
@@ -418,7 +420,7 @@ TEST_P(Geometry, WithAMaskThatCannotBeRead) {
                 << n;
         EXPECT_EQ(reads[ops->tpc_reg[i] + 4 * gpc], 1);
         reads.clear();
-        // then it is not known which fuses may answer: all are read
+        // Then it is unknown which fuses answer, so all of them are read.
         lie({{ops->gpc_reg[i], error_word}});
         ASSERT_EQ(probe(), 0);
         EXPECT_EQ(open("gpc_mask").error, -EIO);
@@ -429,7 +431,7 @@ TEST_P(Geometry, WithAMaskThatCannotBeRead) {
 }
 
 /// All TPCs of a GPC that is off are off, and its fuses are not read.
-TEST_P(Geometry, WithAGpcThatIsOff) {
+TEST_P(Geometry, GpcThatIsOffHasNoTpcs) {
     const nvdebug_geometry_ops *const ops = gpu()->chip->geometry;
     const u32 gpcs = gpu()->geometry.count[NVDEBUG_NUM_GPCS].value;
     const u32 tpcs = gpu()->geometry.count[NVDEBUG_NUM_TPC_PER_GPC].value;
@@ -446,7 +448,7 @@ TEST_P(Geometry, WithAGpcThatIsOff) {
     EXPECT_EQ(gpu()->gaps, 0U);
 }
 
-TEST_P(Geometry, WithoutAnAmountOfVideoMemory) {
+TEST_P(Geometry, UnreadableMemorySizeIsAGap) {
     if (!gpu()->chip->video_memory)
         return;
     for (const u32 value : {0U, error_word}) {
@@ -464,10 +466,10 @@ class Sms : public Views {
     [[nodiscard]] const nvdebug_cwd_ops *ops() { return gpu()->chip->cwd; }
 };
 
-TEST_P(Sms, OfATableThatCannotBe) {
+TEST_P(Sms, ImpossibleTableIsAnError) {
     const u32 fs = machine.peek(NV_PGRAPH_PRI_CWD_FS);
     const std::string usual = open("sm_map").text;
-    // two TPCs in one place, as before a driver has filled it in
+    // Two TPCs have one place, as they do before a driver has filled in the table.
     lie({{ops()->gpc_tpc_id, 0}});
     EXPECT_EQ(open("sm_map").error, -EIO);
     EXPECT_EQ(open("work_distributor").error, 0);
@@ -483,7 +485,7 @@ TEST_P(Sms, OfATableThatCannotBe) {
         lie({{NV_PGRAPH_PRI_CWD_PARTITION_CTL, error_word}});
         EXPECT_EQ(open("work_distributor").error, -EIO);
     }
-    // more TPCs than there is room
+    // There are more TPCs than the table has room for.
     const u32 tpcs = NV_PGRAPH_PRI_CWD_FS_NUM_TPCS, most = 4 * ops()->gpc_tpc_words;
     const auto with = [&](u32 count) {
         return (fs & ~tpcs) | (count << __builtin_ctz(tpcs) & tpcs);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Page tables: the module's walk against what the driver mapped, and against the model's MMU; and
-// tables that lead back to themselves, where walks end and cost no more than others.
+// Page tables. The module's walk is compared with the mappings of the driver and with the model's
+// MMU. Tables that lead back to themselves end a walk, and cost no more than other tables.
 #include "page_tables.hpp"
 #include "text.hpp"
 
@@ -19,14 +19,14 @@ class Walks : public OnBoard {
         bench.machine.restart(workload);
         layout = bench.layout();
     }
-    /// Words of memory that a read of these takes.
+    /// Returns the words of memory that reading these files takes.
     std::uint64_t words_of(const std::vector<std::string> &files) {
         bench.machine.words_read.emplace();
         for (const std::string &file : files)
             bench.text(file);
         return bench.machine.words_read->words;
     }
-    /// Page directories of which each entry is a table: that same one, or the next directory.
+    /// Fills all page directories with entries that point to the same directory or to the next one.
     void lead_back(bool to_itself);
 
     Json layout;
@@ -36,7 +36,7 @@ std::string place(const Json &at, std::uint64_t offset = 0) {
     return hex(number(at.at("address")) + offset) + " " + at.at("aperture").get<std::string>();
 }
 
-/// Words of an entry that leads to that table; of a dual one, one half.
+/// Returns the words of an entry that leads to the table, or of one half of a dual entry.
 std::array<std::uint32_t, 2> pointer(unsigned version, const Json &table) {
     const std::map<std::string, std::uint64_t> codes{{"vid", 1}, {"coh", 2}, {"ncoh", 3}};
     const std::uint64_t address = number(table.at("address"));
@@ -78,7 +78,7 @@ TEST_P(Walks, FindEveryMapping) {
     }
 }
 
-/// Near what is mapped, and anywhere.
+/// The addresses are near mappings, or anywhere.
 TEST_P(Walks, AgreeWithTheModelsMmu) {
     const std::map<unsigned, unsigned> bits{{1, 40}, {2, 49}, {3, 57}};
     restart("page-tables");
@@ -110,7 +110,7 @@ TEST_P(Walks, BeginAtAChannel) {
     }
 }
 
-TEST_P(Walks, CostTheEntriesOfOne) {
+TEST_P(Walks, ReadEachEntryOnce) {
     restart("page-tables");
     const Space space(bench, layout, layout.at("address_spaces")[0]);
     bench.machine.words_read.emplace();
@@ -121,8 +121,8 @@ TEST_P(Walks, CostTheEntriesOfOne) {
     EXPECT_EQ(bench.machine.words_read->again, 0U);
 }
 
-/// In video and in system memory, and from one into the other.
-TEST_P(Walks, EndInCircles) {
+/// The circles are in video memory, in system memory, and from one into the other.
+TEST_P(Walks, EndInCircularTables) {
     for (const bool to_itself : {true, false}) {
         restart("page-tables");
         lead_back(to_itself);

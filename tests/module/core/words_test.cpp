@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Words by which the register bus reports a missing answer: errors in registers, data in memory
-// where an address may look like that.
+// Words by which the register bus reports a missing answer. They are errors in registers, and data
+// in memory where an address may look like them.
 #include "bench.hpp"
 #include "page_tables.hpp"
 #include "text.hpp"
@@ -11,13 +11,14 @@
 namespace core {
 namespace {
 
-// The upper 12 bits decide; these differ in the others (docs/proc.md, When the hardware fails).
+// The upper 12 bits decide. These words differ in the other bits (docs/proc.md, When the hardware
+// fails).
 constexpr std::array<std::uint32_t, 19> errors{
     0xbad00100, 0xbad00200, 0xbad00f00, 0xbad0ac00, 0xbad0b000, 0xbad0da00, 0xbad0fb00,
     0xbadf0000, 0xbadf0200, 0xbadf1002, 0xbadf1100, 0xbadf1201, 0xbadf1301, 0xbadf2001,
     0xbadf3000, 0xbadf4101, 0xbadf5040, 0xbadf5101, 0xbadf6000};
 constexpr std::uint32_t ones = ~0U;
-/// Nearly such words, which are none.
+/// These words look nearly like errors, but are none.
 constexpr std::array<std::uint32_t, 3> no_errors{0xbacfffff, 0xbae00000, 0xfffffffe};
 
 template <typename... Parts>
@@ -46,15 +47,17 @@ class Words : public OnBoard {
         for (const std::string &file : files)
             expect_error(file, fault);
     }
-    /// If not, what such an entry leads to is asked for, and the bus answers with errors.
+    /// Returns true if the size of video memory is known. If it is not, the memory behind such an
+    /// entry is read, and the bus answers with errors.
     bool video_memory_has_an_end() { return bench.since("gtx1060-3gb"); }
     std::vector<std::uint32_t> words_of(const Json &at) {
         return bench.peek(at, 0, at.at("entries").get<std::size_t>() * bench.entry_words());
     }
 };
 
-/// All ones in every register are a GPU that has gone: that is proc_hostile's vanish.
-TEST_P(Words, InEveryRegister) {
+/// All ones in each register mean that the GPU has gone. The test `vanish` in
+/// tests/module/kselftest/proc_hostile.c covers that.
+TEST_P(Words, ErrorWordsInRegistersFailEachFile) {
     const auto count = [this](const std::string &text) {
         const std::string lines = bench.text("scheduling");
         std::size_t n = 0;
@@ -69,15 +72,16 @@ TEST_P(Words, InEveryRegister) {
     }
 }
 
-TEST_P(Words, InTheStateOfChannels) {
+TEST_P(Words, ErrorWordsInChannelStateFailTheList) {
     const std::string block = bench.ids_per_runlist() ? "CHRAM" : "PCCSR";
     for (const std::uint32_t word : errors)
         expect_errors({"runlist0"}, "pri-error " + block + " " + hex(word));
     expect_errors({"runlist0"}, "all-ones " + block);
 }
 
-/// Words 0 and 2 have low words of addresses, words 1 and 3 no such high ones.
-TEST_P(Words, InAnEntryOfAList) {
+/// Words 0 and 2 of an entry have low words of addresses, which may look like errors. The high
+/// words 1 and 3 may not.
+TEST_P(Words, HighWordsOfAWideEntryAreErrors) {
     if (!bench.wide_entries())
         return;
     const Json at = bench.list();
@@ -98,7 +102,7 @@ TEST_P(Words, InAnEntryOfAList) {
                       std::uint64_t{was[3]} << 32 | (word & ~0xfffU));
         }
         put({was[0], was[1], was[2], word});
-        // Where the channel's register has the instance pointer, this word is not read.
+        // If a register has the channel's instance pointer, this word is not read.
         if (bench.ids_per_runlist() && std::ranges::count(errors, word))
             expect_error("runlist0_brief", hex(word));
         else
@@ -107,7 +111,7 @@ TEST_P(Words, InAnEntryOfAList) {
     }
 }
 
-TEST_P(Words, InAShortEntryOfAList) {
+TEST_P(Words, ErrorWordsInAShortEntryFailTheList) {
     if (bench.wide_entries())
         return;
     const Json at = bench.list();
@@ -123,8 +127,8 @@ TEST_P(Words, InAShortEntryOfAList) {
     }
 }
 
-/// It is data, as the model's MMU takes it, in video and in system memory.
-TEST_P(Words, InTheLowWordOfAnEntryOfPageTables) {
+/// The low word of an entry is data, as the model's MMU takes it, in video and in system memory.
+TEST_P(Words, LowWordsOfPageTablesAreData) {
     if (!video_memory_has_an_end())
         return;
     bench.machine.restart("page-tables");
@@ -135,8 +139,9 @@ TEST_P(Words, InTheLowWordOfAnEntryOfPageTables) {
         }
 }
 
-/// Over the bus that is no answer. System memory is not read over it.
-TEST_P(Words, InBothWordsOfOne) {
+/// If both words of an entry are errors, the bus did not answer. System memory is not read over the
+/// bus.
+TEST_P(Words, BothWordsOfAPageTableEntryAreAnError) {
     if (!video_memory_has_an_end())
         return;
     bench.machine.restart("page-tables");
@@ -149,8 +154,8 @@ TEST_P(Words, InBothWordsOfOne) {
         }
 }
 
-/// The high word of the page directory's address: no memory is that large.
-TEST_P(Words, InAnInstanceBlock) {
+/// The word is the high one of the page directory's address. No memory is that large.
+TEST_P(Words, ErrorWordsInAnInstanceBlockAreShown) {
     constexpr std::uint64_t high = 129;
     bench.machine.restart("fig6");
     const unsigned first = instances(bench.text("runlist0")).at(0).channel;
@@ -166,8 +171,8 @@ TEST_P(Words, InAnInstanceBlock) {
         }
 }
 
-/// Nothing is written over, and no such word is put back for what was there.
-TEST_P(Words, OnceBeforeAWordIsWritten) {
+/// No word is overwritten, and no error word is written in place of the word that was read.
+TEST_P(Words, ErrorWordBeforeAWriteIsNeverRestored) {
     bench.machine.fault("none");
     ASSERT_EQ(bench.write("set_timeslice", "0:0 78.848").error, 0);
     const std::uint64_t usual = bench.machine.model().faults().accesses();

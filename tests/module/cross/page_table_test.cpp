@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The module's walker over page tables that the model's driver built, against the model's own MMU.
-// Each side was written from the manuals by other hands; here they meet.
+// The module's walker reads page tables that the model's driver has built, and is compared with the
+// model's own MMU. Both were written from the manuals, independently of each other.
 #include "random_space.hpp"
 #include "support.hpp"
 
@@ -37,7 +37,7 @@ void PrintTo(const Pair &pair, std::ostream *out) {
     *out << pair.name;
 }
 
-/// The words that a walk or scan asks for; false if that is no memory.
+/// Reads the words that a walk or scan wants. Returns false if there is no memory.
 bool read(const Memory &memory, std::uint64_t addr, std::uint8_t aperture, std::uint32_t words,
           std::uint32_t *to) {
     return memory.read_words({static_cast<Aperture>(aperture), addr}, {to, words});
@@ -79,7 +79,7 @@ std::vector<nvdebug_mmu_leaf> scan(const Memory &memory, const nvdebug_mmu_forma
     return found;
 }
 
-/// Both give the same for the address.
+/// Checks that both give the same result for the address.
 void expect_agreement(const nvdebug_walk &module, const mmu::Walk &model) {
     std::ostringstream steps;
     for (unsigned i = 0; i < module.steps; ++i)
@@ -188,21 +188,23 @@ TEST_P(PageTables, ScansFindEveryPageAndNoOther) {
     }
 }
 
-/// A bit of an entry that means something, whatever the others are: codes that version 3 leaves
-/// undefined for entries that are not valid (PCF above 3) may be read either way.
+/// Returns a bit of an entry to flip. It has a meaning whatever the other bits are. In version 3,
+/// bits 7:5 are left out, because codes that are undefined for invalid entries (PCF above 3) may be
+/// read either way.
 unsigned any_bit(std::mt19937_64 &random, mmu::Version version) {
     const auto bit = static_cast<unsigned>(random() % 64);
     return version == mmu::Version::v3 && bit >= 5 && bit <= 7 ? 0 : bit;
 }
 
-/// An entry that calls itself a page in a directory that has none: either may be believed.
+/// Returns true if an entry calls itself a page in a directory that cannot have pages. The module
+/// and the model may read such an entry differently.
 bool says_page_where_none_can_be(const nvdebug_walk &w) {
     return std::any_of(w.step, w.step + w.steps, [](const nvdebug_walk_step &step) {
         return step.entry.meaning == NVDEBUG_MMU_TABLE && (step.raw[0] & 1) != 0;
     });
 }
 
-/// Bits flipped in the tables: whatever they then mean, both walks end, and agree.
+/// Bits are flipped in the tables. Whatever the tables mean then, both walks end, and agree.
 TEST_P(PageTables, AgreeOnDamagedTables) {
     for (unsigned round = 0; round < spaces; ++round) {
         SCOPED_TRACE(round);

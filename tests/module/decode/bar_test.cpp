@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What BAR1 and BAR2 show.
+// The blocks that BAR1 and BAR2 show.
 #include <gtest/gtest.h>
 
 #include "decode/bar.h"
@@ -7,7 +7,7 @@
 
 namespace {
 
-TEST(Bar, OneRegister) {
+TEST(Bar, BlockOfOneRegister) {
     nvdebug_bar_block block;
     nvdebug_bar_block_gk104(0xC0200400, 0, 2, &block);
     EXPECT_TRUE(block.is_virtual);
@@ -40,7 +40,7 @@ TEST(Bar, EachHasItsOwnBindStatus) {
     }
 }
 
-TEST(Bar, PairOfRegisters) {
+TEST(Bar, BlockOfTwoRegisters) {
     nvdebug_bar_block block;
     nvdebug_bar_block_gh100(0x34800200, 0x12, &block);
     EXPECT_TRUE(block.is_virtual);

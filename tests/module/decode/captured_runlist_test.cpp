@@ -97,7 +97,7 @@ TEST(TwoTasksOnAnH100, RunlistBlocks) {
         EXPECT_EQ(pbdma & NV_RUNLIST_PBDMA_CONFIG_PBDMA_BAR0_OFFSET, block.pbdma);
         EXPECT_EQ(pbdma & NV_RUNLIST_PBDMA_CONFIG_ID, (block.pbdma - 0x40000) / 0x800);
         EXPECT_EQ(reg(block.base + NV_RUNLIST_ENGINE_STATUS_DEBUG) >> 24 & 0x3F, block.engine);
-        // no INTR_ID, as on GA100, but GFID_VALID
+        // The register has GFID_VALID here, and no INTR_ID as on GA100.
         EXPECT_EQ(reg(block.base + NV_RUNLIST_ENGINE_STATUS1), 0x40000000u);
     }
 }
@@ -159,7 +159,7 @@ TEST(TwoTasksOnAnH100, ChannelRam) {
     EXPECT_FALSE(channel.next || channel.busy || channel.pending);
 }
 
-TEST(TwoTasksOnAnH100, WhoIsOnEnginesAndPbdmas) {
+TEST(TwoTasksOnAnH100, EnginesAndPbdmasShowTheirTsgs) {
     nvdebug_engine_status gr{};
     nvdebug_engine_status_ga100(reg(RUNLIST0 + NV_RUNLIST_ENGINE_STATUS0), &gr);
     EXPECT_EQ(gr.ctx.state, NVDEBUG_CTX_VALID);
@@ -226,7 +226,7 @@ TEST(TwoTasksOnAnH100, Subcontexts) {
 
 // --- page tables ---
 
-// As far as they were read: to the directory that points to the last table.
+// The walk goes as far as words were read: to the directory that points to the last table.
 TEST(TwoTasksOnAnH100, PageDirectories) {
     const struct {
         u64 pdb, va;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The decoders on words of a real H100 and H200, against its driver's answers for the same GPU.
+// The decoders read words of a real H100 and H200. The results are compared with the answers of
+// NVIDIA's driver for the same GPU.
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -18,7 +19,7 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-// Lines of a file of tests/data without its comments.
+// Returns the lines of a file of tests/data without its comments.
 std::vector<std::string> lines(const std::string &name) {
     std::ifstream file(std::string(TEST_DATA) + "/" + name);
     EXPECT_TRUE(file.is_open()) << name;
@@ -120,7 +121,7 @@ TEST_P(Captured, PtopHasTheEnginesOfTheWholeChip) {
         if (name && engine.has & NVDEBUG_ENGINE_HAS_RUNLIST_BASE)
             count[name]++;
     }
-    // The rows of NVDEC0 and NVJPG1, which these two cards lack, are zero, in the midst of the
+    // These two cards lack NVDEC0 and NVJPG1. The rows of both are zero and stand between the
     // others.
     const std::map<std::string, unsigned> want = {{"GR", 8},    {"LCE", 10}, {"NVDEC", 7},
                                                   {"NVJPG", 7}, {"OFA", 1},  {"SEC", 1}};
@@ -171,7 +172,7 @@ TEST_P(Captured, WorkDistributorHasTheDriversOrder) {
     EXPECT_EQ(reg(0x405100 + 4 * 24), no_register);
 }
 
-// The TPCs of a logical GPC are as many as its physical GPC's fuses leave.
+// A logical GPC has as many TPCs as the fuses of its physical GPC leave.
 TEST_P(Captured, LogicalGpcsArePhysicalOnesInAnotherOrder) {
     std::uint32_t seen = 0;
     for (std::uint32_t gpc = 0; gpc < 8; gpc++) {
@@ -186,7 +187,7 @@ TEST_P(Captured, LogicalGpcsArePhysicalOnesInAnotherOrder) {
     EXPECT_EQ(seen, 0xffu);
 }
 
-TEST_P(Captured, BarsAndMemory) {
+TEST_P(Captured, BarsAndMemoryAreTheDrivers) {
     const std::uint64_t memory = nvdebug_video_memory_ga102(reg(0x1183a4));
     EXPECT_EQ(memory >> 20, GetParam() == std::string("h100") ? 81559u : 143771u);
     EXPECT_EQ(reg(0x10fd40), (memory >> 16) - 16) << "the driver's window is the last MiB";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Channel registers, and the words that enable and disable one.
+// Channel registers, and the words that enable and disable a channel.
 #include <gtest/gtest.h>
 
 #include "decode/channel.h"
@@ -144,7 +144,7 @@ TEST(Status, NamesOfTheManual) {
     EXPECT_STREQ(nvdebug_channel_status_name(0xFFFFFFFF), "-");
 }
 
-// The end bits of each field, with ones around it.
+// The words have the end bits of each field, with ones around it.
 TEST(Pccsr, FieldsAmongOnes) {
     nvdebug_pccsr channel{};
     nvdebug_pccsr_decode(0xF9FFFFFF, &channel);

@@ -58,14 +58,14 @@ TEST(ChipId, DisagreementIsAnError) {
     EXPECT_EQ(id.chip, 0x136);
 }
 
-TEST(ChipId, WhatTheBusAnswersIsNoChip) {
+TEST(ChipId, BusErrorsAreNoChip) {
     nvdebug_chip_id id{};
     EXPECT_EQ(nvdebug_chip_id_decode(0xFFFFFFFF, 0, &id), -ENODEV);
     EXPECT_EQ(nvdebug_chip_id_decode(0xBADF0200, 0, &id), -EIO);
     EXPECT_EQ(nvdebug_chip_id_decode(0xBAD00200, 0, &id), -EIO);
 }
 
-TEST(RegValue, ErrorsAndData) {
+TEST(RegValue, ErrorWordsDifferFromData) {
     EXPECT_EQ(nvdebug_reg_value_check(0xFFFFFFFF), -ENODEV);
     for (std::uint32_t error : {0xBAD00100u, 0xBAD0DA00u, 0xBADF1100u, 0xBADF1201u, 0xBADF3000u,
                                 0xBADF5040u, 0xBADF51FFu, 0xBADA0000u, 0xBAD00000u, 0xBADFFFFFu})

@@ -13,7 +13,7 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-// The words of the ranges, from an image given by byte offset; all others are 0.
+// Returns the words of the ranges, from an image given by byte offset. All other words are 0.
 Words pick(const nvdebug_word_ranges &ranges, const std::map<unsigned, std::uint32_t> &image) {
     Words words;
     for (const nvdebug_word_range &range : ranges.range)
@@ -102,16 +102,16 @@ TEST(Context, SaveArea) {
     EXPECT_FALSE(c.save_area);
 }
 
-TEST(Context, NotAnImage) {
+TEST(Context, MemoryWithoutTheMagicIsNoImage) {
     nvdebug_context c{};
     EXPECT_EQ(decode(nvdebug_context_gv100, {{0xF0, 17}}, &c), -EBADMSG);
     EXPECT_EQ(decode(nvdebug_context_gv100, {{0xF0, 17}, {0xFC, 0xFFFFFFFF}}, &c), -EBADMSG);
     EXPECT_EQ(decode(nvdebug_context_gv100, {{0xD0, 0xBADF1100}, {0xFC, 0x600DC0DE}}, &c), -EIO);
-    // a counter that was not set
+    // A counter that was never set reads as ones.
     EXPECT_EQ(decode(nvdebug_context_gv100, {{0xD0, 0xFFFFFFFF}, {0xFC, 0x600DC0DE}}, &c), 0);
 }
 
-TEST(Context, PerVeidHeader) {
+TEST(Context, VeidHeaderHasAPointer) {
     u64 va = 0;
     Words words = pick(nvdebug_context_pointer_ranges,
                        {{0x0C, 0x21}, {0x78, 0xFFFE0001}, {0x7C, 0x7F010000}});
@@ -121,8 +121,8 @@ TEST(Context, PerVeidHeader) {
     EXPECT_FALSE(nvdebug_context_pointer_decode(&nvdebug_context_gv100, words.data(), &va));
 }
 
-// 57 bits of address from Hopper on, 49 before.
-TEST(Context, PerVeidHeaderAbove49Bits) {
+// Addresses have 57 bits from Hopper on, and 49 before.
+TEST(Context, VeidHeaderHas57BitsFromHopperOn) {
     u64 va = 0;
     const Words words = pick(nvdebug_context_pointer_ranges,
                              {{0x0C, 0x21}, {0x78, 0x01FEDCBA}, {0x7C, 0x7F010000}});

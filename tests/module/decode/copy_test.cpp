@@ -42,7 +42,7 @@ TEST(TuringAndNewer, GrceIsSharedIfBit30Says) {
     EXPECT_EQ(nvdebug_grce_lce_tu102(0x4000000F, 0), NVDEBUG_LCE_NONE);
 }
 
-// The end bits of each field, with ones around it.
+// The words have the end bits of each field, with ones around it.
 TEST(Copy, FieldsAmongOnes) {
     EXPECT_EQ(nvdebug_pce_lce_gp100(0xFFFFF9FF, 2), 9);
     EXPECT_EQ(nvdebug_grce_lce_gp100(0xFFFFFDFF, 1), 5);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What is on an engine or PBDMA: by PFIFO up to Turing, by runlist and PBDMA from Ampere on.
+// The channel or TSG on an engine or PBDMA. PFIFO has it up to Turing; the runlist and the PBDMA
+// have it from Ampere on.
 #include <gtest/gtest.h>
 
 #include "decode/engine_status.h"
@@ -24,7 +25,7 @@ void expect_owner(const nvdebug_ctx_owner &owner, bool is_tsg, unsigned id) {
     EXPECT_EQ(owner.id, id);
 }
 
-// Examples that the manuals' fields give: TSG 5 runs and is busy.
+// The words are made from the fields of the manuals: TSG 5 runs and is busy.
 TEST(EngineStatus, Valid) {
     for (const nvdebug_engine_status &status : {gk104(0x80003005), ga100(0x80002005)}) {
         EXPECT_EQ(status.ctx.state, NVDEBUG_CTX_VALID);
@@ -43,13 +44,13 @@ TEST(EngineStatus, ABareChannelUpToTuring) {
 }
 
 TEST(EngineStatus, LoadAndSaveSwappedTheirNumbers) {
-    // A Volta loads TSG 6: what ID and its type hold means nothing.
+    // A Volta loads TSG 6. The fields for the owner have no meaning then.
     const nvdebug_engine_status load = gk104(0x9006A000);
     EXPECT_EQ(load.ctx.state, NVDEBUG_CTX_LOAD);
     EXPECT_EQ(load.ctx.code, 5);
     EXPECT_FALSE(load.ctx.owner.there);
     expect_owner(load.ctx.next, true, 6);
-    // The same number on Ampere: TSG 0 is being saved.
+    // The same number means on Ampere that TSG 0 is being saved.
     const nvdebug_engine_status save = ga100(0x9006A000);
     EXPECT_EQ(save.ctx.state, NVDEBUG_CTX_SAVE);
     expect_owner(save.ctx.owner, true, 0);
@@ -67,7 +68,7 @@ TEST(EngineStatus, Switch) {
     EXPECT_EQ(status.ctx.state, NVDEBUG_CTX_SWITCH);
     expect_owner(status.ctx.owner, true, 5);
     expect_owner(status.ctx.next, true, 6);
-    // From a TSG to a channel.
+    // The switch is from a TSG to a channel.
     const nvdebug_engine_status mixed = gk104(0x0006F005);
     expect_owner(mixed.ctx.owner, true, 5);
     expect_owner(mixed.ctx.next, false, 6);
@@ -105,7 +106,7 @@ TEST(EngineStatus, Pbdma) {
     expect_owner(status.owner, true, 0x801);
 }
 
-// The end bits of each field, with ones around it.
+// The words have the end bits of each field, with ones around it.
 TEST(EngineStatus, FieldsAmongOnes) {
     const nvdebug_engine_status status = gk104(0xF801F801);
     EXPECT_EQ(status.ctx.state, NVDEBUG_CTX_SWITCH);

@@ -88,7 +88,7 @@ TEST(Cwd, Partitions) {
     EXPECT_STREQ(nvdebug_partition_table_name(partition.table), "undefined");
 }
 
-// The end bits of each field, with ones around it.
+// The words have the end bits of each field, with ones around it.
 TEST(Cwd, FieldsAmongOnes) {
     u32 gpcs, tpcs;
     nvdebug_cwd_fs_decode(0xFFFF8181, &gpcs, &tpcs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Instance blocks of each generation, subcontext tables, and which address space work uses.
+// Instance blocks of each generation, subcontext tables, and the address space that work uses.
 #include <cerrno>
 #include <map>
 #include <vector>
@@ -12,7 +12,7 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-// The words of the ranges, from a block given by word number; all others are 0.
+// Returns the words of the ranges, from a block given by word number. All other words are 0.
 Words pick(const nvdebug_word_ranges &ranges, const std::map<unsigned, std::uint32_t> &block) {
     Words words;
     for (const nvdebug_word_range &range : ranges.range)
@@ -68,7 +68,7 @@ TEST(Instance, Gk104) {
     EXPECT_EQ(i.wfi_aperture, 0);
     EXPECT_TRUE(i.wfi_virtual);
     EXPECT_EQ(i.valid, 0u);
-    // HCE_CTRL, not CONFIG
+    // Kepler has the privilege in HCE_CTRL and not in CONFIG.
     EXPECT_FALSE(decode(nvdebug_instance_gk104, {{61, 0x100}}).privileged);
     EXPECT_FALSE(decode(nvdebug_instance_gk104, {{57, ~0x20u}}).privileged);
 }
@@ -153,7 +153,7 @@ TEST(Instance, Gh100IgnoresTheFormatBit) {
     EXPECT_EQ(i.limit, 0u);
 }
 
-// Virtual addresses have 40, then 49 bits; from Hopper on 57, and the field has room for 58.
+// Virtual addresses have 40 bits, then 49, and 57 from Hopper on. The field has room for 58.
 TEST(Instance, EngineContextAbove40Bits) {
     const std::map<unsigned, std::uint32_t> block = {{132, 0x00345004}, {133, 0xFDFEDCBA}};
     EXPECT_EQ(decode(nvdebug_instance_ga100, block).wfi, 0xBA00345000u);
@@ -161,7 +161,7 @@ TEST(Instance, EngineContextAbove40Bits) {
     EXPECT_EQ(decode(nvdebug_instance_gh100, {{133, 0x03FFFFFF}}).wfi, 0x3FFFFFF00000000u);
 }
 
-TEST(Instance, AnswersOfTheBus) {
+TEST(Instance, BusErrorsAreErrors) {
     nvdebug_instance instance{};
     for (const unsigned number : {129u, 133u})
         for (const std::uint32_t value : {0xFFFFFFFFu, 0xBADF1100u, 0xBAD00100u}) {
@@ -171,7 +171,7 @@ TEST(Instance, AnswersOfTheBus) {
                       -EIO)
                 << number;
         }
-    // a low word may hold such an address
+    // A low word may be part of an address that looks like an error.
     EXPECT_EQ(decode(nvdebug_instance_gv100, {{128, 0xBADF1000}}).dir.addr, 0xBADF1000u);
 }
 
@@ -205,7 +205,7 @@ TEST(Subcontext, Entry) {
     EXPECT_EQ(nvdebug_subcontext_decode(9, words.data(), 2, &sc), -EINVAL);
 }
 
-TEST(Subcontext, EntriesThatAreNone) {
+TEST(Subcontext, UnusedEntriesDoNotCount) {
     nvdebug_subcontext sc{};
     const Words unused = {1, 1, 0}; // as drivers write it
     const Words unbound = {0x00123C01, 0, 0};

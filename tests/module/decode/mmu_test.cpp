@@ -79,7 +79,7 @@ TEST(Version1, Geometry64k) {
     expect_step(w, 2, "PT4K", 0x3456, NCOH, 0x2468A000 + 8 * 0x3456);
 }
 
-// The last bits of each field, and the bits next to them that are not of it.
+// The words have the end bits of each field, and ones in the bits beside the field.
 TEST(Version1, FieldsAmongOnes) {
     Memory m;
     // big: vid, address bits 28:4; small: ncoh, all of 31:4
@@ -220,7 +220,7 @@ TEST(Version2, CaseF512MPageFromAmpereOn) {
     const auto w = walk(m, {&nvdebug_mmu_ga100, PDB2}, VA2);
     expect_page(w, VID, 0x28789ABCD, 512 * MIB);
     EXPECT_EQ(w.kind, 6);
-    // before, bit 0 means nothing there, and the aperture is that of a table: none
+    // Before Ampere, bit 0 means nothing there. The aperture is a table's, and means no table.
     EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2).state, NVDEBUG_WALK_INVALID);
     EXPECT_EQ(walk(m, {&nvdebug_mmu_tu102, PDB2}, VA2).state, NVDEBUG_WALK_INVALID);
 }
@@ -238,7 +238,7 @@ TEST(Version2, SmallOnlyAndBigOnly) {
     w = walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2);
     EXPECT_EQ(w.state, NVDEBUG_WALK_INVALID);
     EXPECT_EQ(w.steps, 5);
-    m.set(VID, 0x200104148, 0x20); // although there is no table of small ones
+    m.set(VID, 0x200104148, 0x20); // although there is no table of small pages
     EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2).state, NVDEBUG_WALK_NO_SMALL);
 }
 
@@ -257,7 +257,7 @@ TEST(Version2, SparseAndInvalidDirectories) {
     EXPECT_EQ(walk(m, {&nvdebug_mmu_gp100, PDB2}, VA2).state, NVDEBUG_WALK_INVALID);
 }
 
-// Each aperture has its own address bits; those above hold other things.
+// Each aperture has its own address bits. The bits above have other meanings.
 TEST(Version2, FieldsAmongOnes) {
     Memory m;
     m.set(VID, PDB2 + 16, 0xFFFFFFFF'FFFFFFFA); // vid, 32:8
@@ -420,7 +420,7 @@ TEST(Version3, FieldsAmongOnes) {
     EXPECT_EQ(w.step[4].entry.small.addr, 0xFFFFFFFFFF000u);
 }
 
-// --- what cannot be ---
+// --- Impossible roots, addresses and tables ---
 
 TEST(Walk, AddressesBeyondTheFormat) {
     const Memory m;
@@ -471,7 +471,7 @@ TEST(Walk, TablesBeyondVideoMemory) {
     auto w = walk(m, root, VA2);
     EXPECT_EQ(w.state, NVDEBUG_WALK_BAD_TABLE);
     EXPECT_EQ(w.steps, 1);
-    root.video_memory = 0x200105000; // all but the small table
+    root.video_memory = 0x200105000; // memory ends before the small table
     w = walk(m, root, VA2);
     EXPECT_EQ(w.state, NVDEBUG_WALK_BAD_TABLE);
     EXPECT_EQ(w.steps, 5);
@@ -479,7 +479,7 @@ TEST(Walk, TablesBeyondVideoMemory) {
     EXPECT_EQ(walk(m, root, VA2).state, NVDEBUG_WALK_INVALID);
 }
 
-// A directory in which every entry points to the directory itself: the levels run out.
+// Every entry of the directory points to the directory itself, so the levels run out.
 TEST(Walk, CyclicTablesEnd) {
     for (const auto *format : {&nvdebug_mmu_gp100, &nvdebug_mmu_ga100, &nvdebug_mmu_gh100}) {
         Memory m;
@@ -492,7 +492,7 @@ TEST(Walk, CyclicTablesEnd) {
     }
 }
 
-TEST(Walk, FedAfterItsEnd) {
+TEST(Walk, FeedingAfterTheEndChangesNothing) {
     nvdebug_walk w;
     nvdebug_walk_start(&w, &nvdebug_mmu_gp100, PDB2, VID, VA2);
     const u32 nothing[NVDEBUG_MMU_ENTRY_WORDS] = {};

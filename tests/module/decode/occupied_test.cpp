@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Whether a TSG can still be on a PBDMA or an engine, from status words.
+// Status words show whether a TSG can still be on a PBDMA or an engine.
 #include <gtest/gtest.h>
 
 #include "decode/occupied.h"
@@ -56,7 +56,7 @@ TEST(Occupancy, EngineUpToTuring) {
     EXPECT_TRUE(engine(0x00004000)) << "undefined: anybody's";
 }
 
-// 5 is save and 6 is load there, and all ids are TSGs
+// From Ampere on, 5 means save and 6 means load, and all ids are of TSGs.
 TEST(Occupancy, EngineFromAmpereOn) {
     EXPECT_TRUE(engine_ga100(0x80002005));
     EXPECT_TRUE(engine_ga100(0x8000a005)) << "save";

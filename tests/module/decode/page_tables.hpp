@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Page tables in memory, the manuals' examples of them, and walks through both.
+// Page tables in memory, the manuals' examples of page tables, and walks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace page_tables {
 
 constexpr u8 VID = NV_APERTURE_VID, COH = NV_APERTURE_COH, NCOH = NV_APERTURE_NCOH;
 
-/// Memory of 64-bit words by aperture and address; what was not written reads as 0.
+/// Memory of 64-bit words by aperture and address. A word that was never written reads as 0.
 class Memory {
   public:
     void set(u8 aperture, u64 addr, u64 value) { words_[{aperture, addr}] = value; }

@@ -201,7 +201,7 @@ TEST(PtopV2, Ada) {
         EXPECT_TRUE(engine.has & NVDEBUG_ENGINE_HAS_RUNLIST_BASE);
 }
 
-TEST(PtopV2, DevicesThatAreNoEngines) {
+TEST(PtopV2, DevicesWithoutAnEngineAreLeftOut) {
     // GSP in two rows; type 0x33 in three rows with IS_ENGINE clear.
     const Table table = decode(nvdebug_ptop_v2_decode,
                                {0x94000002, 0x00110000, 0xB3000000, 0x80088000, 0x00D00000});
@@ -212,8 +212,8 @@ TEST(PtopV2, DevicesThatAreNoEngines) {
     EXPECT_EQ(table.engines[1].pri_base, 0x088000u);
 }
 
-// A register block at 0 is none.
-TEST(PtopV2, AnEngineWithoutARunlist) {
+// A register block at 0 does not exist.
+TEST(PtopV2, EngineMayHaveNoRunlist) {
     for (const std::uint32_t base : {0u, 0x00D00000u}) {
         const Table table = decode(nvdebug_ptop_v2_decode, {0x93040045, 0xC0104001, 2 | base});
         ASSERT_EQ(table.engines.size(), 1u);
@@ -265,7 +265,7 @@ TEST(PtopV1, FieldsAmongOnes) {
     expect_v1(table.engines[0], {"LCE", 8, 8, 8, 16, 16, 0x801000, 65});
 }
 
-TEST(PtopV1, OnlyValidFieldsCount) {
+TEST(PtopV1, InvalidFieldsDoNotCount) {
     // The same ENUM word with one valid bit (5 to 2) at a time.
     const std::pair<std::uint32_t, unsigned> valid[] = {{1u << 5, NVDEBUG_ENGINE_HAS_ID},
                                                         {1u << 4, NVDEBUG_ENGINE_HAS_RUNLIST},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What the register bus answers in place of a value.
+// The words that the register bus gives in place of a value.
 #include <cerrno>
 
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@ TEST(Register, ErrorsOfTheBus) {
         EXPECT_EQ(nvdebug_reg_value_check(word), 0) << word;
 }
 
-// An error is none that was expected, even if it looks like it.
-TEST(Register, AWordBeforeItIsWritten) {
+// An error word is not accepted as the expected word, even if both are equal.
+TEST(Register, WordIsCheckedBeforeItIsWritten) {
     EXPECT_EQ(nvdebug_word_check(5, 5), 0);
     EXPECT_EQ(nvdebug_word_check(6, 5), -EBUSY);
     for (std::uint32_t word : {0xFFFFFFFFu, 0xBADF1100u}) {

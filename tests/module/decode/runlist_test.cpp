@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Runlist entries in both forms, where a list lies under each register scheme, timeslices.
+// Runlist entries in both forms, the places of lists in each scheme of registers, and timeslices.
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -146,7 +146,7 @@ TEST(Entries, NeverReadPastTheEnd) {
     EXPECT_FALSE(nvdebug_entry16_is_pri_error(&word, 1));
 }
 
-/// What is skipped is not decoded: whatever those words are, the entry is the same.
+/// A skipped word is not decoded. Whatever such words are, the entry is the same.
 TEST(Entries, SkippedWordsMeanNothing) {
     struct Form {
         std::size_t words, skipped;
@@ -208,7 +208,8 @@ TEST(Entries, PriErrors) {
 }
 
 std::vector<nvdebug_entry> list(std::initializer_list<int> lengths_and_channels) {
-    // Positive: a TSG announcing that many channels; 0: a channel; -1: unknown.
+    // A positive number makes a TSG that announces so many channels, 0 a channel, and -1 an unknown
+    // entry.
     std::vector<nvdebug_entry> entries;
     for (int item : lengths_and_channels) {
         nvdebug_entry entry{};
@@ -221,7 +222,7 @@ std::vector<nvdebug_entry> list(std::initializer_list<int> lengths_and_channels)
     return entries;
 }
 
-TEST(TsgMembers, AsManyAsAnnouncedOrThereAre) {
+TEST(TsgMembers, EndAtTheAnnouncedCountOrEarlier) {
     const auto whole = list({2, 0, 0, 0});
     EXPECT_EQ(nvdebug_tsg_members(whole.data(), whole.size(), 0), 2u);
     EXPECT_EQ(nvdebug_tsg_members(whole.data(), whole.size(), 1), 0u) << "not a TSG";

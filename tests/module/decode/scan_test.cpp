@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Scans of page tables: all that is mapped, and in which order its entries are read.
+// Scans of page tables: the mappings that they find, and the order in which they read entries.
 #include "page_tables.hpp"
 
 #include <vector>
@@ -89,10 +89,10 @@ TEST(Scan, NoSmallAndSparseAreSkipped) {
 TEST(Scan, Version1) {
     Memory m;
     m.set(VID, 0x1C000000, 0x002468A1'003468C1);
-    m.set(VID, 0x3468C000, 0x005A5A01);              // the first 64 KiB
-    m.set(VID, 0x2468A000 + 8 * 0xF, 0x00333331);    // hidden by it
-    m.set(VID, 0x2468A000 + 8 * 0x12, 0x00111111);   // under the second one, which is invalid
-    m.set(VID, 0x2468A000 + 8 * 0x3FFF, 0x00222221); // the last
+    m.set(VID, 0x3468C000, 0x005A5A01);              // first page of 64 KiB
+    m.set(VID, 0x2468A000 + 8 * 0xF, 0x00333331);    // hidden by that page
+    m.set(VID, 0x2468A000 + 8 * 0x12, 0x00111111);   // below an invalid big entry
+    m.set(VID, 0x2468A000 + 8 * 0x3FFF, 0x00222221); // the last small page
     const auto found = scan(m, {&nvdebug_mmu_gk104_64k, 0x1C000000}, 64 * MIB);
     ASSERT_EQ(found.leaves.size(), 3u);
     expect_leaf(found.leaves[0], 0, VID, 0x5A5A0000, 64 * KIB);
@@ -161,11 +161,11 @@ TEST(Scan, CyclicTablesAreBoundedByTheBudget) {
 
 TEST(Scan, TablesOutsideOfMemoryAreSkipped) {
     const Memory m = version2();
-    Root root{&nvdebug_mmu_gp100, PDB2, VID, 0x200104000}; // neither page table
+    Root root{&nvdebug_mmu_gp100, PDB2, VID, 0x200104000}; // memory ends before both page tables
     auto found = scan(m, root, 0);
     EXPECT_TRUE(found.at_end);
     EXPECT_EQ(found.entries, 4u + 512 + 512 + 256);
-    root.video_memory = 0x200102000; // up to PD2
+    root.video_memory = 0x200102000; // memory has PD3 and PD2 only
     found = scan(m, root, 0, 10000);
     EXPECT_TRUE(found.at_end);
     EXPECT_EQ(found.entries, 4u + 512);
@@ -184,8 +184,8 @@ TEST(Scan, BadRoots) {
     }
 }
 
-// What it did not ask for changes nothing.
-TEST(Scan, FedAtItsEndAndWithoutBudget) {
+// Words for which the scan did not ask change nothing.
+TEST(Scan, FeedingAtTheEndOrWithoutBudgetChangesNothing) {
     const u32 page[NVDEBUG_MMU_ENTRY_WORDS] = {0x20000001};
     nvdebug_scan s;
     nvdebug_mmu_leaf leaf;
@@ -213,7 +213,7 @@ void feed(const Memory &m, nvdebug_scan &s, u64 until) {
 
 TEST(Scan, TablesThatCannotBeReadAreSkipped) {
     const Memory m = version2();
-    const u64 dual = 0x1234567800000; // what PD0[0x3C] covers
+    const u64 dual = 0x1234567800000; // the addresses of PD0[0x3C] begin here
     nvdebug_scan s;
     const auto start = [&] { nvdebug_scan_start(&s, &nvdebug_mmu_gp100, PDB2, VID, 0, 0, ~0U); };
     start();
@@ -260,7 +260,7 @@ TEST(Scan, RunsOfEntries) {
     EXPECT_EQ(nvdebug_scan_run(&s), 8u);
 }
 
-// Walk and scan agree on every page, in a table of every kind of entry.
+// Walk and scan agree on every page, in a table with each kind of entry.
 TEST(Scan, AgreesWithTheWalk) {
     Memory m = version3();
     for (u64 i = 0; i < 32; i++)

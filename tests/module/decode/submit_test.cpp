@@ -62,7 +62,7 @@ TEST(Submit, OwnRegisters) {
     EXPECT_EQ(word[2], 0xffffu);
 }
 
-TEST(Submit, WhatDoesNotFit) {
+TEST(Submit, UnencodableListsAreRefused) {
     Words word{};
     for (u64 address : {0x10000000000ul, 0x800ul, 0x1400ul}) {
         const auto loc = at(address, NV_APERTURE_COH, 1);
@@ -76,7 +76,7 @@ TEST(Submit, WhatDoesNotFit) {
         EXPECT_EQ(untouched, 0u);
 }
 
-// What is written reads back as the same place.
+// The registers read back as the same place.
 TEST(Submit, AgreesWithLocation) {
     Words word{};
     nvdebug_runlist_location back{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What the control files take.
+// The targets that control files accept.
 #include <cerrno>
 #include <string>
 #include <string_view>
@@ -37,8 +37,8 @@ TEST(Targets, IdsInEachBase) {
     EXPECT_EQ(targets[3].id, 890u);
 }
 
-// Octal for strtoul(), decimal for a reader.
-TEST(Targets, ALeadingZero) {
+// A number with a leading zero is octal for strtoul() and decimal for a reader.
+TEST(Targets, LeadingZeroIsRefused) {
     for (std::string_view text : {"010", "00", "07", "5 010", "010:5", "5:010", "040000000000"})
         EXPECT_EQ(parse(text), -EINVAL) << text;
     EXPECT_EQ(parse("0 0:0 0x010"), 3);
@@ -58,7 +58,7 @@ TEST(Targets, BlanksAnywhereAround) {
     EXPECT_EQ(parse("\n  5 \n\n 6\n"), 2);
 }
 
-TEST(Targets, Junk) {
+TEST(Targets, JunkIsRefused) {
     for (std::string_view text : {"",   " ",    "\n",    "x",    "5x",
                                   "5a", "5 x",  "5,6",   "-5",   "+5",
                                   "5:", ":5",   "5:6:7", "5: 6", "5 :6",
@@ -69,7 +69,7 @@ TEST(Targets, Junk) {
     EXPECT_EQ(parse(std::string_view("5\0006", 3)), -EINVAL);
 }
 
-TEST(Targets, NumbersThatDoNotFit) {
+TEST(Targets, TooLargeNumbersAreRefused) {
     EXPECT_EQ(parse("4294967295"), 1);
     for (std::string_view text :
          {"4294967296", "0x100000000", "100000000000000000000", "5 4294967296",
@@ -77,7 +77,7 @@ TEST(Targets, NumbersThatDoNotFit) {
         EXPECT_EQ(parse(text), -ERANGE) << text;
 }
 
-TEST(Targets, TooMany) {
+TEST(Targets, TooManyAreRefused) {
     std::string text;
     for (int i = 0; i < NVDEBUG_TARGETS_MAX; i++)
         text += "1 ";

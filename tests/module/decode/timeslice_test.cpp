@@ -24,7 +24,7 @@ int parse(std::string_view text, u64 *ns = nullptr) {
     return ret;
 }
 
-TEST(Microseconds, WithAndWithoutDecimals) {
+TEST(Microseconds, DecimalsAreOptional) {
     const struct {
         std::string_view text;
         u64 ns;
@@ -49,7 +49,7 @@ TEST(Microseconds, WithAndWithoutDecimals) {
     }
 }
 
-TEST(Microseconds, AnythingElse) {
+TEST(Microseconds, OtherTextsAreRefused) {
     for (std::string_view text : {"", " 1", ".5", "1.", "1. 5", "1.0000", "1.5.5", "1,5", "-1",
                                   "+1", "0x10", "1e3", "1us", "x", "1.x", "99999999999x"})
         EXPECT_EQ(parse(text), -EINVAL) << text;
@@ -79,14 +79,14 @@ TEST(Timeslice, GoldenEncodings) {
     }
 }
 
-TEST(Timeslice, TooShortOrTooLong) {
+TEST(Timeslice, TooShortOrTooLongIsRefused) {
     u8 timeout = 0, scale = 0;
     for (u64 ns : {u64{0}, u64{1}, u64{1023}, u64{longest + 1}, ~u64{0}})
         EXPECT_EQ(nvdebug_timeslice_encode(ns, &timeout, &scale), -ERANGE) << ns;
 }
 
-// Not longer than asked, and no other pair comes closer.
-TEST(Timeslice, IsTheLongestNotLonger) {
+// The encoded timeslice is not longer than the request, and no other pair comes closer.
+TEST(Timeslice, EncodingIsTheLongestThatIsNotLonger) {
     for (u64 ns = 1024; ns <= longest; ns += ns / 3 + 517) {
         u8 timeout = 0, scale = 0;
         ASSERT_EQ(nvdebug_timeslice_encode(ns, &timeout, &scale), 0);
@@ -101,7 +101,7 @@ TEST(Timeslice, IsTheLongestNotLonger) {
     }
 }
 
-TEST(Timeslice, InTheHeader) {
+TEST(Timeslice, HeaderKeepsItsOtherFields) {
     // id 5, 2 channels: (128, 3) becomes (250, 2) and back
     EXPECT_EQ(nvdebug_entry8_set_timeslice(0x0a00e005, 250, 2), 0x0be8a005u);
     EXPECT_EQ(nvdebug_entry8_set_timeslice(0x0be8a005, 128, 3), 0x0a00e005u);

@@ -22,7 +22,7 @@ int parse(const std::string &text) {
     return parse(text, &ignored);
 }
 
-TEST(Translation, ByPageDirectory) {
+TEST(Translation, PageDirectoryIsParsed) {
     nvdebug_translation t;
     ASSERT_EQ(parse("0x200100000 0x123456789abcd\n", &t), 0);
     EXPECT_FALSE(t.by_channel);
@@ -47,7 +47,7 @@ TEST(Translation, ByPageDirectory) {
     EXPECT_EQ(t.version, 2);
 }
 
-TEST(Translation, ByChannel) {
+TEST(Translation, ChannelIsParsed) {
     nvdebug_translation t;
     ASSERT_EQ(parse("3:0x1f 0x7f0000000000", &t), 0);
     EXPECT_TRUE(t.by_channel);
@@ -62,7 +62,7 @@ TEST(Translation, ByChannel) {
     EXPECT_EQ(t.version, 0);
 }
 
-TEST(Translation, Junk) {
+TEST(Translation, JunkIsRefused) {
     for (const char *text : {"",
                              " ",
                              "0x1000",
@@ -95,7 +95,7 @@ TEST(Translation, Junk) {
         EXPECT_EQ(parse(text), -EINVAL) << text;
 }
 
-TEST(Translation, TooLarge) {
+TEST(Translation, TooLargeNumbersAreRefused) {
     for (const char *text : {"0x10000000000000000 0", "0x1000 0x10000000000000000",
                              "0x1000 18446744073709551616", "0x100000000:0 0", "0:0x100000000 0"})
         EXPECT_EQ(parse(text), -ERANGE) << text;

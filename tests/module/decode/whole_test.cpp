@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What a decoder writes to it writes whole: nothing that was in it before is left.
+// A decoder overwrites its whole output: no byte of the previous contents is left.
 #include <array>
 #include <cstring>
 #include <string_view>
@@ -16,7 +16,7 @@
 
 namespace {
 
-/// `decode` gives the same bytes whatever was there.
+/// Checks that `decode` gives the same bytes whatever the output had before.
 template <typename T, typename Decode>
 void expect_whole(Decode decode) {
     T clean, dirty;
@@ -27,7 +27,7 @@ void expect_whole(Decode decode) {
     EXPECT_EQ(std::memcmp(&clean, &dirty, sizeof(clean)), 0);
 }
 
-/// Nothing of it is known if it fails.
+/// Checks that a failed decode leaves zeros.
 template <typename T, typename Decode>
 void expect_nothing(Decode decode) {
     T dirty, none;
@@ -85,7 +85,7 @@ TEST(Whole, WalksAndScans) {
         [](auto *out) { nvdebug_walk_start(out, &nvdebug_mmu_gp100, 0x1000, 0, 0x5000); });
     expect_whole<nvdebug_scan>(
         [](auto *out) { nvdebug_scan_start(out, &nvdebug_mmu_gp100, 0x1000, 0, 0, 0, 7); });
-    // an entry, too: a page, then nothing
+    // The walk's entries are written whole, too: first a table, then an empty entry.
     expect_whole<nvdebug_walk>([](auto *out) {
         nvdebug_walk_start(out, &nvdebug_mmu_gp100, 0x1000, 0, 0x5000);
         const std::array<std::uint32_t, 4> table{0x102, 0, 0, 0}, none{};

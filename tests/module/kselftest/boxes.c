@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The most boxes of an entry of a list, and the most lines of a box. */
-#define BOXES_MAX 67 /* with an instance block, 64 subcontexts and a context */
+#define BOXES_MAX 67 /* an instance block, 64 subcontexts and a context */
 #define LINES_MAX 24
 
 static const struct {
@@ -53,7 +53,10 @@ bool next_line(const char **text, struct line *line)
 	line->length = strcspn(line->start, "\n");
 	*text = line->start + line->length;
 	*text += **text == '\n';
-	/* sscanf() looks for the end of what it is given first. */
+	/*
+	 * sscanf() first looks for the end of its string, so it gets a short
+	 * copy.
+	 */
 	snprintf(line->text, sizeof(line->text), "%.*s", (int)line->length,
 		 line->start);
 	line->rule = line->text[0] == '+' &&

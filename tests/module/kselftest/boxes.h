@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* The form of runlistY and runlistY_brief: boxes of "| Key: value |" lines. */
+/*
+ * Parses runlistY and runlistY_brief, which consist of boxes of "| Key: value
+ * |" lines.
+ */
 #ifndef BOXES_H
 #define BOXES_H
 
@@ -26,23 +29,24 @@ struct line {
 	bool title; /* the top of a box */
 	bool rule; /* the bottom of a box */
 	enum box_kind kind; /* if it is a title; BOX_KINDS for an unknown one */
-	unsigned int number; /* in a title that has one */
-	char text[80]; /* its beginning */
-	char key[32]; /* "" if it has none */
-	char value[64]; /* its first word */
+	unsigned int number; /* number in the title, if it has one */
+	char text[80]; /* beginning of the line */
+	char key[32]; /* "" for a line without a key */
+	char value[64]; /* first word of the value */
 };
 
 /* Moves on to the next line; false at the end of the text. */
 bool next_line(const char **text, struct line *line);
 
 /*
- * Returns NULL if the text is whole: each line 48 columns of printable ASCII, in
- * known boxes that end. Otherwise returns what is wrong; `line` is then the one
- * in question. Which keys a box has: tests/module/core/boxes_test.cpp.
+ * Returns NULL if the text is whole: each line is 48 columns of printable
+ * ASCII, in known boxes that end. Otherwise returns the fault, and `line` is
+ * the bad line. tests/module/core/boxes_test.cpp checks the keys of each kind
+ * of box.
  */
 const char *boxes_fault(const char *text, struct line *line);
 
-/* The bytes that a file for so many entries has at most. */
+/* Returns the most bytes that a file for so many entries can have. */
 size_t boxes_most(size_t entries);
 
 #endif

@@ -7,7 +7,10 @@
 
 #define NAPS_MAX 50
 
-/* Waits for its turn, about so many later; false at the end. */
+/*
+ * Waits until the tally has counted about `every` more. Returns false at the
+ * end.
+ */
 static bool next_turn(const struct churn *churn, unsigned long every,
 		      struct rng *rng, unsigned long *turn)
 {
@@ -17,12 +20,15 @@ static bool next_turn(const struct churn *churn, unsigned long every,
 			return false;
 		nap();
 	}
-	/* work that was done while waiting is not made up for */
+	/* The turns that passed during the wait are not made up for. */
 	*turn = tally_total(churn->tally);
 	return !tally_has_ended(churn->tally);
 }
 
-/* A GPU that did not answer when it was found has no folder. */
+/*
+ * Returns whether a GPU has no folder, because it did not answer when it was
+ * found.
+ */
 static bool some_missing(const struct gpu *gpus)
 {
 	for (; gpus->name[0]; gpus++)
@@ -31,7 +37,7 @@ static bool some_missing(const struct gpu *gpus)
 	return false;
 }
 
-/* Kernels take a while to find them. */
+/* Waits for all folders, since kernels take a while to find GPUs again. */
 static bool wait_for_folders(const struct gpu *gpus)
 {
 	for (int naps = 0; naps < NAPS_MAX; naps++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * GPUs that leave and come back, and the module that is unloaded and loaded,
- * while other processes work. How often depends on what they have done, not on
- * time.
+ * GPUs leave and come back, and the module is unloaded and loaded, while other
+ * processes work. The number of actions of those processes decides how often
+ * that happens, and not the time.
  */
 #ifndef CHURN_H
 #define CHURN_H
@@ -11,11 +11,14 @@
 #include "random.h"
 #include "tally.h"
 
-/* The kinds of a tally that the processes below count into. */
+/* The tally, and the kinds in it that the processes below count into. */
 struct churn {
 	struct tally *tally;
 	size_t removed, rescanned, unloaded, loaded;
-	/* so many of what the tally counts; sooner while a GPU has no folder */
+	/*
+	 * A turn comes after about so many counts; sooner while a GPU has no
+	 * folder.
+	 */
 	unsigned long every;
 	uint64_t seed;
 };
@@ -27,8 +30,8 @@ struct churn {
 	[at + 3] = { "modules loaded", { 0 } }
 
 /*
- * Processes that go on until the tally has ended; then all GPUs are there, and
- * the module is loaded.
+ * Start processes that go on until the tally has ended. Then all GPUs are
+ * there, and the module is loaded.
  */
 int churn_start_gpus(const struct churn *churn, const struct gpu *gpus);
 int churn_start_module(const struct churn *churn);

@@ -46,7 +46,10 @@ int control_format(const struct gpu *gpu, const char *file, const char *format,
 	return control(gpu, file, text);
 }
 
-/* One with a mode in its context, so that it can get another. */
+/*
+ * Finds a channel with a preemption mode in its context, so that it can get
+ * another mode.
+ */
 static const struct channel *with_mode(const struct channels *channels)
 {
 	for (size_t i = 0; i < channels->count; i++)

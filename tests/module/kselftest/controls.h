@@ -17,7 +17,7 @@
 #define TARGET_MAX 48
 #define REQUESTS_MAX 16
 
-/* One write; 0, or why it failed. */
+/* Makes one write. Returns 0 or its errno. */
 int control_bytes(const struct gpu *gpu, const char *file, const void *bytes,
 		  size_t size);
 int control(const struct gpu *gpu, const char *file, const char *text);
@@ -31,17 +31,19 @@ struct request {
 };
 
 /*
- * For each control of this GPU one request that would be taken now; it changes
- * something if the control changes anything that can be read.
- * 0 if the GPU has no controls or nothing to try them with.
+ * Finds for each control of this GPU a request that would be taken now. The
+ * request changes something if the control changes anything that can be read.
+ * Returns 0 if the GPU has no controls or nothing to try them with.
  */
 size_t working_requests(const struct gpu *gpu,
 			struct request requests[REQUESTS_MAX]);
-/* The same, but skips the test if there are none. */
+/* Finds the working requests, but skips the test if there are none. */
 size_t need_requests(const struct gpu *gpu,
 		     struct request requests[REQUESTS_MAX]);
 
-/* What names the channel on this GPU, whatever its generation. */
+/*
+ * Makes the target that names the channel on this GPU, whatever its generation.
+ */
 void target_of(const struct gpu *gpu, const struct channel *channel,
 	       char target[TARGET_MAX]);
 

@@ -47,7 +47,7 @@ void faults_need(void)
 	if (access(NTH, W_OK) || access(DEBUGFS "failslab", F_OK) ||
 	    access(DEBUGFS "fail_page_alloc", F_OK))
 		ktap_skip("this kernel has no fault injection");
-	/* All kinds of allocation, and no stack in the log for each. */
+	/* All kinds of allocation fail, and the log gets no stack for each. */
 	set("failslab/ignore-gfp-wait", "N");
 	set("fail_page_alloc/ignore-gfp-wait", "N");
 	set("fail_page_alloc/ignore-gfp-highmem", "N");
@@ -75,7 +75,10 @@ bool faults_more(struct faults *walk)
 	return walk->hit;
 }
 
-/* This process's own, which was open before anything could fail. */
+/*
+ * Returns this process's descriptor of the file. It was opened before anything
+ * could fail.
+ */
 static int own_file(enum own own)
 {
 	static const char *const names[] = { NTH, "/proc/self/make-it-fail" };
@@ -102,8 +105,9 @@ void faults_arm(const struct faults *walk)
 }
 
 /*
- * Reading and clearing the number copy to and from user space as well, so one
- * of these may take the failure that the run had no use for.
+ * Reads the number that is left, and clears it. Both also copy to and from user
+ * space, so one of these copies may take the failure that the run had no use
+ * for.
  */
 void faults_disarm(struct faults *walk)
 {
@@ -132,7 +136,7 @@ void faults_never(void)
 {
 	int error = errno;
 
-	/* this may fail as well */
+	/* This write may fail as well. */
 	while (pwrite(own_file(MAY_FAIL), "0", 1, 0) != 1)
 		;
 	set_each("probability", "0");

@@ -12,8 +12,8 @@
 void faults_need(void);
 
 /*
- * A walk makes the 1st, the 2nd, the 3rd, … of what can fail in this task fail,
- * each in a run of its own:
+ * A walk makes the 1st, the 2nd, the 3rd, … allocation or copy of this task
+ * fail, each in a run of its own:
  *
  *	for (walk = faults_walk(); faults_more(&walk);) {
  *		faults_arm(&walk);
@@ -26,33 +26,36 @@ void faults_need(void);
  */
 struct faults {
 	unsigned int nth;
-	unsigned int left; /* that the run would have had to go on for its failure */
-	bool hit; /* it had it */
+	/*
+	 * Allocations and copies that the run would still have needed to fail.
+	 */
+	unsigned int left;
+	bool hit; /* the run had its failure */
 };
 
 #define FAULTS_NEVER 100000
 
-extern unsigned long faults_every; /* 1; of so many only one fails */
+extern unsigned long faults_every; /* one of so many is made to fail */
 
 struct faults faults_walk(void);
 struct faults faults_walk_from(unsigned int nth);
 bool faults_more(struct faults *walk);
 void faults_arm(const struct faults *walk);
-void faults_disarm(struct faults *walk); /* errno stays */
+void faults_disarm(struct faults *walk); /* does not change errno */
 
 /*
- * From now until faults_never() so many in a hundred of what can fail in this
- * process do. errno stays.
+ * Makes `percent` of the allocations and copies of this process fail, until
+ * faults_never(). Does not change errno.
  */
 void faults_often(unsigned int percent);
 void faults_never(void);
 
-/* Is it what a failed allocation or copy is reported as? */
+/* Returns whether a failed allocation or copy is reported as this errno. */
 bool faults_errno(int error);
 
 /*
- * Counts a run for faults_note(), and fails the test if it was refused (`error`
- * is not 0) for another reason than its failure.
+ * Counts a run for faults_note(). Fails the test if the run was refused
+ * (`error` is not 0) for another reason than its failure.
  */
 void faults_count(const struct faults *walk, int error, const char *what);
 void faults_note(void);

@@ -32,16 +32,19 @@ enum {
 };
 _Static_assert((int)CALLS == FUZZ_CALLS, "as many kinds as calls");
 
-/* Errors of any call about an argument, and of any access of the file. */
+/*
+ * Errors of any call about an argument, and of any access to a file that has
+ * gone.
+ */
 #define BAD_CALL EBADF, EFAULT, EINVAL, ESPIPE
 #define NO_FILE EIO, ENODATA
-/* And what a request may be refused with. */
+/* Errors with which a request may be refused. */
 #define REFUSED EIO, EPERM, ERANGE, E2BIG, ENOSPC, ENODEV, EBUSY, ETIMEDOUT, \
 		EOPNOTSUPP, ENOTRECOVERABLE
 
 /*
- * A control's errors in docs/proc.md; EPERM is a user's, and EACCES, ENOENT and
- * the like are the path's.
+ * The errors of controls are those in docs/proc.md. In addition, users get
+ * EPERM, and paths cause EACCES, ENOENT and the like.
  */
 const struct tally_kind fuzz_kinds[FUZZ_KINDS] = {
 	[OPEN] = { "open", { EACCES, EPERM, ENOENT, EEXIST, ENOTDIR, EISDIR,
@@ -152,7 +155,7 @@ static long do_write(struct fuzzer *f)
 	return put;
 }
 
-/* What the file would take, if all were well. */
+/* Writes a request that the file would take, if all were well. */
 static long do_order(struct fuzzer *f)
 {
 	size_t gpu = rng_below(&f->rng, f->files->gpus), size;
@@ -272,7 +275,7 @@ static long do_poll(struct fuzzer *f)
 	return poll(fds, 2, 0);
 }
 
-/* Empties what cannot be waited for, and leaves errno alone. */
+/* Empties a descriptor that does not block, and leaves errno alone. */
 static void drain(struct fuzzer *f, int fd)
 {
 	int error = errno;
@@ -348,7 +351,9 @@ static long do_dup(struct fuzzer *f)
 	return fd;
 }
 
-/* The child has all that is open, and maybe goes with a call under way. */
+/*
+ * Makes a child, which has all open files, and may end in the middle of a call.
+ */
 static long do_fork(struct fuzzer *f)
 {
 	int pid = fork(), status;
@@ -387,7 +392,10 @@ static long do_fstat(struct fuzzer *f)
 	return fstat(fuzz_fd(f), &status);
 }
 
-/* The kernel lets open() wait 45 s for whoever keeps a file lease. */
+/*
+ * Calls fcntl(). A file lease is given up at once, because the kernel would let
+ * open() wait 45 s for its holder.
+ */
 static long do_fcntl(struct fuzzer *f)
 {
 	static const int commands[] = { F_GETFL, F_GETFD, F_GETPIPE_SZ,
@@ -430,7 +438,7 @@ static long do_close(struct fuzzer *f)
 	return close(fd);
 }
 
-/* How often, compared with the others. */
+/* Each call with its frequency, compared with the others. */
 static const struct {
 	long (*run)(struct fuzzer *f);
 	unsigned int weight;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* System calls at random. */
+/* Makes system calls at random. */
 #ifndef FUZZ_CALLS_H
 #define FUZZ_CALLS_H
 
@@ -16,10 +16,10 @@ enum {
 	FUZZ_KINDS = FUZZ_CHURNS + 4,
 };
 
-/* Of calls, faults and what comes and goes: which errors they may have. */
+/* The errors that calls, faults and comings and goings may have. */
 extern const struct tally_kind fuzz_kinds[FUZZ_KINDS];
 
-/* Makes any call: its kind, and what it returned, with errno. */
+/* Makes any call. Returns its kind, and its result with errno. */
 size_t fuzz_call(struct fuzzer *f, long *result);
 
 #endif

@@ -49,7 +49,7 @@ off_t fuzz_offset(struct fuzzer *f)
 	       (off_t)rng_below(&f->rng, 20000);
 }
 
-/* Rarely one that cannot be used, or not all of it. */
+/* Returns a buffer. Rarely it cannot be used, or only in part. */
 char *fuzz_buffer(struct fuzzer *f)
 {
 	static char *const bad[] = { NULL, (char *)8, (char *)~0UL,
@@ -82,7 +82,7 @@ void fuzz_path(struct fuzzer *f, char path[128])
 		snprintf(path, 128, "%s/gpu%u/%s", proc_root(), gpu, name);
 }
 
-/* As often as not a file that was just opened, as one would to use it. */
+/* Returns, half of the time, a file that was just opened for its proper use. */
 static int usable_fd(struct fuzzer *f, const struct files *usable, int flags)
 {
 	size_t gpu = rng_below(&f->rng, f->files->gpus);
@@ -114,7 +114,7 @@ int fuzz_fd_to_write(struct fuzzer *f)
 
 /* ---- requests ---- */
 
-/* A word that some control takes, or nearly one. */
+/* Puts a word that some control takes, or nearly such a word. */
 static size_t put_word(struct fuzzer *f, char *at)
 {
 	static const char *const words[] = { "lease", "on", "off", "wfi", "cta",
@@ -143,7 +143,7 @@ static size_t put_word(struct fuzzer *f, char *at)
 	}
 }
 
-/* A request that fits the file, or did so before a GPU went. */
+/* Puts a request that fits the file, or did so before a GPU went. */
 static size_t put_request(struct fuzzer *f, int fd, char *at)
 {
 	unsigned int gpu;
@@ -206,7 +206,7 @@ size_t fuzz_text(struct fuzzer *f, int fd)
 	return size;
 }
 
-/* ---- what must hold whatever happens ---- */
+/* ---- rules that hold whatever happens ---- */
 
 void fuzz_judge_output(struct fuzzer *f, const char *text, ssize_t size)
 {
@@ -218,7 +218,10 @@ void fuzz_judge_output(struct fuzzer *f, const char *text, ssize_t size)
 	       "an address of the kernel is shown: %s", found);
 }
 
-/* What the file was not open for did not get as far as to the module. */
+/*
+ * Judges a write. A write to a file that is not open for it (EBADF) does not
+ * get as far as the module, so it is not counted.
+ */
 void fuzz_judge_write(struct fuzzer *f, int fd, ssize_t size)
 {
 	EXPECT(f->root || size <= 0, "a user wrote %zd bytes", size);
@@ -226,7 +229,10 @@ void fuzz_judge_write(struct fuzzer *f, int fd, ssize_t size)
 		writes_count(f->files->writes, fd, size > 0);
 }
 
-/* No file is anybody's but root's to write, and not all are his to read. */
+/*
+ * Judges an open: only root may write to files, and users may read some of
+ * them.
+ */
 void fuzz_judge_open(struct fuzzer *f, int fd, int flags)
 {
 	int access_mode = flags & O_ACCMODE;

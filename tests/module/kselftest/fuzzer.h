@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* A process that fuzzes: what it has open, and what its calls are given. */
+/* A process that fuzzes: its open files, and the arguments of its calls. */
 #ifndef FUZZER_H
 #define FUZZER_H
 
@@ -25,7 +25,7 @@ struct fuzz_files {
 	struct writes *writes;
 };
 
-/* What a process is and has. */
+/* The state of a process. */
 struct fuzzer {
 	const struct fuzz_files *files;
 	struct rng rng;
@@ -33,7 +33,8 @@ struct fuzzer {
 	int slots[FUZZ_SLOTS]; /* open files, -1: none */
 	int pipe[2];
 	int inotify;
-	char *room; /* FUZZ_ROOM bytes, of which the last page cannot be written */
+	/* FUZZ_ROOM bytes, of which the last page cannot be written. */
+	char *room;
 	char text[FUZZ_TEXT + 1];
 };
 
@@ -41,17 +42,17 @@ int *fuzz_slot(struct fuzzer *f);
 int fuzz_fd(struct fuzzer *f);
 size_t fuzz_size(struct fuzzer *f);
 off_t fuzz_offset(struct fuzzer *f);
-/* Rarely one that cannot be used, or not all of it. */
+/* Returns a buffer. Rarely it cannot be used, or only in part. */
 char *fuzz_buffer(struct fuzzer *f);
 const char *fuzz_file(struct fuzzer *f, const struct files *files);
 void fuzz_path(struct fuzzer *f, char path[128]);
-/* As often as not a file that was just opened, as one would to use it. */
+/* Return, half of the time, a file that was just opened for its proper use. */
 int fuzz_fd_to_read(struct fuzzer *f);
 int fuzz_fd_to_write(struct fuzzer *f);
-/* Puts a request, or nearly one, into f->text; returns its size. */
+/* Puts a request, or nearly a request, into f->text; returns its size. */
 size_t fuzz_text(struct fuzzer *f, int fd);
 
-/* What must hold whatever happens. */
+/* Fail the test if a rule is broken that holds whatever happens. */
 void fuzz_judge_output(struct fuzzer *f, const char *text, ssize_t size);
 void fuzz_judge_write(struct fuzzer *f, int fd, ssize_t size);
 void fuzz_judge_open(struct fuzzer *f, int fd, int flags);

@@ -123,7 +123,7 @@ bool gpu_file_of(int fd, unsigned int *gpu, char file[48])
 	if (length < 0)
 		return false;
 	path[length] = '\0';
-	/* of a file that is gone " (deleted)" follows */
+	/* The path of a file that is gone has " (deleted)" behind the name. */
 	at = strstr(path, "/gpu");
 	return at && sscanf(at, "/gpu%u/%47s", gpu, file) == 2;
 }

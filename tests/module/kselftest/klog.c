@@ -19,7 +19,10 @@ int klog_open(void)
 	return fd;
 }
 
-/* One read is one record: "LEVEL,NUMBER,TIME,FLAGS;text", then more about it. */
+/*
+ * Reads records until there are no more. One read is one record:
+ * "LEVEL,NUMBER,TIME,FLAGS;text", then more about it.
+ */
 size_t klog_lines(int fd, char **text)
 {
 	char record[8192];

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * A test that takes this long hangs; it must not hide the ones after it. The
- * environment variable NVDEBUG_SLOWNESS stretches it on slow kernels.
+ * A test that takes this long hangs. It must not hide the tests after it. The
+ * environment variable NVDEBUG_SLOWNESS stretches the time on slow kernels.
  */
 #define HANG_S 180
 #define FAILURES_MAX 20
@@ -20,8 +20,8 @@
 
 static unsigned int number, passed, failed, skipped;
 static bool this_failed; /* in the process of a test */
-static unsigned int failures; /* in that process */
-static char *skip_reason; /* shared with it */
+static unsigned int failures; /* failures in that process */
+static char *skip_reason; /* shared with the process of a test */
 
 void ktap_alarm(unsigned long seconds)
 {
@@ -119,7 +119,7 @@ void ktap_note(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	/* One line, whatever a test quotes. */
+	/* The line stays one line, whatever a test quotes. */
 	for (char *at = line; *at; at++)
 		if (*at < ' ' || *at > '~')
 			*at = '.';
@@ -197,7 +197,7 @@ enum ktap_status ktap_wait(int pid)
 	enum ktap_status result;
 	int status;
 
-	/* It has an alarm of its own. */
+	/* The other process has an alarm of its own. */
 	alarm(0);
 	ASSERT(waitpid(pid, &status, 0) == pid, "waitpid: %s", strerror(errno));
 	ktap_alarm(HANG_S);

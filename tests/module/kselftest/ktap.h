@@ -15,30 +15,42 @@
 
 enum ktap_status { KTAP_PASS = 0, KTAP_FAIL = 1, KTAP_SKIP = 4 };
 
-/* For main(): version and plan, one result, totals (returns the exit status). */
+/*
+ * For main(): version and plan, the result of a test, totals. ktap_finish()
+ * returns the exit status.
+ */
 void ktap_plan(unsigned int tests);
 enum ktap_status ktap_run(const char *name, void (*test)(const void *subject),
 			  const void *subject);
 void ktap_result(enum ktap_status status, const char *name);
 int ktap_finish(void);
-/* Instead of all of these: the whole program has nothing to test. */
+/* Replaces all of these functions if the whole program has nothing to test. */
 int ktap_skip_all(const char *reason);
 
-/* For tests: a line of diagnosis. */
+/* For tests: prints a line of diagnosis. */
 __printf(1, 2) void ktap_note(const char *format, ...);
-/* The first line that differs, which is clearer than two long texts. */
+/* Prints the first line that differs, which is clearer than two long texts. */
 void ktap_note_difference(const char *expected, const char *text);
 __printf(3, 4) void ktap_failure(const char *file, int line,
 				 const char *format, ...);
-/* What takes longer hangs; a slow kernel is given more time. */
+/*
+ * Ends a process that takes longer, because it hangs. A slow kernel is given
+ * more time.
+ */
 void ktap_alarm(unsigned long seconds);
-/* For tests that may take long: this one is not hanging. */
+/*
+ * For tests that may take long: starts the alarm again, as the test does not
+ * hang.
+ */
 void ktap_alive(void);
-/* Ends the process of the test with what has been found so far. */
+/* Ends the process of the test with its result so far. */
 __noreturn void ktap_end(void);
 __noreturn __printf(1, 2) void ktap_skip(const char *format, ...);
 
-/* The test fails if the condition does not hold; it goes on, or it ends here. */
+/*
+ * The test fails if the condition does not hold. EXPECT goes on, ASSERT ends
+ * the test.
+ */
 #define EXPECT(condition, ...)                                      \
 	do {                                                        \
 		if (!(condition))                                   \
@@ -53,9 +65,9 @@ __noreturn __printf(1, 2) void ktap_skip(const char *format, ...);
 	} while (0)
 
 /*
- * More processes for a test. The child runs what follows and ends with
- * ktap_end(); its failure is the test's, once waited for. Its skip is not,
- * unless the caller ends with ktap_end_as().
+ * Start and await more processes of a test. The child runs the code that
+ * follows and ends with ktap_end(). Once it was waited for, its failure is the
+ * test's. Its skip is not, unless the caller ends with ktap_end_as().
  */
 int ktap_fork(void); /* like fork(), but ends the test when it fails */
 enum ktap_status ktap_wait(int pid);

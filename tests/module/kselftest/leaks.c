@@ -5,8 +5,9 @@
 #include <string.h>
 
 /*
- * The upper end of 57 bits of addresses, or of 48, has all that is the kernel's.
- * The very last of it is what a GPU's words look like that were not answered.
+ * Returns whether the number is an address of the kernel. Those are at the
+ * upper end of 57 bits of addresses, or of 48. The very last of them look like
+ * words of a GPU that did not answer, so they do not count.
  */
 static bool is_kernel_address(const char *digits)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* What a text must not have: where the kernel has its memory. */
+/* Finds addresses of the kernel's memory, which no text may have. */
 #ifndef LEAKS_H
 #define LEAKS_H
 
@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 /*
- * A number of 16 digits that is an address of the kernel's, copied to `found`.
+ * Returns whether the text has a number of 16 digits that is an address of the
+ * kernel. It is copied to `found`.
  */
 bool has_kernel_address(const char *text, size_t size, char found[17]);
 

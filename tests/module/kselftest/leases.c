@@ -18,7 +18,10 @@ bool is_leasable(const char *file)
 	return false;
 }
 
-/* With all channels enabled, as workloads have them, ENABLE changes nothing. */
+/*
+ * ENABLE is left out: with all channels enabled, as workloads have them, it
+ * changes nothing.
+ */
 size_t need_leases(const struct gpu *gpu, struct request requests[REQUESTS_MAX])
 {
 	size_t count = need_requests(gpu, requests), kept = 0;

@@ -12,7 +12,10 @@
 
 #define PORT "/dev/virtio-ports/nvdebug.model"
 
-/* Models are numbered by the PCI slot, of which SoCs' GPUs have one as well. */
+/*
+ * Returns the number of the GPU's model. Models are numbered by the PCI slot,
+ * which GPUs of SoCs have as well.
+ */
 static size_t model_of(const struct gpu *gpu)
 {
 	char mine[VALUE_MAX], other[VALUE_MAX];

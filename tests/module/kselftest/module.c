@@ -26,7 +26,10 @@ void module_need(void)
 		ktap_skip("only root can load modules");
 }
 
-/* As vm/run loads it: what a read costs must not depend on the host's speed. */
+/*
+ * vm/run also loads the module with this, so that the cost of a read does not
+ * depend on the host's speed.
+ */
 #define PATIENT	"burst_us=60000000"
 
 int module_load(const char *params)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Loading and unloading the module. Its file is /lib/nvdebug.ko, or what the
- * environment variable NVDEBUG_KO names.
+ * Loads and unloads the module. Its file is /lib/nvdebug.ko, or the file that
+ * the environment variable NVDEBUG_KO names.
  */
 #ifndef MODULE_H
 #define MODULE_H
@@ -13,7 +13,7 @@ void module_need(void);
 int module_load(const char *params); /* 0 or an errno */
 int module_unload(void);
 
-/* The same, but ends the test if that fails. */
+/* Load and unload the module. They end the test if that fails. */
 void module_must_load(const char *params);
 void module_must_unload(void);
 

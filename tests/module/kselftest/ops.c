@@ -79,7 +79,7 @@ static bool has_driver(const struct gpu *gpu)
 	return strcmp(value, "-");
 }
 
-/* Adds it if it works; files that are wired to nothing do not. */
+/* Adds the operation if it works. Files that are wired to nothing do not. */
 static void add(const struct gpu *gpu, struct op *ops, size_t *count,
 		struct op op)
 {
@@ -88,7 +88,7 @@ static void add(const struct gpu *gpu, struct op *ops, size_t *count,
 
 	if (error && file_is(op.file, FILE_UNCONNECTED))
 		return;
-	/* an image in video memory that only the window shows */
+	/* The context image is in video memory that only the window shows. */
 	if (error == EOPNOTSUPP && !strcmp(op.file, "preemption_mode") &&
 	    has_driver(gpu))
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* All that can be done to a GPU through its files, each as one thing to try. */
+/* The operations that a GPU's files allow, each to be tried by itself. */
 #ifndef OPS_H
 #define OPS_H
 
@@ -8,10 +8,10 @@
 #define OPS_MAX 192
 
 enum op_kind {
-	OP_READ, /* a file */
+	OP_READ, /* reads a file */
 	OP_ASK, /* a request that is answered */
 	OP_CONTROL, /* a request that changes something */
-	OP_LEASE, /* the same, and its end */
+	OP_LEASE, /* takes and ends a lease of such a request */
 	OP_KINDS,
 };
 
@@ -21,16 +21,23 @@ struct op {
 	enum op_kind kind;
 	char file[48];
 	char request[TARGET_MAX + 32];
-	char *expected; /* of OP_READ and OP_ASK: what stays the same of the text */
+	/* The text of OP_READ and OP_ASK, as far as it stays the same. */
+	char *expected;
 };
 
-/* Of this GPU as it is now; ends the test if one of them fails. */
+/*
+ * Finds the operations of this GPU in its present state. Ends the test if one
+ * of them fails.
+ */
 size_t ops_find(const struct gpu *gpu, struct op ops[OPS_MAX]);
 
-/* Does it: 0 or why it failed; *text is malloc()ed, or NULL without one. */
+/*
+ * Carries out the operation. Returns 0 or its errno; *text is malloc()ed, or
+ * NULL without a text.
+ */
 int op_run(const struct gpu *gpu, const struct op *op, char **text);
 
-/* The text without what changes by itself; malloc()ed. */
+/* Returns the text without the parts that change by themselves; malloc()ed. */
 char *op_steady(const struct op *op, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* Numbers on the command line: --NAME NUMBER. */
+/* Parses numbers on the command line: --NAME NUMBER. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -11,8 +11,8 @@ struct option {
 };
 
 /*
- * Takes these options, which come before anything else, out of argv; returns
- * what is left of argc. Ends the program for one that has no number.
+ * Takes these options, which come first, out of argv; returns the rest of argc.
+ * Ends the program for an option without a number.
  */
 int options_take(int argc, char **argv, const struct option *options,
 		 size_t count);

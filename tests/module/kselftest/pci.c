@@ -80,7 +80,7 @@ static int pci_write(const char *file, const char *text)
 	return error;
 }
 
-/* Of a GPU of a SoC the driver is there already. */
+/* Returns whether the GPU is a SoC's. Such a GPU has its driver already. */
 static bool is_integrated(const struct gpu *gpu)
 {
 	char value[VALUE_MAX];
@@ -89,7 +89,7 @@ static bool is_integrated(const struct gpu *gpu)
 	return strcmp(value, "-");
 }
 
-/* The driver that the device is for, or none with "\n". */
+/* Sets the driver that the device is for, or none with "\n". */
 static void override_driver(const struct address *address, const char *driver)
 {
 	char path[100];

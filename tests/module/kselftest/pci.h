@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* GPUs that leave the PCI bus and come back. */
+/* Removes GPUs from the PCI bus, and brings them back. */
 #ifndef PCI_H
 #define PCI_H
 
@@ -12,9 +12,9 @@ struct address {
 /* Skips the test if the GPU cannot be removed. */
 void need_pci(const struct gpu *gpu, struct address *address);
 
-/* 0, or why it failed. */
+/* Removes the GPU. Returns 0 or its errno. */
 int pci_try_remove(const struct address *address);
-/* These end the test if they fail. */
+/* Remove or find GPUs. They end the test if they fail. */
 void pci_remove(const struct address *address);
 void pci_rescan(void);
 
@@ -27,12 +27,15 @@ void pci_bind(const struct gpu *gpu);
 void pci_unbind(const struct gpu *gpu);
 
 bool folder_exists(const struct gpu *gpu);
-/* Folders follow devices within a moment, not necessarily at once. */
+/*
+ * Waits for the folder. Folders follow devices within a moment, not necessarily
+ * at once.
+ */
 void expect_folder(const struct gpu *gpu, bool there, const char *when);
-/* All that the folder will have: `info` is the last of its files. */
+/* Waits for all files that the folder will have: `info` is the last of them. */
 void expect_files(const struct gpu *gpu, const char *when);
 
-/* 10 ms. */
+/* Sleeps for 10 ms. */
 void nap(void);
 
 #endif

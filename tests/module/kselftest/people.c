@@ -74,7 +74,7 @@ void enter_user_namespace(unsigned int outside)
 	char map[40];
 
 	snprintf(map, sizeof(map), "0 %u 1\n", outside);
-	/* After a change of user the maps belong to root, until this. */
+	/* After a change of user the maps belong to root, until this call. */
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	if (unshare(CLONE_NEWUSER))
 		ktap_skip("no user namespaces: %s", strerror(errno));

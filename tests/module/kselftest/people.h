@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* Becoming another user, for good: for tests, each a process of its own. */
+/* Turns a test's process into one of another user, for good. */
 #ifndef PEOPLE_H
 #define PEOPLE_H
 
 #include <stdint.h>
 
-/* That user and group, in no other group, and without any capability. */
+/*
+ * Becomes this user and group, in no other group, and without any capability.
+ */
 void become(unsigned int uid, unsigned int gid);
-/* The same user, but with this capability. */
+/* Becomes this user, but keeps the capability. */
 void become_with(unsigned int uid, unsigned int capability);
 
-/* Loses every capability but those of the mask, for good. */
+/*
+ * Lose every capability except for those of the mask, or one capability, for
+ * good.
+ */
 void keep_capabilities(uint64_t mask);
 void drop_capability(unsigned int capability);
 
-/* Root inside, with all capabilities there; what it was, outside. Skips without namespaces. */
+/*
+ * Enters a namespace where the process is root with all capabilities; outside
+ * it stays the user `outside`. Skips the test without namespaces.
+ */
 void enter_user_namespace(unsigned int outside);
 
-/* The first process of a namespace of processes, with a /proc of its own. */
+/*
+ * Becomes the first process of a namespace of processes, with a /proc of its
+ * own.
+ */
 void enter_container(void);
 
 #endif

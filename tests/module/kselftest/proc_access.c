@@ -43,7 +43,9 @@ static void drop_sys_admin(void)
 	drop_capability(CAP_SYS_ADMIN);
 }
 
-/* No control takes a request; each fails with one of the errors. */
+/*
+ * Expects that no control takes a request: each fails with one of the errors.
+ */
 static void expect_writes_fail(const struct gpu *gpu,
 			       const struct request *requests, size_t count,
 			       int error, int or_error)
@@ -152,7 +154,10 @@ static void test_no_sys_admin_write(const struct gpu *gpu)
 	expect_writes_fail(gpu, requests, count, EPERM, EPERM);
 }
 
-/* The rights are checked before the text: no oracle for what is there. */
+/*
+ * The rights are checked before the text, so that an errno tells nobody which
+ * objects exist.
+ */
 static void test_no_sys_admin_junk(const struct gpu *gpu)
 {
 	static const char *const texts[] = { "", "junk", "4294967296",

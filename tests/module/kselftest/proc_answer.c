@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Files that answer what was written through the same open file: translate and
- * set_timeslice. What they answer and refuse: tests/module/core.
+ * Tests of the files translate and set_timeslice, which answer a request
+ * through the open file that it was written to. tests/module/core tests the
+ * answers and refusals themselves.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ struct directory {
 	char aperture[8];
 };
 
-/* The last channel that shows one of its own. */
+/* Finds the page directory of the last channel that shows its own. */
 static bool find_directory(const struct gpu *gpu, struct directory *found)
 {
 	unsigned int runlists[RUNLISTS_MAX];
@@ -66,7 +67,7 @@ static bool find_directory(const struct gpu *gpu, struct directory *found)
 	return any;
 }
 
-/* ---- asking ---- */
+/* ---- requests and answers ---- */
 
 static int open_asked(const struct gpu *gpu, const char *file)
 {
@@ -83,7 +84,10 @@ static int ask(int fd, const char *request)
 	return written == (ssize_t)strlen(request) ? 0 : errno;
 }
 
-/* The whole answer from where the file stands; the test ends without one. */
+/*
+ * Returns the whole answer from the present offset. Ends the test without an
+ * answer.
+ */
 static char *answer(int fd, const char *file, size_t *size)
 {
 	char *text = read_to_end(fd, size);
@@ -123,7 +127,7 @@ static void all_asked(const struct gpu *gpu, struct asked asked[ASKED])
 			 directory.address, directory.aperture,
 			 0x200000 * (i + 1));
 	asked[1].file = TIMESLICE;
-	/* The second one leaves the TSG as it was. */
+	/* The second request leaves the TSG with its old timeslice. */
 	snprintf(asked[1].text[0], REQUEST_MAX, "%u:%u 500",
 		 tsgs.at[0].runlist, tsgs.at[0].id);
 	snprintf(asked[1].text[1], REQUEST_MAX, "%u:%u %s",
@@ -131,7 +135,7 @@ static void all_asked(const struct gpu *gpu, struct asked asked[ASKED])
 	free(tsgs.at);
 }
 
-/* ---- all of them ---- */
+/* ---- tests of both files ---- */
 
 static void test_no_data(const struct gpu *gpu)
 {
@@ -151,7 +155,7 @@ static void test_no_data(const struct gpu *gpu)
 	}
 }
 
-/* From its first byte on, wherever the file stood before. */
+/* An answer is read from its first byte on, wherever the file stood before. */
 static void test_again(const struct gpu *gpu)
 {
 	struct asked asked[ASKED];
@@ -170,13 +174,19 @@ static void test_again(const struct gpu *gpu)
 			ASSERT(!error, "%s: \"%s\": %s", file,
 			       asked[i].text[which], strerror(error));
 			if (step == 3) {
-				/* Half read, and then asked again. */
+				/*
+				 * The answer is read in part, and then the next
+				 * request is made.
+				 */
 				EXPECT(read(fd, some, 7) == 7, "%s: read",
 				       file);
 				continue;
 			}
 			text = answer(fd, file, NULL);
-			/* set_timeslice first has what was before. */
+			/*
+			 * The first answers of set_timeslice show the old
+			 * timeslice.
+			 */
 			if (!expected[which] || step < 2)
 				expected[which] = text;
 			EXPECT(strcmp(file, TRANSLATE) ||
@@ -190,7 +200,7 @@ static void test_again(const struct gpu *gpu)
 	}
 }
 
-/* The same bytes in whatever pieces, and again. */
+/* The answer has the same bytes in pieces of any size, and in a second read. */
 static void test_pieces(const struct gpu *gpu)
 {
 	struct asked asked[ASKED];
@@ -224,7 +234,10 @@ static void test_pieces(const struct gpu *gpu)
 	}
 }
 
-/* Two open files keep their own answers; what was not asked has none. */
+/*
+ * Two open files keep their own answers; a third file without a request has
+ * none.
+ */
 static void test_independent(const struct gpu *gpu)
 {
 	struct asked asked[ASKED];
@@ -320,7 +333,7 @@ static void refuse(const struct gpu *gpu, int fd, const void *bytes,
 	expect_no_data(fd, TRANSLATE, "after that");
 }
 
-/* A bad buffer, too many bytes. */
+/* A bad buffer and too many bytes are refused. */
 static void test_limits(const struct gpu *gpu)
 {
 	static char text[1 << 14];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Many readers and writers at once. Time passes on a GPU between two opens, so
- * between opens only the structure of a runlist is compared.
+ * Tests with many readers and writers at once. Time passes on a GPU between two
+ * opens, so between opens only the structure of a runlist is compared.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,10 +16,13 @@
 #define READERS 4
 #define ROUNDS 8
 
-/* Different ones, so that the readers get out of step. */
+/* The sizes differ, so that the readers get out of step. */
 static const size_t piece_sizes[READERS] = { 1, 37, 1021, 65536 };
 
-/* In a few thousand pieces at most, so that long runlists take no ages. */
+/*
+ * Reads a file in a few thousand pieces at most, so that long runlists take no
+ * ages.
+ */
 static char *read_in_pieces(int fd, size_t piece)
 {
 	size_t room = 1 << 12, used = 0;
@@ -80,7 +83,7 @@ static size_t need_runlists(const struct gpu *gpu, unsigned int *runlists)
 	return count;
 }
 
-/* All readers open and read all runlists, each from another one on. */
+/* All readers open and read all runlists, each beginning with another one. */
 static void test_opens(const struct gpu *gpu)
 {
 	unsigned int runlists[RUNLISTS_MAX];
@@ -107,7 +110,7 @@ static void test_opens(const struct gpu *gpu)
 		ktap_wait(pids[reader]);
 }
 
-/* All readers at one runlist, all GPUs at once. */
+/* All readers read one runlist, of all GPUs at once. */
 static void test_all_gpus(const struct gpu *gpus)
 {
 	int pids[GPUS_MAX * 2];
@@ -253,9 +256,12 @@ static void test_writers(const struct gpu *gpu)
 	EXPECT(channels_same(&channels, &after), "the writers left traces");
 }
 
-/* ---- readers of everything while lists and TSGs are changed ---- */
+/* ---- reading while lists and TSGs are changed ---- */
 
-/* The titles of a list's boxes: what no control but switch_to_tsg changes. */
+/*
+ * Returns the titles of a list's boxes. No control except for switch_to_tsg
+ * changes them.
+ */
 static char *titles_of(const char *text)
 {
 	char *titles = malloc(strlen(text) + 1), *at = titles;
@@ -269,7 +275,10 @@ static char *titles_of(const char *text)
 	return titles;
 }
 
-/* Another owner's list may come and go as often as a reader tries. */
+/*
+ * Reads a file, several times if necessary: another list may come and go during
+ * each try of the reader.
+ */
 static char *read_while_it_moves(const struct gpu *gpu, const char *file)
 {
 	char *text;
@@ -282,7 +291,9 @@ static char *read_while_it_moves(const struct gpu *gpu, const char *file)
 	return text;
 }
 
-/* It is well formed; the titles are those of one list. */
+/*
+ * Expects that the file is well formed, and its titles are those of one list.
+ */
 static void read_one_list(const struct gpu *gpu, const char *file,
 			  const char *whole, const char *part)
 {
@@ -303,7 +314,7 @@ static void read_one_list(const struct gpu *gpu, const char *file,
 	free(text);
 }
 
-/* All that can be read. */
+/* Reads all files that can be read. */
 static void read_all(const struct gpu *gpu, unsigned int runlist,
 		     const char *whole, const char *part)
 {
@@ -321,7 +332,7 @@ static void read_all(const struct gpu *gpu, unsigned int runlist,
 		    !strncmp(files.name[i], "runlist", 7))
 			continue;
 		text = gpu_read(gpu, files.name[i], NULL);
-		/* the lists may move under it all the time */
+		/* The lists may move all the time while the file is read. */
 		if (!text && errno == EBUSY &&
 		    !strcmp(files.name[i], "contexts"))
 			continue;
@@ -348,7 +359,7 @@ static void ask_translate(const struct gpu *gpu, const struct channel *channel)
 	close(fd);
 }
 
-/* Writes what the round's turn is of; each has to be taken. */
+/* Writes the request of this writer and round. It has to be taken. */
 static void write_round(const struct gpu *gpu, size_t writer, int round,
 			const struct tsg *tsg)
 {

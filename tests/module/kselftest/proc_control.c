@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * How the kernel's files of controls take a write. What controls do and refuse:
- * tests/module/core. Through the kernel's ways to memory: proc_lease.c.
+ * Tests of the writes to the files of controls. tests/module/core tests the
+ * actions and refusals of controls, proc_lease.c their ways to memory through
+ * the kernel.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -23,7 +24,7 @@ static void refuse(const struct gpu *gpu, const char *file, const void *bytes,
 	       got ? strerror(got) : "taken", strerror(error));
 }
 
-/* A bad buffer, too many bytes. */
+/* A bad buffer and too many bytes are refused. */
 static void test_limits(const struct gpu *gpu)
 {
 	struct request requests[REQUESTS_MAX];
@@ -57,7 +58,7 @@ static void test_limits(const struct gpu *gpu)
 	state_expect(gpu, &before, "after the longest writes");
 }
 
-/* Several writes through one descriptor, and the last of them bad. */
+/* Several writes go through one descriptor, and the last of them is bad. */
 static void test_one_open(const struct gpu *gpu)
 {
 	struct request requests[REQUESTS_MAX];
@@ -88,7 +89,7 @@ static void test_one_open(const struct gpu *gpu)
 	}
 }
 
-/* ---- the wrong direction ---- */
+/* ---- opens for the wrong direction ---- */
 
 static void test_read_of_control(const struct gpu *gpu)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * The GPU's memory holds nonsense: the model behind the GPU flips bits in
- * runlists, instance blocks, page tables and context images, one seed after the
- * other, and what is read then ends in time, is printable text of a bounded
- * size, and has nothing of the kernel's memory. The form of the texts, and
- * controls on nonsense: tests/module/core (corruption_test.cpp,
+ * Tests with nonsense in the GPU's memory. The model behind the GPU flips bits
+ * in runlists, instance blocks, page tables and context images, one seed after
+ * the other. Each read then ends in time, and gives printable text of a bounded
+ * size without anything of the kernel's memory. tests/module/core tests the
+ * form of the texts, and controls on nonsense (corruption_test.cpp,
  * controls_test.cpp).
  *
  * proc_corrupt [--first SEED] [--last SEED] [--flips COUNT] [NAME]...
@@ -30,19 +30,24 @@
 #define ADDRESSES_MAX 6
 #define DIRECTORIES_MAX 4
 #define REQUEST_MAX 120
-/* Of all requests, in turns: a walk costs as much as a small list. */
+/*
+ * Walks for each seed. They take turns among all requests, because a walk costs
+ * as much as a small list.
+ */
 #define WALKS_A_SEED 6
 #define CHANNELS_LINE 4096
 #define WALK_BYTES 4000
 
 static unsigned long first_seed = 1, last_seed = 30, flips = 8;
 
-/* What is read again and again; every file as it was before the first seed. */
+/*
+ * A file that is read again and again. All are read once before the first seed.
+ */
 struct subject {
 	char file[48];
 	bool boxes;
 	size_t most; /* bytes */
-	char *original; /* the steady part of it */
+	char *original; /* the file's steady part before */
 };
 
 static struct subject subjects[2 * RUNLISTS_MAX + 2];
@@ -50,9 +55,9 @@ static size_t subject_count;
 static char requests[DIRECTORIES_MAX * ADDRESSES_MAX + 8][REQUEST_MAX];
 static char *answers[DIRECTORIES_MAX * ADDRESSES_MAX + 8];
 static size_t request_count;
-static unsigned long seed; /* in force, for messages */
+static unsigned long seed; /* current seed, for messages */
 
-/* ---- what a text may be ---- */
+/* ---- rules for a text ---- */
 
 static bool is_lines(const char *text)
 {
@@ -65,8 +70,8 @@ static bool is_lines(const char *text)
 }
 
 /*
- * What the kernel's debug options fill memory with, and where it has its own:
- * neither is anywhere in the modelled memory.
+ * Finds words that the kernel's debug options fill memory with, or addresses of
+ * its own memory. The modelled memory has neither.
  */
 static const char *leak_in(const char *text)
 {
@@ -90,7 +95,10 @@ static size_t lines_of(const char *text)
 	return count;
 }
 
-/* What memory can make an open or a request fail with. */
+/*
+ * Returns whether nonsense in memory can make an open or a request fail like
+ * this.
+ */
 static bool is_allowed(int error, const char *file)
 {
 	return error == EIO || error == EFAULT ||
@@ -123,7 +131,10 @@ static char *read_subject(const struct gpu *gpu, const struct subject *subject,
 	return text;
 }
 
-/* What stays while the GPU works: of engines, the first two columns. */
+/*
+ * Returns the part that stays the same while the GPU works. Of engines that is
+ * the first two columns.
+ */
 static char *steady_part(const struct subject *subject, const char *text)
 {
 	char *steady, *to;
@@ -148,7 +159,10 @@ static char *steady_part(const struct subject *subject, const char *text)
 	return steady;
 }
 
-/* One descriptor for all requests; NULL where one fails as it may. */
+/*
+ * Makes a request. One descriptor is used for all requests. Returns NULL if it
+ * fails with an allowed error.
+ */
 static char *translate(int fd, const char *request, size_t *size)
 {
 	ssize_t length = (ssize_t)strlen(request);
@@ -167,7 +181,7 @@ static char *translate(int fd, const char *request, size_t *size)
 	return text;
 }
 
-/* ---- what is read ---- */
+/* ---- files and requests ---- */
 
 static void add_subject(const struct gpu *gpu, const char *file, bool boxes,
 			size_t most)
@@ -207,7 +221,7 @@ static void add_request(const char *format, ...)
 	va_end(args);
 }
 
-/* Page directories that a runlist shows, each once. */
+/* Adds the page directories that a runlist shows, each of them once. */
 static size_t directories_of(const char *text,
 			     char directories[DIRECTORIES_MAX][48],
 			     size_t count)
@@ -236,7 +250,7 @@ static size_t directories_of(const char *text,
 	return count;
 }
 
-/* Addresses that the driver mapped, and two that it may not have. */
+/* Finds addresses that the driver mapped, and adds two that it may not have. */
 static size_t addresses_of(int model, unsigned long addresses[ADDRESSES_MAX])
 {
 	const char *at = model_ask(model, "layout");
@@ -248,7 +262,10 @@ static size_t addresses_of(int model, unsigned long addresses[ADDRESSES_MAX])
 		unsigned long address = strtoul(at + 6, NULL, 16);
 
 		at++;
-		/* Not only those of the first page size. */
+		/*
+		 * Every third one is taken, since the first ones all have the
+		 * first page size.
+		 */
 		if (skip++ % 3 == 0 && address >> 40 == 0)
 			addresses[count++] = address + 0x10;
 	}
@@ -332,7 +349,7 @@ static void find_subjects(const struct gpu *gpu, int model)
 
 /* ---- the tests ---- */
 
-/* True if it showed. */
+/* Returns true if the corruption showed in a text. */
 static bool read_corrupted(const struct gpu *gpu, int fd)
 {
 	bool shown = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * Every allocation of loading and unloading the module, and of GPUs that go and
- * come, fails in turn: it is done, or nothing of it is. Needs a kernel with
- * fault injection, and the module's file (module.h).
+ * come, fails in turn: either all of the work is done, or nothing of it. Needs
+ * a kernel with fault injection, and the module's file (module.h).
  *
  * proc_failload [--every NUMBER] [NAME]...
  */
@@ -38,9 +38,10 @@ static void expect_nothing(const struct gpu *gpus, const struct faults *walk)
 }
 
 /*
- * How many come before the module's own code does. Those are not walked: the
- * kernel warns if it has no memory for the tracepoints of a module. The last of
- * them are about sysfs, so it does not matter where exactly they end.
+ * Allocations before the module's own code are not walked, because the kernel
+ * warns if it has no memory for the tracepoints of a module. Their number is not
+ * exact, so the walk begins so many earlier. These are about sysfs, where a
+ * failure does no harm.
  */
 #define UNSURE 20
 
@@ -50,7 +51,7 @@ static unsigned int measure_loader(void)
 	int error;
 
 	faults_arm(&never);
-	/* refused by the first of that code */
+	/* The module's first code refuses this parameter. */
 	error = module_load("state_uid=-2");
 	faults_disarm(&never);
 	ASSERT(error == EINVAL && never.nth - never.left > UNSURE,
@@ -89,7 +90,10 @@ static void test_load(const struct gpu *gpus)
 	faults_note();
 }
 
-/* One list is the module's own, and there is a lease to end. */
+/*
+ * Makes a list of the module's own, and takes a lease, which unloading then has
+ * to end.
+ */
 static int take_everything(const struct gpu *gpu)
 {
 	struct request requests[REQUESTS_MAX];
@@ -160,7 +164,7 @@ static void test_remove(const struct gpu *gpu)
 	faults_note();
 }
 
-/* Until a worker has looked for GPUs and logged the result. */
+/* Waits until a worker has looked for GPUs and logged the result. */
 static void find_again(const struct gpu *gpu)
 {
 	int log = klog_open();
@@ -181,8 +185,9 @@ static void find_again(const struct gpu *gpu)
 }
 
 /*
- * PCI itself is spared: the kernel warns when it cannot add a device. Without
- * memory for a GPU's folder it has none, until it is removed and found again.
+ * PCI itself is spared, because the kernel warns when it cannot add a device. A
+ * GPU whose folder got no memory has no folder until it is removed and found
+ * again.
  */
 static void test_find(const struct gpu *gpu)
 {

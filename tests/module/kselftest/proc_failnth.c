@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Every allocation of opening and reading a file fails in turn: that is refused
- * with the errno of it, or it is done as if nothing had failed. Needs a kernel
- * with fault injection.
+ * Every allocation of opening and reading a file fails in turn: the call is
+ * refused with an errno for that, or it is done as if nothing had failed. Needs
+ * a kernel with fault injection.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #define TEXT_MAX (1 << 20)
 
-/* A file's text stays the same, as far as the GPU's own work lets it. */
+/* Returns the part of a file's text that stays the same while the GPU works. */
 static char *steady(const char *file, const char *text)
 {
 	if (file_is(file, FILE_MOVES))

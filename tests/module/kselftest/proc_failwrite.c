@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * Every allocation and every copy from user space of controls and leases fails
- * in turn: the request is refused with the errno of it and nothing is changed, or
- * all of it is done. The end of a lease needs nothing that could fail. Needs a
- * kernel with fault injection.
+ * in turn. The request is refused with an errno for that and nothing is
+ * changed, or all of it is done. The end of a lease needs nothing that could
+ * fail. Needs a kernel with fault injection.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -21,14 +21,17 @@
 #define OFTEN_ROUNDS 12
 #define OFTEN_PERCENT 12
 
-/* A request, and how the GPU is before and after it. */
+/* A request, and the GPU's state before and after it. */
 struct trial {
 	const struct gpu *gpu;
 	const struct request *request;
 	struct state before, after;
 };
 
-/* A list of the module's own is somewhere else each time. */
+/*
+ * Blanks the addresses of a list of the module's own, since the list is
+ * somewhere else each time.
+ */
 static void forget_address(const struct trial *trial, struct state *state)
 {
 	char *at = state->text;
@@ -45,7 +48,7 @@ static struct trial trial_begin(const struct gpu *gpu,
 {
 	struct trial trial = { .gpu = gpu, .request = request };
 
-	/* or there would be nothing to enable */
+	/* Otherwise there would be nothing to enable. */
 	if (!strcmp(request->file, ENABLE))
 		control(gpu, DISABLE, request->text);
 	trial.before = state_read(gpu);
@@ -88,7 +91,7 @@ static void expect_after(const struct trial *trial, const struct faults *walk)
 	state_free(&now);
 }
 
-/* All of it or nothing. */
+/* Expects that all of the request was done, or nothing of it. */
 static void expect_either(const struct trial *trial, const struct faults *walk,
 			  int error)
 {
@@ -192,7 +195,7 @@ static void test_end(const struct gpu *gpu)
 	faults_note();
 }
 
-/* Is the effect of the request to be seen again? */
+/* Expects that the answer is the same as without failures. */
 static void expect_answer(const struct op *op, const char *text)
 {
 	char *steady;
@@ -207,7 +210,10 @@ static void expect_answer(const struct op *op, const char *text)
 	free(steady);
 }
 
-/* What puts things back after a failure fails as well. */
+/*
+ * Failures are frequent here, so the code that puts things back after a failure
+ * fails as well.
+ */
 static void test_often(const struct gpu *gpu)
 {
 	static struct op ops[OPS_MAX];

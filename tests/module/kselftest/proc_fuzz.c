@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * System calls at random on every file of every GPU, by root, by a user, and by
- * a user with files that root had opened, while the models behind the
- * GPUs misbehave and GPUs and module come and go. A seed decides what each
- * process calls.
+ * System calls at random on every file of every GPU. Root makes them, a user,
+ * and a user with files that root had opened, while the models behind the GPUs
+ * misbehave and GPUs and module come and go. A seed decides the calls of each
+ * process.
  *
  * proc_fuzz [--seed NUMBER] [--calls COUNT] [NAME]...
  */
@@ -72,15 +72,15 @@ static void fuzzer_begin(struct fuzzer *f, size_t number)
 	f->room = mmap(NULL, FUZZ_ROOM, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	f->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	/* a small kernel has no inotify */
+	/* A small kernel has no inotify. */
 	ASSERT(f->room != MAP_FAILED && (f->inotify >= 0 || errno == ENOSYS) &&
 	       !mprotect(f->room + FUZZ_ROOM - 4096, 4096, PROT_READ) &&
 	       !pipe2(f->pipe, O_NONBLOCK | O_CLOEXEC), "no means to fuzz: %s",
 	       strerror(errno));
-	/* what leases and watches of folders send */
+	/* Leases and watches of folders send this signal. */
 	ASSERT(signal(SIGIO, SIG_IGN) != SIG_ERR, "signal: %s",
 	       strerror(errno));
-	/* every other user was handed files that he could not open */
+	/* Every other user is handed files that he could not open. */
 	if (number % 4 == 1)
 		open_as_root(f);
 	if (!f->root)
@@ -95,7 +95,10 @@ static void fuzz(size_t number)
 	for (unsigned long i = 0; i < calls; i++) {
 		long result;
 		size_t call = fuzz_call(&f, &result);
-		/* GPU or module have gone: nearly all calls would be like this one */
+		/*
+		 * The GPU or the module has gone: without a pause nearly all
+		 * calls would fail like this one.
+		 */
 		bool gone = result < 0 && errno == ENOENT;
 
 		tally_call(tally, call, result);
@@ -135,7 +138,10 @@ static int start_faults(const int *models)
 		turn = tally_total(tally) + rng_below(&rng, FAULT_EVERY);
 		model_ask(model, "fault none");
 		model_ask(model, "corrupt undo");
-		/* or nearly all that is asked for would be refused at once */
+		/*
+		 * Half of the time there is no fault; otherwise nearly all
+		 * calls would be refused at once.
+		 */
 		if (rng_once_in(&rng, 2))
 			continue;
 		if (rng_once_in(&rng, 5))
@@ -148,9 +154,9 @@ static int start_faults(const int *models)
 	ktap_end();
 }
 
-/* ---- all of it ---- */
+/* ---- the tests ---- */
 
-/* What each file shows that stands still; malloc()ed. */
+/* Returns the text of each file that stands still; malloc()ed. */
 static char *read_all(const struct gpu *gpu, const int model)
 {
 	static struct files shown;
@@ -214,7 +220,7 @@ static void test_calls(const struct gpu *gpus)
 	size_t n;
 
 	module_need();
-	/* a process that hangs must not be waited for without end */
+	/* The test must not wait without end for a process that hangs. */
 	ktap_alarm(300 + calls * CALL_MS * PROCESSES / 1000);
 	for (n = 0; gpus[n].name[0]; n++) {
 		const struct gpu *gpu = &gpus[n];
@@ -239,7 +245,7 @@ static void test_calls(const struct gpu *gpus)
 	for (size_t i = 0; i < n; i++)
 		model_ask(models[i], "fault none");
 	module_must_unload();
-	/* a GPU that did not answer when it was found has no folder */
+	/* A GPU that did not answer when it was found has no folder. */
 	module_must_load("");
 	for (size_t i = 0; i < n; i++) {
 		char *after = read_all(&gpus[i], models[i]);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * The GPU fails in the middle of work: the model behind it makes one access
- * after the other go wrong, of everything that its files can be asked for. The
- * errno has to be one that docs/proc.md names for the fault, what is read
- * without an error has to be true, the log and the time have to stay bounded,
- * and when the fault is over everything has to work as before.
+ * after the other go wrong, for everything that the GPU's files can be asked
+ * for. The errno has to be one that docs/proc.md names for the fault. A text
+ * that is read without an error has to be true. The log and the time stay
+ * bounded, and after the fault everything works again.
  *
- * proc_hostile [--points COUNT] [NAME]...: at so many accesses of each, evenly
- * spread (0: at every one; default 8).
+ * proc_hostile [--points COUNT] [NAME]...: makes COUNT accesses of each go
+ * wrong, evenly spread (0: every access; default 8).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,10 +38,16 @@ static void test_vanish(const struct gpu *gpu)
 	SWEEP(gpu, faults);
 }
 
-/* What is missed meanwhile may look like data: memory can hold anything. */
+/*
+ * The GPU is away for some accesses only. Their words may look like data,
+ * because memory can hold anything.
+ */
 static void test_return(const struct gpu *gpu)
 {
-	/* EINVAL: what was asked for is not in a list with an entry of ones */
+	/*
+	 * EINVAL: with an entry of ones the list lacks the target of the
+	 * request.
+	 */
 	static const struct sweep_fault faults[] = {
 		{ "all-ones-after %lu 1", { ENODEV, EIO, EBUSY, EFAULT, EINVAL },
 		  { ENODEV, EIO, EBUSY, EFAULT, EINVAL }, .lies = true,
@@ -56,7 +62,7 @@ static void test_return(const struct gpu *gpu)
 
 static void test_errors(const struct gpu *gpu)
 {
-	/* EINVAL: as above, as an entry may be 0xbad00200 */
+	/* EINVAL: a list with the entry 0xbad00200 lacks the target. */
 	static const struct sweep_fault faults[] = {
 		{ "wrong-after %lu 0xbadf1100 1000000", { EIO }, { EIO },
 		  .times = 4 },
@@ -67,7 +73,10 @@ static void test_errors(const struct gpu *gpu)
 	SWEEP(gpu, faults);
 }
 
-/* All kinds of error words that anybody has described, in every register. */
+/*
+ * Every register answers with each kind of error word that is described
+ * anywhere.
+ */
 static void test_words(const struct gpu *gpu)
 {
 	static const char *const words[] = {
@@ -90,7 +99,10 @@ static void test_words(const struct gpu *gpu)
 	sweep_words(gpu, &fault, words, sweep_points ? 1 : COUNT(words));
 }
 
-/* Those that matter most come first. */
+/*
+ * The most important blocks come first: unless every access is tried, only some
+ * of them are.
+ */
 static const char *const blocks[] = {
 	"PRAMIN", "PCCSR", "CHRAM", "RUNLIST", "PFIFO", "PBUS_WINDOW", "PMC",
 	"PTOP", "PBDMA", "CE", "FUSE", "PGRAPH", "PFB", "PRI", "PBUS",
@@ -173,7 +185,10 @@ static void test_wrong(const struct gpu *gpu)
 	SWEEP(gpu, faults);
 }
 
-/* What the other GPUs show: their folders may become others, but not that. */
+/*
+ * Reads the other GPUs. Their folders may get other numbers, but the texts
+ * stay.
+ */
 static size_t others_read(const char *bad, char *texts[GPUS_MAX])
 {
 	static struct gpu gpus[GPUS_MAX + 1];
@@ -202,7 +217,10 @@ static void others_expect(const char *bad, char *const before[GPUS_MAX],
 	}
 }
 
-/* Whatever it may be taken for: each file either opens or fails. */
+/*
+ * Reads every file of every GPU, whatever the bad GPU is taken for: each file
+ * either opens or fails.
+ */
 static void read_everything(void)
 {
 	static struct gpu gpus[GPUS_MAX + 1];
@@ -268,7 +286,7 @@ static void test_load(const struct gpu *gpu)
 		{ .spec = "wrong-after %lu 0" },
 		{ .spec = "wrong-after %lu 0x7fffffff" },
 		{ .spec = "wrong-after %lu 0x7fffffff 1000000" },
-		/* rows of tables that never end */
+		/* Rows of tables that never end: */
 		{ .spec = "wrong-after %lu 0x80000001 1000000" },
 		{ .spec = "wrong-after %lu 0xfffffffe 1000000" },
 	};
@@ -323,8 +341,8 @@ static void expect_no_memory(const struct gpu *gpu,
 }
 
 /*
- * Where no memory is, or none that may be read. That of the system is looked at
- * only while a driver is bound.
+ * Addresses without memory, or with memory that may not be read. System memory
+ * is looked at only while a driver is bound.
  */
 static void test_addresses(const struct gpu *gpu)
 {

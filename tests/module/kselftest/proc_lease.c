@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Requests that are undone when the file through which they were written is
- * closed. Which are, and what is left alone: tests/module/core. That the module
- * and GPUs go meanwhile is for proc_lifetime.
+ * Tests of requests that are undone when the file that they were written to is
+ * closed. tests/module/core tests which changes are undone and which are left
+ * alone. proc_lifetime tests leases while the module and GPUs go.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -37,7 +37,7 @@ static int open_write(const struct gpu *gpu, const char *file)
 	return fd;
 }
 
-/* A process with leases that waits to be killed. */
+/* Starts a process with leases that waits to be killed. */
 static pid_t start_holder(const struct gpu *gpu, const struct request *requests,
 			  size_t count)
 {
@@ -69,7 +69,7 @@ static void end_holder(pid_t pid)
 	       WIFSIGNALED(status), "it did not die of SIGKILL");
 }
 
-/* ---- what ends a lease ---- */
+/* ---- ends of a lease ---- */
 
 static void test_kill(const struct gpu *gpu)
 {
@@ -86,7 +86,7 @@ static void test_kill(const struct gpu *gpu)
 	}
 }
 
-/* All at once, which the kernel closes in whatever order. */
+/* All leases end at once; the kernel closes their files in any order. */
 static void test_kill_all(const struct gpu *gpu)
 {
 	struct request requests[REQUESTS_MAX];
@@ -99,7 +99,7 @@ static void test_kill_all(const struct gpu *gpu)
 	state_expect(gpu, &before, "without its holder");
 }
 
-/* Whoever has it open keeps it: by dup(), or inherited. */
+/* A lease lasts while any process has the file open, by dup() or inherited. */
 static void test_last_close(const struct gpu *gpu)
 {
 	struct request requests[REQUESTS_MAX];
@@ -126,7 +126,7 @@ static void test_last_close(const struct gpu *gpu)
 	}
 }
 
-/* ---- a file that is read, too ---- */
+/* ---- a leased file that is also read ---- */
 
 static void test_snapshot(const struct gpu *gpu)
 {
@@ -151,11 +151,11 @@ static void test_snapshot(const struct gpu *gpu)
 	EXPECT(now && !strcmp(old, now), "it is not on again");
 }
 
-/* ---- together ---- */
+/* ---- leases beside each other ---- */
 
 /*
- * Again and again. Another control may be faster, so that a list is not there
- * any more when it is to be read.
+ * Takes and drops a lease again and again. Another control may be faster, so
+ * that a list is gone when it is to be read.
  */
 static void take_and_drop(const struct gpu *gpu, const struct request *request)
 {
@@ -188,7 +188,7 @@ static void test_concurrent(const struct gpu *gpu)
 	state_expect(gpu, &before, "after many leases");
 }
 
-/* Writers through one open file, which are killed while at it. */
+/* Writers through one open file are killed in the middle of their work. */
 static void test_killed_writers(const struct gpu *gpu)
 {
 	struct request requests[REQUESTS_MAX];

@@ -23,7 +23,7 @@
 #define READS_MAX 100000
 #define FDS_MAX 1024
 
-/* Puts back what a test before this one, failing half way, may have left. */
+/* Restores the state that an earlier test, failing half way, may have left. */
 static void begin(const struct gpu *gpus)
 {
 	for (const struct gpu *gpu = gpus; gpu->name[0]; gpu++) {
@@ -36,7 +36,9 @@ static void begin(const struct gpu *gpus)
 	}
 }
 
-/* Reads on a file after its GPU or module is gone: old text or an error. */
+/*
+ * Reads a file after its GPU or module is gone: it gives old text or an error.
+ */
 static void expect_harmless(int fd, const char *file, const char *old,
 			    size_t size)
 {
@@ -58,7 +60,7 @@ static bool is_gone(int error)
 	return error == ENOENT || error == ENODEV || error == EIO;
 }
 
-/* A walk from nowhere: only that it ends matters. */
+/* Makes a walk from nowhere, which only has to end. */
 static void walk_once(const struct gpu *gpu)
 {
 	int fd = gpu_open(gpu, "translate", O_RDWR);
@@ -171,7 +173,10 @@ struct open_file {
 	size_t size;
 };
 
-/* Every file, half read; where there is only an answer, that. */
+/*
+ * Opens every file and reads half of it. A file with answers gets a request
+ * first.
+ */
 static size_t open_all(const struct gpu *gpus, struct open_file *open_files)
 {
 	size_t count = 0;
@@ -203,7 +208,7 @@ static size_t open_all(const struct gpu *gpus, struct open_file *open_files)
 	return count;
 }
 
-/* Every control, with what it would take. */
+/* An open control, with a request that it would take. */
 struct open_control {
 	int fd;
 	struct request request;
@@ -256,7 +261,10 @@ static void test_open_across_unload(const struct gpu *gpus)
 				open_files[i].text, open_files[i].size);
 	expect_dead(controls, control_count, "without the module");
 	module_must_load("");
-	/* The new files are others; the old ones stay dead or old. */
+	/*
+	 * The new module has new files; the old ones stay dead, or keep the old
+	 * text.
+	 */
 	for (size_t i = 0; i < count; i++) {
 		expect_harmless(open_files[i].fd, open_files[i].name,
 				open_files[i].text, open_files[i].size);
@@ -266,7 +274,7 @@ static void test_open_across_unload(const struct gpu *gpus)
 	close_controls(controls, control_count);
 }
 
-/* A list that belongs to the module goes with it. */
+/* Unloading the module withdraws a list that belongs to it. */
 static void test_unload_while_switched(const struct gpu *gpus)
 {
 	static struct state before[GPUS_MAX];
@@ -292,7 +300,10 @@ static void test_unload_while_switched(const struct gpu *gpus)
 		state_expect(&gpus[i], &before[i], "after a reload");
 }
 
-/* So does what was leased. Closing the files afterwards does nothing. */
+/*
+ * Unloading the module ends the leases. Closing their files afterwards does
+ * nothing.
+ */
 static void test_unload_while_leased(const struct gpu *gpus)
 {
 	static struct state before[GPUS_MAX];
@@ -391,7 +402,7 @@ static void test_remove_while_read(const struct gpu *gpu)
 	       "runlist0 is another one after the rescan");
 }
 
-/* What was lent to the GPU is not freed while it may still read it. */
+/* Memory of a list is not freed while the removed GPU may still read it. */
 static void test_remove_while_switched(const struct gpu *gpu)
 {
 	struct address address;
@@ -440,7 +451,7 @@ static void test_remove_while_leased(const struct gpu *gpu)
 	state_expect(gpu, &before, "after a late close");
 }
 
-/* Leases are taken and dropped all the while. */
+/* Leases are taken and dropped while the module is unloaded. */
 static void test_unload_while_leasing(const struct gpu *gpus)
 {
 	static struct state before[GPUS_MAX];
@@ -482,7 +493,7 @@ static void test_unload_while_leasing(const struct gpu *gpus)
 		state_expect(&gpus[i], &before[i], "after reloads");
 }
 
-/* All go, all come back, in the same order. */
+/* All GPUs go, and all come back, in the same order. */
 static void test_remove_all(const struct gpu *gpus)
 {
 	struct address address[GPUS_MAX];

@@ -14,12 +14,15 @@
 
 #define LOCKDOWN "/sys/kernel/security/lockdown"
 
-/* As it was before. */
+/* The state before lockdown. */
 static struct topology unlocked;
 static struct request requests[GPUS_MAX][REQUESTS_MAX];
 static size_t request_count[GPUS_MAX];
 
-/* "none [integrity] confidentiality" has this one in force? */
+/*
+ * Returns whether this level stands in brackets, as in "none [integrity]
+ * confidentiality".
+ */
 static bool in_force(const char *level)
 {
 	int fd = open(LOCKDOWN, O_RDONLY | O_CLOEXEC);
@@ -61,7 +64,7 @@ static void test_topology(const struct gpu *gpus)
 	topology_expect(&unlocked, "under lockdown");
 }
 
-/* Memory that only the window reaches is out of reach. */
+/* Under lockdown memory that only the window reaches is out of reach. */
 static void test_state(const struct gpu *gpu)
 {
 	char window[VALUE_MAX];
@@ -84,7 +87,7 @@ static void test_state(const struct gpu *gpu)
 	}
 }
 
-/* It would show words of any memory. */
+/* Lockdown forbids translate, because it would show words of any memory. */
 static void test_translate(const struct gpu *gpu)
 {
 	int fd = gpu_open(gpu, "translate", O_RDWR);

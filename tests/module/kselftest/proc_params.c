@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * What the module's parameters change. Needs the module's file: see module.h.
+ * Tests of the module's parameters. Needs the module's file: see module.h.
  * Afterwards the module is loaded with default parameters.
  */
 #define _GNU_SOURCE
@@ -20,7 +20,10 @@
 #define OTHER_USER 1001
 #define GROUP 2000
 
-/* The users that may read state; topology and controls are as ever. */
+/*
+ * Expects the mode and the owner of files with state. Topology and controls
+ * keep theirs.
+ */
 static void expect_modes(const struct gpu *gpus, unsigned int mode,
 			 unsigned int uid, unsigned int gid)
 {
@@ -61,13 +64,16 @@ static size_t count_of(const char *word, const char *text)
 	return count;
 }
 
-/* Words there are no addresses, though they look like them. */
+/*
+ * Returns whether the file has addresses. Others have words that look like
+ * them.
+ */
 static bool has_addresses(const char *file)
 {
 	return file_is_state(file) && file_is(file, FILE_MEMORY | FILE_MOVES);
 }
 
-/* All state of all GPUs; "" if the files do not open, with `error`. */
+/* Reads all state of all GPUs; "" if the files do not open, with `error`. */
 static char *all_state(const struct gpu *gpus, int error)
 {
 	size_t size;
@@ -97,7 +103,10 @@ static char *all_state(const struct gpu *gpus, int error)
 	return all;
 }
 
-/* Reads all state as a user: an error, or text with or without addresses. */
+/*
+ * Reads all state as a user, and expects an error, or text with or without
+ * addresses.
+ */
 static void expect_reader(const struct gpu *gpus, unsigned int uid,
 			  unsigned int gid, int error, bool hidden)
 {
@@ -164,7 +173,10 @@ static void test_state_all(const struct gpu *gpus)
 	expect_reader(gpus, USER, USER, 0, true);
 }
 
-/* The opener decides, not the reader: a pipe would do the same. */
+/*
+ * The opener's rights decide, not the reader's: a pipe would pass the text on
+ * as well.
+ */
 static void test_state_all_keeps_opener(const struct gpu *gpus)
 {
 	size_t size;
@@ -266,7 +278,10 @@ static void test_nonsense(const struct gpu *gpus)
 	module_must_load("");
 }
 
-/* Last, and a test too: what comes after this program finds the defaults. */
+/*
+ * This test comes last, because later programs need the module with its
+ * defaults.
+ */
 static void test_default_again(const struct gpu *gpus)
 {
 	module_need();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * An open file is one snapshot, in whatever pieces it is read. The form of
- * runlists: tests/module/core/boxes_test.cpp.
+ * Tests that an open file is one snapshot, in whatever pieces it is read. The
+ * form of runlists: tests/module/core/boxes_test.cpp.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #define READABLE 0400
 #define HUGE_SIZE (16U << 20)
 
-/* One file, open, and what a first read of it gave. */
+/* An open file, and the text that a first read of it gave. */
 struct text {
 	const char *file;
 	int fd;
@@ -52,7 +52,7 @@ static void for_each_text(const struct gpu *gpu,
 	}
 }
 
-/* Fails unless `bytes` are what the snapshot has at `offset`. */
+/* Fails unless the snapshot has `bytes` at `offset`. */
 static void expect_piece(const struct text *text, size_t offset,
 			 const char *bytes, ssize_t size)
 {
@@ -71,7 +71,7 @@ static void rewind_to(const struct text *text, off_t offset)
 	       strerror(errno));
 }
 
-/* Reads all, from the beginning, `size` bytes at a time. */
+/* Reads the whole file from the beginning, `size` bytes at a time. */
 static void expect_in_pieces_of(const struct text *text, size_t size)
 {
 	char *buffer = malloc(size);
@@ -143,7 +143,10 @@ static void test_huge_buffer(const struct gpu *gpu)
 	for_each_text(gpu, check_huge_buffer);
 }
 
-/* At most some 600 places, last to first, in every size modulo a prime. */
+/*
+ * Reads at 600 places or so at most, from the last to the first, in every size
+ * modulo a prime.
+ */
 static void check_pread(const struct text *text)
 {
 	size_t step = text->size / 600 + 13, size = 1;
@@ -262,7 +265,7 @@ static void test_bad_buffer(const struct gpu *gpu)
 	for_each_text(gpu, check_bad_buffer);
 }
 
-/* Two opens of each file, read in turns, then each against itself. */
+/* Reads two opens of each file in turns, then compares each with itself. */
 static void test_two_opens(const struct gpu *gpu)
 {
 	struct files files;
@@ -311,7 +314,7 @@ static void test_two_opens(const struct gpu *gpu)
 	}
 }
 
-/* What every user may read does not change while the wiring does not. */
+/* World-readable text does not change while the wiring does not. */
 static void test_topology_is_steady(const struct gpu *gpu)
 {
 	struct files files;
@@ -340,7 +343,7 @@ static void test_topology_is_steady(const struct gpu *gpu)
 	}
 }
 
-/* One descriptor keeps what was, another sees what is. */
+/* An old descriptor keeps the old state, a new one shows the present state. */
 static void test_snapshot_is_kept(const struct gpu *gpu)
 {
 	struct channels channels = enabled_channels(gpu, 1);

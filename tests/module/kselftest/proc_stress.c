@@ -2,8 +2,8 @@
 /*
  * Everything at once: readers and writers of all GPUs, holders of leases that
  * are killed, GPUs that leave and come back, the module that is unloaded and
- * loaded. A seed decides what each process does; in what order they come to do
- * it is the kernel's choice.
+ * loaded. A seed decides the actions of each process; their order among the
+ * processes is the kernel's choice.
  *
  * proc_stress [--seed NUMBER] [--rounds COUNT] [NAME]...
  */
@@ -31,11 +31,11 @@
 #define WRITERS 4
 #define KEPT 6
 #define PREADS 8
-/* Byte by byte, no more than this of a file. */
+/* The most bytes that are read from a file byte by byte. */
 #define BYTES_MAX 2000
 #define ROUND_S 5
 #define NAPS_MAX 1000
-/* What the readers and writers do between two comings and goings. */
+/* Actions of readers and writers between two comings and goings. */
 #define GPUS_EVERY 60
 #define MODULE_EVERY 150
 
@@ -47,9 +47,9 @@ enum {
 };
 
 /*
- * docs/proc.md has all of these. A file that has gone is ENOENT, one that goes
- * while it is open EIO; and after GPUs have come back in another order a folder
- * may be another GPU's, which lacks a file or a target.
+ * docs/proc.md has all of these errors. A file that has gone gives ENOENT; a
+ * file that goes while it is open, EIO. After GPUs have come back in another
+ * order, a folder may belong to another GPU, which lacks a file or a target.
  */
 #define WRITE_ERRORS EINVAL, ERANGE, EIO, ENODEV, EBUSY, ETIMEDOUT, EOPNOTSUPP
 
@@ -66,13 +66,13 @@ static const struct tally_kind kinds[] = {
 	CHURN_KINDS(CHURNS),
 };
 
-/* What there was in the beginning. */
+/* A GPU, with its state in the beginning. */
 struct subject {
 	const struct gpu *gpu;
 	struct address address;
-	struct files files; /* to read */
+	struct files files; /* files to read */
 	struct state state;
-	char (*targets)[TARGET_MAX]; /* of the state's channels */
+	char (*targets)[TARGET_MAX]; /* one for each channel of the state */
 	char *topology;
 };
 
@@ -99,7 +99,7 @@ static void find_subjects(const struct gpu *gpus)
 	}
 }
 
-/* One that is there, or was a moment ago. */
+/* Picks a GPU that is there, or was a moment ago. */
 static const struct subject *pick_subject(struct rng *rng)
 {
 	const struct subject *subject = &subjects[rng_below(rng, subject_count)];
@@ -112,7 +112,7 @@ static const struct subject *pick_subject(struct rng *rng)
 
 /* ---- readers ---- */
 
-/* An open file, of which all is known. */
+/* An open file, with its whole text. */
 struct kept {
 	int fd;
 	char *text;
@@ -128,7 +128,10 @@ static void drop(struct kept *kept)
 	kept->text = NULL;
 }
 
-/* Pieces of any size, from where the file stands; NULL if it was cut off. */
+/*
+ * Reads on from the present offset in pieces of any size. NULL if the file was
+ * cut off.
+ */
 static char *read_on(int fd, struct rng *rng, size_t *size)
 {
 	static const size_t pieces[] = { 1, 18, 97, 1000, 4096, 65536 };
@@ -155,7 +158,7 @@ static char *read_on(int fd, struct rng *rng, size_t *size)
 	return NULL;
 }
 
-/* The same bytes as before, or the file is cut off. */
+/* Expects the same bytes as before, or a file that is cut off. */
 static void read_again(const struct kept *kept, struct rng *rng)
 {
 	char buffer[512];
@@ -197,7 +200,7 @@ static int open_to_read(const struct subject *subject, const char *file)
 	return fd;
 }
 
-/* Two files at once, of which one is kept open for later. */
+/* Reads two files at once, and keeps one of them open for later. */
 static void read_round(struct rng *rng, struct kept *kept)
 {
 	const struct subject *subject = pick_subject(rng);
@@ -246,7 +249,10 @@ static void be_reader(size_t number)
 
 /* ---- writers ---- */
 
-/* The TSG that is this writer's on that GPU; NULL: all are others'. */
+/*
+ * Returns the TSG that belongs to this writer on the GPU; NULL: all belong to
+ * others.
+ */
 static const struct tsg *tsg_of(const struct subject *subject, size_t writer)
 {
 	const struct tsgs *tsgs = &subject->state.tsgs;
@@ -303,7 +309,7 @@ static void own_request(const struct subject *subject, const struct tsg *tsg,
 	}
 }
 
-/* Changes what all writers share. */
+/* Makes a request that changes the state that all writers share. */
 static void shared_request(const struct subject *subject, struct rng *rng,
 			   struct request *request)
 {
@@ -340,8 +346,9 @@ static void other_request(const struct subject *subject, struct rng *rng,
 }
 
 /*
- * A holder that is killed in the middle of its next request, or while it does
- * nothing; a child of it has the file as well, and goes after it.
+ * Takes a lease in a process that is killed in the middle of its next request,
+ * or while it does nothing. A child of that process has the file as well, and
+ * goes after it.
  */
 static void lease_and_be_killed(int fd, const struct request *request,
 				struct rng *rng)
@@ -410,7 +417,10 @@ static void be_writer(size_t number, bool only_leases)
 {
 	struct rng rng = rng_of(seed, READERS + number);
 
-	/* those that a killed holder leaves behind */
+	/*
+	 * This process inherits the children that a killed holder leaves
+	 * behind.
+	 */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (unsigned long round = 0; round < rounds; round++)
 		write_round(number, &rng, only_leases);
@@ -418,7 +428,7 @@ static void be_writer(size_t number, bool only_leases)
 		;
 }
 
-/* ---- all of them ---- */
+/* ---- the tests ---- */
 
 static void run_crowd(const struct gpu *gpus, bool only_leases)
 {
@@ -454,7 +464,7 @@ static void run_crowd(const struct gpu *gpus, bool only_leases)
 static void begin(const struct gpu *gpus)
 {
 	module_need();
-	/* a process that hangs must not be waited for without end */
+	/* The test must not wait without end for a process that hangs. */
 	ktap_alarm(180 + ROUND_S * rounds);
 	find_subjects(gpus);
 	tally = tally_make(kinds, sizeof(kinds) / sizeof(*kinds));
@@ -462,7 +472,7 @@ static void begin(const struct gpu *gpus)
 		  READERS, WRITERS, rounds);
 }
 
-/* The folder that this GPU has now. */
+/* Returns the folder that this GPU has now. */
 static const struct gpu *find_again(const struct subject *subject)
 {
 	static struct gpu now[GPUS_MAX + 1];
@@ -480,7 +490,7 @@ static const struct gpu *find_again(const struct subject *subject)
 	return NULL;
 }
 
-/* As it was, and with the numbers that it had. */
+/* Expects the GPUs' state and numbers from the beginning. */
 static void end(void)
 {
 	tally_note(tally);
@@ -501,7 +511,7 @@ static void end(void)
 	tally_free(tally);
 }
 
-/* Once no process holds one, all is as it was. */
+/* Once no process holds a lease, all GPUs have their old state. */
 static void test_leases(const struct gpu *gpus)
 {
 	begin(gpus);
@@ -512,7 +522,7 @@ static void test_leases(const struct gpu *gpus)
 	end();
 }
 
-/* What stays changed is put back by starting the models anew. */
+/* Changes that stay are undone by starting the models again. */
 static void test_everything(const struct gpu *gpus)
 {
 	int models[GPUS_MAX];

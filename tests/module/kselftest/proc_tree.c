@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* The files that are there are those that the chip's `info` speaks of. */
+/* Tests that a GPU has the files that its `info` promises. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "suite.h"
 #include "tree.h"
 
-/* What libsmctrl reads a number with. */
+/* The buffer size with which libsmctrl reads a number. */
 #define NUMBER_BYTES 18
 
-/* Does the generation have it, and `info` not deny it? */
+/* Returns whether the generation has the file, and `info` does not deny it. */
 static bool is_promised(const struct gpu *gpu, const struct file_kind *kind)
 {
 	char value[VALUE_MAX];
@@ -29,7 +29,7 @@ static bool is_promised(const struct gpu *gpu, const struct file_kind *kind)
 	return strcmp(value, "-") != 0;
 }
 
-/* Those with a number are looked for elsewhere. */
+/* Files with a number in the name are left to other tests. */
 static void test_files(const struct gpu *gpu)
 {
 	for (size_t i = 0; i < file_kind_count; i++) {
@@ -42,7 +42,9 @@ static void test_files(const struct gpu *gpu)
 	}
 }
 
-/* Every chip of a known generation has these, whatever is in `info`. */
+/*
+ * Every chip of a known generation has these features, whatever is in `info`.
+ */
 static void test_features(const struct gpu *gpu)
 {
 	enum generation generation = gpu_generation(gpu);
@@ -57,7 +59,7 @@ static void test_features(const struct gpu *gpu)
 	}
 }
 
-/* The numbers that `info` lists, and only these, have both files. */
+/* Both files exist for the numbers that `info` lists, and for no others. */
 static void test_runlists(const struct gpu *gpu)
 {
 	unsigned int there[RUNLISTS_MAX], number;
@@ -91,7 +93,7 @@ static void test_documented(const struct gpu *gpu)
 		       all.name[i]);
 }
 
-/* A number as libsmctrl reads it: in one read, hexadecimal. */
+/* Reads a number as libsmctrl does: in one read, hexadecimal. */
 static unsigned long number_in(const struct gpu *gpu, const char *file)
 {
 	int fd = gpu_open(gpu, file, O_RDONLY);

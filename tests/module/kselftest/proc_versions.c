@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * The driver submits one version of a list after the other, at any moment of a
- * read: what is shown is one version as a whole, or is marked as torn.
- * Needs the model behind the GPU.
+ * read. A text shows one version as a whole, or is marked as torn. Needs the
+ * model behind the GPU.
  *
  * proc_versions [--rounds COUNT] [NAME]...
  */
@@ -37,7 +37,7 @@ static const struct tally_kind kinds[] = {
 	[WROTE] = { "controls", { EBUSY, ETIMEDOUT } },
 };
 
-/* A GPU with a workload of this test's, and the one that it had. */
+/* A GPU with a workload of this test's, and its previous workload. */
 struct subject {
 	const struct gpu *gpu;
 	int model;
@@ -111,8 +111,8 @@ static void read_everything(const struct subject *subject)
 }
 
 /*
- * In the middle of a read, at every word of the list in turn, and more and less
- * often than a reader tries again.
+ * A new version comes in the middle of a read, at every word of the list in
+ * turn, and more and less often than a reader tries again.
  */
 static void test_moments(const struct gpu *gpu)
 {
@@ -132,7 +132,7 @@ static void test_moments(const struct gpu *gpu)
 	subject_end(&subject);
 }
 
-/* What changes nothing in a list. */
+/* Makes a request that changes nothing in a list. */
 static void write_once(const struct subject *subject, struct rng *rng)
 {
 	const struct gpu *gpu = subject->gpu;
@@ -162,11 +162,11 @@ static void rotate_once(const struct subject *subject)
 {
 	model_ask(subject->model, "rotate %u", RUNLIST);
 	tally_count(subject->tally, ROTATED, 0);
-	/* one that never rests lets no control see its list taken */
+	/* Without a pause no control would see its list taken. */
 	nap();
 }
 
-/* The driver is number 0, then come writers. */
+/* Starts the driver, which is number 0, or a writer. */
 static int start(const struct subject *subject, size_t number)
 {
 	struct rng rng = rng_of(1, number);
@@ -218,8 +218,8 @@ static void test_crowd(const struct gpu *gpu)
 }
 
 /*
- * A list of several bursts, between which the others have their turns: there
- * may always be a new version before the last one.
+ * The list takes several bursts, and the others have their turns between these.
+ * So there may always be a new version before the last burst.
  */
 static void test_crowd_long(const struct gpu *gpu)
 {
@@ -227,7 +227,7 @@ static void test_crowd_long(const struct gpu *gpu)
 }
 
 /*
- * Its memory is the CPU's own, and is read without the GPU's help, while a
+ * The list is in system memory, which is read without the GPU's help while a
  * driver is bound.
  */
 static void test_crowd_sysmem(const struct gpu *gpu)

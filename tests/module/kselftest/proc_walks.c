@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * A long walk ends in the middle when its process is killed or its GPU leaves
- * the bus: the model behind the GPU counts how far it came.
+ * the bus. The model behind the GPU counts its accesses.
  *
  * proc_walks [--channels 2000|1000|500] [NAME]...
  */
@@ -25,7 +25,9 @@ static unsigned long channels = 2000;
 
 static const char *const files[] = { "runlist0", "contexts" };
 
-/* Reads of registers and memory through BAR0 since the last reset. */
+/*
+ * Returns the reads of registers and memory through BAR0 since the last reset.
+ */
 static unsigned long accesses(int model)
 {
 	const char *key = "\"reads\":";
@@ -46,7 +48,7 @@ static unsigned long cost_of(const struct gpu *gpu, int model, const char *file)
 	return accesses(model);
 }
 
-/* A process that opens the file; its exit status is the result. */
+/* Starts a process that opens the file; its exit status is the result. */
 static int start_walk(const struct gpu *gpu, const char *file)
 {
 	int pid = fork();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* Choices that a seed decides (splitmix64). */
+/* Makes choices that a seed decides (splitmix64). */
 #ifndef RANDOM_H
 #define RANDOM_H
 
@@ -20,19 +20,19 @@ static inline uint64_t rng_next(struct rng *rng)
 	return z ^ (z >> 31);
 }
 
-/* 0 to `count` - 1. */
+/* Returns a number from 0 to `count` - 1. */
 static inline size_t rng_below(struct rng *rng, size_t count)
 {
 	return (size_t)(rng_next(rng) % count);
 }
 
-/* Once in `count` times. */
+/* Returns true once in `count` times. */
 static inline bool rng_once_in(struct rng *rng, size_t count)
 {
 	return !rng_below(rng, count);
 }
 
-/* Those of the `number`-th of several that share a seed. */
+/* Starts the `number`-th of several sequences that share a seed. */
 static inline struct rng rng_of(uint64_t seed, uint64_t number)
 {
 	struct rng rng = { seed ^ number << 48 };

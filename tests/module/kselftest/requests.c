@@ -34,7 +34,7 @@ static bool takes_several(const char *file)
 	return IS_ONE_OF(file, files);
 }
 
-/* Sooner one that has a mode than not. */
+/* Picks a channel, preferably one with a preemption mode. */
 static const struct channel *any_channel(const struct named *named,
 					 struct rng *rng)
 {
@@ -69,7 +69,7 @@ static int put_name(const struct named *named, struct rng *rng,
 	return snprintf(text, room, "%u:%u", channel->runlist, channel->id);
 }
 
-/* Behind the name of what it is for. */
+/* Puts the rest of a request, behind the name of its target. */
 static int put_rest(struct rng *rng, const char *file, char *text, size_t room)
 {
 	if (!strcmp(file, TIMESLICE))

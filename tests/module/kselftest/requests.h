@@ -8,16 +8,19 @@
 
 #define REQUEST_MAX 100
 
-/* What requests can name. */
+/* The channels and TSGs that requests can name. */
 struct named {
 	struct channels channels;
 	struct tsgs tsgs;
 };
 
-/* Ends the test if a runlist cannot be read. */
+/* Reads the names. Ends the test if a runlist cannot be read. */
 struct named named_read(const struct gpu *gpu);
 
-/* One for this file. Its length; 0 if there is nothing to name. */
+/*
+ * Makes a request for this file. Returns its length; 0 if there is nothing to
+ * name.
+ */
 size_t any_request(const struct named *named, struct rng *rng, const char *file,
 		   char text[REQUEST_MAX]);
 

@@ -7,7 +7,7 @@
 #include "gpus.h"
 #include "ktap.h"
 
-/* What may change by itself is left out: see runlist_skeleton(). */
+/* Keys whose values do not change by themselves: see runlist_skeleton(). */
 static const char *const steady_keys[] = {
 	"Entries", "TSGs", "Channels", "Address", "Aperture", "Snapshot",
 	"Scale", "Timeout", "Timeslice (us)", "Length", "Truncated",
@@ -22,7 +22,7 @@ static const char *const steady_keys[] = {
 	"Image", "Image Address", "Image Aperture",
 };
 
-/* Room for one more. */
+/* Makes room for one more element. */
 static void *grow(void *array, size_t count, size_t size)
 {
 	array = realloc(array, (count + 1) * size);

@@ -7,7 +7,7 @@
 #include "state.h"
 
 static struct gpu gpus[GPUS_MAX + 1];
-/* A test runs on one GPU of so many, the next test on others. */
+/* Each test runs on one GPU of so many; the next test takes other GPUs. */
 static unsigned long one_in = 1;
 
 struct run {
@@ -23,7 +23,7 @@ static bool is_wanted(const char *name, int argc, char **argv)
 	return argc < 2;
 }
 
-/* Does test @i run on GPU @g? */
+/* Returns whether test @i runs on GPU @g. */
 static bool is_its_turn(const struct suite_test *tests, size_t i, size_t g)
 {
 	return tests[i].flags & SUITE_ALL ? g == 0 : (i + g) % one_in == 0;
@@ -42,7 +42,7 @@ static unsigned int planned(int argc, char **argv,
 	return total;
 }
 
-/* Runs in a process of its own. */
+/* Runs the test; the caller has made a process for it. */
 static void run_test(const void *subject)
 {
 	const struct run *run = subject;
@@ -51,8 +51,8 @@ static void run_test(const void *subject)
 }
 
 /*
- * The test proper is one process further down: whatever becomes of it, the
- * state is put back.
+ * Runs the test in one more process, so that the state is put back whatever
+ * becomes of the test.
  */
 static void run_restoring(const void *subject)
 {
@@ -117,7 +117,7 @@ int suite_main(int argc, char **argv, const struct suite_test *tests,
 	}
 	if (!gpu_count)
 		return ktap_skip_all("no GPU folder; is the module loaded?");
-	/* every test runs on some GPU */
+	/* Every test runs on some GPU. */
 	if (!one_in)
 		one_in = 1;
 	else if (one_in > gpu_count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* A program's table of tests, and running it on every GPU. */
+/* A program's table of tests, which runs on every GPU. */
 #ifndef SUITE_H
 #define SUITE_H
 
@@ -8,9 +8,12 @@
 #include "ktap.h"
 
 enum {
-	/* Runs once with the array of all GPUs, instead of once with each. */
+	/*
+	 * The test runs once with the array of all GPUs, instead of once with
+	 * each.
+	 */
 	SUITE_ALL = 1,
-	/* Uses controls; afterwards everything is put back. */
+	/* The test uses controls; afterwards everything is put back. */
 	SUITE_CONTROLS = 2,
 };
 
@@ -22,14 +25,17 @@ struct suite_test {
 };
 
 /*
- * main(): PROGRAM [--list] [--one-in COUNT] [NAME...] runs all tests or those
- * named. --list prints "NAME: what" lines instead. With --one-in a test runs on
- * one GPU of COUNT, and each of COUNT tests that follow each other on others.
+ * Is called by main(): PROGRAM [--list] [--one-in COUNT] [NAME...] runs all
+ * tests or the named ones. --list prints "NAME: what" lines instead. With
+ * --one-in a test runs on one GPU of COUNT, and COUNT tests that follow each
+ * other run on different GPUs.
  */
 int suite_main(int argc, char **argv, const struct suite_test *tests,
 	       size_t count);
 
-/* How often a test of all GPUs does what takes long: less with --one-in. */
+/*
+ * Returns how often a test of all GPUs repeats slow work: less with --one-in.
+ */
 unsigned int suite_rounds(unsigned int rounds);
 
 #define SUITE_MAIN(argc, argv, tests) \

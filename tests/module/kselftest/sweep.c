@@ -13,12 +13,21 @@
 #include "state.h"
 #include "sweep.h"
 
-/* A lease that is taken, and that leaves everything as it is when it ends. */
+/*
+ * The most lines in the log: those of a lease that is taken, and that can
+ * restore nothing at its end.
+ */
 #define LINES_MAX 7
-/* A deadline is a second, and takes a few dozen microseconds for each look. */
+/*
+ * Accesses until a deadline: it is a second, and each look takes a few dozen
+ * microseconds.
+ */
 #define ACCESSES_AWAITED 400000
 #define ACCESSES_MORE 2000
-/* Where the first of some accesses is, from one operation to the next. */
+/*
+ * The first of the chosen accesses moves by so many from one operation to the
+ * next.
+ */
 #define TURN 7
 
 unsigned long sweep_points = 8;
@@ -78,7 +87,7 @@ size_t sweep_log_lines(const char *what, int log, char **said)
 	return lines;
 }
 
-/* Does the log have that something was left as it should not be? */
+/* Returns whether the log says that something could not be restored. */
 static bool is_said(const char *log)
 {
 	static const char *const phrases[] = {
@@ -95,7 +104,7 @@ struct attempt {
 	const struct gpu *gpu;
 	const struct sweep_fault *fault;
 	const struct op *op;
-	unsigned long n, whole; /* access, of so many */
+	unsigned long n, whole; /* access n of whole */
 	int model, log, error;
 	char *text, *said;
 	unsigned long hits, accesses;
@@ -121,7 +130,7 @@ static const char *name_of(const struct attempt *a)
 	return name;
 }
 
-/* A box or a line may have a note that its values are missing. */
+/* Returns whether a box or a line has a note that its values are missing. */
 static bool owns_up(const char *text)
 {
 	return strstr(text, "unreadable") || strstr(text, "mig: unknown") ||
@@ -151,7 +160,9 @@ static void attempt_judge(const struct attempt *a)
 	free(steady);
 }
 
-/* A request that failed has changed nothing, or the log has it. */
+/*
+ * Expects that a failed request has changed nothing, or that the log says so.
+ */
 static void judge_state(const struct attempt *a, const struct state *before,
 			const struct state *now)
 {
@@ -164,7 +175,10 @@ static void judge_state(const struct attempt *a, const struct state *before,
 	ktap_note("the log: %s", a->said);
 }
 
-/* Then all is as the driver had it, however far from that it is. */
+/*
+ * Expects the driver's state, or a line in the log that says otherwise. Then
+ * restores the driver's state.
+ */
 static void expect_state(const struct attempt *a, const struct state *before)
 {
 	bool readable = state_is_readable(a->gpu);
@@ -234,7 +248,10 @@ static bool changes(const struct op *op)
 	return op->kind == OP_CONTROL || op->kind == OP_LEASE;
 }
 
-/* All accesses of one operation in turn, or some of them, in each turn others. */
+/*
+ * Makes all accesses of one operation go wrong in turn, or some of them, and
+ * other ones in each turn.
+ */
 static void sweep(struct attempt *a, const struct state *before, size_t turn,
 		  struct sweep_tally *tally)
 {
@@ -245,7 +262,7 @@ static void sweep(struct attempt *a, const struct state *before, size_t turn,
 	else if (a->fault->slow)
 		limit = limit / 100 + 1;
 	step = a->whole > limit ? (a->whole + limit - 1) / limit : 1;
-	/* of what is repeated after so many accesses, 0 is none */
+	/* A fault that is repeated after n accesses needs an n above 0. */
 	a->n = a->fault->moves + turn * TURN % step;
 	for (; a->n < a->whole; a->n += step) {
 		klog_lines(a->log, &a->said);
@@ -286,7 +303,7 @@ void sweep_note(const struct gpu *gpu, const struct sweep_fault *fault,
 		  tally->accesses, tally->lines);
 }
 
-/* How many it takes without a fault. */
+/* Returns how many accesses the operation takes without a fault. */
 static unsigned long accesses_of(const struct gpu *gpu, int model,
 				 const struct op *op,
 				 const struct state *before)

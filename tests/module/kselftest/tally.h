@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * How often what was done, with which result, by all processes of a test; and
- * which errors it may have.
+ * Counts the operations of all processes of a test, by kind and result, and
+ * checks their errors.
  */
 #ifndef TALLY_H
 #define TALLY_H
@@ -18,23 +18,26 @@ struct tally_kind {
 	int allowed[TALLY_ALLOWED]; /* errnos, up to the first 0 */
 };
 
-/* Shared by the processes that are forked after it was made. */
+/* Makes a tally. Processes that are forked later share it. */
 struct tally *tally_make(const struct tally_kind *kinds, size_t count);
 void tally_free(struct tally *tally);
 
 /*
- * Counts one, `error` being 0 or an errno; fails the test if this kind may not
- * have that error. True if it was done.
+ * Counts an operation; `error` is 0 or an errno. Fails the test if this kind
+ * may not have that error. Returns true if the operation was done.
  */
 bool tally_count(struct tally *tally, size_t kind, int error);
-/* The same of a call that returns a negative number and sets errno. */
+/* Counts a call that returns a negative number and sets errno. */
 bool tally_call(struct tally *tally, size_t kind, long result);
 
-/* Makes all that count into it come to an end. */
+/* Tells all processes that count into the tally to end. */
 void tally_end(struct tally *tally);
 bool tally_has_ended(const struct tally *tally);
 
-/* Of all kinds: how many were tried; of one: how many were done. */
+/*
+ * tally_total() is the number of operations that were tried, of all kinds;
+ * tally_done() the number of one kind that were done.
+ */
 unsigned long tally_total(const struct tally *tally);
 unsigned long tally_done(const struct tally *tally, size_t kind);
 

@@ -7,7 +7,10 @@
 #include "ktap.h"
 #include "tree.h"
 
-/* Whether the window may be moved is policy: kernel lockdown changes it. */
+/*
+ * Removes whether the window may be moved. That is policy: kernel lockdown
+ * changes it.
+ */
 static void drop_policy(char *text)
 {
 	char *line = strstr(text, "feature pram_window: ");

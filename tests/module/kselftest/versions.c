@@ -10,7 +10,7 @@
 
 #define TSGS_MAX 256
 
-/* A TSG of a list as it is shown. */
+/* A TSG as a list shows it. */
 struct shown {
 	unsigned int id;
 	unsigned long timeout;
@@ -71,7 +71,7 @@ void versions_forget(struct versions *versions)
 		free(versions->tsgs[--versions->count]);
 }
 
-/* Is it the version that its first TSG has the mark of? */
+/* Returns whether the list is the version that its first TSG is marked with. */
 static bool is_whole(const struct versions *versions, const struct shown *shown,
 		     size_t count)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Prints the rights on a GPU's files, as they are now: a line for each kind
- * of person and thing to do, "PERSON | THING | yes", or what was hidden, or the
- * errno. User and group are given by number: who_may GPU STATE_UID STATE_GID.
+ * Prints the rights on a GPU's files, as they are now. A line has a kind of
+ * person, a thing, and the result: "PERSON | THING | yes", or the hidden part,
+ * or the errno. User and group are given by number: who_may GPU STATE_UID
+ * STATE_GID.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,7 +19,10 @@
 #define USER 1000
 #define BIT(cap) (1ULL << (cap))
 
-/* What Docker and Podman leave to root in a container that is not privileged. */
+/*
+ * Capabilities of root in a container of Docker and Podman that is not
+ * privileged.
+ */
 #define CONTAINER_CAPABILITIES                                               \
 	(BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FSETID) |          \
 	 BIT(CAP_FOWNER) | BIT(CAP_MKNOD) | BIT(CAP_NET_RAW) |               \
@@ -88,7 +92,7 @@ static void namespace_of_user(void)
 static const struct person {
 	const char *name;
 	void (*become)(void);
-	bool inherits; /* files are opened first */
+	bool inherits; /* files are opened before */
 } people[] = {
 	{ "root", nobody_else, false },
 	{ "root without `CAP_SYS_ADMIN`", without_sys_admin, false },
@@ -118,7 +122,7 @@ static const struct thing {
 
 #define THINGS (sizeof(things) / sizeof(*things))
 
-/* What each is asked: nothing of those that are only read. */
+/* The request for each thing; NULL for a thing that is only read. */
 static const char *requests[THINGS];
 
 static void say(const struct person *person, const struct thing *thing,

@@ -14,7 +14,7 @@
 
 #define WORKERS_MAX 256
 
-static int workers[WORKERS_MAX]; /* the fail-nth of each */
+static int workers[WORKERS_MAX]; /* descriptor of each fail-nth */
 static size_t count;
 
 static bool is_worker(const char *pid)
@@ -39,7 +39,7 @@ static void arm(const char *pid, unsigned int nth)
 	ASSERT(count < WORKERS_MAX, "more workers than this test expects");
 	snprintf(path, sizeof(path), "/proc/%s/fail-nth", pid);
 	fd = open(path, O_RDWR | O_CLOEXEC);
-	/* an idle one may have ended */
+	/* An idle worker may have ended. */
 	if (fd >= 0 && dprintf(fd, "%u", nth) > 0)
 		workers[count++] = fd;
 	else if (fd >= 0)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* Lets a function of the kernel's or of a module's return an error, once it has done all else. */
+/*
+ * Lets a function of the kernel or of a module return an error after it has
+ * done its work.
+ */
 #include <linux/kprobes.h>
 #include <linux/module.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Puts what a GPU has in system memory somewhere else, and maps it only in the
+ * Moves a GPU's data in system memory to another place, and maps it only in the
  * IOMMU: at the old addresses the GPU's domain finds copies, and nothing is
- * left in the old place. Whoever translates the GPU's addresses sees no
- * difference; whoever takes them for physical ones reads zeros.
+ * left in the old place. A reader that translates the GPU's addresses sees no
+ * difference; one that takes them for physical addresses reads zeros.
  */
 #include <linux/iommu.h>
 #include <linux/module.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Clears a resource of a PCI device as long as it is loaded, as Linux does with
- * that of a BAR which it has no address space for (reset_resource() of
+ * Clears a resource of a PCI device as long as it is loaded. Linux does the
+ * same to a BAR that it has no address space for (reset_resource() of
  * drivers/pci/setup-bus.c).
  */
 #include <linux/ioport.h>

@@ -20,7 +20,7 @@ static DEFINE_MUTEX(other);
 static DEFINE_SPINLOCK(spin);
 static DEFINE_MUTEX(kept);
 
-/* What the compiler cannot see through. */
+/* Returns a number in a way that the compiler cannot see through. */
 static int hidden(int number)
 {
 	OPTIMIZER_HIDE_VAR(number);
@@ -68,10 +68,10 @@ static void lock_order(void)
 	mutex_unlock(&other);
 }
 
-/* Two locks of one kind: no deadlock here, but a possible one. */
+/* Takes two locks of one kind: no deadlock here, but a possible one. */
 static void lock_twice(void)
 {
-	struct mutex locks[2];	/* of nothing */
+	struct mutex locks[2];	/* they protect nothing */
 	int i;
 
 	for (i = 0; i < 2; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * A driver for GPUs on PCI that does nothing with them. It takes only those
- * that name it in driver_override.
+ * A driver for GPUs on PCI that does nothing with them. It binds only to
+ * devices whose driver_override names it.
  */
 #include <linux/module.h>
 #include <linux/pci.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* Owns /proc/gpu0, as another GPU-inspecting module would. */
+/* Owns /proc/gpu0, as another module that inspects GPUs would. */
 #include <linux/module.h>
 #include <linux/proc_fs.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Keeps each call of a function by user 1000 inside until another one is
- * inside, too, as happens by itself with many callers on many processors. For
- * two seconds at most: a processor waits meanwhile.
+ * Keeps each call of a function by user 1000 inside until another call is
+ * inside, too. With many callers on many processors that happens by itself. A
+ * call stays for two seconds at most, because a processor waits meanwhile.
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * Holds up the process that is named in "pid" when it calls a function, or
- * returns from it, until "release" is written, so that a test can do what would
- * otherwise have to happen at just that moment. For ten seconds at most: a
- * processor waits meanwhile, and cannot be taken off it.
+ * returns from it, until "release" is written. So a test can do things that
+ * would otherwise have to happen at just that moment. The process is held for
+ * ten seconds at most, because a processor waits meanwhile, and cannot be taken
+ * off it.
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
@@ -13,7 +14,9 @@
 #include <linux/nmi.h>
 #include <linux/sched.h>
 
-/* Less than what the kernel takes for a stall of its own, 21 s. */
+/*
+ * The limit is below 21 s, after which the kernel reports a stall of its own.
+ */
 #define PATIENCE_MS	18000
 
 static char *function = "";

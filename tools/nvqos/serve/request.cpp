@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "request.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "lib/base/printable.hpp"
+#include "lib/base/task_name.hpp"
+#include "tools/nvqos/gpus.hpp"
+
+namespace nvqos {
+namespace {
+
+using nvdebug::base::printable;
+using Verb = Request::Verb;
+
+constexpr std::size_t longest_name = 128;
+constexpr const char *forms = "requests are 'hold NAME GOAL [gpu=G]... [pid=P]... [cgroup=PATH]... "
+                              "[holder=P]', 'release NAME', 'report NAME', 'list' and 'status'";
+
+std::string short_quoted(std::string_view text) {
+    constexpr std::size_t most = 80;
+    return "'" + printable(text.substr(0, most)) + (text.size() > most ? "...'" : "'");
+}
+
+bool is_name(std::string_view text) {
+    const auto is_allowed = [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+               std::string_view("._:/-").find(c) != std::string_view::npos;
+    };
+    return !text.empty() && text.size() <= longest_name && std::ranges::all_of(text, is_allowed);
+}
+
+template <typename T>
+void add_once(std::vector<T> &to, T one) {
+    if (std::ranges::find(to, one) == to.end())
+        to.push_back(std::move(one));
+}
+
+Outcome<void> add_word(std::string_view word, Request &request) {
+    const std::size_t sign = std::min(word.find('='), word.size());
+    const std::string_view key = word.substr(0, sign),
+                           value = word.substr(std::min(sign + 1, word.size()));
+    if (key == "gpu") {
+        if (auto added = add_gpus(value, request.gpus); !added)
+            return fail(bad_usage, "gpu=: " + added.error().sentence);
+    } else if (key == "pid" || key == "holder") {
+        const auto pid = nvdebug::base::read_pid(value);
+        if (!pid)
+            return fail(bad_usage,
+                        fmt::format("{}={}: {}", key, printable(value.substr(0, 40)), pid.error()));
+        if (key == "pid")
+            add_once(request.pids, *pid);
+        else if (request.holder)
+            return fail(bad_usage, "holder= is there twice: a tenant has one");
+        else
+            request.holder = *pid;
+    } else if (key == "cgroup") {
+        const auto path = nvdebug::base::read_cgroup(value);
+        if (!path)
+            return fail(bad_usage, "cgroup=: " + path.error());
+        if (*path == "/")
+            return fail(bad_usage, "cgroup= takes a path below the root of cgroups, as "
+                                   "cgroup=/slurm/uid_1000/job_17, not " +
+                                       short_quoted(value));
+        add_once(request.cgroups, *path);
+    } else {
+        return fail(bad_usage, short_quoted(word) +
+                                   " is no word of 'hold': after NAME and GOAL there are "
+                                   "gpu=G, pid=P, cgroup=PATH and holder=P");
+    }
+    return {};
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+    std::vector<std::string_view> words;
+    for (std::size_t blank; (blank = line.find(' ')) != line.npos; line.remove_prefix(blank + 1))
+        words.push_back(line.substr(0, blank));
+    words.push_back(line);
+    return words;
+}
+
+} // namespace
+
+Outcome<Request> parse_request(std::string_view line) {
+    if (line.size() >= Request::longest)
+        return fail(bad_usage, fmt::format("the line is longer than {} bytes", Request::longest));
+    if (printable(line) != line)
+        return fail(bad_usage, "the line has control characters, or bytes that are not UTF-8");
+    const std::vector<std::string_view> words = words_of(line);
+    if (std::ranges::any_of(words, &std::string_view::empty))
+        return fail(bad_usage, std::string("words are separated by one blank each; ") + forms);
+    const std::pair<std::string_view, Verb> verbs[] = {{"hold", Verb::hold},
+                                                       {"release", Verb::release},
+                                                       {"report", Verb::report},
+                                                       {"list", Verb::list},
+                                                       {"status", Verb::status}};
+    const auto verb = std::ranges::find(verbs, words[0], &std::pair<std::string_view, Verb>::first);
+    if (verb == std::end(verbs))
+        return fail(bad_usage, short_quoted(words[0]) + " is no request: " + forms);
+    Request request{.verb = verb->second};
+    const bool is_alone = request.verb == Verb::list || request.verb == Verb::status;
+    const std::size_t least = is_alone ? 1 : request.verb == Verb::hold ? 3 : 2;
+    if (words.size() < least || (request.verb != Verb::hold && words.size() > least))
+        return fail(bad_usage, fmt::format("'{}' has other words: {}", words[0], forms));
+    if (is_alone)
+        return request;
+    if (!is_name(words[1]))
+        return fail(bad_usage,
+                    fmt::format("{} is no name: those are 1 to {} of A-Z a-z 0-9 . _ : / -",
+                                short_quoted(words[1]), longest_name));
+    request.name = words[1];
+    if (request.verb != Verb::hold)
+        return request;
+    auto goal = parse_goal(words[2]);
+    if (!goal)
+        return fail(bad_usage, goal.error().sentence);
+    request.goal = *goal;
+    for (std::size_t n = least; n < words.size(); n++)
+        if (auto added = add_word(words[n], request); !added)
+            return tl::unexpected(std::move(added).error());
+    if (request.pids.empty() && request.cgroups.empty())
+        return fail(bad_usage, "which processes are the tenant? Add pid=P or cgroup=PATH");
+    return request;
+}
+
+} // namespace nvqos
