@@ -1,41 +1,64 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What shares give tasks that think, by the programs' own steps and by nvqos' sums.
+"""Measures what shares give tasks that think, by the programs' own steps and by nvqos' sums.
 
-    qos_thinking.py NVQOS FOLDER [--runs N] [--seconds N]
+    qos_thinking.py NVQOS FOLDER [--rows WORDS] [--runs N] [--seconds N] [--budget S]
 
-As root, on an otherwise idle GPU, with NVIDIA's driver and PyTorch, without the module. A loop decodes: a CUDA graph of
-one step of a made-up model (7 ms on an H100), then 0.5 ms of work of the CPU. A share of 30, 60 and 80 % for it is
-tried beside a training with steps of at most 25 ms, and beside another loop. Then the loop is served first and the
-training has a share of 10, 20 and 40 %. nvqos is started anew for each run. There are nine cases in
-each run: five runs of 15 s take 14 minutes, and of 20 s 18 minutes.
+It needs root, an otherwise idle GPU, NVIDIA's driver, PyTorch, and no module. A loop decodes: a CUDA graph of one step of a
+made-up model (7 ms on an H100), then 0.5 ms of work on the CPU. A row is a set of goals:
 
-Writes FOLDER/qos_thinking.json after each run, and goes on where it ended if it is started again with the same times.
-Of each run: the time on the GPU that the program's own steps make (its steps per second, times what a step takes of the
-GPU alone), as a part of the time; the same of the sums in nvqos' records; and nvqos' exit status. Of each case: the mean
-of the runs, and an interval that has the mean with 95 % (Student's t). A case is kept if the mean is at least the share
-minus a point, or 98 % of the program's own part alone minus a point. Ends with 1 if a program or nvqos did not start.
+    train-30, train-60, train-80     the loop has that share, beside a training with steps of at most 25 ms
+    loop-30, loop-60, loop-80        the loop has that share, beside another loop
+    served-10, served-20, served-40  the loop has `latency`, and the training that share
+
+--rows picks some of them by commas, and `train`, `loop` and `served` mean three rows each. Each run has an nvqos of its own.
+Nine rows of five runs of 20 s take 20 minutes. On a machine that is lent for less, --budget ends the program early: no run
+begins that would end later. Call it again, with the same folder and options, until it ends with 0. It goes on with the runs
+that FOLDER/qos_thinking.json does not have. Each call measures each program alone first.
+
+Writes FOLDER/qos_thinking.json after each run. Each run has the part of the time in which the program's own steps had the GPU
+(the steps per second, divided by that of the same call alone, times the part of the time that they use alone), the same by the
+sums of the record of switches in nvqos' JSON, and nvqos' exit status. Each row has the means, with an interval of 95 %, and is
+kept if the mean is at least the share, or 98 % of the part alone if that is less, minus a point. Ends with 3 if the budget was
+too short, and with 1 if a program failed.
 """
 
 import argparse
-import contextlib
 import json
-import math
 import pathlib
-import statistics
-import subprocess
 import sys
 import time
 
 import qos_cap
-from common import environment, records
+from common import bounded, counts, kind as kind_of, machine, record, run
 
-START_S, SETTLE_S, END_S = 120, 2.5, 15
 LONGEST_STEP_S = 0.025
-SHARES = (30, 60, 80)
-SERVED = (10, 20, 40)
-# Student's t for 95 % on both sides, by the number of runs.
-T_95 = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}
+SHARES, SERVED = (30, 60, 80), (10, 20, 40)
+ALONE_S = 10   # at most, for each program
+SPARE_S = 15   # of a run, for the start and the end of nvqos and for whole steps
+START_S = 60   # usual, of two programs
+AGAIN = 3      # the exit status if runs are left
+
+
+def row(name, kinds, goals, who, part):
+    """Returns a row; `who` is the number of the program that has the share."""
+    return {"row": name, "kinds": kinds, "goals": goals, "who": who, "share": part}
+
+
+ROWS = (*(row(f"train-{part}", ("decode", "train"), (f"share:{part}%", "best-effort"), 0, part) for part in SHARES),
+        *(row(f"served-{part}", ("decode", "train"), ("latency", f"share:{part}%"), 1, part) for part in SERVED),
+        *(row(f"loop-{part}", ("decode", "decode"), (f"share:{part}%", "best-effort"), 0, part) for part in SHARES))
+
+
+def picked(words):
+    """Returns the rows that words name, as an option's type."""
+    found = []
+    for word in words.split(","):
+        rows = [each for each in ROWS if word in (each["row"], each["row"].partition("-")[0])]
+        if not rows:
+            raise argparse.ArgumentTypeError(f"there is no row '{word}'; 'train', 'loop', 'served' and 'train-30' name some")
+        found += [each for each in rows if each not in found]
+    return sorted(found, key=ROWS.index)
 
 
 def train(torch):
@@ -53,127 +76,99 @@ def train(torch):
     return step
 
 
-class Program(qos_cap.Program):
-    """A process that counts its steps in a file; `name` is that of the file."""
+# --- the runs ---
 
-    def __init__(self, kind, name, folder):
-        self.path = folder / f".{name}.steps"
-        self.path.write_bytes(bytes(8))
-        self.process = subprocess.Popen([sys.executable, __file__, "--work", kind, self.path], env=environment())
-        until = time.monotonic() + START_S
-        while self.steps() < 5:
-            if self.process.poll() is not None or time.monotonic() > until:
-                sys.exit(f"qos_thinking: the program '{kind}' did not start within {START_S} s")
-            time.sleep(0.1)
-
-    def end(self):
-        self.process.kill()
-        self.process.wait(END_S)
-        self.path.unlink(missing_ok=True)
-
-
-def cases():
-    """Yields (the programs by kind, their goals, which one has the share, the share)."""
-    for part in SHARES:
-        yield ("decode", "train"), (f"share:{part}%", "best-effort"), 0, part
-    for part in SHARES:
-        yield ("decode", "decode"), (f"share:{part}%", "best-effort"), 0, part
-    for part in SERVED:
-        yield ("decode", "train"), ("latency", f"share:{part}%"), 1, part
-
-
-def name_of(kinds, goals):
-    return ", ".join(f"{kind} {goal}" for kind, goal in zip(kinds, goals))
-
-
-def measured(nvqos, goals, programs, seconds, out):
-    """Returns the steps per second of each, the part of the time that nvqos' records have of each, and its status."""
-    words = [f"{program.process.pid}={goal}" for program, goal in zip(programs, goals)]
-    with open(out, "w+", encoding="utf-8") as lines, \
-            subprocess.Popen([nvqos, "--json", *words], stdout=lines, stderr=subprocess.DEVNULL) as keeping:
-        try:
-            time.sleep(SETTLE_S)
-            if keeping.poll() is not None:
-                sys.exit(f"qos_thinking: nvqos {' '.join(words)} ended with {keeping.returncode}")
-            before = len(pathlib.Path(out).read_text(encoding="utf-8").splitlines())
-            found = qos_cap.speeds(programs, seconds)
-            keeping.terminate()
-            status = keeping.wait(END_S)
-        finally:
-            keeping.kill()
-    epochs = [json.loads(line)["data"] for line in pathlib.Path(out).read_text(encoding="utf-8").splitlines()[before:]]
-    length = sum(one["end_ns"] - one["begin_ns"] for one in epochs)
-    sums = [sum(one["tenants"][n]["used_ns"] for one in epochs) / length if length else None for n in range(len(programs))]
-    missed = [sum(one["tenants"][n]["kept"] is False for one in epochs) for n in range(len(programs))]
-    pathlib.Path(out).unlink()
-    return found, sums, missed, status
-
-
-def summary(rows):
-    """Returns the mean of each case, and half of the interval that has it with 95 %."""
-    found = []
-    for case in dict.fromkeys(row["case"] for row in rows):
-        own = [row["own"] for row in rows if row["case"] == case]
-        first = next(row for row in rows if row["case"] == case)
-        mean = statistics.mean(own)
-        spread = T_95.get(len(own), 1.96) * statistics.stdev(own) / math.sqrt(len(own)) if len(own) > 1 else None
-        enough = min(first["share"] / 100, 0.98 * first["alone"]) - 0.01
-        found.append({"case": case, "share": first["share"], "own": round(mean, 4),
-                      "within": spread if spread is None else round(spread, 4),
-                      "records": round(statistics.mean(row["records"] for row in rows if row["case"] == case), 4),
-                      "alone": first["alone"], "kept": mean >= enough})
+def alone(programs, seconds):
+    """Returns by kind the steps per second alone, and the part of the time that a program uses of the GPU then."""
+    found = {}
+    for number, program in enumerate(programs):
+        if program.kind in found:
+            continue
+        per_s = qos_cap.alone(program, programs[:number] + programs[number + 1:], min(seconds, ALONE_S))
+        think_s = qos_cap.THINK_S if program.kind == "decode" else 0
+        found[program.kind] = {"per_s": round(per_s, 3), "busy": round(1 - per_s * think_s, 4)}
+        if program.kind == "train" and per_s * LONGEST_STEP_S < 1:
+            print(f"a step of the training takes {1000 / per_s:.1f} ms, more than {1000 * LONGEST_STEP_S:g}", flush=True)
     return found
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("nvqos")
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=15)
-    options = parser.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    path, out = options.folder / "qos_thinking.json", options.folder / ".epochs.ndjson"
-    whole = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"seconds": options.seconds, "alone": {}, "runs": []}
-    if whole["seconds"] != options.seconds:
-        sys.exit(f"qos_thinking: {path} has runs of {whole['seconds']} s; give --seconds {whole['seconds']}, or another folder")
+def measured(nvqos, each, programs, seconds, found_alone):
+    """Returns what a run of a row has in the file."""
+    per_s, epochs, status = qos_cap.under(nvqos, each["goals"], programs, seconds)
+    if not epochs:
+        raise bounded.Failed(f"nvqos had no epoch in {seconds} s")
+    who, length = each["who"], sum(epoch["end_ns"] - epoch["begin_ns"] for epoch in epochs)
+    of_tenant = [epoch["tenants"][who] for epoch in epochs]
+    first = found_alone[each["kinds"][who]]
+    return {"own": round(per_s[who] / first["per_s"] * first["busy"], 4),
+            "sums": round(sum(epoch["used_ns"] for epoch in of_tenant) / length, 4), "alone": first["busy"],
+            "per_s": [round(one, 3) for one in per_s], "alone_per_s": [found_alone[kind]["per_s"] for kind in each["kinds"]],
+            "missed_epochs": sum(epoch["kept"] is False for epoch in of_tenant), "epochs": len(epochs), "status": status}
 
-    def write():
-        whole["cases"] = summary(whole["runs"])
-        path.write_text(records(whole) + "\n", encoding="utf-8")
-    done = {(row["run"], row["case"]) for row in whole["runs"]}
-    for kinds in (("decode", "train"), ("decode", "decode")):
-        left = [(run, case) for run in range(options.runs) for case in cases()
-                if case[0] == kinds and (run, name_of(*case[:2])) not in done]
-        if not left:
+
+def summary(runs):
+    """Returns a line for each row that was measured."""
+    lines = []
+    for each in ROWS:
+        mine = [one for one in runs if one["row"] == each["row"]]
+        if not mine:
             continue
-        with contextlib.ExitStack() as ending:
-            programs = []
-            for number, kind in enumerate(kinds):
-                programs.append(Program(kind, f"{kind}{number}", options.folder))
-                ending.callback(programs[-1].end)
-            for number, kind in enumerate(kinds):
-                if kind not in whole["alone"]:
-                    per_s = qos_cap.alone(programs[number], programs[1 - number], min(options.seconds, 10))
-                    think_s = qos_cap.THINK_S if kind == "decode" else 0
-                    whole["alone"][kind] = {"per_s": round(per_s, 3), "busy": round(1 - per_s * think_s, 4)}
-                    if kind == "train" and per_s < 1 / LONGEST_STEP_S:
-                        print(f"a step of the training takes {1000 / per_s:.1f} ms, more than {1000 * LONGEST_STEP_S:g}", flush=True)
-            for run, (_, goals, who, part) in left:
-                found, sums, missed, status = measured(options.nvqos, goals, programs, options.seconds, out)
-                alone = whole["alone"][kinds[who]]
-                whole["runs"].append({
-                    "run": run, "case": name_of(kinds, goals), "share": part, "alone": alone["busy"],
-                    "own": round(found[who] / alone["per_s"] * alone["busy"], 4), "records": round(sums[who] or 0, 4),
-                    "per_s": [round(one, 3) for one in found], "missed_epochs": missed[who], "status": status})
+        own, sums, first = (counts.interval([one[key] for one in mine]) for key in ("own", "sums", "alone"))
+        enough = min(each["share"] / 100, 0.98 * first[0]) - 0.01
+        lines.append({"row": each["row"], "runs": len(mine), "own": own, "sums": sums, "alone": first, "kept": own[0] >= enough})
+    return lines
+
+
+def begun(path, seconds):
+    """Returns the content of the file so far. Raises Failed if its runs have another length, or are of another commit."""
+    if not path.exists():
+        return {"seconds": seconds, "runs": []}
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    if whole["seconds"] != seconds:
+        raise bounded.Failed(f"{path} has runs of {whole['seconds']:g} s; give --seconds {whole['seconds']:g}, or another folder")
+    if whole["program"] != machine.program():
+        raise bounded.Failed(f"{path} has runs of the commit {whole['program']}, and this is {machine.program()}; give another folder")
+    return whole
+
+
+def main():
+    end = time.monotonic()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("nvqos", type=kind_of("nvqos"))
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--rows", type=picked, default=ROWS)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--budget", type=float, default=1700)
+    options = parser.parse_args()
+    end += options.budget
+    options.folder.mkdir(parents=True, exist_ok=True)
+    path = options.folder / "qos_thinking.json"
+    whole = begun(path, options.seconds)
+    a_run_s = options.seconds + qos_cap.SETTLE_S + SPARE_S
+    done = {(one["row"], one["run"]) for one in whole["runs"]}
+    left = [(number, each) for number in range(options.runs) for each in options.rows if (each["row"], number) not in done]
+    for kinds in dict.fromkeys(each["kinds"] for _, each in left):
+        if time.monotonic() + START_S + len(set(kinds)) * (ALONE_S + 1) + a_run_s > end:
+            break
+        programs = [qos_cap.Program(kind, options.folder, __file__, f"{kind}{number}") for number, kind in enumerate(kinds)]
+        with qos_cap.at_work(programs):
+            found_alone = alone(programs, options.seconds)
+            for number, each in [one for one in left if one[1]["kinds"] == kinds]:
+                if time.monotonic() + a_run_s > end:
+                    break
+                made = measured(options.nvqos, each, programs, options.seconds, found_alone)
+                whole["runs"].append({"row": each["row"], "run": number, "gpu": machine.gpu(*machine.CLOCKS)} | made)
+                left.remove((number, each))
                 print(whole["runs"][-1], flush=True)
-                write()
-    write()
+                record.write(path, whole | {"rows": summary(whole["runs"])})
+    if left:
+        print(f"{len(left)} runs are left; call this again", flush=True)
+    return AGAIN if left else 0
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--work"]:
-        qos_cap.train = train
-        qos_cap.work(*sys.argv[2:4])
+        qos_cap.work(*sys.argv[2:4], {"decode": qos_cap.decode, "train": train})
     else:
-        main()
+        run(main)
