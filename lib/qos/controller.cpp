@@ -224,12 +224,28 @@ class EpochDivision {
                 turns_[n] = std::max(turns_[n], slice_for(burst / turns_for(burst, turns_[n])));
             }
         lengthen_to_look();
+        const bool shortens = shortens_to_look();
         for (std::size_t n = 0; n < entrants_.size() && fits; n++)
-            if (is_here(entrants_[n]) && entrants_[n].goal.aim == Aim::best_effort)
+            if (shortens && entrants_[n].goal.aim == Aim::best_effort)
+                turns_[n] = settings_.shortest + settings_.costs.rest;
+            else if (is_here(entrants_[n]) && entrants_[n].goal.aim == Aim::best_effort)
                 turns_[n] = std::max({turns_[n], shortest_beside_bursts + settings_.costs.rest,
                                       thinks(accounts_[n]) && may_end_bursts(n)
                                           ? slice_for(accounts_[n].burst + settings_.costs.rest)
                                           : 0});
+    }
+
+    /// Returns whether the others have the shortest turns for this one of eight epochs, in which
+    /// they make no progress. If a tenant gets too little beside the shortest useful turns, and
+    /// these do not show how short its pauses are, it would have the GPU alone for longer than it
+    /// needs: nobody sees how much of that time is work.
+    bool shortens_to_look() const {
+        constexpr Ns longest_bound = 2 * shortest_beside_bursts;
+        for (std::size_t n = 0; n < entrants_.size(); n++)
+            if (is_fitted(n) && accounts_[n].tight > 0 && accounts_[n].epochs % 8 == 7 &&
+                accounts_[n].pause <= longest_bound && 8 * accounts_[n].pause > accounts_[n].burst)
+                return true;
+        return false;
     }
 
     /// Lengthens turns for two of eight epochs where a promised tenant seems to have no pauses and

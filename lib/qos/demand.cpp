@@ -68,6 +68,16 @@ void Demand::note_stay(const Task &next) {
     last_->burst = 0;
 }
 
+/// Remembers how long a pause took at most.
+void Demand::note_pause(const TenantTurn &next, const Wait &wait) {
+    Counted &counted = of(next.tenant);
+    const Ns pause = std::max<Ns>(0, next.begin - wait.since - least_until_next);
+    remember(counted.pauses, pause);
+    // If the other task went on, all of that time was a pause.
+    if (last_ && last_->went_on)
+        std::erase_if(counted.bounds, [&](Ns bound) { return bound < pause; });
+}
+
 void Demand::end_turn(const TenantTurn &turn, Past &past, const SliceLength &slice) {
     Counted &counted = of(turn.tenant);
     const bool went_on = past.held > slice.most, gave_way = past.held < slice.least;
@@ -82,6 +92,7 @@ void Demand::end_turn(const TenantTurn &turn, Past &past, const SliceLength &sli
     if (!counted.bursts.empty() && past.work > 4 * from_top(counted.bursts, 0)) {
         counted.bursts.clear();
         counted.pauses.clear();
+        counted.bounds.clear();
     }
     if (gave_way || went_on || slice.least == 0) {
         past.work = 0;
@@ -103,8 +114,7 @@ std::optional<Ns> Demand::add(const TenantTurn &turn, std::optional<SliceLength>
         if (!wait.is_certain)
             note_stay(task);
         if (!wait.is_certain && turn.begin - wait.since <= longest_pause)
-            remember(of(turn.tenant).pauses,
-                     std::max<Ns>(0, turn.begin - wait.since - least_until_next));
+            note_pause(turn, wait);
     } else if (!past.is_on) {
         // It is not known what the task did before.
         Counted &counted = of(turn.tenant);
@@ -163,7 +173,10 @@ std::vector<Observation> Demand::take(std::size_t tenants) {
         Counted &counted = tenants_[n];
         if (counted.bursts.size() > 1 && !counted.pauses.empty()) {
             counted.now.burst = from_top(counted.bursts, 1);
-            counted.now.pause = from_top(counted.pauses, counted.pauses.size() * 3 / 4);
+            counted.bounds.push_back(from_top(counted.pauses, counted.pauses.size() * 3 / 4));
+            if (counted.bounds.size() > kept_bounds)
+                counted.bounds.pop_front();
+            counted.now.pause = *std::ranges::min_element(counted.bounds);
         }
         if (n < tenants)
             taken[n] = counted.now;

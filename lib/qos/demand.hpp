@@ -44,7 +44,8 @@ struct Observation {
     Ns burst =
         0; ///< the usual work between two pauses; 0: it makes no pauses, or they are not known
     Ns pause = 0; ///< how long such a pause takes at most: a quarter of the bounds that were seen
-                  ///< are shorter; 0 without `burst`
+                  ///< are shorter, in the epoch of the last few that shows it best; 0 without
+                  ///< `burst`
     std::int64_t cut = 0; ///< turns that timeslices ended
     Ns stayed = 0; ///< the part of `used` in which it probably had no work, until another task came
     bool operator==(const Observation &) const = default;
@@ -73,6 +74,9 @@ class Demand {
   public:
     /// A task that does nothing for longer is away: it does not think between two bursts.
     static constexpr Ns longest_pause = 120 * ms;
+    /// The turns of the others bound how long pauses are. A bound from shorter turns holds for so
+    /// many epochs, but not longer than until a pause is seen that exceeds it.
+    static constexpr std::size_t kept_bounds = 9;
 
     /// Adds a turn. Turns come in the order of time.
     /// @param slice of the task; nullopt: it is not known how the turn ended, and what the task
@@ -110,6 +114,7 @@ class Demand {
         Observation now;
         Ns until = 0; ///< of Observation::backlogged: tasks of a tenant may wait at the same time
         std::deque<Ns> bursts, pauses; ///< the last ones of its tasks
+        std::deque<Ns> bounds;         ///< of its pauses in the last epochs (Demand::kept_bounds)
     };
     /// The last turn that ended.
     struct Last {
@@ -122,6 +127,7 @@ class Demand {
     void cover(std::size_t tenant, Ns begin, Ns end);
     Ns wanted_from(const Wait &wait, const Task &task, Ns begin, Ns round) const;
     void note_stay(const Task &next);
+    void note_pause(const TenantTurn &next, const Wait &wait);
     void end_turn(const TenantTurn &turn, Past &past, const SliceLength &slice);
 
     std::map<Task, Past> tasks_;

@@ -149,6 +149,26 @@ TEST(Demand, AddsUpABurstThatTimeslicesCut) {
     EXPECT_EQ(seen.pause, 700 * us + 168 * us - 180 * us);
 }
 
+/// A bound from short turns holds while longer turns show less, until they show a longer pause.
+TEST(Demand, KeepsTheShortestBoundOfAPauseUntilALongerPauseIsSeen) {
+    constexpr SliceLength shortest{28 * us, 330 * us}, short_slice{190 * us, 500 * us};
+    Turns turns;
+    const auto epoch = [&](Ns other, const SliceLength &of) {
+        for (int n = 0; n < 20; n++) {
+            turns.add(0, 300 * us);
+            turns.add(1, other, of);
+        }
+        return turns.demand.take(1)[0].pause;
+    };
+    EXPECT_EQ(epoch(303 * us, short_slice), 303 * us + 168 * us - 180 * us);
+    EXPECT_EQ(epoch(133 * us, shortest), 133 * us + 168 * us - 180 * us);
+    for (std::size_t n = 1; n < Demand::kept_bounds; n++)
+        EXPECT_EQ(epoch(303 * us, short_slice), 121 * us) << n;
+    EXPECT_EQ(epoch(303 * us, short_slice), 291 * us) << "it was too long ago";
+    EXPECT_EQ(epoch(133 * us, shortest), 121 * us);
+    EXPECT_GT(epoch(600 * us, short_slice), 500 * us) << "the other went on: the pause was seen";
+}
+
 TEST(Demand, ForgetsTheBurstsOfATaskThatDoesNotPauseAnyMore) {
     Turns turns;
     for (int n = 0; n < 4; n++) {

@@ -158,6 +158,20 @@ TEST_F(Kept, ClientsOfMpsHaveNoLeverOfTheirOwn) {
     EXPECT_NE(said[0].find("(MPS)"), std::string::npos) << said[0];
 }
 
+TEST_F(Kept, SharesOfClientsOfMpsCannotBeSeen) {
+    for (const auto &[client, instance] :
+         {std::pair{first, instances[0]}, std::pair{second, instances[1]}})
+        for (auto &[name, object] : kernel.others[client])
+            if (object.instance.address)
+                object.instance.address = instance;
+    start({"557=share:30%"});
+    ASSERT_TRUE(gpu_goals);
+    keep_until(1500 * ms);
+    ASSERT_FALSE(reports.empty());
+    EXPECT_EQ(reports.back().tenants[0].why_not, nvqos::WhyNot::cannot_be_seen);
+    EXPECT_NE(nvqos::kept(reports.back().tenants[0]), true);
+}
+
 TEST_F(Kept, NewcomerIsFollowedWithinAnEpoch) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();

@@ -117,6 +117,18 @@ TEST(ThinkingShare, LeavesOtherTrainingsTheRest) {
     EXPECT_LT(result.jobs[0].got, 63 * qos::point);
 }
 
+/// Pauses of 10 us are shorter than any turn, so nobody knows how much of the time alone is work.
+/// Looks by the shortest turns bound that, so that the loop is alone for less of the time.
+TEST(ThinkingShare, LeavesTheOthersMoreAfterLooksAtShortPauses) {
+    for (const auto &[burst_us, most, others] : {std::tuple{300, 82, 10}, {500, 72, 18}}) {
+        const Result result = simulate(scenario(
+            {loop_of("loop", burst_us, 10, share_of(60)), loop_of("training", 92'900, 2000)}));
+        EXPECT_EQ(result.jobs[0].kept, true) << burst_us;
+        EXPECT_LT(percent(result.jobs[0].got), most) << burst_us;
+        EXPECT_GT(percent(result.jobs[1].got), others) << burst_us;
+    }
+}
+
 TEST(ThinkingShare, IsKeptForTwoLoopsAtOnce) {
     const Result result =
         simulate(scenario({decode("a", share_of(60)), decode("b", share_of(30))}));

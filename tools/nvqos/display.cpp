@@ -33,7 +33,7 @@ std::vector<live::ViewLine> help_lines(std::size_t width) {
          {"CREDIT", "what it is owed; with a cap alone, what it may still use"},
          {"LEVER", "its timeslice, 'paused', or how its launches are limited or held"},
          {"TASKS", "processes with a GPU context"},
-         {"KEPT", "was the goal kept over the last second? 'nobody': no process fits"},
+         {"KEPT", "was the goal kept over the last second? Or why it is not known"},
          {"VIOLATIONS", "epochs at whose end the goal was not kept"}}};
     std::vector<live::ViewLine> lines;
     for (const auto &[name, text] : items)

@@ -16,6 +16,10 @@ using nvdebug::base::printable;
 constexpr std::array<const char *, 5> aims = {"best-effort", "share", "speed", "latency",
                                               "timeslice"};
 
+/// In the order of WhyNot.
+constexpr std::array<const char *, 4> reasons = {"no demand", "refused", "another GPU",
+                                                 "cannot be seen"};
+
 double percent(qos::Part part) {
     return static_cast<double>(part) / static_cast<double>(qos::point);
 }
@@ -54,6 +58,8 @@ Json tenant_json(const TenantReport &tenant) {
         {"in_flight_limit", tenant.limited.launches ? Json(tenant.limited.launches) : Json()},
         {"paced_tasks", tenant.paced},
         {"kept", kept(tenant) ? Json(*kept(tenant)) : Json()},
+        {"why_not",
+         tenant.why_not ? Json(reasons[static_cast<std::size_t>(*tenant.why_not)]) : Json()},
         {"depends_on", conditions_json(tenant)},
         {"violations", tenant.violations},
         {"waits", tenant.waits},
@@ -103,12 +109,18 @@ std::string lever_of(const Json &tenant) {
     return text.empty() ? "none" : text;
 }
 
-/// Returns the text of the column KEPT: `yes`, `NO`, `nobody`, `if serve leaves it`.
+/// Returns the text of the column KEPT: `yes`, `NO`, `NO: refused`, `no demand`, `another GPU`,
+/// `cannot be seen`, `nobody`, `if serve leaves it`.
 std::string word_on_kept(const Json &tenant) {
-    if (!tenant["kept"].is_null())
-        return tenant["kept"] ? "yes" : "NO";
+    const Json &reason = tenant["why_not"];
+    if (tenant["kept"] == false)
+        return reason.is_null() ? "NO" : "NO: " + reason.get<std::string>();
     if (tenant["tasks"] == 0)
-        return "nobody";
+        return reason == "another GPU" ? reason.get<std::string>() : "nobody";
+    if (!reason.is_null())
+        return reason.get<std::string>();
+    if (!tenant["kept"].is_null())
+        return "yes";
     const Json &on = tenant["depends_on"];
     return on.size() == 1
                ? fmt::format("if {} leaves it", printable(on[0]["tenant"].get<std::string>()))
@@ -166,9 +178,23 @@ Json epoch_json(const Report &report, const qos::Settings &settings, const std::
 std::string json_line(const Report &report, const qos::Settings &settings, const std::string &time,
                       std::uint64_t left_out) {
     const Json whole{{"schema", "nvqos/epoch"},
-                     {"schema_version", "2.1"},
+                     {"schema_version", "2.2"},
                      {"data", epoch_json(report, settings, time, left_out)}};
     return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void note_other_gpus(Report &report, const std::map<std::uint32_t, Report> &reports) {
+    const auto uses = [](const Report &other, const std::string &name) {
+        return std::ranges::any_of(other.tenants, [&](const TenantReport &tenant) {
+            return tenant.name == name && tenant.tasks > 0;
+        });
+    };
+    for (TenantReport &tenant : report.tenants)
+        if (tenant.tasks == 0 && tenant.why_not == WhyNot::no_demand &&
+            std::ranges::any_of(reports, [&](const auto &other) {
+                return other.first != report.gpu && uses(other.second, tenant.name);
+            }))
+            tenant.why_not = WhyNot::another_gpu;
 }
 
 std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports) {
