@@ -58,8 +58,8 @@ void add_name(Names &names, std::string name) {
         names.push_back(std::move(name));
 }
 
-/// Returns the sentence on tenants that are served first in what promises leave, and on what that
-/// means for those that always have work.
+/// Returns the sentence on tenants that are served first in the time which promises leave, and on
+/// how long their requests wait if they always have work.
 std::string sentence_on_time(const Goals &goals, const std::vector<qos::Dependence> &all) {
     Names promised, served;
     qos::Ns turn = 0;

@@ -16,7 +16,7 @@ using nvdebug::base::printable;
 constexpr std::array<const char *, 5> aims = {"best-effort", "share", "speed", "latency",
                                               "timeslice"};
 
-/// In the order of WhyNot.
+/// The reasons in JSON and in the table, in the order of WhyNot.
 constexpr std::array<const char *, 4> reasons = {"no demand", "refused", "another GPU",
                                                  "cannot be seen"};
 
