@@ -10,8 +10,8 @@ namespace {
 /// for -pause_after epochs.
 constexpr std::int64_t patience = 2, pause_after = -8;
 
-/// Below this part of the quota timeslices evidently do not stop the others; what is missing above
-/// it is repaid from the credit.
+/// Returns whether a tenant got so little of its quota that timeslices evidently do not stop the
+/// others. A smaller deficit is repaid from the credit.
 bool is_far_behind(Ns progress, Ns quota) {
     return progress < quota - quota / 4;
 }
@@ -24,12 +24,55 @@ bool is_here(const Entrant &entrant) {
     return entrant.tsgs > 0;
 }
 
+/// Returns how much of the time that a share's turns lose at their ends is not counted as progress.
+/// What they lose in usual rounds is within the point by which a share may be missed. Beyond
+/// another point a share is the time on the GPU, and not its own progress, which Aim::speed counts.
+Ns counted_of_turns(Ns lost, Ns time) {
+    constexpr Part forgiven = 7 * point / 10, most = point;
+    return std::clamp<Ns>(lost - scaled(time, forgiven, whole), 0, scaled(time, most, whole));
+}
+
+/// How far a tenant that thinks may stay below its share for a time, so that bursts of another one
+/// are not cut.
+constexpr Part bursts_allowance = 2 * point / 10;
+
+/// The shortest timeslice beside a tenant that thinks. A shorter turn makes no progress: 62 us pass
+/// before work goes on that was interrupted.
+constexpr Ns shortest_beside_bursts = 200 * us;
+
+/// Returns the part of the time that is aimed at for the share of a tenant which thinks.
+Part part_to_reach(const Goal &goal, const Account &account) {
+    // Only pauses of the others bring a tenant to all that it would use alone, and they cost the
+    // others more than they give it. So it may stay almost a point below that.
+    constexpr Part alone_allowance = 8 * point / 10;
+    const Part alone =
+        scaled(wanted_alone(account.recent, account.idle).value_or(whole), enough_of_alone, whole);
+    return std::max<Part>(0, std::min(goal.part, alone - alone_allowance));
+}
+
+/// Does the tenant think between two bursts of work?
+bool thinks(const Account &account) {
+    return account.burst > 0;
+}
+
+/// Returns a timeslice in which a burst of that length ends, also if it is a little longer.
+constexpr Ns slice_for(Ns burst) {
+    return burst + burst / 8;
+}
+
+/// Returns in how many turns of a length a burst is divided. A turn may be a third too short: then
+/// it is lengthened.
+constexpr Ns turns_for(Ns burst, Ns turn) {
+    return std::max<Ns>(1, (burst + turn * 2 / 3) / std::max<Ns>(turn, 1));
+}
+
 /// The length of the round, and the part of it that each tenant has.
 class EpochDivision {
   public:
     EpochDivision(std::span<const Entrant> entrants, std::span<const Account> accounts,
                   const Settings &settings)
-        : entrants_(entrants), settings_(settings), parts_(entrants.size()) {
+        : entrants_(entrants), accounts_(accounts), settings_(settings), parts_(entrants.size()),
+          turns_(entrants.size()) {
         std::vector<Entrant> here;
         for (const Entrant &entrant : entrants) {
             if (is_here(entrant) && entrant.goal.aim != Aim::latency) {
@@ -39,9 +82,17 @@ class EpochDivision {
             latency_ = latency_ || (is_here(entrant) && entrant.goal.aim == Aim::latency);
         }
         const auto round = round_for(here, settings);
-        overcommitted_ = !round || *round > settings.longest_round();
+        overcommitted_ = is_too_much_ = !round || *round > settings.longest_round();
         round_ = latency_ ? round_beside_service(here, settings) : planned_round(here, settings);
-        divide(accounts);
+        if (!latency_)
+            fit_round_to_bursts();
+        divide();
+        for (std::size_t n = 0; n < entrants.size(); n++)
+            turns_[n] = scaled(round_, parts_[n], whole) / tsgs_of(entrants[n]);
+        if (latency_)
+            share_with_service();
+        else
+            fit_turns_to_bursts();
     }
 
     Part part(std::size_t n) const { return parts_[n]; }
@@ -51,22 +102,247 @@ class EpochDivision {
     Ns timeslice(std::size_t n) const {
         const Entrant &entrant = entrants_[n];
         if (entrant.goal.aim == Aim::latency)
-            return settings_.latency_slice;
+            return std::min(settings_.latency_slice, service_slice_);
         if (entrant.goal.aim == Aim::timeslice)
             return entrant.goal.slice;
-        const Ns turn = scaled(round_, parts_[n], whole) / tsgs_of(entrant);
-        return std::clamp(turn - settings_.costs.rest, settings_.shortest, settings_.longest);
+        return std::clamp(turns_[n] - settings_.costs.rest, settings_.shortest, settings_.longest);
+    }
+
+    /// Returns whether a tenant that thinks wants more than the shortest turns of the others leave
+    /// it.
+    bool is_tight(std::size_t n) const {
+        if (!is_fitted(n))
+            return false;
+        const Account &account = accounts_[n];
+        // Its pauses are seen, so that shorter turns of the others do not make it wait less.
+        const bool is_seen = account.idle > 0 && scaled(2 * account.idle, account.burst,
+                                                        account.recent + 1) >= account.pause;
+        const bool is_whole = turns_for(account.burst, turns_[n]) == 1;
+        return scaled(all_bursts(n), whole, busy_part(n)) <= shortest_round_with(n) ||
+               (is_seen && is_whole && wanted(n) > most_by_turns(n));
+    }
+
+    /// Returns for which part of the epoch the others have to be paused, so that a tenant which
+    /// thinks gets what it wants.
+    Part pause_for(std::size_t n) const {
+        constexpr Part longest = 90 * point; // the others are not to stand still
+        const Account &account = accounts_[n];
+        const Part by_turns = most_by_turns(n),
+                   alone = scaled(account.burst, whole, account.burst + account.pause);
+        if (wanted(n) <= by_turns)
+            return 0;
+        return alone <= by_turns
+                   ? longest
+                   : std::min(longest, scaled(wanted(n) - by_turns, whole, alone - by_turns));
     }
 
   private:
-    void divide(std::span<const Account> accounts) {
+    bool is_fitted(std::size_t n) const {
+        return is_here(entrants_[n]) && is_promised(entrants_[n].goal.aim) && thinks(accounts_[n]);
+    }
+
+    /// Returns the part of the next epoch that a tenant is to have.
+    Part wanted(std::size_t n) const {
+        Goal goal = entrants_[n].goal;
+        if (is_fitted(n) && goal.aim == Aim::share)
+            goal.part = part_to_reach(goal, accounts_[n]);
+        return wanted_part(goal, accounts_[n], settings_);
+    }
+
+    /// Returns the part of the time but its pauses that a tenant which thinks is to have.
+    Part busy_part(std::size_t n) const {
+        constexpr Part most = 99 * point;
+        const Account &account = accounts_[n];
+        const Part idle = scaled(wanted(n), account.idle, account.recent + 1); // of all the time
+        return idle + wanted(n) >= most ? most : scaled(wanted(n), whole, whole - idle);
+    }
+
+    /// Returns the part of the round that a share loses at the ends of its turns, as far as it
+    /// counts.
+    Part lost(std::size_t n) const {
+        const Ns ends = tsgs_of(entrants_[n]) * settings_.costs.lost;
+        return entrants_[n].goal.aim == Aim::share ? counted_of_turns(ends, round_) * whole / round_
+                                                   : 0;
+    }
+
+    Ns all_bursts(std::size_t n) const {
+        return tsgs_of(entrants_[n]) * (accounts_[n].burst + settings_.costs.rest);
+    }
+
+    /// Returns what the others take of a round beside a tenant that thinks, if their turns are as
+    /// short as possible and their promised parts fit.
+    Ns shortest_round_with(std::size_t thinker) const {
+        Ns besides = switching(tsgs_, settings_.costs) + all_bursts(thinker);
+        Part promised = 0;
+        for (std::size_t n = 0; n < entrants_.size(); n++) {
+            if (!is_here(entrants_[n]) || n == thinker)
+                continue;
+            if (is_promised(entrants_[n].goal.aim))
+                promised += wanted(n);
+            else
+                besides += std::max(least_of(entrants_[n].goal, tsgs_of(entrants_[n]), settings_),
+                                    tsgs_of(entrants_[n]) *
+                                        (shortest_beside_bursts + settings_.costs.rest));
+        }
+        return scaled(besides, whole, std::max(whole - promised, 5 * point));
+    }
+
+    /// Returns the most that a tenant gets that thinks, without pauses of the others.
+    Part most_by_turns(std::size_t n) const {
+        const Account &account = accounts_[n];
+        const Ns round =
+            std::max(shortest_round_with(n), account.burst + account.pause +
+                                                 2 * settings_.costs.change + settings_.costs.rest);
+        return scaled(tsgs_of(entrants_[n]) * account.burst, whole, round);
+    }
+
+    /// Makes the round so long that the burst of a tenant which thinks is its part of the round.
+    void fit_round_to_bursts() {
+        std::optional<Ns> fitted;
+        for (std::size_t n = 0; n < entrants_.size(); n++) {
+            if (!is_fitted(n))
+                continue;
+            const Ns round = scaled(all_bursts(n), whole, std::max<Part>(busy_part(n), 1)),
+                     pieces = (round + settings_.longest_round() - 1) / settings_.longest_round();
+            // A long burst loses little where a timeslice cuts it.
+            if (pieces > 2)
+                continue;
+            const Ns possible = std::max(round / pieces, shortest_round_with(n));
+            fitted = std::min(fitted.value_or(possible), possible);
+        }
+        if (fitted)
+            round_ = std::min(*fitted, settings_.longest_round());
+    }
+
+    /// Gives tenants that think turns in which a burst ends, or an equal part of it.
+    void fit_turns_to_bursts() {
+        bool fits = false;
+        for (std::size_t n = 0; n < entrants_.size(); n++)
+            if (is_fitted(n)) {
+                fits = true;
+                const Ns burst = accounts_[n].burst + settings_.costs.rest;
+                turns_[n] = std::max(turns_[n], slice_for(burst / turns_for(burst, turns_[n])));
+            }
+        lengthen_to_look();
+        const bool shortens = shortens_to_look();
+        for (std::size_t n = 0; n < entrants_.size() && fits; n++)
+            if (shortens && entrants_[n].goal.aim == Aim::best_effort)
+                turns_[n] = settings_.shortest + settings_.costs.rest;
+            else if (is_here(entrants_[n]) && entrants_[n].goal.aim == Aim::best_effort)
+                turns_[n] = std::max({turns_[n], shortest_beside_bursts + settings_.costs.rest,
+                                      thinks(accounts_[n]) && may_end_bursts(n)
+                                          ? slice_for(accounts_[n].burst + settings_.costs.rest)
+                                          : 0});
+    }
+
+    /// Returns whether the others have the shortest turns for this one of eight epochs, in which
+    /// they make no progress. If a tenant gets too little beside the shortest useful turns, and
+    /// these do not show how short its pauses are, it would have the GPU alone for longer than it
+    /// needs: nobody sees how much of that time is work.
+    bool shortens_to_look() const {
+        constexpr Ns longest_bound = 2 * shortest_beside_bursts;
+        for (std::size_t n = 0; n < entrants_.size(); n++)
+            if (is_fitted(n) && accounts_[n].tight > 0 && accounts_[n].epochs % 8 == 7 &&
+                accounts_[n].pause <= longest_bound && 8 * accounts_[n].pause > accounts_[n].burst)
+                return true;
+        return false;
+    }
+
+    /// Lengthens turns for two of eight epochs where a promised tenant seems to have no pauses and
+    /// another one has some. Where their phases happen to fit, each turn ends as its timeslice
+    /// does, although the tenant has long been idle. A longer timeslice shows that.
+    void lengthen_to_look() {
+        const auto other_thinks = [&](std::size_t n) {
+            for (std::size_t other = 0; other < entrants_.size(); other++)
+                if (other != n && is_here(entrants_[other]) && thinks(accounts_[other]))
+                    return true;
+            return false;
+        };
+        for (std::size_t n = 0; n < entrants_.size(); n++)
+            if (is_promised(entrants_[n].goal.aim) && !thinks(accounts_[n]) &&
+                accounts_[n].epochs % 8 >= 6 && other_thinks(n))
+                turns_[n] *= 2;
+    }
+
+    /// Returns whether all promised parts are kept if a tenant without a promise has turns in which
+    /// its bursts end.
+    bool may_end_bursts(std::size_t other) const {
+        const Ns longer =
+            round_ + std::max<Ns>(0, all_bursts(other) - turns_[other] * tsgs_of(entrants_[other]));
+        for (std::size_t n = 0; n < entrants_.size(); n++) {
+            if (!is_here(entrants_[n]) || !is_promised(entrants_[n].goal.aim))
+                continue;
+            const Ns used = thinks(accounts_[n]) ? tsgs_of(entrants_[n]) * accounts_[n].burst
+                                                 : scaled(round_, parts_[n], whole);
+            if (scaled(used, whole, longer) < wanted(n) - bursts_allowance)
+                return false;
+        }
+        return true;
+    }
+
+    /// Lengthens promised turns beside tenants that are served first, if those are not idle for
+    /// long enough.
+    void share_with_service() {
+        Ns busy = 0, service = 0;
+        std::int64_t services = 0;
+        Part promised = 0;
+        for (std::size_t n = 0; n < entrants_.size(); n++) {
+            if (!is_here(entrants_[n]))
+                continue;
+            if (entrants_[n].goal.aim == Aim::latency) {
+                const Ns slice = settings_.latency_slice;
+                busy = std::max(busy, accounts_[n].busy);
+                services += tsgs_of(entrants_[n]);
+                service += tsgs_of(entrants_[n]) * (thinks(accounts_[n])
+                                                        ? std::min(accounts_[n].burst, slice)
+                                                        : slice + settings_.costs.rest);
+            } else if (is_promised(entrants_[n].goal.aim)) {
+                promised += wanted(n);
+            }
+        }
+        const Part free = scaled(std::max<Ns>(0, settings_.epoch - busy), whole, settings_.epoch);
+        Ns unpromised = switching(tsgs_, settings_.costs); // of a round
+        for (std::size_t n = 0; n < entrants_.size(); n++)
+            if (is_here(entrants_[n]) && entrants_[n].goal.aim != Aim::latency &&
+                !is_promised(entrants_[n].goal.aim))
+                unpromised += least_of(entrants_[n].goal, tsgs_of(entrants_[n]), settings_);
+        const Part usable = scaled(free, std::max<Ns>(0, round_ - unpromised), round_);
+        if (promised <= usable || free == whole)
+            return;
+        // The promised parts have the missing time while the service is busy.
+        constexpr Part most = 95 * point;
+        const Part wanted_here = scaled(promised - usable, whole, whole - free),
+                   missing = std::min(most, wanted_here);
+        Ns besides = service + switching(tsgs_ + services, settings_.costs);
+        for (std::size_t n = 0; n < entrants_.size(); n++)
+            if (is_here(entrants_[n]) && entrants_[n].goal.aim != Aim::latency &&
+                !is_promised(entrants_[n].goal.aim))
+                besides += turns_[n] * tsgs_of(entrants_[n]);
+        // In a longer round a second would have too few turns to have a part of it.
+        const Ns wanted_round = scaled(besides, whole, whole - missing),
+                 round = std::min(wanted_round, settings_.longest_round());
+        if (wanted_round > round)
+            service_slice_ =
+                std::max((scaled(round, whole - missing, whole) - (besides - service)) / services -
+                             settings_.costs.rest,
+                         ms);
+        // Parts of what the service leaves do not matter any more.
+        overcommitted_ = is_too_much_ || wanted_here > most;
+        for (std::size_t n = 0; n < entrants_.size(); n++)
+            if (is_here(entrants_[n]) && is_promised(entrants_[n].goal.aim))
+                turns_[n] =
+                    std::max(turns_[n], scaled(scaled(round, missing, whole), wanted(n), promised) /
+                                            tsgs_of(entrants_[n]));
+    }
+
+    void divide() {
         const Ns switches = switching(tsgs_, settings_.costs);
         Part left = std::max<Part>(0, whole - scaled(switches, whole, round_));
         // The others divide the time that tenants which are served first leave.
         Ns taken = 0;
         for (std::size_t n = 0; n < entrants_.size(); n++)
             if (entrants_[n].goal.aim == Aim::latency)
-                taken += accounts[n].taken;
+                taken += accounts_[n].taken;
         const Ns others = std::max(settings_.epoch - taken, settings_.epoch / 4);
         const auto in_rest = [&](Part part) { return scaled(part, settings_.epoch, others); };
         Part promised = 0, owed = 0;
@@ -74,7 +350,7 @@ class EpochDivision {
         for (std::size_t n = 0; n < entrants_.size(); n++) {
             const Goal &goal = entrants_[n].goal;
             if (is_promised(goal.aim)) {
-                parts_[n] = in_rest(wanted_part(goal, accounts[n], settings_));
+                parts_[n] = is_fitted(n) && !latency_ ? busy_part(n) : in_rest(wanted(n) + lost(n));
                 if (is_here(entrants_[n])) {
                     promised += std::min(in_rest(goal.part), parts_[n]);
                     owed += std::max<Part>(0, parts_[n] - in_rest(goal.part));
@@ -117,29 +393,54 @@ class EpochDivision {
     }
 
     const std::span<const Entrant> entrants_;
+    const std::span<const Account> accounts_;
     const Settings &settings_;
     std::vector<Part> parts_;
+    std::vector<Ns> turns_; ///< of each TSG, with what they take beyond their timeslices
     std::int64_t tsgs_ = 0; ///< but those of tenants that are served first
     bool latency_ = false, overcommitted_ = false;
+    bool is_too_much_ = false; ///< more is promised than fits, whatever the tenants use
     Ns round_ = 0;
+    Ns service_slice_ = second; ///< the longest timeslice of a tenant that is served first
 };
 
 } // namespace
 
 Ns progress_of(const Goal &goal, const Observation &seen, const Costs &costs) {
-    return goal.aim == Aim::speed ? std::max<Ns>(0, seen.used - seen.turns * costs.lost)
-                                  : seen.used;
+    const Ns lost = goal.aim == Aim::speed ? seen.turns * costs.lost
+                    : goal.aim == Aim::share
+                        ? counted_of_turns(seen.cut * costs.lost, seen.backlogged + seen.idle)
+                        : 0;
+    return std::max<Ns>(0, seen.used - seen.idle_alone() - lost);
 }
+
+namespace {
+
+/// Returns what a tenant is promised of an epoch.
+Ns quota_of(const Goal &goal, const Account &account, const Observation &seen) {
+    if (goal.aim != Aim::share || !thinks(account))
+        return scaled(seen.backlogged, goal.part, whole);
+    return scaled(seen.backlogged + seen.idle, part_to_reach(goal, account), whole);
+}
+
+} // namespace
 
 Account settled(const Goal &goal, Account account, const Observation &seen,
                 const Settings &settings) {
     // Smoothed, as requests do not come evenly.
-    if (goal.aim == Aim::latency)
+    if (goal.aim == Aim::latency) {
         account.taken = account.taken ? (3 * account.taken + seen.used) / 4 : seen.used;
+        account.busy = account.busy ? (7 * account.busy + seen.backlogged) / 8 : seen.backlogged;
+    }
+    account.burst = seen.burst;
+    account.pause = seen.pause;
     if (!is_promised(goal.aim))
         return account;
-    const Ns quota = scaled(seen.backlogged, goal.part, whole),
-             progress = progress_of(goal, seen, settings.costs);
+    const Ns progress = progress_of(goal, seen, settings.costs);
+    account.epochs++;
+    account.recent += progress - account.recent / 8;
+    account.idle += seen.idle + seen.idle_alone() - account.idle / 8;
+    const Ns quota = quota_of(goal, account, seen);
     account.progress += progress;
     account.quota_time += seen.backlogged;
     if (rolls_over(settings.scheme)) {
@@ -151,7 +452,8 @@ Account settled(const Goal &goal, Account account, const Observation &seen,
         const Ns kept = seen.backlogged > 0 ? account.credit : std::min<Ns>(account.credit, 0);
         account.credit = std::clamp(kept + quota - progress, least, most);
     }
-    account.behind = account.behind < 0 || is_far_behind(progress, quota) ? account.behind + 1 : 0;
+    const bool is_behind = !thinks(account) && is_far_behind(progress, quota);
+    account.behind = account.behind < 0 || is_behind ? account.behind + 1 : 0;
     return account;
 }
 
@@ -186,9 +488,18 @@ Plan next_epoch(std::span<const Entrant> entrants, std::span<const Account> acco
     const EpochDivision division(entrants, plan.accounts, settings);
     plan.round = division.round();
     plan.overcommitted = division.overcommitted();
-    for (std::size_t n = 0; n < entrants.size(); n++)
-        plan.decisions.push_back({division.timeslice(n), division.part(n),
-                                  pause && entrants[n].goal.aim == Aim::best_effort});
+    Part paused = 0;
+    for (std::size_t n = 0; n < entrants.size() && !seen.empty(); n++) {
+        Account &account = plan.accounts[n];
+        account.tight = division.is_tight(n) ? account.tight + 1 : 0;
+        if (account.tight > patience)
+            paused = std::max(paused, division.pause_for(n));
+    }
+    for (std::size_t n = 0; n < entrants.size(); n++) {
+        const bool gives_way = entrants[n].goal.aim == Aim::best_effort;
+        plan.decisions.push_back({division.timeslice(n), division.part(n), pause && gives_way,
+                                  gives_way ? scaled(settings.epoch, paused, whole) : 0});
+    }
     return plan;
 }
 

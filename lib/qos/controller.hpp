@@ -3,6 +3,18 @@
 /// pauses. The schemes are in scheme.hpp, with time on the GPU for instructions
 /// (docs/qos-measured.md): a tenant's quota of an epoch is its part of the time in which it had
 /// work.
+///
+/// A tenant that thinks between two bursts of work gives the GPU up after each burst, so that a
+/// longer timeslice does not give it more. Its part then depends on how long the others have the
+/// GPU in between. So the round is as long as its burst divided by its part, and its timeslice is
+/// as long as its burst: a burst that its timeslice cuts costs a whole turn of the others. If the
+/// shortest turns of the others still leave it too little, they are paused for a part of each
+/// epoch. Its quota is a part of all the time but absences, since what it does not get before a
+/// pause it cannot get in the pause.
+///
+/// A tenant that is served first has what promises leave. While it is idle for long enough, the
+/// promised parts have their turns then, and turns beside it are as short as possible. While it is
+/// not, promised parts have turns of such a length that they get their part.
 #pragma once
 
 #include "admission.hpp"
@@ -10,7 +22,7 @@
 
 namespace qos {
 
-/// What is kept of a tenant from epoch to epoch.
+/// The memory of a tenant from epoch to epoch.
 struct Account {
     Ns credit = 0;           ///< quota that it is owed; below 0: it used more than its quota
     Ns progress = 0;         ///< since it came, for Scheme::history
@@ -18,6 +30,11 @@ struct Account {
     Ns quota_time = 0;       ///< time with work, since it came
     std::int64_t behind = 0; ///< epochs in a row far behind its quota; below 0: so many epochs pass
                              ///< before the others may be paused again
+    Ns burst = 0, pause = 0; ///< of Observation, with the last epoch in which they were seen
+    Ns recent = 0, idle = 0; ///< progress and Observation::idle of the last second or so
+    Ns busy = 0;             ///< smoothed Observation::backlogged, with Aim::latency
+    std::int64_t epochs = 0; ///< epochs since it came, if it is promised a part
+    std::int64_t tight = 0;  ///< epochs in a row in which the others had the shortest turns for it
     bool operator==(const Account &) const = default;
 };
 
@@ -25,6 +42,7 @@ struct Decision {
     Ns timeslice; ///< of each of its TSGs
     Part wanted;  ///< of the time, for all its turns together while all have work
     bool paused;  ///< for the whole epoch
+    Ns pause = 0; ///< it is paused for so long from the beginning of the epoch on
     bool operator==(const Decision &) const = default;
 };
 
@@ -36,8 +54,27 @@ struct Plan {
     bool overcommitted = false;
 };
 
-/// Returns the use that counts for the goal: for Aim::speed without what turns take beyond their
-/// timeslices.
+/// A tenant that thinks keeps a share with so much of what it would use alone, because each change
+/// of turns takes time.
+inline constexpr Part enough_of_alone = 98 * point;
+
+/// Returns the part of the time that the tenant would use if it had the engine whenever it wants
+/// it; nullopt: it had no work. It is never too small: time that may have been a wait counts as
+/// one.
+constexpr std::optional<Part> wanted_alone(Ns progress, Ns idle) {
+    return progress + idle > 0 ? std::optional(scaled(progress, whole, progress + idle))
+                               : std::nullopt;
+}
+
+/// Returns the part of the time that keeps a share: the share, or what the tenant would use alone
+/// if that is less.
+constexpr Part part_to_keep(const Goal &goal, Ns progress, Ns idle) {
+    const Part alone = wanted_alone(progress, idle).value_or(whole);
+    return std::min(goal.part, scaled(alone, enough_of_alone, whole));
+}
+
+/// Returns the use that counts for the goal: without the time in which the tenant was idle and no
+/// other one wanted the GPU, and for Aim::speed without what turns take beyond their timeslices.
 Ns progress_of(const Goal &goal, const Observation &seen, const Costs &costs);
 
 /// Returns the account after an epoch.

@@ -4,6 +4,31 @@
 #include <algorithm>
 
 namespace qos {
+namespace {
+
+constexpr std::size_t most_bursts = 16; ///< remembered of each tenant
+/// If a task waits, its turn begins so soon after the end of the previous one: 84 us, or longer if
+/// a switch is slow.
+constexpr Ns longest_switch = 300 * us;
+/// The turn that another task's work ends takes so long until the other task has the engine: it
+/// ends 103 us late or more, and the switch takes 84 us.
+constexpr Ns least_until_next = 180 * us;
+
+void remember(std::deque<Ns> &last, Ns time) {
+    last.push_back(time);
+    if (last.size() > most_bursts)
+        last.pop_front();
+}
+
+/// Returns the value of which so many are larger.
+Ns from_top(const std::deque<Ns> &all, std::size_t larger) {
+    std::vector<Ns> sorted(all.begin(), all.end());
+    const auto at = sorted.begin() + static_cast<std::ptrdiff_t>(larger);
+    std::ranges::nth_element(sorted, at, std::ranges::greater());
+    return *at;
+}
+
+} // namespace
 
 Demand::Counted &Demand::of(std::size_t tenant) {
     if (tenants_.size() <= tenant)
@@ -13,51 +38,128 @@ Demand::Counted &Demand::of(std::size_t tenant) {
 
 void Demand::cover(std::size_t tenant, Ns begin, Ns end) {
     Counted &counted = of(tenant);
+    const Ns idle = begin - counted.until;
+    if (idle > 0 && idle <= longest_pause && counted.until > 0)
+        counted.now.idle += idle;
     counted.now.backlogged += std::max<Ns>(0, end - std::max(begin, counted.until));
     counted.until = std::max(counted.until, end);
 }
 
-std::optional<Ns> Demand::add(const TenantTurn &turn, std::optional<Ns> timeslice, Ns round) {
-    std::optional<Ns> wait;
-    const Task task{turn.tenant, turn.task};
-    if (const auto waited = waits_.find(task); waited != waits_.end()) {
-        if (turn.begin - waited->second <= round) {
-            cover(turn.tenant, waited->second, turn.begin);
-            wait = turn.begin - waited->second;
-        }
-        waits_.erase(waited);
+/// Returns from when on a task may have wanted its turn that begins at @p begin.
+Ns Demand::wanted_from(const Wait &wait, const Task &task, Ns begin, Ns round) const {
+    if (wait.is_certain && begin - wait.since <= round)
+        return wait.since;
+    // Nobody had the engine in between, or the other task would have had it for longer.
+    if (!last_ || last_->task == task || last_->end <= wait.since ||
+        begin - last_->end > longest_switch || last_->went_on)
+        return begin;
+    return std::max(wait.since, tasks_.at(last_->task).ended_before);
+}
+
+/// Counts the time in which the task before @p next may have stayed without work until that came.
+void Demand::note_stay(const Task &next) {
+    if (!last_ || last_->task == next || last_->burst == 0)
+        return;
+    Counted &before = of(last_->task.first);
+    if (before.bursts.empty())
+        return;
+    const Ns shortest = from_top(before.bursts, before.bursts.size() - 1);
+    before.now.stayed += std::max<Ns>(0, last_->burst - shortest);
+    last_->burst = 0;
+}
+
+/// Remembers how long a pause took at most.
+void Demand::note_pause(const TenantTurn &next, const Wait &wait) {
+    Counted &counted = of(next.tenant);
+    const Ns pause = std::max<Ns>(0, next.begin - wait.since - least_until_next);
+    remember(counted.pauses, pause);
+    // If the other task went on, all of that time was a pause.
+    if (last_ && last_->went_on)
+        std::erase_if(counted.bounds, [&](Ns bound) { return bound < pause; });
+}
+
+void Demand::end_turn(const TenantTurn &turn, Past &past, const SliceLength &slice) {
+    Counted &counted = of(turn.tenant);
+    const bool went_on = past.held > slice.most, gave_way = past.held < slice.least;
+    past.wait = Wait{turn.end, !went_on && !gave_way};
+    counted.now.cut += past.wait->is_certain;
+    // Nobody knows how much of a turn that went on was work.
+    past.work += went_on ? 0 : past.held;
+    const Ns burst = gave_way && past.knows ? past.work : 0;
+    if (burst > 0)
+        remember(counted.bursts, burst);
+    // A tenant whose work does not end any more makes no pauses.
+    if (!counted.bursts.empty() && past.work > 4 * from_top(counted.bursts, 0)) {
+        counted.bursts.clear();
+        counted.pauses.clear();
+        counted.bounds.clear();
     }
+    if (gave_way || went_on || slice.least == 0) {
+        past.work = 0;
+        past.knows = gave_way;
+    }
+    last_ = Last{{turn.tenant, turn.task}, turn.end, went_on, burst};
+}
+
+std::optional<Ns> Demand::add(const TenantTurn &turn, std::optional<SliceLength> slice, Ns round) {
+    std::optional<Ns> waited;
+    const Task task{turn.tenant, turn.task};
+    Past &past = tasks_[task];
+    if (past.wait && !past.is_on) {
+        const Wait wait = *past.wait;
+        const Ns from = wanted_from(wait, task, turn.begin, round);
+        cover(turn.tenant, from, turn.begin);
+        if (wait.is_certain && from == wait.since)
+            waited = turn.begin - from;
+        if (!wait.is_certain)
+            note_stay(task);
+        if (!wait.is_certain && turn.begin - wait.since <= longest_pause)
+            note_pause(turn, wait);
+    } else if (!past.is_on) {
+        // It is not known what the task did before.
+        Counted &counted = of(turn.tenant);
+        counted.until = std::max(counted.until, turn.begin);
+    }
+    past.wait.reset();
     cover(turn.tenant, turn.begin, turn.end);
     Observation &now = of(turn.tenant).now;
     now.used += turn.end - turn.begin;
-    Ns &held = held_[task];
-    held += turn.end - turn.begin;
+    if (slice)
+        now.alone += std::clamp<Ns>(past.held + turn.end - turn.begin - slice->most, 0,
+                                    turn.end - turn.begin);
+    past.held += turn.end - turn.begin;
+    past.is_on = !turn.ends;
     if (!turn.ends)
-        return wait;
+        return waited;
     now.turns++;
-    if (timeslice && held >= *timeslice)
-        waits_[task] = turn.end;
-    held_.erase(task);
+    past.ended_before = std::exchange(past.ended, turn.end);
+    if (slice) {
+        end_turn(turn, past, *slice);
+    } else {
+        past.knows = false;
+        past.work = 0;
+        last_ = Last{task, turn.end, false, 0};
+    }
+    past.held = 0;
     // Contexts that do not come back are forgotten.
-    std::erase_if(waits_, [&](const auto &one) { return turn.end - one.second > round; });
-    return wait;
+    std::erase_if(tasks_, [&](const auto &one) {
+        return !one.second.is_on && turn.end - one.second.ended > std::max(round, longest_pause);
+    });
+    return waited;
 }
 
 void Demand::lose() {
-    held_.clear();
-    waits_.clear();
+    tasks_.clear();
+    last_.reset();
 }
 
 void Demand::renumber(std::span<const std::optional<std::size_t>> now) {
-    const auto move = [&](std::map<Task, Ns> &times) {
-        std::map<Task, Ns> moved;
-        for (const auto &[task, time] : times)
-            if (task.first < now.size() && now[task.first])
-                moved.emplace(Task{*now[task.first], task.second}, time);
-        times = std::move(moved);
-    };
-    move(held_);
-    move(waits_);
+    std::map<Task, Past> moved;
+    for (const auto &[task, past] : tasks_)
+        if (task.first < now.size() && now[task.first])
+            moved.emplace(Task{*now[task.first], task.second}, past);
+    tasks_ = std::move(moved);
+    last_.reset();
     const std::vector<Counted> before = std::move(tenants_);
     tenants_.clear();
     for (std::size_t n = 0; n < before.size() && n < now.size(); n++)
@@ -68,9 +170,17 @@ void Demand::renumber(std::span<const std::optional<std::size_t>> now) {
 std::vector<Observation> Demand::take(std::size_t tenants) {
     std::vector<Observation> taken(tenants);
     for (std::size_t n = 0; n < tenants_.size(); n++) {
+        Counted &counted = tenants_[n];
+        if (counted.bursts.size() > 1 && !counted.pauses.empty()) {
+            counted.now.burst = from_top(counted.bursts, 1);
+            counted.bounds.push_back(from_top(counted.pauses, counted.pauses.size() * 3 / 4));
+            if (counted.bounds.size() > kept_bounds)
+                counted.bounds.pop_front();
+            counted.now.pause = *std::ranges::min_element(counted.bounds);
+        }
         if (n < tenants)
-            taken[n] = tenants_[n].now;
-        tenants_[n].now = {};
+            taken[n] = counted.now;
+        counted.now = {};
     }
     return taken;
 }

@@ -1,7 +1,29 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file From turns of tenants on an engine: how long each had it, and how long each had work.
+///
+/// Turns show when a task had the engine. They do not show when it wanted it, so that is concluded
+/// from how turns end:
+///
+/// - A turn that its timeslice ended left work behind. The task waits until its next turn.
+/// - A task that leaves the engine earlier has nothing queued: it gives way at once (measured on an
+///   H100). From then on its processor works ("thinks"), and at some time it queues more. While the
+///   next task's turn lasts as long as its timeslice, nobody sees when. The whole time until the
+///   next turn then counts as work, since the task may have waited for all of it.
+/// - A turn goes on beyond its timeslice as long as no other task has work. So if the turn before
+///   the task's own went on like that, the task was idle until then. Other tasks that had two turns
+///   meanwhile show the same: a task with work would have come in between.
+///
+/// What a task wants is therefore never estimated as less than it is. It is estimated as more,
+/// until timeslices of the others are shorter than its pauses.
+///
+/// Two more things are not visible. Pauses longer than longest_pause are taken for an absence. A
+/// context without work stays on the engine while no other one comes, so that a turn beyond its
+/// timeslice may have been idle in part: Observation::alone. A shorter turn that ends as a task
+/// comes which had given way may have been idle, too. Its work is then taken for no more than the
+/// shortest of the last bursts: Observation::stayed.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <span>
@@ -11,12 +33,26 @@
 
 namespace qos {
 
-/// Of one tenant, in an epoch.
+/// One tenant in an epoch.
 struct Observation {
     Ns used = 0;            ///< it had the engine
-    Ns backlogged = 0;      ///< it had the engine, or waited for it
-    std::int64_t turns = 0; ///< that ended
+    Ns backlogged = 0;      ///< it had the engine, or may have waited for it
+    std::int64_t turns = 0; ///< turns that ended
+    Ns idle = 0;            ///< pauses between its turns, in which it certainly had no work
+    Ns alone = 0; ///< the part of `used` in which nobody else wanted the engine, and it may have
+                  ///< been idle
+    Ns burst =
+        0; ///< the usual work between two pauses; 0: it makes no pauses, or they are not known
+    Ns pause = 0; ///< how long such a pause takes at most: a quarter of the bounds that were seen
+                  ///< are shorter, in the epoch of the last few that shows it best; 0 without
+                  ///< `burst`
+    std::int64_t cut = 0; ///< turns that timeslices ended
+    Ns stayed = 0; ///< the part of `used` in which it probably had no work, until another task came
     bool operator==(const Observation &) const = default;
+
+    /// Returns the part of Observation::alone in which the tenant was idle, as far as its bursts
+    /// and pauses tell, and of Observation::stayed.
+    Ns idle_alone() const { return stayed + (burst > 0 ? scaled(alone, pause, burst + pause) : 0); }
 };
 
 /// A tenant on the engine. Of a turn that goes on when an epoch ends there are several, one after
@@ -28,37 +64,74 @@ struct TenantTurn {
     bool ends; ///< it left the engine
 };
 
-/// A task is taken to have waited between two of its turns if it did not give up the first one
-/// before its timeslice was over, and if the second came within a round: while a task waits, the
-/// others leave the engine after their timeslices (measured on an H100: a task gives it up at once
-/// when it has nothing queued). So a tenant without requests waits for nothing, and what a task
-/// waits for after it was idle is not counted.
+/// How long a turn is that its timeslice ends.
+struct SliceLength {
+    Ns least; ///< a shorter turn gave way
+    Ns most;  ///< a longer one went on because no other task had work
+};
+
 class Demand {
   public:
-    /// In the order of time.
-    /// @param timeslice of the task; none: not known
+    /// A task that does nothing for longer is away: it does not think between two bursts.
+    static constexpr Ns longest_pause = 120 * ms;
+    /// The turns of the others bound how long pauses are. A bound from shorter turns holds for so
+    /// many epochs, but not longer than until a pause is seen that exceeds it.
+    static constexpr std::size_t kept_bounds = 9;
+
+    /// Adds a turn. Turns come in the order of time.
+    /// @param slice of the task; nullopt: it is not known how the turn ended, and what the task
+    /// does until its next turn is not counted
     /// @param round the longest that a task with work waits for its turn
-    /// @returns how long the task has waited for this turn, if it did and this is its first part
-    std::optional<Ns> add(const TenantTurn &turn, std::optional<Ns> timeslice, Ns round);
-    /// Some turns may be missing here.
+    /// @returns how long the task has waited for this turn, if it certainly did and this is the
+    /// first part of the turn
+    std::optional<Ns> add(const TenantTurn &turn, std::optional<SliceLength> slice, Ns round);
+    /// Forgets turns that go on and waits, because some turns may be missing here.
     void lose();
-    /// Tenants get other numbers: @p now by the old ones; none: it is there no more.
+    /// Gives tenants other numbers: @p now by the old ones; nullopt: the tenant is gone.
     void renumber(std::span<const std::optional<std::size_t>> now);
-    /// By tenant, since the last call. A wait counts when it ends.
+    /// Returns what was seen since the last call, by tenant. A wait counts when it ends.
     std::vector<Observation> take(std::size_t tenants);
 
   private:
     using Task = std::pair<std::size_t, std::uint64_t>;
 
+    /// A task between two turns.
+    struct Wait {
+        Ns since;
+        bool is_certain; ///< its timeslice ended its turn
+    };
+    /// A task with its turns.
+    struct Past {
+        Ns held = 0;         ///< in the turn that goes on
+        bool is_on = false;  ///< a turn goes on
+        Ns work = 0;         ///< since its last pause
+        bool knows = false;  ///< `work` begins at a pause
+        Ns ended = 0;        ///< its last turn
+        Ns ended_before = 0; ///< the turn before that
+        std::optional<Wait> wait;
+    };
     struct Counted {
         Observation now;
         Ns until = 0; ///< of Observation::backlogged: tasks of a tenant may wait at the same time
+        std::deque<Ns> bursts, pauses; ///< the last ones of its tasks
+        std::deque<Ns> bounds;         ///< of its pauses in the last epochs (Demand::kept_bounds)
+    };
+    /// The last turn that ended.
+    struct Last {
+        Task task;
+        Ns end;
+        bool went_on; ///< beyond its timeslice
+        Ns burst;     ///< the work that ended with it; 0: none did, or its length is not known
     };
     Counted &of(std::size_t tenant);
     void cover(std::size_t tenant, Ns begin, Ns end);
+    Ns wanted_from(const Wait &wait, const Task &task, Ns begin, Ns round) const;
+    void note_stay(const Task &next);
+    void note_pause(const TenantTurn &next, const Wait &wait);
+    void end_turn(const TenantTurn &turn, Past &past, const SliceLength &slice);
 
-    std::map<Task, Ns> held_;  ///< of turns that go on: so long
-    std::map<Task, Ns> waits_; ///< since then
+    std::map<Task, Past> tasks_;
+    std::optional<Last> last_;
     std::vector<Counted> tenants_;
 };
 

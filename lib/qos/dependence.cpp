@@ -10,33 +10,46 @@ bool is_served_first(const Entrant &entrant) {
     return entrant.goal.aim == Aim::latency;
 }
 
-/// The tenants that divide what the ones that are served first leave.
+/// The rounds of a GPU with tenants that are served first, and the time left for those.
 struct Rest {
-    std::vector<Entrant> entrants;
-    Ns round = 0;
-    Part promised = 0, fits = 0; ///< fits: of what is left to them, the most that can be promised
+    Ns round = 0;      ///< while the tenants that are served first are idle
+    Ns busy_round = 0; ///< while they always have work
+    Part promised = 0;
+    Part room = whole; ///< of the time, for the tenants that are served first
 };
 
 Rest rest_of(std::span<const Entrant> all, const Settings &settings) {
     Rest rest;
-    std::int64_t turns = 0;
+    std::vector<Entrant> entrants;
+    std::int64_t turns = 0, services = 0;
+    Ns besides = 0;
     for (const Entrant &entrant : all) {
-        if (is_served_first(entrant))
-            continue;
-        rest.entrants.push_back(entrant);
-        rest.promised += is_promised(entrant.goal.aim) ? entrant.goal.part : 0;
         turns += entrant.tsgs;
-    }
-    rest.round = round_beside_service(rest.entrants, settings);
-    Ns besides = switching(turns, settings.costs);
-    for (const Entrant &entrant : rest.entrants)
-        if (!is_promised(entrant.goal.aim))
+        if (is_served_first(entrant)) {
+            services += entrant.tsgs;
+            continue;
+        }
+        entrants.push_back(entrant);
+        if (is_promised(entrant.goal.aim))
+            rest.promised += entrant.goal.part;
+        else
             besides += least_of(entrant.goal, entrant.tsgs, settings);
-    rest.fits = whole - std::min(whole, scaled(besides, whole, rest.round));
+    }
+    rest.round = round_beside_service(entrants, settings);
+    besides += switching(turns, settings.costs);
+    const Ns served = services * (settings.latency_slice + settings.costs.rest);
+    if (rest.promised >= whole) {
+        rest.busy_round = settings.longest_round();
+        rest.room = 0;
+        return rest;
+    }
+    rest.busy_round = scaled(served + besides, whole, whole - rest.promised);
+    const Part others = rest.promised + scaled(besides, whole, std::max<Ns>(rest.busy_round, 1));
+    rest.room = std::max<Part>(0, whole - others);
     return rest;
 }
 
-/// Returns the longest turn of a tenant beside one that is served first.
+/// Returns the longest turn of a tenant while a service has pauses that are long enough.
 Ns turn_of(const Entrant &entrant, const Rest &rest, const Settings &settings) {
     if (is_served_first(entrant))
         return settings.latency_slice + settings.costs.rest;
@@ -56,17 +69,14 @@ std::vector<Dependence> dependences(std::span<const Entrant> entrants, const Set
     for (const Entrant &entrant : all)
         if (is_served_first(entrant))
             taken += entrant.goal.cap.value_or(whole);
-    const Part needed = rest.promised <= rest.fits && rest.fits > 0
-                            ? scaled(rest.promised, whole, rest.fits)
-                            : whole;
-    const Part room = whole - needed;
     std::vector<Dependence> found;
-    for (std::size_t n = 0; n < all.size() && taken > 0; n++)
+    for (std::size_t n = 0; n < all.size(); n++)
         for (std::size_t on = 0; on < all.size(); on++) {
-            if (is_promised(all[n].goal.aim) && is_served_first(all[on]) && taken > room)
-                found.push_back({Dependence::Why::time, n, on, room});
             if (on == n || !is_served_first(all[n]))
                 continue;
+            if (is_promised(all[on].goal.aim) && taken > rest.room)
+                found.push_back({Dependence::Why::time, n, on, rest.room,
+                                 scaled(rest.busy_round, all[on].goal.part, whole)});
             const Ns turn = turn_of(all[on], rest, settings);
             const bool is_fixed = is_served_first(all[on]) || all[on].goal.aim == Aim::timeslice;
             if (is_fixed || (all[n].goal.p99 && turn >= all[n].goal.p99))

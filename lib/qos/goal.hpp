@@ -72,7 +72,7 @@ struct Settings {
     Costs costs = {};
     /// Timeslices. The driver takes any; below 30 us nothing came of it (docs/qos-measured.md).
     Ns shortest = 30 * us, longest = second;
-    /// What a tenant was owed and did not use is kept for so many epochs of its goal.
+    /// A tenant is owed at most its goal of so many epochs.
     std::int64_t kept_epochs = 8;
     std::int64_t repaid_in = 4; ///< epochs
     Ns latency_slice = 16 * ms;

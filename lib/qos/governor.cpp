@@ -2,7 +2,6 @@
 #include "governor.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace qos {
 namespace {
@@ -11,6 +10,8 @@ namespace {
 constexpr Ns shortest_look = ms;
 /// The longest time until a change has reached the GPU.
 constexpr Ns change_takes = 3 * ms;
+/// A timeslice that is not known: no turn is longer.
+constexpr Ns unknown_timeslice = 1000 * second;
 
 /// Returns whether tenants wait for their parts beside a cap.
 bool is_hurried(const std::vector<Goal> &goals) {
@@ -42,7 +43,9 @@ void Governor::enter(const Goal &goal, bool hurried, Ns now) {
     ledgers_.emplace_back();
     waits_.emplace_back();
     levers_.emplace_back();
-    before_.emplace_back(std::numeric_limits<Ns>::max());
+    before_.emplace_back(unknown_timeslice);
+    in_effect_.push_back(true);
+    pauses_.emplace_back(Span{-change_takes, -change_takes});
     seen_.emplace_back();
     caps_.push_back(goal.cap ? std::optional(Cap{.part = *goal.cap,
                                                  .cycle = cycle_of(*goal.cap, hurried, settings_),
@@ -70,6 +73,8 @@ void Governor::set_goals(const std::vector<Goal> &goals,
         waits_[n] = old.waits_[was];
         levers_[n] = old.levers_[was];
         before_[n] = old.before_[was];
+        in_effect_[n] = old.in_effect_[was];
+        pauses_[n] = old.pauses_[was];
         seen_[n] = old.seen_[was];
         if (caps_[n]) {
             const Ns cycle = caps_[n]->cycle;
@@ -100,14 +105,9 @@ void Governor::add(const TenantTurn &turn) {
     // A change of timeslices may end a turn (measured on an H100: turns of 0.1 to 1 ms in place of
     // 3 ms; where epochs and rounds kept step, each epoch had one, and a share of 30 % got 28.9 %).
     const bool is_cut = turn.end >= changed_at_ && turn.end - changed_at_ <= change_takes;
-    // A turn that spans the start of the epoch may still have the previous timeslice, so the
-    // smaller one is used. The driver rounds timeslices by less than 1 %, and changes of less than
-    // 1 % are not requested.
-    const Ns timeslice = std::min(levers_[turn.tenant].timeslice, before_[turn.tenant]);
     // The bound is two rounds, because the turns of a round differ.
-    if (const auto wait =
-            demand_.add(turn, is_cut ? 0 : timeslice - timeslice / 16,
-                        2 * std::max(plan_.round, settings_.round()) + settings_.latency_slice))
+    const Ns round = 2 * std::max(plan_.round, settings_.round()) + settings_.latency_slice;
+    if (const auto wait = demand_.add(turn, slice_of(turn, is_cut), round))
         waits_[turn.tenant].add(*wait);
     if (caps_[turn.tenant])
         add_use(*caps_[turn.tenant], {turn.begin, turn.end});
@@ -115,11 +115,34 @@ void Governor::add(const TenantTurn &turn) {
     seen_[turn.tenant].turns += turn.ends;
 }
 
+/// Returns how long the turn would be if its timeslice had ended it; nullopt: a pause may have
+/// ended it.
+std::optional<SliceLength> Governor::slice_of(const TenantTurn &turn, bool is_cut) const {
+    const Span &pause = pauses_[turn.tenant];
+    if (turn.end >= pause.begin && turn.end <= pause.end + change_takes)
+        return std::nullopt;
+    // A turn that spans the beginning of the epoch may have the previous timeslice. The driver
+    // rounds timeslices by less than 1 %, and its microsecond is longer by 2.4 %. A turn ends 103
+    // us after its timeslice, or up to 190 us if much state is saved.
+    constexpr Ns longest_end = 300 * us;
+    const Ns timeslice = levers_[turn.tenant].timeslice, before = before_[turn.tenant];
+    const Ns shorter = std::min(timeslice, before), longer = std::max(timeslice, before);
+    return SliceLength{is_cut ? 0 : shorter - shorter / 16, in_effect_[turn.tenant]
+                                                                ? longer + longer / 16 + longest_end
+                                                                : unknown_timeslice};
+}
+
 void Governor::apply(Ns now) {
     for (std::size_t n = 0; n < levers_.size(); n++) {
         const Ns before = levers_[n].timeslice;
+        const bool was_paused = levers_[n].paused;
         levers_[n] = {plan_.decisions[n].timeslice,
-                      plan_.decisions[n].paused || (caps_[n] && caps_[n]->paused)};
+                      plan_.decisions[n].paused || (caps_[n] && caps_[n]->paused) ||
+                          (pause_end_ > 0 && plan_.decisions[n].pause > 0)};
+        if (levers_[n].paused && !was_paused)
+            pauses_[n].begin = now;
+        if (levers_[n].paused || was_paused)
+            pauses_[n].end = now;
         if (levers_[n].timeslice != before)
             changed_at_ = now;
     }
@@ -137,6 +160,8 @@ std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
     for (auto &cap : caps_)
         if (cap && (seen || cap->paused))
             look(*cap, now, settings_);
+    if (now >= pause_end_)
+        pause_end_ = 0;
     std::optional<EpochRecord> record;
     if (seen && (now - begin_ >= settings_.epoch || is_over(entrants_, seen_, settings_))) {
         const auto taken = demand_.take(entrants_.size());
@@ -145,11 +170,17 @@ std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
         record = EpochRecord{begin_, now, plan_.round, plan_.overcommitted, {}};
         for (std::size_t n = 0; n < entrants_.size(); n++) {
             const Goal &goal = entrants_[n].goal;
-            ledgers_[n].add(taken[n], progress_of(goal, taken[n], settings_.costs), now - begin_);
-            record->tenants.push_back({taken[n], accounts_[n], ledgers_[n].balance(),
-                                       is_kept(goal, ledgers_[n].balance())});
+            ledgers_[n].add(taken[n], progress_of(goal, taken[n], settings_.costs), now - begin_,
+                            goal.cap ? second : window_of(accounts_[n].burst));
+            const Balance &balance = ledgers_[n].balance();
+            record->tenants.push_back({taken[n], accounts_[n], balance, is_kept(goal, balance),
+                                       wanted_alone(balance.progress, balance.idle)});
         }
         begin_ = now;
+        pause_end_ = 0;
+        for (const Decision &decision : plan_.decisions)
+            if (decision.pause > 0)
+                pause_end_ = now + decision.pause;
         seen_.assign(entrants_.size(), {});
         changed_ = false;
         for (std::size_t n = 0; n < levers_.size(); n++)
@@ -165,6 +196,8 @@ std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
 
 Ns Governor::due() const {
     Ns when = begin_ + settings_.epoch;
+    if (pause_end_ > 0)
+        when = std::min(when, pause_end_);
     for (const auto &cap : caps_)
         if (cap)
             when = std::min(when, cap->at + std::max(shortest_look, qos::due(*cap, settings_)));

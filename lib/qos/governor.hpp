@@ -21,8 +21,10 @@ struct Lever {
 struct Record {
     Observation seen; ///< its turns in the epoch (demand.hpp)
     Account account;
-    Balance second; ///< the second up to the end of the epoch
-    bool kept;      ///< whether that second keeps the goal
+    Balance second; ///< the second up to the end of the epoch, or a longer window (window_of())
+    bool kept;      ///< whether the goal was kept in that time
+    /// The part of the time that it would use alone, at most; nullopt: it had no work.
+    std::optional<Part> wants = std::nullopt;
 };
 
 struct EpochRecord {
@@ -42,6 +44,10 @@ class Governor {
     /// Sets how many TSGs of a tenant compete for the GPU; 0: it is not there. Takes effect with
     /// the next step().
     void set_tsgs(std::size_t tenant, std::int64_t tsgs);
+    /// Sets whether a tenant's tasks have the timeslice of its lever, as far as the caller knows.
+    /// It is true at first. While it is false, turns that are longer than the timeslice do not show
+    /// that no other task had work.
+    void set_in_effect(std::size_t tenant, bool in_effect) { in_effect_[tenant] = in_effect; }
     /// Adds a turn, in the order of time; turns until now are added before step(now).
     void add(const TenantTurn &turn);
     /// Replaces all goals. What was settled of tenants that stay is kept, and the epoch goes on.
@@ -67,8 +73,8 @@ class Governor {
     const Lever &lever(std::size_t tenant) const { return levers_[tenant]; }
     /// Returns the credit of a cap, or what a promise is owed; 0 for a tenant with neither.
     Ns credit(std::size_t tenant) const;
-    /// Returns how long the tenant's tasks waited for turns while they had work (Demand), since the
-    /// beginning.
+    /// Returns how long the tenant's tasks waited for turns while they certainly had work (Demand),
+    /// since the beginning.
     const Waits &waits(std::size_t tenant) const { return waits_[tenant]; }
     const std::vector<Entrant> &entrants() const { return entrants_; }
     const Settings &settings() const { return settings_; }
@@ -79,6 +85,7 @@ class Governor {
     /// @param seen by tenant in the epoch that ends; empty: none ends
     Plan make_plan(std::vector<Observation> seen) const;
     void apply(Ns now);
+    std::optional<SliceLength> slice_of(const TenantTurn &turn, bool is_cut) const;
 
     Planner planner_;
     Settings settings_;
@@ -89,11 +96,14 @@ class Governor {
     std::vector<Ledger> ledgers_;
     std::vector<Waits> waits_;
     std::vector<Lever> levers_;
-    std::vector<Ns> before_; ///< timeslices in the epoch before
+    std::vector<Ns> before_;      ///< timeslices in the previous epoch
+    std::vector<bool> in_effect_; ///< set_in_effect()
+    std::vector<Span> pauses_;    ///< the last one of each tenant, by its levers
     Demand demand_;
     std::vector<Observation> seen_; ///< in this epoch so far, for Scheme::elastic
     Plan plan_;
     Ns begin_;
+    Ns pause_end_ = 0;     ///< of Decision::pause; 0: all of them are over
     Ns changed_at_ = 0;    ///< when a timeslice was last changed
     bool changed_ = false; ///< a number of TSGs, since the plan was made
 };

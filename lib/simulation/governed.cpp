@@ -8,7 +8,7 @@ namespace simulation {
 
 Keeper::Keeper(std::size_t gpu, const std::vector<qos::Goal> &goals)
     : gpu_(gpu), sets_timeslices_(qos::takes_timeslices(goals)), tenants_(goals.size()),
-      governor_(qos::Settings(), goals, 0) {
+      governor_(qos::Settings(), goals, 0), missed_(goals.size()) {
     governor_.step(0);
 }
 
@@ -68,7 +68,9 @@ void Keeper::step(Ns now, Driver &driver) {
     const bool was_found = take_found(), reads = was_found || governor_.needs_turns(now);
     if (reads)
         read(driver);
-    governor_.step(now, reads);
+    if (const auto record = governor_.step(now, reads))
+        for (std::size_t n = 0; n < missed_.size(); n++)
+            missed_[n] += !record->tenants[n].kept;
     // What is recorded of a pause is not use: it is read before the pause is over.
     const bool resumes = std::ranges::any_of(tasks_, [&](const auto &one) {
         return one.second.paused_since && !governor_.lever(one.second.tenant).paused;
@@ -103,15 +105,14 @@ void Keeper::apply(Ns now, Driver &driver) {
     }
 }
 
-/// Asks for what is not in effect. A pause is asked for again with each order, because another
-/// program may have enabled the channels meanwhile.
+/// Asks for what is not in effect.
 void Keeper::ask(std::size_t number, HeldTask &task, const qos::Lever &lever, Driver &driver) {
     const auto send = [&](const Request &request) {
         driver.ask(request);
         asked_++;
     };
     task.is_asked = true;
-    if (lever.paused || task.paused)
+    if (lever.paused != task.paused)
         send({number, lever.paused ? Request::What::pause : Request::What::resume});
     task.paused = lever.paused;
     if (!lever.paused)
@@ -119,6 +120,7 @@ void Keeper::ask(std::size_t number, HeldTask &task, const qos::Lever &lever, Dr
     if (!sets_timeslices_)
         return;
     const Ns timeslice = qos::timeslice_to_ask(lever.timeslice, task.timeslice);
+    governor_.set_in_effect(task.tenant, task.timeslice == timeslice);
     if (task.timeslice != timeslice)
         send({number, Request::What::timeslice, timeslice / qos::us});
     task.timeslice = timeslice;
@@ -129,6 +131,8 @@ void Keeper::served(const Request &request, Ns now) {
     if (asked_ == 0)
         now_ = std::max(now_, now);
     HeldTask &task = tasks_[request.task];
+    if (request.what == Request::What::timeslice)
+        governor_.set_in_effect(task.tenant, true);
     if (request.what != Request::What::pause || task.paused_since)
         return;
     task.paused_since = now;

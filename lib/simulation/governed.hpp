@@ -22,6 +22,8 @@ class Keeper {
     Ns due() const;
     void step(Ns now, Driver &driver);
     void served(const Request &request, Ns now);
+    /// Returns in how many epochs that ended after a second the goal of each tenant was missed.
+    const std::vector<std::size_t> &missed() const { return missed_; }
 
   private:
     /// A task is unknown until it has had a turn. Then it is searched for, and after that it is
@@ -50,6 +52,7 @@ class Keeper {
     const std::size_t tenants_;
     qos::Governor governor_;
     std::map<std::size_t, HeldTask> tasks_; ///< by their numbers
+    std::vector<std::size_t> missed_;       ///< by tenant
     qos::PauseTime pause_time_;
     bool look_needed_ = false, looking_ = false, holding_ = false;
     Ns looked_at_ = 0;
@@ -66,6 +69,7 @@ class Governed : public Controller {
     Ns due() const override;
     void step(Ns now, Driver &driver) override;
     void served(const Request &request, Ns now) override;
+    const std::vector<Keeper> &keepers() const { return keepers_; }
 
   private:
     const Scenario &scenario_;

@@ -27,17 +27,33 @@ void RankUse::add(Ns begin, Ns end) {
     }
 }
 
+std::size_t RankUse::first_bin() const {
+    return static_cast<std::size_t>((begin_ + bin - 1) / bin);
+}
+
+std::size_t RankUse::last_bin() const {
+    return static_cast<std::size_t>(end_ / bin);
+}
+
+Ns RankUse::second_from(std::size_t first) const {
+    Ns sum = 0;
+    for (std::size_t n = first; n < first + bins_in_a_second; n++)
+        sum += bins_[n];
+    return sum;
+}
+
 std::optional<Ns> RankUse::most_in_a_second() const {
     std::optional<Ns> most;
-    const auto first = static_cast<std::size_t>((begin_ + bin - 1) / bin),
-               last = static_cast<std::size_t>(end_ / bin);
-    for (std::size_t n = first; n + bins_in_a_second <= last; n++) {
-        Ns sum = 0;
-        for (std::size_t k = n; k < n + bins_in_a_second; k++)
-            sum += bins_[k];
-        most = std::max(most.value_or(0), sum);
-    }
+    for (std::size_t n = first_bin(); n + bins_in_a_second <= last_bin(); n++)
+        most = std::max(most.value_or(0), second_from(n));
     return most;
+}
+
+std::vector<Ns> RankUse::in_seconds() const {
+    std::vector<Ns> all;
+    for (std::size_t n = first_bin(); n + bins_in_a_second <= last_bin(); n += bins_in_a_second)
+        all.push_back(second_from(n));
+    return all;
 }
 
 } // namespace simulation

@@ -28,8 +28,16 @@ class RankUse {
     /// Returns the longest time on the GPU in a second that begins at a multiple of 50 ms; empty:
     /// less than such a second is measured.
     std::optional<Ns> most_in_a_second() const;
+    /// Returns the time on the GPU in each whole second that is measured, from the first multiple
+    /// of 50 ms on.
+    std::vector<Ns> in_seconds() const;
 
   private:
+    /// Returns the time on the GPU in the second that begins with that bin.
+    Ns second_from(std::size_t bin) const;
+    std::size_t first_bin() const;
+    std::size_t last_bin() const; ///< the one after it
+
     Ns begin_, end_;
     Ns used_ = 0;
     std::int64_t turns_ = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "governed.hpp"
+#include "lib/qos/ledger.hpp"
 #include "machine.hpp"
 
 namespace simulation {
@@ -11,8 +12,6 @@ namespace {
 
 /// How far a result may be from its goal.
 constexpr Part tolerance = qos::point;
-/// A job that leaves its GPU idle by itself keeps a share with so much of what it had alone.
-constexpr Part enough_of_alone = 98 * qos::point;
 
 Measures run(const Scenario &scenario) {
     if (!scenario.has_control)
@@ -53,13 +52,18 @@ Part least_got(const JobResult &job) {
     return std::ranges::min_element(job.gpus, {}, &JobResult::OnGpu::got)->got;
 }
 
+/// Returns whether a job got its share of a GPU, or what it has alone, in a time in which it had
+/// @p got.
+bool has_share(const qos::Goal &goal, Part got, Part got_alone) {
+    return got >= std::min(goal.part, qos::scaled(got_alone, qos::enough_of_alone, qos::whole)) -
+                      tolerance;
+}
+
 bool is_kept(const qos::Goal &goal, const JobResult &job) {
-    const auto has_share = [&](const JobResult::OnGpu &one) {
-        const Part wanted =
-            std::min(goal.part, qos::scaled(one.got_alone, enough_of_alone, qos::whole));
-        return one.got >= wanted - tolerance;
-    };
-    if (goal.aim == qos::Aim::share && !std::ranges::all_of(job.gpus, has_share))
+    if (goal.aim == qos::Aim::share &&
+        !std::ranges::all_of(job.gpus, [&](const JobResult::OnGpu &one) {
+            return has_share(goal, one.got, one.got_alone);
+        }))
         return false;
     if (goal.cap && job.most_in_a_second.value_or(0) > *goal.cap + tolerance)
         return false;
@@ -75,6 +79,26 @@ std::optional<std::int64_t> number_of(const qos::Goal &goal, const JobResult &jo
     if (goal.aim == qos::Aim::latency)
         return job.times.p99;
     return goal.cap ? job.most_in_a_second : std::nullopt;
+}
+
+/// Judges each second of a share or a cap by itself.
+void judge_seconds(const qos::Goal &goal, const JobUse &use, JobResult &result) {
+    if (goal.aim != qos::Aim::share && !goal.cap)
+        return;
+    std::vector<bool> kept;
+    for (std::size_t rank = 0; rank < use.ranks.size(); rank++) {
+        const std::vector<Ns> got = use.ranks[rank].in_seconds();
+        kept.resize(got.size(), true);
+        for (std::size_t n = 0; n < got.size(); n++) {
+            const Part part = part_of(got[n], qos::second);
+            if (goal.aim == qos::Aim::share && !has_share(goal, part, result.gpus[rank].got_alone))
+                kept[n] = false;
+            if (goal.cap && part > *goal.cap + tolerance)
+                kept[n] = false;
+        }
+    }
+    result.seconds = kept.size();
+    result.seconds_kept = static_cast<std::size_t>(std::ranges::count(kept, true));
 }
 
 JobResult judge(const Scenario &scenario, std::size_t number, const Measures &seen,
@@ -109,6 +133,8 @@ JobResult judge(const Scenario &scenario, std::size_t number, const Measures &se
     result.has_latency = job.goal.aim == qos::Aim::latency;
     if (scenario.has_control && !use.was_killed)
         result.kept = is_kept(job.goal, result);
+    if (result.kept)
+        judge_seconds(job.goal, use, result);
     return result;
 }
 

@@ -33,6 +33,9 @@ struct JobResult {
     std::optional<std::int64_t> number;
     std::optional<bool> kept;
     bool has_latency = false;
+    /// Whole seconds that are measured, and those of them in which a share or a cap was kept on
+    /// each GPU; 0 for other goals.
+    std::size_t seconds = 0, seconds_kept = 0;
 };
 
 struct Result {

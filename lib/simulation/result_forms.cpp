@@ -42,20 +42,22 @@ Json job_json(const JobResult &job) {
                         {"got", fraction_of(one.got)},
                         {"got_alone", fraction_of(one.got_alone)},
                         {"turns", one.turns}});
-    return {{"name", job.name},
-            {"goal", job.goal},
-            {"gang", job.gang},
-            {"gpus", std::move(gpus)},
-            {"got", fraction_of(job.got)},
-            {"most_in_a_second", optional_json(job.most_in_a_second, fraction_of)},
-            {"per_s", fraction_of(job.per_s)},
-            {"alone_per_s", fraction_of(job.alone_per_s)},
-            {"speed", optional_json(job.speed, fraction_of)},
-            {"request_ms", times_json(job.times)},
-            {"alone_request_ms", times_json(job.alone_times)},
-            {"together", optional_json(job.together, fraction_of)},
-            {"number", optional_json(job.number, job.has_latency ? ms_of : fraction_of)},
-            {"kept", job.kept ? Json(*job.kept) : Json()}};
+    return {
+        {"name", job.name},
+        {"goal", job.goal},
+        {"gang", job.gang},
+        {"gpus", std::move(gpus)},
+        {"got", fraction_of(job.got)},
+        {"most_in_a_second", optional_json(job.most_in_a_second, fraction_of)},
+        {"per_s", fraction_of(job.per_s)},
+        {"alone_per_s", fraction_of(job.alone_per_s)},
+        {"speed", optional_json(job.speed, fraction_of)},
+        {"request_ms", times_json(job.times)},
+        {"alone_request_ms", times_json(job.alone_times)},
+        {"together", optional_json(job.together, fraction_of)},
+        {"number", optional_json(job.number, job.has_latency ? ms_of : fraction_of)},
+        {"kept", job.kept ? Json(*job.kept) : Json()},
+        {"seconds", job.seconds ? Json{{"n", job.seconds}, {"kept", job.seconds_kept}} : Json()}};
 }
 
 /// Returns how many columns a text in UTF-8 takes, if each character takes one.
@@ -94,6 +96,8 @@ using Line = std::array<std::string, 9>;
 
 Line line_of(const JobResult &job) {
     constexpr std::size_t widest_goal = 15;
+    const std::string seconds =
+        job.seconds ? fmt::format(" {}/{}", job.seconds_kept, job.seconds) : "";
     return {printable(job.name),
             cut(job.goal, widest_goal),
             std::to_string(job.gpus.size()),
@@ -102,7 +106,7 @@ Line line_of(const JobResult &job) {
             job.speed ? fmt::format("{:.2f}", fraction_of(*job.speed)) : "-",
             job.times.p99 ? short_number(ms_of(*job.times.p99)) : "-",
             percent_text(job.together),
-            job.kept ? *job.kept ? "yes" : "no" : "-"};
+            job.kept ? *job.kept ? "yes" + seconds : "no" + seconds : "-"};
 }
 
 /// Names have the columns that the others leave.

@@ -13,6 +13,7 @@ status. Ends with 1 if a program or nvqos did not start.
 
 import argparse
 import contextlib
+import ctypes
 import mmap
 import pathlib
 import signal
@@ -23,7 +24,7 @@ import time
 
 from common import bounded, kind as kind_of, record, run
 
-START_S, SETTLE_S, THINK_S = 120, 2.5, 0.0005
+START_S, STEP_S, SETTLE_S, THINK_S = 120, 10, 2.5, 0.0005
 GOALS = (("latency", "share:20%"), ("latency,cap:75%", "share:20%"), ("latency", "share:30%"), ("latency,cap:60%", "share:30%"),
          ("share:60%", "best-effort"))
 
@@ -81,11 +82,13 @@ def train(torch):
     return step
 
 
-def work(kind, path):
-    """Makes steps until the process is killed, and counts them in a file."""
+def work(kind, path, kinds):
+    """Makes steps and counts them in a file, until the process is killed or its parent ends."""
+    set_parent_death_signal = 1
+    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
     import torch
     with open(path, "r+b") as file, mmap.mmap(file.fileno(), 8) as count:
-        step = {"decode": decode, "train": train}[kind](torch)
+        step = kinds[kind](torch)
         for done in range(1, 1 << 62):
             step()
             struct.pack_into("Q", count, 0, done)
@@ -94,31 +97,52 @@ def work(kind, path):
 # --- the runs ---
 
 class Program:
-    def __init__(self, kind, folder):
-        self.path = folder / f".{kind}.steps"
+    """A process of SCRIPT that makes steps of a kind, once begin() has returned; `name` is that of its file."""
+
+    def __init__(self, kind, folder, script=__file__, name=None):
+        self.kind, self.path = kind, folder / f".{name or kind}.steps"
         self.path.write_bytes(bytes(8))
-        self.process = subprocess.Popen([sys.executable, __file__, "--work", kind, self.path], env=bounded.without_mps())
+        self.process = subprocess.Popen([sys.executable, script, "--work", kind, self.path], env=bounded.without_mps())
+
+    def begin(self):
+        """Waits until the program has made some steps. Raises bounded.Late."""
         until = time.monotonic() + START_S
         while self.steps() < 5:
             if self.process.poll() is not None or time.monotonic() > until:
-                sys.exit(f"qos_cap: the program '{kind}' did not start")
+                raise bounded.Late(f"the program '{self.kind}' did not make five steps in {START_S} s")
             time.sleep(0.1)
 
     def steps(self):
         return struct.unpack("Q", self.path.read_bytes())[0]
 
     def end(self):
+        """Kills the program. Raises subprocess.TimeoutExpired if that takes too long, as when its kernels hang."""
         self.process.kill()
-        self.process.wait()
+        self.process.wait(bounded.END_S)
         self.path.unlink()
 
 
+@contextlib.contextmanager
+def at_work(programs):
+    """Yields when all programs make steps, and ends them at last. Raises bounded.Late."""
+    with contextlib.ExitStack() as ending:
+        for program in programs:
+            ending.callback(program.end)
+        for program in programs:
+            program.begin()
+        yield programs
+
+
 def speeds(programs, seconds):
-    """Returns the steps per second of each program, from the end of a step to the end of a later step."""
+    """Returns the steps per second of each program, from the end of a step to the end of a later step.
+
+    Raises bounded.Late if a program makes no step in STEP_S."""
     def at_a_step(program):
         before = program.steps()
-        until = time.monotonic() + 10
-        while program.steps() == before and time.monotonic() < until:
+        until = time.monotonic() + STEP_S
+        while program.steps() == before:
+            if time.monotonic() > until:
+                raise bounded.Late(f"the program '{program.kind}' made no step in {STEP_S} s")
             time.sleep(0.0005)
         return time.monotonic(), program.steps()
     first = [at_a_step(program) for program in programs]
@@ -127,24 +151,32 @@ def speeds(programs, seconds):
     return [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(first, last)]
 
 
-def alone(program, other, seconds):
-    other.process.send_signal(signal.SIGSTOP)
-    time.sleep(1)
-    found, = speeds([program], seconds)
-    other.process.send_signal(signal.SIGCONT)
+def alone(program, others, seconds):
+    """Returns the steps per second of a program while the others are stopped."""
+    for other in others:
+        other.process.send_signal(signal.SIGSTOP)
+    try:
+        time.sleep(1)
+        found, = speeds([program], seconds)
+    finally:
+        for other in others:
+            other.process.send_signal(signal.SIGCONT)
     return found
 
 
 def under(nvqos, goals, programs, seconds):
-    """Returns the speeds under the goals, and nvqos' exit status."""
-    words = [f"{program.process.pid}={goal}" for program, goal in zip(programs, goals)]
-    with subprocess.Popen([nvqos, "--quiet", *words], stderr=subprocess.DEVNULL) as keeping:
+    """Returns the speeds under the goals, nvqos' epochs in that time, and its exit status. Raises bounded.Failed."""
+    keeping = bounded.Keeping(nvqos, *(f"{program.process.pid}={goal}" for program, goal in zip(programs, goals)))
+    try:
         time.sleep(SETTLE_S)
-        if keeping.poll() is not None:
-            sys.exit(f"qos_cap: nvqos {' '.join(words)} ended with {keeping.returncode}")
+        if keeping.process.poll() is not None:
+            raise bounded.Failed(f"nvqos ended with {keeping.process.returncode}: {keeping.told()}")
+        before = len(keeping.lines())
         found = speeds(programs, seconds)
-        keeping.terminate()
-        return found, keeping.wait(15)
+        epochs = keeping.lines()[before:]
+    finally:
+        status = keeping.end()
+    return found, epochs, status
 
 
 def main():
@@ -155,16 +187,12 @@ def main():
     parser.add_argument("--seconds", type=float, default=10)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    with contextlib.ExitStack() as ending:
-        programs = []
-        for kind in ("decode", "train"):
-            programs.append(Program(kind, options.folder))
-            ending.callback(programs[-1].end)
-        first = [alone(programs[n], programs[1 - n], options.seconds) for n in (0, 1)]
+    with at_work([Program(kind, options.folder) for kind in ("decode", "train")]) as programs:
+        first = [alone(programs[n], programs[1 - n:2 - n], options.seconds) for n in (0, 1)]
         rows = []
         for number in range(options.runs):
             for goals in GOALS:
-                found, status = under(options.nvqos, goals, programs, options.seconds)
+                found, _, status = under(options.nvqos, goals, programs, options.seconds)
                 rows.append({"run": number, "decode_goal": goals[0], "train_goal": goals[1],
                              "decode_of_alone": round(found[0] / first[0], 3), "train_of_alone": round(found[1] / first[1], 3),
                              "status": status})
@@ -175,6 +203,6 @@ def main():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--work"]:
-        work(*sys.argv[2:4])
+        work(*sys.argv[2:4], {"decode": decode, "train": train})
     else:
         run(main)

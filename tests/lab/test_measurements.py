@@ -172,3 +172,66 @@ def test_a_program_is_found_beside_the_caller_or_on_the_path(tmp_path, monkeypat
     (tmp_path / "load").write_text("", encoding="utf-8")
     for word in ("load", "./load"):
         assert common.program(word) == tmp_path / "load", "a path without a slash would be looked up on PATH"
+
+
+# --- a measurement with made-up programs ---
+
+# Everything that a program asks of PyTorch is done at once.
+NO_TORCH = """import sys
+from unittest.mock import NonCallableMagicMock
+sys.modules[__name__] = NonCallableMagicMock()
+"""
+# Each tenant has half of the time.
+NO_NVQOS = """#!/usr/bin/python3
+import json, signal, sys, time
+signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
+for n in range(10000):
+    tenants = [{"used_ns": 50_000_000, "kept": True} for word in sys.argv[2:]]
+    print(json.dumps({"data": {"begin_ns": n * 100_000_000, "end_ns": (n + 1) * 100_000_000, "tenants": tenants}}), flush=True)
+    time.sleep(0.05)
+"""
+
+
+@pytest.fixture
+def thinking(tmp_path, monkeypatch):
+    (tmp_path / "torch.py").write_text(NO_TORCH, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    nvqos = tmp_path / "nvqos"
+    nvqos.write_text(NO_NVQOS, encoding="utf-8")
+    nvqos.chmod(0o755)
+
+    def call(*words):
+        return subprocess.run([HARDWARE / "qos_thinking.py", nvqos, tmp_path / "out", "--runs", "1", *words], capture_output=True,
+                              text=True, timeout=2 * PATIENCE_S, check=False)
+    return call
+
+
+def test_shares_of_programs_that_think_are_measured_in_several_calls(thinking, tmp_path):
+    short = thinking("--rows", "train-60,loop-60", "--seconds", "1", "--budget", "1")
+    assert short.returncode == 3 and "2 runs are left" in short.stdout and not short.stderr
+    assert not list((tmp_path / "out").iterdir())
+    done = thinking("--rows", "train-60,loop-60", "--seconds", "1")
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["qos_thinking.json"], "programs were ended"
+    found = record.load(tmp_path / "out/qos_thinking.json")
+    assert [one["row"] for one in found["runs"]] == [one["row"] for one in found["rows"]] == ["train-60", "loop-60"]
+    for one, row in zip(found["runs"], found["rows"]):
+        assert one["sums"] == 0.5 and one["status"] == 0 and one["missed_epochs"] == 0 and one["epochs"] > 0
+        assert row["own"] == [one["own"], None] and row["runs"] == 1
+        assert one["own"] == pytest.approx(one["per_s"][0] / one["alone_per_s"][0] * one["alone"], abs=1e-3)
+    again = thinking("--rows", "train-60,loop-60", "--seconds", "1")
+    assert again.returncode == 0 and not again.stdout, "nothing is measured twice"
+    other = thinking("--rows", "train-60", "--seconds", "2")
+    assert other.returncode == 1 and "has runs of 1 s" in other.stderr and "Traceback" not in other.stderr
+
+
+def test_a_share_is_kept_by_the_mean_of_its_runs(monkeypatch):
+    monkeypatch.syspath_prepend(str(HARDWARE))
+    import qos_thinking  # pylint: disable=import-outside-toplevel
+    runs = [{"row": "train-60", "own": own, "sums": 0.6, "alone": 0.93} for own in (0.59, 0.60, 0.61)]
+    found, = qos_thinking.summary(runs)
+    assert found == {"row": "train-60", "runs": 3, "own": [0.6, 0.0248], "sums": [0.6, 0.0], "alone": [0.93, 0.0], "kept": True}
+    assert not qos_thinking.summary([one | {"own": one["own"] - 0.02} for one in runs])[0]["kept"]
+    assert qos_thinking.summary([one | {"alone": 0.5, "own": 0.48} for one in runs])[0]["kept"], "it would use no more alone"
+    assert [each["row"] for each in qos_thinking.picked("served,train-30,served-10")] == [
+        "train-30", "served-10", "served-20", "served-40"]

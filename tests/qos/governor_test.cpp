@@ -188,6 +188,30 @@ TEST(Shares, AreKeptWhereAChangeCutsATurn) {
     EXPECT_GE(governor.lever(0).timeslice, 2900 * us) << "what a short turn lacks is repaid";
 }
 
+/// A loop has bursts of 7.2 ms, and its neighbour a turn of 7.5 ms after each. If the neighbour's
+/// timeslice is shorter, the loop was idle meanwhile. If it is not known to be, the loop waited.
+TEST(Share, IsNotKeptByPausesThatCannotBeSeen) {
+    for (const bool in_effect : {true, false}) {
+        Governor governor({}, {share(60), rest}, 0);
+        governor.set_in_effect(1, in_effect);
+        governor.set_tsgs(0, 1);
+        governor.set_tsgs(1, 1);
+        std::optional<EpochRecord> last;
+        Ns at = 0;
+        for (int epoch = 0; epoch < 30; epoch++) {
+            for (int turn = 0; turn < 7; turn++, at += 14'868 * us) {
+                governor.add({0, 1, at, at + 7200 * us, true});
+                governor.add({1, 2, at + 7284 * us, at + 14'784 * us, true});
+            }
+            last = governor.step(at);
+            ASSERT_TRUE(last);
+        }
+        EXPECT_EQ(last->tenants[0].kept, in_effect);
+        EXPECT_NEAR(static_cast<double>(last->tenants[0].wants.value_or(0)),
+                    in_effect ? 0.48e6 : 1e6, 0.02e6);
+    }
+}
+
 // --- caps ---
 
 struct Load {

@@ -47,7 +47,7 @@ TEST_F(Kept, PartsAreOfEnoughTime) {
 TEST_F(Kept, MissesHaveTheirNamesAndNumbers) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
-    start({"557=latency", "558=share:30%"});
+    start({"557=latency", "558=share:98%"});
     keep_until(2 * qos::second);
     auto missed = gpu_goals->missed();
     ASSERT_EQ(missed.size(), 1U);
@@ -58,7 +58,7 @@ TEST_F(Kept, MissesHaveTheirNamesAndNumbers) {
     const auto epochs = missed[0].epochs;
     // Another goal of the same tenant is counted separately.
     nvqos::Goals other;
-    for (const char *const word : {"557=latency", "558=share:40%"})
+    for (const char *const word : {"557=latency", "558=share:97%"})
         ASSERT_TRUE(nvqos::add_word(word, other));
     ASSERT_TRUE(gpu_goals->set_goals(other));
     keep_until(4 * qos::second);
@@ -67,7 +67,86 @@ TEST_F(Kept, MissesHaveTheirNamesAndNumbers) {
     EXPECT_EQ(missed[0].epochs, epochs);
     EXPECT_EQ(missed[0].first, first);
     const std::string text = nvqos::text_of(missed[1]);
-    EXPECT_TRUE(text.starts_with("558: share 40 % was not kept at the end of ")) << text;
+    EXPECT_TRUE(text.starts_with("558: share 97 % was not kept at the end of ")) << text;
+}
+
+/// Epochs at the end have the reason for which the last second says nothing of a goal.
+TEST_F(Kept, SecondsWithoutDemandAreNamed) {
+    sim.tasks[0].arrives = simulated::always();
+    sim.tasks[1].arrives = simulated::every(20 * ms, 3 * ms);
+    start({"557=share:30%", "558=share:20%", "command:none=share:10%"});
+    keep_until(500 * ms);
+    EXPECT_EQ(reports.back().tenants[1].why_not, std::nullopt) << "there was no second so far";
+    keep_until(2500 * ms);
+    const auto reason = [&](std::size_t tenant) { return reports.back().tenants[tenant].why_not; };
+    EXPECT_EQ(reason(0), std::nullopt);
+    EXPECT_EQ(reason(1), std::nullopt);
+    EXPECT_EQ(reason(2), nvqos::WhyNot::no_demand);
+    sim.tasks[1].arrives = nullptr;
+    keep_until(5 * qos::second);
+    EXPECT_EQ(reason(0), std::nullopt);
+    EXPECT_EQ(reason(1), nvqos::WhyNot::no_demand);
+    EXPECT_EQ(nvqos::kept(reports.back().tenants[0]), true);
+    EXPECT_EQ(nvqos::kept(reports.back().tenants[2]), std::nullopt);
+    const std::string table = nvqos::table_of({reports.back()});
+    EXPECT_NE(table.find("no demand"), std::string::npos) << table;
+    EXPECT_NE(table.find("nobody"), std::string::npos) << table;
+}
+
+/// A second with lost switches is not reported as kept, and the next ones are judged again.
+TEST_F(Kept, SecondsWithLostSwitchesCannotBeSeen) {
+    sim.tasks[0].arrives = sim.tasks[1].arrives = simulated::always();
+    start({"557=share:30%", "558=cap:50%"});
+    keep_until(2 * qos::second);
+    EXPECT_EQ(nvqos::kept(reports.back().tenants[0]), true);
+    kernel.dropped += 10;
+    keep_until(2500 * ms);
+    for (const std::size_t tenant : {0U, 1U}) {
+        EXPECT_EQ(reports.back().tenants[tenant].why_not, nvqos::WhyNot::cannot_be_seen);
+        EXPECT_NE(nvqos::kept(reports.back().tenants[tenant]), true);
+    }
+    EXPECT_EQ(reports.back().tenants[2].why_not, std::nullopt) << "it has no goal to be kept";
+    keep_until(5 * qos::second);
+    EXPECT_EQ(reports.back().tenants[0].why_not, std::nullopt);
+    EXPECT_EQ(nvqos::kept(reports.back().tenants[0]), true);
+}
+
+/// A tenant that uses another GPU, and one that uses none.
+TEST(WhyNot, AnotherGpuIsNamedIfATenantHasTasksThere) {
+    const auto report = [](std::uint32_t gpu, std::size_t tasks) {
+        nvqos::Report made{.gpu = gpu, .epoch = {}, .tenants = {}, .lost = 0};
+        for (const char *const name : {"train", "serve"}) {
+            nvqos::TenantReport line{};
+            line.name = name;
+            line.record.kept = true;
+            line.why_not = nvqos::WhyNot::no_demand;
+            made.tenants.push_back(line);
+        }
+        made.tenants[0].tasks = tasks;
+        return made;
+    };
+    nvqos::Report first = report(0, 0);
+    nvqos::note_other_gpus(first, {{0, report(0, 1)}});
+    EXPECT_EQ(first.tenants[0].why_not, nvqos::WhyNot::no_demand) << "it is the same GPU";
+    nvqos::note_other_gpus(first, {{1, report(1, 1)}});
+    EXPECT_EQ(first.tenants[0].why_not, nvqos::WhyNot::another_gpu);
+    EXPECT_EQ(first.tenants[1].why_not, nvqos::WhyNot::no_demand) << "nobody uses any GPU";
+    EXPECT_EQ(nvqos::kept(first.tenants[0]), std::nullopt);
+    EXPECT_NE(nvqos::table_of({first}).find("another GPU"), std::string::npos);
+    nvqos::Report idle = report(0, 1);
+    nvqos::note_other_gpus(idle, {{1, report(1, 1)}});
+    EXPECT_EQ(idle.tenants[0].why_not, nvqos::WhyNot::no_demand) << "it has a process here";
+}
+
+TEST(Missed, OneEpochInAHundredIsNotTooOften) {
+    nvqos::Missed one{"a", *nvqos::parse_goal("share:30%")};
+    for (int n = 0; n < 99; n++)
+        one.add(true, "");
+    one.add(false, "2026-11-25T14:02:11Z");
+    EXPECT_FALSE(nvqos::is_too_often(one));
+    one.add(false, "2026-11-25T14:02:12Z");
+    EXPECT_TRUE(nvqos::is_too_often(one));
+    EXPECT_FALSE(nvqos::is_too_often({"b", *nvqos::parse_goal("share:30%")}));
 }
 
 TEST(Missed, AreMergedAndBounded) {
@@ -106,10 +185,20 @@ TEST_F(Kept, PromisesThatDoNotFitAreNamed) {
     for (const char *const part : {"gpu0: since 2", "Z each promise is cut", "add up to 110 %",
                                    "557 (share 60 %), 558 (share 50 %)", "ask for less"})
         EXPECT_NE(notes[0].find(part), std::string::npos) << notes[0];
+    keep_until(3 * qos::second);
+    bool any = false;
+    for (std::size_t n = 0; n < 2; n++)
+        if (!reports.back().tenants[n].record.kept) {
+            any = true;
+            EXPECT_EQ(reports.back().tenants[n].why_not, nvqos::WhyNot::refused);
+        }
+    EXPECT_TRUE(any) << "110 % were kept";
+    const std::string table = nvqos::table_of({reports.back()});
+    EXPECT_NE(table.find("NO: refused"), std::string::npos) << table;
     nvqos::Goals other;
     ASSERT_TRUE(nvqos::add_word("557=share:60%", other));
     ASSERT_TRUE(gpu_goals->set_goals(other));
-    keep_until(2 * qos::second);
+    keep_until(4 * qos::second);
     EXPECT_TRUE(nvqos::notes_on({{0, reports.back()}}).empty());
 }
 

@@ -14,11 +14,11 @@ TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 
 def test_the_end_names_the_goals_that_were_not_kept(machine):
     one, two = machine.process(), machine.process()
-    nvqos = machine.start("--quiet", f"{one.pid}=latency", f"{two.pid}=share:30%")
+    nvqos = machine.start("--quiet", f"{one.pid}=latency", f"{two.pid}=share:98%")
     assert comes_true(lambda: machine.client("status").returncode == 4)
     nvqos.send_signal(signal.SIGINT)
     assert nvqos.wait(PATIENCE_S) == 4
-    found = re.findall(rf"^nvqos: gpu0: (\S+): share 30 % was not kept at the end of (\d+) of (\d+) epochs?, (?:at|between {TIME} and) {TIME}$",
+    found = re.findall(rf"^nvqos: gpu0: (\S+): share 98 % was not kept at the end of (\d+) of (\d+) epochs?, (?:at|between {TIME} and) {TIME}$",
                        machine.errors(), re.MULTILINE)
     assert len(found) == 1 and found[0][0] == str(two.pid)
     assert 0 < int(found[0][1]) <= int(found[0][2])
@@ -28,12 +28,12 @@ def test_the_end_names_the_goals_that_were_not_kept(machine):
 def test_a_goal_of_a_tenant_that_was_released_is_named(kept):
     one, two = kept.process(), kept.process()
     assert kept.ask(f"hold a latency pid={one.pid}") == "ok"
-    assert kept.ask(f"hold job:1 share:30% pid={two.pid}").startswith("ok ")
+    assert kept.ask(f"hold job:1 share:98% pid={two.pid}").startswith("ok ")
     assert comes_true(lambda: kept.client("status").returncode == 4)
     kept.ask("release job:1")
     kept.nvqos.send_signal(signal.SIGINT)
     assert kept.nvqos.wait(PATIENCE_S) == 4
-    assert re.search(r"gpu0: job:1: share 30 % was not kept at the end of \d+ of \d+ epochs?, ", kept.errors())
+    assert re.search(r"gpu0: job:1: share 98 % was not kept at the end of \d+ of \d+ epochs?, ", kept.errors())
 
 
 @pytest.mark.parametrize("words, sentence", (

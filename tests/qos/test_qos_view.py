@@ -58,14 +58,14 @@ def test_messages_do_not_break_the_view_and_are_printed_at_its_end(machine):
         typist.wait_until(lambda: typist.lines[-1].startswith("q end"))
         one, two = machine.process(), machine.process()
         assert machine.ask(f"hold b share:30% pid={two.pid}") == "ok"
-        assert machine.ask(f"hold a latency pid={one.pid}").startswith("ok a has no cap")
-        typist.wait_until(lambda: any("a has no cap" in line for line in typist.lines))
+        assert machine.ask(f"hold a latency pid={one.pid}").startswith("ok a is served first")
+        typist.wait_until(lambda: any("a is served first" in line for line in typist.lines))
         shown = [line for line in typist.lines if line]
         assert all(len(line) <= 80 for line in shown) and shown[-1].startswith("q end")
         # Broken at words: put together again, it is the sentence.
-        assert "kept only as far as a leaves it" in " ".join(shown)
+        assert "has work for longer than that" in " ".join(shown)
         typist.interrupt()
-        typist.wait_for(b"nvqos: a has no cap")
+        typist.wait_for(b"nvqos: a is served first")
         status, is_as_before = typist.end()
         assert status in (0, 4) and is_as_before
 
@@ -101,7 +101,7 @@ def test_blocks_in_a_pipe_have_all_columns(machine):
     for block in blocks[:2]:
         lines = block.splitlines()
         assert re.match(r"\d{4}-\d\d-\d\dT\S+Z  rollover", lines[0])
-        assert lines[1].split() == ["GPU", "TENANT", "GOAL", "GOT", "CREDIT", "LEVER", "TASKS", "KEPT", "VIOLATIONS"]
+        assert lines[1].split() == ["GPU", "TENANT", "GOAL", "GOT", "WANTS", "CREDIT", "LEVER", "TASKS", "KEPT", "VIOLATIONS"]
 
 
 def test_in_the_background_it_does_not_read_the_terminal(machine):

@@ -110,13 +110,14 @@ TEST(Waits, AreThoseBetweenTurns) {
 /// A task that had nothing to do did not wait.
 TEST(Waits, AreNoneWithoutWork) {
     Demand demand;
-    EXPECT_EQ(demand.add({0, 1, 0, ms, true}, 2 * ms, second), std::nullopt);
-    EXPECT_EQ(demand.add({0, 1, 5 * ms, 8 * ms, true}, 2 * ms, second), std::nullopt);
-    EXPECT_EQ(demand.add({0, 1, 9 * ms, 10 * ms, false}, 2 * ms, second), ms)
+    constexpr SliceLength two_ms{2 * ms, second};
+    EXPECT_EQ(demand.add({0, 1, 0, ms, true}, two_ms, second), std::nullopt);
+    EXPECT_EQ(demand.add({0, 1, 5 * ms, 8 * ms, true}, two_ms, second), std::nullopt);
+    EXPECT_EQ(demand.add({0, 1, 9 * ms, 10 * ms, false}, two_ms, second), ms)
         << "its timeslice was over";
-    EXPECT_EQ(demand.add({0, 1, 10 * ms, 11 * ms, true}, 2 * ms, second), std::nullopt)
+    EXPECT_EQ(demand.add({0, 1, 10 * ms, 11 * ms, true}, two_ms, second), std::nullopt)
         << "the same turn";
-    EXPECT_EQ(demand.add({0, 1, 5 * second, 6 * second, true}, 2 * ms, second), std::nullopt)
+    EXPECT_EQ(demand.add({0, 1, 5 * second, 6 * second, true}, two_ms, second), std::nullopt)
         << "longer than a round: it was idle";
 }
 

@@ -74,11 +74,6 @@ TEST(MeasuredSpeed, LoopWithLatencyBesideTraining) {
     EXPECT_NEAR(per_s(seen, 1), 0.61, 0.2);
 }
 
-TEST(MeasuredSpeed, LoopWithAShareBesideTraining) {
-    const qos::Goal share{.aim = qos::Aim::share, .part = 60 * qos::point};
-    EXPECT_NEAR(per_s(run(scenario({loop("a", share), training()}), true), 0), 64.3, 1.5);
-}
-
 TEST(MeasuredTurns, AreOfTheMeasuredLength) {
     simulation::Host host{simulation::Gpus()};
     host.set_work(host.add(), true, 0);

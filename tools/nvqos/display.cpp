@@ -24,15 +24,16 @@ using Ink = live::Piece::Ink;
 constexpr std::size_t most_messages = 1000, most_in_view = 5;
 
 std::vector<live::ViewLine> help_lines(std::size_t width) {
-    constexpr std::array<std::pair<const char *, const char *>, 9> items{
+    constexpr std::array<std::pair<const char *, const char *>, 10> items{
         {{"q", "end; so does Ctrl-C. Everything is as before then"},
          {"h ?", "this help, or back"},
          {"arrows", "up or down; also PgUp, PgDn, Home, End"},
          {"GOT", "the part of the last second in which it had the GPU; '-' in the first second"},
+         {"WANTS", "the part of the last second that it would use alone, at most"},
          {"CREDIT", "what it is owed; with a cap alone, what it may still use"},
          {"LEVER", "its timeslice, 'paused', or how its launches are limited or held"},
          {"TASKS", "processes with a GPU context"},
-         {"KEPT", "was the goal kept over the last second? 'nobody': no process fits"},
+         {"KEPT", "was the goal kept over the last second? Or why it is not known"},
          {"VIOLATIONS", "epochs at whose end the goal was not kept"}}};
     std::vector<live::ViewLine> lines;
     for (const auto &[name, text] : items)

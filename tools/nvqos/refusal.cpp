@@ -58,46 +58,28 @@ void add_name(Names &names, std::string name) {
         names.push_back(std::move(name));
 }
 
-/// Returns what cap leaves room for the promises: `latency,cap:60% leaves room`.
-std::string advice_on(qos::Part room, const std::vector<const qos::Goal *> &services) {
-    // Whole steps of five points are easier to remember, and have some time to spare.
-    const qos::Part unit = room >= 5 * qos::point ? 5 * qos::point : qos::point;
-    const qos::Part cap = room / unit * unit;
-    if (cap < 2 * qos::point)
-        return "no cap leaves room for that: ask for a smaller part";
-    const std::string text = fmt::format("{}%", cap / qos::point);
-    if (services.size() > 1)
-        return fmt::format("caps that add up to {} leave room", text);
-    const qos::Ns p99 = services.front()->p99;
-    return fmt::format("latency{},cap:{} leaves room",
-                       p99 ? fmt::format(":{:g}ms", qos::milliseconds(p99)) : "", text);
-}
-
-/// Returns the sentence on the promises that tenants which are served first can break.
+/// Returns the sentence on tenants that are served first in the time which promises leave, and on
+/// how long their requests wait if they always have work.
 std::string sentence_on_time(const Goals &goals, const std::vector<qos::Dependence> &all) {
     Names promised, served;
-    std::vector<const qos::Goal *> services;
-    qos::Part taken = 0;
+    qos::Ns turn = 0;
     for (const qos::Dependence &one : all) {
-        const qos::Goal &goal = goal_at(goals, one.tenant);
-        add_name(promised, fmt::format("{} ({} {})", name_of(goals, one.tenant),
+        const qos::Goal &goal = goal_at(goals, one.on);
+        add_name(promised, fmt::format("{} ({} {})", name_of(goals, one.on),
                                        goal.aim == qos::Aim::share ? "share" : "speed",
                                        percent_of(goal.part)));
-        const qos::Goal *const service = &goal_at(goals, one.on);
-        if (std::ranges::find(services, service) != services.end())
-            continue;
-        services.push_back(service);
-        served.push_back(name_of(goals, one.on));
-        taken += service->cap.value_or(qos::whole);
+        add_name(served, name_of(goals, one.tenant));
+        turn = std::max(turn, one.turn);
     }
     const bool are_many = served.size() > 1;
-    const std::string may = taken >= qos::whole
-                                ? are_many ? "may take all of the time" : "has no cap"
-                                : fmt::format("may take {} of the time", percent_of(taken));
-    return fmt::format("{} {}: {} {} kept only as far as {} it; {}", some_of(served), may,
-                       some_of(promised), promised.size() > 1 ? "are" : "is",
-                       are_many ? "these leave" : some_of(served) + " leaves",
-                       advice_on(all.front().room, services));
+    return fmt::format(
+        "{} {} served first for at most {:.0f} % of the time, because {} {} promised "
+        "{}; where {} work for longer than that, requests wait for turns of up to "
+        "{:.3g} ms",
+        some_of(served), are_many ? "are" : "is",
+        static_cast<double>(all.front().room) / static_cast<double>(qos::point), some_of(promised),
+        promised.size() > 1 ? "are" : "is", promised.size() > 1 ? "their parts" : "its part",
+        are_many ? "they have" : "it has", qos::milliseconds(turn));
 }
 
 /// Returns the sentence on requests of a tenant that wait for another one's turns.

@@ -16,6 +16,10 @@ using nvdebug::base::printable;
 constexpr std::array<const char *, 5> aims = {"best-effort", "share", "speed", "latency",
                                               "timeslice"};
 
+/// The reasons in JSON and in the table, in the order of WhyNot.
+constexpr std::array<const char *, 4> reasons = {"no demand", "refused", "another GPU",
+                                                 "cannot be seen"};
+
 double percent(qos::Part part) {
     return static_cast<double>(part) / static_cast<double>(qos::point);
 }
@@ -44,6 +48,8 @@ Json tenant_json(const TenantReport &tenant) {
         {"backlogged_ns", tenant.record.seen.backlogged},
         {"turns", tenant.record.seen.turns},
         {"got_percent", tenant.got ? Json(percent(*tenant.got)) : Json()},
+        {"wants_percent",
+         promised && tenant.record.wants ? Json(percent(*tenant.record.wants)) : Json()},
         {"credit_ns", promised || tenant.goal.cap ? Json(tenant.credit) : Json()},
         {"timeslice_us", static_cast<double>(tenant.lever.timeslice) / 1000},
         {"paused", tenant.lever.paused},
@@ -52,6 +58,8 @@ Json tenant_json(const TenantReport &tenant) {
         {"in_flight_limit", tenant.limited.launches ? Json(tenant.limited.launches) : Json()},
         {"paced_tasks", tenant.paced},
         {"kept", kept(tenant) ? Json(*kept(tenant)) : Json()},
+        {"why_not",
+         tenant.why_not ? Json(reasons[static_cast<std::size_t>(*tenant.why_not)]) : Json()},
         {"depends_on", conditions_json(tenant)},
         {"violations", tenant.violations},
         {"waits", tenant.waits},
@@ -101,38 +109,46 @@ std::string lever_of(const Json &tenant) {
     return text.empty() ? "none" : text;
 }
 
-/// Returns the text of the column KEPT: `yes`, `NO`, `nobody`, `if serve leaves it`.
+/// Returns the text of the column KEPT: `yes`, `NO`, `NO: refused`, `no demand`, `another GPU`,
+/// `cannot be seen`, `nobody`, `if serve leaves it`.
 std::string word_on_kept(const Json &tenant) {
-    if (!tenant["kept"].is_null())
-        return tenant["kept"] ? "yes" : "NO";
+    const Json &reason = tenant["why_not"];
+    if (tenant["kept"] == false)
+        return reason.is_null() ? "NO" : "NO: " + reason.get<std::string>();
     if (tenant["tasks"] == 0)
-        return "nobody";
+        return reason == "another GPU" ? reason.get<std::string>() : "nobody";
+    if (!reason.is_null())
+        return reason.get<std::string>();
+    if (!tenant["kept"].is_null())
+        return "yes";
     const Json &on = tenant["depends_on"];
     return on.size() == 1
                ? fmt::format("if {} leaves it", printable(on[0]["tenant"].get<std::string>()))
                : fmt::format("if {} tenants leave it", on.size());
 }
 
-constexpr std::array<Column, 9> columns_of_epochs = {{{"GPU", false, 5},
-                                                      {"TENANT", true, 0},
-                                                      {"GOAL", true, 0},
-                                                      {"GOT", false, 0},
-                                                      {"CREDIT", false, 1},
-                                                      {"LEVER", false, 4},
-                                                      {"TASKS", false, 2},
-                                                      {"KEPT", false, 0},
-                                                      {"VIOLATIONS", false, 3}}};
+constexpr std::array<Column, 10> columns_of_epochs = {{{"GPU", false, 5},
+                                                       {"TENANT", true, 0},
+                                                       {"GOAL", true, 0},
+                                                       {"GOT", false, 0},
+                                                       {"WANTS", false, 2},
+                                                       {"CREDIT", false, 1},
+                                                       {"LEVER", false, 4},
+                                                       {"TASKS", false, 2},
+                                                       {"KEPT", false, 0},
+                                                       {"VIOLATIONS", false, 3}}};
 
 Row row_of(const Json &gpu, const Json &tenant) {
     // A tenant whose speed is kept by launches shows that speed.
     const bool is_paced = tenant["aim"] == "speed" && tenant["paced_tasks"] > 0;
     const Json &got = tenant[is_paced ? "speed_percent" : "got_percent"];
-    const Json &credit = tenant["credit_ns"];
+    const Json &credit = tenant["credit_ns"], &wants = tenant["wants_percent"];
     const bool has_credit = !credit.is_null() && (!is_paced || !tenant["cap_percent"].is_null());
     return {std::to_string(gpu.get<std::uint32_t>()),
             printable(tenant["name"].get<std::string>()),
             tenant["goal"].get<std::string>(),
             got.is_null() ? "-" : fmt::format("{:.1f} %", got.get<double>()),
+            wants.is_null() ? "-" : fmt::format("{:.0f} %", wants.get<double>()),
             has_credit ? short_time(credit.get<double>()) : "-",
             lever_of(tenant),
             std::to_string(tenant["tasks"].get<std::size_t>()),
@@ -162,9 +178,23 @@ Json epoch_json(const Report &report, const qos::Settings &settings, const std::
 std::string json_line(const Report &report, const qos::Settings &settings, const std::string &time,
                       std::uint64_t left_out) {
     const Json whole{{"schema", "nvqos/epoch"},
-                     {"schema_version", "2.1"},
+                     {"schema_version", "2.2"},
                      {"data", epoch_json(report, settings, time, left_out)}};
     return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void note_other_gpus(Report &report, const std::map<std::uint32_t, Report> &reports) {
+    const auto uses = [](const Report &other, const std::string &name) {
+        return std::ranges::any_of(other.tenants, [&](const TenantReport &tenant) {
+            return tenant.name == name && tenant.tasks > 0;
+        });
+    };
+    for (TenantReport &tenant : report.tenants)
+        if (tenant.tasks == 0 && tenant.why_not == WhyNot::no_demand &&
+            std::ranges::any_of(reports, [&](const auto &other) {
+                return other.first != report.gpu && uses(other.second, tenant.name);
+            }))
+            tenant.why_not = WhyNot::another_gpu;
 }
 
 std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports) {

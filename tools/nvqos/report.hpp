@@ -26,6 +26,10 @@ Json epoch_json(const Report &report, const qos::Settings &settings, const std::
 std::string json_line(const Report &report, const qos::Settings &settings, const std::string &time,
                       std::uint64_t left_out);
 
+/// Notes which tenants without a process on the report's GPU use other GPUs.
+/// @param reports the last ones, by GPU
+void note_other_gpus(Report &report, const std::map<std::uint32_t, Report> &reports);
+
 /// Returns a sentence for each GPU on which promises do not fit any more: since when, what does not
 /// fit, and what helps.
 std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports);

@@ -278,6 +278,7 @@ class Session {
     }
 
     void take(Report report) {
+        note_other_gpus(report, last_);
         print_line(report);
         metrics_.add(report);
         last_[report.gpu] = std::move(report);
@@ -406,7 +407,11 @@ class Session {
             status = failed;
         std::string text;
         std::vector<Json> shown;
-        for (const Report &plan : plans) {
+        std::map<std::uint32_t, Report> all;
+        for (const Report &plan : plans)
+            all.emplace(plan.gpu, plan);
+        for (Report &plan : plans) {
+            note_other_gpus(plan, all);
             shown.push_back(epoch_json(plan, invocation_.goals.settings, "", 0));
             text +=
                 invocation_.json ? json_line(plan, invocation_.goals.settings, utc_now(), 0) : "";
@@ -436,10 +441,12 @@ class Session {
         end_all();
         std::vector<std::string> missed;
         std::string waits;
-        bool was_out = false, was_kept = false;
+        bool was_out = false, was_kept = false, was_missed = false;
         for (const auto &gpu : gpus_) {
-            for (const Missed &one : gpu->missed())
+            for (const Missed &one : gpu->missed()) {
                 missed.push_back(fmt::format("gpu{}: {}", gpu->index(), text_of(one)));
+                was_missed = was_missed || is_too_often(one);
+            }
             for (const std::string &sentence : gpu->waits())
                 waits += sentence + "\n";
             was_out = was_out || gpu->was_out();
@@ -455,7 +462,7 @@ class Session {
             warn_(fmt::format("{} more goals were not kept at the end of some epochs; --json has "
                               "each epoch",
                               missed.size() - most));
-        return !was_kept ? failed : !missed.empty() || was_out ? partial : done;
+        return !was_kept ? failed : was_missed || was_out ? partial : done;
     }
 
     Invocation invocation_;

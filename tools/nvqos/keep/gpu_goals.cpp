@@ -195,6 +195,7 @@ Outcome<void> GpuGoals::read_turns() {
     if (!read)
         return tl::unexpected(read.error());
     if (read->has_gap) {
+        gap_at_ = turns_.now();
         governor_.lose();
         tasks_.mark_gap();
     }
@@ -221,6 +222,9 @@ void GpuGoals::set_levers() {
         marks_.pause(tenant);
     if (pauses.takes)
         governor_.set_pause(*pauses.takes);
+    // Tasks that are not held have other timeslices than their lever's.
+    for (std::size_t n = 0; n < tenants_.size(); n++)
+        governor_.set_in_effect(n, tasks_.held(n) == tasks_.count(n));
     count_tsgs();
     launches_->keep();
 }
@@ -350,6 +354,30 @@ bool GpuGoals::is_measured(std::size_t tenant, const qos::Record &record) const 
     return has_second && goal.p99 && launches_ && launches_->has_recent_request(tenant);
 }
 
+/// Returns why the last second of a share, a speed or a cap says nothing, or missed the goal.
+/// Speeds that are kept by launches are judged by launches, and not by turns.
+std::optional<WhyNot> GpuGoals::why_not(std::size_t tenant, const qos::Record &record,
+                                        bool is_cut) const {
+    const qos::Goal &goal = tenants_.goal(tenant);
+    const bool is_promised = qos::is_promised(goal.aim);
+    if (!is_promised && !goal.cap)
+        return std::nullopt;
+    const auto tasks = tasks_.count(tenant);
+    if (tasks == 0)
+        return is_promised ? std::optional(WhyNot::no_demand) : std::nullopt;
+    // A dry run, and the first second, have no numbers.
+    if (options_.dry_run || record.second.time < qos::second)
+        return std::nullopt;
+    const bool has_gap = gap_at_ && turns_.now() - *gap_at_ < record.second.time;
+    if (has_gap || tasks_.held(tenant) == 0)
+        return WhyNot::cannot_be_seen;
+    if (is_promised && !record.wants)
+        return WhyNot::no_demand;
+    if (is_promised && is_cut && !record.kept)
+        return WhyNot::refused;
+    return std::nullopt;
+}
+
 Report GpuGoals::report(qos::EpochRecord epoch) const {
     Report made{number_, std::move(epoch), {}, turns_.lost()};
     for (std::size_t n = 0; n < tenants_.size(); n++) {
@@ -371,6 +399,8 @@ Report GpuGoals::report(qos::EpochRecord epoch) const {
                           .is_measured = is_measured(n, record)};
         if (launches_)
             launches_->describe(n, line);
+        if (line.paced == 0)
+            line.why_not = why_not(n, record, made.epoch.overcommitted);
         made.tenants.push_back(std::move(line));
     }
     if (made.epoch.overcommitted) {

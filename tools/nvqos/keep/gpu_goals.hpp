@@ -103,6 +103,7 @@ class GpuGoals {
     std::string why_cut() const;
     std::optional<qos::Part> part_of_second(std::size_t tenant, const qos::Record &record) const;
     bool is_measured(std::size_t tenant, const qos::Record &record) const;
+    std::optional<WhyNot> why_not(std::size_t tenant, const qos::Record &record, bool is_cut) const;
     Report report(qos::EpochRecord epoch) const;
 
     const std::uint32_t number_; ///< Options::index
@@ -118,6 +119,7 @@ class GpuGoals {
     qos::Governor governor_;
     qos::Ns due_ = std::numeric_limits<qos::Ns>::max(); ///< when the next step is due
     std::string cut_since_;                             ///< Report::cut_since; empty: promises fit
+    std::optional<qos::Ns> gap_at_;                     ///< when switches were last lost
 };
 
 } // namespace nvqos

@@ -25,6 +25,15 @@ struct Condition {
     qos::Dependence::Why why;
 };
 
+/// The reason for which the last second of a goal says nothing, or missed the goal.
+enum class WhyNot {
+    no_demand,      ///< it had no work in a share or a speed
+    refused,        ///< the promises on this GPU do not fit, so each of them is cut
+    another_gpu,    ///< all of its processes use other GPUs
+    cannot_be_seen, ///< its turns are not on the record: switches were lost, or it is a client of an
+                    ///< MPS server
+};
+
 /// A tenant in a line of a report. The last line has all tasks without a tenant.
 struct TenantReport {
     std::string name; ///< `others`: tasks without a tenant
@@ -47,13 +56,17 @@ struct TenantReport {
     std::vector<Condition> depends = {};
     std::optional<qos::Part> got = {}; ///< of the last second; empty: not known, or too little time
     bool is_measured = false; ///< record.kept was measured over a second, and is no forecast
+    std::optional<WhyNot> why_not = {}; ///< empty: the second counts, by its numbers
 };
 
 /// Returns whether the goal was kept over the last second. Empty: it has no process, so that there
-/// was nothing to keep, or another tenant can break the goal and nothing was measured so far.
+/// was nothing to keep, or its turns could not be seen, or another tenant can break the goal and
+/// nothing was measured so far.
 inline std::optional<bool> kept(const TenantReport &tenant) {
     if (!tenant.record.kept)
         return false;
+    if (tenant.why_not == WhyNot::cannot_be_seen)
+        return std::nullopt;
     return tenant.tasks && (tenant.depends.empty() || tenant.is_measured) ? std::optional(true)
                                                                           : std::nullopt;
 }

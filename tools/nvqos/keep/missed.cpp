@@ -42,6 +42,10 @@ void add_missed(std::vector<Missed> &list, const Missed &one) {
     }
 }
 
+bool is_too_often(const Missed &missed) {
+    return 100 * missed.epochs > missed.of;
+}
+
 std::string text_of(const Missed &missed) {
     const std::string who = missed.tenant.empty() ? std::string("goals of more tenants")
                                                   : nvdebug::base::printable(missed.tenant) + ": " +

@@ -24,6 +24,9 @@ struct Missed {
 /// the list is bounded; the rest is in one entry without a name.
 void add_missed(std::vector<Missed> &list, const Missed &one);
 
+/// Returns whether the goal was missed in more than one of 100 epochs, as Exit::partial says.
+bool is_too_often(const Missed &missed);
+
 /// Returns `train: share 30 % was not kept at the end of 3 of 120 epochs, between … and …`.
 std::string text_of(const Missed &missed);
 

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Shares of tasks that think between bursts of work: what they get on a simulated GPU by their own
+// progress, and what is reported of it.
+#include <gtest/gtest.h>
+#include <random>
+
+#include "jobs.hpp"
+#include "lib/simulation/governed.hpp"
+#include "lib/simulation/machine.hpp"
+#include "lib/simulation/result.hpp"
+
+namespace {
+
+using namespace test_jobs;
+using simulation::Governed;
+using simulation::JobResult;
+using simulation::Machine;
+using simulation::Measures;
+using simulation::Result;
+using simulation::Scenario;
+using simulation::simulate;
+
+qos::Goal share_of(qos::Part percent) {
+    return {.aim = qos::Aim::share, .part = percent * qos::point};
+}
+
+const qos::Goal served_first{.aim = qos::Aim::latency};
+
+simulation::Job loop_of(const std::string &name, Ns burst_us, Ns pause_us,
+                        const qos::Goal &goal = {}) {
+    return job(name, {0}, {kernel(burst_us), think(pause_us)}, goal);
+}
+
+/// Decodes as an 8B-like model with a batch of 32 does.
+simulation::Job decode(const std::string &name, const qos::Goal &goal = {}) {
+    return loop_of(name, 7200, 500, goal);
+}
+
+simulation::Job steps_of_24_ms(const qos::Goal &goal = {}) {
+    return loop_of("training", 23'000, 1000, goal);
+}
+
+double percent(qos::Part part) {
+    return static_cast<double>(part) / static_cast<double>(qos::point);
+}
+
+// --- one share ---
+
+struct Mix {
+    const char *name;
+    Ns burst_us, pause_us;
+    qos::Part share;
+    Ns other_burst_us, other_pause_us;
+};
+
+void PrintTo(const Mix &mix, std::ostream *out) {
+    *out << mix.name;
+}
+
+class ShareOfALoop : public testing::TestWithParam<Mix> {};
+
+/// The loop gets its share in the whole run and in almost every second, or what it has alone.
+TEST_P(ShareOfALoop, IsKept) {
+    const Mix &mix = GetParam();
+    Scenario both = scenario({loop_of("loop", mix.burst_us, mix.pause_us, share_of(mix.share)),
+                              loop_of("other", mix.other_burst_us, mix.other_pause_us)});
+    both.duration = 13 * qos::second;
+    const Result result = simulate(both);
+    const JobResult &loop = result.jobs[0];
+    EXPECT_EQ(loop.kept, true) << percent(loop.got) << " of " << percent(loop.gpus[0].got_alone);
+    EXPECT_EQ(loop.seconds, 10U);
+    // A burst more or less in a second is up to 0.7 points of it.
+    EXPECT_GE(loop.seconds_kept, 6U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Mixes, ShareOfALoop,
+    testing::Values(Mix{"burst longer than its slice", 7200, 500, 60, 92'900, 2000},
+                    Mix{"burst that fits once in two rounds", 7200, 500, 20, 23'000, 1000},
+                    Mix{"small share", 7200, 500, 30, 23'000, 1000},
+                    Mix{"large share", 7200, 500, 80, 23'000, 1000},
+                    Mix{"nearly all that it uses alone", 7200, 500, 90, 23'000, 1000},
+                    Mix{"half, of 9.9 ms", 9000, 900, 50, 70'000, 4000},
+                    Mix{"less than without a goal", 9000, 900, 45, 70'000, 4000},
+                    Mix{"pauses of 10 us", 2000, 10, 60, 92'900, 2000},
+                    Mix{"short bursts and pauses of 10 us", 300, 10, 60, 92'900, 2000},
+                    Mix{"short bursts and pauses of 100 us", 300, 100, 60, 92'900, 2000},
+                    Mix{"more than it uses alone", 2000, 3000, 60, 92'900, 2000},
+                    Mix{"pauses of 50 ms", 50'000, 50'000, 40, 92'900, 2000},
+                    Mix{"bursts of 50 ms", 50'000, 10'000, 30, 92'900, 2000},
+                    Mix{"beside a graph of 50 ms", 7200, 500, 60, 50'000, 10},
+                    Mix{"beside another loop, 30 %", 7200, 500, 30, 7200, 500},
+                    Mix{"beside another loop, 60 %", 7200, 500, 60, 7200, 500},
+                    Mix{"beside another loop, 80 %", 7200, 500, 80, 7200, 500},
+                    Mix{"pauses as long as the other's slices", 4000, 4000, 40, 4000, 4000},
+                    Mix{"a phase that fits a round of 10 ms", 5000, 5000, 45, 92'900, 2000}),
+    [](const auto &row) {
+        std::string name;
+        for (const char c : std::string(row.param.name))
+            if (std::isalnum(static_cast<unsigned char>(c)))
+                name += c;
+        return name;
+    });
+
+TEST(ThinkingShare, LosesLittleOfTheSumWithAnotherLoop) {
+    Scenario both = scenario({decode("a", share_of(50)), decode("b")});
+    const Result result = simulate(both);
+    EXPECT_EQ(result.jobs[0].kept, true);
+    // As it is: 124 steps a second together, and 137 with timeslices of 8 ms.
+    EXPECT_GT(result.jobs[0].per_s + result.jobs[1].per_s, 134 * qos::whole);
+}
+
+TEST(ThinkingShare, LeavesOtherTrainingsTheRest) {
+    const Result result = simulate(scenario({decode("a", share_of(60)), steps_of_24_ms()}));
+    EXPECT_EQ(result.jobs[0].kept, true);
+    EXPECT_GT(result.busy[0], 98 * qos::point);
+    EXPECT_LT(result.jobs[0].got, 63 * qos::point);
+}
+
+/// Pauses of 10 us are shorter than any turn, so nobody knows how much of the time alone is work.
+/// Looks by the shortest turns bound that, so that the loop is alone for less of the time.
+TEST(ThinkingShare, LeavesTheOthersMoreAfterLooksAtShortPauses) {
+    for (const auto &[burst_us, most, others] : {std::tuple{300, 82, 10}, {500, 72, 18}}) {
+        const Result result = simulate(scenario(
+            {loop_of("loop", burst_us, 10, share_of(60)), loop_of("training", 92'900, 2000)}));
+        EXPECT_EQ(result.jobs[0].kept, true) << burst_us;
+        EXPECT_LT(percent(result.jobs[0].got), most) << burst_us;
+        EXPECT_GT(percent(result.jobs[1].got), others) << burst_us;
+    }
+}
+
+TEST(ThinkingShare, IsKeptForTwoLoopsAtOnce) {
+    const Result result =
+        simulate(scenario({decode("a", share_of(60)), decode("b", share_of(30))}));
+    EXPECT_EQ(result.jobs[0].kept, true);
+    EXPECT_EQ(result.jobs[1].kept, true);
+}
+
+// --- beside a service ---
+
+class ShareBesideALoopThatIsServedFirst : public testing::TestWithParam<int> {};
+
+TEST_P(ShareBesideALoopThatIsServedFirst, IsKept) {
+    Scenario both = scenario({decode("serve", served_first), steps_of_24_ms(share_of(GetParam()))});
+    both.duration = 13 * qos::second;
+    const Result result = simulate(both);
+    const JobResult &share = result.jobs[1];
+    EXPECT_EQ(share.kept, true) << percent(share.got);
+    EXPECT_EQ(share.seconds_kept, 10U);
+    EXPECT_GT(percent(result.jobs[0].got), 96 - GetParam() - 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ShareBesideALoopThatIsServedFirst, testing::Values(10, 20, 40));
+
+/// The share has its part in the pauses of the service, and takes no turn for it.
+TEST(Service, IsServedFirstIfItsPausesAreLongEnough) {
+    simulation::Job service = job("serve", {0}, {kernel(5000)}, served_first);
+    service.mean_gap = 50 * qos::ms;
+    const Result alone = simulate(scenario({service, steps_of_24_ms()})),
+                 both = simulate(scenario({service, steps_of_24_ms(share_of(40))}));
+    EXPECT_EQ(both.jobs[1].kept, true);
+    EXPECT_LE(both.jobs[0].times.p99.value_or(qos::second),
+              alone.jobs[0].times.p99.value_or(0) + qos::ms);
+}
+
+// --- any mixes ---
+
+/// Of a share that is reported as kept, the progress of its own program is within a point of it, or
+/// within a point of 98 % of what the program makes alone.
+TEST(ThinkingShares, ReportedAsKeptAreKeptByTheirOwnProgress) {
+    std::mt19937_64 random(20);
+    const auto pick = [&](std::initializer_list<Ns> values) {
+        return values.begin()[random() % values.size()];
+    };
+    int kept = 0;
+    for (int run = 0; run < 60; run++) {
+        const Ns burst = pick({500, 1000, 3000, 7200, 12'000, 20'000, 40'000}),
+                 pause = pick({10, 100, 500, 2000, 8000, 30'000}),
+                 other = pick({1000, 7200, 23'000, 92'900}), other_pause = pick({10, 500, 3000});
+        const qos::Part part = pick({15, 30, 45, 60, 75});
+        Scenario both = scenario(
+            {loop_of("loop", burst, pause, share_of(part)), loop_of("other", other, other_pause)});
+        both.seed = random() % 1000;
+        both.duration = 13 * qos::second;
+        Governed control(both);
+        const Measures seen = Machine(both, &control).run();
+        const std::size_t missed = control.keepers()[0].missed()[0];
+        if (missed > 20) // the first second and a half
+            continue;
+        kept++;
+        const double length = qos::seconds(seen.length()),
+                     made = static_cast<double>(seen.jobs[0].passes) * static_cast<double>(burst) /
+                            1e6 / length,
+                     alone = static_cast<double>(burst) / static_cast<double>(burst + pause),
+                     // A pass more or less, at each end.
+            pass = static_cast<double>(burst) / 1e6 / length;
+        EXPECT_GE(made + 2 * pass, std::min(percent(part) / 100, 0.98 * alone) - 0.01)
+            << burst << " us and " << pause << " us of thinking, share " << percent(part)
+            << " %, beside " << other << " us and " << other_pause << " us";
+    }
+    EXPECT_GT(kept, 50);
+}
+
+} // namespace
