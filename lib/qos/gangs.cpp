@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "gangs.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace qos {
+namespace {
+
+using Numbers = std::vector<std::size_t>;
+
+Numbers in_the_order_of_names(std::span<const GangTenant> tenants) {
+    Numbers order(tenants.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t n) { return std::string_view(tenants[n].name); });
+    return order;
+}
+
+/// Returns how many GPUs the tenants use.
+std::size_t count_gpus(std::span<const GangTenant> tenants) {
+    std::vector<std::uint32_t> gpus;
+    for (const GangTenant &tenant : tenants)
+        gpus.insert(gpus.end(), tenant.gpus.begin(), tenant.gpus.end());
+    std::ranges::sort(gpus);
+    return static_cast<std::size_t>(std::ranges::unique(gpus).begin() - gpus.begin());
+}
+
+bool fits(std::span<const GangTenant> tenants, const Row &row, std::size_t tenant) {
+    return std::ranges::none_of(row.holders, [&](std::size_t other) {
+        return tenants[tenant].clashes_with(tenants[other]);
+    });
+}
+
+bool has_cap(const GangTenant &tenant) {
+    return tenant.goal.cap && *tenant.goal.cap < whole;
+}
+
+/// The rows of a group, and the tenants for which each was made. A tenant with a cap has a row of
+/// its own, because the window of another one may be longer than its cap allows.
+struct Matrix {
+    std::vector<Row> rows;
+    std::vector<Numbers> owners; ///< by row
+};
+
+/// Gives each tenant a row, the tenants with many GPUs first.
+Matrix make_rows(std::span<const GangTenant> tenants) {
+    Numbers order = in_the_order_of_names(tenants);
+    std::ranges::stable_sort(order, std::ranges::greater(),
+                             [&](std::size_t n) { return tenants[n].gpus.size(); });
+    Matrix matrix;
+    for (const std::size_t tenant : order) {
+        if (tenants[tenant].is_first())
+            continue;
+        std::size_t at = 0;
+        while (at < matrix.rows.size() &&
+               (has_cap(tenants[tenant]) || has_cap(tenants[matrix.owners[at].front()]) ||
+                !fits(tenants, matrix.rows[at], tenant)))
+            at++;
+        if (at == matrix.rows.size()) {
+            matrix.rows.emplace_back();
+            matrix.owners.emplace_back();
+        }
+        matrix.rows[at].holders.push_back(tenant);
+        matrix.owners[at].push_back(tenant);
+    }
+    return matrix;
+}
+
+/// Gives the GPUs that a row leaves free to any tenants which need no others.
+void fill_holes(std::span<const GangTenant> tenants, std::vector<Row> &rows) {
+    const Numbers order = in_the_order_of_names(tenants);
+    for (Row &row : rows)
+        for (const std::size_t tenant : order)
+            if (!tenants[tenant].is_first() && !has_cap(tenants[tenant]) &&
+                fits(tenants, row, tenant))
+                row.holders.push_back(tenant);
+}
+
+Part promised_to(const GangTenant &tenant) {
+    return is_promised(tenant.goal.aim) ? tenant.goal.part : 0;
+}
+
+/// Returns the part of the time of a tenant if each unit of weight has @p unit.
+Part part_of(const GangTenant &tenant, Part unit) {
+    const Part part = is_promised(tenant.goal.aim) ? tenant.goal.part : tenant.goal.weight * unit;
+    return std::min(part, tenant.goal.cap.value_or(whole));
+}
+
+Part part_of_row(std::span<const GangTenant> tenants, const Numbers &owners, Part unit) {
+    Part most = 0;
+    for (const std::size_t owner : owners)
+        most = std::max(most, part_of(tenants[owner], unit));
+    return most;
+}
+
+/// Returns the part of the time of each row: promised parts first, and the rest by weight. If no
+/// row has a weight, all grow by the same factor as far as their caps allow.
+std::vector<Part> parts_of_rows(std::span<const GangTenant> tenants, const Matrix &matrix) {
+    const auto parts_at = [&](Part unit) {
+        std::vector<Part> parts;
+        for (const Numbers &owners : matrix.owners)
+            parts.push_back(part_of_row(tenants, owners, unit));
+        return parts;
+    };
+    const auto sum_at = [&](Part unit) {
+        const std::vector<Part> parts = parts_at(unit);
+        return std::accumulate(parts.begin(), parts.end(), Part{0});
+    };
+    Part least = 0, most = whole; // of a unit of weight: the largest that fits
+    while (least < most) {
+        const Part middle = least + (most - least + 1) / 2;
+        sum_at(middle) <= whole ? least = middle : most = middle - 1;
+    }
+    std::vector<Part> parts = parts_at(least);
+    const Part sum = sum_at(least);
+    const bool has_weight = std::ranges::any_of(tenants, [](const GangTenant &tenant) {
+        return !tenant.is_first() && !is_promised(tenant.goal.aim) && !has_cap(tenant);
+    });
+    if (sum == 0 || (has_weight && sum <= whole))
+        return parts;
+    for (std::size_t n = 0; n < parts.size(); n++) {
+        const GangTenant &owner = tenants[matrix.owners[n].front()];
+        parts[n] = std::min(scaled(parts[n], whole, sum), has_cap(owner) ? *owner.goal.cap : whole);
+    }
+    return parts;
+}
+
+/// Returns the time in which each row has its window: the shortest part has the shortest window.
+/// With a cap a whole number of cycles is a second, so that every second has the same part.
+Ns cycle_of_rows(std::span<const GangTenant> tenants, const std::vector<Part> &parts,
+                 const WindowSettings &settings) {
+    Part least = whole;
+    for (const Part part : parts)
+        least = part > 0 ? std::min(least, part) : least;
+    const Ns window = shortest_window(count_gpus(tenants), settings);
+    const Ns longest = std::max(settings.longest_cycle, static_cast<Ns>(parts.size()) * window);
+    const Ns cycle = std::min(scaled(window, whole, std::max<Part>(least, 1)), longest);
+    return std::ranges::any_of(tenants, has_cap) ? second / std::max<Ns>(1, second / cycle) : cycle;
+}
+
+/// Returns the length of the window that a row has for its owner. What is owed is repaid over some
+/// cycles. A tenant without a promise whose part is shorter than a window saves it up for one, and
+/// else is owed nothing beside promises, because what repays these is taken from it.
+Ns length_for(const GangTenant &owner, Part part, Ns cycle, Ns window, bool is_beside_promises,
+              const WindowSettings &settings) {
+    const Ns usual = scaled(cycle, part, whole);
+    if (has_cap(owner)) {
+        // The pause of the last rank may be late by a request or two of others.
+        const Ns allowed = scaled(cycle, *owner.goal.cap, whole) - 2 * settings.request;
+        const Ns owed = promised_to(owner) ? scaled(owner.account.credit(), cycle,
+                                                    std::max(settings.repaid_in, 2 * cycle))
+                                           : 0;
+        return std::max<Ns>(0, std::min(usual + owed, allowed));
+    }
+    const bool saves_up = !promised_to(owner) && usual + ms < window;
+    const Ns credit = owner.account.credit(),
+             repaid = saves_up ? credit
+                      : promised_to(owner) || !is_beside_promises
+                          ? scaled(credit, cycle, std::max(settings.repaid_in, 2 * cycle))
+                          : 0,
+             wanted = usual + repaid;
+    return 2 * wanted < window ? 0 : std::max((wanted + ms / 2) / ms * ms, window);
+}
+
+/// Makes the rows as long as the cycle together: a row without a cap takes or gives the rest, or
+/// nobody has it.
+void fit_to_cycle(std::span<const GangTenant> tenants, std::vector<Row> &rows, Ns cycle,
+                  Ns window) {
+    Ns rest = cycle;
+    for (const Row &row : rows)
+        rest -= row.length;
+    const auto takes = std::ranges::find_if(rows, [&](const Row &row) {
+        return row.length > 0 && !has_cap(tenants[row.holders.front()]);
+    });
+    if (takes != rows.end())
+        takes->length = std::max(takes->length + rest, window);
+    else if (rest > 0)
+        rows.push_back({.holders = {}, .length = rest});
+}
+
+} // namespace
+
+bool GangTenant::is_on(std::uint32_t gpu) const {
+    return std::ranges::count(gpus, gpu) > 0;
+}
+
+bool GangTenant::clashes_with(const GangTenant &other) const {
+    return std::ranges::any_of(gpus, [&](std::uint32_t gpu) { return other.is_on(gpu); });
+}
+
+Ns WindowAccount::credit() const {
+    Ns most = owed.empty() ? 0 : owed.begin()->second;
+    for (const auto &[gpu, time] : owed)
+        most = std::max(most, time);
+    return most;
+}
+
+Ns WindowPlan::length() const {
+    return std::accumulate(rows.begin(), rows.end(), Ns{0},
+                           [](Ns sum, const Row &row) { return sum + row.length; });
+}
+
+std::vector<std::vector<std::size_t>> window_groups(std::span<const GangTenant> tenants) {
+    std::vector<Numbers> groups;
+    for (const std::size_t tenant : in_the_order_of_names(tenants)) {
+        Numbers joined;
+        for (Numbers &group : groups)
+            if (std::ranges::any_of(group, [&](std::size_t other) {
+                    return tenants[tenant].clashes_with(tenants[other]);
+                })) {
+                joined.insert(joined.end(), group.begin(), group.end());
+                group.clear();
+            }
+        std::erase_if(groups, [](const Numbers &group) { return group.empty(); });
+        joined.push_back(tenant);
+        groups.push_back(std::move(joined));
+    }
+    std::erase_if(groups, [&](const Numbers &group) {
+        return std::ranges::none_of(group, [&](std::size_t tenant) {
+            return tenants[tenant].gpus.size() > 1 &&
+                   (group.size() > 1 || has_cap(tenants[tenant]));
+        });
+    });
+    const auto name = [&](std::size_t tenant) { return std::string_view(tenants[tenant].name); };
+    for (Numbers &group : groups)
+        std::ranges::sort(group, {}, name);
+    std::ranges::sort(groups, {}, [&](const Numbers &group) { return name(group.front()); });
+    return groups;
+}
+
+Ns shortest_window(std::size_t gpus, const WindowSettings &settings) {
+    return std::max(settings.shortest,
+                    settings.worth_requests * static_cast<Ns>(gpus) * settings.request);
+}
+
+WindowPlan plan_windows(std::span<const GangTenant> tenants, const WindowSettings &settings,
+                        Ns begin) {
+    Matrix matrix = make_rows(tenants);
+    const std::vector<Part> parts = parts_of_rows(tenants, matrix);
+    const Ns cycle = cycle_of_rows(tenants, parts, settings),
+             window = shortest_window(count_gpus(tenants), settings);
+    WindowPlan plan{.begin = begin, .rows = {}, .parts = std::vector<Part>(tenants.size())};
+    const bool has_promises = std::ranges::any_of(
+        tenants, [](const GangTenant &tenant) { return promised_to(tenant) > 0; });
+    for (std::size_t n = 0; n < matrix.rows.size(); n++)
+        for (const std::size_t owner : matrix.owners[n]) {
+            Row &row = matrix.rows[n];
+            const Part part = promised_to(tenants[owner]) ? tenants[owner].goal.part : parts[n];
+            plan.parts[owner] = part;
+            row.length = std::max(row.length, length_for(tenants[owner], parts[n], cycle, window,
+                                                         has_promises, settings));
+        }
+    plan.rows = std::move(matrix.rows);
+    // If nobody is owed a whole window, the first row has one all the same.
+    if (plan.length() == 0 && !plan.rows.empty())
+        plan.rows.front().length = window;
+    if (std::ranges::any_of(tenants, has_cap))
+        fit_to_cycle(tenants, plan.rows, cycle, window);
+    std::erase_if(plan.rows, [](const Row &row) { return row.length == 0; });
+    fill_holes(tenants, plan.rows);
+    return plan;
+}
+
+Part part_in_windows(const WindowPlan &plan, std::size_t tenant) {
+    Ns held = 0;
+    for (const Row &row : plan.rows)
+        held += std::ranges::count(row.holders, tenant) > 0 ? row.length : 0;
+    return held ? scaled(held, whole, plan.length()) : 0;
+}
+
+std::size_t row_at(const WindowPlan &plan, Ns now) {
+    Ns left = (now - plan.begin) % plan.length();
+    std::size_t at = 0;
+    while (left >= plan.rows[at].length)
+        left -= plan.rows[at++].length;
+    return at;
+}
+
+Ns next_change(const WindowPlan &plan, Ns now) {
+    const Ns cycle = plan.length(), into = (now - plan.begin) % cycle;
+    Ns end = 0;
+    for (const Row &row : plan.rows)
+        if ((end += row.length) > into)
+            break;
+    return now - into + end;
+}
+
+std::optional<std::size_t> holder_on(std::span<const GangTenant> tenants, const Row &row,
+                                     std::uint32_t gpu) {
+    const auto at = std::ranges::find_if(
+        row.holders, [&](std::size_t tenant) { return tenants[tenant].is_on(gpu); });
+    return at == row.holders.end() ? std::nullopt : std::optional(*at);
+}
+
+WindowLever lever_in(std::span<const GangTenant> tenants, const Row &row, std::size_t tenant,
+                     std::uint32_t gpu, const WindowSettings &settings) {
+    if (tenants[tenant].is_first())
+        return {.timeslice = settings.latency_slice};
+    const bool is_beside_first = std::ranges::any_of(
+        tenants, [&](const GangTenant &other) { return other.is_first() && other.is_on(gpu); });
+    const auto holder = holder_on(tenants, row, gpu);
+    if (holder == tenant)
+        return {.timeslice = is_beside_first ? settings.other_slice : settings.holder_slice};
+    if (has_cap(tenants[tenant]))
+        return {.timeslice = std::nullopt, .paused = true};
+    if (!holder)
+        return {.timeslice = is_beside_first ? std::optional(settings.other_slice) : std::nullopt};
+    if (is_beside_first || tenants[*holder].account.gives_way > settings.much_giving_way)
+        return {.timeslice = std::nullopt, .paused = true};
+    return {.timeslice = settings.other_slice};
+}
+
+WindowAccount settled_windows(const Goal &goal, WindowAccount account, Part part,
+                              std::span<const RankWindows> ranks, Ns cycle,
+                              const WindowSettings &settings) {
+    for (const RankWindows &rank : ranks) {
+        // A turn may go on for a while without work, which is no use. So a promise is more.
+        const Part not_seen = (rank.is_alone ? 14 : 3) * point / 10;
+        const Ns quota = scaled(cycle, part + (is_promised(goal.aim) ? not_seen : 0), whole);
+        Ns &owed = account.owed[rank.gpu];
+        if (2 * rank.used_in >= rank.held - rank.taken)
+            owed += quota - (is_promised(goal.aim) ? rank.used : rank.held);
+        owed = std::clamp(owed, -quota, settings.kept_cycles * quota);
+    }
+    return account;
+}
+
+bool is_promise_missed(const Goal &goal, const WindowAccount &account, Part part, Ns cycle,
+                       const WindowSettings &settings) {
+    const Ns most = settings.kept_cycles * scaled(cycle, part, whole);
+    return is_promised(goal.aim) && account.credit() >= most - most / 4;
+}
+
+Ns time_together(std::span<const std::vector<TurnSpan>> ranks) {
+    std::vector<std::size_t> at(ranks.size());
+    Ns together = 0;
+    while (true) {
+        Ns begin = std::numeric_limits<Ns>::min(), end = std::numeric_limits<Ns>::max();
+        std::size_t first_to_end = 0;
+        for (std::size_t n = 0; n < ranks.size(); n++) {
+            if (at[n] == ranks[n].size())
+                return together;
+            const TurnSpan &turn = ranks[n][at[n]];
+            begin = std::max(begin, turn.begin);
+            if (turn.end < end) {
+                end = turn.end;
+                first_to_end = n;
+            }
+        }
+        if (ranks.empty())
+            return 0;
+        together += std::max<Ns>(0, end - begin);
+        at[first_to_end]++;
+    }
+}
+
+std::optional<Part> together_of(std::span<const std::vector<TurnSpan>> ranks) {
+    Ns sum = 0;
+    for (const auto &turns : ranks)
+        for (const TurnSpan &turn : turns)
+            sum += turn.end - turn.begin;
+    if (sum == 0)
+        return std::nullopt;
+    return scaled(time_together(ranks) * static_cast<Ns>(ranks.size()), whole, sum);
+}
+
+bool are_windows_barred(std::span<const GangTenant> tenants) {
+    return std::ranges::all_of(tenants, &GangTenant::is_first) ||
+           std::ranges::any_of(tenants, [](const GangTenant &tenant) {
+               return tenant.goal.aim == Aim::timeslice || (tenant.is_first() && has_cap(tenant));
+           });
+}
+
+WindowNeed need_for_windows(std::span<const GangTenant> tenants,
+                            std::span<const TenantProgress> seen, const WindowPlan &plan) {
+    const auto has_several_beside = [&](const GangTenant &service) {
+        return std::ranges::any_of(service.gpus, [&](std::uint32_t gpu) {
+            return std::ranges::count_if(tenants, [&](const GangTenant &other) {
+                       return !other.is_first() && other.is_on(gpu);
+                   }) > 1;
+        });
+    };
+    if (are_windows_barred(tenants))
+        return WindowNeed::barred;
+    bool is_needed = false, may_lose = false;
+    for (std::size_t n = 0; n < tenants.size(); n++) {
+        const GangTenant &tenant = tenants[n];
+        const bool is_gang = tenant.gpus.size() > 1;
+        is_needed =
+            is_needed || (is_gang && (seen[n].together_part < enough_together || has_cap(tenant) ||
+                                      (tenant.is_first() && has_several_beside(tenant))));
+        const Part had = seen[n].time ? scaled(seen[n].used, whole, seen[n].time) : 0;
+        may_lose = may_lose || (!tenant.is_first() && !has_cap(tenant) &&
+                                part_in_windows(plan, n) < scaled(had, 85 * point, whole));
+    }
+    return !is_needed ? WindowNeed::none : may_lose ? WindowNeed::harmful : WindowNeed::clear;
+}
+
+std::optional<Part> change_by_windows(std::span<const GangTenant> tenants,
+                                      std::span<const TenantProgress> without,
+                                      std::span<const TenantProgress> with) {
+    constexpr std::int64_t least = 10; // turns; fewer of them say nothing
+    Part sum = 0;
+    std::int64_t count = 0;
+    for (std::size_t n = 0; n < tenants.size(); n++) {
+        if (tenants[n].is_first())
+            continue;
+        if (without[n].gave_way < least || with[n].gave_way < least)
+            return std::nullopt;
+        sum += scaled(scaled(with[n].gave_way, whole, without[n].gave_way), without[n].time,
+                      with[n].time);
+        count++;
+    }
+    return count ? std::optional(sum / count) : std::nullopt;
+}
+
+bool do_windows_help(std::optional<Part> change) {
+    return change.value_or(whole) >= 75 * point;
+}
+
+std::vector<std::size_t> heaviest_clash(std::span<const GangTenant> tenants) {
+    Numbers order = in_the_order_of_names(tenants);
+    std::erase_if(order, [&](std::size_t n) { return promised_to(tenants[n]) == 0; });
+    Numbers set, heaviest;
+    Part most = 0;
+    // Takes the tenant at `from` or leaves it out, as long as what remains may add up to more.
+    const auto search = [&](const auto &self, std::size_t from, Part sum, Part rest) -> void {
+        if (sum > most) {
+            most = sum;
+            heaviest = set;
+        }
+        if (from == order.size() || sum + rest <= most)
+            return;
+        const std::size_t tenant = order[from];
+        const Part part = promised_to(tenants[tenant]);
+        if (std::ranges::all_of(set, [&](std::size_t other) {
+                return tenants[tenant].clashes_with(tenants[other]);
+            })) {
+            set.push_back(tenant);
+            self(self, from + 1, sum + part, rest - part);
+            set.pop_back();
+        }
+        self(self, from + 1, sum, rest - part);
+    };
+    Part all = 0;
+    for (const std::size_t tenant : order)
+        all += promised_to(tenants[tenant]);
+    search(search, 0, 0, all);
+    return heaviest;
+}
+
+} // namespace qos

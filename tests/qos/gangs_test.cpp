@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Windows for gangs: plans, levers and accounts, worked out by hand.
+#include "lib/qos/gangs.hpp"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+namespace qos {
+namespace {
+
+const WindowSettings usual_windows;
+
+GangTenant gang_of(const std::string &name, const std::vector<std::uint32_t> &gpus,
+                   const Goal &goal = {}) {
+    return {.name = name, .gpus = gpus, .goal = goal};
+}
+
+Goal gang_share(Part percent) {
+    return {.aim = Aim::share, .part = percent * point};
+}
+
+/// Returns the names of the holders of each row, by their order in the row.
+std::vector<std::string> rows_by_name(std::span<const GangTenant> tenants, const WindowPlan &plan) {
+    std::vector<std::string> rows;
+    for (const Row &row : plan.rows) {
+        std::string names;
+        for (const std::size_t holder : row.holders)
+            names += tenants[holder].name;
+        rows.push_back(names);
+    }
+    return rows;
+}
+
+std::vector<Ns> lengths_in_ms(const WindowPlan &plan) {
+    std::vector<Ns> lengths;
+    for (const Row &row : plan.rows)
+        lengths.push_back(row.length / ms);
+    return lengths;
+}
+
+TEST(WindowGroups, GangAloneHasNoWindows) {
+    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}), gang_of("b", {2}),
+                                             gang_of("c", {2})};
+    EXPECT_TRUE(window_groups(tenants).empty());
+}
+
+TEST(WindowGroups, GangWithACapHasWindowsAlone) {
+    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}, {.cap = 30 * point})};
+    ASSERT_EQ(window_groups(tenants).size(), 1U);
+    const WindowPlan plan = plan_windows(tenants, usual_windows, 0);
+    ASSERT_EQ(plan.rows.size(), 2U);
+    EXPECT_TRUE(plan.rows[1].holders.empty());
+    EXPECT_EQ(second / plan.length(), 6);
+    EXPECT_LT(second % plan.length(), 6) << "every second has the same part";
+    EXPECT_LE(plan.rows[0].length, scaled(plan.length(), 30 * point, whole));
+    EXPECT_TRUE(lever_in(tenants, plan.rows[1], 0, 1, usual_windows).paused);
+    EXPECT_FALSE(lever_in(tenants, plan.rows[0], 0, 1, usual_windows).paused);
+}
+
+TEST(WindowGroups, TenantsAreLinkedBySharedGpus) {
+    const std::vector<GangTenant> tenants = {gang_of("d", {2, 3}), gang_of("b", {1}),
+                                             gang_of("a", {0, 1}), gang_of("c", {4}),
+                                             gang_of("e", {3, 4})};
+    const std::vector<std::vector<std::size_t>> groups = {{2, 1}, {3, 0, 4}};
+    EXPECT_EQ(window_groups(tenants), groups);
+}
+
+TEST(WindowPlan, TwoGangsHaveWindowsOfTheSameLength) {
+    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}), gang_of("b", {0, 1})};
+    const WindowPlan plan = plan_windows(tenants, usual_windows, 7 * ms);
+    EXPECT_EQ(rows_by_name(tenants, plan), (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(lengths_in_ms(plan), (std::vector<Ns>{50, 50}));
+    EXPECT_EQ(plan.begin, 7 * ms);
+}
+
+TEST(WindowPlan, WindowsOnManyGpusAreLonger) {
+    EXPECT_EQ(shortest_window(2, usual_windows), 50 * ms);
+    EXPECT_EQ(shortest_window(16, usual_windows), 96 * ms);
+}
+
+TEST(WindowPlan, LengthsAreInProportionToSharesAndWeights) {
+    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}, gang_share(60)),
+                                             gang_of("b", {0, 1}, {.weight = 3}),
+                                             gang_of("c", {0, 1}, {.weight = 1})};
+    const WindowPlan plan = plan_windows(tenants, usual_windows, 0);
+    EXPECT_EQ(lengths_in_ms(plan), (std::vector<Ns>{300, 150, 50}));
+}
+
+TEST(WindowPlan, ManyGangsHaveAWindowEach) {
+    std::vector<GangTenant> tenants;
+    for (int n = 0; n < 32; n++)
+        tenants.push_back(gang_of(std::to_string(n), {0, 1}));
+    EXPECT_EQ(lengths_in_ms(plan_windows(tenants, usual_windows, 0)), std::vector<Ns>(32, 50));
+}
+
+TEST(WindowPlan, SharesAloneDivideTheRestInProportion) {
+    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}, gang_share(60)),
+                                             gang_of("b", {0, 1}, gang_share(30))};
+    EXPECT_EQ(lengths_in_ms(plan_windows(tenants, usual_windows, 0)), (std::vector<Ns>{100, 50}));
+}
+
+TEST(WindowPlan, RowsHaveGangsThatDoNotOverlap) {
+    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}), gang_of("b", {0, 1, 2, 3}),
+                                             gang_of("c", {2, 3}), gang_of("d", {3})};
+    const WindowPlan plan = plan_windows(tenants, usual_windows, 0);
+    // The last row has a hole, which `a` fills.
+    EXPECT_EQ(rows_by_name(tenants, plan), (std::vector<std::string>{"b", "ac", "da"}));
+}
+
+TEST(WindowPlan, TriangleHasARowForEachGang) {
+    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}), gang_of("b", {1, 2}),
+                                             gang_of("c", {2, 0})};
+    EXPECT_EQ(rows_by_name(tenants, plan_windows(tenants, usual_windows, 0)),
+              (std::vector<std::string>{"a", "b", "c"}));
+}
+
+TEST(WindowPlan, CapIsNotLengthenedByGangsInTheSameRow) {
+    const std::vector<GangTenant> tenants = {gang_of("d", {0, 1}, {.cap = 20 * point}),
+                                             gang_of("b", {2, 3}), gang_of("c", {0, 1, 2, 3})};
+    const WindowPlan plan = plan_windows(tenants, usual_windows, 0);
+    EXPECT_LE(part_in_windows(plan, 0), 20 * point);
+    EXPECT_GE(part_in_windows(plan, 0), 18 * point);
+}
+
+TEST(WindowPlan, OrderOfTenantsDoesNotMatter) {
+    std::vector<GangTenant> tenants = {
+        gang_of("a", {0, 1}, gang_share(30)), gang_of("b", {1, 2}), gang_of("c", {2, 0}),
+        gang_of("d", {3, 2}, {.cap = 20 * point}), gang_of("e", {3})};
+    const WindowPlan first = plan_windows(tenants, usual_windows, 0);
+    const auto names = rows_by_name(tenants, first);
+    do {
+        const WindowPlan plan = plan_windows(tenants, usual_windows, 0);
+        ASSERT_EQ(rows_by_name(tenants, plan), names);
+        ASSERT_EQ(lengths_in_ms(plan), lengths_in_ms(first));
+    } while (std::ranges::next_permutation(tenants, {}, &GangTenant::name).found);
+}
+
+TEST(WindowPlan, CreditMakesTheNextWindowsLonger) {
+    std::vector<GangTenant> tenants = {gang_of("a", {0, 1}, gang_share(50)), gang_of("b", {0, 1})};
+    tenants[0].account.owed[0] = 40 * ms;
+    EXPECT_EQ(lengths_in_ms(plan_windows(tenants, usual_windows, 0)), (std::vector<Ns>{60, 50}));
+}
+
+TEST(WindowPlan, SmallPartIsSavedUpForAWholeWindow) {
+    std::vector<GangTenant> tenants = {gang_of("a", {0, 1}, gang_share(96)), gang_of("b", {0, 1})};
+    EXPECT_EQ(rows_by_name(tenants, plan_windows(tenants, usual_windows, 0)),
+              (std::vector<std::string>{"a"}));
+    tenants[1].account.owed[0] = 40 * ms;
+    EXPECT_EQ(lengths_in_ms(plan_windows(tenants, usual_windows, 0)), (std::vector<Ns>{480, 60}));
+}
+
+TEST(WindowPlan, IsRepeatedUntilThereIsAnother) {
+    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}, gang_share(60)),
+                                             gang_of("b", {0, 1}, gang_share(30))};
+    const WindowPlan plan = plan_windows(tenants, usual_windows, ms);
+    EXPECT_EQ(row_at(plan, ms), 0U);
+    EXPECT_EQ(row_at(plan, 100 * ms), 0U);
+    EXPECT_EQ(row_at(plan, 101 * ms), 1U);
+    EXPECT_EQ(row_at(plan, 151 * ms), 0U);
+    EXPECT_EQ(next_change(plan, ms), 101 * ms);
+    EXPECT_EQ(next_change(plan, 101 * ms), 151 * ms);
+    EXPECT_EQ(next_change(plan, 152 * ms), 251 * ms);
+}
+
+TEST(WindowLevers, HolderHasTheLongSliceOnAllOfItsGpus) {
+    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}), gang_of("b", {1, 2})};
+    const WindowPlan plan = plan_windows(tenants, usual_windows, 0);
+    const auto lever = [&](std::size_t row, std::size_t tenant, std::uint32_t gpu) {
+        return lever_in(tenants, plan.rows[row], tenant, gpu, usual_windows);
+    };
+    for (const std::uint32_t gpu : {0U, 1U})
+        EXPECT_EQ(lever(0, 0, gpu), (WindowLever{400 * ms}));
+    EXPECT_EQ(lever(0, 1, 1), (WindowLever{100 * us}));
+    EXPECT_EQ(lever(0, 1, 2), (WindowLever{})) << "nobody needs that GPU in this row";
+    EXPECT_EQ(lever(1, 0, 1), (WindowLever{100 * us}));
+}
+
+TEST(WindowLevers, OthersArePausedBesideAHolderThatGivesWayOften) {
+    std::vector<GangTenant> tenants = {gang_of("a", {0, 1}), gang_of("b", {0, 1})};
+    tenants[0].account.gives_way = usual_windows.much_giving_way + 1;
+    const WindowPlan plan = plan_windows(tenants, usual_windows, 0);
+    EXPECT_EQ(lever_in(tenants, plan.rows[0], 1, 0, usual_windows),
+              (WindowLever{std::nullopt, true}));
+    EXPECT_EQ(lever_in(tenants, plan.rows[1], 0, 0, usual_windows), (WindowLever{100 * us}));
+}
+
+TEST(WindowLevers, ServiceIsFirstOnAllOfItsGpus) {
+    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1, 2}), gang_of("b", {0, 1}),
+                                             gang_of("s", {1, 2}, {.aim = Aim::latency})};
+    const WindowPlan plan = plan_windows(tenants, usual_windows, 0);
+    EXPECT_EQ(rows_by_name(tenants, plan), (std::vector<std::string>{"a", "b"}));
+    for (const Row &row : plan.rows) {
+        EXPECT_EQ(lever_in(tenants, row, 2, 1, usual_windows), (WindowLever{16 * ms}));
+        EXPECT_EQ(lever_in(tenants, row, 0, 2, usual_windows), (WindowLever{100 * us}));
+    }
+    EXPECT_EQ(lever_in(tenants, plan.rows[1], 0, 1, usual_windows),
+              (WindowLever{std::nullopt, true}));
+    EXPECT_EQ(lever_in(tenants, plan.rows[1], 1, 1, usual_windows), (WindowLever{100 * us}));
+    EXPECT_EQ(lever_in(tenants, plan.rows[1], 1, 0, usual_windows), (WindowLever{400 * ms}));
+}
+
+TEST(WindowAccount, MissingTimeIsOwed) {
+    const std::vector<RankWindows> ranks = {{0, 48 * ms, 60 * ms, 48 * ms},
+                                            {1, 45 * ms, 60 * ms, 45 * ms}};
+    EXPECT_EQ(
+        settled_windows(gang_share(50), {}, 50 * point, ranks, 100 * ms, usual_windows).credit(),
+        5 * ms + 300 * us)
+        << "turns hide a little time without work";
+}
+
+TEST(WindowAccount, RankBesidePausedTasksHidesMoreTimeWithoutWork) {
+    const std::vector<RankWindows> ranks = {
+        {.gpu = 0, .used = 50 * ms, .held = 50 * ms, .used_in = 50 * ms, .is_alone = true}};
+    EXPECT_EQ(
+        settled_windows(gang_share(50), {}, 50 * point, ranks, 100 * ms, usual_windows).credit(),
+        1400 * us);
+}
+
+TEST(WindowAccount, RankThatIdlesIsOwedNothing) {
+    // The second rank used less than half of its window: its peer is dead, or it idles.
+    const std::vector<RankWindows> ranks = {{0, 51 * ms, 50 * ms, 50 * ms},
+                                            {1, 9 * ms, 50 * ms, 9 * ms}};
+    for (const Goal &goal : {gang_share(50), Goal()})
+        EXPECT_LE(settled_windows(goal, {}, 50 * point, ranks, 100 * ms, usual_windows).credit(),
+                  0);
+    const std::vector<RankWindows> none = {ranks[1]};
+    EXPECT_EQ(
+        settled_windows(gang_share(50), {}, 50 * point, none, 100 * ms, usual_windows).credit(), 0);
+}
+
+TEST(WindowAccount, RankThatWaitedForAServiceIsOwedItsPart) {
+    const std::vector<RankWindows> ranks = {
+        {.gpu = 0, .used = 5 * ms, .held = 50 * ms, .used_in = 5 * ms, .taken = 42 * ms}};
+    EXPECT_EQ(
+        settled_windows(gang_share(50), {}, 50 * point, ranks, 100 * ms, usual_windows).credit(),
+        45 * ms + 300 * us);
+}
+
+TEST(WindowAccount, PromiseIsMissedBeforeTheDebtHasItsBound) {
+    const WindowAccount account = {.owed = {{0, 0}, {1, 300 * ms}}};
+    EXPECT_TRUE(is_promise_missed(gang_share(50), account, 50 * point, 100 * ms, usual_windows));
+    EXPECT_FALSE(is_promise_missed(gang_share(51), account, 51 * point, 100 * ms, usual_windows));
+    EXPECT_FALSE(is_promise_missed({}, account, 50 * point, 100 * ms, usual_windows));
+}
+
+TEST(WindowAccount, DebtsHaveABound) {
+    const std::vector<RankWindows> ranks = {{0, 0, 0, 0}};
+    WindowAccount account;
+    for (int n = 0; n < 100; n++)
+        account =
+            settled_windows(gang_share(50), account, 50 * point, ranks, 100 * ms, usual_windows);
+    EXPECT_EQ(account.credit(), 8 * (50 * ms + 300 * us));
+}
+
+TEST(Together, IsTheTimeInWhichAllRanksHaveTheirGpus) {
+    const std::vector<std::vector<TurnSpan>> ranks = {{{0, 10}, {20, 30}}, {{5, 25}}, {{8, 40}}};
+    EXPECT_EQ(time_together(ranks), 2 + 5);
+    EXPECT_EQ(together_of(ranks), scaled(3 * 7, whole, 20 + 20 + 32));
+    EXPECT_EQ(together_of(std::vector<std::vector<TurnSpan>>(2)), std::nullopt);
+    EXPECT_EQ(time_together(std::vector<std::vector<TurnSpan>>{{{0, 10}}, {{15, 20}}}), 0);
+}
+
+TenantProgress progress_in_a_second(Ns used, Part together, std::int64_t gave_way) {
+    return {.time = second, .used = used, .together_part = together, .gave_way = gave_way};
+}
+
+TEST(WindowNeed, GangsThatRunTogetherNeedNoWindows) {
+    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}), gang_of("b", {0, 1})};
+    const WindowPlan plan = plan_windows(tenants, usual_windows, 0);
+    std::vector<TenantProgress> seen(2, progress_in_a_second(480 * ms, 85 * point, 0));
+    EXPECT_EQ(need_for_windows(tenants, seen, plan), WindowNeed::none);
+    seen[1].together_part--;
+    EXPECT_EQ(need_for_windows(tenants, seen, plan), WindowNeed::clear);
+}
+
+TEST(WindowNeed, TaskOnOneGpuNeedsNoWindows) {
+    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}), gang_of("b", {0})};
+    const std::vector<TenantProgress> seen = {progress_in_a_second(480 * ms, 90 * point, 0),
+                                              progress_in_a_second(480 * ms, 0, 0)};
+    EXPECT_EQ(need_for_windows(tenants, seen, plan_windows(tenants, usual_windows, 0)),
+              WindowNeed::none);
+}
+
+TEST(WindowNeed, TriangleWouldLoseByWindows) {
+    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}), gang_of("b", {1, 2}),
+                                             gang_of("c", {2, 0})};
+    const std::vector<TenantProgress> seen(3, progress_in_a_second(480 * ms, 40 * point, 0));
+    EXPECT_EQ(need_for_windows(tenants, seen, plan_windows(tenants, usual_windows, 0)),
+              WindowNeed::harmful);
+}
+
+TEST(WindowNeed, GangWithACapOrBeforeSeveralOthersNeedsWindows) {
+    std::vector<GangTenant> tenants = {gang_of("a", {0, 1}, {.cap = 20 * point})};
+    std::vector<TenantProgress> seen = {progress_in_a_second(200 * ms, whole, 0)};
+    EXPECT_EQ(need_for_windows(tenants, seen, plan_windows(tenants, usual_windows, 0)),
+              WindowNeed::clear);
+    tenants = {gang_of("a", {0, 1}, {.aim = Aim::latency}), gang_of("b", {0, 1})};
+    seen.push_back(seen.front());
+    EXPECT_EQ(need_for_windows(tenants, seen, plan_windows(tenants, usual_windows, 0)),
+              WindowNeed::none);
+    tenants.push_back(gang_of("c", {0, 1}));
+    seen.push_back(seen.front());
+    EXPECT_EQ(need_for_windows(tenants, seen, plan_windows(tenants, usual_windows, 0)),
+              WindowNeed::clear);
+}
+
+TEST(WindowNeed, GoalsForTimeslicesBarWindows) {
+    const std::vector<GangTenant> tenants = {
+        gang_of("a", {0, 1}, {.aim = Aim::timeslice, .slice = ms}), gang_of("b", {0, 1})};
+    const std::vector<TenantProgress> seen(2, progress_in_a_second(480 * ms, 0, 0));
+    EXPECT_EQ(need_for_windows(tenants, seen, plan_windows(tenants, usual_windows, 0)),
+              WindowNeed::barred);
+}
+
+TEST(WindowTrial, EndsWindowsWhereTurnsGiveWayLessOften) {
+    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}), gang_of("b", {0, 1})};
+    const auto change = [&](std::int64_t before, std::int64_t after) {
+        const std::vector<TenantProgress> without(2, progress_in_a_second(0, 0, before)),
+            with(2, {.time = 2 * second, .gave_way = after});
+        return change_by_windows(tenants, without, with);
+    };
+    EXPECT_EQ(change(20, 30), 75 * point);
+    EXPECT_TRUE(do_windows_help(change(20, 30)));
+    EXPECT_FALSE(do_windows_help(change(20, 29)));
+    EXPECT_EQ(change(9, 30), std::nullopt) << "too few turns gave way";
+    EXPECT_TRUE(do_windows_help(change(9, 30)));
+}
+
+TEST(Clashes, SharesOfATriangleAddUp) {
+    const std::vector<GangTenant> tenants = {
+        gang_of("a", {0, 1}, gang_share(40)), gang_of("b", {1, 2}, gang_share(40)),
+        gang_of("c", {2, 0}, gang_share(40)), gang_of("d", {3, 0}, gang_share(10)),
+        gang_of("e", {3}, gang_share(90))};
+    EXPECT_EQ(heaviest_clash(tenants), (std::vector<std::size_t>{0, 1, 2}));
+}
+
+} // namespace
+} // namespace qos
