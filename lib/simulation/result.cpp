@@ -13,11 +13,9 @@ namespace {
 /// How far a result may be from its goal.
 constexpr Part tolerance = qos::point;
 
-Measures run(const Scenario &scenario) {
-    if (!scenario.has_control)
-        return Machine(scenario, nullptr).run();
-    Governed governed(scenario);
-    return Machine(scenario, &governed).run();
+/// Runs a scenario without control.
+Measures run_as_it_is(const Scenario &scenario) {
+    return Machine(scenario, nullptr).run();
 }
 
 /// Returns the scenario with one job alone, which nobody changes.
@@ -138,6 +136,14 @@ JobResult judge(const Scenario &scenario, std::size_t number, const Measures &se
     return result;
 }
 
+/// Adds whether and why the job had windows.
+void add_windows(const Scenario &scenario, const Gangs &gangs, std::size_t job, JobResult &result) {
+    const Ns time = gangs.time_in_windows(job, scenario.warmup, scenario.duration);
+    result.gang = scenario.jobs[job].ranks() > 1 && scenario.jobs[job].gang &&
+                  2 * time >= scenario.measured();
+    result.gang_why = gangs.why(job);
+}
+
 } // namespace
 
 bool Result::all_kept() const {
@@ -145,11 +151,14 @@ bool Result::all_kept() const {
 }
 
 Result simulate(const Scenario &scenario) {
-    const Measures seen = run(scenario);
+    Governed governed(scenario);
+    const Measures seen = Machine(scenario, scenario.has_control ? &governed : nullptr).run();
     Result result;
     std::vector<Ns> busy(scenario.gpus.count);
     for (std::size_t n = 0; n < scenario.jobs.size(); n++) {
-        result.jobs.push_back(judge(scenario, n, seen, run(alone(scenario, n))));
+        result.jobs.push_back(judge(scenario, n, seen, run_as_it_is(alone(scenario, n))));
+        if (scenario.has_control)
+            add_windows(scenario, governed.gangs(), n, result.jobs.back());
         for (std::size_t rank = 0; rank < scenario.jobs[n].ranks(); rank++)
             busy[scenario.jobs[n].gpus[rank]] += seen.jobs[n].ranks[rank].used();
     }

@@ -22,7 +22,8 @@ struct JobResult {
         std::int64_t turns;
     };
     std::string name, goal;
-    bool gang = false; ///< as it is in effect
+    bool gang = false;    ///< it had windows for at least half of the measured time
+    std::string gang_why; ///< why it has windows or none; empty: nothing is to be said
     std::vector<OnGpu> gpus;
     Part got = 0;
     std::optional<Part> most_in_a_second;

@@ -46,6 +46,7 @@ Json job_json(const JobResult &job) {
         {"name", job.name},
         {"goal", job.goal},
         {"gang", job.gang},
+        {"gang_why", job.gang_why.empty() ? Json() : Json(job.gang_why)},
         {"gpus", std::move(gpus)},
         {"got", fraction_of(job.got)},
         {"most_in_a_second", optional_json(job.most_in_a_second, fraction_of)},
@@ -169,6 +170,9 @@ std::string table_of(const Scenario &scenario, const Result &result) {
     Part busy = 0;
     for (const Part one : result.busy)
         busy += one;
+    for (const JobResult &job : result.jobs)
+        if (!job.gang_why.empty())
+            text += cut(job.name, widest / 4) + ": " + job.gang_why + "\n";
     return text + fmt::format("GPUs busy {:.1f}% in the mean, {} requests to the driver per s\n",
                               100 * fraction_of(busy) / static_cast<double>(result.busy.size()),
                               short_number(fraction_of(result.requests_per_s)));

@@ -9,6 +9,7 @@
 #include "lib/base/input_file.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/cli/message.hpp"
+#include "lib/qos/gangs.hpp"
 #include "lib/simulation/result.hpp"
 #include "lib/simulation/scenario_read.hpp"
 #include "refusal.hpp"
@@ -35,14 +36,46 @@ std::optional<std::string> refusal_on(const simulation::Scenario &scenario, std:
     return fmt::format("gpu{}: {}", gpu, refusals.front());
 }
 
+/// Returns why the goals of gangs cannot be kept together, although those of each GPU can: gangs
+/// that share a GPU pair by pair never run at the same time. Empty: they can be kept.
+std::optional<std::string> refusal_of_gangs(const simulation::Scenario &scenario) {
+    std::vector<qos::GangTenant> tenants;
+    for (const simulation::Job &job : scenario.jobs) {
+        const std::vector<std::uint32_t> gpus(job.gpus.begin(), job.gpus.end());
+        if (job.gang)
+            tenants.push_back({.name = job.name, .gpus = gpus, .goal = job.goal});
+        else
+            for (const std::uint32_t gpu : gpus)
+                tenants.push_back({.name = job.name, .gpus = {gpu}, .goal = job.goal});
+    }
+    Goals goals;
+    std::string names;
+    for (const std::size_t n : qos::heaviest_clash(tenants)) {
+        goals.tenants.push_back({.name = tenants[n].name, .who = {}, .goal = tenants[n].goal});
+        names += (names.empty() ? "" : ", ") + nvdebug::base::printable(tenants[n].name);
+    }
+    const auto refusals = refusals_of(goals);
+    if (goals.tenants.size() < 2 || refusals.empty())
+        return std::nullopt;
+    return fmt::format(
+        "each two of the jobs {} share a GPU, so that no two of them run at the same "
+        "time: {}",
+        names, refusals.front());
+}
+
+/// Returns why nvqos would refuse the goals; empty: it would take them.
+std::optional<std::string> refusal_of_goals(const simulation::Scenario &scenario) {
+    for (std::size_t gpu = 0; gpu < scenario.gpus.count; gpu++)
+        if (auto refused = refusal_on(scenario, gpu))
+            return refused;
+    return refusal_of_gangs(scenario);
+}
+
 simulation::Result result_of(const simulation::Scenario &scenario) {
-    for (std::size_t gpu = 0; scenario.has_control && gpu < scenario.gpus.count; gpu++)
-        if (auto refused = refusal_on(scenario, gpu)) {
-            simulation::Result result;
-            result.refused = std::move(refused);
-            return result;
-        }
-    return simulation::simulate(scenario);
+    simulation::Result result;
+    if (scenario.has_control)
+        result.refused = refusal_of_goals(scenario);
+    return result.refused ? result : simulation::simulate(scenario);
 }
 
 } // namespace
