@@ -2,6 +2,8 @@
 /// @file How a program ends, so that scripts and service managers can tell what helps.
 #pragma once
 
+#include <cerrno>
+
 namespace nvdebug::base::exit_status {
 
 /// The same number means the same in each program that has these statuses. A service manager starts
@@ -17,5 +19,26 @@ enum Exit {
     partial = 4,       ///< it was done in part, or a goal was not kept
     failed = 5,        ///< it may work later: a GPU that is lost, a time-out, a full disk
 };
+
+/// Returns the status of a program that cannot read or write a file which was named.
+/// @param error errno; 0: the file was read, and its text makes no sense
+inline Exit of_file(int error) {
+    switch (error) {
+    case 0:
+    case EINVAL:
+    case EISDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case ENOENT:
+    case ENOTDIR:
+        return bad_usage;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return refused;
+    default:
+        return failed;
+    }
+}
 
 } // namespace nvdebug::base::exit_status

@@ -191,7 +191,7 @@ def test_tables_say_things_once_and_plainly(tmp_path):
     assert re.search(r"^0 +GR0,LCE0,LCE1 +on ", ctl("runlist list", folder).out, re.MULTILINE)
     shown = ctl("runlist show 0 --brief", folder).out
     assert shown.startswith("runlist 0  GR0,LCE0,LCE1  4 TSGs, 8 channels  scheduling on\n")
-    assert "TSG 10  timeslice 1998.848us  share 66.1%\n" in shown
+    assert "TSG 10  timeslice 2.00ms  share 66.1%\n" in shown
     assert re.search(r"TSG 10 +share 66.1% ", ctl("runlist tree", folder).out)
 
 

@@ -220,7 +220,7 @@ def test_without_addresses_only_the_driver_s_part_is_known(tree, owned):
     assert result.status == 4
     assert "9 processes of other users may not be looked at (use sudo)" in result.err
     assert "which runlist and TSG it is, is not shown" in result.err
-    assert "2097.152us" in result.out and "TSG" not in result.out
+    assert "2.10ms" in result.out and "TSG" not in result.out
 
 
 @pytest.mark.parametrize("count, says, status", (

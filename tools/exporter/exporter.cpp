@@ -473,8 +473,8 @@ int serve(const Options &options) {
     {
         Node node(options, period);
         if (const auto opened = node.open(); !opened) {
-            // --from names no capture, or a file that is not there.
-            status = log(opened.error().sentence, bad_usage);
+            status =
+                log(opened.error().sentence, base::exit_status::of_file(opened.error().number));
         } else {
             std::thread answering([&] { answer_on(node, front.socket); });
             std::error_code no_matter;

@@ -12,11 +12,14 @@
 #include <unistd.h>
 #include <utility>
 
+#include "lib/base/exit_status.hpp"
 #include "lib/base/new_file.hpp"
 #include "lib/cli/message.hpp"
 
 namespace nvstgm {
 namespace {
+
+using nvdebug::base::exit_status::of_file;
 
 const Json &cell_of(const Json &row, const std::string &key) {
     static const Json none;
@@ -36,24 +39,6 @@ std::string text_of(const Json &cell) {
         return all;
     }
     return cell.dump();
-}
-
-/// Returns the exit status for the errno of a file that was named.
-Exit status_of(int number) {
-    switch (number) {
-    case ENOENT:
-    case ENOTDIR:
-    case EISDIR:
-    case ENAMETOOLONG:
-    case ELOOP:
-        return bad_usage;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-        return refused;
-    default:
-        return failed;
-    }
 }
 
 /// In columns of a terminal, for Latin letters and the like.
@@ -100,7 +85,7 @@ Answer<void> write_file(const std::string &path, const std::string &text) {
         if (const auto real = std::filesystem::canonical(path, no_link); !no_link)
             final = real.string();
     const auto refused = [&](int error) {
-        return fail(status_of(error), path + " cannot be written: " + std::strerror(error));
+        return fail(of_file(error), path + " cannot be written: " + std::strerror(error));
     };
     std::optional<nvdebug::base::NewFile> made;
     if (replaces) {
@@ -141,7 +126,7 @@ Answer<void> can_write(const std::string &path) {
         (!access(asked.c_str(), W_OK) && !std::filesystem::is_directory(path, error)))
         return {};
     const int number = std::filesystem::is_directory(path, error) ? EISDIR : errno;
-    return fail(status_of(number), path + " cannot be written: " + std::strerror(number));
+    return fail(of_file(number), path + " cannot be written: " + std::strerror(number));
 }
 
 std::string document(const std::string &schema, Json data, const std::string &version) {

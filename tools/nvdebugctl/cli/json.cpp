@@ -234,7 +234,7 @@ Json envelope(const Context &context, Json data) {
 Json error_document(const Context *context, const Failure &failure) {
     Json document = head(context);
     document["error"] = error_to_json(failure.error);
-    if (failure.exit == bad_usage)
+    if (failure.exit == bad_usage && failure.error.path.empty())
         document["error"]["code"] = "usage";
     return document;
 }

@@ -78,7 +78,7 @@ void print_table(const Json &rows, const std::vector<std::string> &columns, bool
 /// ` in 0123456789ab` (a container), ` in pod 01234567-89a` or ` in job 17.0`; empty: in none.
 /// @param process what has the keys of an identity
 [[nodiscard]] std::string shown_home(const Json &process);
-/// `1998.848us`, `40GiB`, `yes`, `TSG 10`, `idle`, `0-7,9`, `-` for null; the elements of an array
+/// `2.00ms`, `40GiB`, `yes`, `TSG 10`, `idle`, `0-7,9`, `-` for null; the elements of an array
 /// with `,` between.
 [[nodiscard]] std::string shown(std::string_view key, const Json &value);
 

@@ -88,10 +88,10 @@ std::string processes_of(const TsgView &tsg);
 /// `31.2%`; `-` where it is not known.
 std::string share_of(const TsgView &tsg);
 
-/// `1998.848us`
+/// `2.00ms`
 std::string time_of(std::uint64_t ns);
 
-/// `1998.848us`, `1998.848us x2` if the list has the TSG twice; `-` for a bare channel.
+/// `2.00ms`, `2.00ms x2` if the list has the TSG twice; `-` for a bare channel.
 std::string timeslice_of(const TsgView &tsg);
 
 /// `scheduling on`, `scheduling off`; empty: not known.

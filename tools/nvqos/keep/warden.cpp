@@ -9,6 +9,7 @@
 
 #include "lib/base/claim.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/quantity.hpp"
 #include "lib/base/runtime_folder.hpp"
 #include "tools/nvqos/refusal.hpp"
 
@@ -483,12 +484,12 @@ std::vector<std::string> Warden::waits() const {
         const qos::Waits &waits = governor_->waits(n);
         if (const auto p99 = waits.p99())
             sentences.push_back(fmt::format(
-                "gpu{}: {}: of {} waits between turns 99 % took at most {:.3g} ms, the longest "
-                "{:.3g} ms",
+                "gpu{}: {}: of {} waits between turns 99 % took at most {}, the longest {}",
                 number_,
                 n < asked_.tenants.size() ? printable(asked_.tenants[n].name)
                                           : std::string("others"),
-                waits.count(), qos::milliseconds(*p99), qos::milliseconds(waits.longest())));
+                waits.count(), nvdebug::base::short_time(*p99, " "),
+                nvdebug::base::short_time(waits.longest(), " ")));
     }
     return sentences;
 }
