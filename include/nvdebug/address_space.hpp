@@ -12,13 +12,13 @@
 
 namespace nvdebug {
 
-/// A line of `contexts`: an address space of a TSG, as one subcontext of it uses it. Of a runlist
-/// that cannot be read there is one line, with an error, no TSG and no channels.
+/// A line of `contexts`: one address space of a TSG, as one subcontext uses it. A runlist that
+/// cannot be read has one line, with an error and without TSG and channels.
 struct AddressSpaceUse {
     std::uint32_t runlist;
     std::optional<std::uint32_t> tsg; ///< empty: a bare channel, or the whole runlist
     bool shared;          ///< more than one address space of the TSG could be read (MPS)
-    std::uint32_t spaces; ///< of the TSG, of what could be read: 0, where nothing could
+    std::uint32_t spaces; ///< how many address spaces of the TSG could be read
     Place page_directory;
     std::optional<std::uint32_t> veid; ///< empty before Volta
     std::vector<std::uint32_t> channels;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file
-/// @brief What went wrong, and results that may be that instead.
+/// @brief Errors, and results that may be errors instead.
 #pragma once
 
 #include <string>
@@ -10,33 +10,36 @@
 
 namespace nvdebug {
 
+/// The kind of an error, for programs that react to it.
 enum class ErrorCode {
     not_found,   ///< no such file, GPU, runlist, channel … (ENOENT)
     denied,      ///< rights, kernel lockdown or `read_only` (EPERM, EACCES)
     gone,        ///< the GPU answers with all ones, or serves no such unit (ENODEV)
-    unsupported, ///< this chip, module, capture or kernel cannot (EOPNOTSUPP)
-    busy,        ///< what was read kept changing meanwhile (EBUSY)
-    invalid,     ///< the request makes no sense here (EINVAL, ERANGE, E2BIG, ENOSPC)
-    timeout,     ///< the hardware did not report completion; put back (ETIMEDOUT)
+    unsupported, ///< this chip, module, capture or kernel lacks the function (EOPNOTSUPP)
+    busy,        ///< the state kept changing while it was read (EBUSY)
+    invalid,     ///< the request is wrong for this GPU (EINVAL, ERANGE, E2BIG, ENOSPC)
+    timeout,     ///< the hardware did not report completion; the change was undone (ETIMEDOUT)
     io,          ///< a register or memory could not be read (EIO, EFAULT), or any other errno
-    malformed,   ///< a file is there, but its text is not of the form in docs/proc.md
+    malformed,   ///< the file exists, but its text does not have the form in docs/proc.md
 };
 
+/// An error for a user.
 struct Error {
     ErrorCode code;
-    int number;           ///< the errno, 0 if the kernel had no part in it
-    std::string path;     ///< the file concerned, as the user would name it; may be empty
-    std::string sentence; ///< what, where and what next; no full stop, no newline
+    int number;           ///< the errno; 0 if no system call failed
+    std::string path;     ///< the file as the user would name it; may be empty
+    std::string sentence; ///< a sentence with what failed, where, and what to do next; without full
+                          ///< stop and newline
 };
 
-/// Every function that can fail returns one; none throws, but for std::bad_alloc.
+/// The result of every function that can fail. These functions throw only std::bad_alloc.
 template <typename T>
 using Result = tl::expected<T, Error>;
 
-/// The code that stands for errno @p number.
+/// Returns the code for errno @p number.
 NVDEBUG_API ErrorCode code_of_errno(int number);
 
-/// The code's name as JSON spells it: `not_found`, …
+/// Returns the code's name as JSON spells it: `not_found`, …
 NVDEBUG_API const char *name_of(ErrorCode code);
 
 } // namespace nvdebug

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file
-/// @brief What the shared library shows to its users.
+/// @brief Marks the functions and classes that the shared library exports.
 #pragma once
 
-/// Marks what the shared library shows.
+/// Exports the function or class from the shared library.
 #define NVDEBUG_API __attribute__((visibility("default")))

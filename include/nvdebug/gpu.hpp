@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file
-/// @brief A GPU: one folder of a tree. Every call reads its files anew.
+/// @brief A GPU, one folder of a tree. Every call reads the files again.
 #pragma once
 
 #include <cstdint>
@@ -25,71 +25,82 @@
 
 namespace nvdebug {
 
-/// Distinct objects may be used by different threads at once, also for the same GPU.
+/// A GPU. Several threads may use distinct objects at once, even for the same GPU.
 class NVDEBUG_API Gpu {
   public:
     Gpu(Tree tree, std::uint32_t index);
 
     std::uint32_t index() const { return index_; }
     const Tree &tree() const { return tree_; }
-    /// `gpu0`, relative to the tree's root.
+    /// Returns the folder relative to the tree's root: `gpu0`.
     std::string folder() const;
-    /// A file's name as the user would type it: `/proc/gpu0/NAME`.
+    /// Returns a file's path as the user would type it: `/proc/gpu0/NAME`.
     std::string path(const std::string &name) const;
 
+    /// Returns the GPU's identity and features.
     Result<Info> info() const;
+    /// Returns the engines that `device_info` lists.
     Result<std::vector<Engine>> engines() const;
-    /// Detail::brief through NVIDIA's driver: without PBDMAs and channels, `faulted` and `reload`,
-    /// for one call of it; from elsewhere that is the same as the full state.
+    /// Returns the state of each engine. With Detail::brief and NVIDIA's driver, one call to the
+    /// driver gets it, without PBDMAs, channels, `faulted` and `reload`. With any other source,
+    /// Detail::brief is the full state.
     Result<std::vector<EngineState>> engine_states(Detail detail = Detail::full) const;
-    /// Detail::brief from `runlistY_brief`, or from `runlistY` in a folder that lacks it.
+    /// Returns a runlist. Detail::brief reads `runlistY_brief`, or `runlistY` in a folder that
+    /// lacks it.
     Result<Runlist> runlist(std::uint32_t id, Detail detail = Detail::full) const;
+    /// Returns the address spaces of all TSGs.
     Result<std::vector<AddressSpaceUse>> address_spaces() const;
-    /// ErrorCode::unsupported where copy engines are physical or their wiring is not public.
+    /// Returns the wiring of copy engines. ErrorCode::unsupported where copy engines are physical
+    /// or their wiring is not public.
     Result<CopyTopology> copy_topology() const;
+    /// Returns GPCs, TPCs and SMs. Values that cannot be read are empty.
     Result<GpcTopology> gpc_topology() const;
-    /// ErrorCode::unsupported where the files are not NVIDIA's driver's (Source::driver).
+    /// Returns which process made which channel. ErrorCode::unsupported unless NVIDIA's driver is
+    /// the source (Source::driver).
     Result<Owners> owners() const;
+    /// Returns the state of the compute work distributor.
     Result<WorkDistributor> work_distributor() const;
-    /// Runlist id to whether its scheduling is on; without those that cannot be read.
+    /// Returns by runlist id whether scheduling is on. Unreadable runlists are left out.
     Result<std::map<std::uint32_t, bool>> scheduling() const;
+    /// Returns the size of video memory in bytes.
     Result<std::uint64_t> local_memory_bytes() const;
+    /// Returns the GPU's clock (PTIMER) in ns.
     Result<std::uint64_t> ptimer_ns() const;
 
-    /// Walks page tables. @p request is in the form of `translate` (docs/proc.md):
-    /// `PDB[:APERTURE] VA [OPTION]…` or `RUNLIST:CHANNEL VA [base]`.
+    /// Walks page tables. @p request has the form of `translate` (docs/proc.md): `PDB[:APERTURE] VA
+    /// [OPTION]…` or `RUNLIST:CHANNEL VA [base]`.
     Result<Translation> translate(const std::string &request) const;
 
-    /// Context switches of GR0 in the next @p ms milliseconds, for which it waits: of all users for
-    /// root, of own processes for others. ErrorCode::unsupported where NVIDIA's driver is not the
-    /// source (Source::driver).
+    /// Records the context switches of GR0 for @p ms milliseconds. Root gets the switches of all
+    /// users, others those of their own processes. ErrorCode::unsupported unless NVIDIA's driver is
+    /// the source (Source::driver).
     Result<ContextSwitches> context_switches(std::uint32_t ms) const;
 
-    /// The same as they happen, from now on.
+    /// Begins to record context switches, which the reader returns as they happen.
     Result<std::unique_ptr<SwitchReader>> follow_switches() const;
 
-    /// Makes a request; the result is what the control answered, mostly nothing.
+    /// Makes a request. Returns the answer of the control, which mostly is empty.
     Result<std::string> perform(const Request &request) const;
 
     /// Makes a request that is undone when the Lease ends.
     Result<Lease> lease(const Request &request) const;
 
-    /// For many changes of what these processes have now: of all of them, or of none. Of those that
-    /// share a TSG (MPS) all are to be named. ErrorCode::unsupported where NVIDIA's driver is not
-    /// the source (Source::driver).
+    /// Prepares repeated changes of the TSGs and channels that these processes have now. A change
+    /// applies to all of the processes or to none. Processes that share a TSG (MPS) must all be
+    /// named. ErrorCode::unsupported unless NVIDIA's driver is the source (Source::driver).
     Result<std::unique_ptr<TaskHold>> hold(Pids pids, const HoldOptions &options = {}) const;
 
-    /// One hold of each process, in the order of @p pids, after one search for all: the search
-    /// takes as long as that of a single hold(). A process is named once.
+    /// Prepares a hold for each process, in the order of @p pids, each of which is named once. One
+    /// search serves all, and takes as long as the search of a single hold().
     Result<TaskHolds> hold_each(Pids pids, const HoldOptions &options = {}) const;
 
-    /// What helpers of holds and leases left changed on this GPU when they were killed, as they
-    /// wrote it down in /run/nvdebug. ErrorCode::denied to others than root,
-    /// ErrorCode::unsupported where NVIDIA's driver is not the source.
+    /// Returns the changes on this GPU that helpers of holds and leases have left because they were
+    /// killed, as they wrote them down in /run/nvdebug. ErrorCode::denied for users other than
+    /// root, ErrorCode::unsupported unless NVIDIA's driver is the source.
     Result<LeftOvers> left_overs() const;
 
-    /// Puts that back for these processes, or for all if none is named. A process that was forked
-    /// for it goes on with what NVIDIA's driver refuses.
+    /// Restores the left-overs of these processes, or all left-overs if no process is named. If
+    /// NVIDIA's driver refuses an undo, a forked process keeps trying.
     Result<LeftOvers> restore(Pids pids) const;
 
   private:
@@ -97,7 +108,7 @@ class NVDEBUG_API Gpu {
     std::uint32_t index_;
 };
 
-/// The GPUs of a tree by rising index. None is no error: the list is empty.
+/// Returns the GPUs of a tree by rising index. A tree without GPUs is no error.
 NVDEBUG_API Result<std::vector<Gpu>> gpus(const Tree &tree);
 
 } // namespace nvdebug

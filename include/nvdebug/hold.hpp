@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file
-/// @brief Tasks that a program changes again and again: what takes a search is done once.
+/// @brief Holds on tasks, by which a program changes them repeatedly after a single search.
 #pragma once
 
 #include <chrono>
@@ -17,66 +17,75 @@
 
 namespace nvdebug {
 
-/// How a task is to be.
+/// The wanted state of a task.
 struct TaskState {
-    /// Of each of its TSGs, in whole microseconds; empty: as it was before.
+    /// The timeslice of each TSG, in whole microseconds; empty: the timeslice from before the hold.
     std::optional<std::uint64_t> timeslice_ns = {};
     bool paused = false; ///< all of its channels are disabled
     bool operator==(const TaskState &) const = default;
 };
 
-/// A channel by the driver's name of its client, and the client's of it: no hardware ids.
+/// A channel, by the driver's name of its client and the client's name of the channel. These are no
+/// hardware ids.
 struct HeldChannel {
     std::uint32_t client, channel;
     auto operator<=>(const HeldChannel &) const = default;
 };
 
-/// All TSGs and channels that processes had when Gpu::hold() was called. What was changed is undone
-/// when this object or its process ends, however it ends, and when nothing was asked for longer
-/// than HoldOptions::patience: a program that is suspended keeps nothing changed. A process that
-/// was forked for it (docs/nvdebugctl.md) does all of that. An undo that NVIDIA's driver refuses is
-/// repeated by that process until it is done, or the processes have ended. One thread at a time.
+/// Holds all TSGs and channels that processes had when Gpu::hold() was called. Changes are undone
+/// when this object or its process ends, however that happens. They are also undone when no state
+/// was asked for during HoldOptions::patience, so that a suspended program keeps nothing changed. A
+/// forked process (docs/nvdebugctl.md) makes and undoes the changes. If NVIDIA's driver refuses an
+/// undo, that process repeats it until it succeeds or the processes have ended. Only one thread may
+/// use a hold at a time.
 class TaskHold {
   public:
     virtual ~TaskHold() = default;
-    /// Returns before it is done, so that several holds are asked at once. A timeslice is not set
-    /// again, unless another program has changed it; a pause is asked for each time.
+    /// Asks for a state and returns before it is reached, so that several holds can be asked at
+    /// once. A timeslice is only set again if another program has changed it; a pause is repeated
+    /// each time.
     virtual Result<void> ask(const TaskState &wanted) = 0;
-    /// Waits until it is done. ErrorCode::not_found: the processes have ended.
+    /// Waits until the state is reached. ErrorCode::not_found: the processes have ended.
     virtual Result<void> finish() = 0;
-    /// The number of TSGs that get the timeslice.
+    /// Returns the number of TSGs that get the timeslice.
     virtual std::size_t tsgs() const = 0;
+    /// Returns the channels of this hold.
     virtual const std::vector<HeldChannel> &channels() const = 0;
 };
 
-/// Those of Gpu::hold_each(), each with its own error.
+/// The holds of Gpu::hold_each(), each with its own error.
 using TaskHolds = std::vector<Result<std::unique_ptr<TaskHold>>>;
 
-/// A process that a helper has left changed, as it was killed, and its program with it.
+/// A process that is still changed, because a helper and the helper's program were killed.
 struct LeftOver {
     std::uint32_t pid;
-    std::string command;      ///< at most 15 bytes, of the process' choice; empty: not known
-    std::size_t channels = 0; ///< that may be disabled, or enabled, though they were not before
-    std::size_t tsgs = 0;     ///< whose timeslice, interleave level or preemption mode may differ
-    bool restored = false;    ///< all of it is as it was before
+    std::string command;      ///< at most 15 bytes, chosen by the process; empty: unknown
+    std::size_t channels = 0; ///< how many channels may be disabled or enabled unlike before
+    std::size_t tsgs = 0;     ///< how many TSGs may have another timeslice, interleave level or
+                              ///< preemption mode
+    bool restored = false;    ///< nothing of it is left changed
 };
 
+/// The result of Gpu::left_overs() and Gpu::restore().
 struct LeftOvers {
     std::vector<LeftOver> tasks; ///< by pid
-    /// Sentences about tasks that could not be restored, and about files that make no sense.
+    /// Sentences about tasks that could not be restored, and about files that are no valid lists of
+    /// changes.
     std::vector<std::string> troubles;
 };
 
+/// Options of Gpu::hold() and Gpu::hold_each().
 struct HoldOptions {
-    /// Timeslices are those of TSGs in this runlist alone, where lists can be read; empty: of all.
+    /// Only the TSGs in this runlist get timeslices, where lists can be read; empty: all TSGs do.
     std::optional<std::uint32_t> runlist = {};
+    /// The time without ask() after which the changes are undone.
     std::chrono::milliseconds patience{1000};
-    /// Channels of other holds: left out, with the timeslices of their TSGs. Holds what a process
-    /// has made since, and nothing is restored meanwhile.
+    /// Channels of other holds, which this hold leaves out together with the timeslices of their
+    /// TSGs. So a new hold can have what a process has made since, while the other holds restore
+    /// nothing.
     std::vector<HeldChannel> except = {};
-    /// Called by the end of a hold, in its thread, if something could not be put back: with a
-    /// sentence that names the processes and the commands that do it. A process that was forked
-    /// goes on trying.
+    /// Called at the end of a hold, in its thread, if something could not be restored. The sentence
+    /// names the processes and the commands that restore them. The forked process keeps trying.
     std::function<void(const std::string &)> report_left = {};
 };
 

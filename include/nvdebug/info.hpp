@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file
-/// @brief `info`: which GPU this is and what the module can do with it.
+/// @brief `info`: which GPU this is, and which features the module has for it.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,14 @@
 
 namespace nvdebug {
 
+/// A feature of the module, which a chip has or lacks.
 struct Feature {
     std::string name; ///< `device_info`, `runlist`, `channel_control`, …
     bool available;
     std::string reason; ///< why not; empty if available
 };
 
+/// The lines of `info`. Values that are unknown are empty.
 struct Info {
     std::optional<std::string> chip; ///< `GA100`; empty: unknown chip
     std::optional<std::uint32_t> chip_id;
@@ -35,9 +37,9 @@ struct Info {
     std::optional<std::uint64_t> video_memory;  ///< bytes
     std::vector<Feature> features;              ///< in the file's order
     std::optional<std::string> platform_device; ///< `17000000.gpu`; empty for GPUs on PCI
-    std::optional<std::string> compatible;      ///< `nvidia,ga10b`: its device tree's name for it
+    std::optional<std::string> compatible;      ///< `nvidia,ga10b`: the name in the device tree
 
-    /// Empty if `info` does not name it (another version of the module).
+    /// Returns the feature; nullptr: `info` does not name it (another version of the module).
     const Feature *feature(const std::string &name) const {
         for (const Feature &feature : features)
             if (feature.name == name)

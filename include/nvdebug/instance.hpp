@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file
-/// @brief What is below a channel in `runlistY`: instance block, subcontexts, context.
+/// @brief The instance block, subcontexts and context below a channel of `runlistY`.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Subcontext {
     std::optional<bool> ats;
 };
 
-/// The engine context's image, as firmware wrote it at the last save.
+/// The image of an engine's context, as firmware wrote it at the last save.
 struct Context {
     std::optional<std::uint32_t> id;
     std::optional<std::string> type;                ///< `compute`, `OpenGL`, …
@@ -32,15 +32,17 @@ struct Context {
     Place image_place;
 };
 
+/// The instance block of a channel. Values that its generation lacks are empty.
 struct InstanceBlock {
-    /// Printed below this channel already: nothing else here is filled in.
+    /// The channel below which this block was printed already. If it is set, the other members are
+    /// empty.
     std::optional<std::uint32_t> same_as_channel;
-    /// Why it could not be read: nothing else here is filled in.
+    /// Why the block could not be read. If it is set, the other members are empty.
     std::optional<std::string> error;
 
     std::optional<std::uint32_t> page_tables; ///< version: 1, 2 or 3
     std::optional<std::uint32_t> big_page_size_kib;
-    Place page_directory; ///< of Host, copy and video engines
+    Place page_directory; ///< the directory of Host, copy and video engines
     std::optional<bool> page_directory_volatile;
     std::optional<std::uint64_t> va_limit; ///< last address (up to Turing)
     std::optional<std::uint32_t> target_engine;
@@ -51,12 +53,15 @@ struct InstanceBlock {
     Place engine_wfi;                           ///< address is virtual in mode `virtual`
     std::optional<std::string> engine_wfi_mode; ///< `virtual` or `physical`
 
-    std::optional<std::uint32_t> subcontext_count; ///< valid; empty before Volta or if elsewhere
-    std::optional<std::uint32_t> subcontexts_as_channel; ///< printed below that channel
+    std::optional<std::uint32_t> subcontext_count; ///< valid entries; empty before Volta, or if
+                                                   ///< printed elsewhere
+    std::optional<std::uint32_t> subcontexts_as_channel; ///< the table is printed below that
+                                                         ///< channel
     std::vector<Subcontext> subcontexts; ///< by rising VEID; empty if printed elsewhere
 
-    std::optional<std::uint32_t> context_as_channel; ///< printed below that channel
-    /// `none`, `not mapped`, …: why there is no context here; empty if there is, or it is `-`.
+    std::optional<std::uint32_t> context_as_channel; ///< the context is printed below that channel
+    /// Why there is no context here: `none`, `not mapped`, …; empty if there is one, or if the text
+    /// is `-`.
     std::optional<std::string> context_note;
     std::optional<Context> context;
 };

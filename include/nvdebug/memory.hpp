@@ -10,22 +10,24 @@
 
 namespace nvdebug {
 
+/// The memory that an address is in.
 enum class Aperture {
     video,       ///< `vid`: the GPU's own memory
     coherent,    ///< `coh`: system memory, snooped
     noncoherent, ///< `ncoh`: system memory, not snooped
     invalid,     ///< `invalid`: an undefined code
-    peer,        ///< `peer`: another GPU's memory (only translate has it)
+    peer,        ///< `peer`: the memory of another GPU (only in translate)
 };
 
+/// An address in GPU-visible memory.
 struct Place {
-    /// In bytes from the start of the aperture; empty when hidden from this reader.
+    /// The offset from the start of the aperture in bytes; empty: hidden from this reader.
     std::optional<std::uint64_t> address;
     std::optional<Aperture> aperture;
     bool operator==(const Place &) const = default;
 };
 
-/// As /proc spells it: `vid`, `coh`, `ncoh`, `invalid`, `peer`.
+/// Returns the name that /proc uses: `vid`, `coh`, `ncoh`, `invalid`, `peer`.
 NVDEBUG_API const char *name_of(Aperture aperture);
 
 } // namespace nvdebug

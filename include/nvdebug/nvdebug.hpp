@@ -2,8 +2,8 @@
 /**
  * @mainpage libnvdebug
  *
- * How NVIDIA GPUs schedule work, from the files of the nvdebug kernel module under /proc/gpuX, or
- * from a capture of them.
+ * Shows and controls how NVIDIA GPUs schedule work, through the files of the nvdebug kernel module
+ * under /proc/gpuX, through NVIDIA's driver, or from a capture.
  *
  *     auto tree = nvdebug::Tree::open("/proc");
  *     if (!tree) { … tree.error().sentence … }
@@ -12,8 +12,8 @@
  *     for (const nvdebug::Gpu& gpu : *gpus)
  *       if (auto list = gpu.runlist(0)) …
  *
- * Nothing here prints, keeps global state, or throws (but std::bad_alloc). Distinct objects may be
- * used by different threads at once. What is unknown is an empty std::optional, never 0.
+ * The library prints nothing, keeps no global state, and throws only std::bad_alloc. Different
+ * threads may use distinct objects at once. An unknown value is an empty std::optional, never 0.
  */
 #ifndef NVDEBUG_NVDEBUG_HPP
 #define NVDEBUG_NVDEBUG_HPP

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /**
  * @file
- * With this a program of one's own is a task of `nvstgm run SET --program NAME=COMMAND`: it waits for its releases, and
- * its copies and kernels for those of the other tasks, by the protocol of docs/stgm.md. For C; C++ has stgm_task.hpp.
- * Link with -lnvstgm_task (static; it needs the C library alone).
+ * Makes your program a task of `nvstgm run SET --program NAME=COMMAND`. The program waits for its releases, and its
+ * copies and kernels wait for the copies and kernels of other tasks, by the protocol of docs/stgm.md. This header is
+ * for C, and stgm_task.hpp for C++. Link with -lnvstgm_task, a static library that needs only the C library.
  *
  *     const char *error;
  *     nvstgm_task *task = nvstgm_join(&error);     (NULL: error is a sentence)
@@ -20,17 +20,17 @@
  *     nvstgm_leave(task);
  *
  * All calls come from one thread, which nvstgm_ready() pins to the task's CPU and gives the task's priority. A job has
- * the segments of the file, in their order, or fewer; between GPU segments it is on the CPU. What takes longer than in
- * the file is counted, and no bound holds with it. Between the begin and the end of a copy or kernel the program waits
- * until it is complete; it allocates nothing, and uses neither managed memory nor the default stream. A process that
- * ends lets go of all that it holds.
+ * the segments of the file, in their order, or fewer; between GPU segments it is on the CPU. A segment, copy or kernel
+ * that takes longer than in the file is counted, and breaks the bounds. Between the begin and the end of a copy or
+ * kernel, the program waits until it is complete. The program then allocates nothing, and uses neither managed memory
+ * nor the default stream. When a process ends, it releases all that it holds.
  *
- * Returns are 1, or -1 for an error, which nvstgm_error() has as a sentence; the task is as before then.
+ * Each function returns 1, or -1 for an error. nvstgm_error() then returns a sentence, and the task is unchanged.
  */
 #ifndef NVDEBUG_STGM_TASK_H
 #define NVDEBUG_STGM_TASK_H
 
-/** In the environment of a task's process. */
+/** The environment variable by which a task's process finds the run. */
 #define NVSTGM_TASK_VARIABLE "NVSTGM_TASK"
 
 #ifdef __cplusplus
@@ -40,52 +40,52 @@ extern "C" {
 typedef struct nvstgm_task nvstgm_task;
 
 /**
- * Becomes the task that this process was started as. Once in a process, before it uses the GPU.
- * @param error where NULL is returned, a sentence why: the process was not started by `nvstgm run`; or by another
- *              version of it than the library's; or there is no memory. May be NULL
+ * Becomes the task that this process was started as. Called once in a process, before it uses the GPU.
+ * @param error gets a sentence if NULL is returned: the process was not started by `nvstgm run`, or by a version other
+ *              than the library's, or there is no memory. May be NULL
  */
 nvstgm_task *nvstgm_join(const char **error);
 
 /**
- * The GPU is open, and all is allocated. Waits until that is so for all tasks, pins the calling thread, and gives it
- * its priority. Where SCHED_FIFO is refused, `nvstgm run` prints that.
+ * Called when the GPU is open and everything is allocated. Waits until all tasks have called this, pins the calling
+ * thread, and gives it its priority. If SCHED_FIFO is refused, `nvstgm run` prints a note.
  * @return 1: the set runs; 0: it was stopped before, and the program may end; -1: an error
  */
 int nvstgm_ready(nvstgm_task *task);
 
 /**
- * Ends the job before, if there is one, and waits for the release of the next.
- * @return 1: it was released; 0: there is none any more; -1: an error: a segment, copy or kernel has not ended, or
+ * Ends the present job, if there is one, and waits for the release of the next job.
+ * @return 1: the job was released; 0: there are no more jobs; -1: an error: a segment, copy or kernel has not ended, or
  *         nvstgm_ready() has not returned 1
  */
 int nvstgm_next_job(nvstgm_task *task);
 
-/** A place in a CPU segment at which a task of higher priority may have the core. Where Linux has the priorities it
- *  does nothing; where tasks hand cores to each other (`--priorities`) a CPU segment without such places blocks those
- *  tasks, which no bound counts. Takes some 50 ns. */
+/** Lets a task of higher priority have the core within a CPU segment. Where Linux has the priorities, it does nothing.
+ *  Where tasks hand cores to each other (`--priorities`), a CPU segment without such calls blocks tasks of higher
+ *  priority, and no bound counts that. Takes some 50 ns. */
 int nvstgm_point(nvstgm_task *task);
 
-/** The job comes to its next GPU segment. An error if the file has no more. */
+/** Begins the job's next GPU segment. Fails if the file has no more segments. */
 int nvstgm_segment_begin(nvstgm_task *task);
-/** An error if a copy or a kernel has not ended. */
+/** Ends the GPU segment. Fails if a copy or a kernel has not ended. */
 int nvstgm_segment_end(nvstgm_task *task);
 
-/** Waits for the copy engine. @p to_device 1: to the GPU, 0: from it. An error outside of a GPU segment, in another
- *  copy or a kernel, and if the file has no such copy in this segment. */
+/** Waits for the copy engine. @p to_device 1: a copy to the GPU, 0: a copy from it. Fails outside of a GPU segment, in
+ *  another copy or a kernel, and if the file has no such copy in this segment. */
 int nvstgm_copy_begin(nvstgm_task *task, int to_device);
-/** The copy is complete. */
+/** Called when the copy is complete. Releases the copy engine. */
 int nvstgm_copy_end(nvstgm_task *task);
 
-/** Waits for the kernels that were asked for before and share a TPC with the task. Errors as of copies. */
+/** Waits for kernels of other tasks that share a TPC with this task and asked earlier. Fails like a copy. */
 int nvstgm_kernel_begin(nvstgm_task *task);
-/** The kernel is complete. */
+/** Called when the kernel is complete. Lets the next kernel begin. */
 int nvstgm_kernel_end(nvstgm_task *task);
 
-/** The error of the last call that returned -1, valid until the next one. */
+/** Returns the sentence of the last call that returned -1. It is valid until the next call that does. */
 const char *nvstgm_error(const nvstgm_task *task);
 
-/** The program ends as it should; @p task is freed. A task that ends without is reported to have ended before its
- *  time. */
+/** Called before the program ends, and frees @p task. A task that ends without this call is reported to have ended too
+ *  early. */
 void nvstgm_leave(nvstgm_task *task);
 
 #ifdef __cplusplus

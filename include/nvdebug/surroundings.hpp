@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file
-/// @brief What keeps a process from seeing GPUs that the machine may have.
+/// @brief Obstacles that hide GPUs of the machine from a process.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace nvdebug {
 
-/// A reason for which "no GPU" is not known, or cannot be otherwise.
+/// A reason for which this process sees no GPUs, even if the machine has some.
 struct Obstacle {
     enum class Kind {
         wsl,            ///< the Windows Subsystem for Linux: no GPU's registers are in reach
@@ -20,14 +20,12 @@ struct Obstacle {
     };
     Kind kind;
     std::string finding; ///< a sentence without its full stop
-    std::string fix;     ///< what to do about it
+    std::string fix;     ///< advice for the user
 
     bool operator==(const Obstacle &) const = default;
 };
 
-/// Returns what stands between this process and the machine's GPUs, the worst first; empty:
-/// nothing.
-///
+/// Returns the obstacles between this process and the machine's GPUs, the worst first.
 /// @param root is put before /proc and /sys; empty for the machine itself
 NVDEBUG_API std::vector<Obstacle> obstacles(const std::string &root = "");
 

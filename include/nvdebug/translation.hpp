@@ -12,6 +12,7 @@
 
 namespace nvdebug {
 
+/// The entry that was read at one level of the page tables.
 struct WalkStep {
     std::string level; ///< `PD3`, `PT4K`, …
     std::uint32_t index;
@@ -20,6 +21,7 @@ struct WalkStep {
     std::string meaning; ///< the rest of the line: `table 0x… vid`, `page …`, `invalid`, …
 };
 
+/// The answer of `translate`.
 struct Translation {
     std::uint64_t virtual_address;
     Place page_directory;
@@ -28,7 +30,7 @@ struct Translation {
     std::optional<Place> result;            ///< empty: not mapped
     std::optional<std::uint64_t> page_size; ///< bytes
     std::vector<std::string> flags;         ///< `read-only`, `kind=6`, …
-    std::optional<std::string> error;       ///< where the walk ended and why
+    std::optional<std::string> error;       ///< where and why the walk ended
 };
 
 } // namespace nvdebug

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file
-/// @brief Where the files come from: the module's /proc, NVIDIA's driver, or a capture.
+/// @brief The source of a GPU's files: the module's /proc, NVIDIA's driver, or a capture.
 #pragma once
 
 #include <map>
@@ -13,63 +13,69 @@
 
 namespace nvdebug {
 
-/// Commands of the program that uses the library, for advice in the sentences of errors.
-/// Empty: they do not name one.
+/// Commands of the program that uses the library, for advice in errors. Errors name no command that
+/// is empty.
 struct Advice {
     std::string diagnose; ///< finds what is wrong with this machine: `TOOL doctor`
     std::string capture;  ///< makes a capture: `TOOL capture FILE`
 };
 
+/// The kind of a tree, which decides the files and requests that it has.
 enum class Source {
-    module, ///< the running kernel's /proc: all there is, and requests
-    driver, ///< NVIDIA's driver: all that can be read of video memory and registers, as root, and
-            ///< requests about what processes have
+    module, ///< the running kernel's /proc: all files, and all requests
+    driver, ///< NVIDIA's driver: everything that root can read of video memory and registers, and
+            ///< requests about objects of processes
     file,   ///< a capture, or a folder that looks like /proc
 };
 
-/// Files by name relative to the tree's root: `gpu0/runlist0`. Cheap to copy; copies share what
-/// they refer to. Different Tree objects, and copies, may be used by different threads at once.
+/// Files by their names relative to the tree's root: `gpu0/runlist0`. A tree is cheap to copy, and
+/// copies share their content. Several threads may use different Tree objects, and copies of one,
+/// at once.
 class NVDEBUG_API Tree {
   public:
-    /// A folder: `/proc`, or a copy of it. Fails if there is no such folder.
+    /// Opens a folder: `/proc`, or a copy of it. Fails if there is no such folder.
     static Result<Tree> folder(const std::string &path = "/proc", const Advice &advice = Advice());
 
-    /// What NVIDIA's driver lets a program read, without the module: the same files, their texts
-    /// made in this process, and `owners`. Seen with 580.159.04 alone; its requests were compared
-    /// in NVIDIA's published sources of 525.53 to 595.45.04. Of requests it takes `translate`, and
-    /// those about channels and TSGs of processes (docs/nvdebugctl.md, Tasks). Fails if that driver
-    /// is not there. Users other than root get `info`, which has the reason, and `owners` of own
-    /// processes. docs/security.md lists what is opened and mapped, and for how long.
+    /// Opens NVIDIA's driver, which works without the module. The tree has the files that can be
+    /// made in this process from what the driver lets it read, and `owners`. It takes the request
+    /// `translate`, and requests about channels and TSGs of processes (docs/nvdebugctl.md, Tasks).
+    /// Fails if the driver is not loaded. Users other than root get `info`, which has the reason,
+    /// and `owners` of their own processes. It was tried with 580.159.04 only; its requests were
+    /// compared in NVIDIA's published sources of 525.53 to 595.45.04. docs/security.md lists what
+    /// it opens and maps, and for how long.
     static Result<Tree> driver(const Advice &advice = Advice());
 
-    /// /proc if the module is loaded, else driver() if that works, else /proc without a GPU.
+    /// Opens /proc if the module is loaded, else driver() if that works, else /proc without a GPU.
     static Result<Tree> running(const Advice &advice = Advice());
 
-    /// A capture (capture.hpp), read into memory.
+    /// Reads a capture (capture.hpp) into memory.
     static Result<Tree> capture(const std::string &path, const Advice &advice = Advice());
 
-    /// A capture from an open file or pipe, which stays open. Errors call it standard input.
+    /// Reads a capture from an open file or pipe, which stays open. Errors call it standard input.
     static Result<Tree> capture(int descriptor, const Advice &advice = Advice());
 
-    /// A folder, or a capture in a file or a pipe, whichever @p path is; a device is refused.
+    /// Opens @p path: a folder, or a capture in a file or a pipe. A device is refused.
     static Result<Tree> open(const std::string &path, const Advice &advice = Advice());
 
-    /// Is it the running kernel's /proc?
+    /// Returns whether the tree is the running kernel's /proc.
     bool live() const;
 
+    /// Returns the kind of the tree.
     Source source() const;
 
-    /// What it was opened with; `driver` for driver().
+    /// Returns the path with which the tree was opened; `driver` for driver().
     const std::string &path() const;
 
-    /// When the capture was made and of what: keys as in capture.hpp; of driver() its version, as
-    /// `source`; else empty.
+    /// Returns when and where a capture was made, with the keys of capture.hpp. driver() has its
+    /// version as `source`. Empty for other trees.
     const std::map<std::string, std::string> &facts() const;
 
-    /// The names of files in @p folder (`""`: the root, folders included), sorted as numbers.
+    /// Returns the names in @p folder, with numbers in their order. `""` is the root, which also
+    /// has folders.
     Result<std::vector<std::string>> list(std::string_view folder) const;
 
-    /// The whole text of a file, read with one open. An error that a capture recorded comes back.
+    /// Returns the whole text of a file, read with one open(). Returns an error that a capture
+    /// recorded.
     Result<std::string> read(std::string_view name) const;
 
     struct Impl;

@@ -18,14 +18,14 @@ bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-/// The 64 digits that all runtimes give a container.
+/// Returns the name if it is the id of a container, for which all runtimes use 64 digits.
 std::optional<std::string> whole_id(std::string_view text) {
     constexpr std::size_t digits = 64;
     return text.size() == digits && is_hex(text) ? std::optional(std::string(text)) : std::nullopt;
 }
 
-/// The id in `SLICE.slice:RUNTIME:ID`, which containerd and runc make of systemd's form where they
-/// write it as one name.
+/// Returns the id in `SLICE.slice:RUNTIME:ID`. containerd and runc use this systemd form also as a
+/// single name of a cgroup.
 std::optional<std::string> id_in_triple(std::string_view name) {
     const std::size_t last = name.rfind(':');
     const std::size_t first =
@@ -35,8 +35,8 @@ std::optional<std::string> id_in_triple(std::string_view name) {
     return whole_id(name.substr(last + 1));
 }
 
-/// The id in `docker-ID.scope`, `libpod-ID`. Other words stand before it as well, of processes that
-/// are in no container: `libpod-conmon-ID.scope`.
+/// Returns the id in `docker-ID.scope` or `libpod-ID`. Other prefixes belong to processes that are
+/// in no container: `libpod-conmon-ID.scope`.
 std::optional<std::string> id_by_prefix(std::string_view name) {
     constexpr std::string_view runtimes[] = {"docker",  "libpod", "libpod-payload", "crio",
                                              "nerdctl", "runc",   "cri-containerd", "crun"};
@@ -50,8 +50,8 @@ std::optional<std::string> id_by_prefix(std::string_view name) {
                : whole_id(name.substr(dash + 1));
 }
 
-/// `pod0f5a1c2e-…`, `kubepods-burstable-pod0f5a1c2e_….slice`; of a pod from a file ("static") the
-/// uid has 32 digits and no dashes.
+/// Returns the uid in `pod0f5a1c2e-…` or `kubepods-burstable-pod0f5a1c2e_….slice`. The uid of a pod
+/// from a file ("static") has 32 digits and no dashes.
 std::optional<std::string> pod_in(std::string_view name) {
     constexpr std::size_t digits_of_static = 32;
     constexpr std::string_view end = ".slice", prefix = "pod";
@@ -63,7 +63,7 @@ std::optional<std::string> pod_in(std::string_view name) {
             continue;
         const std::string_view before = name.substr(0, name.size() - length);
         std::string uid(name.substr(before.size()));
-        std::ranges::replace(uid, '_', '-'); // as systemd's names of slices have it
+        std::ranges::replace(uid, '_', '-'); // systemd writes `_` for `-` in names of slices
         if ((before == prefix || before.ends_with("-pod")) &&
             (length == uuid_length ? is_uuid_begin(uid) : is_hex(uid)))
             return uid;
@@ -71,14 +71,15 @@ std::optional<std::string> pod_in(std::string_view name) {
     return std::nullopt;
 }
 
-/// Below which kubelet has the pods; a root of its own (`--cgroup-root`) stands before the name.
+/// Returns whether kubelet has its pods below a cgroup of this name. With `--cgroup-root`, the name
+/// of that root stands before it.
 bool is_pods(std::string_view name) {
     name = name.substr(0, name.find(':'));
     return name == "kubepods" || name == "kubepods.slice" || name.starts_with("kubepods-") ||
            name.ends_with("-kubepods.slice");
 }
 
-/// Units below which only runtimes make cgroups of containers.
+/// Returns whether only runtimes make cgroups below this unit, which are then containers.
 bool is_runtime(std::string_view unit) {
     constexpr std::string_view runtimes[] = {"containerd.service", "crio.service",
                                              "docker.service",     "k3s.service",
@@ -86,23 +87,23 @@ bool is_runtime(std::string_view unit) {
     return std::ranges::find(runtimes, unit) != std::end(runtimes);
 }
 
-/// Returns whether the name is one that a runtime gives a container just below the unit that starts
-/// it: the triple, and `libpod-payload-ID` of podman's `--cgroups=split`, as Quadlet has it.
+/// Returns whether a runtime gives this name to a container directly below the unit that starts it:
+/// the triple, or `libpod-payload-ID` (podman's `--cgroups=split`, which Quadlet uses).
 bool is_units_container(std::string_view name) {
     constexpr std::string_view payload = "libpod-payload-";
     return id_in_triple(name) ||
            (name.starts_with(payload) && whole_id(name.substr(payload.size())));
 }
 
-/// Returns whether users may make cgroups of any name below one of this name: systemd's sessions
-/// and units, and containers of LXC, in which root chooses them.
+/// Returns whether users may make cgroups of any name below a cgroup of this name: below systemd's
+/// sessions and units, and in containers of LXC, where root chooses the names.
 bool is_delegated(std::string_view name) {
     return name == "user.slice" || name.starts_with("user-") || name.starts_with("user@") ||
            name == "lxc" || name == ".." || name.starts_with("lxc.") || name.ends_with(".scope") ||
            (name.ends_with(".service") && !is_runtime(name));
 }
 
-/// A name `PREFIX_…` without its prefix.
+/// Returns the name at @p at without its prefix, if the name begins with @p prefix.
 std::optional<std::string_view> behind(const Names &names, std::size_t at,
                                        std::string_view prefix) {
     return at < names.size() && names[at].starts_with(prefix)
@@ -110,7 +111,7 @@ std::optional<std::string_view> behind(const Names &names, std::size_t at,
                : std::nullopt;
 }
 
-/// Returns the job and step that slurmd names from name @p at on.
+/// Returns the job and the step by the names that slurmd makes, from name @p at on.
 /// @param is_relative names begin below an unknown cgroup
 Identity slurm_at(const Names &names, std::size_t at, bool is_relative) {
     constexpr std::string_view scope = "slurmstepd.scope";
@@ -139,7 +140,8 @@ Identity slurm_at(const Names &names, std::size_t at, bool is_relative) {
     return found;
 }
 
-/// Considers names from the root on, down to a cgroup below which users choose names.
+/// Finds container, pod, job and step. Reads names from the root on, and stops at a cgroup below
+/// which users choose names.
 Identity runtime_of(const Names &names, bool is_relative) {
     Identity found;
     bool in_pods = false, in_docker = false, in_slices = true;
@@ -147,7 +149,7 @@ Identity runtime_of(const Names &names, bool is_relative) {
     for (std::size_t n = 0; n < names.size(); n++) {
         const std::string_view name = names[n];
         const bool is_first = n == 0;
-        // A reader in a pod has no `kubepods` in paths of other pods.
+        // In a pod's namespace, relative paths of other pods lack `kubepods`.
         in_pods = in_pods || is_pods(name) ||
                   (is_relative && is_first &&
                    (name == "burstable" || name == "besteffort" || pod_in(name)));
@@ -156,14 +158,15 @@ Identity runtime_of(const Names &names, bool is_relative) {
         found.container = id_in_triple(name);
         if (!found.container)
             found.container = id_by_prefix(name);
-        // Who may make a cgroup above those of a relative path is not known.
+        // Above a relative path, any user may have made the cgroups, so a bare id counts only at
+        // its beginning.
         if (!found.container && (!is_relative || is_first || in_pods || in_docker))
             found.container = whole_id(name);
         if (found.container) {
             below = n + 1;
             break;
         }
-        // Root alone makes units in slices of the system, whatever they are called.
+        // Only root makes units in the slices of the system, so a unit there may have any name.
         const bool starts_container = in_slices && !is_first && name.ends_with(".service") &&
                                       n + 1 < names.size() && is_units_container(names[n + 1]);
         if (is_delegated(name) && !starts_container)

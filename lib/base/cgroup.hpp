@@ -14,11 +14,12 @@ namespace nvdebug::base {
 /// (cgroup_namespaces(7)), and leads out of it.
 [[nodiscard]] Identity identity_in(std::string_view path);
 
-/// Returns one path of the text of /proc/PID/cgroup, which with version 1 of cgroups has one for
-/// each controller: that with the most ids, and among those the longest. Empty: there is none.
+/// Returns one path of the text of /proc/PID/cgroup, or nothing if the text has no path. With
+/// version 1 of cgroups the text has a path for each controller. The path with the most ids is
+/// returned, and the longest of several with equally many.
 [[nodiscard]] std::string path_in(std::string_view text);
 
-/// Returns whether it is the name of a step of a Slurm job, as cgroups have it: `0`, `0+1` (of a
+/// Returns whether @p text is the name that cgroups give a step of a Slurm job: `0`, `0+1` (of a
 /// heterogeneous job), `batch`, `extern`, `interactive`.
 [[nodiscard]] bool is_step(std::string_view text);
 

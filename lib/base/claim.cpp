@@ -18,8 +18,8 @@ std::shared_ptr<const void> claim_shares(const std::string &folder, const std::s
         ~Claim() { ::close(file); }
         int file;
     };
-    static_cast<void>(::mkdir(folder.c_str(), S_IRWXU)); // it may be there
-    // The file stays: removing it might remove another process's claim.
+    static_cast<void>(::mkdir(folder.c_str(), S_IRWXU)); // the folder may exist
+    // The file stays, because removing it could remove another process's claim.
     auto claim = std::make_shared<const Claim>(folder + "/shares-" + gpu);
     if (::flock(claim->file, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file A claim on what one program at a time may do.
+/// @file A claim by which only one program at a time gives shares of a GPU.
 #pragma once
 
 #include <memory>
@@ -7,9 +7,10 @@
 
 namespace nvdebug::base {
 
-/// Makes this process the only one that gives shares of a GPU, as long as the result lives. @p gpu:
-/// its PCI address, locked by a file in @p folder (runtime_folder), which is made if it is not
-/// there; where it cannot be written there is no lock. nullptr: another process has it.
+/// Claims the GPU with PCI address @p gpu for this process, as long as the result lives. The claim
+/// is a lock on a file in @p folder (runtime_folder), which this function makes if it is missing.
+/// Where the folder cannot be written, the result holds no lock. Returns nullptr if another process
+/// has the claim.
 std::shared_ptr<const void> claim_shares(const std::string &folder, const std::string &gpu);
 
 } // namespace nvdebug::base

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Devices of containers: files of the Container Device Interface (CDI) 0.5.0, and the
-/// program as a hook that they name.
+/// @file Writes devices of containers as files of the Container Device Interface (CDI) 0.5.0, and
+/// helps a program that such a file names as a hook.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,10 +11,10 @@
 
 namespace nvdebug::base {
 
-/// Where container runtimes look for devices, until the next boot.
+/// Container runtimes look for devices in this folder. Its files last until the next boot.
 inline constexpr const char *device_folder = "/run/cdi";
 
-/// Results, or a sentence about what failed and what to do.
+/// A result, or a sentence about what failed and what to do.
 template <typename T>
 using OrSentence = tl::expected<T, std::string>;
 
@@ -23,11 +23,12 @@ struct ContainerDevice {
     std::string name;             ///< is_device_name()
     nlohmann::ordered_json edits; ///< the value of `containerEdits`
 
-    /// As `podman run --device` takes it: `nvdebug.io/tpcs=half`.
+    /// Returns the name as `podman run --device` takes it: `nvdebug.io/tpcs=half`.
     [[nodiscard]] std::string whole_name() const { return kind + "=" + name; }
 };
 
-/// Returns whether CDI permits that name of a device; longer ones might be no file's.
+/// Returns whether CDI permits @p name as the name of a device. Names of more than 63 bytes are
+/// refused, because the name becomes a part of a file's name.
 [[nodiscard]] bool is_device_name(std::string_view name);
 
 /// Writes FOLDER/nvdebug.io-tpcs-NAME.json, which replaces an earlier one as a whole, since
@@ -42,14 +43,15 @@ struct ContainerDevice {
 /// Fails if others than this user and root can change the file, which containers would run.
 [[nodiscard]] OrSentence<void> expect_private(const std::string &path);
 
-/// Reads the descriptor to its end. What is no JSON is read as null. @p what names it in sentences.
+/// Reads the descriptor to its end. Text that is not JSON is read as null. Errors name the source
+/// as @p what.
 [[nodiscard]] OrSentence<nlohmann::json> read_json(int descriptor, std::size_t bytes_max,
                                                    const std::string &what);
 
-/// Reads a container's state on standard input, as runtimes give it to hooks.
+/// Reads a container's state on standard input, where runtimes write it for hooks.
 [[nodiscard]] OrSentence<nlohmann::json> read_container_state();
 
-/// A string of the document; empty: it has none there.
+/// Returns the string at @p pointer in the document, or an empty string if there is no string.
 [[nodiscard]] std::string text_at(const nlohmann::json &document, const char *pointer);
 
 } // namespace nvdebug::base

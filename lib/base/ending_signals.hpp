@@ -7,9 +7,9 @@
 
 namespace nvdebug::base {
 
-/// SIGINT, SIGTERM, SIGHUP and @p more, to be blocked and then waited for. Ignored ones are not in
-/// it (SIGHUP under nohup): a signal that is blocked is kept even if it is ignored, and would end
-/// the program after all.
+/// Returns SIGINT, SIGTERM, SIGHUP and @p more, which the program blocks and then waits for.
+/// Signals that this process ignores (SIGHUP under nohup) are left out: a blocked signal stays
+/// pending even if it is ignored, so the program would end by it after all.
 [[nodiscard]] inline sigset_t ending_signals(std::initializer_list<int> more = {}) {
     sigset_t set;
     sigemptyset(&set);

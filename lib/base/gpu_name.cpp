@@ -10,7 +10,8 @@
 namespace nvdebug::base {
 namespace {
 
-/// A number of at most @p digits digits that is the whole of @p text, and not above @p most.
+/// Returns the number that is the whole of @p text. The number has at most @p digits digits and is
+/// not above @p most.
 std::optional<unsigned> number(std::string_view text, int base, std::size_t digits, unsigned most) {
     unsigned value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
@@ -20,7 +21,8 @@ std::optional<unsigned> number(std::string_view text, int base, std::size_t digi
     return value;
 }
 
-/// `nvidia.com/gpu`, `k8s.device-plugin.nvidia.com/gpu`: what stands before a device's name.
+/// Returns whether @p kind may stand before a device's name: `nvidia.com/gpu`,
+/// `k8s.device-plugin.nvidia.com/gpu`.
 bool is_gpu_kind(std::string_view kind) {
     constexpr std::string_view own = "nvidia.com/gpu";
     return kind.ends_with(own) &&
@@ -96,7 +98,7 @@ GpuName parse_gpu_name(std::string_view word) {
         return value && std::to_string(*value) == digits ? value : std::nullopt;
     };
     name.all = text == "all";
-    // A device of CDI is no address: 0:1 is a part of GPU 0.
+    // In a device of CDI, 0:1 is partition 1 of GPU 0 and no PCI address.
     name.mig = text.starts_with(mig) || (is_device && text.find(':') != text.npos);
     if (name.mig)
         return name;
@@ -156,7 +158,7 @@ std::vector<std::size_t> places_of(const GpuName &name, const GpuSet &gpus) {
                            : !uuid || !begins_uuid(name, *uuid))
                 continue;
             found.push_back(at);
-            // A whole name is one GPU's: the others are not asked.
+            // A whole UUID or a device file belongs to one GPU, so the other GPUs are not queried.
             if (name.minor || uuid->size() == name.uuid.size())
                 return found;
         }
@@ -172,7 +174,7 @@ std::string not_one(const GpuName &name, std::size_t count, const GpuSet &gpus) 
     if (gpus.count() == 1)
         return sentence + "is " + std::to_string(first) +
                (gpus.address(0).empty() ? "" : " (" + gpus.address(0) + ")");
-    // Numbers without a gap, or all of them.
+    // The numbers are printed as a range if they have no gap, and else one by one.
     if (last - first + 1 == gpus.count())
         return sentence + "are " + std::to_string(first) + " to " + std::to_string(last);
     sentence += "are ";

@@ -10,7 +10,8 @@
 namespace nvdebug::base {
 namespace {
 
-// exec() resets handlers to the default. That one of these is there shows what was there before.
+// exec() resets a signal with a handler to the default. So a handler also records how the signal
+// was handled before: each of these is installed for one inherited handling only.
 void after_ignored_child(int) {}
 void after_default_pipe(int) {}
 void after_default_limit(int) {}
@@ -31,7 +32,8 @@ void handle(int signal, void (*handler)(int)) {
 } // namespace
 
 void make_inheritance_usable() {
-    // The lowest free number is the stream's own, as those below it are taken.
+    // open() returns the lowest free number, which is the stream's own, since the lower ones are
+    // taken.
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
         if (fcntl(stream, F_GETFD) < 0 && errno == EBADF &&
             open("/dev/null", O_PATH | O_CLOEXEC) < 0)

@@ -12,7 +12,8 @@
 namespace nvdebug::base {
 namespace {
 
-/// What is at the place of a file; nullptr: a file.
+/// Returns the kind of a file that is no regular file, for a sentence; nullptr: it is a regular
+/// file.
 const char *other_than_file(mode_t mode) {
     if (S_ISDIR(mode))
         return "a folder; container runtimes make one where the file of a mount is missing";
@@ -32,7 +33,8 @@ tl::expected<std::string, std::string> read_whole(const std::string &path, std::
     const auto wrong = [&](const std::string &what) {
         return tl::unexpected(printable(path) + " is no file: it is " + what);
     };
-    // A socket cannot be opened, and opening some devices acts.
+    // The kind is checked before open(), since a socket cannot be opened, and opening some devices
+    // acts.
     struct stat found {};
     if (::stat(path.c_str(), &found))
         return cannot(errno);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Reads a file that a user named as a whole.
+/// @file Reads a whole file that a user named.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace nvdebug::base {
 
-/// Returns the bytes of a regular file. Fails with a sentence that has the path if it cannot be
-/// read, has more than @p most bytes, or is something else: a folder is what container runtimes
-/// make where the file of a mount is missing, and a pipe has no second reading. Waits for no
+/// Returns the bytes of a regular file. Fails with a sentence that has the path if the file cannot
+/// be read, has more than @p most bytes, or is no regular file: container runtimes make a folder
+/// where the file of a mount is missing, and a pipe cannot be read twice. Does not wait for the
 /// writer of a pipe.
 [[nodiscard]] tl::expected<std::string, std::string> read_whole(const std::string &path,
                                                                 std::size_t most);

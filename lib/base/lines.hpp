@@ -10,11 +10,12 @@
 
 namespace nvdebug::base {
 
-/// @p text in lines that @p fits, broken at blanks; a word that fits no line has one of its own.
+/// Breaks @p text at blanks into lines for which @p fits returns true. A word that fits no line
+/// gets a line of its own.
 [[nodiscard]] std::vector<std::string>
 break_lines(std::string_view text, const std::function<bool(std::string_view)> &fits);
 
-/// The same by columns, of text in ASCII.
+/// Breaks ASCII text at blanks into lines of at most @p columns.
 [[nodiscard]] std::vector<std::string> break_lines(std::string_view text, std::size_t columns);
 
 } // namespace nvdebug::base

@@ -17,10 +17,11 @@
 namespace nvdebug::base {
 namespace {
 
-// Sockets of no file (unix(7), "abstract"): they end with their process, and are listed with '@'.
+// The sockets have abstract addresses (unix(7)): they end with their process, and /proc/net/unix
+// lists them with '@'.
 constexpr std::string_view prefix = "nvdebug-recorder-";
 
-/// @return the address' length.
+/// Fills in @p address. @return the address' length.
 socklen_t address_of(const std::string &name, sockaddr_un &address) {
     address = {};
     address.sun_family = AF_UNIX;

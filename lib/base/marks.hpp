@@ -9,7 +9,7 @@
 
 namespace nvdebug::base {
 
-/// CLOCK_MONOTONIC, the clock of marks.
+/// Returns CLOCK_MONOTONIC in ns, the clock of marks.
 std::uint64_t monotonic_ns();
 
 struct Mark {
@@ -18,22 +18,23 @@ struct Mark {
     std::uint64_t at_ns = monotonic_ns();
 };
 
-/// Addresses of the recorders that run now, those of other users among them. Empty also if they
-/// cannot be listed.
+/// Returns the addresses of the recorders that run now, also of recorders of other users. Empty if
+/// the addresses cannot be listed.
 std::vector<std::string> running_recorders();
 
-/// Returns false if the recorder's queue was full until @p deadline, which may be over: then it
-/// does not wait. True also for a recorder that has ended.
+/// Sends a mark to a recorder. Returns false if the recorder's queue was full until @p deadline; a
+/// deadline in the past means no waiting. Returns true if the recorder has ended.
 bool send_mark(const std::string &recorder, const Mark &mark,
                std::chrono::steady_clock::time_point deadline = {});
 
-/// Sends @p text to every running recorder; none is no error. Recorders with a full queue get
-/// 100 ms in all to empty it.
+/// Sends @p text to every running recorder, if there is any. Recorders with a full queue get 100 ms
+/// in all to empty it.
+///
 /// @param gpu `gpu0`
-/// @return how many did not receive it
+/// @return how many recorders did not receive it
 std::size_t notify_recorders(const std::string &gpu, const std::string &text);
 
-/// A sentence about recorders that did not receive a message.
+/// Returns a sentence about recorders that did not receive a message.
 [[nodiscard]] std::string missed_mark_sentence(std::size_t recorders);
 
 struct ReceivedMark {
@@ -50,13 +51,15 @@ class MarkSocket {
     MarkSocket &operator=(const MarkSocket &) = delete;
     ~MarkSocket();
 
-    /// Messages since the last call, of root and the same user only; those of others are discarded.
-    /// At most so many messages a call: the rest waits for the next.
+    /// Returns the messages since the last call from root and from this user, and discards messages
+    /// of other users. A call takes at most @ref most_at_once messages; the next call takes the
+    /// rest.
     [[nodiscard]] std::vector<ReceivedMark> take();
     static constexpr std::size_t most_at_once = 64;
-    /// Messages of others that were discarded: while they come, marks may not get through.
+    /// Returns how many messages of other users were discarded. While these come, they may crowd
+    /// out marks.
     std::uint64_t refused() const { return refused_; }
-    /// Is readable when a message has come; below 0: none can come.
+    /// Returns a descriptor that is readable when a message has come; below 0: no message can come.
     int descriptor() const { return descriptor_; }
 
   private:

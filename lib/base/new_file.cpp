@@ -18,7 +18,8 @@ std::string folder_of(const std::string &path) {
     return end == path.npos ? "." : end == 0 ? "/" : path.substr(0, end);
 }
 
-/// Where files without a name are found: linkat() by the descriptor alone takes a capability.
+/// Returns a path to the file without a name. linkat() takes this path from any user, while a bare
+/// descriptor needs a capability.
 std::string link_to(int descriptor) {
     return "/proc/self/fd/" + std::to_string(descriptor);
 }
@@ -28,7 +29,7 @@ std::string link_to(int descriptor) {
 tl::expected<NewFile, int> NewFile::make(const std::string &path) {
     const int nameless =
         ::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    // Without /proc it could not get its name.
+    // The file gets its name through /proc, so without /proc a temporary name is used.
     if (nameless >= 0 && ::access(link_to(nameless).c_str(), F_OK) == 0)
         return NewFile(nameless, path, {});
     if (nameless >= 0)
@@ -51,7 +52,8 @@ NewFile::~NewFile() {
         ::unlink(temporary_.c_str());
 }
 
-/// What is there already cannot be linked over, only renamed over: under a name that is free.
+/// Links the file under a free name and renames it from there, because a link cannot replace an
+/// existing file and a rename can.
 int NewFile::link_beside() {
     constexpr int tries = 100;
     for (int n = 0; n < tries; n++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file A file that is there once it is whole.
+/// @file Writes a file that appears only when it is complete.
 #pragma once
 
 #include <string>
@@ -9,19 +9,21 @@
 
 namespace nvdebug::base {
 
-/// A file without a name until appear(), so that a process that is killed leaves nothing. Where the
-/// file system has no such files, it has a name with six random letters behind it.
+/// A file without a name until appear(), so that a process that is killed leaves nothing behind. On
+/// a file system without such files, the file has the final name and six random letters until then.
 class NewFile {
   public:
-    /// In @p path 's folder, readable and writable for its owner only. @returns or the errno
+    /// Makes the file in the folder of @p path, readable and writable for its owner only. Fails
+    /// with the errno.
     [[nodiscard]] static tl::expected<NewFile, int> make(const std::string &path);
     NewFile(NewFile &&other) noexcept;
     NewFile &operator=(NewFile &&) = delete;
-    /// A file that did not appear is gone.
+    /// Removes a file that did not appear.
     ~NewFile();
 
     [[nodiscard]] int descriptor() const { return descriptor_; }
-    /// Gives it its name; what has that name is replaced in one step. @returns 0 or the errno
+    /// Gives the file its name, and replaces a file of that name in one step. @returns 0 or the
+    /// errno
     [[nodiscard]] int appear();
 
   private:
@@ -31,7 +33,7 @@ class NewFile {
 
     int descriptor_;
     std::string path_;
-    std::string temporary_; ///< its name until it appears; empty: it has none
+    std::string temporary_; ///< the file's name until it appears; empty: no name
 };
 
 } // namespace nvdebug::base

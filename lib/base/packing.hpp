@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Files that another program packed, known by how they begin.
+/// @file Recognizes files that a compression program packed, by their first bytes.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Packing {
     std::size_t at = 0; ///< bytes before it
 };
 
-/// As their programs document them. No text in JSON begins so.
+/// The signatures are from the programs' documentation. No JSON text begins with any of them.
 inline constexpr Packing packings[] = {
     {"gzip", std::string_view("\x1f\x8b", 2)},
     {"xz", std::string_view("\xfd"

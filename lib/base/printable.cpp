@@ -10,7 +10,7 @@ constexpr std::string_view replacement = "\xef\xbf\xbd"; // U+FFFD
 
 struct Character {
     char32_t code;
-    std::size_t length; ///< in bytes; 0: no UTF-8
+    std::size_t length; ///< in bytes; 0: the text is not UTF-8
 };
 
 Character first_of(std::string_view text) {
@@ -40,7 +40,8 @@ Character first_of(std::string_view text) {
     return {0, 0};
 }
 
-/// Marks that show what follows them from right to left, or change how others are shown.
+/// Returns whether the mark shows the following text from right to left, or changes the direction
+/// of other text.
 bool changes_direction(char32_t code) {
     return code == 0x61c || code == 0x200e || code == 0x200f ||
            (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x206f);

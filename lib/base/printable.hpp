@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Text of others, for a terminal, a picture or a label: it must not steer any of them.
+/// @file Makes text from other programs safe to show in a terminal, a picture or a label.
 #pragma once
 
 #include <string>

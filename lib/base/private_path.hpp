@@ -5,7 +5,7 @@
 
 namespace nvdebug::base {
 
-/// Returns whether only this user and root can change what the existing path leads to.
+/// Returns whether only this user and root can change the file or folder at the existing path.
 [[nodiscard]] bool is_private(const std::string &path);
 
 } // namespace nvdebug::base

@@ -12,7 +12,7 @@
 namespace nvdebug::base {
 namespace {
 
-/// Of the whole text.
+/// Returns the number that is the whole of @p text.
 template <typename T>
 std::optional<T> number(std::string_view text) {
     T value = 0;
@@ -46,7 +46,8 @@ bool has_first_thread_ended(std::string_view stat) {
 }
 
 bool has_ended(std::string_view stat) {
-    constexpr int num_threads = 20; // the first one counts until all have ended
+    constexpr int num_threads = 20; // num_threads counts the first thread until all threads have
+                                    // ended
     return has_first_thread_ended(stat) &&
            number<std::uint64_t>(stat_field(stat, num_threads)).value_or(0) <= 1;
 }
@@ -93,7 +94,7 @@ std::optional<std::uint32_t> parent_of(std::uint32_t pid) {
 }
 
 bool descends_from(std::uint32_t pid, std::uint32_t ancestor) {
-    constexpr int deepest = 1000; // a bound, as processes come and go meanwhile
+    constexpr int deepest = 1000; // a bound, because processes come and go during the walk
     std::optional<std::uint32_t> at = pid;
     for (int depth = 0; depth < deepest && at && *at; depth++, at = parent_of(*at))
         if (*at == ancestor)

@@ -16,7 +16,8 @@ namespace {
 struct TimeUnit {
     std::string_view name;
     std::uint64_t ns;
-    std::size_t decimals; ///< most that a number of it may have; one of the last is 1 ns or more
+    std::size_t decimals; ///< the most that a number of this unit may have; the last one is 1 ns or
+                          ///< more
 };
 
 constexpr std::array time_units = {TimeUnit{"ns", 1, 0},
@@ -167,7 +168,7 @@ std::optional<std::int64_t> parse_percent(std::string_view text) {
     if (!text.ends_with('%'))
         return std::nullopt;
     text.remove_suffix(1);
-    text.remove_suffix(text.size() - (text.find_last_not_of(' ') + 1)); // `30 %`, as it is shown
+    text.remove_suffix(text.size() - (text.find_last_not_of(' ') + 1)); // blanks as in `30 %`
     const auto millionths = parse_millionths(text);
     return millionths && *millionths > 0 && *millionths <= 100'000'000 ? millionths : std::nullopt;
 }
@@ -176,7 +177,7 @@ std::string percent_guess(std::string_view text) {
     const auto millionths = parse_millionths(text);
     if (!millionths || *millionths <= 0 || *millionths > 100'000'000)
         return "";
-    // 0.3 as a part of 1, 30 as percent.
+    // 0.3 is meant as a part of 1, and 30 as a percentage.
     std::string number(text);
     if (*millionths <= 1'000'000 && text.find('.') != text.npos) {
         const std::int64_t percent = *millionths * 100;

@@ -7,8 +7,8 @@
 
 namespace nvdebug::base {
 
-/// After the last output of a program that prints through stdio or std::cout.
-/// @returns the errno of what could not be written to standard output; 0: all of it was.
+/// Flushes stdio and std::cout. Called after the last output of a program.
+/// @returns 0, or the errno if standard output did not take all of the output
 inline int finish_standard_output() {
     errno = 0;
     const bool failed = std::fflush(stdout) || std::ferror(stdout) || !std::cout.flush();

@@ -19,7 +19,8 @@ void wrong(const std::string &place, const std::string &what) {
 std::string in_quotes(std::string_view text) {
     constexpr std::size_t most = 40;
     std::size_t size = std::min(text.size(), most);
-    // Not within a character of UTF-8.
+    // The text is cut between two characters, so bytes that continue a character of UTF-8 are left
+    // out.
     while (size > 0 && size < text.size() &&
            (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80)
         size--;
@@ -61,7 +62,7 @@ void check_depth(std::string_view text, std::size_t deepest) {
     }
 }
 
-/// Finds keys that an object has twice: of those nlohmann::json keeps the last.
+/// Finds keys that an object has twice. nlohmann::json would silently keep the last value.
 class Duplicates {
   public:
     bool operator()(int, Json::parse_event_t event, Json &parsed) {
@@ -131,7 +132,8 @@ Json document(std::string_view text, const Bounds &bounds) {
             throw Wrong{duplicates.found()};
         return parsed;
     } catch (const Json::parse_error &error) {
-        // Its message counts the place otherwise; the last part has what it expected.
+        // The parser's message counts columns in another way, and only its end has the expected
+        // token.
         wrong(line_and_column(text, error.byte ? error.byte - 1 : 0),
               text.empty() ? "the file is empty" : "this is no JSON");
     } catch (const Json::exception &) {
@@ -141,7 +143,8 @@ Json document(std::string_view text, const Bounds &bounds) {
 
 namespace {
 
-/// Which fields there are, and which of them a wrong one is close to.
+/// Returns the end of a sentence that lists the known fields, and the field that was probably
+/// meant.
 std::string fields(std::string_view typed, std::initializer_list<std::string_view> keys) {
     const std::vector<std::string> all(keys.begin(), keys.end());
     const auto meant = nearest_word(typed, all);
@@ -177,8 +180,8 @@ std::vector<Place> Place::items(std::size_t most) const {
 
 std::int64_t Place::number(std::int64_t least, std::int64_t most) const {
     constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
-    // Many programs write whole numbers with a point, 33333.0, and the parser makes this of a
-    // number that is too large for an integer.
+    // Many programs write whole numbers with a decimal point, 33333.0. The parser also returns a
+    // float for a number that is too large for an integer.
     if (value.is_number_float()) {
         const double given = value.get<double>();
         if (given != std::trunc(given))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file JSON that a person or another program wrote, read strictly: it is bounded in length and
-/// depth before it is parsed, a key that is there twice is an error, and every error is one
+/// @file Reads JSON that a person or another program wrote, strictly: the length and the depth are
+/// checked before parsing, a key that an object has twice is an error, and each error is one
 /// sentence that names its place, by line and column or by path.
 #pragma once
 
@@ -14,16 +14,17 @@
 
 namespace nvdebug::base {
 
-using Json = nlohmann::json; // finds keys among many in little time
+using Json = nlohmann::json; // finds a key among many faster than ordered_json
 
-/// The first thing that is wrong, as an exception.
+/// An exception for the first error of a document.
 struct Wrong {
     std::string sentence;
 };
 
 [[noreturn]] void wrong(const std::string &place, const std::string &what);
 
-/// Text of the file in a sentence: short, and nothing that steers a terminal.
+/// Returns a part of the file's text for a sentence: shortened, and without characters that steer a
+/// terminal.
 std::string in_quotes(std::string_view text);
 
 /// The largest file and the deepest nesting of lists and objects that are read.
@@ -31,24 +32,25 @@ struct Bounds {
     std::size_t bytes, nesting;
 };
 
-/// The value of a whole file; throws Wrong.
+/// Parses the value of a whole file. Throws Wrong.
 Json document(std::string_view text, const Bounds &bounds);
 
-/// A value and where it is. The value outlives it. All functions throw Wrong.
+/// A value and its path. The value must outlive the Place. All functions throw Wrong.
 struct Place {
     const Json &value;
     std::string path;
 
     std::string where() const { return path.empty() ? "the file" : path; }
 
-    /// Fails if it is no object, or has a key that is not one of @p keys.
+    /// Fails if the value is not an object, or has a key that is not in @p keys.
     void expect_object(std::initializer_list<std::string_view> keys) const;
     bool has(const char *key) const { return value.contains(key); }
-    /// Of an object; fails if there is no such key.
+    /// Returns the value of @p key. Fails if the object has no such key.
     Place at(const char *key) const;
-    /// Of a list; fails if it is none or has more than @p most entries.
+    /// Returns the entries of a list. Fails if the value is not a list, or has more than @p most
+    /// entries.
     std::vector<Place> items(std::size_t most) const;
-    /// A whole number from @p least to @p most.
+    /// Returns a whole number from @p least to @p most.
     std::int64_t number(std::int64_t least, std::int64_t most) const;
     std::string text() const;
 };

@@ -25,12 +25,12 @@ bool is_decimal(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-/// As kernels and Slurm print numbers: without a zero in front.
+/// Returns whether @p text is a number as kernels and Slurm print it, without leading zeros.
 bool is_number(std::string_view text) {
     return is_decimal(text) && (text.size() == 1 || text.front() != '0');
 }
 
-/// A name that may stand in a command line as it is; else another one for it.
+/// Returns the name if it may stand in a command line without quotes, and else @p other.
 std::string in_command(std::string_view name, const char *other) {
     const bool plain = !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -39,7 +39,7 @@ std::string in_command(std::string_view name, const char *other) {
     return plain && name.front() != '-' ? std::string(name) : other;
 }
 
-/// Folders at which hierarchies of cgroups are mounted, as /proc/self/mounts has them.
+/// Returns the folders at which hierarchies of cgroups are mounted, by /proc/self/mounts.
 std::vector<std::string> cgroup_mounts() {
     std::ifstream file("/proc/self/mounts");
     std::vector<std::string> mounts;
@@ -52,7 +52,7 @@ std::vector<std::string> cgroup_mounts() {
     return mounts;
 }
 
-/// `0::/x`, `4:memory:/x`: a line of /proc/PID/cgroup.
+/// Returns the path of a line of /proc/PID/cgroup: `0::/x`, `4:memory:/x`.
 std::string_view path_of_line(std::string_view text) {
     const std::size_t first = text.find(':');
     const std::size_t second = first == text.npos ? text.npos : text.find(':', first + 1);
@@ -148,7 +148,7 @@ Named<std::string> read_cgroup(std::string_view text) {
         path.erase(at, 1);
     std::string folder;
     std::vector<std::string> mounts = cgroup_mounts();
-    mounts.push_back("/sys/fs/cgroup"); // also of a reader that has none
+    mounts.push_back("/sys/fs/cgroup"); // the usual folder, also where no hierarchy is mounted
     for (const std::string &mount : mounts)
         if (mount.size() > folder.size() && path.starts_with(mount) &&
             (path.size() == mount.size() || path[mount.size()] == '/'))
@@ -158,7 +158,7 @@ Named<std::string> read_cgroup(std::string_view text) {
         path.pop_back();
     if (path.empty())
         path = "/";
-    // In a namespace, paths of others begin with /.. and have it nowhere else.
+    // Within a cgroup namespace, a path outside of it begins with /.. and has .. in no other place.
     std::string_view rest = path;
     while (rest == "/.." || rest.starts_with("/../"))
         rest.remove_prefix(3);

@@ -156,7 +156,7 @@ void read_us(const Value &value, std::uint64_t &ns) {
 
 namespace {
 
-/// Is it the dashes between two corners?
+/// Returns whether the line is a border: dashes between two corners.
 bool is_border(std::string_view line) {
     return line.size() > 2 && line.front() == '+' && line.back() == '+' &&
            line.substr(1, line.size() - 2).find_first_not_of('-') == line.npos;

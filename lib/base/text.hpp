@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Scanning of the text of /proc files: lines, values, boxes, and tables from keys to what they
-// fill in.
-// Text may be hostile: every access is bounded by the view, and nothing recurses.
+// Scans the text of /proc files: lines, values, boxes, and tables that map keys to members. The
+// text may be hostile, so every access is bounded by the view, and no function recurses.
 #pragma once
 
 #include <cstddef>
@@ -20,36 +19,38 @@ namespace nvdebug::text {
 
 std::string_view trim(std::string_view text);
 
-/// Takes what is before the first @p separator off @p rest, all of it if there is none.
+/// Removes the text before the first @p separator from @p rest and returns it. Without a separator
+/// it takes all of @p rest.
 std::string_view take_until(std::string_view &rest, char separator);
 
-/// Takes the first word off @p rest; empty: there is none. Words are separated by blanks.
+/// Removes the first word from @p rest and returns it; empty: there is no word. Words are separated
+/// by blanks.
 std::string_view take_word(std::string_view &rest);
 
-/// Takes @p prefix off @p rest if that begins with it.
+/// Removes @p prefix from @p rest if @p rest begins with it. Returns whether it did.
 bool take_prefix(std::string_view &rest, std::string_view prefix);
 
-/// A number that is the whole of @p text, decimal or `0x…`.
+/// Returns the number, decimal or `0x…`, that is the whole of @p text.
 std::optional<std::uint64_t> number(std::string_view text);
 
-/// Text that may stand in a sentence, whatever it was.
+/// Returns @p text with each character replaced that must not stand in a sentence.
 std::string printable(std::string_view text);
 
-/// The same, and short.
+/// Returns printable() text, shortened for a sentence.
 std::string quote(std::string_view text);
 
-/// Are they the same but for the case of (ASCII) letters?
+/// Returns whether the texts differ at most in the case of ASCII letters.
 bool same_in_any_case(std::string_view a, std::string_view b);
 
-/// Goes over the lines of a text and remembers the first thing that is wrong with it.
+/// Iterates over the lines of a text and remembers the first error.
 class Scanner {
   public:
     explicit Scanner(std::string_view text) : rest_(text) {}
 
-    /// The next line without its newline; false at the end, and once something is wrong.
+    /// Gets the next line without its newline. Returns false at the end, and after an error.
     bool next(std::string_view &line);
 
-    /// @p what is wrong in the line at hand, unless something was before.
+    /// Records @p what as the error of the current line, unless an error was recorded before.
     void fail(const std::string &what);
     bool failed() const { return error_.has_value(); }
 
@@ -66,14 +67,14 @@ class Scanner {
     std::optional<Error> error_;
 };
 
-/// A value of a file: what it is called there, and its text without blanks around it.
+/// A value of a file: its name in the file, and its text without blanks around it.
 struct Value {
     Scanner &scanner;
     std::string_view key, text;
 
-    /// `-` (not known, not there) or `hidden` (from this reader).
+    /// Returns whether the value is `-` (unknown or absent) or `hidden` (from this reader).
     bool unknown() const { return text == "-" || text == "hidden"; }
-    /// It is not @p what.
+    /// Records the error that the value is not @p what.
     void fail(std::string_view what) const;
 };
 
@@ -82,9 +83,9 @@ void read(const Value &value, std::uint32_t &to);
 void read(const Value &value, std::uint64_t &to);
 void read(const Value &value, std::string &to);
 void read(const Value &value, Aperture &to);
-/// Address and aperture with a blank between.
+/// Reads an address and an aperture with a blank between them.
 void read(const Value &value, Place &to);
-/// Numbers with a comma between; `-`: none.
+/// Reads numbers that commas separate; `-` is an empty list.
 void read(const Value &value, std::vector<std::uint32_t> &to);
 template <typename T>
 void read(const Value &value, std::optional<T> &to) {
@@ -94,10 +95,10 @@ void read(const Value &value, std::optional<T> &to) {
         read(value, to.emplace());
 }
 
-/// Microseconds with up to three decimals.
+/// Reads microseconds with up to three decimals.
 void read_us(const Value &value, std::uint64_t &ns);
 
-/// A key of a record, or a column of a table, and what it fills in.
+/// A key of a record, or a column of a table, and the function that stores its value.
 template <typename T>
 struct Key {
     std::string_view name;
@@ -114,20 +115,20 @@ struct MemberOf<M C::*> {
     using Class = C;
 };
 
-/// The key that fills in a member, or a member of a member.
+/// Returns the key that stores its value in a member, or in a member of a member.
 template <auto First, auto... More>
 constexpr auto key(std::string_view name) {
     using T = typename MemberOf<decltype(First)>::Class;
     return Key<T>{name, [](const Value &value, T &to) { read(value, ((to.*First).*....*More)); }};
 }
 
-/// Fills in a record key by key and remembers which were there.
+/// Fills in a record key by key, and remembers which keys the text had.
 template <typename T>
 class Record {
   public:
     Record(std::span<const Key<T>> keys, T &to) : keys_(keys), to_(to) {}
 
-    /// False: no key of ours.
+    /// Stores a value. Returns false if the table has no such key.
     bool set(const Value &value) {
         // Keys mostly come in the order of the table.
         for (std::size_t n = 0; n < keys_.size(); n++) {
@@ -157,7 +158,7 @@ class Record {
     std::uint64_t seen_ = 0; // tables have fewer than 64 keys
 };
 
-/// A text of `key: value` lines; @p other gets the lines with a key that is not in the table.
+/// Parses a text of `key: value` lines. @p other is called for the keys that the table lacks.
 template <typename T, typename Other>
 Result<T> parse_record(std::string_view text, std::span<const Key<T>> keys, Other other) {
     Scanner scanner(text);
@@ -182,7 +183,7 @@ Result<T> parse_record(std::string_view text, std::span<const Key<T>> keys) {
     return parse_record<T>(text, keys, [](const Value &, T &) {});
 }
 
-/// A text of lines with the table's columns, under a header line that names them.
+/// Parses a text of lines with the table's columns, under a header line that names them.
 template <typename T>
 Result<std::vector<T>> parse_table(std::string_view text, std::span<const Key<T>> columns,
                                    std::span<const Key<T>> later = {}) {
@@ -224,10 +225,11 @@ struct BoxTitle {
     std::string_view text; ///< `TSG Entry 5`
 };
 
-/// The line that opens a box. False at the end of the text, and if something is wrong.
+/// Reads the line that opens a box. Returns false at the end of the text, and after an error.
 bool open_box(Scanner &scanner, BoxTitle &title);
 
-/// A line of the box: key and value. False where the box is closed, and if something is wrong.
+/// Reads a line of the box, key and value. Returns false where the box is closed, and after an
+/// error.
 bool next_in_box(Scanner &scanner, const BoxTitle &title, std::string_view &key,
                  std::string_view &value);
 

@@ -10,13 +10,13 @@ namespace nvdebug::base {
 
 constexpr std::size_t uuid_length = 36;
 
-/// Are these hexadecimal digits in lower case? Also true of an empty text.
+/// Returns whether @p text has only hexadecimal digits in lower case, or is empty.
 constexpr bool is_hex(std::string_view text) {
     return text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-/// Does @p text, in lower case, begin a UUID, `0f5a1c2e-1111-4222-8333-abcdefabcdef`? Also an
-/// empty text does.
+/// Returns whether a UUID (`0f5a1c2e-1111-4222-8333-abcdefabcdef`) may begin with @p text, which is
+/// in lower case and may be empty.
 constexpr bool is_uuid_begin(std::string_view text) {
     for (std::size_t n = 0; n < text.size(); n++) {
         const bool dash = n == 8 || n == 13 || n == 18 || n == 23;

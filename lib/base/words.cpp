@@ -9,7 +9,7 @@
 namespace nvdebug::base {
 namespace {
 
-/// Counts the letters to change, add, leave out, or swap with their neighbour.
+/// Returns how many letters have to be changed, added, left out, or swapped with a neighbour.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::vector<std::size_t>> cost(a.size() + 1,
                                                std::vector<std::size_t>(b.size() + 1));
@@ -39,7 +39,7 @@ std::string lower_case(std::string_view word) {
     return text;
 }
 
-/// Returns the word without the dashes of an option, which are no letters that were typed right.
+/// Returns the word without the dashes of an option, which would count as correct letters.
 std::string_view letters(std::string_view word) {
     word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
     return word;
@@ -76,7 +76,7 @@ std::optional<std::string> nearest_word(std::string_view typed,
     std::size_t best = std::min(most, letters(typed).size() / 2) + 1;
     for (const std::string &word : words) {
         const std::size_t apart = distance(lower_case(typed), lower_case(word));
-        // Of a short word, as many letters have to be right as are wrong.
+        // More than half of the letters of a short word have to be right.
         if (apart < best && 2 * apart < std::max(letters(typed).size(), letters(word).size())) {
             best = apart;
             nearest = word;
@@ -97,7 +97,7 @@ std::string guess(std::string_view typed, std::span<const std::string> words) {
         longer.size() == 1 ? std::optional(longer.front()) : nearest_word(typed, words);
     if (!meant)
         return "";
-    // An option is known by its dashes.
+    // The dashes of an option set it apart from the sentence, so it needs no quotes.
     return " (did you mean " + (meant->starts_with('-') ? *meant : "'" + *meant + "'") + "?)";
 }
 
@@ -107,7 +107,7 @@ std::string quote(std::string_view typed) {
     if (end > longest) {
         end = longest;
         while (end > longest - 4 && (static_cast<unsigned char>(typed[end]) & 0xc0) == 0x80)
-            end--; // not within a character
+            end--; // stay between two characters of UTF-8
     }
     return "'" + printable(typed.substr(0, end)) + (end < typed.size() ? "…'" : "'");
 }

@@ -8,8 +8,8 @@
 namespace nvdebug::cli {
 namespace {
 
-/// Returns the option of @p word that takes the next word; of joined letters (-xt) this is the
-/// last.
+/// Returns the option of @p word that takes the next word. Of joined letters (-xt), only the last
+/// one can.
 const Option *taker(const std::vector<Option> &options, const std::string &word) {
     const auto takes_next = [](const Option *option) {
         return option && option->takes_value() && option->place != Option::Place::sign ? option
@@ -51,7 +51,7 @@ std::vector<std::string> completions(const Program &program,
     const std::string &typed = words[last];
     const Verb *verb = &program.verbs.front();
     std::size_t at_verb = words.size();
-    std::vector<std::string> verbs; // that may stand in place of the last word
+    std::vector<std::string> verbs; // the verbs that may replace the last word
     if (program.has_verbs()) {
         at_verb = find_verb_word(program, {words.begin(), words.end() - 1});
         const bool is_help = at_verb < last && words[at_verb] == "help" && at_verb + 1 == last;
@@ -88,7 +88,7 @@ std::vector<std::string> completions(const Program &program,
         if (option && at + 1 == last)
             return matching(values_of(*option, typed), typed);
         at += option && option->place == Option::Place::next ? 1 : 0;
-        // The PID of --pid, which may also stand behind other options.
+        // Skips the PID of --pid, which may stand behind further options.
         if (option && option->place == Option::Place::later && !words[at + 1].starts_with('-'))
             at++;
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What a shell may put in place of the last word: `PROGRAM __complete WORD…`, for the
-/// scripts of tools/completion.
+/// @file Completes a command line for a shell: `PROGRAM __complete WORD…`, which the scripts of
+/// tools/completion call.
 ///
-/// Each line is a candidate, or a candidate, a tab and its meaning. The scripts complete files
-/// where there is no line. `@N` alone has the command begin with the N-th word (from 0), which the
-/// shell completes by itself.
+/// Each line of output is a candidate, or a candidate, a tab and its meaning. If there is no line,
+/// the scripts complete files. The line `@N` means that another command begins with word N (from
+/// 0), which the shell completes by itself.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@
 
 namespace nvdebug::cli {
 
-/// @param words those before the cursor, the last of which is not finished and may be empty
+/// Returns the candidates for the last of @p words, which may be unfinished or empty.
 [[nodiscard]] std::vector<std::string> completions(const Program &program,
                                                    const std::vector<std::string> &words);
 
-/// Returns the candidates that begin as @p typed does, each behind @p before.
+/// Returns the candidates that begin with @p typed, each with @p before in front.
 [[nodiscard]] std::vector<std::string> matching(const std::vector<std::string> &candidates,
                                                 const std::string &typed,
                                                 const std::string &before = "");

@@ -11,9 +11,11 @@
 namespace nvdebug::cli {
 namespace {
 
-constexpr std::size_t least_help = 20; ///< columns beside a name, however narrow the terminal is
+constexpr std::size_t least_help = 20; ///< columns for a text beside a name, however narrow the
+                                       ///< terminal is
 
-/// Returns text in lines of @p width columns, of which those after the first have @p indent blanks.
+/// Breaks text into lines of @p width columns. All lines except the first are indented by @p
+/// indent.
 std::string wrapped(const std::string &text, std::size_t width, std::size_t indent = 0) {
     std::string lines;
     const std::size_t room = std::max(least_help, width - std::min(width, indent));
@@ -22,7 +24,7 @@ std::string wrapped(const std::string &text, std::size_t width, std::size_t inde
     return lines;
 }
 
-/// Returns paragraphs in lines; a line that begins with a blank stays as it is if it fits.
+/// Breaks paragraphs into lines. A line that begins with a blank is kept if it fits.
 std::string paragraphs(const std::string &text, std::size_t width) {
     std::string out, words;
     const auto flush = [&] { out += wrapped(std::exchange(words, ""), width); };
@@ -34,7 +36,8 @@ std::string paragraphs(const std::string &text, std::size_t width) {
         }
         flush();
         const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
-        // What is indented may be a name with a text beside it, which goes on below that text.
+        // An indented line may be a name with a text beside it. The text then continues below
+        // itself.
         const std::size_t gap = line.find("  ", indent);
         const std::size_t text_at = gap == line.npos ? indent : line.find_first_not_of(' ', gap);
         out += line.size() <= width || text_at == line.npos
@@ -45,7 +48,7 @@ std::string paragraphs(const std::string &text, std::size_t width) {
     return out;
 }
 
-/// Returns names and texts side by side; a name that is long has a line of its own.
+/// Prints names and texts side by side. A long name has a line of its own.
 std::string list(const std::vector<std::pair<std::string, std::string>> &items, std::size_t width) {
     const std::size_t longest = std::max<std::size_t>(8, std::min<std::size_t>(30, width / 3));
     std::size_t column = 0;
@@ -68,7 +71,7 @@ std::string sentence(std::string help) {
 }
 
 std::string options_text(const std::vector<Option> &options, std::size_t width) {
-    // One list, so that texts of all groups begin in the same column.
+    // All groups are printed as one list, so that their texts begin in the same column.
     std::vector<std::pair<std::string, std::string>> items;
     for (const Option &option : options)
         if (!option.hidden)
@@ -94,7 +97,7 @@ std::string options_text(const std::vector<Option> &options, std::size_t width) 
     return out;
 }
 
-/// Returns the verbs that have names, with their help.
+/// Returns the verbs with a name, and their help.
 std::string verbs_text(const Program &program, std::size_t width) {
     std::vector<std::pair<std::string, std::string>> items;
     for (const Verb &verb : program.verbs)

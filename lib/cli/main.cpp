@@ -19,7 +19,7 @@ namespace {
 using base::exit_status::bad_usage;
 using base::exit_status::failed;
 
-/// Returns what kind of error an exit status stands for, in the words that documents have for it.
+/// Returns the kind of error that an exit status stands for, as documents name it.
 const char *code_of(int status) {
     switch (status) {
     case bad_usage:

@@ -54,9 +54,10 @@ std::string commands(const Program &program) {
     return text + ".El\n";
 }
 
-/// Returns the options below the names of the verbs that have them alike.
+/// Returns the options below the names of the verbs that share them.
 std::string options(const Program &program) {
-    using Owners = std::pair<std::string, std::vector<std::string>>; // an item, and names of verbs
+    using Owners = std::pair<std::string, std::vector<std::string>>; // an item, and the names of
+                                                                     // its verbs
     std::vector<Owners> owners;
     for (const Verb &verb : program.verbs)
         for (const Option &option : options_of(verb)) {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Man pages at build time: `PROGRAM __manual <PROGRAM.1.in >PROGRAM.1`
+/// @file Makes man pages at build time: `PROGRAM __manual <PROGRAM.1.in >PROGRAM.1`
 ///
 /// Lines of the page that begin with `@` are replaced by mdoc(7):
 ///
 ///     @synopsis          how each verb is typed
 ///     @commands          the verbs, with help and notes
-///     @options           all options; of a program with verbs below the names of those that have
-///     them
-///     @option --epoch    the heading of one option; what it does follows in the page, in place of
-///                        the sentence that @options would have
+///     @options           all options; with several verbs, below the names of their verbs
+///     @option --epoch    the heading of one option; its description follows in the page, in place
+///                        of the sentence that @options would have
 ///     @examples          the examples
 ///
-/// A page with `@option` has to have each option of the table that is not hidden, once.
+/// A page with `@option` must have each option of the table that is not hidden, once.
 #pragma once
 
 #include <string>
@@ -21,7 +20,7 @@
 
 namespace nvdebug::cli {
 
-/// Returns the page, or what is wrong with it.
+/// Returns the page. Fails with a sentence about the page's error.
 [[nodiscard]] tl::expected<std::string, std::string> manual(const Program &program,
                                                             const std::string &page);
 

@@ -27,7 +27,7 @@ int write_to(int descriptor, std::string_view text) {
     return 0;
 }
 
-/// Counts characters, of which each is taken to have one column.
+/// Counts characters, each as one column.
 std::size_t columns_in(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count_if(
         text, [](char each) { return (static_cast<unsigned char>(each) & 0xc0) != 0x80; }));
@@ -61,7 +61,7 @@ std::string message(std::string_view program, std::string_view sentence) {
 }
 
 void say(std::string_view program, std::string_view sentence) {
-    // Without a stderr the program goes on.
+    // If stderr is closed, the program goes on.
     static_cast<void>(write_to(STDERR_FILENO, message(program, sentence)));
 }
 

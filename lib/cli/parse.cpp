@@ -12,7 +12,7 @@ using base::guess;
 using base::listed;
 using base::quote;
 
-/// Returns `; 'nvstgm check --help' lists them`
+/// Returns `; 'nvstgm check --help' lists them`, for example.
 std::string see_help(const Program &program, const Verb *verb, const char *does) {
     return "; '" + program.name + (verb && !verb->name.empty() ? " " + verb->name : "") +
            " --help' " + does;
@@ -23,7 +23,7 @@ std::string cut(std::string word) {
     return text.substr(1, text.size() - 2);
 }
 
-/// Reads the words of one verb.
+/// Reads the words behind a verb.
 class Reader {
   public:
     Reader(const Program &program, const Verb &verb, const std::vector<std::string> &words,
@@ -43,7 +43,7 @@ class Reader {
                 take_short(word);
         }
         if (to_.asks != Parsed::Asks::answer)
-            return; // what stands behind --help is not read
+            return; // words behind --help are not checked
         if (waits_)
             fail(waits_->name + " takes a value: " + waits_->value);
         check_words();
@@ -78,7 +78,7 @@ class Reader {
 
     /// Reads `-j`, `-jq`, `-oFILE`.
     void take_short(const std::string &word) {
-        // `-json` is more often a dash too few than five options.
+        // `-json` is more often a mistyped `--json` than five options.
         if (word.size() > 2 && find_option(options_, "-" + word))
             return unknown(word);
         for (std::size_t n = 1; n < word.size() && to_.asks == Parsed::Asks::answer; n++) {
@@ -166,7 +166,7 @@ class Reader {
     const std::vector<std::string> &words_;
     Parsed &to_;
     std::size_t at_ = 0;
-    const Option *waits_ = nullptr; ///< for the first word that is no option
+    const Option *waits_ = nullptr; ///< its value is the first word that is no option
     bool only_words_ = false;
 };
 
@@ -175,7 +175,7 @@ std::string no_such_verb(const Program &program, const std::string &word) {
            see_help(program, nullptr, "lists them");
 }
 
-/// Reads `help` and `help VERB`. Returns false if that was not typed.
+/// Reads `help` and `help VERB`. Returns false for other words.
 bool read_help(const Program &program, const std::vector<std::string> &words, Parsed &to) {
     if (!program.has_help_word || words.empty() || words[0] != "help")
         return false;
@@ -228,12 +228,12 @@ Parsed parse(const Program &program, std::vector<std::string> words) {
     if (read_help(program, words, parsed))
         return parsed;
     const Verb *verb = &program.verbs.front();
-    Verb none; // takes the options of all
+    Verb none; // takes the options of all verbs
     if (program.has_verbs()) {
         const std::size_t at = find_verb_word(program, words);
         const bool is_named = at < words.size() && find_verb(program, words[at]);
         if (!is_named && program.unnamed()) {
-            // Its words may be anything but the name of a verb.
+            // The words of a verb without a name may be anything except the name of another verb.
         } else if (at < words.size()) {
             verb = find_verb(program, words[at]);
             parsed.verb = verb;
@@ -244,7 +244,7 @@ Parsed parse(const Program &program, std::vector<std::string> words) {
             verb = nullptr;
         }
         if (!verb) {
-            // --help, --version and --json count without a verb, and with an unknown one.
+            // --help, --version and --json work without a verb, and with an unknown one.
             for (const Verb &one : program.verbs)
                 for (const Option &option : one.options)
                     if (!find_option(none.options, option.name))

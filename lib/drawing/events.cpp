@@ -20,7 +20,7 @@ std::string name_of(const Holder &who, const RecordedProcess *process) {
         return "the driver";
     if (who.pid)
         return fmt::format("pid {}", *who.pid);
-    // As commands take it: RUNLIST:ID.
+    // Commands take a TSG or channel in this form: RUNLIST:ID.
     const std::string where = who.runlist ? fmt::format("{}:", *who.runlist) : std::string();
     if (who.tsg)
         return fmt::format("TSG {}{}", where, *who.tsg);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Events of a recording of engines: what a writer of traces receives.
+/// @file The events of a recording of engines, which writers of traces receive.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ struct RecordedGpu {
 struct RecordingHead {
     std::string time;        ///< UTC, ISO 8601
     std::string source;      ///< as `source.kind` of documents
-    std::uint64_t period_ns; ///< between samples, as was asked for; 0: there are none
+    std::uint64_t period_ns; ///< the requested time between samples; 0: there are no samples
     std::vector<RecordedGpu> gpus;
 };
 
-/// The same moment by several clocks: what joins a recording to what others write down.
+/// One moment by several clocks, by which a recording can be joined with other logs.
 struct ClockReading {
     std::uint64_t gpu_ns, monotonic_ns, realtime_ns, boottime_ns;
-    std::uint64_t within_ns; ///< how far from each other they may have been read
+    std::uint64_t within_ns; ///< the clocks were read within this time
 };
 
 struct RecordedProcess {
@@ -46,7 +46,7 @@ struct RecordedProcess {
     bool operator==(const RecordedProcess &) const = default;
 };
 
-/// An engine of a GPU. Its turns are emitted in the order of time.
+/// An engine of a GPU. Its turns come in the order of time.
 struct Lane {
     enum class Means { switches, samples };
     std::uint32_t gpu;
@@ -54,12 +54,12 @@ struct Lane {
     Means means;
 };
 
-/// What is known of a lane when its recording ends.
+/// Facts about a lane at the end of its recording.
 struct LaneEnd {
     std::optional<std::uint64_t> begin_ns, end_ns; ///< empty: the GPU's clock cannot be read
     std::uint64_t samples = 0;
-    std::uint64_t missed = 0;   ///< samples that were not taken in time, or failed
-    std::uint64_t known_ns = 0; ///< between samples that follow each other
+    std::uint64_t missed = 0;   ///< samples that were late or failed
+    std::uint64_t known_ns = 0; ///< time between samples that follow each other
 };
 
 struct Mark {
@@ -69,27 +69,27 @@ struct Mark {
     std::string text;
 };
 
-/// Receives the events of a recording, in this order except for events in between. Lanes and
-/// processes live as long as the recording.
+/// Receives the events of a recording, in the order of these functions; turns, losses and marks are
+/// mixed. Lanes and processes live as long as the recording.
 class Sink {
   public:
     virtual ~Sink() = default;
     virtual void head(const RecordingHead &) {}
     virtual void clock(std::uint32_t /*gpu*/, const ClockReading &) {}
-    /// Before its first turn, and again when more is known of it.
+    /// Called before the first turn of a process, and again when more is known about it.
     virtual void process(std::uint32_t /*gpu*/, const RecordedProcess &) {}
-    /// @param process nullptr: not known
+    /// @param process nullptr: unknown
     virtual void turn(const Lane &, const nvdebug::Turn &, const RecordedProcess * /*process*/) {}
-    /// After @p ns so many switches were not kept.
+    /// Called when @p count switches after @p ns were lost.
     virtual void lost(const Lane &, std::uint64_t /*ns*/, std::uint64_t /*count*/) {}
     virtual void mark(const Mark &) {}
     virtual void end(const Lane &, const LaneEnd &) {}
-    /// The last event. @param summary as Totals::summary()
+    /// Called for the last event. @param summary from Totals::summary()
     virtual void end(const Json & /*summary*/) {}
 };
 
-/// One that makes text, to be taken and written from time to time. What was taken so far can be
-/// read without the rest.
+/// A Sink that makes text, which the caller takes and writes from time to time. A file of the text
+/// so far is readable without the rest.
 class TextSink : public Sink {
   public:
     [[nodiscard]] std::string &text() { return text_; }
@@ -98,7 +98,7 @@ class TextSink : public Sink {
     std::string text_;
 };
 
-/// `load[4711]`, `pid 4711`, `TSG 0:5`, `hidden`
+/// Returns `load[4711]`, `pid 4711`, `TSG 0:5` or `hidden`.
 [[nodiscard]] std::string name_of(const nvdebug::Holder &who, const RecordedProcess *process);
 
 } // namespace drawing

@@ -15,7 +15,7 @@ using nvdebug::Turn;
 using nvdebug::base::printable;
 using protozero::pbf_writer;
 
-// Numbers of fields: google/perfetto, protos/perfetto/trace/.
+// The numbers of fields are from google/perfetto, protos/perfetto/trace/.
 namespace trace { // trace.proto
 constexpr unsigned packet = 1;
 }
@@ -25,7 +25,7 @@ constexpr unsigned clock_snapshot = 6, timestamp = 8, sequence = 10, track_event
 }
 namespace snapshot { // clock_snapshot.proto
 constexpr unsigned clocks = 1, clock_id = 1, timestamp = 2;
-/// common/builtin_clock.proto; from 64 on clocks are a sequence's own.
+/// The numbers are from common/builtin_clock.proto. Clocks from 64 on belong to a packet sequence.
 enum Clock : unsigned { realtime = 1, monotonic = 3, boottime = 6, gpu = 64 };
 } // namespace snapshot
 namespace track { // track_event/track_descriptor.proto
@@ -90,7 +90,7 @@ class Perfetto final : public TextSink {
         bool has_clock = false;
     };
     struct Names {
-        std::uint64_t track; ///< of the TSG, below its process
+        std::uint64_t track; ///< the track of the TSG, below that of its process
         std::string holder;
     };
 
@@ -106,7 +106,8 @@ class Perfetto final : public TextSink {
     void add_event(std::uint32_t gpu, std::uint64_t ns, Fill fill) {
         add(gpu, [&](pbf_writer &packet) {
             packet.add_uint64(packet::timestamp, ns);
-            // Otherwise the times are taken for CLOCK_BOOTTIME's: nothing better is known.
+            // Without a clock reading, the times are taken for CLOCK_BOOTTIME's, since there is
+            // nothing better.
             if (gpus_[gpu].has_clock)
                 packet.add_uint32(packet::timestamp_clock, snapshot::gpu);
             pbf_writer one(packet, packet::track_event);
@@ -135,10 +136,11 @@ class Perfetto final : public TextSink {
         });
     }
 
-    /// @param parent 0: none
+    /// Adds a track. @param parent 0: none
     std::uint64_t new_track(std::uint32_t gpu, std::uint64_t parent, const std::string &name,
                             std::optional<std::uint32_t> pid = std::nullopt) {
-        // Any number but those that others use: 'nvdebug' and a count.
+        // Track numbers must differ from those of other writers, so they begin with 'nvdeb' in
+        // ASCII and count from there.
         const std::uint64_t uuid = 0x6e76646562000000 + ++tracks_;
         add(gpu, [&](pbf_writer &packet) {
             pbf_writer track(packet, packet::track_descriptor);
@@ -170,7 +172,8 @@ class Perfetto final : public TextSink {
         if (!fresh)
             return at->second;
         const std::string holder = name_of(who, process);
-        // A TSG may be on two engines at once: a track has one turn at a time.
+        // A TSG may be on two engines at once, but a track has one turn at a time, so each engine
+        // has a track.
         std::string tsg = fmt::format("gpu{} {}", lane.gpu, printable(lane.engine));
         if (who.tsg)
             tsg += fmt::format(" TSG {}:{}", who.runlist.value_or(0), *who.tsg);
@@ -179,7 +182,8 @@ class Perfetto final : public TextSink {
         else if (who.context)
             tsg += fmt::format(" context {}", *who.context);
         std::uint64_t parent = gpus_[lane.gpu].track;
-        // Pids that are none (hidden, the driver's own) have no track of a process.
+        // Pids that stand for hidden processes, or for the driver's own, have no track of a
+        // process.
         if (who.pid && *who.pid && *who.pid <= 0x7fffffff) {
             std::uint64_t &mine = processes_[*who.pid];
             if (!mine)

@@ -7,7 +7,7 @@
 
 namespace drawing {
 
-/// Makes a trace for Perfetto, as packets of protobuf, one after the other.
+/// Makes a sink that writes a trace for Perfetto, as a sequence of protobuf packets.
 [[nodiscard]] std::unique_ptr<TextSink> make_perfetto();
 
 } // namespace drawing

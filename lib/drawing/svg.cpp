@@ -11,7 +11,8 @@ namespace drawing {
 
 namespace {
 
-/// Advances of ASCII from 32 on in DejaVu Sans, 1/1000 em: no usual sans-serif is wider.
+/// Widths of ASCII characters from 32 on in DejaVu Sans, in 1/1000 em. No usual sans-serif font is
+/// wider.
 constexpr std::array<int, 95> advances = {
     318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361,  318, 337, 636, 636, 636,
     636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632,

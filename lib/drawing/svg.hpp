@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file A picture as one self-contained SVG file: no script, no font and no image from elsewhere.
+/// @file Draws a picture as one self-contained SVG file, without scripts, fonts or images from
+/// elsewhere.
 ///
-/// Colours are Okabe and Ito's, which colour-blind eyes distinguish. A pattern, a line or a
-/// word repeats the meaning of each colour, so that the picture can be printed in black and white.
+/// The colours are those of Okabe and Ito, which colour-blind people can distinguish. A pattern, a
+/// line or a word repeats the meaning of each colour, so that the picture can be printed in black
+/// and white.
 #pragma once
 
 #include <string>
@@ -17,7 +19,7 @@ inline constexpr const char *black = "#000000", *orange = "#E69F00", *sky = "#56
                             *grey = "#E8E8E8", *dark_grey = "#444444";
 }
 
-/// Fills that differ without colour.
+/// Fills that differ even without colour.
 namespace pattern {
 inline constexpr const char *hatched = "url(#hatched)", *dotted = "url(#dotted)";
 }
@@ -25,7 +27,7 @@ inline constexpr const char *hatched = "url(#hatched)", *dotted = "url(#dotted)"
 struct Stroke {
     const char *color = palette::black;
     double width = 1;
-    const char *dashes = nullptr; ///< as stroke-dasharray
+    const char *dashes = nullptr; ///< the value of stroke-dasharray
     bool arrow = false;
 };
 
@@ -55,41 +57,41 @@ struct Caption {
     std::string command; ///< `nvdebugctl 0.1.0, runlist tree --svg`
 };
 
-/// At most so wide in any usual sans-serif font.
+/// Returns the greatest width that the text has in any usual sans-serif font.
 double text_width(std::string_view text, const Font &font);
 
-/// @p text, cut with an ellipsis where it would be wider than @p width.
+/// Returns @p text, cut with an ellipsis if it is wider than @p width.
 [[nodiscard]] std::string fit(std::string_view text, const Font &font, double width);
 
-/// @p text in lines not wider than @p width, broken at blanks where possible.
+/// Breaks @p text into lines of at most @p width, at blanks where possible.
 [[nodiscard]] std::vector<std::string> wrap(std::string_view text, const Font &font, double width);
 
 class Svg {
   public:
     explicit Svg(double width);
 
-    /// @param kind what tools and tests find it by (its class).
+    /// Opens a group. @param kind its class, by which tools and tests find it
     void open_group(std::string_view kind, std::string_view title);
     void close_group();
 
     void rect(const Box &box, const char *fill, const Stroke &stroke = {}, double radius = 0);
     void line(double x1, double y1, double x2, double y2, const Stroke &stroke = {});
-    /// All segments as one path; a pattern of dashes begins anew at each.
+    /// Draws all segments as one path. The dashes begin again at each segment.
     void lines(const std::vector<Segment> &segments, const Stroke &stroke = {});
-    /// From one point to another, leaving and arriving horizontally.
+    /// Draws a curve that leaves and arrives horizontally.
     void curve(double x1, double y1, double x2, double y2, const Stroke &stroke);
     void text(double x, double y, std::string_view text, const Font &font = {},
               Anchor anchor = Anchor::start, std::string_view kind = "");
 
-    /// What @p other has drawn so far.
+    /// Adds the drawing of @p other.
     void append(const Svg &other) { body_ += other.body_; }
 
-    /// Title and identity; the y below them.
+    /// Draws title and identity. Returns the y below them.
     double heading(const std::string &title, const Caption &caption);
-    /// Source and command in small print from @p y on; the y below it.
+    /// Draws source and command in small print from @p y on. Returns the y below them.
     double footer(double y, const Caption &caption);
 
-    /// The file.
+    /// Returns the file's text.
     [[nodiscard]] std::string finish(double height, std::string_view title) const;
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The part of core/machine.h that reads, over Words; the part that writes is not linked.
+// Implements the reading part of core/machine.h over Words. The writing part is not linked.
 #include "core_machine.hpp"
 
 extern "C" {
@@ -91,7 +91,7 @@ int nvdebug_reg_read(nvdebug_gpu *gpu, u32 offset, u32 *value) {
     if (error)
         return error;
     error = nvdebug_reg_value_check(*value);
-    // All ones: this register, or everything?
+    // All ones may be the answer of this register alone, or the GPU may be gone.
     if (error == -ENODEV && offset != NV_PMC_BOOT_0)
         error = nvdebug_gpu_check_alive(gpu);
     else
@@ -116,12 +116,13 @@ int nvdebug_gpu_check_alive(nvdebug_gpu *gpu) {
 
 namespace {
 
-/// Errors that end everything, not only one read: those of the words are not of the GPU.
+/// Returns whether an error ends all reading, and not only one read. An error of the words does,
+/// because it does not come from the GPU.
 bool is_final(const CoreMachine &state, int error) {
     return nvdebug_mem_error_is_fatal(error) || (error && state.trouble);
 }
 
-/// Could there be such memory, and is it where words are read?
+/// Fails if there can be no such memory, or if it is not in video memory, where words are read.
 int check_range(const nvdebug_gpu *gpu, const nvdebug_mem_request &want) {
     const u64 bytes = sizeof(u32) * want.words;
     if (want.addr % sizeof(u32) || want.addr + bytes < want.addr)
@@ -136,7 +137,7 @@ int check_range(const nvdebug_gpu *gpu, const nvdebug_mem_request &want) {
     }
 }
 
-/// Is what came over the bus an answer at all?
+/// Fails if the words are the errors that the bus returns in place of data.
 int check_words(nvdebug_gpu *gpu, nvdebug_mem_request &want) {
     std::size_t errors = 0;
     for (const u32 word : std::span(want.buf, want.words))
@@ -182,12 +183,12 @@ int nvdebug_mem_read_all(nvdebug_mem *mem, list_head *requests) {
     return 0;
 }
 
-// The module logs these. Here the returned error has the text.
+// The module logs these messages. In this process, the returned error has the text.
 void nvdebug_info_ratelimit(nvdebug_gpu *, const char *, ...) {}
 void nvdebug_err_ratelimit(nvdebug_gpu *, const char *, ...) {}
 void nvdebug_warn_ratelimit(nvdebug_gpu *, const char *, ...) {}
 
-// --- what core/shim needs of its program ---
+// --- the functions that core/shim needs ---
 
 struct shim shim;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A GPU as the core has it, with the words that core/machine.h is implemented over.
+// A GPU as the core has it. Its words are the ones that the functions of core/machine.h return
+// here.
 #pragma once
 
 #include <linux/types.h>
@@ -21,15 +22,15 @@ namespace nvdebug::driver {
 struct CoreMachine {
     nvdebug_gpu gpu{};
     std::unique_ptr<Words> words;
-    std::optional<Error> trouble; ///< the first error of the words since forget()
-    Record record;                ///< of the words, since forget()
+    std::optional<Error> trouble; ///< the first error of reading words since forget()
+    Record record;                ///< the words that were read since forget()
     ReadAhead ahead;
 
     static CoreMachine &of(const nvdebug_gpu *gpu) { return *container_of(gpu, CoreMachine, gpu); }
 
     [[nodiscard]] int fetch(u32 offset, u32 *value);
     [[nodiscard]] int memory(u64 address, std::span<u32> into);
-    /// Drops what the last read of a file left.
+    /// Drops the error and the record of the previous read of a file.
     void forget();
 
   private:

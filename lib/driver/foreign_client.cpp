@@ -7,21 +7,21 @@
 namespace nvdebug::driver {
 namespace {
 
-/// Limits of the search for objects by name: names without an object in a row, and names in all. A
-/// process that names its objects itself rarely has objects that the RM has named.
+/// Limits of the search for objects by name: how many names in a row may be free, and how many are
+/// tried in all. A process that names its objects itself rarely has objects that the RM has named.
 constexpr std::uint32_t names_missed = 0x400, names_tried = 0x10000, others_missed = 0x10;
 
-/// A channel comes with some objects, a context with dozens: the fewer are tried the longer none is
-/// found.
+/// Returns how many names to go on. A channel comes with some objects and a context with dozens, so
+/// the steps grow while no object is found.
 constexpr std::uint32_t step_after(std::uint32_t missed) {
     constexpr std::uint32_t halves = 0x10, fourths = 0x40, sixteenths = 0x100;
     return missed < halves ? 1 : missed < fourths ? 2 : missed < sixteenths ? 4 : 16;
 }
 
-/// A channel is in a TSG, in a device, in its client.
+/// A channel is at most in a TSG, which is in a device, which is in the client.
 constexpr int deepest = 4;
 
-/// More than a TSG can have, by far.
+/// Far longer than any timeslice of a TSG.
 constexpr std::uint64_t longest_timeslice_us = 1'000'000'000;
 
 } // namespace
@@ -41,7 +41,8 @@ bool ForeignClient::ask(std::uint32_t object, Params &params) {
     over_ = answer.error || answer.status == rm::invalid_client;
     if (over_ && !answer.error)
         count_.ended++;
-    // What has just been freed, and what is for root, is not known, and nothing is amiss.
+    // An object that was just freed is not found, and some objects are only for root. Neither is a
+    // fault.
     else if (answer.error || (answer.status != rm::object_not_found &&
                               answer.status != rm::insufficient_permissions))
         count_.refused++;
@@ -72,10 +73,10 @@ std::vector<ClientChannel> ForeignClient::channels(const Card &card) {
     return found;
 }
 
-// --- in groups ---
+// --- queries for groups of names ---
 
 bool ForeignClient::walk_until(std::uint32_t first, const std::function<bool()> &enough) {
-    constexpr std::uint32_t most_missed = 0x40; // a device comes before all that it has
+    constexpr std::uint32_t most_missed = 0x40; // a device gets its name before the objects in it
     std::uint32_t missed = 0;
     for (std::uint32_t n = 0; n < names_tried && missed < most_missed && !over_ && !budget_.spent();
          n++) {
@@ -118,7 +119,8 @@ std::optional<bool> ForeignClient::ask_group(std::uint32_t device, std::uint32_t
     return any;
 }
 
-/// Every sixteenth name is tried, as a context comes with dozens of objects.
+/// Returns whether the group has an object. Tries every sixteenth name, because a context comes
+/// with dozens of objects.
 bool ForeignClient::has_object_in_group(std::uint32_t first) {
     constexpr std::uint32_t step = 0x10;
     for (std::uint32_t n = 0; n < rm::ChannelList::most && !over_ && !budget_.spent(); n += step)
@@ -138,7 +140,7 @@ bool ForeignClient::find_channels_in_groups() {
             const auto any = ask_group(device, base + n);
             if (!any)
                 return false;
-            // Of the RM's names few are used where CUDA has given others.
+            // Where CUDA has named the objects, the RM has named few.
             const bool is_rare = base == rm::first_object_of_rm && device < base;
             if (!*any && (is_rare || !has_object_in_group(base + n)))
                 break;
@@ -170,7 +172,7 @@ std::optional<std::uint32_t> ForeignClient::device_of(std::uint32_t channel) {
     return std::nullopt;
 }
 
-// --- by name ---
+// --- queries for single names ---
 
 std::optional<std::uint64_t> ForeignClient::info(std::uint32_t object, std::uint32_t what) {
     rm::HandleInfo info{object, what, 0};
@@ -236,7 +238,7 @@ ForeignClient::channel_of(std::uint32_t channel,
         above = parent_of(above);
         if (!above || above == client_)
             break;
-        // It may be one that was not tried.
+        // The scan of names may not have reached this parent, so look it up.
         if (!objects_.contains(above) && !find_object(above))
             break;
         if (objects_[above] == rm::class_tsg)
@@ -248,7 +250,7 @@ ForeignClient::channel_of(std::uint32_t channel,
             return found;
         }
     }
-    return std::nullopt; // of another GPU
+    return std::nullopt; // the channel is of another GPU
 }
 
 std::optional<rm::MemoryInfo> ForeignClient::instance_of(std::uint32_t channel,

@@ -30,7 +30,8 @@ Answer disable_one(Kernel &kernel, int descriptor, const Call &call, const rm::D
                   sizeof(one));
 }
 
-/// Makes a request for each channel alone. Fails as one of them does, or if all have gone.
+/// Makes a request for each channel alone. Fails with the error of one of them, or if all channels
+/// have been freed.
 Answer disable_each(Kernel &kernel, int descriptor, const Call &call,
                     const rm::DisableChannels &all) {
     Answer gone{rm::ok, 0}, failed = gone;
@@ -73,7 +74,8 @@ Answer make_call(Kernel &kernel, int descriptor, Call &call) {
     }
     const Answer answer = ask_rm(kernel, descriptor, call.client, call.object, call.command,
                                  call.params.data(), call.params.size());
-    // The process may have freed one of the channels: of the others nothing may have been done.
+    // The process may have freed one of the channels. Then the driver may not have handled the
+    // other ones.
     if (call.command == rm::DisableChannels::command && answer.is_gone())
         if (const rm::DisableChannels all = channels_of(call); all.count > 1)
             return disable_each(kernel, descriptor, call, all);
@@ -123,7 +125,8 @@ bool Helper::is_kept(int number) const {
     return std::ranges::binary_search(kept_, number);
 }
 
-/// Those that /proc/self/fd has, but for @p folder itself. True: there were some.
+/// Closes the descriptors that /proc/self/fd lists, except @p folder itself. Returns whether it
+/// closed any.
 bool Helper::close_listed(int folder) const {
     // linux_dirent64 of getdents64(2): 64 bits each for inode and offset, 16 for the length.
     constexpr std::size_t length_at = 16, name_at = 19;
@@ -149,11 +152,11 @@ bool Helper::close_listed(int folder) const {
 }
 
 void Helper::close_others() const {
-    // close_range() is of Linux 5.9, and not every kernel that has pidfds has it.
+    // close_range() came with Linux 5.9, and some older kernels have pidfds already.
     const int folder = ::open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         return;
-    // What is closed may make the rest move up in the list.
+    // Closing a descriptor may move the remaining ones up in the list, so the list is read again.
     while (close_listed(folder))
         ::lseek(folder, 0, SEEK_SET);
     ::close(folder);
@@ -197,7 +200,7 @@ void Helper::pause(int ms) {
     const int came = ::poll(awaited_.data(), awaited_.size(), ms);
     if (came > 0)
         let_go_of_ended();
-    else if (came < 0 && errno != EINTR) // nothing can be waited for but time
+    else if (came < 0 && errno != EINTR) // the processes cannot be waited for
         ::poll(nullptr, 0, ms);
 }
 
@@ -226,7 +229,7 @@ int Helper::fork(const char *name, const std::function<void()> &work) {
         if (kernel_.fork() == 0) {
             ::setsid();
             ::prctl(PR_SET_NAME, name);
-            // Another's mount point is not to be kept busy.
+            // A working directory elsewhere could keep a mount point busy.
             if (::chdir("/") == 0) {
                 close_others();
                 work();

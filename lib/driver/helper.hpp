@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A process that is forked to make calls about other processes, and outlives the one that made it.
-// It has no signals but SIGKILL and SIGSTOP, no terminal and no descriptors but those that it
-// needs.
+// A helper is a forked process that makes calls about other processes, and outlives the process
+// that made it. It handles no signals, so only SIGKILL and SIGSTOP affect it, and has no terminal
+// and only the descriptors that it needs.
 #ifndef NVDEBUG_DRIVER_HELPER_HPP
 #define NVDEBUG_DRIVER_HELPER_HPP
 
@@ -18,14 +18,14 @@
 
 namespace nvdebug::driver {
 
-/** A request to the RM, ready to be made through a descriptor that was taken. */
+/** A request to the RM, ready to be made through the duplicate of a process's descriptor. */
 struct Call {
-    std::size_t process, control; ///< of the processes, and of its descriptors
+    std::size_t process, control; ///< index of the process, and of its descriptor
     std::uint32_t client, object, command;
     std::vector<std::byte> params;
-    /** The call is made only while the TSG has this timeslice, so that no other change is lost. */
+    /** The call is made only if the TSG has this timeslice, so that no other change is lost. */
     std::optional<std::uint64_t> only_while_us = std::nullopt;
-    /** Set by undo_call(): the call was made, or its object has gone. */
+    /** Set by undo_call(): the call was made, or its object has been freed. */
     bool done = false;
 };
 
@@ -37,17 +37,21 @@ Call call_of(const ClientChannel &owned, std::uint32_t object, const Params &par
     return call;
 }
 
-/** Async-signal-safe if Kernel::ioctl() is. The parameters may get an answer. */
+/**
+ * Makes a call. The driver may write an answer into its parameters. Async-signal-safe if
+ * Kernel::ioctl() is.
+ */
 Answer make_call(Kernel &kernel, int descriptor, Call &call);
 
 /**
- * Makes a call that undoes something, and marks it as done if nothing of it is left. A list of
- * channels that is refused is repeated one by one, and the call keeps those that failed. The
- * timeslice is asked for first where the call depends on it. Async-signal-safe like make_call().
+ * Makes a call that undoes a change, and marks the call as done if nothing is left to undo. If the
+ * driver refuses a list of channels, the call is repeated for each channel alone, and then keeps
+ * the channels that failed. Reads the timeslice first if Call::only_while_us is set.
+ * Async-signal-safe like make_call().
  */
 Answer undo_call(Kernel &kernel, int descriptor, Call &call);
 
-/** The pauses after which an undo that failed is repeated: each is twice as long as the last. */
+/** The pauses before an undo that failed is repeated. Each pause doubles the previous one. */
 class Pauses {
   public:
     int next_ms() const { return next_ms_; }
@@ -60,8 +64,9 @@ class Pauses {
 };
 
 /**
- * What a helper has, made before it is forked: from then on nothing is allocated. Processes that it
- * makes calls about may end first: it lets go of them then, so that the driver frees what they had.
+ * The state of a helper. It is made before the fork, because the helper allocates no memory. When
+ * a process ends that the helper makes calls about, the helper closes its descriptors of that
+ * process, so that the driver frees the process's objects.
  */
 class Helper {
   public:
@@ -70,28 +75,31 @@ class Helper {
            std::initializer_list<std::vector<Call> *> calls);
 
     /**
-     * Forks it from a child that ends at once, so that no process has to wait for it. There it is
-     * named
-     * @p name and does @p work, which returns or does not. Returns an errno or 0, here.
+     * Forks the helper from a child that ends at once, so that no process has to wait for the
+     * helper's end. The helper is named @p name, does @p work and ends. Returns 0 or the errno in
+     * the calling process.
      */
     int fork(const char *name, const std::function<void()> &work);
 
-    // In the helper: async-signal-safe calls only.
+    // The helper calls the following functions, which make only async-signal-safe calls.
 
     int socket() const { return socket_; }
     enum class Woken {
         message, ///< or the other end was closed
-        late,    ///< none came within the time
-        broken,  ///< nothing can be waited for
+        late,    ///< no message came within the time
+        broken,  ///< waiting is impossible
     };
-    /** Lets go of what ends meanwhile. @param timeout_ms below 0: for ever */
+    /**
+     * Waits for a message, and closes the descriptors of each process that ends during the wait.
+     * @param timeout_ms below 0: for ever
+     */
     Woken wait(int timeout_ms);
-    /** Its process lives, as far as is known. */
+    /** Returns false if the process of the call is known to have ended. */
     bool is_there(const Call &call) const { return awaited_[call.process + 1].fd >= 0; }
     Answer make(Call &call);
-    /** undo_call(), unless the call is done. If the process has ended, it is done. */
+    /** Calls undo_call() unless the call is done, as it also is if the process has ended. */
     Answer undo(Call &call);
-    /** Closes the socket, and waits so long, or until a process has ended. */
+    /** Closes the socket, and waits for @p ms milliseconds or until a process has ended. */
     void pause(int ms);
 
   private:
@@ -108,9 +116,10 @@ class Helper {
 
     Kernel &kernel_;
     int socket_;
-    std::vector<Taken> taken_;    ///< those of calls
-    std::vector<int> kept_;       ///< descriptors, rising
-    std::vector<pollfd> awaited_; ///< the socket, then each process; below 0: none of its is kept
+    std::vector<Taken> taken_;    ///< descriptors through which the calls are made
+    std::vector<int> kept_;       ///< descriptors of this process that stay open, in rising order
+    std::vector<pollfd> awaited_; ///< the socket, then each process; below 0: no descriptor of that
+                                  ///< process is kept
 };
 
 } // namespace nvdebug::driver

@@ -15,24 +15,25 @@ constexpr int longest_answer_ms = 5000;
 
 /// A message to the helper.
 struct Order {
-    std::uint64_t timeslice_us; ///< 0: as before
+    std::uint64_t timeslice_us; ///< 0: the timeslice that was before
     bool paused;
 };
 
 struct Report {
     Answer failed;
-    bool there;                       ///< a process that it is about lives
-    bool last;                        ///< the helper ends, once nothing is left
-    std::uint64_t disabled_left = 0;  ///< not_done() of what enables channels
-    std::uint64_t timeslice_left = 0; ///< the same of TSGs
+    bool there;                       ///< a process that a call is about lives
+    bool last;                        ///< the last report: the helper ends once everything is
+                                      ///< undone
+    std::uint64_t disabled_left = 0;  ///< not_done() of the calls that enable channels
+    std::uint64_t timeslice_left = 0; ///< not_done() of the calls that set timeslices
     pid_t keeper = 0;
     int not_written = 0; ///< errno of its entry in the journal
 };
 
-// --- in the helper: async-signal-safe calls only ---
+// --- the helper, which makes only async-signal-safe calls ---
 
-/// Does what it is asked for. What was changed stays to be undone until the driver has confirmed
-/// the undo, or the process has ended: an undo that fails is repeated with growing pauses, and the
+/// Carries out the orders in the helper. A change must be undone until the driver has confirmed the
+/// undo or the process has ended. So an undo that fails is repeated with growing pauses, and the
 /// helper does not end before.
 class Hand {
   public:
@@ -73,10 +74,10 @@ class Hand {
     }
 
   private:
-    /// A timeslice of a TSG that was asked for.
+    /// The timeslice that a TSG was ordered to have.
     struct Slice {
-        std::uint64_t us = 0;      ///< 0: the TSG is as it was before
-        bool is_confirmed = false; ///< else the TSG may have this one, or another one
+        std::uint64_t us = 0;      ///< 0: the TSG has the timeslice that was before
+        bool is_confirmed = false; ///< the driver confirmed it; else the TSG may have another one
     };
 
     void send(const Report &report) const {
@@ -96,7 +97,7 @@ class Hand {
         else
             entry_.remove();
         send(report);
-        // Its owner has this report, and does not wait for what follows.
+        // The owner has received its last report, so the helper goes on alone.
         for (pauses_.begin_anew(); is_owed(); pauses_.grow()) {
             helper_.pause(pauses_.next_ms());
             undo();
@@ -109,13 +110,14 @@ class Hand {
             for (const Call &call : *calls)
                 if (helper_.is_there(call))
                     return true;
-        // Without calls there is no answer: all channels were disabled before, and no TSG is here.
+        // No calls means that all channels were disabled before and that the processes have no TSG.
+        // Such a hold counts as alive.
         return calls_.enable.empty() && calls_.set.empty();
     }
 
     bool is_asked() const { return wanted_.paused || wanted_.timeslice_us; }
 
-    /// Returns whether something is changed that is not asked for any more.
+    /// Returns whether something is changed that the last order does not ask for.
     bool is_owed() const {
         return (!wanted_.paused &&
                 std::ranges::any_of(enable_, [](const Call &call) { return !call.done; })) ||
@@ -123,7 +125,8 @@ class Hand {
                 std::ranges::any_of(slices_, [](const Slice &slice) { return slice.us != 0; }));
     }
 
-    /// Returns the first failure. A process that has ended, or freed what it is about, is none.
+    /// Makes a call and returns its failure. It is no failure that the process has ended, or has
+    /// freed the object.
     Answer make(Call &call) {
         if (!helper_.is_there(call))
             return {rm::ok, 0};
@@ -139,7 +142,8 @@ class Hand {
         return first;
     }
 
-    /// Disables all channels, also when it did so before: another program may have enabled them.
+    /// Disables all channels, even if they were disabled before, because another program may have
+    /// enabled them.
     Answer disable() {
         const bool was_paused = std::exchange(is_paused_, true);
         for (std::size_t n = 0; n < enable_.size(); n++) {
@@ -150,10 +154,10 @@ class Hand {
         for (Call &call : calls_.disable)
             if (const Answer answer = make(call); !answer.ok() && first.ok())
                 first = answer;
-        // A refusal leaves the channels as they were, and the next order asks again.
+        // A refusal leaves the channels as they were, and the next order tries again.
         if (first.ok() || (was_paused && !first.error && first.status != rm::gpu_is_lost))
             return {rm::ok, 0};
-        wanted_.paused = false; // all of it or nothing
+        wanted_.paused = false; // a pause holds for all channels or for none
         resume();
         return first;
     }
@@ -168,18 +172,19 @@ class Hand {
         return make(calls_.set[n]);
     }
 
-    /// @param us 0: the timeslice that was before
+    /// Sets a timeslice. @param us 0: the timeslice that was before
     Answer set(std::size_t n, std::uint64_t us) {
         Slice &slice = slices_[n];
         if (!us && !slice.us)
-            return {rm::ok, 0}; // nothing was changed: whatever it is now is its own
+            return {rm::ok, 0}; // nothing was changed here, so the TSG keeps its present timeslice
         const Answer looked = make(calls_.look[n]);
         std::uint64_t now = 0;
         if (looked.ok())
             std::memcpy(&now, calls_.look[n].params.data(), sizeof(now));
         if (slice.is_confirmed && now && now != slice.us) {
-            // The process, or another, has set it meanwhile: it stays, or is put back to that. What
-            // another helper has set is put back by that one.
+            // The process or another program has set the timeslice since. That value stays, and
+            // becomes the one to restore. A value that another helper has set is restored by that
+            // helper.
             if (us && now != calls_.before_us[n] && !entry_.is_elsewhere(n)) {
                 calls_.before_us[n] = now;
                 entry_.set_timeslice(n, now);
@@ -210,13 +215,13 @@ class Hand {
 
     Answer obey(const Order &order) {
         wanted_ = order;
-        // A pause is in haste.
+        // The pause comes first, because it is urgent.
         const Answer paused = order.paused ? disable() : resume();
         const Answer set = set_all(order.timeslice_us);
         return paused.ok() ? set : paused;
     }
 
-    /// Puts back what is not asked for.
+    /// Undoes the changes that the last order does not ask for.
     Answer undo() {
         const Answer enabled = wanted_.paused ? Answer{rm::ok, 0} : resume();
         const Answer set = wanted_.timeslice_us ? Answer{rm::ok, 0} : set_all(0);
@@ -226,14 +231,15 @@ class Hand {
     Helper &helper_;
     HeldCalls &calls_;
     JournalEntry &entry_;
-    std::vector<Call> enable_;  ///< copies of HeldCalls::enable; not done: channels may be disabled
+    std::vector<Call> enable_;  ///< copies of HeldCalls::enable; not done: the channels may be
+                                ///< disabled
     std::vector<Slice> slices_; ///< by TSG
     Order wanted_{};
-    bool is_paused_ = false; ///< all channels are disabled, as the driver confirmed
+    bool is_paused_ = false; ///< the driver confirmed that all channels are disabled
     Pauses pauses_;
 };
 
-// --- in the process that holds ---
+// --- the process that has the Hold ---
 
 Error cannot_hold(int number) {
     return {
@@ -266,7 +272,8 @@ Hold::start(std::shared_ptr<Kernel> kernel, const std::string &gpu, std::vector<
         return tl::unexpected(cannot_hold(error));
     if (const auto ready = hold->finish(); !ready)
         return tl::unexpected(ready.error().path.empty() ? cannot_hold(EAGAIN) : ready.error());
-    // Here they would outlive the helper's, which lets go of a process that ends.
+    // Descriptors here would outlive those of the helper, which closes them when their process
+    // ends.
     for (std::size_t n = 0; n < hold->processes_.size(); n++) {
         Process &process = hold->processes_[n];
         for (Process::Control &control : process.controls)
@@ -320,7 +327,8 @@ Result<void> Hold::finish() {
     return {};
 }
 
-/// The helper was killed, or hangs.
+/// Called when the helper was killed or hangs. Undoes the changes from this process, and returns
+/// the error.
 Error Hold::broken() {
     Undone undone;
     if (socket_ >= 0) {
@@ -364,7 +372,7 @@ Hold::~Hold() {
         Report report{};
         if (came > 0 && ::recv(socket_, &report, sizeof(report), 0) == sizeof(report)) {
             if (!report.last)
-                continue; // of what was asked before
+                continue; // this report answers an earlier order
             if (!report.failed.ok()) {
                 std::vector<Call> left = calls_.enable;
                 mark_done(left, report.disabled_left);

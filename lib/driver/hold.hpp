@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Tasks that a helper pauses and gives timeslices again and again.
+// A Hold lets a helper pause tasks and set their timeslices, repeatedly.
 #pragma once
 
 #include "helper.hpp"
@@ -12,16 +12,17 @@
 
 namespace nvdebug::driver {
 
-/// Calls of a Hold, made ready.
+/// The calls of a Hold, prepared before the helper is forked.
 struct HeldCalls {
-    std::vector<Call> disable, enable;    ///< of channels: each undoes the other of its number
-    std::vector<Call> set, look;          ///< of each TSG: its timeslice; the value is put in
-    std::vector<std::uint64_t> before_us; ///< of each TSG
+    std::vector<Call> disable, enable;    ///< calls about channels; enable[n] undoes disable[n]
+    std::vector<Call> set, look;          ///< calls that set and read the timeslice of each TSG;
+                                          ///< the helper puts in the value
+    std::vector<std::uint64_t> before_us; ///< the timeslice that each TSG had before
 };
 
 class Hold final : public TaskHold {
   public:
-    /// The processes are those that the calls are about, and may be more.
+    /// Starts the helper. @p processes has every process that a call is about, and may have more.
     /// @param gpu its PCI address
     static Result<std::unique_ptr<TaskHold>>
     start(std::shared_ptr<Kernel> kernel, const std::string &gpu, std::vector<Process> processes,
@@ -50,10 +51,11 @@ class Hold final : public TaskHold {
     const std::vector<HeldChannel> channels_;
     const std::function<void(const std::string &)> report_left_;
     int socket_ = -1;
-    std::size_t asked_ = 0; ///< of which the answers are outstanding
-    /// What the helper was last seen to have done, and what it was asked for since. Each may hold.
+    std::size_t asked_ = 0; ///< how many orders have not been answered yet
+    /// The state that the helper last confirmed, and the states that it was told to reach since
+    /// then. Any of them may be the present one.
     std::vector<TaskState> states_{TaskState{}};
-    std::vector<Process> processes_; ///< what was taken of them is the helper's alone
+    std::vector<Process> processes_; ///< without their descriptors, which only the helper has
 };
 
 } // namespace nvdebug::driver

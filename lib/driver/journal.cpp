@@ -23,26 +23,27 @@ namespace {
 
 constexpr std::string_view first_line = "nvdebug changes 1", last_line = "end";
 constexpr std::string_view prefix = "changes-";
-/// States of a keeper, of one length.
+/// The states of a keeper. They have the same length, so that one can replace the other in the
+/// text.
 constexpr std::string_view holding = "holding", undoing = "undoing";
 static_assert(holding.size() == undoing.size());
-/// Of numbers that are written into the text later.
+/// The digits of each number that is filled into the text later.
 constexpr int digits = 20;
 constexpr std::array<std::string_view, 4> kinds = {"channel", "timeslice", "interleave", "mode"};
 
-/// Writes so many digits: async-signal-safe.
+/// Writes a number with `digits` digits. Async-signal-safe.
 void put_digits(char *at, std::uint64_t value) {
     for (int n = digits; n > 0; n--, value /= 10)
         at[n - 1] = static_cast<char>('0' + value % 10);
 }
 
-/// The namespace of this process' numbers of processes; 0: not known.
+/// Returns the PID namespace of this process; 0: unknown.
 std::uint64_t own_namespace() {
     struct stat about {};
     return ::stat("/proc/self/ns/pid", &about) ? 0 : about.st_ino;
 }
 
-/// When this process was started, in ticks; 0: not known. Async-signal-safe.
+/// Returns when this process was started, in ticks; 0: unknown. Async-signal-safe.
 std::uint64_t own_start() {
     constexpr int starttime = 22;
     const int file = ::open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
@@ -58,7 +59,7 @@ std::uint64_t own_start() {
     return ticks;
 }
 
-/// Writes all of it. Returns 0 or the errno.
+/// Writes the whole text. Returns 0 or the errno.
 int write_all(int file, std::string_view text) {
     while (!text.empty()) {
         const ssize_t written = ::write(file, text.data(), text.size());
@@ -78,7 +79,7 @@ Params read_params(const Call &call) {
     return params;
 }
 
-/// What a call that undoes something puts back.
+/// Adds the values that a call restores.
 void add_originals(Originals &originals, const Process &process, const Call &call) {
     const auto add = [&](Property::Kind kind, std::uint32_t object, std::uint64_t value) {
         originals[{kind, process.pid, process.started, call.client, object}] = value;
@@ -106,7 +107,7 @@ void add_originals(Originals &originals, const Process &process, const Call &cal
     }
 }
 
-/// A line without its value: `timeslice 4711 12345 0xc1d00001 0x5c000012 `.
+/// Returns a line up to its value: `timeslice 4711 12345 0xc1d00001 0x5c000012 `.
 std::string begin_of_line(const Property &property) {
     return std::string(kinds.at(static_cast<std::size_t>(property.kind))) + " " +
            std::to_string(property.pid) + " " + std::to_string(property.started) + " " +
@@ -160,7 +161,7 @@ struct Parsed {
     std::uint64_t of_namespace = 0;
 };
 
-/// Empty: it is no whole file of a helper.
+/// Parses the text; empty: it is not a complete file of a helper.
 std::optional<Parsed> parse_entry(std::string_view text) {
     Parsed parsed;
     const auto line = [&] { return text::take_until(text, '\n'); };
@@ -187,7 +188,7 @@ std::optional<Parsed> parse_entry(std::string_view text) {
     }
 }
 
-/// The text of a small file that nobody else can have written; empty: it is another kind of file.
+/// Reads a small file that no other user can have written; empty: the file is of another kind.
 std::optional<std::string> read_own(const std::string &path) {
     constexpr off_t longest = 16 << 20;
     const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -275,13 +276,13 @@ int JournalEntry::write() {
     put_digits(text_.data() + keeper_at_, static_cast<std::uint64_t>(::getpid()));
     put_digits(text_.data() + keeper_at_ + digits + 1, own_start());
     const int error = write_text();
-    // Others than root have no such folder, and change no processes but their own.
+    // Other users have no such folder, and change only their own processes.
     return ::geteuid() && (error == EACCES || error == EPERM || error == EROFS) ? 0 : error;
 }
 
 void JournalEntry::set_timeslice(std::size_t n, std::uint64_t us) {
     put_digits(text_.data() + timeslices_at_[n], us);
-    static_cast<void>(write_text()); // else the file has the value before
+    static_cast<void>(write_text()); // on failure the file keeps the previous value
 }
 
 void JournalEntry::set_undoing() {
@@ -291,13 +292,14 @@ void JournalEntry::set_undoing() {
     static_cast<void>(write_text());
 }
 
-/// Does a file have a line that begins so? @p begin has the line break before it.
+/// Returns whether a file has a line that begins with @p begin, which includes the preceding line
+/// break.
 bool JournalEntry::has_line(int folder, const char *name, const std::string &begin) const {
     const int file = ::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
         return false;
     char text[8192];
-    std::size_t kept = 0; // of the text before, which may have its begin
+    std::size_t kept = 0; // bytes from the previous read, which may end within @p begin
     bool found = false;
     for (;;) {
         const ssize_t got = ::read(file, text + kept, sizeof(text) - kept);
@@ -368,7 +370,7 @@ Result<Journal> read_journal() {
     for (const std::string &path : paths) {
         const auto text = read_own(path);
         if (!text && ::access(path.c_str(), F_OK))
-            continue; // its helper has removed it
+            continue; // its helper has removed the file
         auto parsed = text ? parse_entry(*text) : std::nullopt;
         if (!parsed) {
             journal.troubles.push_back(text::printable(path) +

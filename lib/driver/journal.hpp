@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What helpers have changed of processes, written down before it is changed, so that it can be
-// undone if a helper and its owner are killed at once.
+// The journal has what helpers have changed in processes. A helper writes a change down before it
+// makes the change, so that it can be undone even if the helper and its owner are killed at once.
 //
-// Each helper has a file in /run/nvdebug while something of its is to be undone:
+// Each helper has a file in /run/nvdebug while it has something to undo:
 //
 //     nvdebug changes 1
 //     keeper PID STARTED NAMESPACE holding
@@ -11,11 +11,12 @@
 //     timeslice PID STARTED CLIENT TSG MICROSECONDS
 //     end
 //
-// A line about a channel says whether it was enabled, and further ones are `interleave` (a level)
-// and `mode` (a preemption mode) of TSGs. PID and STARTED are a process and when it was started, in
-// clock ticks since the machine was; NAMESPACE is that of the numbers of processes. `undoing` in
-// place of `holding`: the driver has refused to undo it, and the keeper tries again. The file
-// appears whole, by rename(), and is only root's: others cannot write there, and have no such file.
+// The line of a channel says whether the channel was enabled. The lines `interleave` (a level) and
+// `mode` (a preemption mode) are about TSGs. PID and STARTED are a process and its start, in clock
+// ticks since the machine started. NAMESPACE is the PID namespace. `undoing` in place of `holding`
+// means that the driver has refused the undo, and that the keeper tries again. The file appears
+// whole, by rename(). Only root can write to the folder, so helpers of other users have no such
+// file.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@
 
 namespace nvdebug::driver {
 
-/// A property of a process's channel or TSG.
+/// A property of a channel or TSG of a process.
 struct Property {
     enum class Kind { channel, timeslice, interleave, mode } kind;
     std::uint32_t pid;
@@ -39,26 +40,26 @@ struct Property {
     auto operator<=>(const Property &) const = default;
 };
 
-/// The values that properties had before they were changed; of a channel 1: it was enabled.
+/// The values that properties had before they were changed. For a channel, 1 means enabled.
 using Originals = std::map<Property, std::uint64_t>;
 
-/// A helper's file, made ready before the helper is forked: its functions that the helper calls
-/// allocate nothing.
+/// The file of a helper. It is prepared before the helper is forked, so that the functions that the
+/// helper calls need not allocate memory.
 class JournalEntry {
   public:
     /// @param gpu its PCI address
-    /// @param undo the calls that put back what the processes have now
+    /// @param undo the calls that restore the present values
     JournalEntry(const std::string &gpu, const std::vector<Process> &processes,
                  std::initializer_list<const std::vector<Call> *> undo);
 
-    /// Called by the helper, which it names as the keeper. Nothing is written where nothing is to
-    /// be undone. Async-signal-safe, as the following ones. @returns 0 or the errno
+    /// Writes the file, with the calling helper as the keeper; writes none if nothing is to be
+    /// undone. This function and the following ones are async-signal-safe. @returns 0 or the errno
     int write();
-    /// Writes again, with another value for the nth timeslice of the calls.
+    /// Writes the file again, with another value for the timeslice of call n.
     void set_timeslice(std::size_t n, std::uint64_t us);
-    /// Writes again that its helper only tries to undo it.
+    /// Writes the file again, with the state `undoing`.
     void set_undoing();
-    /// Is the nth TSG in the file of another helper?
+    /// Returns whether the file of another helper has the TSG of call n, too.
     bool is_elsewhere(std::size_t n) const;
     void remove() const;
 
@@ -69,21 +70,22 @@ class JournalEntry {
     std::string name_, temporary_, path_, temporary_path_, text_;
     std::size_t keeper_at_ = 0, state_at_ = 0; ///< in the text
     std::vector<std::size_t> timeslices_at_;   ///< the values, in the text
-    std::vector<std::string> timeslices_; ///< how their lines begin, with the line break before
+    std::vector<std::string> timeslices_; ///< how their lines begin, from the preceding line break
+                                          ///< on
     bool is_empty_ = true;
 };
 
-/// The error of a change that could not be written down.
+/// Returns the error of a change that could not be written down.
 Error not_written(int number);
 
-/// A file that was found.
+/// A file that read_journal() found.
 struct FoundEntry {
     std::string path;
     base::Birth keeper;
     std::string gpu;
     bool is_undoing = false;
     Originals originals;
-    /// Does its keeper live?
+    /// Returns whether the keeper lives.
     bool is_kept() const { return base::lives(keeper); }
 };
 
@@ -92,8 +94,8 @@ struct Journal {
     std::vector<std::string> troubles; ///< sentences about files that make no sense
 };
 
-/// Reads all files whose helpers count processes as this process does. Fails with
-/// ErrorCode::denied if this user may not; without the folder there are no files.
+/// Reads the files of all helpers in this PID namespace. Fails with ErrorCode::denied if this user
+/// may not read them. Without the folder there are no files.
 Result<Journal> read_journal();
 
 } // namespace nvdebug::driver

@@ -15,12 +15,12 @@ namespace {
 
 constexpr int patience_ms = 5000;
 
-/// Messages of the keeper, and to it.
+/// A message from the keeper, or to it.
 struct Said {
     enum What : int { nothing, ready, undone, dismissed } what;
     pid_t pid;          ///< the keeper's
     int error;          ///< errno of its entry in the journal; 0: it is written
-    Answer failed;      ///< of calls that were made: a failure
+    Answer failed;      ///< a failed call
     std::uint64_t left; ///< not_done()
 };
 
@@ -28,7 +28,7 @@ bool say(int socket, const Said &said) {
     return ::send(socket, &said, sizeof(said), MSG_NOSIGNAL) == sizeof(said);
 }
 
-/// The message received within the time, or Said::nothing.
+/// Returns the message received within the time, or Said::nothing.
 Said hear(int socket) {
     pollfd wait{socket, POLLIN, 0};
     int came;
@@ -39,9 +39,9 @@ Said hear(int socket) {
     return came > 0 && ::recv(socket, &said, sizeof(said), 0) == sizeof(said) ? said : Said{};
 }
 
-// --- in the helper: async-signal-safe calls only ---
+// --- the helper, which makes only async-signal-safe calls ---
 
-/// Makes calls that are not done. Returns a failure, if there was one.
+/// Makes the calls that are not done. Returns one of the failures, if there are any.
 Answer undo_all(Helper &helper, std::vector<Call> &calls) {
     Answer failed{rm::ok, 0};
     for (Call &call : calls)
@@ -71,7 +71,7 @@ void keep(Helper &helper, std::vector<Call> &calls, JournalEntry &entry) {
     entry.remove();
 }
 
-// --- in the process that holds the lease ---
+// --- the process that has the lease ---
 
 Error cannot_keep(int number) {
     return {code_of_errno(number), number, "",
@@ -86,7 +86,7 @@ Params params_of(const Call &call) {
     return params;
 }
 
-/// The command that does to a whole process what the call does.
+/// Returns the command that does for a whole process what the call does.
 std::string command_for(std::uint32_t pid, const Call &call) {
     constexpr std::array levels{"low", "medium", "high"};
     constexpr std::array modes{"wfi", "cta", "cilp"};
@@ -105,8 +105,8 @@ std::string command_for(std::uint32_t pid, const Call &call) {
     }
 }
 
-/// `process 4711 is still changed ('nvdebugctl task resume 4711' undoes it)`, of all calls that are
-/// not done.
+/// Returns `process 4711 is still changed ('nvdebugctl task resume 4711' undoes it)`, for all calls
+/// that are not done.
 std::string describe_left(const std::vector<std::uint32_t> &pids, const std::vector<Call> &calls) {
     std::set<std::string> named;
     std::string text;
@@ -188,8 +188,8 @@ Undone undo_calls(const std::shared_ptr<Kernel> &kernel, const std::string &gpu,
 
 namespace {
 
-/// Takes a descriptor of a process, also if its first thread has ended. Returns -ESRCH if all of
-/// the process has ended.
+/// Duplicates a descriptor of a process, also if its first thread has ended. Returns -ESRCH if all
+/// threads of the process have ended.
 int take_again(const std::shared_ptr<Kernel> &kernel, const Process &process, int descriptor) {
     const int taken = kernel->take(process.held.number(), descriptor);
     if (taken != -ESRCH)
@@ -199,7 +199,7 @@ int take_again(const std::shared_ptr<Kernel> &kernel, const Process &process, in
         return -ESRCH;
     const Taken other(kernel, kernel->thread(*thread));
     const int of_other = other.number() < 0 ? -ESRCH : kernel->take(other.number(), descriptor);
-    // That thread may have ended meanwhile, too, which says nothing of the process.
+    // This other thread may have ended, too, which does not mean that the process has ended.
     return of_other == -ESRCH ? -EAGAIN : of_other;
 }
 
@@ -214,7 +214,7 @@ Undone undo_anew(const std::shared_ptr<Kernel> &kernel, const std::string &gpu,
         if (control.here.number() < 0)
             control.here = Taken(kernel, take_again(kernel, process, control.there));
         const int number = control.here.number();
-        // The process has ended or closed it, or the number is another file's by now.
+        // The process has ended or has closed it, or the number now belongs to another file.
         call.done =
             number == -ESRCH || number == -EBADF ||
             (number >= 0 && kernel->device("/proc/self/fd/" + std::to_string(number)) != device);
@@ -250,7 +250,8 @@ Result<std::shared_ptr<Keeper>> Keeper::start(std::shared_ptr<Kernel> kernel,
 
 void Keeper::settle(std::vector<Process> processes) {
     processes_ = std::move(processes);
-    // Here they would outlive the keeper's, which lets go of a process that ends.
+    // Descriptors here would outlive those of the keeper, which closes them when their process
+    // ends.
     for (Process &process : processes_)
         for (Process::Control &control : process.controls)
             control.here = Taken();
@@ -271,7 +272,8 @@ Undone Keeper::undo() {
     ::close(std::exchange(socket_, -1));
     Undone undone;
     if (said.what != Said::undone) {
-        // It was killed, or hangs. If it was never settled, its starter has the descriptors.
+        // The keeper was killed, or hangs. If it was never settled, its starter still has the
+        // descriptors.
         if (!processes_.empty()) {
             undone = undo_anew(kernel_, gpu_, processes_, calls_);
             if (undone.all || undone.is_kept)

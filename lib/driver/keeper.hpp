@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Undoes a change when the process that made it ends, however it ends: a process of its own.
+// A keeper is a process of its own that undoes a change when the process that made the change ends,
+// however that happens.
 #pragma once
 
 #include <cstdint>
@@ -13,52 +14,55 @@
 
 namespace nvdebug::driver {
 
-/// What became of calls that undo something.
+/// The result of calls that undo changes.
 struct Undone {
-    bool all = true;      ///< else something is left
-    bool is_kept = false; ///< of what is left: a Keeper repeats it
-    std::string left;     ///< which processes are still changed, and what to do; empty: none is
+    bool all = true;      ///< false: some changes are left
+    bool is_kept = false; ///< a Keeper repeats the calls that are left
+    std::string left;     ///< a sentence with the processes that are still changed and the commands
+                          ///< that undo it; empty: none
 };
 
 /// Makes calls that undo, through descriptors that this process has. Calls that fail are left to a
-/// Keeper, which repeats them while the processes live. @p gpu is named by its PCI address.
+/// Keeper, which repeats them while the processes live. @p gpu is the GPU's PCI address.
 Undone undo_calls(const std::shared_ptr<Kernel> &kernel, const std::string &gpu,
                   const std::vector<Process> &processes, std::vector<Call> calls);
 
-/// Does the same through descriptors that are taken anew of the processes, as far as they still
-/// have them open: their helper was killed.
+/// Undoes the changes of a helper that was killed: duplicates the descriptors of the processes
+/// again, as far as they are still open, and makes the calls through them.
 Undone undo_anew(const std::shared_ptr<Kernel> &kernel, const std::string &gpu,
                  std::vector<Process> &processes, std::vector<Call> calls);
 
-/// The numbers of processes, in the order of them.
+/// Returns the numbers of the processes, in their order.
 std::vector<std::uint32_t> pids_of(const std::vector<Process> &processes);
 
-/// What the driver answered to a call that failed, as a part of a sentence.
+/// Returns the driver's answer to a call that failed, as a part of a sentence.
 std::string describe(const Answer &failed);
 
-/// What a keeper reports: calls failed, and it makes them again. @p pids are of Call::process.
+/// Returns the result of calls that failed and that a keeper repeats. Call::process is an index
+/// into @p pids.
 Undone left_to(pid_t keeper, const std::vector<std::uint32_t> &pids, const std::vector<Call> &calls,
                const Answer &failed);
 
-/// The first of some calls that are not done, for a report: bit n is that of call n, and the last
-/// bit that of all others.
+/// Returns the first 63 calls that are not done as bits, for a report: bit n is call n. The highest
+/// bit stands for all further calls.
 std::uint64_t not_done(const std::vector<Call> &calls);
-/// Marks the calls whose bits are clear as done.
+/// Marks the calls with a clear bit in @p left as done.
 void mark_done(std::vector<Call> &calls, std::uint64_t left);
 
 /// A Helper that makes calls once this object, or the process that has it, ends. It repeats calls
-/// that fail, with growing pauses, and does not end before each is made or its process has ended.
+/// that fail, with growing pauses, and does not end before each call has succeeded or its process
+/// has ended.
 ///
-/// Once it is settled, this process has no descriptor of theirs but a pidfd each. If the keeper has
-/// been killed, the calls are made here, through descriptors taken anew. If both are killed at
-/// once, its JournalEntry says what is to be undone.
+/// After settle(), this process has no descriptor of the changed processes except a pidfd for each.
+/// If the keeper is killed, this process makes the calls, through descriptors that it duplicates
+/// again. If both are killed at once, the JournalEntry has what is to be undone.
 class Keeper {
   public:
     enum class Written {
-        needed,     ///< without its entry it does not start
-        if_possible ///< something is changed already
+        needed,     ///< the keeper does not start if its entry cannot be written
+        if_possible ///< it starts anyway, because something is changed already
     };
-    /// The processes are those that the calls are about, and may be more.
+    /// Starts the keeper. @p processes has every process that a call is about, and may have more.
     static Result<std::shared_ptr<Keeper>> start(std::shared_ptr<Kernel> kernel,
                                                  const std::string &gpu,
                                                  const std::vector<Process> &processes,
@@ -69,14 +73,14 @@ class Keeper {
     /// Calls undo(), unless undo() or dismiss() was called.
     ~Keeper();
 
-    /// From now on the keeper alone has what was taken of them.
+    /// Closes the descriptors here, so that only the keeper has them.
     void settle(std::vector<Process> processes);
-    /// Nothing is to be undone any more.
+    /// Ends the keeper without an undo.
     void dismiss();
-    /// Returns when each call was made once; five seconds at most, if the keeper hangs.
+    /// Returns when each call was made once, or after five seconds if the keeper hangs.
     Undone undo();
 
-    /// What undo() returned as Undone::left. It outlives this object.
+    /// Returns Undone::left of undo(). The string outlives this object.
     std::shared_ptr<const std::string> left() const { return left_; }
 
   private:
@@ -92,7 +96,7 @@ class Keeper {
     int socket_;
     pid_t pid_ = 0; ///< the keeper's
     std::vector<std::uint32_t> pids_;
-    std::vector<Process> processes_; // once it is settled
+    std::vector<Process> processes_; // set by settle()
     const std::shared_ptr<std::string> left_ = std::make_shared<std::string>();
 };
 

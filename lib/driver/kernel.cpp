@@ -16,7 +16,7 @@
 namespace nvdebug::driver {
 namespace {
 
-/// Where a link leads; empty: it is none.
+/// Returns the target of a link; empty: the path is not a link.
 std::optional<std::string> link_of(const std::string &path) {
     std::array<char, 4096> target{};
     const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
@@ -25,7 +25,7 @@ std::optional<std::string> link_of(const std::string &path) {
     return std::string(target.data(), static_cast<std::size_t>(length));
 }
 
-/// `/dev/nvidia0`, `/dev/nvidiactl`, `/dev/nvidia-uvm` and the like.
+/// Returns whether the path is `/dev/nvidia0`, `/dev/nvidiactl`, `/dev/nvidia-uvm` or the like.
 bool is_device_name(std::string_view path) {
     constexpr std::string_view begin = "/dev/nvidia";
     constexpr std::size_t longest = 32;
@@ -84,7 +84,8 @@ class Running final : public Kernel {
         const auto linked = link_of(path);
         if (linked && !is_device_name(*linked))
             return std::nullopt;
-        // Any user can choose that name in a mount namespace, so nothing is waited for.
+        // Any user can choose such a name in a mount namespace, so this must not wait for a file
+        // system.
         struct statx about {};
         if (::statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE,
                     &about) ||
@@ -102,7 +103,7 @@ class Running final : public Kernel {
     bool is_root() override { return ::geteuid() == 0; }
     std::uint32_t self() override { return static_cast<std::uint32_t>(::getpid()); }
 
-    // By number: not every C library has functions for them.
+    // These calls are made by number, because some C libraries have no functions for them.
     int process(std::uint32_t pid) override {
         const int process = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
         return process < 0 ? -errno : process;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The system calls that the driver source makes. A test puts a stand-in in their place.
+// The system calls that the driver source makes. Tests replace them with a stand-in.
 #pragma once
 
 #include <chrono>
@@ -12,52 +12,54 @@
 
 namespace nvdebug::driver {
 
-/// As the system calls of these names, but for errors: they are returned as -errno. Several threads
-/// may call them at once.
+/// Each function works as the system call of its name, but returns an error as -errno. Several
+/// threads may call them at once.
 class Kernel {
   public:
     virtual ~Kernel() = default;
 
-    /// For reading and writing (the driver takes no requests otherwise), closed on exec.
+    /// Opens for reading and writing, because the driver takes no requests otherwise. Closed on
+    /// exec.
     virtual int open(const std::string &path) = 0;
     virtual void close(int descriptor) = 0;
     virtual int ioctl(int descriptor, unsigned long request, void *argument) = 0;
-    /// For reading only. nullptr: it failed.
+    /// Maps for reading only. Returns nullptr on failure.
     virtual const void *map(int descriptor, std::size_t bytes) = 0;
     virtual void unmap(const void *address, std::size_t bytes) = 0;
 
-    /// The text of a small file; empty if it cannot be read.
+    /// Returns the text of a small file; empty if it cannot be read.
     virtual std::string read(const std::string &path) = 0;
     /// Adds the names in a folder to @p names.
     virtual int list(const std::string &path, std::vector<std::string> &names) = 0;
-    /// The number of the character device that the file is, links followed; empty: it is none. Of a
-    /// descriptor (/proc/PID/fd/N) only a file of NVIDIA's is looked at: others may be on a file
-    /// system that does not answer.
+    /// Returns the number of the character device at @p path, and follows links; empty: not a
+    /// device. For a descriptor (/proc/PID/fd/N), only a file with a name of NVIDIA's is examined:
+    /// any other file may be on a file system that does not answer.
     virtual std::optional<std::uint64_t> device(const std::string &path) = 0;
 
-    /// Is the effective user root, of this user namespace?
+    /// Returns whether the effective user is root in this user namespace.
     virtual bool is_root() = 0;
-    /// Which process this is.
+    /// Returns the number of this process.
     virtual std::uint32_t self() = 0;
-    /// Are numbers of processes those that the driver uses (the host's), in /proc and in calls?
+    /// Returns whether this process sees the same process numbers as the driver, which uses the
+    /// host's.
     virtual bool counts_as_host() = 0;
-    /// A descriptor of a process (pidfd_open()): ready to be read once it has ended, and never of
-    /// another that gets its number.
+    /// Returns a descriptor of a process (pidfd_open()). It becomes readable when the process has
+    /// ended, and never refers to a later process with the same number.
     virtual int process(std::uint32_t pid) = 0;
-    /// The same of one thread, ready to be read once the thread has ended. -EINVAL: Linux is older
-    /// than 6.9.
+    /// Returns such a descriptor of one thread, readable once the thread has ended. -EINVAL: Linux
+    /// is older than 6.9.
     virtual int thread(std::uint32_t /*tid*/) { return -EINVAL; }
-    /// A descriptor of such a process or thread, as one of this: the same open file
-    /// (pidfd_getfd()).
+    /// Duplicates a descriptor of another process or thread into this process (pidfd_getfd()). Both
+    /// then refer to the same open file.
     virtual int take(int process, int descriptor) = 0;
-    /// Without the C library's own work; the end of the child sends no signal.
+    /// Forks without the handlers of the C library. The end of the child sends no signal.
     virtual int fork() = 0;
 
-    /// The time, for what has a bound or is tried again.
+    /// Returns the time, for deadlines and pauses.
     virtual std::chrono::steady_clock::time_point now() { return std::chrono::steady_clock::now(); }
 };
 
-/// The running one.
+/// Returns the kernel that runs this process.
 std::shared_ptr<Kernel> running_kernel();
 
 } // namespace nvdebug::driver

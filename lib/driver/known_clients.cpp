@@ -39,7 +39,7 @@ void KnownClients::own(std::uint32_t client, const Descriptor &at) {
         const Descriptor before = *owner;
         take_from_owner(client);
         if (!has_gpu(before) && before != at)
-            disown_all(before); // they are of this file, too
+            disown_all(before); // its other clients are of this file, too
     }
     owners_[client] = at;
     owned_[at].insert(client);
@@ -54,7 +54,8 @@ void KnownClients::take_from_owner(std::uint32_t client) {
     if (of->second.empty())
         owned_.erase(of);
     else if (is_unowned(client) && !has_gpu(of->first))
-        add_unowned(*of->second.begin()); // instead of it
+        add_unowned(*of->second.begin()); // another client of the descriptor becomes ownerless
+                                          // instead
     owners_.erase(owner);
 }
 
@@ -83,7 +84,7 @@ void KnownClients::add_unowned(std::uint32_t client) {
     remove_unowned(client);
     unowned_[++found_] = client;
     numbers_[client] = found_;
-    // Bounded, as any user can make clients; the oldest are not needed any more.
+    // Bounded, since any user can make clients. The oldest ones are the least useful.
     constexpr std::size_t unowned_most = 0x10000;
     if (unowned_.size() > unowned_most)
         remove_unowned(unowned_.begin()->second);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Files of a GPU, from the views of the core.
+// Makes the files of a GPU from the views of the core.
 #include "machine.hpp"
 #include "core_machine.hpp"
 
@@ -28,9 +28,9 @@ namespace nvdebug::driver {
 struct Machine::State {
     CoreMachine core;
     Attachment attachment;
-    const char *away = nullptr; // why nothing but `info` is there
-    std::string closed;         // the same, where the driver gives it
-    std::string probed;         // the words that finding out about the GPU took
+    const char *away = nullptr; // why only `info` exists
+    std::string closed;         // the same reason, where the driver gives it
+    std::string probed;         // the words that were read to identify the GPU
     std::mutex lock;
     std::unordered_map<std::string, ReadAhead::Plan> plans; // by file
 };
@@ -39,11 +39,12 @@ namespace {
 
 constexpr const char *controls_need_module =
     "through NVIDIA's driver only what processes have can be changed; the rest takes the module";
-/// Samples of `engines`, in one call to the driver: readable, though no listed file.
+/// A sample of `engines` that takes one call to the driver. It can be read, but is not listed.
 constexpr std::string_view brief_engines = "engines_brief";
 constexpr const char *memory_is_mapped = "not used: NVIDIA's driver maps memory";
 
-/// Closes what may still be ahead: what is read later is to be as it is then.
+/// One access to the core. Its end drops the values that were read ahead, so that a later read gets
+/// present values.
 class Access {
   public:
     explicit Access(Machine::State &state) : state_(state) {}
@@ -67,12 +68,12 @@ void show_pci(seq_file *m, const void *state) {
 
 std::string numbered(const char *name, u32 number) {
     std::array<char, 64> text{};
-    // The table's own names, with one %u.
+    // The names are those of the table and contain at most one %u.
     std::snprintf(text.data(), text.size(), name, number);
     return text.data();
 }
 
-/// Calls @p found with name, view and number of each readable file, until it returns true.
+/// Calls @p found with the name, view and number of each readable file, until it returns true.
 template <typename Found>
 bool each_view(nvdebug_gpu *gpu, Found found) {
     for (const nvdebug_view_file &file : std::span(nvdebug_view_files, nvdebug_view_files_count)) {
@@ -198,8 +199,8 @@ Result<std::string> show_brief_engines(Machine::State &state) {
     if (state.away || state.core.gpu.missing[NVDEBUG_FEATURE_ENGINES])
         return tl::unexpected(Error{ErrorCode::not_found, ENOENT, "", ""});
     auto text = show(state, nvdebug_engines_brief_view, 0);
-    // The view shows a register that does not answer as unreadable; here it may be that none can be
-    // read.
+    // The view shows a register that does not answer as unreadable. Through a driver, the reason
+    // may be that no register can be read.
     if (text && state.core.trouble)
         return tl::unexpected(*state.core.trouble);
     return text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The module's core in this process, over words that are read some other way: the texts of the
-// files that the module has in /proc/gpuX. It cannot write: what would is not linked.
+// Runs the module's core in this process, over words that are read by other means, and makes the
+// texts of the files that the module has in /proc/gpuX. It cannot write, because the functions that
+// write are not linked.
 #pragma once
 
 #include <array>
@@ -16,20 +17,20 @@
 
 namespace nvdebug::driver {
 
-/// Facts about a GPU that cannot be read from it.
+/// Facts about a GPU that its registers do not have.
 struct Attachment {
     std::string pci;    ///< the lines of `info` about PCI
-    std::string driver; ///< the name of the one that is bound
+    std::string driver; ///< the name of the bound driver
     std::array<std::uint64_t, 3> bar_bytes{};
 };
 
-/// May be used by several threads: one reads at a time.
+/// A GPU and its files. Several threads may use it; one reads at a time.
 class Machine {
   public:
     /// Identifies the chip. Fails only if not even `info` can be made.
     [[nodiscard]] static Result<std::unique_ptr<Machine>> probe(std::unique_ptr<Words> words,
                                                                 Attachment attachment);
-    /// Of a GPU that cannot be read: `info` has the reason, @p why.
+    /// Makes a machine for a GPU that cannot be read. Its `info` has the reason, @p why.
     [[nodiscard]] static std::unique_ptr<Machine> closed(const std::string &why,
                                                          Attachment attachment);
     Machine(const Machine &) = delete;
@@ -38,18 +39,19 @@ class Machine {
 
     struct Name {
         std::string name;
-        bool readable; ///< else it takes a request
+        bool readable; ///< false: it only takes a request
     };
     [[nodiscard]] std::vector<Name> files() const;
 
-    /// An error has its errno in Error::number, and a sentence if more than that is known.
+    /// Returns the text of a file. An error has its errno in Error::number, and a sentence if more
+    /// than the errno is known.
     [[nodiscard]] Result<std::string> read(std::string_view file);
-    /// What the file `translate` answers.
+    /// Returns the answer of the file `translate`.
     [[nodiscard]] Result<std::string> translate(const std::string &request);
 
-    /// The words that the last read() or translate() took; for class Record.
+    /// Returns the words that the last read() or translate() read, for class Record.
     std::string take_record();
-    /// The words that probe() took.
+    /// Returns the words that probe() read.
     const std::string &probe_record() const;
 
     struct State;

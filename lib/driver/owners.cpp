@@ -8,7 +8,7 @@
 namespace nvdebug::driver {
 namespace {
 
-/// One word, whatever it was; `-`: nothing.
+/// Returns the text as one word with escapes; `-`: the text is empty.
 std::string word(const std::string &text) {
     std::string escaped;
     for (const char c : text) {

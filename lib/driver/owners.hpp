@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Which process made which channel, from NVIDIA's driver: the file `owners` of a GPU.
+// Makes the file `owners` of a GPU, which process made which channel, from NVIDIA's driver.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace nvdebug::driver {
 
-/// The text of the file `owners` (docs/nvdebugctl.md), from what Ownership::find() finds.
+/// Returns the text of the file `owners` (docs/nvdebugctl.md), from the result of
+/// Ownership::find().
 [[nodiscard]] Result<std::string> owners(Ownership &ownership, const Card &card);
 
 } // namespace nvdebug::driver

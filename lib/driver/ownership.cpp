@@ -22,10 +22,10 @@ bool is_denial(int error) {
     return error == -EPERM || error == -EACCES;
 }
 
-/// The RM names its clients by a counter, which begins again after about a million.
+/// The RM names its clients by a counter, which starts again after about a million names.
 constexpr std::uint32_t names_of_clients = 0x100000;
 
-/// As many are asked about in half a second.
+/// Trying this many names takes half a second.
 constexpr std::uint32_t names_at_a_time = 0x20000;
 
 std::uint32_t name_after(std::uint32_t name, std::uint32_t steps) {
@@ -38,7 +38,7 @@ std::uint32_t names_between(std::uint32_t first, std::uint32_t name) {
 
 } // namespace
 
-/// One look at one GPU.
+/// A single search for the owners of a GPU's channels.
 class Ownership::Look {
   public:
     Look(Ownership &known, const Card &card)
@@ -60,7 +60,8 @@ class Ownership::Look {
             }
             note_unknown();
         }
-        std::vector<std::size_t> places; // processes that have ended have no channels
+        std::vector<std::size_t> places; // their new indices; processes that have ended have no
+                                         // channels
         for (Found &one : found_) {
             places.push_back(owned_.processes.size());
             if (one.ended || !one.uses_gpu)
@@ -82,9 +83,9 @@ class Ownership::Look {
         Process process;
         std::vector<int> controls; // its descriptors
         bool uses_gpu = true;
-        std::optional<std::uint32_t> thread = {}; // by which they are taken
+        std::optional<std::uint32_t> thread = {}; // from which descriptors are taken
         bool cut = false;                         // it has more descriptors than are examined
-        bool checked = false;                     // its pidfd is of this process
+        bool checked = false;                     // its pidfd is known to be of this very process
         bool ended = false;
         bool hidden = false;     // its descriptors cannot be taken
         bool unfinished = false; // it was not asked about all ownerless clients
@@ -101,8 +102,9 @@ class Ownership::Look {
         for (const std::string &name : names)
             if (const auto pid = number_of(name); pid && *pid != kernel_.self())
                 look_at(*pid);
-        // Those without the GPU first: what they made is then asked of nobody else. The oldest
-        // first: what a child has inherited is its parent's.
+        // Processes without the GPU come first, because the clients that they made are then not
+        // asked about elsewhere. Older processes come first, because a descriptor that a child has
+        // inherited belongs to its parent.
         std::ranges::sort(found_, {}, [](const Found &one) {
             return std::tuple(one.uses_gpu, one.process.started, one.process.pid);
         });
@@ -157,7 +159,7 @@ class Ownership::Look {
         process.uid = uid_of(kernel_, pid);
         process.command = command_of(kernel_, pid);
         process.cgroup = cgroup_of(kernel_, pid);
-        // The pid may have been reused.
+        // The pid may have been reused while these files were read.
         if (!started || start_of(kernel_, pid) != started)
             return end(pid);
         constexpr std::uint32_t of_a_process = 0x30000, of_a_user = 4 * of_a_process;
@@ -181,7 +183,8 @@ class Ownership::Look {
             owned_.count.ended++;
     }
 
-    /// Counts a failure of this program, such as too few descriptors: processes may be missing.
+    /// Counts a failure of this program, such as too few descriptors. Processes may be missing
+    /// then.
     void fail(int error) {
         owned_.count.refused++;
         owned_.trouble = -error;
@@ -206,8 +209,9 @@ class Ownership::Look {
         });
     }
 
-    /// The RM's counter does not show how often it has gone round: a client that was made more than
-    /// a round ago, in the time between two looks, is found among all names alone.
+    /// Begins a search of all names after several looks with an unknown process. The RM's counter
+    /// does not show how often it has wrapped, so a client that was made more than one wrap ago,
+    /// between two looks, is only found among all names.
     void note_unknown() {
         constexpr std::uint32_t many_looks = 0x100; // some processes never make a client
         if (!has_unknown()) {
@@ -247,10 +251,10 @@ class Ownership::Look {
     bool find_client(std::uint32_t name) {
         if (known_.broken_ || name == known_.client_->handle())
             return false;
-        // Its owner is asked whether it is still the owner, if it is asked at all in this look.
+        // An owner that this look asks is asked there whether the client is still its own.
         if (clients_.is_checked(name) || !lives(name))
             return false;
-        // A name may be reused: all descriptors are queried about it again.
+        // The name may have been reused, so all descriptors are asked about it again.
         clients_.disown(name);
         return true;
     }
@@ -264,7 +268,7 @@ class Ownership::Look {
         } else {
             known_.newest_ = known_.first_ = count().value_or(known_.client_->handle());
             known_.older_ = names_of_clients - 1;
-            // The names below the newest were given since the counter last began.
+            // Names below the newest one were given since the counter last started again.
             search_older(names_between(rm::first_client, known_.first_));
             known_.searched_ = !known_.broken_;
         }
@@ -277,7 +281,7 @@ class Ownership::Look {
         const auto counter = Client::open(known_.kernel_);
         owned_.count.refused += !counter;
         if (!counter || (*counter)->handle() - rm::first_client >= names_of_clients)
-            return std::nullopt; // a name of another kind
+            return std::nullopt; // the name is not from the counter
         return (*counter)->handle();
     }
 
@@ -290,18 +294,20 @@ class Ownership::Look {
         if (const auto now = is_new || is_due ? count() : std::nullopt) {
             const std::uint32_t made = names_between(known_.newest_, *now);
             if (made > names_at_a_time) {
-                // How many there are, others decide: the rest is searched in later looks.
+                // Other users decide how many clients exist, so the remaining names wait for later
+                // looks.
                 begin_turn(*now);
                 search_older(names_at_a_time);
             } else {
-                // The youngest last, as they are asked about first.
+                // The youngest name is tried last, because the client that was found last is asked
+                // about first.
                 for (std::uint32_t n = 1; n < made; n++)
                     find_client(name_after(known_.newest_, n));
             }
             known_.newest_ = *now;
             return;
         }
-        // A client that is known was there before, and does not show how far the counter is.
+        // A known client existed before, so it does not show where the counter is now.
         for (std::uint32_t n = 1; n <= ahead; n++)
             if (const std::uint32_t name = name_after(known_.newest_, n);
                 !clients_.is_unowned(name) && find_client(name)) {
@@ -310,7 +316,7 @@ class Ownership::Look {
             }
     }
 
-    /// Tries names that were given before the first pass, the youngest first.
+    /// Tries names that were given before the first pass, from the youngest on.
     void search_older(std::uint32_t names) {
         for (; names && known_.older_ && !known_.broken_; names--, known_.older_--)
             find_client(name_after(known_.first_, known_.older_));
@@ -334,7 +340,7 @@ class Ownership::Look {
         }
     }
 
-    /// Queries through one descriptor, which is closed again if no channel is found through it.
+    /// Asks through one descriptor, which is closed again if it has no channels.
     void ask(std::size_t n, const Descriptor &at) {
         Found &one = found_[n];
         std::vector<std::uint32_t> clients;
@@ -367,7 +373,8 @@ class Ownership::Look {
             one.process.controls.push_back({at.number, std::move(taken)});
     }
 
-    /// The number of a descriptor without the GPU may be another file's by now.
+    /// Checks that the number of a descriptor of a process without the GPU still belongs to the
+    /// same file.
     void check_file(const Descriptor &at, int descriptor) {
         const auto *const own = clients_.clients_of(at);
         if (!own || !of_others_.spend())
@@ -379,8 +386,9 @@ class Ownership::Look {
             clients_.disown_all(at);
     }
 
-    /// Asks a descriptor about clients whose owner is not known. What that costs, those decide who
-    /// made the clients: it is charged to the look, of which each descriptor has a part.
+    /// Asks a descriptor about clients with an unknown owner. Whoever made these clients decides
+    /// the cost, so the look is charged with it, and each descriptor gets a part of the look's
+    /// budget.
     void ask_unowned(Found &one, const Descriptor &at, int descriptor,
                      std::vector<ClientChannel> &channels) {
         Ownerless &whole = one.uses_gpu ? of_gpu_ : of_others_;
@@ -412,7 +420,7 @@ class Ownership::Look {
         }
     }
 
-    /// Asks about a client whose owner is known.
+    /// Asks the known owner of a client about it.
     void ask_owner(Found &one, const Descriptor &at, int descriptor, std::uint32_t client,
                    std::vector<ClientChannel> &channels) {
         if (one.budget.spent())
@@ -425,11 +433,11 @@ class Ownership::Look {
         if (ForeignClient(kernel_, descriptor, client, owned_.count, one.budget).is_of_descriptor())
             own_and_ask(one, at, descriptor, client, channels);
         else if (!one.budget.spent())
-            // The number of the descriptor, or the name of the client, has been reused.
+            // The number of the descriptor, or the name of the client, was reused.
             clients_.disown(client);
     }
 
-    /// Its channels are asked for if the process uses the GPU.
+    /// Records the owner, and finds the client's channels if the process uses the GPU.
     void own_and_ask(Found &one, const Descriptor &at, int descriptor, std::uint32_t client,
                      std::vector<ClientChannel> &channels) {
         clients_.own(client, at);
@@ -443,10 +451,10 @@ class Ownership::Look {
             channels.push_back(channel);
     }
 
-    /// Returns whether another descriptor of the process is of the same file, with the same
-    /// clients.
+    /// Returns whether another descriptor of the process is of the same open file, and so has the
+    /// same clients.
     bool is_duplicate(Found &one, const Descriptor &at, int descriptor) {
-        std::map<int, std::uint32_t> others; // of each descriptor a client
+        std::map<int, std::uint32_t> others; // a client of each descriptor
         for (const int number : one.controls) {
             const auto *const of = clients_.clients_of({at.pid, at.started, number});
             if (number == at.number || !of)
@@ -462,7 +470,8 @@ class Ownership::Look {
         });
     }
 
-    /// Returns a negative number if the descriptor may not be duplicated, or is gone.
+    /// Duplicates a descriptor. Returns a negative number if that is not permitted, or if the
+    /// descriptor has been closed.
     Taken take(Found &one, int descriptor) {
         Process &process = one.process;
         if (process.held.number() < 0) {
@@ -473,7 +482,8 @@ class Ownership::Look {
             }
             process.held = Taken(known_.kernel_, held);
         }
-        // The process itself has no descriptors any more once its first thread has ended.
+        // Once its first thread has ended, the process has its descriptors only through its other
+        // threads.
         if (one.thread && one.of_thread.number() < 0) {
             const int thread = kernel_.thread(*one.thread);
             if (thread < 0) {
@@ -486,7 +496,7 @@ class Ownership::Look {
         const int from = one.thread ? one.of_thread.number() : process.held.number();
         Taken taken(known_.kernel_, kernel_.take(from, descriptor));
         const int number = taken.number();
-        // The pid may have been reused.
+        // The pid may have been reused before the pidfd was opened.
         if (!one.checked && start_of(kernel_, process.pid) != process.started) {
             one.ended = true;
             end(process.pid);
@@ -497,7 +507,7 @@ class Ownership::Look {
             note(process, number);
             return {};
         }
-        // The number may be another file's by now.
+        // The number may belong to another file now.
         if (kernel_.device("/proc/self/fd/" + std::to_string(number)) != control_)
             return {};
         return taken;
@@ -519,12 +529,12 @@ class Ownership::Look {
     Owned owned_;
     std::map<std::optional<std::uint32_t>, QueryBudget> users_; // by uid
     std::vector<Found> found_;
-    /// What may be asked in this look about ownerless clients.
+    /// The queries and the time that this look has for ownerless clients.
     struct Ownerless {
-        QueryBudget budget; // without an end: the bounds are these
+        QueryBudget budget; // never spent, because the bounds are the next members
         std::uint32_t questions = 0x40000;
         std::chrono::steady_clock::duration time = std::chrono::seconds(2);
-        std::size_t descriptors = 0; // among which it is divided
+        std::size_t descriptors = 0; // the number of descriptors that share the budget
         std::uint32_t part() const {
             constexpr std::uint32_t least = 0x100;
             const auto among = static_cast<std::uint32_t>(std::max<std::size_t>(descriptors, 1));
@@ -537,11 +547,11 @@ class Ownership::Look {
             return true;
         }
     };
-    // Of processes with this GPU, and of the others.
+    // The budgets for processes with this GPU, and for the other processes.
     Ownerless of_gpu_{{kernel_, ~0U, std::chrono::hours(1)}},
         of_others_{{kernel_, ~0U, std::chrono::hours(1)}};
-    std::set<Descriptor> seen_;    // of any process, also without this GPU
-    std::set<std::uint32_t> done_; // clients of which the channels are known
+    std::set<Descriptor> seen_;    // of all processes, also those without this GPU
+    std::set<std::uint32_t> done_; // clients with known channels
 };
 
 Result<Owned> Ownership::find(const Card &card, bool everything) {

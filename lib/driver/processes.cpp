@@ -30,7 +30,8 @@ std::optional<std::uint32_t> number_of(std::string_view name) {
     return whole_number<std::uint32_t>(name);
 }
 
-// proc_pid_status(5): real, effective, saved, of file systems.
+// The four numbers of proc_pid_status(5) are the real, effective and saved user, and that of file
+// systems.
 std::optional<std::uint32_t> uid_of(Kernel &kernel, std::uint32_t pid) {
     constexpr std::string_view key = "\nUid:";
     const std::string status = kernel.read(folder_of(pid) + "status");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Processes as /proc has them, and descriptors that are taken of them.
+// Reads /proc about processes, and has the descriptors that are duplicated from them.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace nvdebug::driver {
 
-/// A descriptor of this process; a number below 0: there is none.
+/// A descriptor of this process, closed at its end; a number below 0: none.
 class Taken {
   public:
     Taken() = default;
@@ -40,48 +40,50 @@ class Taken {
 
 struct Process {
     std::uint32_t pid;
-    std::uint64_t started;            ///< in ticks since the machine was
+    std::uint64_t started;            ///< in ticks since the machine started
     std::optional<std::uint32_t> uid; ///< the effective one, as this process sees it
     std::string command, cgroup;
     Taken held; ///< the process (Kernel::process()), while it has controls here
     struct Control {
-        int there; ///< its number of it
+        int there; ///< the descriptor's number in that process
         Taken here;
     };
-    std::vector<Control> controls; ///< of its descriptors of /dev/nvidiactl those with channels
-    bool denied = false;           ///< at least one of them may not be taken
+    std::vector<Control> controls; ///< its descriptors of /dev/nvidiactl through which it made
+                                   ///< channels
+    bool denied = false;           ///< at least one of its descriptors may not be duplicated
 };
 
-/// `/proc/PID/`
+/// Returns `/proc/PID/`.
 [[nodiscard]] std::string folder_of(std::uint32_t pid);
-/// The number that a name in a folder of /proc is; empty: it is none.
+/// Returns the number that a name in a folder of /proc stands for; empty: the name is not a number.
 [[nodiscard]] std::optional<std::uint32_t> number_of(std::string_view name);
 
-/// The effective user of a process; empty: it has ended.
+/// Returns the effective user of a process; empty: the process has ended.
 [[nodiscard]] std::optional<std::uint32_t> uid_of(Kernel &kernel, std::uint32_t pid);
-/// When a process was started, in ticks since the machine was (proc_pid_stat(5)); empty: it has
-/// ended.
+/// Returns when a process was started, in ticks since the machine started (proc_pid_stat(5));
+/// empty: the process has ended.
 [[nodiscard]] std::optional<std::uint64_t> start_of(Kernel &kernel, std::uint32_t pid);
 
-/// Where the descriptors of a process are listed.
+/// The folder that lists the descriptors of a process.
 struct DescriptorFolder {
-    int error = 0;                            ///< -errno: they cannot be listed
+    int error = 0;                            ///< -errno of listing them; 0: no error
     std::string path = {};                    ///< `/proc/PID/fd/`, or of a thread
-    std::optional<std::uint32_t> thread = {}; ///< if the first thread has ended: one that has not
+    std::optional<std::uint32_t> thread = {}; ///< the thread whose folder it is, if the first
+                                              ///< thread has ended
     std::vector<std::string> names = {};
 };
-/// Those of a process whose first thread has ended are listed for its other threads alone, of which
-/// 1024 are tried.
+/// Lists the descriptors of a process. If its first thread has ended, only the folders of the other
+/// threads list them, and 1024 of these threads are tried.
 [[nodiscard]] DescriptorFolder descriptors_of(Kernel &kernel, std::uint32_t pid);
 
-/// Does a process have this file of a GPU (Kernel::device()) open? False also where this process
-/// may not look.
+/// Returns whether a process has the file of this GPU (Kernel::device()) open. Returns false also
+/// if this process may not look.
 [[nodiscard]] bool has_open(Kernel &kernel, std::uint32_t pid, std::uint64_t gpu);
 
-/// Returns the path of /proc/PID/cgroup that has ids, or the longest: with version 1 of cgroups
-/// there is one for each controller.
+/// Returns the path of /proc/PID/cgroup that has ids, or else the longest path: with version 1 of
+/// cgroups each controller has a path.
 [[nodiscard]] std::string cgroup_of(Kernel &kernel, std::uint32_t pid);
-/// /proc/PID/comm, without its line break.
+/// Returns /proc/PID/comm without its line break.
 [[nodiscard]] std::string command_of(Kernel &kernel, std::uint32_t pid);
 
 } // namespace nvdebug::driver

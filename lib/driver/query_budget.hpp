@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A bound on the questions about processes, whatever these have made.
+// Bounds the queries about processes, however many objects these processes have made.
 #pragma once
 
 #include <chrono>
@@ -10,16 +10,15 @@
 
 namespace nvdebug::driver {
 
-/// The questions and the time that one look may spend on one process, or on all of a user's,
-/// however much they have made.
+/// The queries and the time that one look may spend on one process, or on all processes of a user.
 class QueryBudget {
   public:
-    /// @param whole of all the user's processes; may be null
+    /// @param whole the budget of all processes of the user; may be null
     QueryBudget(Kernel &kernel, std::uint32_t questions, std::chrono::seconds time,
                 QueryBudget *whole = nullptr)
         : kernel_(&kernel), questions_(questions), time_(time), whole_(whole) {}
 
-    /// Counts a question (3.5 us, measured); false: there is none left.
+    /// Counts a query (3.5 us, measured). Returns false if the budget is spent.
     [[nodiscard]] bool spend() {
         if (!until_)
             until_ = kernel_->now() + time_;
@@ -29,7 +28,7 @@ class QueryBudget {
         spent_ = true;
         return false;
     }
-    /// Counts a client; false: there is none left.
+    /// Counts a client. Returns false if the budget is spent.
     [[nodiscard]] bool spend_client() {
         spent_ = spent_ || ++clients_ > clients_most;
         return !spent_;
@@ -43,7 +42,7 @@ class QueryBudget {
     std::chrono::seconds time_;
     QueryBudget *whole_;
     bool spent_ = false;
-    std::optional<std::chrono::steady_clock::time_point> until_; ///< from the first question on
+    std::optional<std::chrono::steady_clock::time_point> until_; ///< set by the first query
 };
 
 } // namespace nvdebug::driver

@@ -9,7 +9,7 @@
 namespace nvdebug::driver {
 namespace {
 
-/// Among offsets of registers.
+/// Marks a read of memory among the offsets of a plan.
 constexpr std::uint32_t memory = ~0U;
 
 } // namespace
@@ -40,7 +40,8 @@ void ReadAhead::drop() {
     used_ = 0;
 }
 
-/// What is planned before @p at may be asked for the next time, as when an engine is idle now.
+/// Skips the registers that are planned before @p at. They stay in the plan, since the next read
+/// may need them: an engine that is idle now may be busy then.
 void ReadAhead::skip_to(std::size_t at) {
     const auto skipped = std::span(plan_).subspan(next_ + used_, at - next_ - used_);
     std::ranges::remove_copy(skipped, std::back_inserter(kept_), memory);

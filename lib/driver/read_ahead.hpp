@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Registers, many in a call: a call of the driver takes 0.1 ms, each register in it 2 to 5 us.
+// Reads many registers in one call, because a call of the driver takes 0.1 ms, and each register in
+// it only 2 to 5 us.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +12,26 @@
 
 namespace nvdebug::driver {
 
-/// Reads what is likely to be asked for next together with what is asked for: what was announced,
-/// and what the last read of the same file took. Each read of a register is one of its own, and
-/// none is older than the one before it.
+/// Reads the registers that are likely to be needed next together with the one that is needed: the
+/// announced registers, and those that the last read of the same file needed. Two reads of a
+/// register get two values, and the second value is not older than the first.
 class ReadAhead {
   public:
-    /// Registers in the order in which they are read, and where memory is.
+    /// The registers in the order of their reads, with marks where memory is read.
     using Plan = std::vector<std::uint32_t>;
 
-    /// The read of a file begins. @p plan is the result of end() of its last read.
+    /// Begins the read of a file. @p plan is the result of end() of the previous read of this file.
     void begin(Plan plan);
-    /// What to begin() with when the file is read again.
+    /// Ends the read of a file. Returns the plan for its next read.
     Plan end();
 
     Result<std::uint32_t> read(Words &words, std::uint32_t offset);
-    /// The register will be read.
+    /// Announces that the register will be read.
     void expect(std::uint32_t offset) { expected_.push_back(offset); }
-    /// What was announced and not read is not asked for.
+    /// Drops the announcements of registers that were not read.
     void expect_no_more();
-    /// Registers that are read after memory show whether it is still in the same place.
+    /// Drops the values that were read ahead, because registers that are read after memory have to
+    /// show whether the memory is still in the same place.
     void memory_is_read();
 
   private:
@@ -39,13 +41,14 @@ class ReadAhead {
     void skip_to(std::size_t at);
 
     std::vector<std::uint32_t> expected_;
-    std::deque<std::pair<std::uint32_t, std::uint32_t>> announced_; // those that were read, values
+    std::deque<std::pair<std::uint32_t, std::uint32_t>> announced_; // offset and value of announced
+                                                                    // registers that were read
 
     Plan plan_;
-    std::size_t next_ = 0;              // in plan_
-    std::vector<std::uint32_t> values_; // of plan_ from next_ on, those that were read
-    std::size_t used_ = 0;              // of values_
-    Plan asked_, kept_;                 // kept_: and what was planned and not asked for
+    std::size_t next_ = 0;              // index in plan_
+    std::vector<std::uint32_t> values_; // the values that were read, of plan_ from next_ on
+    std::size_t used_ = 0;              // how many of values_ were used
+    Plan asked_, kept_;                 // kept_ also has the planned registers that were not needed
 };
 
 } // namespace nvdebug::driver

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What a user may do who was refused: an end of a sentence, by who asks. Root has all rights but
-// those that were taken from its container or unit, and sudo gives it no more.
+// Advice for a user after a refused request, as the end of a sentence. The advice depends on the
+// user: sudo gives root no right that its container or unit has taken away.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace nvdebug::driver {
 
-/// After open() of a device file failed with EPERM or EACCES (@p number).
+/// Returns the advice after open() of a device file failed with EPERM or EACCES (@p number).
 std::string advice_on_device(Kernel &kernel, int number);
 
-/// After a right is lacking that root mostly has, `CAP_SYS_ADMIN`.
+/// Returns the advice if a right is missing that root usually has, such as `CAP_SYS_ADMIN`.
 std::string advice_on_right(Kernel &kernel, const std::string &right);
 
 } // namespace nvdebug::driver

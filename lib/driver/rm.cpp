@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char *control_path = "/dev/nvidiactl";
 
-// Names of this program's objects: any numbers, unique within its client.
+// The RM's names of this program's objects: any numbers that are unique within its client.
 constexpr std::uint32_t device_handle = 0x6e760001, subdevice_handle = 0x6e760002,
                         memory_handle = 0x6e760003;
 
@@ -44,8 +44,8 @@ Error cannot_open_device(Kernel &kernel, const std::string &path, int number) {
     }
 }
 
-/// The driver did not take a request. Only an errno that stands for an unknown number or size of a
-/// request is about its version.
+/// Returns the error of a request that the driver did not take. Only an errno that stands for an
+/// unknown number or size of a request points to an unknown version.
 Error not_taken(Kernel &kernel, const std::string &what, int number) {
     const std::string why =
         ::strerrordesc_np(number) ? ::strerrordesc_np(number) : "error " + std::to_string(number);
@@ -146,7 +146,7 @@ Result<void> Client::make_client() {
     std::uint32_t status = alloc.status;
     client_ = alloc.object;
     if (error == EINVAL) {
-        // Until 530 the request is shorter. The driver distinguishes the two by size.
+        // Up to 530 the request is shorter. The driver distinguishes the two by size.
         rm::OldAlloc old{};
         old.object_class = rm::class_client;
         error = ioctl(rm::esc_alloc, &old, sizeof(old));
@@ -257,7 +257,7 @@ Result<void> Gpu::make_objects() {
         return tl::unexpected(status.error());
     if (*status)
         return tl::unexpected(refused("a subdevice be opened", *status));
-    // Memory first, since the driver logs each register that it refuses.
+    // Memory comes first, since the driver logs each register that it refuses.
     if (auto made = make_memory(); !made)
         return made;
     // A driver that refuses registers answers the request, and refuses each register in it.
@@ -321,7 +321,7 @@ Result<void> Gpu::make_memory() {
         return tl::unexpected(status.error());
     if (*status == rm::insufficient_permissions)
         return tl::unexpected(refused("memory be read", *status));
-    // Registers can be read without memory, too.
+    // Registers can be read even if memory cannot.
     if (*status)
         no_memory_ = refused("memory be read", *status);
     memory_bytes_ = memory.bytes;
@@ -334,7 +334,7 @@ Result<std::unique_ptr<Window>> Gpu::map(std::uint64_t begin, std::size_t bytes)
     if (!bytes || begin > memory_bytes_ || bytes > memory_bytes_ - begin)
         return tl::unexpected(Error{ErrorCode::io, EFAULT, "", "there is no such video memory"});
     Kernel &kernel = *client_->kernel_;
-    // A descriptor can have one mapping, which outlives it.
+    // A descriptor can have one mapping, which outlives the descriptor.
     const int descriptor = kernel.open("/dev/nvidia" + std::to_string(card_.minor));
     if (descriptor < 0)
         return tl::unexpected(
@@ -383,7 +383,7 @@ Window::~Window() {
 }
 
 void Window::copy(std::uint64_t address, std::span<std::uint32_t> words) const {
-    // Each access crosses the bus, so memcpy makes them as wide as possible.
+    // Each access crosses the bus. memcpy makes each one as wide as possible.
     std::memcpy(words.data(), static_cast<const char *>(mapped_) + (address - begin_),
                 words.size_bytes());
 }

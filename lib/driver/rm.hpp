@@ -23,12 +23,13 @@ struct Card {
     std::uint32_t minor; ///< N of /dev/nvidiaN
 };
 
-/// What was asked of the driver: tests and docs/nvdebugctl.md count it.
+/// How many calls were made to the driver. Tests check these counts, and docs/nvdebugctl.md quotes
+/// them.
 struct Cost {
     std::uint64_t register_calls = 0, registers = 0, mappings = 0;
 };
 
-/// `0x1b`
+/// Returns `0x1b`.
 std::string hex(std::uint64_t value);
 
 /// The RM's answer to a question about @p object of @p client, a client of the open file @p
@@ -37,7 +38,7 @@ struct Answer {
     std::uint32_t status;
     int error;
     bool ok() const { return !error && status == rm::ok; }
-    /// What it was about is there no more, or another object has its name (OGKM,
+    /// Returns whether the object has been freed, or another object has its name (OGKM,
     /// kernel_channel.c: CliGetKernelChannel()).
     bool is_gone() const {
         return !error && (status == rm::invalid_client || status == rm::object_not_found ||
@@ -47,8 +48,8 @@ struct Answer {
 Answer ask_rm(Kernel &kernel, int descriptor, std::uint32_t client, std::uint32_t object,
               std::uint32_t command, void *params, std::size_t bytes);
 
-/// A descriptor of /dev/nvidiactl and a client of the RM. When it ends the driver frees what it
-/// made. One thread at a time.
+/// A descriptor of /dev/nvidiactl and a client of the RM. When this object ends, the driver frees
+/// the client's objects. Only one thread may use it at a time.
 class Client {
   public:
     static Result<std::shared_ptr<Client>> open(std::shared_ptr<Kernel> kernel);
@@ -56,13 +57,13 @@ class Client {
     Client &operator=(const Client &) = delete;
     ~Client();
 
-    /// The driver's version, `580.159.04`.
+    /// Returns the driver's version, `580.159.04`.
     const std::string &version() const { return version_; }
-    /// By PCI address.
+    /// Returns the GPUs of the driver, ordered by PCI address.
     Result<std::vector<Card>> cards();
 
     int descriptor() const { return descriptor_; }
-    /// The RM's name for it.
+    /// Returns the RM's name for the client.
     std::uint32_t handle() const { return client_; }
 
   private:
@@ -73,7 +74,8 @@ class Client {
 
     Result<void> read_version();
     Result<void> make_client();
-    /// @returns the RM's status; an error if the driver did not take the request at all.
+    /// Makes an object. @returns the RM's status; an error if the driver did not take the request
+    /// at all.
     Result<std::uint32_t> alloc(std::uint32_t parent, std::uint32_t object, std::uint32_t which,
                                 void *params, std::size_t bytes);
     Result<std::uint32_t> control(std::uint32_t object, std::uint32_t command, void *params,
@@ -96,7 +98,7 @@ class Window {
 
     std::uint64_t begin() const { return begin_; }
     std::uint64_t end() const { return begin_ + bytes_; }
-    /// The words from @p address on, a multiple of 4; they are in it.
+    /// Copies the words from @p address, a multiple of 4, on. All of them must be in the window.
     void copy(std::uint64_t address, std::span<std::uint32_t> words) const;
 
   private:
@@ -109,11 +111,11 @@ class Window {
     std::uint32_t device_;
     std::uint64_t begin_;
     std::size_t bytes_;
-    std::uint64_t linear_ = 0; // the driver's name for it; 0: not mapped there
+    std::uint64_t linear_ = 0; // the driver's name for the mapping; 0: not mapped there
     const void *mapped_ = nullptr;
 };
 
-/// A GPU, opened. It stays powered up meanwhile, as with every program that uses it.
+/// An open GPU. While it is open the GPU stays powered up, as with every program that uses it.
 class Gpu {
   public:
     static Result<std::unique_ptr<Gpu>> open(std::shared_ptr<Client> client, const Card &card);
@@ -121,14 +123,14 @@ class Gpu {
     Gpu &operator=(const Gpu &) = delete;
     ~Gpu();
 
-    /// Reads registers, in calls of up to 100. @p values get what the register bus answered, or all
-    /// ones where the driver has no such register.
+    /// Reads registers, in calls of up to 100. @p values get the answers of the register bus, or
+    /// all ones where the driver has no such register.
     Result<void> read(std::span<const std::uint32_t> offsets, std::span<std::uint32_t> values);
 
     /// Maps video memory. @p begin and @p bytes are multiples of 4096.
     Result<std::unique_ptr<Window>> map(std::uint64_t begin, std::size_t bytes);
 
-    /// Bytes of video memory.
+    /// Returns the bytes of video memory.
     std::uint64_t memory_bytes() const { return memory_bytes_; }
     const Cost &cost() const { return cost_; }
 
@@ -138,10 +140,10 @@ class Gpu {
 
     Result<void> make_objects();
     Result<void> make_memory();
-    /// @returns how many were answered.
+    /// Reads up to 100 registers. @returns how many were answered.
     Result<std::size_t> read_some(std::span<const std::uint32_t> offsets,
                                   std::span<std::uint32_t> values);
-    /// The error for a status with which the RM refused @p what.
+    /// Returns the error for a status with which the RM refused @p what.
     Error refused(const std::string &what, std::uint32_t status) const;
 
     std::shared_ptr<Client> client_;

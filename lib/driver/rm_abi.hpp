@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What NVIDIA's kernel driver takes and gives: ioctls of /dev/nvidiactl. Only what is used here.
+// The requests of NVIDIA's kernel driver, ioctls of /dev/nvidiactl, that this folder uses.
 //
-// Facts from NVIDIA's open-gpu-kernel-modules ("OGKM"), compared in each series from 525.53 to
-// 595.45.04. The structs that differ: Alloc (525 and 530 have no params_size), and the
-// parameters of memory by physical address (525 has a page size of 32 bits).
+// The facts are from NVIDIA's open-gpu-kernel-modules ("OGKM"), compared in each series from 525.53
+// to 595.45.04. Two structs differ: Alloc (525 and 530 have no params_size), and the parameters of
+// memory by physical address (the page size of 525 has 32 bits).
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace nvdebug::driver::rm {
 
-/// A request for a struct of this size: kernel-open/common/inc/nv-ioctl-numbers.h, NV_IOCTL_MAGIC.
+/// Returns the ioctl number for a struct of this size: kernel-open/common/inc/nv-ioctl-numbers.h,
+/// NV_IOCTL_MAGIC.
 constexpr unsigned long request(unsigned number, std::size_t bytes) {
     return _IOC(_IOC_READ | _IOC_WRITE, 'F', number, bytes);
 }
@@ -22,7 +23,7 @@ constexpr unsigned esc_control = 0x2a, esc_alloc = 0x2b, esc_map = 0x4e, esc_unm
 // kernel-open/common/inc/nv-ioctl-numbers.h
 constexpr unsigned esc_card_info = 200, esc_version = 210;
 
-/// Which driver: nv_ioctl_rm_api_version_t of nv-ioctl.h.
+/// Asks for the driver's version: nv_ioctl_rm_api_version_t of nv-ioctl.h.
 struct Version {
     static constexpr std::uint32_t query = '2';
     std::uint32_t command, reply;
@@ -30,7 +31,7 @@ struct Version {
 };
 static_assert(sizeof(Version) == 72);
 
-/// A GPU of the driver's: nv_ioctl_card_info_t of nv-ioctl.h.
+/// A GPU of the driver: nv_ioctl_card_info_t of nv-ioctl.h.
 struct Card {
     std::uint8_t valid;
     std::uint32_t domain;
@@ -54,7 +55,7 @@ struct Alloc {
 };
 static_assert(sizeof(Alloc) == 48);
 
-/// The same, until 530.
+/// Makes an object, up to 530.
 struct OldAlloc {
     std::uint32_t client, parent, object, object_class;
     std::uint64_t params, rights;
@@ -62,7 +63,7 @@ struct OldAlloc {
 };
 static_assert(sizeof(OldAlloc) == 40);
 
-/// Asks an object: NVOS54_PARAMETERS of nvos.h.
+/// Sends a command to an object: NVOS54_PARAMETERS of nvos.h.
 struct Control {
     std::uint32_t client, object, command, flags;
     std::uint64_t params;
@@ -75,13 +76,13 @@ static_assert(sizeof(Control) == 32);
 struct Map {
     static constexpr std::uint32_t read_only = 1; // NVOS33_FLAGS_ACCESS of nvos.h
     std::uint32_t client, device, memory;
-    std::uint64_t offset, length, address; // address: the driver's name for it
+    std::uint64_t offset, length, address; // address: the driver's name for the mapping
     std::uint32_t status, flags;
     std::int32_t descriptor;
 };
 static_assert(sizeof(Map) == 56 && offsetof(Map, descriptor) == 48);
 
-/// NVOS34_PARAMETERS of nvos.h.
+/// Removes a mapping: NVOS34_PARAMETERS of nvos.h.
 struct Unmap {
     std::uint32_t client, device, memory;
     std::uint64_t address;
@@ -114,7 +115,8 @@ struct PhysicalMemoryParams {
 };
 static_assert(sizeof(PhysicalMemoryParams) == 24);
 
-/// Of a client, NV0000_CTRL_CMD_GPU_GET_ID_INFO_V2: ctrl/ctrl0000/ctrl0000gpu.h.
+/// Asks a client for the numbers of a GPU: NV0000_CTRL_CMD_GPU_GET_ID_INFO_V2 of
+/// ctrl/ctrl0000/ctrl0000gpu.h.
 struct IdInfo {
     static constexpr std::uint32_t command = 0x205;
     std::uint32_t gpu_id, flags, device, subdevice, sli, board, instance;
@@ -122,15 +124,15 @@ struct IdInfo {
 };
 static_assert(sizeof(IdInfo) == 32);
 
-/// One register: NV2080_CTRL_GPU_REG_OP of ctrl/ctrl2080/ctrl2080gpu.h. All zero: a 32-bit read of
-/// a register of the whole GPU, the only operation made here.
+/// One register: NV2080_CTRL_GPU_REG_OP of ctrl/ctrl2080/ctrl2080gpu.h. All zero means a 32-bit
+/// read of a register of the whole GPU, the only operation that this program makes.
 struct RegisterOp {
     std::uint8_t operation, type, status, quad;
     std::uint32_t group_mask, subgroup_mask, offset, value_high, value, clear_high, clear;
 };
 static_assert(sizeof(RegisterOp) == 32);
 
-/// Of a subdevice, NV2080_CTRL_CMD_GPU_EXEC_REG_OPS: ctrl2080gpu.h.
+/// Reads registers through a subdevice: NV2080_CTRL_CMD_GPU_EXEC_REG_OPS of ctrl2080gpu.h.
 struct RegisterOps {
     static constexpr std::uint32_t command = 0x20800122;
     static constexpr std::size_t most = 100; // measured with 580.159.04: 100 work
@@ -141,62 +143,64 @@ struct RegisterOps {
 };
 static_assert(sizeof(RegisterOps) == 48);
 
-// Names that the RM and CUDA give. Clients: RS_CLIENT_HANDLE_BASE of
-// src/nvidia/inc/libraries/resserv/resserv.h, counted up and beginning again. Objects with a name
-// that the RM chose: RS_UNIQUE_HANDLE_BASE of rs_client.h. CUDA's: measured, counted up within a
-// client.
+// Names that the RM and CUDA give. Clients are counted from RS_CLIENT_HANDLE_BASE of
+// src/nvidia/inc/libraries/resserv/resserv.h on, and the counter wraps. Objects that the RM names
+// are counted from RS_UNIQUE_HANDLE_BASE of rs_client.h on. CUDA counts the objects within a client
+// from a number that was measured.
 constexpr std::uint32_t first_client = 0xc1d00000, first_object_of_rm = 0xcaf00000,
                         first_object_of_cuda = 0x5c000000;
 
-/// Of a client, NV0000_CTRL_CMD_CLIENT_GET_HANDLE_INFO: ctrl/ctrl0000/ctrl0000client.h.
+/// Asks a client about an object: NV0000_CTRL_CMD_CLIENT_GET_HANDLE_INFO of
+/// ctrl/ctrl0000/ctrl0000client.h.
 struct HandleInfo {
     static constexpr std::uint32_t command = 0xd02, parent = 1, object_class = 2;
     std::uint32_t object, what;
-    std::uint64_t answer; ///< of a handle the lower half
+    std::uint64_t answer; ///< a handle is in the lower half
 };
 static_assert(sizeof(HandleInfo) == 16);
 
-/// Of a client, NV0000_CTRL_CMD_CLIENT_GET_ACCESS_RIGHTS: what it may do with an object of
-/// any client. ctrl0000client.h.
+/// Asks a client which rights it has on an object of any client:
+/// NV0000_CTRL_CMD_CLIENT_GET_ACCESS_RIGHTS of ctrl0000client.h.
 struct AccessRights {
     static constexpr std::uint32_t command = 0xd03;
     std::uint32_t object, client, rights;
 };
 static_assert(sizeof(AccessRights) == 12);
 
-/// Of a device, NV0080_CTRL_CMD_FIFO_GET_CHANNELLIST: ctrl/ctrl0080/ctrl0080fifo.h. Which of these
-/// names of the client are channels, of whichever device. Any user may ask, and nothing is logged
-/// (deviceCtrlCmdFifoGetChannelList_IMPL of kernel_fifo_ctrl.c, from 525.53 to 595.45.04); since
-/// 535 without the GPUs' lock.
+/// Asks a device which of these names of the client are channels, on whichever device:
+/// NV0080_CTRL_CMD_FIFO_GET_CHANNELLIST of ctrl/ctrl0080/ctrl0080fifo.h. Any user may ask, and the
+/// driver logs nothing (deviceCtrlCmdFifoGetChannelList_IMPL of kernel_fifo_ctrl.c, from 525.53 to
+/// 595.45.04). Since 535 the request does not take the lock of all GPUs.
 struct ChannelList {
     static constexpr std::uint32_t command = 0x80170d, no_channel = 0xffffffff;
-    /// The RM has no bound but that of what it copies (1 MiB).
+    /// The RM bounds only the bytes that it copies (1 MiB).
     static constexpr std::size_t most = 0x400;
     std::uint32_t count;
-    std::uint64_t names, ids; ///< of arrays of 32 bits
+    std::uint64_t names, ids; ///< addresses of arrays of 32-bit words
 };
 static_assert(sizeof(ChannelList) == 24 && offsetof(ChannelList, names) == 8);
 
-/// Of a subdevice, NV2080_CTRL_CMD_GPU_GET_ID: ctrl2080gpu.h.
+/// Asks a subdevice for its GPU: NV2080_CTRL_CMD_GPU_GET_ID of ctrl2080gpu.h.
 struct GpuId {
     static constexpr std::uint32_t command = 0x20800142;
     std::uint32_t gpu_id;
 };
 
-/// Of a TSG, NVA06C_CTRL_CMD_GET_TIMESLICE: ctrl/ctrla06c.h.
+/// Asks a TSG for its timeslice: NVA06C_CTRL_CMD_GET_TIMESLICE of ctrl/ctrla06c.h.
 struct Timeslice {
     static constexpr std::uint32_t command = 0xa06c0104;
     std::uint64_t us;
 };
 
-/// NV2080_CTRL_FIFO_MEM_INFO of ctrl/ctrl2080/ctrl2080fifo.h.
+/// The place of a channel's memory: NV2080_CTRL_FIFO_MEM_INFO of ctrl/ctrl2080/ctrl2080fifo.h.
 struct MemoryInfo {
     enum : std::uint32_t { none, video, coherent, noncoherent };
     std::uint32_t aperture;
     std::uint64_t address, bytes;
 };
 
-/// Of a subdevice, NV2080_CTRL_CMD_FIFO_GET_CHANNEL_MEM_INFO: ctrl2080fifo.h.
+/// Asks a subdevice where the memory of a channel is: NV2080_CTRL_CMD_FIFO_GET_CHANNEL_MEM_INFO of
+/// ctrl2080fifo.h.
 struct ChannelMemory {
     static constexpr std::uint32_t command = 0x2080110c;
     std::uint32_t channel;
@@ -207,16 +211,16 @@ static_assert(sizeof(ChannelMemory) == 112 && offsetof(ChannelMemory, instance) 
 
 constexpr std::uint32_t class_tsg = 0xa06c; // class/cla06c.h
 
-// What changes how a task is scheduled. The structs are the same in each series from 525.53 to
-// 595.45.04.
+// The following requests change how a task is scheduled. Their structs are the same in each series
+// from 525.53 to 595.45.04.
 
-/// Of a TSG, NVA06C_CTRL_CMD_SET_TIMESLICE: ctrla06c.h.
+/// Sets the timeslice of a TSG: NVA06C_CTRL_CMD_SET_TIMESLICE of ctrla06c.h.
 struct SetTimeslice {
     static constexpr std::uint32_t command = 0xa06c0103;
     std::uint64_t us;
 };
 
-/// Of a TSG, NVA06C_CTRL_CMD_PREEMPT: ctrla06c.h.
+/// Preempts a TSG: NVA06C_CTRL_CMD_PREEMPT of ctrla06c.h.
 struct Preempt {
     static constexpr std::uint32_t command = 0xa06c0105, longest_us = 1'000'000;
     std::uint8_t wait, own_timeout;
@@ -224,8 +228,9 @@ struct Preempt {
 };
 static_assert(sizeof(Preempt) == 8 && offsetof(Preempt, timeout_us) == 4);
 
-/// Of a TSG, how often its runlist has it: NVA06C_CTRL_CMD_SET_INTERLEAVE_LEVEL, and GET_:
-/// ctrla06c.h. Setting takes CAP_SYS_NICE (RS_ACCESS_NICE of g_kernel_channel_group_api_nvoc.c).
+/// Sets how often the runlist has a TSG: NVA06C_CTRL_CMD_SET_INTERLEAVE_LEVEL of ctrla06c.h.
+/// Setting needs CAP_SYS_NICE (RS_ACCESS_NICE of g_kernel_channel_group_api_nvoc.c). Interleave
+/// asks for the level (NVA06C_CTRL_CMD_GET_INTERLEAVE_LEVEL).
 struct SetInterleave {
     static constexpr std::uint32_t command = 0xa06c0107;
     std::uint32_t level; ///< low, medium, high
@@ -235,8 +240,8 @@ struct Interleave {
     std::uint32_t level;
 };
 
-/// Of a subdevice, NV2080_CTRL_CMD_FIFO_DISABLE_CHANNELS: ctrl2080fifo.h. Those of one GPU; what is
-/// disabled is preempted, too.
+/// Disables or enables channels of a subdevice's GPU: NV2080_CTRL_CMD_FIFO_DISABLE_CHANNELS of
+/// ctrl2080fifo.h. Disabling also preempts the channels.
 struct DisableChannels {
     static constexpr std::uint32_t command = 0x2080110b;
     static constexpr std::size_t most = 64;
@@ -248,7 +253,8 @@ struct DisableChannels {
 };
 static_assert(sizeof(DisableChannels) == 536 && offsetof(DisableChannels, clients) == 24);
 
-/// Of a subdevice, NV2080_CTRL_CMD_GR_SET_CTXSW_PREEMPTION_MODE: ctrl2080gr.h.
+/// Sets the preemption mode of a channel or TSG through a subdevice:
+/// NV2080_CTRL_CMD_GR_SET_CTXSW_PREEMPTION_MODE of ctrl2080gr.h.
 struct SetPreemptionMode {
     static constexpr std::uint32_t command = 0x20801210, set_compute = 1;
     std::uint32_t flags, channel, graphics, compute; ///< channel: or a TSG; compute: wfi, cta, cilp
@@ -257,18 +263,19 @@ struct SetPreemptionMode {
 };
 static_assert(sizeof(SetPreemptionMode) == 32 && offsetof(SetPreemptionMode, route) == 24);
 
-/// KEPLER_CHANNEL_GPFIFO_A (0xa06f) and each later one: class/cla06f.h, …, clc86f.h, ….
+/// Returns whether the class is KEPLER_CHANNEL_GPFIFO_A (0xa06f) or a later class of channels:
+/// class/cla06f.h, …, clc86f.h, ….
 constexpr bool is_channel_class(std::uint32_t object_class) {
     return (object_class & 0xff) == 0x6f && object_class >= 0xa06f && object_class <= 0xffff;
 }
 
-// Context switches of the graphics engine, as the driver records them.
+// The following requests record the context switches of the graphics engine.
 
-// class/cl90cd.h; 0x90ce is memory of no device, which only the driver may write
+// class/cl90cd.h; 0x90ce is memory without a device, which only the driver may write
 constexpr std::uint32_t class_events = 0x90cd, class_event_memory = 0x90ce;
 
-/// NV_MEMORY_ALLOCATION_PARAMS of nvos.h, since 550; until then without the last word and what pads
-/// it.
+/// NV_MEMORY_ALLOCATION_PARAMS of nvos.h, since 550. Older drivers lack the last word and its
+/// padding.
 struct MemoryParams {
     static constexpr std::size_t old_bytes = 120;
     static constexpr std::uint32_t cached = 1U << 29, // NVOS32_ATTR_COHERENCY
@@ -291,7 +298,7 @@ struct EventParams {
 };
 static_assert(sizeof(EventParams) == 72);
 
-/// NV_EVENT_BUFFER_HEADER of cl90cd.h: full where get is put + 1.
+/// NV_EVENT_BUFFER_HEADER of cl90cd.h. The buffer is full when `get` equals `put` + 1.
 struct EventHeader {
     std::uint32_t get, put;
     std::uint64_t count, dropped, more_dropped;
@@ -312,7 +319,8 @@ struct SwitchRecord {
 };
 static_assert(sizeof(SwitchRecord) == 32 && offsetof(SwitchRecord, ns) == 24);
 
-/// Of a subdevice, NV2080_CTRL_CMD_GR_FECS_BIND_EVTBUF_FOR_UID_V2: ctrl2080gr.h.
+/// Begins the record of switches of a subdevice: NV2080_CTRL_CMD_GR_FECS_BIND_EVTBUF_FOR_UID_V2 of
+/// ctrl2080gr.h.
 struct BindSwitches {
     static constexpr std::uint32_t command = 0x20801238, fecs_bytes = 24, simple = 1;
     std::uint32_t events, record_bytes, detail, filter;
@@ -321,13 +329,14 @@ struct BindSwitches {
 };
 static_assert(sizeof(BindSwitches) == 24);
 
-/// Of a subdevice, NV2080_CTRL_CMD_TIMER_GET_TIME: ctrl2080timer.h. The GPU's clock, for any user.
+/// Asks a subdevice for the GPU's clock, as any user may: NV2080_CTRL_CMD_TIMER_GET_TIME of
+/// ctrl2080timer.h.
 struct Time {
     static constexpr std::uint32_t command = 0x20800403;
     std::uint64_t ns;
 };
 
-// Of the events: ctrl/ctrl90cd.h.
+// Enables the record, and takes events from it: ctrl/ctrl90cd.h.
 struct EnableEvents {
     static constexpr std::uint32_t command = 0x90cd0101, keep_oldest = 1;
     std::uint8_t enable;
@@ -339,7 +348,7 @@ struct TakeEvents {
 };
 constexpr std::uint32_t flush_events = 0x90cd0104;
 
-// Status: src/common/sdk/nvidia/inc/nvstatuscodes.h
+// The status codes are from src/common/sdk/nvidia/inc/nvstatuscodes.h.
 enum Status : std::uint32_t {
     ok = 0,
     gpu_is_lost = 0x0f,

@@ -9,7 +9,7 @@
 namespace nvdebug::driver {
 namespace {
 
-// Names of our objects: any, within a client.
+// The RM's names of this program's objects: any numbers that are unique within its client.
 constexpr std::uint32_t switches_device = 0x6e760001, switches_subdevice = 0x6e760002,
                         header_handle = 0x6e760004, records_handle = 0x6e760005,
                         events_handle = 0x6e760006;
@@ -124,7 +124,7 @@ Result<void> Switches::make_objects(const Card &card) {
 
 Result<void> Switches::bind() {
     std::uint32_t refusal = 0;
-    // Other users' are for root.
+    // Only root may record the switches of other users.
     for (const bool all_users : {true, false}) {
         rm::BindSwitches request{
             events_handle, rm::BindSwitches::fecs_bytes, rm::BindSwitches::simple, 0, all_users, 0};
@@ -202,7 +202,7 @@ nvdebug::Process Switches::process(std::uint32_t pid) {
         return unknown;
     const nvdebug::Process known{
         pid, told(command_of(*kernel_, pid)), told(cgroup_of(*kernel_, pid)), {}, started};
-    // It may have ended, and its number be another's.
+    // The process may have ended, and another may have its number now.
     return start_of(*kernel_, pid) == started ? known : unknown;
 }
 

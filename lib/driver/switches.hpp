@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The driver's own record of context switches of the graphics engine GR0.
+// Reads the driver's own record of context switches of the graphics engine GR0.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@
 
 namespace nvdebug::driver {
 
-/// Switches from now on, of all users for root, of own processes for others.
+/// Records switches from now on. Root gets the switches of all users, others those of their own
+/// processes.
 class Switches final : public SwitchReader {
   public:
     static Result<std::unique_ptr<Switches>> start(const std::shared_ptr<Kernel> &kernel,
@@ -38,20 +39,22 @@ class Switches final : public SwitchReader {
     Result<void> make_objects(const Card &card);
     Result<const void *> make_memory(std::uint32_t handle, std::size_t bytes);
     Result<void> bind();
-    /// Fails also where the RM refuses.
+    /// Makes a request. Fails also if the RM refuses it.
     Result<void> control(std::uint32_t object, std::uint32_t command, void *params,
                          std::size_t bytes);
 
     std::shared_ptr<Kernel> kernel_;
     std::shared_ptr<Client> client_;
-    std::optional<std::uint64_t> gpu_; // its file, as Kernel::device() has it
-    int node_ = -1; // the RM takes requests about a GPU from a process that has it open
+    std::optional<std::uint64_t> gpu_; // the device number of its file, by Kernel::device()
+    int node_ = -1; // the GPU's open file: the RM takes requests about a GPU only from a process
+                    // that has it open
     const rm::EventHeader *header_ = nullptr;
     const rm::SwitchRecord *records_ = nullptr;
     std::uint32_t get_ = 0;
 };
 
-/// The text of an answer: those of so many milliseconds. @p clock: the GPU's, if it may be read.
+/// Records the switches of @p ms milliseconds and returns them as the text of an answer. @p clock
+/// returns the GPU's clock, if it may be read.
 Result<std::string> record_switches(const std::shared_ptr<Kernel> &kernel, const Card &card,
                                     std::uint64_t ms, const std::function<std::string()> &clock);
 

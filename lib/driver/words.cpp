@@ -8,7 +8,7 @@
 
 namespace nvdebug::driver {
 
-// --- of a driver ---
+// --- words of a driver ---
 
 Result<void> DriverWords::registers(std::span<const std::uint32_t> offsets,
                                     std::span<std::uint32_t> values) {
@@ -44,7 +44,7 @@ Result<const Window *> DriverWords::window_at(std::uint64_t address) {
 }
 
 Result<void> DriverWords::memory(std::uint64_t address, std::span<std::uint32_t> words) {
-    // 0: it has none, and map() returns the reason.
+    // 0 means that memory cannot be read, and map() returns the reason.
     const std::uint64_t all = gpu_->memory_bytes();
     if (all && (address > all || words.size_bytes() > all - address))
         return tl::unexpected(no_such_memory());
@@ -61,11 +61,12 @@ Result<void> DriverWords::memory(std::uint64_t address, std::span<std::uint32_t>
     return {};
 }
 
-// --- a record ---
+// --- words of a record ---
 
 namespace {
 
-/// In hexadecimal digits; each word that is read comes by here.
+/// Appends the value in hexadecimal digits. This path is fast, since each word that is read takes
+/// it.
 void append(std::string &text, std::uint64_t value) {
     std::array<char, 16> digits{};
     const auto end = std::to_chars(digits.begin(), digits.end(), value, 16).ptr;
@@ -99,7 +100,7 @@ Error senseless(std::string_view line) {
             "'" + std::string(line.substr(0, enough)) + "' is no line of a record of words"};
 }
 
-/// Takes a hexadecimal number, and spaces before it.
+/// Takes a hexadecimal number, and the spaces before it.
 template <typename T>
 bool take(std::string_view &rest, T &value) {
     rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
@@ -110,7 +111,7 @@ bool take(std::string_view &rest, T &value) {
     return true;
 }
 
-/// The next of what was read there.
+/// Gets the next recorded value. Returns false if there is none.
 bool next(std::deque<std::uint32_t> &values, std::uint32_t &value) {
     if (values.empty())
         return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Where the words of a GPU come from: its driver, or a record of what was read before.
+// The source of a GPU's words: its driver, or a record of earlier reads.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,20 @@
 
 namespace nvdebug::driver {
 
-/// Registers and video memory of a GPU, to be read.
+/// Registers and video memory of a GPU, for reading.
 class Words {
   public:
     virtual ~Words() = default;
-    /// All ones: there is no such register.
+    /// Reads registers. All ones mean that the GPU has no such register.
     virtual Result<void> registers(std::span<const std::uint32_t> offsets,
                                    std::span<std::uint32_t> values) = 0;
-    /// @p address is a multiple of 4. ErrorCode::io with EFAULT: there is no such memory.
+    /// Reads memory. @p address is a multiple of 4. ErrorCode::io with EFAULT: there is no such
+    /// memory.
     virtual Result<void> memory(std::uint64_t address, std::span<std::uint32_t> words) = 0;
 };
 
-/// Of a GPU of NVIDIA's driver. Memory is mapped in windows of 256 KiB, of which some are kept: the
-/// driver puts instance blocks of channels 64 KiB apart.
+/// The words of a GPU of NVIDIA's driver. Memory is mapped in windows of 256 KiB, and some windows
+/// are kept, because the driver places the instance blocks of channels 64 KiB apart.
 class DriverWords final : public Words {
   public:
     explicit DriverWords(std::unique_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
@@ -43,11 +44,11 @@ class DriverWords final : public Words {
     Result<const Window *> window_at(std::uint64_t address);
 
     std::unique_ptr<Gpu> gpu_;
-    std::list<std::unique_ptr<Window>> windows_; // the last used first
+    std::list<std::unique_ptr<Window>> windows_; // the last used window comes first
 };
 
-/// What was read, in order: lines `OFFSET VALUE` of registers and `ADDRESS: WORD WORD …` of memory,
-/// all hexadecimal.
+/// Records the words that are read, in order: lines `OFFSET VALUE` of registers and `ADDRESS: WORD
+/// WORD …` of memory, all in hexadecimal.
 class Record {
   public:
     void add_register(std::uint32_t offset, std::uint32_t value);
@@ -58,12 +59,13 @@ class Record {
     std::string text_;
 };
 
-/// Reads a record again: of a register read more than once, each value in turn, then the last.
+/// Replays a record. A register that the record has more than once returns its values in turn, and
+/// then always the last one.
 class RecordedWords final : public Words {
   public:
     /// Adds the lines of @p record.
     Result<void> add(std::string_view record);
-    /// Forgets all values but the last of each.
+    /// Forgets all values except the last one of each register and word.
     void keep_last();
     Result<void> registers(std::span<const std::uint32_t> offsets,
                            std::span<std::uint32_t> values) override;

@@ -14,26 +14,26 @@
 
 #include "lib/base/ending_signals.hpp"
 
-// Its macros would rename members of everything that follows.
+// Without this, macros of curses would rename members of all later headers.
 #define NCURSES_NOMACROS
 #include <curses.h>
 
 namespace nvdebug::live {
 
-/// They are read as events, so that they find the terminal in no odd moment. All but SIGWINCH end
-/// the view.
+/// Returns the signals that wait() reads as events, so that none interrupts the terminal in an
+/// unsafe moment. All of them end the view, except SIGWINCH.
 static sigset_t signals_of_screens() {
     sigset_t set = base::ending_signals({SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2});
     sigaddset(&set, SIGWINCH);
     return set;
 }
 
-/// False: TERM is unknown, or has no cursor to place (`dumb`).
+/// Returns false if TERM is unknown, or has no cursor to place (`dumb`).
 static bool can_place_cursor();
 
 namespace {
 
-/// How long the rest of a key's bytes may take.
+/// The time that the rest of a key's bytes may take.
 constexpr int escape_ms = 25;
 
 constexpr short colors[] = {COLOR_GREEN, COLOR_CYAN, COLOR_YELLOW, COLOR_MAGENTA};
@@ -55,7 +55,7 @@ attr_t attribute_of(Piece::Ink ink) {
     }
 }
 
-/// Marks have colours; without them, their shapes differ.
+/// Sets up the colours of marks. Without colours, the shapes of marks differ.
 void init_colors(bool wanted) {
     if (!wanted || !has_colors() || start_color() == ERR)
         return;
@@ -64,7 +64,7 @@ void init_colors(bool wanted) {
         init_pair(static_cast<short>(n + 1), colors[n], -1);
 }
 
-/// As the view has it.
+/// Returns the view's code of a key.
 int key_of(int code) {
     switch (code) {
     case KEY_UP:
@@ -84,7 +84,7 @@ int key_of(int code) {
     }
 }
 
-/// SIGWINCH does not reach curses' own handler.
+/// Reads the terminal's size. curses' own handler gets no SIGWINCH, since the signal is blocked.
 void take_size() {
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)
@@ -126,7 +126,7 @@ sigset_t Screen::signals() {
 }
 
 std::unique_ptr<Screen> Screen::open(bool color) {
-    // By it curses shows letters other than those of ASCII.
+    // The locale makes curses show letters beyond ASCII.
     std::setlocale(LC_CTYPE, "");
     if (!can_place_cursor())
         return nullptr;
@@ -172,7 +172,7 @@ std::vector<int> Screen::descriptors() const {
 }
 
 Screen::Event Screen::wait(std::chrono::milliseconds at_most) {
-    // What curses has already read does not wake poll().
+    // Keys that curses has read already do not wake poll().
     if (const int key = getch(); key != ERR)
         return {Event::Kind::key, key_of(key)};
     pollfd files[] = {{STDIN_FILENO, POLLIN, 0}, {terminal_->signals, POLLIN, 0}};
@@ -189,7 +189,8 @@ Screen::Event Screen::wait(std::chrono::milliseconds at_most) {
         return {Event::Kind::key, key_of(key)};
     if (ready > 0 && files[0].revents)
         return {Event::Kind::hung_up, 0};
-    // After EINTR it was stopped and goes on (SIGTSTP, SIGCONT), perhaps in another size.
+    // poll() fails with EINTR after the program was stopped and continued (SIGTSTP, SIGCONT). The
+    // terminal may have another size then.
     if (ready < 0)
         take_size();
     return {ready < 0 ? Event::Kind::resized : Event::Kind::time_is_up, 0};
@@ -197,7 +198,7 @@ Screen::Event Screen::wait(std::chrono::milliseconds at_most) {
 
 } // namespace nvdebug::live
 
-// Its macros have the names of many things, so nothing else may follow.
+// The macros of this header have the names of many things, so it must be the last one.
 #include <term.h>
 
 namespace nvdebug::live {

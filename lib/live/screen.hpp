@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The terminal while the live view has it.
+/// @file The terminal while a live view uses it.
 #pragma once
 
 #include <chrono>
@@ -12,17 +12,18 @@
 
 namespace nvdebug::live {
 
-/// Returns a sentence on why Screen::open() failed, which ends with what happens @p instead.
+/// Returns a sentence on why Screen::open() failed. @p instead is what the program does now.
 [[nodiscard]] std::string sentence_on_no_screen(const std::string &instead);
 
-/// Gives the terminal back as it was when it ends, however the view is left.
+/// A view's terminal. Its end restores the terminal, however the view ends.
 class Screen {
   public:
-    /// nullptr: nothing is known about this terminal (TERM).
+    /// Returns nullptr if the terminal (TERM) is unknown.
     [[nodiscard]] static std::unique_ptr<Screen> open(bool color);
 
-    /// The signals that wait() returns. A program with threads blocks them before it starts these:
-    /// one that ends the program elsewhere would leave the terminal as it is.
+    /// Returns the signals that wait() returns. A program blocks them before it starts threads.
+    /// Otherwise a thread could take a signal that ends the program, and the terminal would not be
+    /// restored.
     [[nodiscard]] static sigset_t signals();
 
     Screen(const Screen &) = delete;
@@ -34,7 +35,7 @@ class Screen {
 
     struct Event {
         enum class Kind { time_is_up, key, resized, signal, hung_up } kind;
-        int value; ///< of a key (a character or a Key) or a signal
+        int value; ///< the character or Key, or the signal
     };
     Event wait(std::chrono::milliseconds at_most);
     /// Returns the descriptors that wait() waits for, so that a program can wait for more besides.

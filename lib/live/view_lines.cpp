@@ -71,7 +71,7 @@ void Scroll::handle(int key) {
     if (key == key_home)
         first_ = 0;
     if (key == key_end)
-        first_ = SIZE_MAX / 2; // cut() knows how many there are
+        first_ = SIZE_MAX / 2; // cut() limits this to the number of lines
 }
 
 std::vector<ViewLine> Scroll::cut(std::vector<ViewLine> lines, std::size_t room) {

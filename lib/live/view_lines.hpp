@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Lines of a live view: no terminal is needed to make them.
+/// @file Makes lines of a live view, without a terminal.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace nvdebug::live {
 
 struct Piece {
-    /// The last four distinguish the residents of an engine.
+    /// The last four distinguish residents of an engine.
     enum class Ink { plain, bold, dim, heading, first, second, third, fourth };
     std::string text;
     Ink ink = Ink::plain;
@@ -22,18 +22,18 @@ struct Size {
     std::size_t rows, columns;
 };
 
-/// Keys that are no characters.
+/// Keys that are not characters.
 enum Key : int { key_up = 0x110000, key_down, key_page_up, key_page_down, key_home, key_end };
 
-/// Which of the lines of a view are on the screen.
+/// The scroll position of a view.
 class Scroll {
   public:
-    /// Moves by keys for that; ignores others.
+    /// Scrolls if the key is one for scrolling.
     void handle(int key);
     void to_top() { first_ = 0; }
-    /// Of @p count lines those that fit in @p room.
+    /// Returns the lines that are on the screen, at most @p room of them.
     [[nodiscard]] std::vector<ViewLine> cut(std::vector<ViewLine> lines, std::size_t room);
-    /// `  arrows 3-10 of 25`; empty: all are there.
+    /// Returns `  arrows 3-10 of 25`; empty: all lines are on the screen.
     [[nodiscard]] std::string where(std::size_t count, std::size_t room) const;
 
   private:
@@ -41,22 +41,23 @@ class Scroll {
     std::size_t page_ = 1;
 };
 
-/// `text` behind @p head, continued below itself.
+/// Adds @p head and `text`, which continues below itself.
 void add_wrapped(std::vector<ViewLine> &lines, std::string head, std::string_view text,
                  std::size_t columns, Piece::Ink ink);
-/// The first @p columns of it.
+/// Cuts the line to @p columns.
 void cut_line(ViewLine &line, std::size_t columns);
-/// Leaves the last lines that fit on the screen, the line of keys among them, and cuts them.
+/// Removes lines in front until the lines fit on the screen, whose last line shows the keys, and
+/// cuts each line to its width.
 void fit(std::vector<ViewLine> &lines, Size size);
-/// One that is as wide as the screen and has no other ink.
+/// Returns a line of the screen's width in a single ink.
 ViewLine heading(std::string text, std::size_t columns);
 
-/// Width in columns of text with characters of one column each.
+/// Returns the width of text in columns, with a column for each character.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 [[nodiscard]] std::size_t width_of(const ViewLine &line);
-/// The first @p columns of @p text.
+/// Returns the first @p columns columns of @p text.
 [[nodiscard]] std::string cut_text(std::string_view text, std::size_t columns);
-/// Adds blanks up to @p width.
+/// Adds blanks up to @p width columns.
 void pad(ViewLine &line, std::size_t width);
 
 } // namespace nvdebug::live

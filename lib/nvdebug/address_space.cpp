@@ -43,7 +43,8 @@ Result<std::vector<AddressSpaceUse>> parse_contexts(std::string_view text) {
     auto uses = text::parse_table<AddressSpaceUse>(text, space_columns);
     if (!uses)
         return uses;
-    // A TSG's line with an error does not repeat the values of the lines above it.
+    // The line of a TSG with an error does not repeat the values of the lines above it, so they are
+    // copied.
     std::map<std::pair<std::uint32_t, std::uint32_t>, const AddressSpaceUse *> known;
     for (AddressSpaceUse &use : *uses) {
         if (!use.tsg)

@@ -33,7 +33,8 @@ Error no_capture(const std::string &path, const std::string &why) {
     return {ErrorCode::malformed, 0, path, path + " is no capture: " + why};
 }
 
-/// Strings by name; what is not a string is an addition and skipped.
+/// Returns the strings of an object by name. Other values are additions of a newer version and
+/// skipped.
 std::map<std::string, std::string> strings(const Json &capture, const char *key) {
     std::map<std::string, std::string> found;
     const auto object = capture.find(key);
@@ -56,7 +57,8 @@ std::string to_json(const CaptureContent &content) {
 }
 
 Result<CaptureContent> capture_from_json(const std::string &json, const std::string &path) {
-    // Nothing of ours lies deeper; dropped at once, so that hostile nesting takes no memory.
+    // All known values are less deep. Deeper ones are dropped while parsing, so that hostile
+    // nesting takes no memory.
     const auto shallow = [](int depth, Json::parse_event_t, Json &) { return depth <= 2; };
     const Json capture = Json::parse(json, shallow, false);
     if (json.empty())
@@ -85,7 +87,8 @@ Result<CaptureContent> capture_from_json(const std::string &json, const std::str
 
 namespace {
 
-/// Bytes of JSON: more than the largest GPUs with every channel in use give (capture.hpp).
+/// Limit of a capture's JSON in bytes, above the size for the largest GPUs with every channel in
+/// use (capture.hpp).
 constexpr std::size_t longest_capture = std::size_t{256} << 20;
 
 struct CloseGzip {
@@ -132,7 +135,7 @@ class CaptureTree final : public Tree::Impl {
     std::map<std::string, std::string> words() const override { return words_; }
 
   private:
-    /// The component of @p name that is in @p folder, if it is below that.
+    /// Adds the part of @p name directly below @p folder, if @p name is below it.
     static void add(std::string_view folder, std::string_view name, std::set<std::string> &to) {
         if (!folder.empty()) {
             if (!name.starts_with(folder) || !name.substr(folder.size()).starts_with('/'))
@@ -147,8 +150,7 @@ class CaptureTree final : public Tree::Impl {
     std::map<std::string, std::string> words_;
 };
 
-/// Waits until a pipe that was opened without waiting has a writer, as opening it would have done.
-/// @returns 0 or the errno
+/// Waits until a pipe has a writer, as a blocking open() would. @returns 0 or the errno
 int wait_for_writer(int pipe) {
     pollfd readable{pipe, POLLIN, 0};
     while (::poll(&readable, 1, -1) < 0)
@@ -157,7 +159,8 @@ int wait_for_writer(int pipe) {
     return ::fcntl(pipe, F_SETFL, 0) ? errno : 0;
 }
 
-/// @returns the errno, 0, or EBADMSG if the compression is damaged.
+/// Uncompresses a file into @p json. @returns 0, the errno, or EBADMSG if the compression is
+/// damaged.
 int inflate(Descriptor opened, std::string &json) {
     constexpr unsigned buffer = 128 * 1024;
     if (!opened)
@@ -185,7 +188,8 @@ int inflate(Descriptor opened, std::string &json) {
 }
 
 int inflate_file(const std::string &path, std::string &json) {
-    // Opening must not wait, nor act on a device; what it is, is asked of what was opened.
+    // The file is opened without waiting and without acting on a device, and its kind is checked
+    // then.
     Descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!opened)
         return errno;
@@ -202,7 +206,7 @@ int inflate_file(const std::string &path, std::string &json) {
     return inflate(std::move(opened), json);
 }
 
-/// @param error of reading @p json
+/// @param error the errno of reading @p json
 OpenedTree make_tree(const std::string &path, const std::string &json, int error,
                      const Advice &advice) {
     if (error == EBADMSG)
@@ -250,7 +254,7 @@ std::string now() {
     return text.data();
 }
 
-/// Of the module that is loaded, as far as it has one: else what its source is known by.
+/// Returns the version of the loaded module, or else the hash of its source.
 std::string module_version() {
     constexpr std::size_t longest = 256;
     for (const char *const file : {"version", "srcversion"}) {
@@ -263,7 +267,8 @@ std::string module_version() {
     return "unknown";
 }
 
-/// When, and of what. A capture of a capture is of what that was of.
+/// Returns when and where the capture is made. A capture of a capture keeps the facts of the first
+/// one.
 std::map<std::string, std::string> facts_about(const Tree &tree) {
     std::map<std::string, std::string> facts = tree.facts();
     if (tree.source() == Source::file && !facts.empty())
@@ -278,12 +283,12 @@ std::map<std::string, std::string> facts_about(const Tree &tree) {
     return facts;
 }
 
-/// It does not depend on the reader, so it is part of the capture.
+/// Returns whether the error does not depend on the reader, so that the capture records it.
 bool is_kept(int number) {
     return number == ENODEV || number == EIO || number == EOPNOTSUPP;
 }
 
-/// An answer in itself: this PCE or GRCE serves no LCE. Nothing is missing.
+/// Returns whether the error is an answer in itself: this PCE or GRCE serves no LCE.
 bool says_none(std::string_view file, int number) {
     return number == ENODEV &&
            (file.starts_with("lce_for_pce") || file.starts_with("shared_lce_for_grce"));
@@ -316,7 +321,7 @@ void capture_file(const Tree &tree, const std::string &folder, const std::string
         report.failed.push_back(std::move(text.error()));
 }
 
-/// Writes all readable files with @p write, which returns the errno; @p path is for errors.
+/// Writes all readable files with @p write, which returns the errno. Errors name @p path.
 template <typename Write>
 Result<CaptureReport> write_with(const Tree &tree, const std::vector<std::string> &gpus,
                                  const std::string &path, Write write) {
@@ -330,7 +335,7 @@ Result<CaptureReport> write_with(const Tree &tree, const std::vector<std::string
         const auto files = tree.list(folder);
         if (!files)
             return tl::unexpected(files.error());
-        // What finding out about the GPU took.
+        // The folder's record has the words that identified the GPU.
         if (std::string words = tree.impl().record(folder); !words.empty())
             content.words.emplace(folder, std::move(words));
         for (const std::string &file : *files)

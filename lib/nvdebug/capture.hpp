@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What captures are made of, and trees of them.
+// Reads and writes the content of captures, and opens trees of them.
 #pragma once
 
 #include <map>
@@ -12,11 +12,12 @@ namespace nvdebug {
 struct CaptureContent {
     std::map<std::string, std::string> facts, files;
     std::map<std::string, int> errors;             ///< errno of open
-    std::map<std::string, std::string> words = {}; ///< what texts of a driver were made of
+    std::map<std::string, std::string> words = {}; ///< the words from which the texts of a driver
+                                                   ///< were made
 };
 
 std::string to_json(const CaptureContent &content);
-/// @p path is for errors only.
+/// Parses a capture. Errors name @p path, which is not opened.
 Result<CaptureContent> capture_from_json(const std::string &json, const std::string &path);
 
 OpenedTree open_capture(const std::string &path, const Advice &advice);

@@ -16,7 +16,7 @@ std::string id_of(std::uint32_t id) {
     return std::to_string(id);
 }
 
-/// Items with a blank between, each with @p suffix.
+/// Joins the items with blanks, each with @p suffix.
 template <typename T>
 std::string joined(std::span<const T> items, std::string_view suffix = "") {
     std::string text;
@@ -102,7 +102,7 @@ Request set_timeslices(std::span<const TsgTimeslice> timeslices) {
 
 namespace {
 
-/// Decimal or `0x…`.
+/// Parses a decimal number or `0x…`.
 std::optional<std::uint32_t> parse_id(std::string_view text) {
     int base = 10;
     if (text::take_prefix(text, "0x") || text::take_prefix(text, "0X"))

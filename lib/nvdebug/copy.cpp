@@ -13,7 +13,7 @@ namespace {
 
 using text::key;
 
-/// `-`: none of its own.
+/// Reads the PCE mask; `-` means that the LCE has no PCEs of its own.
 void set_pces(const text::Value &value, LogicalCopyEngine &lce) {
     if (value.text != "-")
         read(value, lce.pces);
@@ -47,7 +47,7 @@ Result<CopyTopology> Gpu::copy_topology() const {
 
 namespace {
 
-/// Sets of runlists that become one where something connects two of them.
+/// Disjoint sets of runlists. Joining two runlists unites their sets.
 class Groups {
   public:
     void add(std::uint32_t runlist) { leader_.emplace(runlist, runlist); }
@@ -62,7 +62,7 @@ class Groups {
 
     void remove(std::uint32_t runlist) { leader_.erase(runlist); }
 
-    /// By the lowest id in each.
+    /// Returns the sets, ordered by the lowest id in each.
     std::vector<std::vector<std::uint32_t>> all() const {
         std::map<std::uint32_t, std::vector<std::uint32_t>> by_leader;
         for (const auto &[runlist, leader] : leader_)
@@ -120,7 +120,8 @@ const LogicalCopyEngine *find_lce(const CopyTopology &copy, const Engine &engine
     return nullptr;
 }
 
-/// Of the second unit of a Blackwell die's LCEs no wiring is public.
+/// Returns whether the copy topology has all LCEs. On Blackwell, the wiring of the second unit's
+/// LCEs is not public.
 bool every_lce_is_in(const CopyTopology &copy, std::span<const Engine> engines) {
     return std::ranges::all_of(engines, [&](const Engine &engine) {
         return engine.type != "LCE" || find_lce(copy, engine);
@@ -148,7 +149,7 @@ void join_by_pces(const CopyTopology &copy, Groups &groups) {
     }
 }
 
-/// Runlists on which every engine is an LCE without a PCE.
+/// Returns the runlists on which every engine is an LCE without a PCE.
 std::set<std::uint32_t> unable_runlists(const CopyTopology &copy, std::span<const Engine> engines) {
     std::set<std::uint32_t> unable;
     for (const LogicalCopyEngine &lce : copy.lces)

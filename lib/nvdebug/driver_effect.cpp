@@ -11,7 +11,8 @@ std::string word_of(bool enabled) {
     return enabled ? "enabled" : "disabled";
 }
 
-/// What lists show other than requested, as a sentence; empty: nothing, as far as they show it.
+/// Returns what the lists still show instead of the requested value, as a sentence; empty: they
+/// show no difference.
 std::string missing_effect(const DriverTasks &tasks, const TaskRequest &request,
                            const OwnedChannels &channels) {
     const OwnersOnLists &on_lists = tasks.on_lists();
@@ -44,7 +45,7 @@ std::string missing_effect(const DriverTasks &tasks, const TaskRequest &request,
     return "";
 }
 
-/// How often lists have each TSG that they have.
+/// Returns how often the lists have each TSG of the channels. TSGs in no list are left out.
 std::vector<std::size_t> times_listed(const DriverTasks &tasks, const OwnedChannels &channels) {
     std::vector<std::size_t> times;
     for (const OwnedTsg &tsg : tsgs_in(channels))

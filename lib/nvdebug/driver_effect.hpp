@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The effect of a request to NVIDIA's driver, as runlists show it.
+// Checks in the runlists whether NVIDIA's driver has carried out a request.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@
 
 namespace nvdebug::driver {
 
-/// Reads the lists again, a few times over 0.1 s, until they show what was requested. Fails if they
-/// do not. What they do not show, as preemptions, and lists that may not be read pass.
+/// Reads the lists again, a few times over 0.1 s, until they show the requested values. Fails if
+/// they do not show them in time. Requests that lists do not show, such as preemptions, and lists
+/// that may not be read count as verified.
 [[nodiscard]] Result<void> verify_effect(DriverTasks &tasks, const TaskRequest &request,
                                          const OwnedChannels &channels,
                                          const ReadLists &read_lists);
@@ -27,7 +28,7 @@ struct TsgEntry {
 [[nodiscard]] std::optional<TsgEntry> entry_of(const DriverTasks &tasks,
                                                const OwnedChannel &channel);
 
-/// What `set_timeslice` answers, as the module does (docs/proc.md).
+/// Returns the answer of `set_timeslice` in the module's form (docs/proc.md).
 [[nodiscard]] std::string timeslice_answer(const TsgEntry &old, const TsgEntry &now,
                                            std::uint64_t asked_us);
 

@@ -16,14 +16,14 @@
 namespace nvdebug::driver {
 namespace {
 
-/// What Hold::start() takes.
+/// The arguments of Hold::start().
 struct Planned {
     HeldCalls calls;
     std::vector<HeldChannel> channels;
 };
 
-/// Calls for the timeslices of tasks, and for all of their channels, but those of other holds.
-/// Channels that were disabled before helpers changed them stay so.
+/// Plans the calls for the timeslices and channels of tasks, except channels of other holds.
+/// Channels that were disabled before helpers changed them stay disabled.
 Result<Planned> held_calls(const DriverTasks &tasks, const OwnedChannels &channels,
                            const HoldOptions &options, const Originals &originals) {
     Planned planned;
@@ -72,10 +72,10 @@ Result<Planned> plan(Kernel &kernel, const DriverTasks &tasks, const TaskRequest
     return held_calls(tasks, *channels, options, written.originals);
 }
 
-/// Moves the processes that calls are about out of all of them. Fails if one is another hold's.
+/// Moves the processes of the calls out of @p all. Fails if another hold has one of them already.
 Result<std::vector<Process>> take_processes(std::vector<Process> &all, HeldCalls &calls) {
     std::vector<Process> taken;
-    std::map<std::size_t, std::size_t> numbers; // in `taken`
+    std::map<std::size_t, std::size_t> numbers; // index in `taken`
     for (auto *const list : {&calls.disable, &calls.enable, &calls.set, &calls.look})
         for (Call &call : *list) {
             const auto [number, fresh] = numbers.try_emplace(call.process, taken.size());

@@ -13,8 +13,9 @@
 
 namespace nvdebug::driver {
 
-/// Of each group of processes one hold, after one search. A group's fails as perform_request() does
-/// for the timeslices of its processes, and all do if the search fails. Nothing is changed yet.
+/// Prepares a hold for each group of processes, after one search for all. The hold of a group fails
+/// as perform_request() does for timeslices of its processes. All fail if the search fails. No task
+/// is changed yet.
 [[nodiscard]] Result<TaskHolds> hold(const std::shared_ptr<Kernel> &kernel, Ownership &ownership,
                                      const Card &card,
                                      const std::vector<std::vector<std::uint32_t>> &groups,

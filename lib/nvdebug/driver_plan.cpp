@@ -9,8 +9,8 @@
 namespace nvdebug::driver {
 namespace {
 
-/// Some drivers do not return it (580.159.04): it is then as TSGs are made (OGKM,
-/// kernel_channel_group_api.c).
+/// Returns the interleave level of a TSG. Some drivers (580.159.04) do not return it; then it is
+/// assumed to be the level with which TSGs are made (OGKM, kernel_channel_group_api.c).
 std::uint32_t interleave_of(Kernel &kernel, const Process &process, const ClientChannel &channel) {
     constexpr std::uint32_t medium = 1;
     rm::Interleave now{~std::uint32_t{0}};
@@ -20,7 +20,7 @@ std::uint32_t interleave_of(Kernel &kernel, const Process &process, const Client
     return answer.ok() && now.level <= rm::Interleave::highest ? now.level : medium;
 }
 
-/// The value that a property had before helpers changed it, or @p now.
+/// Returns the value that a property had before helpers changed it; @p now if none has.
 template <typename T>
 T original_or(const Originals &originals, const Property &property, T now) {
     const auto found = originals.find(property);
@@ -39,7 +39,7 @@ Result<CallPlan> plan_enabling(const DriverTasks &tasks, const TaskRequest &requ
         if (before != enable)
             undone.push_back(channel);
         else if (!place || place->channel->enabled != enable)
-            only_changed.push_back(channel); // by a helper, which puts it back
+            only_changed.push_back(channel); // a helper has changed it and will restore it
     }
     CallPlan plan;
     add_disable(plan.calls, tasks, undone, !enable);
@@ -54,11 +54,12 @@ Result<CallPlan> plan_modes(const DriverTasks &tasks, const TaskRequest &request
     for (const OwnedTsg &tsg : tsgs) {
         const auto context = context_mode(tasks, tsg);
         if (!context)
-            continue; // copies have none
+            continue; // copies have no context
         const ClientChannel &channel = tasks.client_channel(*context->channel);
         rm::SetPreemptionMode mode{};
         mode.flags = rm::SetPreemptionMode::set_compute;
-        mode.channel = channel.tsg; // measured: of a TSG it shows in the image
+        mode.channel = channel.tsg; // measured: a mode that is set for a TSG appears in the
+                                    // context's image
         mode.compute = static_cast<std::uint32_t>(request.values.front());
         plan.calls.push_back(call_of(channel, channel.subdevice, mode));
         mode.compute =

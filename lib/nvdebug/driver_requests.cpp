@@ -16,7 +16,7 @@
 namespace nvdebug::driver {
 namespace {
 
-/// The error of a call about this process that the RM refused.
+/// Returns the error for a call about this process that the RM refused.
 Error refused(Kernel &kernel, const TaskRequest &request, const Process &process,
               const Answer &answer) {
     const std::string what =
@@ -41,8 +41,8 @@ Error refused(Kernel &kernel, const TaskRequest &request, const Process &process
                 " (nvstatuscodes.h)"};
 }
 
-/// Makes the calls, until one is refused; then those are left in the plan's undo that may have been
-/// made.
+/// Makes the calls until one is refused. Then plan.undo keeps only the undos of calls that may have
+/// been made.
 Result<void> make_calls(Kernel &kernel, const TaskRequest &request, std::vector<Process> &processes,
                         CallPlan &plan) {
     for (std::size_t n = 0; n < plan.calls.size(); n++) {
@@ -51,7 +51,7 @@ Result<void> make_calls(Kernel &kernel, const TaskRequest &request, std::vector<
         const Answer answer = make_call(kernel, process.controls[call.control].here.number(), call);
         if (answer.ok())
             continue;
-        // A call that timed out may have been made; rights are looked at before anything is done.
+        // A call that timed out may have been made. Rights are checked before anything is done.
         const bool is_made = answer.status != rm::insufficient_permissions;
         plan.undo.resize(std::min(plan.undo.size(), n + is_made));
         return tl::unexpected(refused(kernel, request, process, answer));
@@ -59,10 +59,11 @@ Result<void> make_calls(Kernel &kernel, const TaskRequest &request, std::vector<
     return {};
 }
 
-/// Undoes calls of which one was refused, or that had no effect.
+/// Undoes the calls, after one of them was refused or had no effect.
 Error undone_after(Error error, const std::shared_ptr<Kernel> &kernel, const std::string &gpu,
                    const std::vector<Process> &processes, std::vector<Call> undo) {
-    // A timeslice that was refused may be set all the same, or still be.
+    // A refused timeslice may have been set anyway, now or before, so it is restored
+    // in any case.
     for (Call &call : undo)
         call.only_while_us.reset();
     if (const Undone undone = undo_calls(kernel, gpu, processes, std::move(undo)); !undone.all)
@@ -109,7 +110,7 @@ Result<Performed> perform_request(const std::shared_ptr<Kernel> &kernel, Ownersh
     const std::optional<TsgEntry> old = entry_of(*tasks, *channels->front());
     std::shared_ptr<Keeper> keeper;
     if (request->lease) {
-        // Before the first call, so that there is no moment without it.
+        // The keeper starts before the first call, so that a change is never without a keeper.
         auto started = Keeper::start(kernel, card.pci_address, tasks->processes(), plan->undo);
         if (!started)
             return tl::unexpected(started.error());

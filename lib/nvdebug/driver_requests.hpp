@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Controls of a GPU of NVIDIA's driver: requests about the channels and TSGs of processes, made
-// through the processes' own descriptors.
+// The controls of a GPU of NVIDIA's driver: requests about channels and TSGs of processes, carried
+// out through the processes' own descriptors.
 #pragma once
 
 #include <memory>
@@ -16,13 +16,14 @@
 
 namespace nvdebug::driver {
 
-/// The files that take requests (docs/nvdebugctl.md).
+/// Returns the files that take requests (docs/nvdebugctl.md).
 [[nodiscard]] const std::vector<std::string> &control_files();
 [[nodiscard]] bool is_control(std::string_view file);
 
-/// Carries out the request @p text to control @p file, all of it or nothing. Where lists can be
-/// read, the change is looked for there: one that the driver accepted without effect is undone, and
-/// an error. With `lease` as the first word, a Keeper undoes the change when Performed::lease ends.
+/// Carries out the whole request @p text to control @p file, or none of it. Where lists can be
+/// read, the change is verified there: if the driver accepted a call without effect, the request is
+/// undone and fails. With `lease` as the first word, a Keeper undoes the change when
+/// Performed::lease ends.
 [[nodiscard]] Result<Performed> perform_request(const std::shared_ptr<Kernel> &kernel,
                                                 Ownership &ownership, const Card &card,
                                                 std::string_view file, std::string_view text,

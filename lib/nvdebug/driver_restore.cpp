@@ -20,11 +20,11 @@ ProcessKey process_of(const Property &property) {
     return {property.pid, property.started};
 }
 
-/// An entry whose keeper is gone, with the values that are to be put back: of processes that live,
-/// and of properties that no other keeper puts back.
+/// An entry of a keeper that has ended, with the values to restore. Processes that have ended are
+/// left out, and so are properties that another keeper restores.
 struct Left {
     const FoundEntry *entry;
-    Originals originals; ///< empty: nothing is left, and the file can be removed
+    Originals originals; ///< empty: nothing is left, so the file can be removed
 };
 
 std::vector<Left> left_in(Kernel &kernel, const Journal &journal, const Card &card) {
@@ -35,7 +35,7 @@ std::vector<Left> left_in(Kernel &kernel, const Journal &journal, const Card &ca
     std::map<ProcessKey, bool> lives;
     std::vector<Left> all;
     for (const FoundEntry &entry : journal.entries) {
-        // A keeper removes its file before it ends.
+        // A keeper that ended after the journal was read has removed its file.
         if (entry.gpu != card.pci_address || entry.is_kept() || ::access(entry.path.c_str(), F_OK))
             continue;
         Left &left = all.emplace_back(Left{&entry, entry.originals});
@@ -49,7 +49,7 @@ std::vector<Left> left_in(Kernel &kernel, const Journal &journal, const Card &ca
     return all;
 }
 
-/// Counts the channels and TSGs of properties for each process.
+/// Counts the channels and TSGs of the properties, by process.
 std::map<ProcessKey, LeftOver> by_process(Kernel &kernel, const Originals &originals) {
     std::map<ProcessKey, LeftOver> tasks;
     std::set<std::tuple<ProcessKey, std::uint32_t, std::uint32_t>> tsgs;
@@ -68,7 +68,7 @@ std::map<ProcessKey, LeftOver> by_process(Kernel &kernel, const Originals &origi
     return tasks;
 }
 
-/// Calls that put properties back, of what processes have now. What they have freed is left out.
+/// Returns the calls that restore properties of objects that the processes still have.
 std::vector<Call> calls_for(const DriverTasks &tasks, const Originals &originals) {
     std::vector<Call> calls;
     OwnedChannels enable, disable;
@@ -78,7 +78,7 @@ std::vector<Call> calls_for(const DriverTasks &tasks, const Originals &originals
         const auto value_of = [&](Property::Kind kind) -> std::optional<std::uint64_t> {
             const Property property = property_of(tasks, owned, kind);
             const auto found = originals.find(property);
-            // A TSG is found with each of its channels.
+            // Each channel of a TSG leads to the same property.
             return found != originals.end() && planned.insert(property).second
                        ? std::optional(found->second)
                        : std::nullopt;
@@ -103,7 +103,7 @@ std::vector<Call> calls_for(const DriverTasks &tasks, const Originals &originals
     return calls;
 }
 
-/// May a process have something that was not found?
+/// Returns whether a process may have objects that the search did not find.
 bool is_hidden(const Owned &owned, std::uint32_t pid) {
     const auto process = std::ranges::find(owned.processes, pid, &Process::pid);
     return owned.trouble || std::ranges::count(owned.hidden, pid) ||
@@ -117,7 +117,7 @@ bool names_one_of(const Originals &originals, const std::vector<std::uint32_t> &
            });
 }
 
-/// Puts back what is left of entries about one of the processes, and removes their files.
+/// Restores the entries about the processes, and removes their files.
 LeftOvers put_back(const std::shared_ptr<Kernel> &kernel, const DriverTasks &tasks,
                    const std::vector<Left> &all, const Card &card,
                    const std::vector<std::uint32_t> &pids) {
@@ -152,7 +152,7 @@ LeftOvers put_back(const std::shared_ptr<Kernel> &kernel, const DriverTasks &tas
     return restored;
 }
 
-/// Removes files of which nothing is left.
+/// Removes the files of entries without anything left to restore.
 void remove_empty(std::vector<Left> &all) {
     std::erase_if(all, [](const Left &left) {
         if (left.originals.empty())
@@ -186,7 +186,7 @@ Result<LeftOvers> restore(const std::shared_ptr<Kernel> &kernel, Ownership &owne
     LeftOvers restored;
     if (std::ranges::any_of(all,
                             [&](const Left &left) { return names_one_of(left.originals, pids); })) {
-        // All names of clients, as an old one may have been passed over.
+        // All names of clients are searched, because a plain search may have skipped an old client.
         auto owned = ownership.find(card, true);
         if (!owned)
             return tl::unexpected(owned.error());
@@ -215,7 +215,7 @@ Result<DriverTasks> find_restored(const std::shared_ptr<Kernel> &kernel, Ownersh
             pids.push_back(channel->pid);
     if (pids.empty() || put_back(kernel, *tasks, all, card, pids).tasks.empty())
         return tasks;
-    // Their timeslices and lists are others now.
+    // The restored tasks have other timeslices and lists now.
     return find_tasks(ownership, card, request, read_lists);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Changes that helpers have written down and did not undo, as they were killed.
+// Restores changes that helpers have written down and did not undo, because they were killed.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +14,31 @@
 
 namespace nvdebug::driver {
 
-/// Gpu::left_overs().
+/// Implements Gpu::left_overs().
 [[nodiscard]] Result<LeftOvers> left_overs(Kernel &kernel, const Card &card);
 
-/// Gpu::restore(): all left-overs if @p pids is empty.
+/// Implements Gpu::restore(). Restores all left-overs if @p pids is empty.
 [[nodiscard]] Result<LeftOvers> restore(const std::shared_ptr<Kernel> &kernel, Ownership &ownership,
                                         const Card &card, const std::vector<std::uint32_t> &pids);
 
-/// find_tasks(), after left-overs of the processes and targets of the request were restored.
+/// Restores left-overs of the processes and targets of the request, and returns find_tasks().
 [[nodiscard]] Result<DriverTasks> find_restored(const std::shared_ptr<Kernel> &kernel,
                                                 Ownership &ownership, const Card &card,
                                                 const TaskRequest &request,
                                                 const ReadLists &read_lists);
 
-/// The contents of all helpers' files about a GPU.
+/// The content of the files of all helpers for a GPU.
 struct WrittenDown {
     Originals originals; ///< the values that properties had before helpers changed them
-    /// Keepers that only try to undo their changes, by the process that is changed.
+    /// Keepers that only try to undo their changes, by the changed process.
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> undoing;
 };
 
-/// Empty where it cannot be read.
+/// Reads the files; empty where they cannot be read.
 [[nodiscard]] WrittenDown written_down(const Card &card);
 
-/// Fails with ErrorCode::busy if the driver still refuses to undo a change to one of the processes:
-/// with each further change there would be one more to undo.
+/// Fails with ErrorCode::busy if the driver still refuses to undo a change to one of the processes,
+/// because each further change would be one more to undo.
 [[nodiscard]] Result<void> check_undone(const WrittenDown &written, const DriverTasks &tasks,
                                         const OwnedChannels &channels);
 

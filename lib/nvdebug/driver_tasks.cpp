@@ -20,7 +20,7 @@ Place place_of(const std::optional<rm::MemoryInfo> &info) {
                                                                         : Aperture::noncoherent};
 }
 
-/// What requests look at; counts of what was left out are not among it.
+/// Converts the facts that requests need; the counts of skipped processes are not among them.
 Owners owners_of(const Owned &owned) {
     Owners owners;
     for (const Process &process : owned.processes)
@@ -35,7 +35,7 @@ Owners owners_of(const Owned &owned) {
     return owners;
 }
 
-/// The error of a request without the rights for it, with the rights that it takes.
+/// Returns the error of a request without the necessary rights, with the rights that it needs.
 Error not_allowed(Kernel &kernel, std::uint32_t pid) {
     const std::string scope = kernel.read("/proc/sys/kernel/yama/ptrace_scope");
     const bool strict = !scope.empty() && scope.front() != '0';
@@ -50,7 +50,7 @@ Error not_allowed(Kernel &kernel, std::uint32_t pid) {
                 "; " + driver::advice_on_right(kernel, "CAP_SYS_PTRACE")};
 }
 
-/// Why no channel of a process was found.
+/// Returns why no channel of a process was found.
 Error why_not_found(Kernel &kernel, const DriverTasks &tasks, std::uint32_t pid) {
     if (!start_of(kernel, pid))
         return {ErrorCode::not_found, ESRCH, "", "there is no process " + std::to_string(pid)};
@@ -80,7 +80,7 @@ Error why_not_found(Kernel &kernel, const DriverTasks &tasks, std::uint32_t pid)
                 describe_owners(tasks.owners())};
 }
 
-/// A channel of the process that made what a list has at @p place.
+/// Returns a channel of the process that made the channel or TSG @p id of the list.
 Result<const OwnedChannel *> owner_of(const DriverTasks &tasks, const Runlist &list,
                                       const TaskRequest &request, std::uint32_t id) {
     OwnedChannels found;
@@ -95,7 +95,7 @@ Result<const OwnedChannel *> owner_of(const DriverTasks &tasks, const Runlist &l
             what +
                 " belongs to no known process: NVIDIA's driver may have made it for itself, or its "
                 "process may not be queried (that takes CAP_SYS_PTRACE); the module changes any"});
-    // Of a TSG, several may have channels (MPS); a channel is of one.
+    // Several processes may have channels in a TSG (MPS), but a channel belongs to one.
     if (!request.is_of_tsgs() && found.size() > 1)
         return tl::unexpected(
             Error{ErrorCode::busy, EBUSY, "", what + " is claimed by two processes; try again"});
@@ -121,12 +121,13 @@ Detail detail_for(const TaskRequest &request) {
 
 Result<DriverTasks> find_tasks(Ownership &ownership, const Card &card, const TaskRequest &request,
                                const ReadLists &read_lists) {
-    // The lists first: what ends meanwhile then is not found.
+    // The lists are read first, so that objects that end in between are not found.
     auto lists = read_lists(detail_for(request));
     if (!lists)
         return tl::unexpected(lists.error());
     auto owned = ownership.find(card);
-    // Old names may have been passed over: all are tried before a process counts as unused.
+    // The search may have skipped old names of clients, so all names are searched before a process
+    // counts as not using the GPU.
     if (owned && std::ranges::any_of(owned->processes, [&](const Process &process) {
             return std::ranges::count(request.pids, process.pid) && process.controls.empty() &&
                    !process.denied;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What processes have, as NVIDIA's driver and as runlists have it, and what a request means of it.
+// Joins the processes and channels that NVIDIA's driver names with runlists, and finds the channels
+// that a request means.
 #pragma once
 
 #include <functional>
@@ -17,8 +18,8 @@ namespace nvdebug::driver {
 
 inline constexpr std::uint64_t ns_per_us = 1000;
 
-/// Processes with their channels: by the names that runlists and this library use, and by those of
-/// the driver.
+/// Processes with their channels, by the names of runlists and of this library, and by the driver's
+/// names.
 class DriverTasks {
   public:
     DriverTasks(Owned owned, std::vector<Runlist> lists);
@@ -26,45 +27,46 @@ class DriverTasks {
     [[nodiscard]] const Owned &owned() const { return owned_; }
     [[nodiscard]] const Owners &owners() const { return on_lists_.owners(); }
     [[nodiscard]] const OwnersOnLists &on_lists() const { return on_lists_; }
-    /// Joins the same channels with the lists as they are now.
+    /// Joins the same channels with newly read lists.
     void update(std::vector<Runlist> lists) { on_lists_.update(std::move(lists)); }
 
-    /// The driver's names of one of owners(), and its process with the descriptors that were taken.
+    /// Returns the driver's names of a channel of owners().
     [[nodiscard]] const ClientChannel &client_channel(const OwnedChannel &channel) const;
     [[nodiscard]] const Process &process(const OwnedChannel &channel) const;
     [[nodiscard]] std::vector<Process> &processes() { return owned_.processes; }
 
   private:
-    Owned owned_; ///< its channels are in the order of owners()
+    Owned owned_; ///< its channels have the order of owners().channels
     OwnersOnLists on_lists_;
 };
 
 using OwnedChannels = std::vector<const OwnedChannel *>;
 
-/// Reads the GPU's runlists as they are now; none: this user may not read them.
+/// Reads the GPU's runlists as they are now; returns none if this user may not read them.
 using ReadLists = std::function<Result<std::vector<Runlist>>(Detail)>;
 
-/// How much of the lists a request is planned and verified by.
+/// Returns how much of the lists is needed to plan and verify the request.
 [[nodiscard]] Detail detail_for(const TaskRequest &request);
 
-/// Reads the lists, then finds the processes with what they have on the GPU.
+/// Reads the lists, and then finds the processes and their objects on the GPU.
 [[nodiscard]] Result<DriverTasks> find_tasks(Ownership &ownership, const Card &card,
                                              const TaskRequest &request,
                                              const ReadLists &read_lists);
 
-/// `train[4711]`
+/// Returns `train[4711]`.
 [[nodiscard]] std::string name_of(const Process &process);
 
-/// The channels that a request means: all of its processes; of its targets those, and of a TSG one.
-/// Fails if a target or a process has none that this one may change.
+/// Returns the channels that a request means: all channels of its processes, the channels that it
+/// targets, and one channel of each TSG that it targets. Fails if a process or a target has no
+/// channel that this process may change.
 [[nodiscard]] Result<OwnedChannels> find_channels(Kernel &kernel, const DriverTasks &tasks,
                                                   const TaskRequest &request);
 
-/// The TSGs of some channels; what is in none is left out.
+/// Returns the TSGs of the channels. Channels without a TSG are left out.
 [[nodiscard]] std::vector<OwnedTsg> tsgs_in(const OwnedChannels &channels);
 
-/// The channel of a TSG of which runlists show the context, with its preemption mode; empty: none
-/// (copies), or not known. What another channel shares is printed once, below the first.
+/// A channel of a TSG whose context the runlists show, and the context's preemption mode. Lists
+/// print a context that several channels share only once, below the first channel.
 struct ContextMode {
     const OwnedChannel *channel;
     PreemptionMode mode;

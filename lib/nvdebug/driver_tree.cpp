@@ -22,14 +22,15 @@
 namespace nvdebug::driver {
 namespace {
 
-/// A line of sysfs, without its end; `0x10de` without 0x.
+/// Returns a line of sysfs without its end, and without 0x in front.
 std::string value_of(Kernel &kernel, const std::string &path) {
     std::string text = kernel.read(path);
     text = text.substr(0, text.find('\n'));
     return text.starts_with("0x") ? text.substr(2) : text;
 }
 
-/// Sizes of BARs by NVIDIA's numbers: which resources they are, differs from board to board.
+/// Returns the sizes of the BARs in NVIDIA's numbering. Which resources these are differs from
+/// board to board, so the first three memory resources count.
 std::array<std::uint64_t, 3> bar_bytes(const std::string &resources) {
     constexpr std::uint64_t is_memory = 0x200; // IORESOURCE_MEM of linux/ioport.h
     constexpr int bars = 6;
@@ -63,14 +64,14 @@ Attachment attachment_of(Kernel &kernel, const std::string &pci_address) {
     return attachment;
 }
 
-/// A GPU, asked for when it is first needed.
+/// A GPU that is opened when it is first needed.
 class Unit {
   public:
     Unit(std::shared_ptr<Kernel> kernel, std::shared_ptr<Ownership> ownership, Card card)
         : kernel_(std::move(kernel)), ownership_(std::move(ownership)), card_(std::move(card)) {}
 
-    /// One that could not be opened is tried again after a while: it may have been asleep, or not
-    /// yet set up.
+    /// Returns the GPU. If it could not be opened, a call tries again after a pause: it may have
+    /// been asleep, or not set up yet.
     std::shared_ptr<Machine> machine() {
         constexpr std::chrono::seconds between_tries{2};
         const std::scoped_lock held(lock_);
@@ -133,14 +134,15 @@ class Unit {
         return driver::restore(kernel_, *ownership_, card_, pids);
     }
 
-    /// Why there is nothing but `info`; empty: there is more.
+    /// Returns why only `info` exists; empty: more files exist.
     std::optional<Error> closed() const {
         const std::scoped_lock held(lock_);
         return closed_;
     }
 
   private:
-    /// As the module does, such a GPU is left alone. Opening its file would wake it.
+    /// Returns whether the GPU sleeps. A GPU that sleeps is left alone, as the module does: opening
+    /// its file would wake it.
     bool asleep() const {
         return value_of(*kernel_, "/sys/bus/pci/devices/" + card_.pci_address +
                                       "/power/runtime_status") == "suspended";
@@ -156,7 +158,8 @@ class Unit {
         Attachment attachment = attachment_of(*kernel_, card_.pci_address);
         if (asleep())
             return refused(left_asleep(), std::move(attachment));
-        // A client of its own: one thread at a time uses it, and names in it are of one GPU.
+        // Each GPU has its own client, since only one thread may use a client at a time, and object
+        // names in a client are unique for one GPU only.
         auto gpu = Client::open(kernel_).and_then(
             [&](const std::shared_ptr<Client> &client) { return Gpu::open(client, card_); });
         if (!gpu)
@@ -176,7 +179,7 @@ class Unit {
     }
 
     std::shared_ptr<Kernel> kernel_;
-    std::shared_ptr<Ownership> ownership_; // of all GPUs
+    std::shared_ptr<Ownership> ownership_; // shared by all GPUs
     Card card_;
     mutable std::mutex lock_;
     std::shared_ptr<Machine> machine_;
@@ -184,7 +187,7 @@ class Unit {
     std::optional<Error> closed_;
 };
 
-/// `gpu0/info`, of which the first is a number of a GPU.
+/// The parts of `gpu0/info`.
 struct Name {
     std::size_t gpu;
     std::string_view file; ///< empty: the folder
@@ -200,7 +203,7 @@ std::optional<Name> parse(std::string_view name) {
     return Name{static_cast<std::size_t>(*gpu), name};
 }
 
-/// Not of the core's: the only file of the driver alone.
+/// The only file that the core does not make, because only the driver has its facts.
 constexpr std::string_view owners_file = "owners";
 
 class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<DriverTree> {
@@ -311,7 +314,8 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
     }
 
   private:
-    /// For controls: those that can be read; none where that is for root.
+    /// Returns the lists that controls use: the lists that can be read, and none where only root
+    /// may read them.
     Result<std::vector<Runlist>> lists(Unit &unit, std::size_t number, Detail detail) const {
         unit.machine();
         std::vector<Runlist> found;

@@ -11,7 +11,8 @@ namespace {
 using text::key;
 using text::Value;
 
-/// As `engines` writes it: `GR0`; `COPY0`, a type that names its instance; `TYPE-7:0`.
+/// Returns the name that `engines` prints: `GR0`; `COPY0` (its type names the instance);
+/// `TYPE-7:0`.
 std::string engine_name(const std::string &type, std::uint32_t instance) {
     if (type.starts_with("TYPE-"))
         return type + ":" + std::to_string(instance);
@@ -39,7 +40,7 @@ Result<std::vector<Engine>> parse_device_info(std::string_view text) {
 
 namespace text {
 
-/// `tsg:N` or `channel:N`.
+/// Reads `tsg:N` or `channel:N`.
 static void read(const Value &value, Occupant &to) {
     std::string_view id = value.text;
     to.kind = take_prefix(id, "tsg:") ? Occupant::Kind::tsg : Occupant::Kind::channel;
@@ -64,7 +65,7 @@ void set_pbdmas(const Value &value, EngineState &state) {
         state.pbdmas.push_back({number, {}, {}, {}, {}});
 }
 
-/// A column with a value for each PBDMA, in the order of `pbdmas`.
+/// Reads a column that has a value for each PBDMA, in the order of `pbdmas`.
 template <auto Member>
 void set_of_pbdmas(const Value &value, EngineState &state) {
     if (state.pbdmas.empty() && value.text == "-")

@@ -59,7 +59,7 @@ const char *name_of(ErrorCode code) {
 }
 
 std::string errno_name(int number) {
-    // The C library calls it ENOTSUP, which Linux has as another name for the same number.
+    // The C library's name is ENOTSUP. On Linux both names have the same number.
     if (number == EOPNOTSUPP)
         return "EOPNOTSUPP";
     const char *const name = ::strerrorname_np(number);
@@ -76,17 +76,17 @@ int errno_of_name(std::string_view name) {
 
 namespace {
 
-/// Why, and what next.
+/// Why an operation failed, and what to do next.
 struct Reason {
     int number;
-    std::string_view file; ///< its name begins so; empty: any
+    std::string_view file; ///< the file's name begins with this; empty: any file
     std::string_view sentence;
-    std::string_view advice = {}; ///< for advised(): what Advice::diagnose is for
+    std::string_view advice = {}; ///< for advised(), with Advice::diagnose as the command
 };
 
 constexpr std::string_view any;
 
-// The first that fits counts.
+// The first reason that fits is used.
 constexpr Reason read_reasons[] = {
     {ENODEV, "lce_for_pce", "this PCE serves no LCE"},
     {ENODEV, "shared_lce_for_grce", "this GRCE borrows no LCE's PCEs"},
@@ -198,7 +198,7 @@ constexpr Reason control_reasons[] = {
     {ENODATA, "translate", "there is no answer, since there was no request that worked"},
 };
 
-// In place of those above, for root: to run it as root is no advice then.
+// Root gets these sentences in place of the ones above, which advise to run as root.
 constexpr Reason root_read_reasons[] = {
     {EACCES, any,
      "permission is denied to root: this container or unit has taken CAP_DAC_OVERRIDE from it "
@@ -222,7 +222,7 @@ constexpr Reason root_control_reasons[] = {
      "; '$' says which it is"},
 };
 
-/// The sentence of the first reason that fits, or the C library's.
+/// Returns the sentence of the first reason that fits, or else the C library's.
 std::string reason_for(std::span<const Reason> reasons, std::string_view file, int number,
                        const Advice &advice = {}) {
     for (const Reason &reason : reasons)
@@ -232,7 +232,7 @@ std::string reason_for(std::span<const Reason> reasons, std::string_view file, i
     return known ? known : "error " + std::to_string(number);
 }
 
-/// The same, where a right may be lacking.
+/// Returns the sentence for root or for other users, if a right may be missing.
 std::string reason_for(std::span<const Reason> of_root, std::span<const Reason> of_others,
                        std::string_view file, int number, const Advice &advice) {
     const bool is_right = number == EACCES || number == EPERM;
@@ -243,7 +243,7 @@ std::string_view file_of(std::string_view name) {
     return name.substr(name.rfind('/') + 1);
 }
 
-/// The folder of a GPU that @p name is in or is; empty: of none.
+/// Returns the GPU's folder that @p name is, or is in; empty: neither.
 std::string_view gpu_of(std::string_view name) {
     const std::string_view first = name.substr(0, name.find('/'));
     return first.starts_with("gpu") ? first : std::string_view();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// From an errno to its name, and to a sentence: what, where and what next. The reasons are those of
+// Turns an errno into its name, and into a sentence: what, where and what next. The reasons are in
 // docs/proc.md.
 #pragma once
 
@@ -10,25 +10,26 @@
 
 namespace nvdebug {
 
-/// ENODEV and its like, as captures spell them.
+/// Returns the name of an errno as captures spell it: `ENODEV`.
 std::string errno_name(int number);
 
-/// 0: no such name.
+/// Returns the errno with this name; 0: there is none.
 int errno_of_name(std::string_view name);
 
-/// @p sentence with @p command in place of `$`; empty: there is no such command.
+/// Returns @p sentence with @p command in place of `$`; empty if @p command is.
 std::string advised(std::string_view sentence, const std::string &command);
 
-/// A folder or capture could not be opened.
+/// Returns the error of a folder or capture that could not be opened.
 Error cannot_open(const std::string &path, int number);
 
-/// A capture could not be written.
+/// Returns the error of a capture that could not be written.
 Error cannot_write(const std::string &path, int number);
 
-/// A file of a tree could not be read, or a folder not listed.
+/// Returns the error of a file of a tree that could not be read, or of a folder that could not be
+/// listed.
 Error cannot_read(const Tree::Impl &tree, std::string_view name, int number);
 
-/// A control of a live tree could not be opened, written or asked for its answer.
+/// Returns the error of a control of a live tree that could not be opened, written or read.
 Error cannot_control(const Tree::Impl &tree, std::string_view name, std::string_view text,
                      int number);
 

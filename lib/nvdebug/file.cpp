@@ -81,7 +81,7 @@ int write_gzip(int descriptor, std::string_view text) {
             break;
         text.remove_prefix(part);
     }
-    // Only the status of closing shows whether all of it was read.
+    // Only the result of gzclose() shows whether the compressed data was complete.
     const bool closed = ::gzclose(file) == Z_OK;
     if (closed && text.empty())
         return 0;
@@ -90,12 +90,12 @@ int write_gzip(int descriptor, std::string_view text) {
 
 namespace {
 
-/// The errno of what is there, if a rename must not replace it: a folder or a device.
+/// Returns the errno if a rename must not replace the existing entry: a folder or a device.
 int in_the_way(mode_t mode) {
     return S_ISREG(mode) ? 0 : S_ISDIR(mode) ? EISDIR : EEXIST;
 }
 
-/// Into a pipe that has a reader.
+/// Writes into a pipe, once it has a reader.
 int write_gzip_to_pipe(const std::string &path, std::string_view text) {
     const Descriptor pipe(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     return pipe ? write_gzip(pipe.number(), text) : errno;

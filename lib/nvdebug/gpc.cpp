@@ -9,12 +9,12 @@
 namespace nvdebug {
 namespace {
 
-/// Is the thing not there or not readable, so that it is unknown, and the rest is as good as ever?
+/// Returns whether the error only makes this value unknown: the file is missing or cannot be read.
 bool is_unknown(ErrorCode code) {
     return code == ErrorCode::not_found || code == ErrorCode::io || code == ErrorCode::gone;
 }
 
-/// Reads numbers, and remembers the first error that is more than a thing unknown.
+/// Reads numbers. Unknown values are skipped, and the first other error is remembered.
 class NumberFiles {
   public:
     explicit NumberFiles(const Gpu &gpu) : gpu_(gpu) {}
@@ -47,8 +47,8 @@ class NumberFiles {
 } // namespace
 
 Result<GpcTopology> Gpu::gpc_topology() const {
-    constexpr std::uint32_t most_gpcs = 32; // that a mask can hold
-    // All other files may be missing one by one.
+    constexpr std::uint32_t most_gpcs = 32; // the bits of a mask
+    // Only this file must exist. Each of the others may be missing.
     auto design = read_file(*this, "gpc_mask");
     if (!design && design.error().code != ErrorCode::io)
         return tl::unexpected(std::move(design).error());

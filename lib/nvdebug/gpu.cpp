@@ -18,7 +18,7 @@ Result<std::vector<Gpu>> gpus(const Tree &tree) {
             if (!text::take_prefix(name, "gpu"))
                 continue;
             const auto index = text::number(name);
-            // Only as the module writes it, so that each GPU has one name.
+            // Only the module's spelling counts, so that each GPU has one name.
             if (index && *index <= std::numeric_limits<std::uint32_t>::max() &&
                 std::to_string(*index) == name)
                 found.emplace_back(tree, static_cast<std::uint32_t>(*index));
@@ -29,12 +29,13 @@ Result<std::vector<Gpu>> gpus(const Tree &tree) {
 
 namespace {
 
-/// The feature of `info` that a file belongs to; empty: it is there on every chip, or not known.
+/// Returns the feature of `info` that a file belongs to; empty: every chip has the file, or it is
+/// unknown.
 std::string_view feature_of(std::string_view file) {
     struct Row {
         std::string_view prefix, feature;
     };
-    // The first that fits counts.
+    // The first row that fits is used.
     static constexpr Row rows[] = {
         {"device_info", "device_info"},
         {"runlist", "runlist"},
@@ -65,7 +66,7 @@ std::string_view feature_of(std::string_view file) {
     return {};
 }
 
-/// The runlist of `runlistY` and `runlistY_brief`.
+/// Returns the runlist's id from `runlistY` or `runlistY_brief`.
 std::optional<std::uint64_t> runlist_of(std::string_view file) {
     if (!text::take_prefix(file, "runlist"))
         return std::nullopt;
@@ -125,7 +126,7 @@ Error in_file(const Gpu &gpu, const std::string &file, Error error) {
 
 namespace {
 
-/// Makes a request.
+/// Writes a request, and returns the control's answer.
 Result<Performed> write_request(const Gpu &gpu, const std::string &file, const std::string &text) {
     if (!gpu.tree().live())
         return gpu.tree().impl().request(gpu.folder() + "/" + file, text);
@@ -167,7 +168,8 @@ Result<Runlist> Gpu::runlist(std::uint32_t id, Detail detail) const {
     const std::string file = "runlist" + std::to_string(id);
     if (detail == Detail::brief) {
         auto brief = parse_file(*this, file + "_brief", parse_runlist);
-        // Folders that people gather by hand have one of the two; the whole list has all of it.
+        // Folders that people copy by hand may have only the full list, which includes the brief
+        // one.
         if (brief || brief.error().code != ErrorCode::not_found)
             return brief;
     }

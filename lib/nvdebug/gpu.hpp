@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Files of a GPU, with errors that name this GPU's part in them.
+// Reads files of a GPU, with errors that say why this GPU lacks one.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace nvdebug {
 
 Result<std::string> read_file(const Gpu &gpu, const std::string &file);
 
-/// @p error with the reason in `info` for a missing file, or as it was.
+/// Returns @p error. If the file is missing, the error gets the reason that `info` has.
 Error why_missing(const Gpu &gpu, const std::string &file, Error error);
 
-/// @p error of a parser, with the file it is about.
+/// Returns @p error of a parser with the path of the file.
 Error in_file(const Gpu &gpu, const std::string &file, Error error);
 
 template <typename T>

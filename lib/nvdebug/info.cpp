@@ -26,7 +26,7 @@ void set_channel_ids(const Value &value, Info &info) {
     info.ids_per_runlist = value.text == "per-runlist";
 }
 
-/// `0 1 2`, then notes in parentheses.
+/// Reads `0 1 2`, and a note in parentheses after it.
 void set_runlists(const Value &value, Info &info) {
     const std::size_t note = std::min(value.text.find('('), value.text.size());
     if (note < value.text.size())
@@ -60,7 +60,7 @@ constexpr text::Key<Info> info_keys[] = {
     key<&Info::compatible>("compatible").optional(),
 };
 
-/// `feature NAME: yes` or `feature NAME: no (REASON)`.
+/// Reads `feature NAME: yes` or `feature NAME: no (REASON)`.
 void add_feature(const Value &value, Info &info) {
     std::string_view name = value.key;
     if (!text::take_prefix(name, "feature "))

@@ -7,7 +7,7 @@ namespace {
 using text::key;
 using text::Value;
 
-/// `as Channel N`.
+/// Reads `as Channel N`.
 bool set_as_channel(const Value &value, std::optional<std::uint32_t> &to) {
     std::string_view id = value.text;
     if (!text::take_prefix(id, "as Channel "))
@@ -26,8 +26,8 @@ void set_context(const Value &value, InstanceBlock &to) {
         read(value, to.context_note);
 }
 
-// Which of them there are depends on the first: a block that could not be read, or is printed
-// elsewhere, has one line only.
+// All keys are optional, because a block that could not be read, or that is printed elsewhere, has
+// only one line.
 constexpr text::Key<InstanceBlock> block_keys[] = {
     key<&InstanceBlock::same_as_channel>("Same as Channel").optional(),
     key<&InstanceBlock::error>("Error").optional(),

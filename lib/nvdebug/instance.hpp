@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The boxes below a channel of `runlistY`.
+// Parses the boxes below a channel of `runlistY`.
 #pragma once
 
 #include "lib/base/text.hpp"
@@ -11,7 +11,7 @@ InstanceBlock read_instance_block(text::Scanner &scanner, const text::BoxTitle &
 Subcontext read_subcontext(text::Scanner &scanner, const text::BoxTitle &title, std::uint32_t veid);
 Context read_context(text::Scanner &scanner, const text::BoxTitle &title);
 
-/// After the last box of a block: is all there that it announces?
+/// Checks after the last box of a block that all announced boxes were there.
 void check_instance_block(text::Scanner &scanner, InstanceBlock &block);
 
 } // namespace nvdebug

@@ -26,7 +26,7 @@ struct OwnerRow {
     Place instance_place;
 };
 
-/// What stands for a byte in a word: `\\x20`.
+/// Returns the byte that `\\x20` stands for.
 std::optional<char> escaped(std::string_view text) {
     constexpr std::size_t length = 4;
     if (text.size() < length || !text.starts_with("\\x"))
@@ -67,7 +67,7 @@ constexpr text::Key<OwnerRow> owner_columns[] = {
     key<&OwnerRow::instance_place, &Place::aperture>("aperture"),
 };
 
-/// Texts of older versions have none.
+/// Texts of older versions lack these columns.
 constexpr text::Key<OwnerRow> later_columns[] = {
     key<&OwnerRow::process, &Process::uid>("uid"),
     key<&OwnerRow::process, &Process::started>("started"),

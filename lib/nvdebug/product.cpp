@@ -10,7 +10,7 @@
 namespace nvdebug {
 namespace {
 
-/// The beginning of a small file; empty if it cannot be read. It is not waited for.
+/// Returns the beginning of a small file, without waiting; empty if it cannot be read.
 std::string read_small(const std::string &path) {
     std::array<char, 4096> text{};
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -21,7 +21,8 @@ std::string read_small(const std::string &path) {
     return {text.data(), static_cast<std::size_t>(got > 0 ? got : 0)};
 }
 
-/// A GPU that has not been set up yet has a UUID of question marks.
+/// Returns the value unless it has question marks, which the driver writes for a GPU that is not
+/// set up.
 std::optional<std::string> known(std::string_view value) {
     if (value.empty() || value.find('?') != value.npos)
         return std::nullopt;

@@ -21,7 +21,7 @@ std::vector<std::uint32_t> ids_in(const Runlist &list, Listed kind) {
     return ids;
 }
 
-/// `no TSG`, `TSG 5`, `TSGs 0-2`; of many only the first.
+/// Returns `no TSG`, `TSG 5` or `TSGs 0-2`, with at most the first 64 ids.
 std::string named(Listed kind, std::vector<std::uint32_t> ids) {
     constexpr std::size_t most = 64;
     std::string noun = kind == Listed::tsg ? "TSG" : "channel";
@@ -33,7 +33,7 @@ std::string named(Listed kind, std::vector<std::uint32_t> ids) {
     return noun + fold_ids(ids) + (left > 0 ? " and " + std::to_string(left) + " more" : "");
 }
 
-/// `runlist 0 holds TSGs 0-2, runlist 6 TSG 10`
+/// Returns `runlist 0 holds TSGs 0-2, runlist 6 TSG 10`.
 std::string holders(std::span<const Runlist> lists, Listed kind) {
     std::string text;
     for (const Runlist &list : lists) {
@@ -89,7 +89,7 @@ std::string no_runlist(const Gpu &gpu, const Info &info, std::uint64_t id) {
 
 namespace {
 
-/// What the targets of a control are.
+/// The kind of object that a control targets.
 enum class Kind { other, runlist, channel, tsg };
 
 Kind kind_of(std::string_view file) {
@@ -106,14 +106,14 @@ Kind kind_of(std::string_view file) {
     return Kind::other;
 }
 
-/// The targets that a request names; words that are none are left out.
+/// Returns the targets in a request, and skips other words.
 std::vector<Target> targets_of(std::string_view file, std::string_view text) {
     std::vector<Target> targets;
     text::take_prefix(text, "lease ");
     const bool only_first = file == "set_timeslice" || file == "translate";
     while (!text.empty()) {
         const auto target = parse_target(text::take_word(text));
-        // Without a runlist, it is the address of a page directory.
+        // Without a runlist, the word is the address of a page directory.
         if (target && (file != "translate" || target->runlist))
             targets.push_back(*target);
         if (only_first)
@@ -122,7 +122,8 @@ std::vector<Target> targets_of(std::string_view file, std::string_view text) {
     return targets;
 }
 
-/// The fault of a target; an empty text: none. No text: that cannot be found out.
+/// Returns the fault of a target; an empty text means none. Returns nullopt if the lists cannot be
+/// read.
 std::optional<std::string> wrong_with(const Gpu &gpu, const Info &info, Kind kind,
                                       const Target &target) {
     const auto runlist = kind == Kind::runlist ? std::optional(target.id) : target.runlist;
@@ -143,8 +144,8 @@ std::optional<std::string> wrong_with(const Gpu &gpu, const Info &info, Kind kin
     return holder ? "" : holder.error().sentence;
 }
 
-/// The reason that is left where nothing is wrong with the targets (docs/proc.md); empty: several
-///  are.
+/// Returns the only other reason for the errno (docs/proc.md) if the targets are right; empty:
+/// there are several.
 std::string other_reason(std::string_view file, std::string_view text, int number) {
     text::take_prefix(text, "lease ");
     text::take_word(text);

@@ -44,7 +44,8 @@ constexpr text::Key<Tsg> tsg_keys[] = {
     text::Key<Tsg>{"Truncated", set_truncated}.optional(),
 };
 
-// In the order of the newer generations; the older ones' differs a little, and has less.
+// The keys have the order of newer generations. Older generations have fewer keys, in a similar
+// order.
 constexpr text::Key<Channel> channel_keys[] = {
     key<&Channel::error>("Error").optional(),
     key<&Channel::enabled>("Enabled").optional(),
@@ -70,7 +71,7 @@ constexpr text::Key<Channel> channel_keys[] = {
     key<&Channel::instance_place, &Place::aperture>("Instance Aperture").optional(),
 };
 
-/// Puts the boxes of a list together.
+/// Builds a list from its boxes.
 class Builder {
   public:
     Builder(Scanner &scanner, Runlist &list) : scanner_(scanner), list_(list) {}
@@ -171,7 +172,7 @@ class Builder {
         blocks_++;
     }
 
-    /// The block that the box at hand belongs to.
+    /// Returns the instance block that the current box belongs to.
     InstanceBlock *block() {
         if (channel_ && channel_->instance)
             return &*channel_->instance;
@@ -202,8 +203,9 @@ class Builder {
 
     Scanner &scanner_;
     Runlist &list_;
-    std::optional<std::size_t> tsg_; // that a channel's box would belong to: its place in items
-    Channel *channel_ = nullptr;     // the last one; nothing is added before it while this is set
+    std::optional<std::size_t> tsg_; // index in items of the TSG that the next channel belongs to
+    Channel *channel_ = nullptr;     // the last channel; while it is set, no item is added before
+                                     // it
     std::size_t tsgs_ = 0, channels_ = 0, unknown_ = 0, blocks_ = 0;
 };
 
@@ -232,7 +234,7 @@ namespace {
 
 struct ListRow {
     std::uint32_t runlist;
-    std::optional<bool> on; // empty: its register cannot be read
+    std::optional<bool> on; // empty: the register cannot be read
 };
 
 void set_on(const text::Value &value, ListRow &row) {
@@ -303,7 +305,7 @@ MayRun may_run(const Channel &channel) {
     return *channel.enabled ? MayRun::yes : MayRun::no;
 }
 
-/// One enabled channel is enough.
+/// Returns whether a TSG may run, for which one enabled channel is enough.
 MayRun may_run(const Tsg &tsg) {
     MayRun answer = MayRun::no;
     for (const Channel &channel : tsg.channels) {
@@ -316,7 +318,7 @@ MayRun may_run(const Tsg &tsg) {
     return answer;
 }
 
-/// Time in ns that TSGs have in one round of a list.
+/// The time in ns of TSGs in one round of a list.
 struct Round {
     std::map<std::uint32_t, std::uint64_t> of_tsg;
     std::uint64_t whole = 0;
@@ -327,7 +329,7 @@ Round round_of(const Runlist &runlist) {
     Round round;
     round.known = !runlist.torn && runlist.tsgs.has_value();
     for (const RunlistItem &item : runlist.items) {
-        MayRun answer = MayRun::unknown; // what an entry of an unknown kind does
+        MayRun answer = MayRun::unknown; // an entry of unknown kind may run or not
         if (const auto *const tsg = std::get_if<Tsg>(&item)) {
             answer = may_run(*tsg);
             const std::uint64_t time = answer == MayRun::yes ? tsg->timeslice_ns : 0;
@@ -366,7 +368,7 @@ std::string fold_ids(std::span<const std::uint32_t> ids) {
         while (last + 1 < ids.size() && ids[last + 1] == ids[last] + 1)
             ++last;
         text += (text.empty() ? "" : ", ") + std::to_string(ids[first]);
-        // Two neighbours read better as a list.
+        // Two neighbours are easier to read as a list.
         if (last != first)
             text += (last == first + 1 ? ", " : "-") + std::to_string(ids[last]);
         first = last + 1;

@@ -16,7 +16,7 @@ bool exists(const std::string &path) {
     return fs::exists(path, error);
 }
 
-/// Of the running kernel, also where /proc does not show it.
+/// Returns the release of the running kernel, even where /proc does not show it.
 std::string kernel_release(const std::string &root) {
     std::string release;
     std::ifstream file(root + "/proc/sys/kernel/osrelease");
@@ -26,7 +26,8 @@ std::string kernel_release(const std::string &root) {
     return uname(&names) == 0 ? names.release : "";
 }
 
-/// The release of WSL1's kernel has "Microsoft", WSL2's "microsoft-standard-WSL2".
+/// Returns whether the kernel is WSL's. Releases of WSL1 have "Microsoft", and releases of WSL2
+/// "microsoft-standard-WSL2".
 bool is_wsl(const std::string &release) {
     return release.find("icrosoft") != std::string::npos;
 }

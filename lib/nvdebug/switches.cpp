@@ -57,7 +57,7 @@ std::map<std::uint32_t, double> residency(const ContextSwitches &record) {
         if (from < to)
             parts[pid] += static_cast<double>(to - from) / static_cast<double>(end - begin);
     };
-    // A process with an end before its begin was on the engine before.
+    // A process with an end as its first record was on the engine from the beginning on.
     if (!all.front().starts)
         add(all.front().pid, begin, all.front().ns);
     for (std::size_t n = 0; n + 1 < all.size(); n++)

@@ -25,7 +25,7 @@ constexpr Control controls[] = {
     {"set_task_preemption", Verb::mode, true, "set the preemption mode of"},
 };
 
-/// Whole microseconds, of which the RM takes no parts; decimals are cut off.
+/// Returns whole microseconds. The RM takes no fractions, so decimals are cut off.
 std::optional<std::uint64_t> microseconds(std::string_view word) {
     const std::string_view whole = text::take_until(word, '.');
     const bool decimals = word.size() <= 3 && word.find_first_not_of("0123456789") == word.npos;

@@ -13,7 +13,7 @@ bool begins(const std::optional<std::string> &id, const std::string &begin) {
     return id && id->starts_with(begin);
 }
 
-/// `17` is all of a job, `17.0` one step.
+/// Returns whether a process belongs to the job `17`, or to the step `17.0` of it.
 bool is_of_job(const Identity &id, std::string_view wanted) {
     const std::size_t dot = wanted.find('.');
     return id.job == wanted.substr(0, dot) &&

@@ -26,7 +26,8 @@ constexpr text::Key<Translation> translation_keys[] = {
     key<&Translation::error>("error"),
 };
 
-/// `LEVEL[INDEX]: ADDRESS APERTURE RAW MEANING`; another key is an addition.
+/// Parses a step, `LEVEL[INDEX]: ADDRESS APERTURE RAW MEANING`. Other keys are additions of a newer
+/// module and skipped.
 void add_step(const Value &value, Translation &to) {
     std::string_view index = value.key;
     const std::string_view level = text::take_until(index, '[');

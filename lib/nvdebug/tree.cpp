@@ -18,14 +18,14 @@
 namespace nvdebug {
 namespace {
 
-/// Far more than a runlist of every channel with all that is below it.
+/// Far larger than the text of a runlist with every channel and everything below it.
 constexpr std::size_t longest_file = std::size_t{256} << 20;
 
 struct CloseFolder {
     void operator()(DIR *folder) const { ::closedir(folder); }
 };
 
-/// Does the name leave the tree?
+/// Returns whether the name leads out of the tree.
 bool leaves(std::string_view name) {
     return name.starts_with('/') || name == ".." || name.starts_with("../") ||
            name.ends_with("/..") || name.find("/../") != name.npos || name.find('\0') != name.npos;
@@ -68,7 +68,7 @@ class FolderTree final : public Tree::Impl {
     int read_to(std::string_view name, std::string &text) const {
         if (leaves(name))
             return ENOENT;
-        // Something that is no file must not keep open() waiting.
+        // An entry that is not a file must not make open() wait.
         const Descriptor file(
             ::open(path_in(*this, name).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
         if (!file)
@@ -82,14 +82,14 @@ class FolderTree final : public Tree::Impl {
     }
 };
 
-/// What cannot be found on this machine, behind what may hide it.
+/// Returns the error with an obstacle in front, if the machine has one that may hide the files.
 Error not_found_here(Error error) {
     if (const std::string obstacle = first_obstacle(); !obstacle.empty())
         error.sentence = obstacle + " (" + error.sentence + ")";
     return error;
 }
 
-/// Returns whether it is this machine's /proc, mounted or not.
+/// Returns whether the path is this machine's /proc, mounted or not.
 bool is_proc(const std::string &path) {
     return std::filesystem::path(path).lexically_normal() / "" == "/proc/";
 }

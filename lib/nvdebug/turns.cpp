@@ -8,7 +8,8 @@
 namespace nvdebug {
 
 std::uint64_t saving_ns(const Turn &turn, std::uint64_t timeslice_ns) {
-    // Large contexts take 0.2 ms on an H100 (docs/lab.md): what ends later ended by itself.
+    // Saving a large context takes 0.2 ms on an H100 (docs/lab.md). A turn that ends later than
+    // that ended because the task gave the engine up.
     constexpr std::uint64_t longest_ns = 300'000;
     const std::uint64_t ns = turn.end_ns - turn.begin_ns;
     if (!turn.whole || !timeslice_ns || ns < timeslice_ns)
@@ -17,11 +18,11 @@ std::uint64_t saving_ns(const Turn &turn, std::uint64_t timeslice_ns) {
     return after <= longest_ns ? after : 0;
 }
 
-// --- from switches ---
+// --- turns from switches ---
 
 void SwitchTurns::finish(std::uint64_t ns, bool seen, std::vector<Turn> &turns) {
-    // The GPU records an end when the switch is over, 84 us later on an H100: split() may have come
-    // in between.
+    // The GPU records an end when the switch is over, 84 us later on an H100. So split() may have
+    // begun a new part in between.
     if (now_ && !began_)
         ns = std::max(ns, begin_);
     const std::uint64_t since = since_.value_or(0);
@@ -42,7 +43,7 @@ void SwitchTurns::add(const ContextSwitch &one, std::vector<Turn> &turns) {
         begin_ = one.ns;
         began_ = true;
     } else {
-        // A process with an end before its begin was on the engine before.
+        // A process with an end as its first record was on the engine from the beginning on.
         if (!now_ && known_ && !left_) {
             now_ = who;
             begin_ = *known_;
@@ -67,7 +68,7 @@ void SwitchTurns::end(std::uint64_t ns, std::vector<Turn> &turns) {
 
 void SwitchTurns::split(std::uint64_t ns, std::vector<Turn> &turns) {
     if (!now_) {
-        // Of a gap that goes on, only what comes now is the next turn's.
+        // If the gap goes on, only its part from now on belongs to the next turn.
         if (left_)
             left_ = std::max(*left_, ns);
         return;
@@ -82,7 +83,7 @@ void SwitchTurns::split(std::uint64_t ns, std::vector<Turn> &turns) {
     left_.reset();
 }
 
-// --- from samples ---
+// --- turns from samples ---
 
 void SampleTurns::finish(std::uint64_t ns, bool seen, std::vector<Turn> &turns) {
     if (now_ && ns > begin_)
@@ -126,11 +127,12 @@ void SampleTurns::split(std::vector<Turn> &turns) {
     began_ = false;
 }
 
-// --- what they add up to ---
+// --- sums of turns ---
 
 namespace {
 
-/// Lengths below 2^bits have a bucket each; above, each power of two has 2^(bits - 1).
+/// Each length below 2^bits has a bucket of its own. Above, each power of two has 2^(bits - 1)
+/// buckets.
 constexpr int bits = 8;
 
 std::size_t bucket_of(std::uint64_t ns) {
@@ -138,7 +140,7 @@ std::size_t bucket_of(std::uint64_t ns) {
     return (static_cast<std::size_t>(shift) << (bits - 1)) + static_cast<std::size_t>(ns >> shift);
 }
 
-/// Its middle.
+/// Returns the middle of a bucket.
 std::uint64_t length_of(std::size_t bucket) {
     constexpr std::size_t half = std::size_t{1} << (bits - 1);
     if (bucket < 2 * half)
@@ -171,7 +173,7 @@ std::uint64_t Lengths::quantile(double part) const {
 }
 
 void Tally::add(const Turn &turn, std::optional<std::uint64_t> timeslice_ns) {
-    // A process counts as one, whichever of its contexts it is.
+    // A process is counted once, whichever of its contexts has the turn.
     const Holder who =
         turn.who.pid ? Holder{.pid = turn.who.pid, .started = turn.who.started} : turn.who;
     Held &held = held_[who];

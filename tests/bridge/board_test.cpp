@@ -31,7 +31,7 @@ nvmodel::Board h200_board() {
     return nvmodel::load_board(data / "boards" / "h200.json");
 }
 
-/// All that does not change while a GPU runs.
+/// Returns the captured registers that do not change while a GPU runs.
 Registers captured(const std::string &card) {
     const auto capture = nvdebug::Tree::capture(std::string(HARDWARE) + "/" + card + "/capture");
     EXPECT_TRUE(capture) << capture.error().sentence;
@@ -47,7 +47,8 @@ Registers captured(const std::string &card) {
     return all;
 }
 
-/// What a register is part of, where cards may differ; else its offset.
+/// Returns the thing to which a register belongs, if cards may differ in it; else the register's
+/// offset.
 std::string name_of(std::uint32_t offset) {
     std::ostringstream name;
     if (offset >= 0x22800 && offset < 0x22a18)
@@ -65,14 +66,14 @@ std::string name_of(std::uint32_t offset) {
     return name.str();
 }
 
-/// ENGINE_STATUS_DEBUG has the engine's id in 29:24, which stays.
+/// Returns the bits of a register that stay. ENGINE_STATUS_DEBUG keeps the engine's id in 29:24.
 std::uint32_t lasting_bits(std::uint32_t offset) {
     const bool debug = offset >= 0xc00000 && offset < 0xc08800 && offset % 0x40 == 0x28 &&
                        (offset & 0x3ff) >= 0x228;
     return debug ? 0x3f000000 : 0xffffffff;
 }
 
-/// Where the board answers otherwise.
+/// Returns the names of the registers in which the board differs from the captured values.
 Names different(const Registers &registers) {
     nvmodel::Gpu gpu(h200_board(), nvmodel::load_workload(data / "workloads" / "idle.json"));
     gpu.start();
@@ -83,7 +84,8 @@ Names different(const Registers &registers) {
     return found;
 }
 
-/// Rows of zeros in PTOP: what is fused off. Of the captured words, or of the board.
+/// Returns the devices that are fused off: their rows in PTOP are zero. @p read returns words of a
+/// capture, or of the board.
 Names fused_off(const std::function<std::uint32_t(std::uint32_t)> &read) {
     Names all;
     for (std::uint32_t row = 0x22800; row < 0x22800 + 42 * 12; row += 12)
@@ -92,11 +94,12 @@ Names fused_off(const std::function<std::uint32_t(std::uint32_t)> &read) {
     return all;
 }
 
-TEST(Board, IsTheH200ButForWhatIsFusedOff) {
+TEST(Board, EqualsTheH200ExceptFusedOffDevices) {
     const Registers h200 = captured("h200-580.159.04");
     EXPECT_GT(h200.size(), 340U);
-    // NVDEC0, NVDEC2, NVJPG0, NVJPG1: of each pair the board has one and the card the other, and so
-    // has the card runlists 4 and 7. The order of TPCs is the same.
+    // The pairs are NVDEC0 and NVDEC2, and NVJPG0 and NVJPG1. The board has one of each pair and
+    // the card has the other, so the card also has the runlists 4 and 7. The order of TPCs is the
+    // same.
     EXPECT_EQ(different(h200),
               (Names{"device 9", "device 11", "device 27", "device 28", "runlist block c04000",
                      "runlist block c06400", "TPCs that are off"}));
@@ -105,13 +108,12 @@ TEST(Board, IsTheH200ButForWhatIsFusedOff) {
     EXPECT_FALSE(off.contains("device 9") || off.contains("device 28"));
 }
 
-TEST(Board, IsTheH100ButForTpcsAndMemory) {
+TEST(Board, EqualsTheH100ExceptTpcsAndMemory) {
     EXPECT_EQ(different(captured("h100-580.159.04")),
               (Names{"TPCs that are off", "order of TPCs", "memory size"}));
 }
 
-/// The tables of TPCs agree with each other, as the board's do: the second and third follow
-/// from the first.
+/// The second and third table of TPCs follow from the first one, on the card as on the board.
 TEST(Board, PutsTpcsIntoTablesAsTheH100Does) {
     const Registers h100 = captured("h100-580.159.04");
     nvmodel::Board board = h200_board();

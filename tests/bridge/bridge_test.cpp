@@ -58,7 +58,7 @@ class Bridge : public testing::Test {
     Requests requests;
 };
 
-TEST_F(Bridge, IsThatPciFunction) {
+TEST_F(Bridge, HasThePciIdentityOfTheGpu) {
     EXPECT_EQ(gpu.config_read(0x00, 4), 0x233010deU);
     EXPECT_EQ(gpu.config_read(0x08, 4), 0x030200a1U);
     EXPECT_EQ(gpu.config_read(0x2c, 4), 0x16c110deU);
@@ -77,7 +77,7 @@ TEST_F(Bridge, AnswersWithRecordedWords) {
     EXPECT_TRUE(gpu.refusals().registers.empty());
 }
 
-TEST_F(Bridge, SaysWhatTheCaptureLacks) {
+TEST_F(Bridge, CountsWordsThatTheCaptureLacks) {
     EXPECT_EQ(read(0x123454), nothing);
     EXPECT_EQ(read(0x123454), nothing);
     EXPECT_EQ(memory(0x1234560000), no_memory);
@@ -133,7 +133,7 @@ TEST_F(Bridge, ShowsTheWordsOfOneFileInTheirOrder) {
     EXPECT_EQ(read(0x40920), read(0x40920));
 }
 
-TEST_F(Bridge, Counts) {
+TEST_F(Bridge, CountsReads) {
     ask("stats reset");
     read(0);
     memory(0x13db8a0000);
@@ -141,14 +141,14 @@ TEST_F(Bridge, Counts) {
     EXPECT_EQ(ask("stats")["memory_words"], 1);
 }
 
-TEST_F(Bridge, SaysWhatIsNoRequest) {
+TEST_F(Bridge, RefusesUnknownRequests) {
     for (const char *const line : {"", "restart", "fault all-ones", "info 1", "stats 1 2", "\xff"})
         EXPECT_EQ(ask(line)["ok"], false) << line;
     EXPECT_TRUE(has(ask("info")["board"], "gpu0 of"));
     EXPECT_EQ(ask("start")["ok"], true);
 }
 
-TEST(BridgeSource, HasToHaveWords) {
+TEST(BridgeSource, RefusesCapturesWithoutWords) {
     const fs::path path =
         fs::temp_directory_path() / ("nvdebug-bridge-" + std::to_string(getpid()));
     const auto refused = [&](const std::string &text) {
@@ -201,12 +201,12 @@ TEST_F(Live, ReadsThroughTheDriver) {
         EXPECT_EQ(gpu.bar_read(Bar::registers, 0x108, 4), nothing);
         gpu.bar_write(Bar::registers, window, 0x1000, 4); // 256 MiB
         EXPECT_EQ(gpu.bar_read(Bar::registers, pramin + 0x20, 4), 0x10000020U);
-        gpu.bar_write(Bar::registers, window, 0x4000, 4); // where memory ends
+        gpu.bar_write(Bar::registers, window, 0x4000, 4); // the end of video memory
         EXPECT_EQ(gpu.bar_read(Bar::registers, pramin, 4), no_memory);
         gpu.bar_write(Bar::registers, 0x104, 1, 4);
         EXPECT_EQ(gpu.refusals().writes.size(), 1U);
         EXPECT_FALSE(gpu.show("runlist0"));
-        // A GPU that has gone, and a driver that has.
+        // Now the GPU has gone, and then the driver.
         kernel->registers = [](std::uint32_t) { return std::optional(~std::uint32_t{0}); };
         EXPECT_EQ(gpu.bar_read(Bar::registers, 0, 4), 0xffffffffU);
         kernel->deny = kernel->ioctls + 1;
@@ -219,7 +219,7 @@ TEST_F(Live, ReadsThroughTheDriver) {
     EXPECT_EQ(kernel->mapped(), 0U);
 }
 
-TEST_F(Live, SaysWhyNot) {
+TEST_F(Live, ErrorNamesTheReason) {
     EXPECT_TRUE(has(refusal([&] { open_live(kernel, "1"); }), "has 1 GPUs here"));
     EXPECT_TRUE(has(refusal([&] { open_live(kernel, "x"); }), "live:x"));
     kernel->root = false;
@@ -231,7 +231,7 @@ TEST_F(Live, SaysWhyNot) {
     EXPECT_TRUE(has(refusal([&] { open_live(kernel, "0"); }), "/dev/nvidiactl"));
 }
 
-TEST_F(Live, AnUnknownChipIsSaid) {
+TEST_F(Live, RefusesAnUnknownChip) {
     kernel->registers = [](std::uint32_t) { return std::optional<std::uint32_t>(0x1f0000a1); };
     const std::string said = refusal([&] { BridgedGpu gpu(open_live(kernel, "0")); });
     EXPECT_TRUE(has(said, "no GPU") || has(said, "0x1f0")) << said;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The module on real GPUs: on the words that an H100 and an H200 answered (tests/hardware), in the VM."""
+"""The module on real GPUs, in the VM: it reads the words that an H100 and an H200 answered (tests/hardware)."""
 
 import gzip
 import json
@@ -14,7 +14,7 @@ from nvdvm.machine import Gpu, Machine
 HARDWARE = paths.ROOT / "tests" / "hardware"
 CARDS = ("h100-580.159.04", "h200-580.159.04")
 IN_GUEST = {card: f"/root/{card}.capture" for card in CARDS}
-# Lines of `info` about how the GPU is attached, and about what the driver does not do.
+# Lines of `info` about how the GPU is attached, and about features that the driver lacks.
 ATTACHED = ("pci_address:", "bar1_size:", "bar2_size:", "driver:", "feature channel_control:",
             "feature runlist_control:", "feature preemption_mode:", "feature pram_window:")
 
@@ -28,7 +28,7 @@ def content(card):
 
 
 def files_of(card, part):
-    """Texts or words by name: what the capture has of gpu0, without that."""
+    """Returns the texts or words of gpu0 in the capture, by their names without that folder."""
     return {name.removeprefix("gpu0/"): text for name, text in content(card)[part].items()
             if name.startswith("gpu0/")}
 
@@ -44,7 +44,7 @@ def machine(module):
 
 
 class Card:
-    """One of the GPUs in there."""
+    """One of the GPUs in the VM."""
 
     def __init__(self, machine, card):
         self.machine = machine
@@ -59,7 +59,7 @@ class Card:
         return self.machine.check(f"cat {self.proc(name)}")
 
     def refused(self, kind=None):
-        """What the bridge did not do or did not have."""
+        """Returns the accesses that the bridge refused or could not answer."""
         return [(one["access"], int(one["offset"], 16))
                 for one in self.bridge.request("violations")["violations"]
                 if kind in (None, one["access"])]
@@ -74,7 +74,7 @@ def card(request, machine):
     return this
 
 
-def test_says_what_was_said_of_the_same_words(card):
+def test_files_equal_the_captured_ones(card):
     words, texts = files_of(card.name, "words"), files_of(card.name, "files")
     assert len(words) > 80
     differ = {}
@@ -86,8 +86,8 @@ def test_says_what_was_said_of_the_same_words(card):
     assert card.refused() == []
 
 
-def test_says_what_was_said_when_it_was_found(card):
-    """What is read once, when the module is loaded."""
+def test_files_of_the_probe_equal_the_captured_ones(card):
+    """These files are read once, when the module is loaded."""
     words, texts = files_of(card.name, "words"), files_of(card.name, "files")
     names = [name for name in texts if name not in words and name != "info"]
     assert len(names) > 10
@@ -95,7 +95,7 @@ def test_says_what_was_said_when_it_was_found(card):
     assert not differ
 
 
-def test_info_says_what_gpu_it_is(card):
+def test_info_names_the_gpu(card):
     def kept(text):
         return [line for line in text.splitlines() if not line.startswith(ATTACHED)]
 
@@ -106,18 +106,18 @@ def test_info_says_what_gpu_it_is(card):
 
 
 @pytest.mark.parametrize("verb", ["engine list", "copy show", "topology show"])
-def test_the_tool_shows_what_it_shows_of_the_capture(card, verb):
+def test_the_tool_shows_the_same_as_on_the_capture(card, verb):
     now = card.machine.check(f"nvdebugctl -g {card.index} {verb}")
     assert now == card.machine.check(f"nvdebugctl --from {card.capture} -g 0 {verb}")
 
 
 def test_all_words_together_can_be_read(card):
-    """Lists with what their channels point at, of different moments."""
+    """The lists and the things to which their channels point were read at different moments."""
     for name in files_of(card.name, "words"):
         assert card.read(name)
     tree = card.machine.run(f"nvdebugctl -g {card.index} runlist tree")
     assert tree.text.count("channel") > 20
-    # The only thing that a capture does not have: no file of the driver source has it.
+    # Only this is missing from a capture, because no file of the driver source has it.
     assert tree.status == 4 and "whether scheduling is on is not shown" in tree.err.decode()
     assert {offset % 0x400 for access, offset in card.refused()} == {0x94}
 
@@ -144,11 +144,11 @@ def test_vm_run_counts_what_it_read(machine):
 
 
 @pytest.mark.parametrize("board, said", [
-    # Without the driver, or without such a GPU, or without root.
+    # The driver is missing, or it has no such GPU, or the user is not root.
     ("live:x", "/dev/nvidiactl|live:x|use sudo"), ("text.capture", "is no capture"),
     ("texts.capture", "has no words of a GPU"),
 ])
-def test_what_is_not_there_is_said(machine, tmp_path, board, said):
+def test_missing_sources_are_named(machine, tmp_path, board, said):
     (tmp_path / "text.capture").write_text("some text\n")
     without = {key: value for key, value in content(CARDS[0]).items() if key != "words"}
     (tmp_path / "texts.capture").write_text(json.dumps(without))
@@ -158,7 +158,7 @@ def test_what_is_not_there_is_said(machine, tmp_path, board, said):
 
 
 @pytest.mark.parametrize("words", [("--fault", "0:all-ones"), ("--workload", "idle")])
-def test_what_is_for_models_is_refused(words):
+def test_requests_for_models_are_refused(words):
     done = vm_run("--board", str(capture(CARDS[0])), *words, "--", "true")
     assert done.returncode == 2 and "for models" in done.stderr
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What is made from a table: help, completion, man pages.
+// Tests the texts that are made from a table: help, completion, man pages.
 #include "lib/cli/help.hpp"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST(Help, FitsItsWidth) {
                                        &program.verbs[1], &program.verbs[2]})
             EXPECT_LE(longest_line(help_text(program, verb, width)), width);
     EXPECT_GT(longest_line(help_text(program, nullptr, 200)), 80u);
-    // However narrow, it comes to an end.
+    // Help ends even if the terminal is too narrow.
     EXPECT_FALSE(help_text(program, &program.verbs[0], 0).empty());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// From words to what they ask for.
+// Parses command lines by a table.
 #include "lib/cli/parse.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace {
 using namespace nvdebug::cli;
 using Words = std::vector<std::string>;
 
-/// A program without verbs, as nvqos.
+/// Returns a program without verbs, like nvqos.
 Program keeper() {
     return {.name = "keeper",
             .version = "1",
@@ -32,7 +32,7 @@ Program keeper() {
             .manual = ""};
 }
 
-/// A program that runs another one, as nvtaskset.
+/// Returns a program that runs another program, like nvtaskset.
 Program starter() {
     return {.name = "starter",
             .version = "1",
@@ -52,7 +52,7 @@ Program starter() {
             .has_help_word = false};
 }
 
-/// A program with verbs, as nvstgm.
+/// Returns a program with verbs, like nvstgm.
 Program analyst() {
     return {.name = "analyst",
             .version = "1",
@@ -122,7 +122,7 @@ TEST(Parse, ACommandEndsTheOptions) {
     EXPECT_FALSE(arguments.has("--list"));
     EXPECT_EQ(good(program, {"-t0", "--", "-l"}).arguments.words, Words{"-l"});
     EXPECT_EQ(good(program, {"help"}).arguments.words, Words{"help"});
-    // Its options are its own, also behind one that is not known.
+    // Words behind the command belong to it, even behind an unknown option.
     EXPECT_FALSE(parse(program, {"--foo", "sh", "--list"}).arguments.has("--list"));
 }
 

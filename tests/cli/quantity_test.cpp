@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Times, parts and whole numbers.
+// Parses times, parts and whole numbers.
 #include "lib/base/quantity.hpp"
 
 #include <gtest/gtest.h>

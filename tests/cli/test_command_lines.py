@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The command lines of all programs: what is alike in them. No GPU, no driver, no VM."""
+"""Tests the rules that the command lines of all programs share, without a GPU, a driver or a VM."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from building import ROOT, built
 
 PATIENCE_S = 60
 PROGRAMS = ("nvdebugctl", "nvdebug-bridge", "nvdebug-exporter", "nvqos", "nvstgm", "nvtaskset")
-# Those over lib/cli, and what of their words the test needs.
+# The programs that use lib/cli, and the source of their man pages.
 TABLES = {
     "nvdebug-bridge": {"page": None},
     "nvdebug-exporter": {"page": "tools/exporter/nvdebug-exporter.8"},
@@ -50,7 +50,7 @@ def candidates(program, *words):
 
 
 def verbs(program):
-    """Returns each verb as words; no words are a program without a verb."""
+    """Returns the words of each verb, and an empty one for a program that works without a verb."""
     if program == "nvqos":
         return [(), ("status",), ("list",), ("simulate",)]
     return [(verb,) for verb in candidates(program, "") if verb != "help"] if program == "nvstgm" else [()]
@@ -126,14 +126,14 @@ def test_a_mistyped_verb_is_guessed(program):
 
 
 def takes_value(program, verb, option):
-    """Does help show a value behind its name?"""
+    """Returns whether help shows a value behind the option's name."""
     shown = out(program, *verb, "--help", COLUMNS="200")
     return bool(re.search(rf"^ +(?:-\w, )?{option} [A-Z]\S*", shown, re.M))
 
 
 @pytest.mark.parametrize("program", sorted(TABLES))
 def test_a_missing_value_and_one_too_many(program):
-    """Whatever follows: nothing, an empty word, or another option."""
+    """The value is missing if nothing, an empty word or another option follows."""
     for verb in verbs(program):
         for option in options(program, verb):
             if option in ("--help", "--version"):
@@ -141,7 +141,7 @@ def test_a_missing_value_and_one_too_many(program):
             elif takes_value(program, verb, option):
                 for words in ((option,), (option, "--help"), (f"{option}=",)):
                     if option == "--pid" and words[-1] == "--help":
-                        continue  # its value may stand behind other options
+                        continue  # its value may stand behind further options
                     assert f"{option} takes a value: " in refused(program, *verb, *words)
             elif option != "--socket":
                 assert f"{option} takes no value" in refused(program, *verb, f"{option}=1")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A program that does something without a verb, and has others with names.
+// A program that works without a verb, and also has verbs with names.
 #include <gtest/gtest.h>
 
 #include <algorithm>

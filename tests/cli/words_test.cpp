@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Words that were typed, and those that are known.
+// Finds the known word that a typed word means.
 #include "lib/base/words.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(Quote, IsPrintableAndShort) {
     EXPECT_EQ(quote(""), "''");
     EXPECT_EQ(quote("a\x1b[2J"), "'a\xef\xbf\xbd[2J'");
     EXPECT_EQ(quote(std::string(101, 'x')), "'" + std::string(100, 'x') + "…'");
-    // It is not cut within a character.
+    // The text is cut between two characters.
     EXPECT_EQ(quote(std::string(99, 'x') + "é" + "z"), "'" + std::string(99, 'x') + "…'");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A GPU of the model behind the stand-in for NVIDIA's driver.
+// A GPU of the model behind a stand-in for NVIDIA's driver.
 #pragma once
 
 #include "lib/nvdebug/driver_tree.hpp"
@@ -21,7 +21,7 @@ inline const std::filesystem::path golden = GOLDEN_FILES, data = NVDEBUG_MODEL_D
                                    hardware = HARDWARE;
 inline constexpr nvmodel::SystemMemoryRange system_memory{0x10000000, 0x400000};
 
-/// What a workload keeps in system memory: nothing that the driver shows.
+/// The system memory of a workload, which the driver does not show.
 class SystemMemory final : public nvmodel::GuestMemory {
   public:
     [[nodiscard]] bool read(std::uint64_t address, std::span<std::byte> to) const override {
@@ -46,7 +46,7 @@ class SystemMemory final : public nvmodel::GuestMemory {
     std::vector<std::byte> bytes_ = std::vector<std::byte>(system_memory.size);
 };
 
-/// A GPU of the model behind the stand-in.
+/// A modelled GPU and the stand-in through which it is read.
 class Bench {
   public:
     explicit Bench(const std::string &board, const std::string &workload = "idle")

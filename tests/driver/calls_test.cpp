@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// In how many calls files are read again, and in which order registers and memory are.
+// Counts the calls that reading files again takes, and checks the order of registers and memory.
 #include "bench.hpp"
 #include "tests/support/sections.hpp"
 
@@ -30,7 +30,7 @@ namespace {
 
 using nvdebug::Tree;
 
-/// Registers that keep their values until time goes on.
+/// Registers keep their values until go_on().
 class Frozen : public Driver {
   protected:
     Frozen() {
@@ -52,8 +52,8 @@ class Frozen : public Driver {
     std::map<std::uint32_t, std::optional<std::uint32_t>> values;
 };
 
-/// What a file took the last time is read ahead, many in a call, when it is read again.
-TEST_F(Frozen, IsReadAgainInFewCalls) {
+/// The registers that a file needed are read ahead, many in a call, when the file is read again.
+TEST_F(Frozen, RereadsFilesInFewCalls) {
     const Tree tree = bench.tree();
     ASSERT_TRUE(tree.read("gpu0/info"));
     for (const std::string file : {"gpu0/engines", "gpu0/runlist0_brief"}) {
@@ -76,7 +76,7 @@ TEST_F(Frozen, IsReadAgainInFewCalls) {
     }
 }
 
-/// Engines become idle and are used again, and others change under the read.
+/// Engines become idle and busy again, and other registers change during the read.
 TEST_F(Driver, EnginesThatMoveAreReadInFewCalls) {
     constexpr std::uint64_t times = 50;
     const Tree tree = bench.tree();
@@ -92,7 +92,7 @@ TEST_F(Driver, EnginesThatMoveAreReadInFewCalls) {
     EXPECT_LE(kernel.register_calls - calls, 3 * times);
 }
 
-/// The first six words of each line: what one register of an engine has.
+/// Returns the first six words of each line, which come from one register of an engine.
 std::string statuses(const std::string &engines) {
     std::string kept;
     std::istringstream lines(engines);
@@ -124,7 +124,7 @@ TEST_F(Frozen, ASampleOfEnginesIsOneCall) {
     EXPECT_GT(texts.size(), 3U);
 }
 
-/// That an engine is unreadable is a fact about the GPU, and no reason why it could not be asked.
+/// An unreadable engine is a fact about the GPU, but a driver that fails is an error.
 TEST_F(Driver, ASampleOfEnginesFailsWithTheDriver) {
     const Tree tree = bench.tree();
     ASSERT_TRUE(tree.read("gpu0/engines_brief"));
@@ -136,7 +136,7 @@ TEST_F(Driver, ASampleOfEnginesFailsWithTheDriver) {
     EXPECT_TRUE(tree.read("gpu0/engines_brief"));
 }
 
-/// Words of a modelled GPU; `order` gets a letter for each register and piece of memory.
+/// The words of a modelled GPU. `order` gets a letter for each register and each piece of memory.
 class Ordered final : public nvdebug::driver::Words {
   public:
     Ordered(nvmodel::Gpu &gpu, std::string &order) : gpu_(gpu), order_(order) {}
@@ -162,7 +162,7 @@ class Ordered final : public nvdebug::driver::Words {
     std::string &order_;
 };
 
-/// A list is located again after its memory was read: never by registers that were read before.
+/// After its memory was read, a list is located again by registers that are read then, not before.
 TEST_F(Driver, ReadsNoRegisterAheadOfMemory) {
     std::string order;
     auto machine = nvdebug::driver::Machine::probe(std::make_unique<Ordered>(bench.gpu, order), {});
@@ -177,8 +177,8 @@ TEST_F(Driver, ReadsNoRegisterAheadOfMemory) {
     }
 }
 
-/// The engine changes hands between two looks: it takes others than the last time.
-TEST_F(Frozen, WhatTakesOtherRegistersIsReadAsWell) {
+/// The engine changes its owner between two reads, so the second read needs other registers.
+TEST_F(Frozen, ReadsRegistersThatThePlanLacks) {
     const Tree tree = bench.tree();
     ASSERT_TRUE(tree.read("gpu0/engines"));
     const auto steady = kernel.registers;

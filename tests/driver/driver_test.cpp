@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The driver source over a stand-in for NVIDIA's driver, with the model as its GPU.
+// Reads the files of the driver source, over a stand-in for NVIDIA's driver with the model as its
+// GPU.
 #include "bench.hpp"
 #include "tests/support/sections.hpp"
 
@@ -33,11 +34,12 @@ using nvdebug::Tree;
 using sections::Section;
 namespace fs = std::filesystem;
 
-// --- its files ---
+// --- files ---
 
 class Boards : public testing::TestWithParam<std::string> {};
 
-/// Lines of `info` about how the GPU is attached, and about what the driver cannot do.
+/// Removes the lines of `info` about the GPU's attachment, and about features that the driver
+/// lacks.
 std::string without_attachment(const std::string &info) {
     std::istringstream lines(info);
     std::string kept;
@@ -51,13 +53,13 @@ std::string without_attachment(const std::string &info) {
     return kept;
 }
 
-TEST_P(Boards, SayWhatTheModuleSays) {
+TEST_P(Boards, HaveTheTextsOfTheModule) {
     const Bench bench(GetParam());
     const Tree tree = bench.tree();
     std::size_t compared = 0;
     for (const char *const name : {"topology", "idle"})
         for (const Section &section : sections::load(golden / GetParam() / name)) {
-            // Clock and ticking registers: not of the same time as in the VM.
+            // The clock and ticking registers differ from the values in the VM.
             if (section.name == "ptimer" || section.name == "scheduling" ||
                 section.text.starts_with("cat:"))
                 continue;
@@ -128,7 +130,7 @@ TEST_F(Driver, NumbersGpusByPciAddress) {
         EXPECT_TRUE(gpu.runlist(0));
 }
 
-// --- what it costs ---
+// --- costs ---
 
 TEST_F(Driver, AsksForManyRegistersAtOnce) {
     const Tree tree = bench.tree();
@@ -139,7 +141,7 @@ TEST_F(Driver, AsksForManyRegistersAtOnce) {
     EXPECT_EQ(kernel.mappings, 0U);
 }
 
-TEST(DriverCost, OfALongList) {
+TEST(DriverCost, LongListTakesFewCalls) {
     Bench bench("h200", "many-64");
     const Tree tree = bench.tree();
     ASSERT_TRUE(tree.read("gpu0/info"));
@@ -152,13 +154,13 @@ TEST(DriverCost, OfALongList) {
     EXPECT_LE(kernel.mappings, 64U);
 }
 
-// --- what goes wrong ---
+// --- failures ---
 
 void expect_sentence(const nvdebug::Error &error, const std::string &part) {
     EXPECT_NE(error.sentence.find(part), std::string::npos) << error.sentence;
 }
 
-TEST_F(Driver, WithoutRootSaysWhatItTakes) {
+TEST_F(Driver, AdvisesSudoWithoutRoot) {
     kernel.root = false;
     const nvdebug::Gpu gpu(bench.tree(), 0);
     const auto info = gpu.info();
@@ -172,7 +174,7 @@ TEST_F(Driver, WithoutRootSaysWhatItTakes) {
     EXPECT_FALSE(gpu.translate("0:1 0x1000"));
 }
 
-TEST_F(Driver, IsNotThere) {
+TEST_F(Driver, FailsWithThePathOfAMissingDriver) {
     for (const int error : {ENOENT, EACCES, EIO}) {
         kernel.cannot_open["/dev/nvidiactl"] = error;
         const auto tree = nvdebug::driver::open_tree(bench.kernel, {});
@@ -181,8 +183,8 @@ TEST_F(Driver, IsNotThere) {
     }
 }
 
-/// Sudo gives root nothing that its container or unit has not.
-TEST_F(Driver, ThatRefusesRootSaysWhoDoes) {
+/// Sudo gives root no right that its container or unit has taken away.
+TEST_F(Driver, NamesWhoRefusesRoot) {
     const auto sentence = [&](const char *file, int error) {
         kernel.cannot_open = {{file, error}};
         const auto tree = nvdebug::driver::open_tree(bench.kernel, {});
@@ -206,7 +208,7 @@ TEST_F(Driver, ThatRefusesRootSaysWhoDoes) {
 
 TEST_F(Driver, LeavesAGpuAsleep) {
     kernel.files["/sys/bus/pci/devices/0000:01:00.0/power/runtime_status"] = "suspended\n";
-    kernel.cannot_open["/dev/nvidia0"] = EIO; // nor is it tried
+    kernel.cannot_open["/dev/nvidia0"] = EIO; // an attempt would fail
     const nvdebug::Gpu gpu(bench.tree(), 0);
     ASSERT_TRUE(gpu.info());
     const auto list = gpu.runlist(0);
@@ -215,7 +217,7 @@ TEST_F(Driver, LeavesAGpuAsleep) {
     expect_sentence(list.error(), "asleep");
 }
 
-TEST_F(Driver, HasNoGpuFile) {
+TEST_F(Driver, ReportsAMissingGpuFile) {
     kernel.cannot_open["/dev/nvidia0"] = ENOENT;
     const nvdebug::Gpu gpu(bench.tree(), 0);
     ASSERT_TRUE(gpu.info());
@@ -224,13 +226,13 @@ TEST_F(Driver, HasNoGpuFile) {
     expect_sentence(list.error(), "/dev/nvidia0");
 }
 
-TEST_F(Driver, OfOldVersionsTakesTheirLayout) {
+TEST_F(Driver, ReadsTheLayoutOfOldVersions) {
     kernel.layout = StandIn::Layout::until_530;
     kernel.version = "525.147.05";
     EXPECT_TRUE(nvdebug::Gpu(bench.tree(), 0).runlist(0));
 }
 
-TEST_F(Driver, OfAnUnknownLayoutIsRefused) {
+TEST_F(Driver, RefusesAnUnknownLayout) {
     kernel.layout = StandIn::Layout::unknown;
     const auto tree = nvdebug::driver::open_tree(bench.kernel, {});
     ASSERT_FALSE(tree);
@@ -238,14 +240,14 @@ TEST_F(Driver, OfAnUnknownLayoutIsRefused) {
     expect_sentence(tree.error(), "525 to 595");
 }
 
-TEST_F(Driver, WithoutAVersionIsRefused) {
+TEST_F(Driver, RefusesADriverWithoutAVersion) {
     for (const char *const version : {"", "five", "\x01\x02"}) {
         kernel.version = version;
         EXPECT_FALSE(nvdebug::driver::open_tree(bench.kernel, {}));
     }
 }
 
-TEST_F(Driver, WithMigOnSaysSo) {
+TEST_F(Driver, SaysThatMigIsOn) {
     const auto model = kernel.registers;
     kernel.registers = [&](std::uint32_t offset) {
         constexpr std::uint32_t smcarb_sys_pipe_info = 0xcc80;
@@ -275,7 +277,7 @@ TEST_F(Driver, SaysThatAGpuHasGone) {
     EXPECT_EQ(again.error().code, ErrorCode::gone);
 }
 
-TEST_F(Driver, HasNotEveryRegister) {
+TEST_F(Driver, LacksSomeRegisters) {
     const nvdebug::Gpu gpu(bench.tree(), 0);
     ASSERT_TRUE(gpu.runlist(0));
     const auto model = kernel.registers;
@@ -292,7 +294,7 @@ TEST_F(Driver, ReadsNothingBeyondMemory) {
     const nvdebug::Gpu gpu(bench.tree(), 0);
     const auto where = gpu.runlist(0)->place.address;
     ASSERT_TRUE(where);
-    // It ends in the first entry, so in a window.
+    // Memory ends within the first entry, and so within a window.
     for (const std::uint64_t bytes : {*where + 8, *where, *where - 4096}) {
         kernel.memory_bytes = bytes;
         const auto list = nvdebug::Gpu(bench.tree(), 0).runlist(0);
@@ -301,7 +303,7 @@ TEST_F(Driver, ReadsNothingBeyondMemory) {
     }
 }
 
-TEST_F(Driver, CannotMap) {
+TEST_F(Driver, ReportsAFailedMapping) {
     kernel.cannot_map = true;
     const nvdebug::Gpu gpu(bench.tree(), 0);
     const auto list = gpu.runlist(0);
@@ -323,7 +325,7 @@ TEST(DriverLimits, SystemMemoryIsTheModules) {
     EXPECT_GT(refused, 0U);
 }
 
-/// Everything there is to read. Errors are to have a sentence.
+/// Reads all files. Each error must have a sentence.
 void read_all(const std::shared_ptr<StandIn> &kernel) {
     const auto opened = nvdebug::driver::open_tree(kernel, {});
     if (!opened) {
@@ -346,7 +348,7 @@ void read_all(const std::shared_ptr<StandIn> &kernel) {
     }
 }
 
-TEST_F(Driver, MayFailAtEachCall) {
+TEST_F(Driver, SurvivesAFailureOfEachCall) {
     read_all(bench.kernel);
     const std::uint64_t calls = kernel.ioctls;
     for (std::uint64_t n = 1; n <= calls; n++) {
@@ -356,7 +358,7 @@ TEST_F(Driver, MayFailAtEachCall) {
         kernel.deny = n % 2 ? 0 : n;
         kernel.deny_with = n % 3 ? rm::not_supported : rm::gpu_is_lost;
         read_all(bench.kernel);
-        // A mapping that the driver does not take back goes with the client.
+        // If the driver does not remove a mapping, the mapping ends with the client.
         if (HasFailure())
             FAIL() << "at call " << n;
         EXPECT_EQ(kernel.open_files(), 0U) << "at call " << n;
@@ -365,15 +367,15 @@ TEST_F(Driver, MayFailAtEachCall) {
     kernel.forget_mappings();
 }
 
-TEST_F(Driver, MayAnswerAnything) {
+TEST_F(Driver, SurvivesRandomAnswers) {
     std::mt19937 random(1); // NOLINT: the same each time
     for (int round = 0; round < 60; round++) {
         kernel.garble = [&](unsigned number, void *answer, std::size_t bytes) {
-            // Mostly after the beginning, so that there is more to get wrong.
+            // Most calls at the beginning succeed, so that later calls are reached.
             if (random() % 20)
                 return;
             auto *const at = static_cast<unsigned char *>(answer);
-            // Not the pointers that are the caller's own.
+            // The pointers in a request belong to the caller and stay as they are.
             if (number == rm::esc_control) {
                 at[28] = static_cast<unsigned char>(random());
                 return;
@@ -386,12 +388,13 @@ TEST_F(Driver, MayAnswerAnything) {
         EXPECT_EQ(kernel.open_files(), 0U);
         EXPECT_EQ(kernel.mapped(), 0U);
     }
-    // It received names that it never gave.
+    // The reader repeats names that it got from garbled answers, and the stand-in notes these as
+    // wrong.
     kernel.wrongs.clear();
     kernel.forget_mappings();
 }
 
-TEST_F(Driver, RegistersMayHoldAnything) {
+TEST_F(Driver, SurvivesRandomRegisters) {
     std::mt19937 random(2); // NOLINT: the same each time
     const auto model = kernel.registers;
     const auto memory = kernel.memory;
@@ -410,7 +413,7 @@ TEST_F(Driver, RegistersMayHoldAnything) {
     }
 }
 
-// --- what was read is kept ---
+// --- records of words ---
 
 TEST_F(Driver, ACaptureHasTheWords) {
     const fs::path file = fs::temp_directory_path() / ("nvdebug-words-" + std::to_string(getpid()));
@@ -442,7 +445,7 @@ TEST_F(Driver, ARecordIsOfOneReadAlone) {
     EXPECT_EQ(tree.impl().record("gpu0"), probe) << "each time";
 }
 
-TEST_F(Driver, OfAClosedGpuTheChipIsNotKnown) {
+TEST_F(Driver, LeavesTheChipOfAClosedGpuEmpty) {
     kernel.root = false;
     const auto info = nvdebug::Gpu(bench.tree(), 0).info();
     ASSERT_TRUE(info);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Eight GPUs behind the stand-in: all are the model's one.
+// Eight GPUs behind the stand-in, all of which are the same modelled GPU.
 #pragma once
 
 #include "bench.hpp"
@@ -18,7 +18,7 @@ namespace driver_test {
 
 using namespace std::chrono_literals;
 
-/// No thread goes on before so many are there.
+/// A barrier, at which no thread goes on before `count` threads are there.
 class Together {
   public:
     explicit Together(std::size_t count) : count_(count) {}
@@ -50,7 +50,7 @@ class EightGpus : public Driver {
         gpus = nvdebug::gpus(bench.tree()).value();
     }
     ~EightGpus() override {
-        // What was left behind uses the stand-in.
+        // Threads that a test has left behind still use the stand-in.
         gpus.clear();
         while (bench.kernel.use_count() > 1)
             std::this_thread::sleep_for(1ms);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What real GPUs answered (tests/hardware), through the core as it is now; and the words that
-// captures keep.
+// Replays the words that real GPUs returned (tests/hardware) through the present core.
 #include "bench.hpp"
 #include "tests/support/sections.hpp"
 
@@ -33,8 +32,8 @@ using nvdebug::Tree;
 
 class Hardware : public testing::TestWithParam<std::string> {};
 
-/// What real GPUs answered (tests/hardware), through the core as it is now.
-TEST_P(Hardware, SaysTheSameOfTheSameWords) {
+/// Makes each file of a capture again from its words, and compares the texts.
+TEST_P(Hardware, ReplaysTheSameTexts) {
     const auto capture = Tree::capture(hardware / GetParam());
     ASSERT_TRUE(capture) << capture.error().sentence;
     const auto words = capture->impl().words();
@@ -42,7 +41,7 @@ TEST_P(Hardware, SaysTheSameOfTheSameWords) {
     ASSERT_TRUE(files);
     std::size_t compared = 0;
     for (const std::string &file : *files) {
-        // How the GPU was attached, and its processes, are not of its words.
+        // The words do not have the GPU's attachment and its processes.
         if (file == "info" || file == "owners")
             continue;
         const auto then = capture->read("gpu0/" + file);
@@ -78,7 +77,7 @@ TEST(Captures, AreOfEveryKindOfLoad) {
             EXPECT_TRUE(std::ranges::count(captures(), card + "-580.159.04/" + load)) << load;
 }
 
-/// Two CUDA processes on an H100; the rest of the channels are the driver's own.
+/// Two CUDA processes ran on an H100. The remaining channels are the driver's own.
 TEST(HardwareOwners, AreTheProcessesThatRan) {
     const auto capture = Tree::capture(hardware / "h100-580.159.04" / "capture-owners");
     ASSERT_TRUE(capture) << capture.error().sentence;
@@ -86,7 +85,7 @@ TEST(HardwareOwners, AreTheProcessesThatRan) {
     const auto owners = gpu.owners();
     ASSERT_TRUE(owners) << owners.error().sentence;
     ASSERT_EQ(owners->processes.size(), 2U);
-    std::map<std::uint32_t, std::size_t> channels; // by pid; 0: none
+    std::map<std::uint32_t, std::size_t> channels; // by pid; 0: no process
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> of_tsg;
     const auto info = gpu.info();
     ASSERT_TRUE(info) << info.error().sentence;
@@ -104,8 +103,9 @@ TEST(HardwareOwners, AreTheProcessesThatRan) {
         EXPECT_EQ(pids.size(), 1U) << "TSG " << tsg.first << ":" << tsg.second;
 }
 
-/// Three clients and the server, on an H200: one TSG of all, and each channel is its client's.
-TEST(HardwareOwners, OfMpsAreItsClients) {
+/// Three clients and the server ran on an H200. All share one TSG, and each channel belongs to its
+/// client.
+TEST(HardwareOwners, ClientsOfMpsOwnTheirChannels) {
     const auto capture = Tree::capture(hardware / "h200-580.159.04" / "capture-mps");
     ASSERT_TRUE(capture) << capture.error().sentence;
     const nvdebug::Gpu gpu(*capture, 0);
@@ -126,14 +126,14 @@ TEST(HardwareOwners, OfMpsAreItsClients) {
     EXPECT_EQ(channels, (std::map<std::uint32_t, std::size_t>{{3, 1}, {7, 7}}));
 }
 
-TEST(Record, IsRefusedIfItIsNone) {
+TEST(Record, RefusesMalformedLines) {
     for (const char *const text : {"x", "1 2 3", "1:", "1: 2", "4: x", "4 ", "4", "4: 5 x"}) {
         nvdebug::driver::RecordedWords words;
         EXPECT_FALSE(words.add(text)) << text;
     }
 }
 
-/// What is asked of it leaves nothing behind.
+/// Queries for addresses without a record do not make the record larger.
 TEST(Record, DoesNotGrow) {
     nvdebug::driver::RecordedWords words;
     ASSERT_TRUE(words.add("4: 5\n"));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Tasks that are held, through the stand-in for NVIDIA's driver: the helper is a process that is
-// really forked.
+// Holds tasks through the stand-in for NVIDIA's driver. The helper is really forked.
 #include "steering.hpp"
 
 #include <csignal>
@@ -39,7 +38,7 @@ TEST_F(Holding, ChangesAgainAndAgainAndPutsItBack) {
     EXPECT_EQ(enabled(), all_on);
 }
 
-TEST_F(Holding, ATimesliceThatIsSoIsNotSetAgain) {
+TEST_F(Holding, DoesNotSetAnUnchangedTimesliceAgain) {
     auto held = hold({557});
     put(*held, {.timeslice_ns = 512'000});
     const std::size_t before = asked();
@@ -48,15 +47,15 @@ TEST_F(Holding, ATimesliceThatIsSoIsNotSetAgain) {
     EXPECT_EQ(asked(), before);
 }
 
-/// A keeper that hung and was given up may enable the task later, when a new one has paused it.
-TEST_F(Holding, APauseIsAskedForAgainAsOthersMayHaveEndedIt) {
+/// A keeper that hung and was abandoned may enable the task after a new keeper has paused it.
+TEST_F(Holding, RepeatsAPauseThatOthersMayHaveEnded) {
     auto held = hold({557});
     put(*held, {.paused = true});
     ASSERT_TRUE(gpu.perform(nvdebug::resume_tasks(std::vector<std::uint32_t>{557})));
     ASSERT_EQ(enabled(), all_on);
     put(*held, {.paused = true});
     EXPECT_EQ(enabled(), (std::vector<bool>{false, false, true, true, true, true}));
-    // The task stays paused if the driver refuses to pause it once more.
+    // The task stays paused if the driver refuses to pause it again.
     kernel.refuse_from(1);
     put(*held, {.paused = true});
     EXPECT_EQ(kernel.refused(), 1U);
@@ -65,8 +64,8 @@ TEST_F(Holding, APauseIsAskedForAgainAsOthersMayHaveEndedIt) {
     EXPECT_EQ(enabled(), all_on);
 }
 
-/// As CUDA does with its own TSG after it was found.
-TEST_F(Holding, SetsItAgainWhereTheProcessHasSetItAndPutsThatBack) {
+/// CUDA sets the timeslice of its own TSG after the task was found.
+TEST_F(Holding, RestoresATimesliceThatTheProcessHasSet) {
     auto held = hold({557});
     put(*held, {.timeslice_ns = 512'000});
     for (auto &[name, object] : kernel.others[first])
@@ -78,7 +77,7 @@ TEST_F(Holding, SetsItAgainWhereTheProcessHasSetItAndPutsThatBack) {
     EXPECT_NEAR(static_cast<double>(timeslices_us()[0]), 8000, 80);
 }
 
-TEST_F(Holding, IsUndoneWhenNobodyAsksAndGoesOnAfterwards) {
+TEST_F(Holding, IsUndoneAfterThePatienceAndGoesOnAfterwards) {
 #ifdef __SANITIZE_ADDRESS__
     constexpr milliseconds patience{3000}; // forking a keeper takes half a second
 #else
@@ -88,14 +87,15 @@ TEST_F(Holding, IsUndoneWhenNobodyAsksAndGoesOnAfterwards) {
     auto held = hold({557}, {.patience = patience});
     put(*held, {.timeslice_ns = 512'000, .paused = true});
     EXPECT_TRUE(comes_true([&] { return enabled() == all_on && timeslices_us() == before; }));
-    // As after SIGCONT. On a loaded machine it may be undone again before it is looked at.
+    // A program asks again after SIGCONT. On a loaded machine the hold may be undone before the
+    // test looks, so it asks repeatedly.
     EXPECT_TRUE(comes_true([&] {
         put(*held, {.timeslice_ns = 512'000, .paused = true});
         return timeslices_us()[0] == 512U && enabled() != all_on;
     }));
 }
 
-/// The holder is another process, which is killed, or stopped, while a task is paused.
+/// Another process has the hold. It is killed, or stopped, while a task is paused.
 class Ended : public Holding, public testing::WithParamInterface<int> {};
 
 TEST_P(Ended, LeavesNothingChanged) {
@@ -151,7 +151,7 @@ TEST_F(Holding, AKeeperThatIsKilledLeavesNothingChanged) {
     EXPECT_EQ(timeslices_us(), before);
 }
 
-/// The driver refuses what is asked of that and another one together.
+/// The driver refuses a call about a freed channel and another one together.
 TEST_F(Holding, AChannelThatIsFreedDoesNotKeepTheOthersPaused) {
     auto held = hold({557});
     put(*held, {.paused = true});
@@ -162,7 +162,7 @@ TEST_F(Holding, AChannelThatIsFreedDoesNotKeepTheOthersPaused) {
     EXPECT_EQ(enabled(), (std::vector<bool>{false, true, true, true, true, true}));
 }
 
-/// All of it or nothing: what is refused is that of the second process.
+/// A pause applies to all processes or to none. The call for the second process is refused.
 TEST_F(Holding, ARefusalIsReported) {
     kernel.refuse_change = 2;
     auto held = hold({557, 558});
@@ -173,7 +173,7 @@ TEST_F(Holding, ARefusalIsReported) {
     EXPECT_EQ(enabled(), all_on);
 }
 
-/// Each request gets its own answer, also after the driver refused an earlier one.
+/// Each request gets its own answer, even after the driver refused an earlier request.
 TEST_F(Holding, EachRequestHasItsOwnAnswer) {
     auto held = hold({557});
     kernel.refuse_from(1);
@@ -184,7 +184,7 @@ TEST_F(Holding, EachRequestHasItsOwnAnswer) {
     EXPECT_NEAR(static_cast<double>(timeslices_us()[0]), 700, 7);
 }
 
-TEST_F(Holding, WhatIsDisabledBeforeStaysSo) {
+TEST_F(Holding, LeavesDisabledChannelsDisabled) {
     ASSERT_TRUE(gpu.perform(nvdebug::disable_channels({{0, 0}})));
     auto held = hold({557});
     put(*held, {.paused = true});
@@ -201,8 +201,9 @@ TEST_F(Holding, TimeslicesAreThoseOfOneRunlist) {
     EXPECT_EQ(seen.hold(one, {.runlist = 5}).value()->tsgs(), 1U) << "lists are for root";
 }
 
-/// A process that has made more: nothing of what it had is restored meanwhile.
-TEST_F(Holding, WhatIsMoreIsHeldBeside) {
+/// A process has made more channels. A second hold takes them, and restores nothing of the first
+/// one.
+TEST_F(Holding, ASecondHoldTakesLaterChannels) {
     const auto before = timeslices_us();
     auto one = hold({557});
     put(*one, {.timeslice_ns = 512'000, .paused = true});
@@ -232,8 +233,8 @@ TEST_F(Holding, WhatIsMoreIsHeldBeside) {
     EXPECT_EQ(timeslices_us()[2], 1998U) << "in steps of 1,024 ns";
 }
 
-/// The timeslice of a TSG is left to the hold that has a channel of it.
-TEST_F(Holding, AChannelBesideOneOfItsTsg) {
+/// The timeslice of a TSG belongs to the hold that has a channel of the TSG.
+TEST_F(Holding, LeavesATimesliceToTheHoldThatHasIt) {
     const auto channels = hold({557})->channels();
     auto rest = hold({557}, {.except = {channels[0]}});
     EXPECT_EQ(rest->tsgs(), 0U);
@@ -242,8 +243,8 @@ TEST_F(Holding, AChannelBesideOneOfItsTsg) {
     EXPECT_EQ(enabled(), (std::vector<bool>{true, false, true, true, true, true}));
 }
 
-/// Each by itself, after one search.
-TEST_F(Holding, EachOfSeveral) {
+/// One search serves all processes, and each gets its own hold.
+TEST_F(Holding, HoldEachHoldsProcessesApart) {
     const auto before = timeslices_us();
     std::uint64_t asked_before = kernel.questions;
     hold({557});
@@ -265,14 +266,14 @@ TEST_F(Holding, EachOfSeveral) {
     EXPECT_EQ(timeslices_us()[0], before[0]);
     EXPECT_EQ(timeslices_us()[1], 512U) << "the other one's stays";
     EXPECT_EQ(enabled(), all_on);
-    // The other one goes on when it ends.
+    // The other hold works on after this process has ended.
     kernel.end_process(557);
     put(**(*held)[0], {.timeslice_ns = 600'000});
     held->clear();
     EXPECT_EQ(timeslices_us()[1], before[1]);
 }
 
-TEST_F(Holding, EachOnce) {
+TEST_F(Holding, HoldEachRefusesAProcessNamedTwice) {
     const std::vector<std::uint32_t> pids = {557, 557};
     auto held = gpu.hold_each(pids);
     ASSERT_TRUE(held) << held.error().sentence;
@@ -282,7 +283,7 @@ TEST_F(Holding, EachOnce) {
     EXPECT_EQ((*held)[1].error().sentence, "process 557 is named twice");
 }
 
-TEST_F(Holding, WhoHasNothingIsRefused) {
+TEST_F(Holding, RefusesAProcessWithoutChannels) {
     const std::vector<std::uint32_t> nobody = {4711};
     const auto held = gpu.hold(nobody);
     ASSERT_FALSE(held);

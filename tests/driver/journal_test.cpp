@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What keepers write down before they change anything, and what is made of it after they were
-// killed: in a /run of this program's own, with keepers that are really forked.
+// Checks the files in which keepers write changes down, and restoring from them after the keepers
+// were killed. The program has a /run of its own, and keepers are really forked.
 #include "steering.hpp"
 
 #include "lib/base/process.hpp"
@@ -53,21 +53,21 @@ class Journal : public Steering {
         return at == text.npos ? text : text.replace(at, what.size(), with);
     }
 
-    /// Another program and its keepers, killed at once after it has done @p work.
+    /// Runs @p work in another program, and kills that program and its keepers at once.
     template <typename Work>
     void killed_with_keepers(Work work) {
         ASSERT_TRUE(gpu.owners());
         const auto others = keepers();
         const pid_t owner = start_owner(work);
         ASSERT_GT(owner, 0);
-        // None may see that the other has ended.
+        // Neither must notice the end of the other, so the owner is stopped first.
         ::kill(owner, SIGSTOP);
         auto own = keepers();
         std::erase_if(own, [&](pid_t one) { return others.contains(one); });
         kill_at_once(own);
         kill_owner(owner);
     }
-    /// A hold of both processes with 512 us and a pause.
+    /// Leaves a hold of both processes, with 512 us and a pause.
     void leave_a_hold() {
         killed_with_keepers([&](const auto &wait) {
             const std::vector<std::uint32_t> pids = {557, 558};
@@ -79,7 +79,7 @@ class Journal : public Steering {
         ASSERT_EQ(enabled(), (std::vector<bool>{false, false, false, false, true, true}));
         ASSERT_EQ(files().size(), 1U);
     }
-    /// Returns how many calls changed something: closing a descriptor does not count.
+    /// Returns how many calls changed something. Closing a descriptor is no change.
     std::size_t changes() const {
         const auto all = kernel.changes();
         return static_cast<std::size_t>(std::ranges::count_if(
@@ -92,7 +92,7 @@ class Journal : public Steering {
     const TaskState changed{.timeslice_ns = 512'000, .paused = true};
 };
 
-TEST_F(Journal, HasWhatIsChangedAndIsOfRootAlone) {
+TEST_F(Journal, HasTheChangesAndBelongsToRoot) {
     fs::create_directory(folder);
     fs::permissions(folder, fs::perms(0755));
     auto held = hold({557});
@@ -147,7 +147,7 @@ TEST_F(Journal, IsEmptyAfterEachEnd) {
     EXPECT_TRUE(files().empty()) << "what is not to be undone is not written down";
 }
 
-TEST_F(Journal, WhatTheDriverRefusesToUndoStaysInIt) {
+TEST_F(Journal, KeepsAnUndoThatTheDriverRefuses) {
     auto lease = gpu.lease(pause({557}));
     ASSERT_TRUE(lease);
     kernel.refuse_from(1, 1'000'000);
@@ -161,12 +161,12 @@ TEST_F(Journal, WhatTheDriverRefusesToUndoStaysInIt) {
     EXPECT_EQ(enabled(), all_on);
 }
 
-// --- two that do not see each other ---
+// --- two keepers of one task ---
 
-/// Two holds change one task by turns. They end in either order.
+/// Two holds change one task alternately, and end in either order.
 class TwoHolds : public Journal, public testing::WithParamInterface<std::pair<bool, bool>> {};
 
-TEST_P(TwoHolds, OfOneTaskEndWithTheFirstTimeslice) {
+TEST_P(TwoHolds, RestoreTheFirstTimeslice) {
     const auto [late, first_ends_first] = GetParam();
     auto one = hold({557});
     std::unique_ptr<TaskHold> two;
@@ -213,8 +213,8 @@ TEST_F(Journal, ALeaseOfAHeldTaskEndsWithTheFirstValues) {
     EXPECT_TRUE(is_as_before());
 }
 
-/// As CUDA does; nobody else has it in the journal.
-TEST_F(Journal, HasWhatTheProcessItselfHasSet) {
+/// CUDA sets the timeslice of its own TSG, which no other journal entry has.
+TEST_F(Journal, HasTheTimesliceThatTheProcessHasSet) {
     auto held = hold({557});
     put(*held, {.timeslice_ns = 512'000});
     for (auto &[name, object] : kernel.others[first])
@@ -225,9 +225,9 @@ TEST_F(Journal, HasWhatTheProcessItselfHasSet) {
     EXPECT_NE(text_of(files()[0]).find(" 00000000000000008000\n"), std::string::npos);
 }
 
-// --- both killed at once ---
+// --- owner and keeper killed at once ---
 
-TEST_F(Journal, WhatIsLeftIsNamedAndRestored) {
+TEST_F(Journal, NamesAndRestoresLeftOvers) {
     leave_a_hold();
     const auto left = gpu.left_overs();
     ASSERT_TRUE(left);
@@ -248,7 +248,7 @@ TEST_F(Journal, WhatIsLeftIsNamedAndRestored) {
     EXPECT_TRUE(gpu.restore({})->tasks.empty());
 }
 
-TEST_F(Journal, OnlyTheNamedAreRestored) {
+TEST_F(Journal, RestoresOnlyNamedProcesses) {
     for (const std::uint32_t pid : {557U, 558U})
         killed_with_keepers([&](const auto &wait) {
             const auto lease = gpu.lease(pause({pid}));
@@ -291,7 +291,8 @@ TEST_F(Journal, ALeftOverOfAResumeIsDisabledAgain) {
     EXPECT_EQ(enabled(), (std::vector<bool>{false, false, true, true, true, true}));
 }
 
-/// A hold, a lease and a control restore a left-over first, and do not take it for the user's wish.
+/// A hold, a lease and a control restore a left-over first, because its values are not the original
+/// ones.
 TEST_F(Journal, TheNextUserOfATaskRestoresItFirst) {
     leave_a_hold();
     auto held = hold({557});
@@ -330,7 +331,7 @@ TEST_F(Journal, ARestoreThatIsRefusedIsRepeated) {
     }
 }
 
-TEST_F(Journal, WhatAnotherKeeperHasIsLeftToIt) {
+TEST_F(Journal, LeavesChangesToALivingKeeper) {
     auto held = hold({557});
     put(*held, changed);
     killed_with_keepers([&](const auto &wait) {
@@ -347,7 +348,7 @@ TEST_F(Journal, WhatAnotherKeeperHasIsLeftToIt) {
     EXPECT_TRUE(is_as_before() && files().empty());
 }
 
-/// Else there would be one more keeper with each hold that cannot be undone.
+/// Otherwise each hold that cannot be undone would leave one more keeper.
 TEST_F(Journal, NothingMoreIsChangedWhileAnUndoIsRefused) {
     auto held = hold({557});
     put(*held, changed);
@@ -365,7 +366,7 @@ TEST_F(Journal, NothingMoreIsChangedWhileAnUndoIsRefused) {
     EXPECT_EQ(files().size(), 1U);
     EXPECT_TRUE(hold({558})) << "another task";
     kernel.refuse_from(1'000'000'000);
-    // The message names this request.
+    // The message of a refused hold advises this request.
     EXPECT_TRUE(gpu.perform(nvdebug::resume_tasks(std::vector<std::uint32_t>{557})));
     EXPECT_EQ(enabled(), all_on);
     EXPECT_TRUE(comes_true([&] { return is_as_before() && files().empty(); }));
@@ -389,7 +390,7 @@ TEST_F(Journal, AnotherProcessWithTheNumberIsNotTouched) {
     EXPECT_TRUE(gpu.perform(nvdebug::resume_tasks(std::vector<std::uint32_t>{557})));
 }
 
-/// Its keeper's number is this test's, which was started at another time.
+/// The file names this test's pid with another start time as the keeper.
 TEST_F(Journal, AnotherProcessWithTheKeepersNumberKeepsNothing) {
     leave_a_hold();
     std::string text = text_of(files()[0]);
@@ -412,7 +413,7 @@ TEST_F(Journal, ATaskThatHasEndedLeavesNoFile) {
     EXPECT_TRUE(files().empty());
 }
 
-/// A process has freed a channel, and has another one under its name's neighbour.
+/// A process has freed a channel, and has made another one with the next name.
 TEST_F(Journal, AFreedChannelDoesNotKeepTheOthersPaused) {
     leave_a_hold();
     std::uint32_t freed = 0;
@@ -425,7 +426,7 @@ TEST_F(Journal, AFreedChannelDoesNotKeepTheOthersPaused) {
     EXPECT_TRUE(files().empty());
 }
 
-// --- files that are garbage, or of others ---
+// --- files that are garbage, or of other keepers ---
 
 TEST_F(Journal, GarbageIsNamedAndChangesNothing) {
     leave_a_hold();
@@ -465,7 +466,7 @@ TEST_F(Journal, GarbageIsNamedAndChangesNothing) {
     }
     EXPECT_EQ(changes(), made);
     EXPECT_TRUE(fs::exists(folder / "changes-0")) << "a person is to look at it";
-    // Nor does it hinder what is whole.
+    // Garbage does not keep a complete file from being restored.
     write(folder / "changes-1", text);
     EXPECT_EQ(gpu.restore({})->tasks.size(), 2U);
     EXPECT_TRUE(is_as_before());
@@ -489,8 +490,8 @@ TEST_F(Journal, OtherKindsOfFilesAreNotRead) {
     EXPECT_EQ(gpu.restore({})->tasks.size(), 2U);
 }
 
-/// A keeper in another container counts processes by other numbers.
-TEST_F(Journal, AnotherNamespaceOfNumbersIsNotOurs) {
+/// A keeper in another container sees other process numbers.
+TEST_F(Journal, IgnoresKeepersOfOtherPidNamespaces) {
     leave_a_hold();
     const fs::path whole = files()[0];
     const std::string text = text_of(whole);
@@ -502,7 +503,7 @@ TEST_F(Journal, AnotherNamespaceOfNumbersIsNotOurs) {
     EXPECT_EQ(gpu.restore({})->tasks.size(), 2U);
 }
 
-TEST_F(Journal, AnotherGpusIsLeftToIt) {
+TEST_F(Journal, IgnoresChangesOfOtherGpus) {
     leave_a_hold();
     const fs::path whole = files()[0];
     const std::string text = text_of(whole);
@@ -513,7 +514,7 @@ TEST_F(Journal, AnotherGpusIsLeftToIt) {
     EXPECT_EQ(gpu.restore({})->tasks.size(), 2U);
 }
 
-/// The journal cannot be written, as on a disk that is full or read-only.
+/// The journal cannot be written, because its disk is full or read-only.
 class NotWritten : public Journal {
   protected:
     void expect_refused(const std::string &why) {
@@ -530,7 +531,7 @@ class NotWritten : public Journal {
     int number = ENOSPC;
 };
 
-TEST_F(NotWritten, WithoutRoomNothingIsChanged) {
+TEST_F(NotWritten, RefusesChangesOnAFullDisk) {
     fs::create_directory(folder);
     ASSERT_EQ(::mount("none", folder.c_str(), "tmpfs", 0, "size=64k"), 0);
     std::ofstream(folder / "big") << std::string(1 << 20, 'x');
@@ -545,7 +546,7 @@ TEST_F(NotWritten, WithoutRoomNothingIsChanged) {
     ASSERT_EQ(::umount2(folder.c_str(), MNT_DETACH), 0);
 }
 
-TEST_F(NotWritten, WhereNothingCanBeWrittenNothingIsChanged) {
+TEST_F(NotWritten, RefusesChangesOnAReadOnlyDisk) {
     fs::create_directory(folder);
     ASSERT_EQ(::mount("none", folder.c_str(), "tmpfs", MS_RDONLY, "mode=700"), 0);
     number = EROFS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Which process made each channel, over the stand-in for NVIDIA's driver.
+// Finds the process that made each channel, over the stand-in for NVIDIA's driver.
 #include "bench.hpp"
 #include "tests/support/sections.hpp"
 
@@ -32,7 +32,7 @@ using nvdebug::ErrorCode;
 using nvdebug::Tree;
 namespace fs = std::filesystem;
 
-/// Instance blocks of a list's channels, in its order.
+/// Returns the instance blocks of a list's channels, in the list's order.
 std::vector<std::uint64_t> instances_of(const nvdebug::Runlist &list) {
     std::vector<std::uint64_t> found;
     for (const auto &listed : nvdebug::channels_of(list))
@@ -42,7 +42,8 @@ std::vector<std::uint64_t> instances_of(const nvdebug::Runlist &list) {
 
 class Ownership : public Driver {
   protected:
-    /// 557 made the first channels of runlist 0, 558 the next, and no process the last.
+    /// Process 557 made the first two channels of runlist 0, 558 the next ones, and no process the
+    /// last one.
     Ownership() : gpu(bench.tree(), 0), list(gpu.runlist(0, nvdebug::Detail::brief).value()) {
         const std::vector<std::uint64_t> all = instances_of(list);
         EXPECT_GE(all.size(), 4U);
@@ -57,7 +58,7 @@ class Ownership : public Driver {
         kernel.processes[558].status = "Name:\tUid:\nUid:\t7\tx\n";
     }
 
-    /// Their pids, in the list's order; 0: none.
+    /// Returns the pids of the channels' owners in the list's order; 0: no owner.
     [[nodiscard]] std::vector<std::uint32_t> pids(const nvdebug::Owners &owners) const {
         std::vector<std::uint32_t> found;
         for (const auto &listed : nvdebug::channels_of(list)) {
@@ -79,10 +80,10 @@ class Ownership : public Driver {
     const nvdebug::Gpu gpu;
     const nvdebug::Runlist list;
     std::vector<std::uint64_t> firsts, nexts;
-    std::uint32_t first = 0, second = 0; // their clients
+    std::uint32_t first = 0, second = 0; // clients of 557 and 558
 };
 
-TEST_F(Ownership, IsOfWhoHasTheInstanceBlock) {
+TEST_F(Ownership, IsFoundByTheInstanceBlock) {
     const auto owners = gpu.owners();
     ASSERT_TRUE(owners) << owners.error().sentence;
     EXPECT_EQ(pids(*owners), expected(557, 558));
@@ -99,8 +100,8 @@ TEST_F(Ownership, IsOfWhoHasTheInstanceBlock) {
     EXPECT_EQ(owners->hidden + owners->denied + owners->ended + owners->refused, 0U);
 }
 
-/// Its TSG is behind a gap, at a name that is not tried.
-TEST_F(Ownership, OfATsgThatWasPassedOverIsAskedOfItsChannel) {
+/// The name of the TSG is behind a gap, so the search by name does not find it.
+TEST_F(Ownership, FindsASkippedTsgThroughItsChannel) {
     StandIn::Objects &objects = kernel.others[first];
     const auto tsg = std::ranges::find_if(
         objects, [](const auto &object) { return object.second.object_class == rm::class_tsg; });
@@ -117,7 +118,7 @@ TEST_F(Ownership, OfATsgThatWasPassedOverIsAskedOfItsChannel) {
     EXPECT_EQ(owners->channels.front().tsg, far);
 }
 
-TEST_F(Ownership, AndListsAreReadFromSeveralThreads) {
+TEST_F(Ownership, SeveralThreadsReadOwnersAndLists) {
     const auto read_list = [gpu = gpu] { return gpu.runlist(0, nvdebug::Detail::brief); };
     for (int turn = 0; turn < 20; turn++) {
         auto owners = std::async(std::launch::async, [gpu = gpu] { return gpu.owners(); });
@@ -133,7 +134,7 @@ TEST_F(Ownership, AsksFewQuestions) {
     EXPECT_LE(kernel.questions, 2U * 330);
 }
 
-/// As of a process that has freed what it made in between. Objects have others beside them.
+/// A process that has freed many objects leaves a gap in the names. Other objects follow behind it.
 TEST_F(Ownership, IsFoundBehindAGapInNames) {
     const StandIn::Objects before = kernel.others[first];
     for (std::uint32_t gap = 900; gap < 904; gap++) {
@@ -153,7 +154,7 @@ TEST_F(Ownership, IsFoundBehindAGapInNames) {
     }
 }
 
-TEST_F(Ownership, OfAClientIsTheOldestProcessThatHasIt) {
+TEST_F(Ownership, GivesAClientToTheOldestProcess) {
     kernel.processes[556] = kernel.processes[557]; // a child with its parent's descriptors
     kernel.processes[556].started = 11;
     const auto owners = gpu.owners();
@@ -162,14 +163,14 @@ TEST_F(Ownership, OfAClientIsTheOldestProcessThatHasIt) {
     EXPECT_EQ(owners->processes.size(), 3U);
 }
 
-TEST_F(Ownership, IsNobodysWhereTwoClaimIt) {
+TEST_F(Ownership, IsEmptyIfTwoProcessesClaimAChannel) {
     kernel.add_process(600, firsts);
     const auto owners = gpu.owners();
     ASSERT_TRUE(owners);
     EXPECT_EQ(pids(*owners), expected(0, 558));
 }
 
-TEST_F(Ownership, IsOfThisGpu) {
+TEST_F(Ownership, IgnoresChannelsOfOtherGpus) {
     for (auto &[name, object] : kernel.others[first])
         object.gpu_id = 99;
     const auto owners = gpu.owners();
@@ -177,7 +178,7 @@ TEST_F(Ownership, IsOfThisGpu) {
     EXPECT_EQ(pids(*owners), expected(0, 558));
 }
 
-TEST_F(Ownership, WithoutRootTellsTsgsOfOwnProcesses) {
+TEST_F(Ownership, ShowsOwnProcessesWithoutRoot) {
     kernel.root = false;
     kernel.processes[558].hidden = true;
     const nvdebug::Gpu seen(bench.tree(), 0);
@@ -191,7 +192,7 @@ TEST_F(Ownership, WithoutRootTellsTsgsOfOwnProcesses) {
     EXPECT_EQ(pids(*owners), expected(0, 0));
 }
 
-TEST_F(Ownership, IsCountedWhereItMayNotBeAsked) {
+TEST_F(Ownership, CountsProcessesThatMayNotBeQueried) {
     kernel.processes[557].denied = true;
     kernel.processes[700].uses_gpu = false;
     const auto owners = gpu.owners();
@@ -201,7 +202,7 @@ TEST_F(Ownership, IsCountedWhereItMayNotBeAsked) {
     EXPECT_EQ(owners->processes.size(), 2U) << "that it uses the GPU is known all the same";
 }
 
-TEST_F(Ownership, EndsInTheMiddle) {
+TEST_F(Ownership, SurvivesTheEndOfAProcessAtEachQuery) {
     const StandIn::Process process = kernel.processes[557];
     const StandIn::Objects objects = kernel.others[first];
     const std::size_t open = kernel.open_files();
@@ -222,7 +223,8 @@ TEST_F(Ownership, EndsInTheMiddle) {
         EXPECT_EQ(found, expected(0, 558)) << "at question " << n;
         EXPECT_LE(owners->ended, 1U);
         EXPECT_EQ(kernel.open_files(), open);
-        // The driver logs it: at most the one that was under way, and what comes right after.
+        // The driver logs queries to a client that has ended. Only the query during which it ended,
+        // and the one after it, may be among them.
         EXPECT_LE(kernel.wrongs.size(), 1U) << "at question " << n;
         kernel.wrongs.clear();
         kernel.processes[557] = process;
@@ -231,8 +233,8 @@ TEST_F(Ownership, EndsInTheMiddle) {
     kernel.before_question = nullptr;
 }
 
-TEST_F(Ownership, EndsBeforeItIsAsked) {
-    // Its number is another's by then.
+TEST_F(Ownership, CountsAProcessThatEndsBeforeItsQuery) {
+    // Another process has the number by then.
     kernel.before_take = [&] { kernel.processes[557].started = 999; };
     const auto owners = gpu.owners();
     ASSERT_TRUE(owners);
@@ -241,7 +243,7 @@ TEST_F(Ownership, EndsBeforeItIsAsked) {
     EXPECT_EQ(pids(*owners), expected(0, 558));
 }
 
-TEST_F(Ownership, MayFailAtEachQuestion) {
+TEST_F(Ownership, SurvivesAFailureOfEachQuery) {
     const std::size_t open = kernel.open_files();
     kernel.ioctls = 0;
     ASSERT_TRUE(gpu.owners());
@@ -261,7 +263,7 @@ TEST_F(Ownership, MayFailAtEachQuestion) {
     kernel.fail = kernel.deny = 0;
 }
 
-TEST_F(Ownership, MayBeAnything) {
+TEST_F(Ownership, SurvivesRandomObjects) {
     std::mt19937 random(3); // NOLINT: the same each time
     const std::size_t open = kernel.open_files();
     const auto client = kernel.others[first];
@@ -286,7 +288,7 @@ TEST_F(Ownership, MayBeAnything) {
     }
 }
 
-TEST_F(Ownership, OfAGpuAsleepIsNotAsked) {
+TEST_F(Ownership, LeavesASleepingGpuAlone) {
     kernel.files["/sys/bus/pci/devices/0000:01:00.0/power/runtime_status"] = "suspended\n";
     const auto owners = nvdebug::Gpu(bench.tree(), 0).owners();
     ASSERT_FALSE(owners);

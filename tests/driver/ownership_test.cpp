@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Which process made a channel, from look to look, over the stand-in for NVIDIA's driver.
+// Finds owners repeatedly, over the stand-in for NVIDIA's driver, and checks the bounds of each
+// look.
 #include "bench.hpp"
 
 #include "nvdebug/gpu.hpp"
@@ -34,10 +35,10 @@ class Looks : public Driver {
     }
 };
 
-/// Eight GPUs, a scrape every 15 s for 30 days, and others that use up a name for each GPU and
-/// scrape. What begins early is there at the end, no scrape costs more than one at the beginning,
-/// and memory stays.
-TEST_F(Looks, OfAMonthLoseNothing) {
+/// Eight GPUs are scraped every 15 s for 30 days, and other programs use up a name for each GPU and
+/// scrape. The process from the beginning is found at the end, no scrape costs more than at the
+/// beginning, and memory does not grow.
+TEST_F(Looks, LoseNothingInAMonth) {
     constexpr std::uint32_t gpu_count = 8, days = 30, names_a_day = 24 * 60 * 4 * gpu_count;
     kernel.cards.clear();
     for (std::uint32_t n = 0; n < gpu_count; n++)
@@ -53,7 +54,7 @@ TEST_F(Looks, OfAMonthLoseNothing) {
     };
     EXPECT_EQ(channels(gpu, 557), 2U);
     std::uint64_t early = 0, most_late = 0;
-    [[maybe_unused]] std::size_t bytes_early = 0; // sanitizers have an allocator of their own
+    [[maybe_unused]] std::size_t bytes_early = 0; // sanitizers have their own allocator
     const std::size_t open = kernel.open_files();
     for (std::uint32_t day = 0; day < days; day++)
         for (std::uint32_t n = 0; n < 4; n++) {
@@ -63,7 +64,7 @@ TEST_F(Looks, OfAMonthLoseNothing) {
                 early = std::max(early, cost);
             else if (day >= days - 2)
                 most_late = std::max(most_late, cost);
-            // Names come round again after six days.
+            // The names wrap after six days.
             if (day < 10)
                 bytes_early = mallinfo2().uordblks;
         }
@@ -73,7 +74,7 @@ TEST_F(Looks, OfAMonthLoseNothing) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     EXPECT_LE(mallinfo2().uordblks, bytes_early);
 #endif
-    // One that begins late is found as well, and one that has ended is not.
+    // A process that begins now is found, and a process that has ended is not.
     kernel.add_process(600, {0x200000});
     EXPECT_EQ(channels(gpu, 600), 1U);
     kernel.end_process(557);
@@ -82,7 +83,7 @@ TEST_F(Looks, OfAMonthLoseNothing) {
 
 class OldNames : public Looks, public testing::WithParamInterface<std::uint32_t> {};
 
-/// A tool that begins now, where something else has used up names since the process began.
+/// A tool begins after other programs have used up names since the process began.
 TEST_P(OldNames, AreSearchedAsARing) {
     kernel.use_up_names(GetParam());
     EXPECT_EQ(channels(nvdebug::Gpu(bench.tree(), 0), 557), 2U);
@@ -112,7 +113,7 @@ TEST_F(Looks, FindClientsThatAreMadeLater) {
     EXPECT_EQ(channels(gpu, 700), 2U) << "on the descriptor that it had";
 }
 
-TEST_F(Looks, SeeANumberThatIsGivenAgain) {
+TEST_F(Looks, NoticeAReusedPid) {
     const nvdebug::Gpu gpu(bench.tree(), 0);
     EXPECT_EQ(channels(gpu, 557), 2U);
     kernel.end_process(557);
@@ -124,7 +125,7 @@ TEST_F(Looks, SeeANumberThatIsGivenAgain) {
     EXPECT_EQ(owners->processes.at(0).started, 77U);
 }
 
-/// A child has its parent's descriptors, and lives longer.
+/// A child has inherited its parent's descriptors, and lives longer.
 TEST_F(Looks, FindHeirs) {
     const nvdebug::Gpu gpu(bench.tree(), 0);
     kernel.processes[558] = kernel.processes[557];
@@ -134,7 +135,8 @@ TEST_F(Looks, FindHeirs) {
     EXPECT_EQ(channels(gpu, 558), 2U);
 }
 
-/// Duplicates of one process hide no other: descriptors are taken one at a time.
+/// Duplicated descriptors of one process do not hide others, since descriptors are taken one at a
+/// time.
 TEST_F(Looks, TakeFewDescriptors) {
     kernel.processes[557].copies = 1'100;
     kernel.add_process(900, {0x500000});
@@ -149,7 +151,7 @@ TEST_F(Looks, TakeFewDescriptors) {
     EXPECT_LE(kernel.most_taken, 4U);
 }
 
-TEST_F(Looks, SayWhatTheyLack) {
+TEST_F(Looks, NameTheMissingResource) {
     kernel.descriptors_most = 0;
     const auto owners = nvdebug::Gpu(bench.tree(), 0).owners();
     ASSERT_TRUE(owners);
@@ -158,7 +160,7 @@ TEST_F(Looks, SayWhatTheyLack) {
     EXPECT_EQ(owners->lacked, "Too many open files");
 }
 
-/// However much one has made: it is named, and others are found.
+/// A process with too many clients is named, and other processes are found.
 TEST_F(Looks, AreBoundedForEachProcess) {
     kernel.processes[556].started = 1;
     for (int n = 0; n < 300; n++)
@@ -170,7 +172,8 @@ TEST_F(Looks, AreBoundedForEachProcess) {
     EXPECT_LE(kernel.questions, 0x30000U + 4096U);
 }
 
-/// The driver may be slow to answer: that is the end of the questions about one, not about others.
+/// If the driver is slow, the queries about one process end, and queries about other processes go
+/// on.
 TEST_F(Looks, AreBoundedInTime) {
     kernel.processes[556].started = 1;
     for (int n = 0; n < 200; n++)
@@ -184,7 +187,7 @@ TEST_F(Looks, AreBoundedInTime) {
     EXPECT_LE(kernel.time.time_since_epoch(), 4s);
 }
 
-/// A user with many processes does not make looks long for all others.
+/// A user with many processes does not make looks long for other users.
 TEST_F(Looks, AreBoundedForEachUser) {
     kernel.add_process(50, {0x600000});
     for (std::uint32_t pid = 1000; pid < 1060; pid++) {
@@ -203,8 +206,8 @@ TEST_F(Looks, AreBoundedForEachUser) {
     EXPECT_LE(kernel.questions, 0xc0000U + 0x20000U);
 }
 
-/// Fifty channels, each with the objects that come with a context: what is asked by name is asked
-/// of each object.
+/// The process has fifty channels, each with the objects of a context. A search by name would query
+/// each object.
 TEST_F(Looks, AskForChannelsInGroups) {
     constexpr std::uint32_t channels = 50, between = 60, pid = 700;
     std::vector<std::uint64_t> instances;
@@ -249,8 +252,9 @@ TEST_F(Looks, AskForChannelsInGroups) {
     }
 }
 
-/// Names beyond what was measured of CUDA: each channel is found that a search by name finds.
-TEST_F(Looks, FindInGroupsWhatIsFoundByName) {
+/// Searching in groups finds each channel that the search by name finds, also with other names than
+/// CUDA's.
+TEST_F(Looks, FindTheSameChannelsInGroupsAsByName) {
     std::size_t found = 0;
     for (const std::uint32_t base : {rm::first_object_of_cuda, rm::first_object_of_rm})
         for (const std::uint32_t moved : {0U, 0x3fU, 0x80U, 0x3f0U, 0x900U})
@@ -282,10 +286,10 @@ TEST_F(Looks, FindInGroupsWhatIsFoundByName) {
     EXPECT_GT(found, 20U) << "else nothing is compared";
 }
 
-// --- what any user can make ---
+// --- objects that any user can make ---
 
-/// Clients of a process without a GPU are asked of it, once, and cost no other process anything.
-TEST_F(Looks, OfClientsOfNobodyAreShort) {
+/// A process without a GPU is asked once about its clients, and other processes cost no more.
+TEST_F(Looks, AskOnceAboutClientsWithoutAGpu) {
     const nvdebug::Gpu gpu(bench.tree(), 0);
     ASSERT_EQ(channels(gpu, 557), 2U);
     constexpr std::uint32_t many = 65'000, others = 500;
@@ -293,7 +297,7 @@ TEST_F(Looks, OfClientsOfNobodyAreShort) {
         kernel.add_process(others, {});
     kernel.processes[others].uses_gpu = false;
     for (int look = 0; look < 3; look++) {
-        // As the first one does, each look finds new clients and new processes.
+        // Each look finds new clients and new processes, as the first look does.
         for (std::uint32_t pid = 600 + 10 * look; pid < 610 + 10 * static_cast<unsigned>(look);
              pid++) {
             kernel.add_process(pid, {0x1000000 + 0x1000ULL * pid});
@@ -308,16 +312,17 @@ TEST_F(Looks, OfClientsOfNobodyAreShort) {
         EXPECT_EQ(channels_of(*owners, 557), 2U);
         for (std::uint32_t pid = 600; pid < 610 + 10 * static_cast<unsigned>(look); pid++)
             EXPECT_EQ(channels_of(*owners, pid), 1U) << pid;
-        // A client takes three: does it live, when it is found and when it is asked, and whose is
-        // it?
+        // A client takes three queries: whether it lives, when it is found and when it is asked
+        // about, and whether it belongs to the descriptor.
         EXPECT_LE(kernel.ioctls - before, (look ? 0U : 3 * many) + 20'000U);
         EXPECT_TRUE(std::ranges::none_of(owners->processes,
                                          [](const auto &one) { return one.pid == others; }));
     }
 }
 
-/// The same where nobody can be asked who made them: what is not asked in one look is in the next.
-TEST_F(Looks, OfClientsWithoutAnyOwnerAreBounded) {
+/// No process can be asked about these clients. The search has a bound, and the next look continues
+/// it.
+TEST_F(Looks, BoundTheCostOfOwnerlessClients) {
     const nvdebug::Gpu gpu(bench.tree(), 0);
     ASSERT_EQ(channels(gpu, 557), 2U);
     constexpr std::uint32_t many = 65'000;
@@ -345,14 +350,14 @@ TEST_F(Looks, OfClientsWithoutAnyOwnerAreBounded) {
     EXPECT_LE(last, 20'000U) << "all was asked";
 }
 
-/// The counter of names has gone round between two looks.
+/// The counter of names has wrapped between two looks.
 TEST_F(Looks, FindAProcessAfterAWholeTurnOfTheRing) {
     const nvdebug::Gpu gpu(bench.tree(), 0);
     ASSERT_EQ(channels(gpu, 557), 2U);
-    // All names are asked about once, in parts.
+    // All names are searched once, in parts.
     for (int n = 0; n < 300; n++)
         ASSERT_EQ(channels(gpu, 557), 2U);
-    // The counter is before the client's name again.
+    // The counter is just before the client's name again.
     kernel.use_up_names(1'000);
     kernel.add_process(600, {0x200000});
     kernel.processes[600].started = 9;
@@ -371,7 +376,7 @@ TEST_F(Looks, FindAProcessAfterAWholeTurnOfTheRing) {
     EXPECT_LE(most, 0x40000U) << "a look has a part of the ring";
 }
 
-/// How many names were used since the last look, others decide: it has a bound.
+/// Other programs decide how many names were used since the last look, so a look has a bound.
 TEST_F(Looks, AskAboutManyNewNamesInParts) {
     const nvdebug::Gpu gpu(bench.tree(), 0);
     ASSERT_EQ(channels(gpu, 557), 2U);
@@ -392,8 +397,8 @@ TEST_F(Looks, AskAboutManyNewNamesInParts) {
     EXPECT_LE(most, 2 * 0x40000U + 10'000U);
 }
 
-/// A name of a process without the GPU is given to one that has it.
-TEST_F(Looks, SeeANameThatIsGivenAgain) {
+/// The name of a client without the GPU is reused by a process that has it.
+TEST_F(Looks, NoticeAReusedClientName) {
     const nvdebug::Gpu gpu(bench.tree(), 0);
     const std::uint32_t client = kernel.add_process(500, {});
     kernel.processes[500].uses_gpu = false;
@@ -411,7 +416,7 @@ TEST_F(Looks, SeeANameThatIsGivenAgain) {
     EXPECT_LT(looks, 20);
 }
 
-/// A process may send its descriptor to one without the GPU, which root's tools do not show.
+/// A process may send its descriptor to a process without the GPU, which root's tools do not show.
 TEST_F(Looks, AreNotMisledByADescriptorThatWasSent) {
     const nvdebug::Gpu gpu(bench.tree(), 0);
     ASSERT_EQ(channels(gpu, 557), 2U);
@@ -423,7 +428,7 @@ TEST_F(Looks, AreNotMisledByADescriptorThatWasSent) {
     kernel.processes[600].started = 9;
     kernel.processes[500].clients = kernel.processes[600].clients;
     EXPECT_EQ(channels(gpu, 600), 2U);
-    // It is asked first, while the other one does not have the GPU so far.
+    // The older process is asked first, while the other one does not have the GPU yet.
     for (const std::uint32_t pid : {700U, 701U}) {
         kernel.add_process(pid, {0x300000 + 0x1000ULL * pid});
         kernel.processes[pid].uses_gpu = false;
@@ -433,7 +438,7 @@ TEST_F(Looks, AreNotMisledByADescriptorThatWasSent) {
     EXPECT_EQ(channels(gpu, 701), 0U);
     kernel.processes[701].uses_gpu = true;
     EXPECT_EQ(channels(gpu, 701), 1U);
-    // The number of its descriptor becomes that of another file.
+    // The number of its descriptor now belongs to another file.
     kernel.processes[500].clients = {decoy, later};
     kernel.add_process(557, {});
     EXPECT_EQ(channels(gpu, 600), 2U);
@@ -443,12 +448,12 @@ TEST_F(Looks, AreNotMisledByADescriptorThatWasSent) {
     EXPECT_TRUE(kernel.others.contains(client));
 }
 
-/// pthread_exit() in main(): the process goes on, and has no descriptors of its own in /proc.
+/// After pthread_exit() in main() the process goes on, but /proc/PID has no descriptors.
 TEST_F(Looks, FindProcessesWhoseFirstThreadHasEnded) {
     kernel.processes[557].first_thread_ended = true;
     const nvdebug::Gpu gpu(bench.tree(), 0);
     EXPECT_EQ(channels(gpu, 557), 2U);
-    // Without PIDFD_THREAD it is counted.
+    // Without PIDFD_THREAD the process is counted as hidden.
     kernel.has_thread_descriptors = false;
     const auto owners = nvdebug::Gpu(bench.tree(), 0).owners();
     ASSERT_TRUE(owners);
@@ -456,15 +461,15 @@ TEST_F(Looks, FindProcessesWhoseFirstThreadHasEnded) {
     EXPECT_EQ(owners->hidden, 1U);
 }
 
-/// Only what has the name of a device of NVIDIA's is looked at: a file elsewhere may be on a server
-/// that is gone.
+/// Only a file with the name of NVIDIA's devices is examined, because any other file may be on a
+/// server that does not answer.
 TEST(RunningKernel, LooksAtDevicesAlone) {
     const auto kernel = nvdebug::driver::running_kernel();
     EXPECT_TRUE(kernel->device("/dev/null"));
     const std::string path = testing::TempDir() + "nvidia0." + std::to_string(::getpid());
     if (::mknod(path.c_str(), S_IFCHR | 0600, makedev(1, 3)) != 0) {
         ASSERT_EQ(errno, EPERM);
-        return; // only root can make one
+        return; // only root can make device files
     }
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     ::unlink(path.c_str());

@@ -10,7 +10,7 @@ namespace {
 using nvdebug::Result;
 using nvdebug::driver::ReadAhead;
 
-/// Registers with the number of the read as their value, from 1.
+/// Registers that return the number of the call that read them, from 1.
 class Clocked final : public nvdebug::driver::Words {
   public:
     Result<void> registers(std::span<const std::uint32_t> offsets,
@@ -35,7 +35,7 @@ class Clocked final : public nvdebug::driver::Words {
 
 class Reads : public testing::Test {
   protected:
-    /// How many calls one read of a file takes; 0 in @p offsets is memory.
+    /// Returns how many calls one read of a file takes. 0 in @p offsets stands for memory.
     unsigned calls(const std::vector<std::uint32_t> &offsets) {
         const unsigned before = words.calls;
         ahead.begin(std::move(plan));
@@ -67,7 +67,7 @@ TEST_F(Reads, AreOneCallTheSecondTime) {
     EXPECT_EQ(calls({4, 8, 4, 12}), 1U);
 }
 
-TEST_F(Reads, OfAHundredAreOneCall) {
+TEST_F(Reads, AHundredRegistersAreOneCall) {
     std::vector<std::uint32_t> offsets;
     for (std::uint32_t i = 1; i <= 150; i++)
         offsets.push_back(4 * i);
@@ -75,14 +75,14 @@ TEST_F(Reads, OfAHundredAreOneCall) {
     EXPECT_EQ(calls(offsets), 2U);
 }
 
-/// As of an engine that is idle now, and at work again then.
-TEST_F(Reads, MayLeaveOutWhatComesAgain) {
+/// An engine that is idle in one read may be busy in the next.
+TEST_F(Reads, KeepSkippedRegistersInThePlan) {
     calls({4, 8, 12, 16});
     EXPECT_EQ(calls({4, 16}), 1U);
     EXPECT_EQ(calls({4, 8, 12, 16}), 1U);
 }
 
-TEST_F(Reads, ThatNobodyForesawMakeTheRestANewOne) {
+TEST_F(Reads, AnUnplannedRegisterBeginsANewCall) {
     calls({4, 8, 12});
     EXPECT_EQ(calls({4, 20, 8, 12}), 3U);
     EXPECT_EQ(calls({4, 20, 8, 12}), 1U);
@@ -93,13 +93,13 @@ TEST_F(Reads, AreNewAfterMemory) {
     EXPECT_EQ(calls({4, 8, 0, 4, 8}), 2U);
 }
 
-TEST_F(Reads, ThatWereAnnouncedAreOneCall) {
+TEST_F(Reads, AnnouncedRegistersAreOneCall) {
     for (const std::uint32_t offset : {4U, 8U, 12U})
         ahead.expect(offset);
     EXPECT_EQ(calls({4, 8, 12, 4}), 2U);
 }
 
-TEST_F(Reads, ThatAreRefusedAreErrors) {
+TEST_F(Reads, RefusalsAreErrors) {
     calls({4, 8});
     words.refuse = true;
     ahead.begin(plan);
@@ -108,7 +108,7 @@ TEST_F(Reads, ThatAreRefusedAreErrors) {
     EXPECT_TRUE(ahead.read(words, 4));
 }
 
-TEST_F(Reads, InAnyOrderAreInTime) {
+TEST_F(Reads, ValuesNeverGoBackInTime) {
     std::mt19937 random(1);
     for (int round = 0; round < 2000; round++) {
         std::vector<std::uint32_t> offsets;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The recorder, against the model's own record of its engines' tasks, over the stand-in for
+// Compares the recorder with the model's own record of its engines' tasks, over the stand-in for
 // NVIDIA's driver.
 #include "bench.hpp"
 
@@ -27,7 +27,7 @@ class Truth {
         std::uint64_t begin_ns, end_ns;
     };
 
-    /// After each access, which takes a microsecond.
+    /// Called after each access, which takes a microsecond.
     void look() {
         std::map<unsigned, double> progress;
         for (const nvmodel::ChannelProgress &each : gpu_.progress())
@@ -54,7 +54,7 @@ class Truth {
     std::vector<Turn> turns_;
 };
 
-/// Keeps turns of GR0, and adds up all.
+/// Keeps the turns of GR0, and sums the turns of all engines.
 class Kept final : public nvdebugctl::Sink {
   public:
     void process(std::uint32_t gpu, const nvdebugctl::RecordedProcess &process) override {
@@ -76,7 +76,7 @@ class Kept final : public nvdebugctl::Sink {
     void end(const Lane &lane, const nvdebugctl::LaneEnd &end) override { totals.end(lane, end); }
     using Sink::end;
 
-    /// Of GR0 in the summary.
+    /// Returns GR0 of the summary.
     Json gr0() const {
         const Json summary = totals.summary(std::nullopt);
         for (const Json &engine : summary["engines"])
@@ -97,7 +97,7 @@ class Recorded : public Driver {
   protected:
     Recorded() {
         kernel.clock = [this] { return static_cast<std::uint64_t>(bench.gpu.now()); };
-        // The lists of the model's own tasks: instance blocks by channel.
+        // The processes get the instance blocks of the model's own tasks.
         const nvdebug::Runlist list = gpu.runlist(0).value();
         for (const nvdebug::RunlistItem &item : list.items)
             if (const auto *const tsg = std::get_if<nvdebug::Tsg>(&item)) {
@@ -124,7 +124,7 @@ class Recorded : public Driver {
         return record;
     }
 
-    static constexpr std::uint32_t first_pid = 900'000'000; // of no process on this machine
+    static constexpr std::uint32_t first_pid = 900'000'000; // no process on this machine has it
     const nvdebug::Gpu gpu{bench.tree(), 0};
     Kept kept;
     std::vector<std::string> notes;
@@ -136,7 +136,7 @@ TEST_F(Recorded, SamplesAgreeWithTheModelsTruth) {
     const auto recorder = start(period);
     EXPECT_FALSE(recorder->has_switches());
     ASSERT_EQ(notes.size(), 1U) << "that there are samples alone is said";
-    // The register counts from another moment than the model does.
+    // The register and the model count from different moments.
     const std::uint64_t since = *gpu.ptimer_ns() - static_cast<std::uint64_t>(bench.gpu.now());
     Truth truth(bench.gpu);
     const auto plain = kernel.registers;
@@ -173,8 +173,8 @@ TEST_F(Recorded, SamplesAgreeWithTheModelsTruth) {
         const unsigned tsg = holder["pid"].get<unsigned>() - first_pid;
         EXPECT_NEAR(holder["share_percent"].get<double>(), held.at(tsg) / all * 100, 1) << tsg;
     }
-    // None was missed that lasted two periods, and none made up: each is found in its place, to a
-    // period; at both ends there may be one more.
+    // The samples show each turn of two periods or more in its place, right to a period, and show
+    // no other turns. At each end there may be one more.
     std::size_t found = 0;
     for (const Truth::Turn &really : truth.turns()) {
         const std::uint64_t from = std::max(really.begin_ns, begin),
@@ -197,7 +197,7 @@ TEST_F(Recorded, SamplesAgreeWithTheModelsTruth) {
 
 TEST_F(Recorded, SwitchesAreJoinedWithTsgs) {
     const auto recorder = start(1'000'000);
-    // The task that is on GR0 now had it since, and has it when a sample is taken.
+    // The task that is on GR0 now must also have it when the sample is taken.
     bench.gpu.advance(100 * nvmodel::ns_per_us);
     const auto states = gpu.engine_states(nvdebug::Detail::brief);
     ASSERT_TRUE(states);
@@ -230,7 +230,7 @@ TEST_F(Recorded, SwitchesAreJoinedWithTsgs) {
     EXPECT_EQ(kept.clocks, 2) << "at the beginning and at the end";
 }
 
-TEST_F(Recorded, WhatIsLostIsCounted) {
+TEST_F(Recorded, CountsLostSwitches) {
     const auto recorder = start(0);
     const auto begin = static_cast<std::uint64_t>(bench.gpu.now());
     bench.gpu.advance(1'000);
@@ -294,7 +294,7 @@ TEST_F(Recorded, MarksAreByTheGpusClock) {
     recorder->end();
 }
 
-TEST_F(Recorded, WithoutRootThereAreOwnSwitches) {
+TEST_F(Recorded, HasOwnSwitchesWithoutRoot) {
     kernel.root = false;
     const auto recorder = start(1'000'000);
     EXPECT_TRUE(recorder->has_switches());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The tool's recorder of one GPU, over the stand-in for NVIDIA's driver.
+// Tests the recorder of one GPU, over the stand-in for NVIDIA's driver.
 #include "tools/nvdebugctl/recording/recorder.hpp"
 
 #include "bench.hpp"
@@ -15,7 +15,7 @@ using nvdebug::Turn;
 
 constexpr std::uint64_t ms = 1'000'000, period = 50 * ms;
 
-/// All events of lanes.
+/// Keeps all turns, by engine.
 struct Told final : Sink {
     void turn(const Lane &lane, const Turn &turn, const RecordedProcess *process) override {
         turns[lane.engine].push_back(turn);
@@ -59,7 +59,7 @@ class RecorderTest : public ::testing::Test {
 TEST_F(RecorderTest, BeginsWhereItSaysThatItBegins) {
     now = 10 * ms;
     recorder->begin();
-    // The driver keeps records since the recorder was made, which is before.
+    // The driver has recorded switches since the recorder was made, before begin().
     kernel.switches = {one(3 * ms, true, 7),   one(6 * ms, false, 7), one(7 * ms, true, 8),
                        one(12 * ms, false, 8), one(13 * ms, true, 7), one(15 * ms, false, 7)};
     now = 20 * ms;
@@ -84,7 +84,7 @@ TEST_F(RecorderTest, IntervalsFollowEachOtherAndAddUp) {
             switched += 84'000;
         }
         kernel.switches.push_back(one(switched, true, 9));
-        // The last turns come after the clock was read, or go on.
+        // The last turns end after the clock was read, or go on.
         now = n % 2 ? switched - 3 * ms : switched + 1 * ms;
         ASSERT_TRUE(recorder->split());
         switched += 2 * ms;

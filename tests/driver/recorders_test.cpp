@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The recorders of several GPUs, over the stand-in for NVIDIA's driver.
+// Tests the recorders of several GPUs, over the stand-in for NVIDIA's driver.
 #include "eight_gpus.hpp"
 
 #include "recording/recorders.hpp"
@@ -22,7 +22,7 @@ using nvdebugctl::Recorders;
 
 constexpr std::uint64_t period_ns = 100'000'000;
 
-/// Which thread a GPU is asked on, and what came of it.
+/// Keeps the thread that reads each GPU, and counts the GPU's events.
 class Seen final : public nvdebugctl::Sink {
   public:
     void clock(std::uint32_t gpu, const ClockReading &) override {
@@ -51,13 +51,14 @@ class Seen final : public nvdebugctl::Sink {
 class OfEightGpus : public EightGpus {
   protected:
     OfEightGpus() {
-        // A thread that hung may ask until the stand-in ends; under its lock.
+        // A thread that hangs may read the clock until the stand-in ends. The stand-in's lock
+        // protects it.
         kernel.clock = [now = std::uint64_t{1'000'000'000}]() mutable { return ++now; };
     }
     Seen seen;
 };
 
-TEST_F(OfEightGpus, AreAskedAtOnce) {
+TEST_F(OfEightGpus, AreReadAtOnce) {
     Recorders recorders(seen, plenty);
     recorders.start(gpus, period_ns);
     recorders.begin();

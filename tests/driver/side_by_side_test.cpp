@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Several GPUs that are asked at once, over the stand-in for NVIDIA's driver.
+// Queries several GPUs at once, over the stand-in for NVIDIA's driver.
 #include "eight_gpus.hpp"
 
 #include "cli/json.hpp"
@@ -100,7 +100,7 @@ class Competing : public EightGpus {
     }
     static double share(const Json &task) { return task["expected_share_percent"]; }
 
-    std::map<std::uint32_t, std::uint64_t> instances; ///< of each TSG of GR0, one
+    std::map<std::uint32_t, std::uint64_t> instances; ///< an instance block of each TSG of GR0
 };
 
 TEST_F(Competing, TasksHaveTheSharesOfTheirTsgs) {
@@ -131,9 +131,9 @@ TEST_F(Competing, TasksHaveTheSharesOfTheirTsgs) {
     EXPECT_NEAR(sum, 100, 0.01);
 }
 
-TEST_F(Competing, ThoseThatShareATsgAreOneTask) {
+TEST_F(Competing, ProcessesThatShareATsgAreOneTask) {
     const auto first = instances.begin(), second = std::next(first);
-    // The third is on no list.
+    // The third process's channel is on no list.
     for (const std::uint32_t pid : {4711U, 4712U})
         kernel.add_process(pid, {pid == 4711 ? first->second : second->second});
     kernel.add_process(4713, {0x7654000});
@@ -156,7 +156,7 @@ TEST_F(Competing, ThoseThatShareATsgAreOneTask) {
     EXPECT_EQ(together, 1U);
 }
 
-TEST_F(Competing, WithoutRootThereAreProcessesAlone) {
+TEST_F(Competing, ListsOnlyProcessesWithoutRoot) {
     kernel.root = false;
     kernel.add_process(4711, {instances.begin()->second});
     const auto opened = nvdebug::driver::open_tree(bench.kernel, {});

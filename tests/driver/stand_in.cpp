@@ -16,7 +16,7 @@ namespace driver_test {
 
 namespace {
 
-/// Refused if it is not the struct that is known.
+/// Calls @p answer, or refuses a struct of another size.
 template <typename T, typename Answer>
 int sized(void *argument, std::size_t bytes, Answer answer) {
     if (bytes != sizeof(T))
@@ -345,7 +345,7 @@ std::uint32_t StandIn::events(const rm::Control &asked) {
          &record_words = *event_words_[{asked.client, records_name}];
     auto *const header = reinterpret_cast<rm::EventHeader *>(header_words.data());
     auto *const records = reinterpret_cast<rm::SwitchRecord *>(record_words.data());
-    // A ring: older ones have been read.
+    // The records are a ring, so older ones were read before.
     const std::size_t bytes = record_words.size() * sizeof(std::uint64_t);
     const std::size_t count = bytes / sizeof(rm::SwitchRecord);
     for (std::size_t n = switches.size() - std::min(switches.size(), count - 1);

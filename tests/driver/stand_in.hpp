@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A stand-in for NVIDIA's driver: it takes the same ioctls, and may refuse, err or talk nonsense.
-// It keeps account of what is open and mapped, and of what no reader should ask.
+// A stand-in for NVIDIA's driver. It takes the same ioctls, and a test can make it refuse, fail or
+// return garbage. It counts what is open and mapped, and notes requests that no reader should make.
 #pragma once
 
 #include "lib/driver/kernel.hpp"
@@ -29,19 +29,19 @@ class StandIn final : public nvdebug::driver::Kernel {
     StandIn(const StandIn &) = delete;
     StandIn &operator=(const StandIn &) = delete;
 
-    // --- what it is ---
+    // --- state ---
     std::string version = "580.159.04";
     enum class Layout { current, until_530, unknown } layout = Layout::current;
     bool root = true;
     std::vector<rm::Card> cards;
     void add_card(std::uint32_t minor, std::uint8_t bus);
     std::uint64_t memory_bytes = 1 << 30;
-    /// Of the GPU; none: it has no such register.
+    /// Returns a register of the GPU; nullopt: the GPU has no such register.
     std::function<std::optional<std::uint32_t>(std::uint32_t offset)> registers;
     std::function<std::uint32_t(std::uint64_t address)> memory;
-    std::map<std::string, std::string> files; ///< small ones that can be read
+    std::map<std::string, std::string> files; ///< small files that can be read
 
-    /// An object of a client: `tsg`, `channel` and so on by its class.
+    /// An object of a client. Its class says whether it is a TSG, a channel or another object.
     struct Object {
         std::uint32_t parent, object_class;
         std::uint64_t timeslice_us = 0; // of a TSG
@@ -57,104 +57,112 @@ class StandIn final : public nvdebug::driver::Kernel {
         std::set<std::uint32_t> clients = {}; // of its descriptor of /dev/nvidiactl
         bool hidden = false, denied = false, uses_gpu = true;
         unsigned copies = 0; // of its descriptor of /dev/nvidiactl (dup())
-        /// Its first thread has ended, and another one goes on (other_thread).
+        /// The first thread has ended, and another thread goes on (other_thread).
         bool first_thread_ended = false;
     };
-    /// Added to a pid, that thread's number.
+    /// The number of that thread is the pid plus this.
     static constexpr std::uint32_t other_thread = 1'000'000;
-    std::map<std::uint32_t, Process> processes; ///< but for the one that reads
-    std::map<std::uint32_t, Objects> others;    ///< objects of their clients
-    /// A process with a client that has one TSG of these instance blocks; returns its client.
+    std::map<std::uint32_t, Process> processes; ///< all processes except the one that reads
+    std::map<std::uint32_t, Objects> others;    ///< objects of other processes' clients
+    /// Adds a process with a client that has one TSG with these instance blocks. Returns the
+    /// client.
     std::uint32_t add_process(std::uint32_t pid, const std::vector<std::uint64_t> &instances);
-    /// It ends: its clients go once no process has a descriptor of its any more.
+    /// Ends a process. Its clients end when no process has a descriptor of them any more.
     void end_process(std::uint32_t pid);
 
-    /// What a process' client was made to take, in the order of it; of a forked process, too.
+    /// A change that was made through the client of a process. Changes by forked processes are
+    /// recorded in order, too.
     struct Change {
-        std::uint32_t client, object, command; ///< of channels that are disabled: the channel
-        std::uint64_t value;                   ///< of channels: 1 is enabled
-        int by;                                ///< which process asked
+        std::uint32_t client, object, command; ///< object is the channel for commands that disable
+                                               ///< channels
+        std::uint64_t value;                   ///< for channels, 1 means enabled
+        int by;                                ///< pid of the process that made the call; 0: the
+                                               ///< client's own process
     };
-    /// Of Change::command: a descriptor of process `client` was closed.
+    /// Change::command if a descriptor of process `client` was closed.
     static constexpr std::uint32_t closed = 0;
     [[nodiscard]] std::vector<Change> changes() const;
-    /// What a process does to its own TSG: by 0.
+    /// Changes a TSG as the process itself would.
     void set_timeslice(std::uint32_t client, std::uint32_t tsg, std::uint64_t us) {
         keep({client, tsg, rm::SetTimeslice::command, us, 0});
     }
-    /// Context switches that the driver records, from when it is asked to; and how it goes wrong.
+    /// The context switches that the driver records once it is asked to, and how the record fails.
     std::vector<rm::SwitchRecord> switches;
-    std::uint32_t put_beyond = 0; ///< added to the place that it reports
+    std::uint32_t put_beyond = 0; ///< added to the reported place of the last record
     std::uint64_t dropped = 0;
-    bool has_switches = true;             ///< else it does not record them
-    std::function<std::uint64_t()> clock; ///< of the GPU, in ns; none: requests for it fail
-    /// What becomes of a change on the GPU: called once for each, before the GPU is looked at.
+    bool has_switches = true;             ///< false: the driver does not record switches
+    std::function<std::uint64_t()> clock; ///< the GPU's clock in ns; none: requests for it fail
+    /// Makes the effect of a change on the GPU. Called once for each change, before the GPU is
+    /// read.
     std::function<void(const Change &)> effect;
-    /// Called before each question to a client of another process.
+    /// Called before each query to a client of another process.
     std::function<void()> before_question;
-    /// Called for each change, in the process that asked for it.
+    /// Called for each change, in the process that makes the call.
     std::function<void(const Change &)> noted;
-    /// Its processes are those of this machine: pidfds are real.
+    /// The processes are processes of this machine, and pidfds are real.
     bool real_processes = false;
     /// Called before each ioctl, without the lock.
     std::function<void()> before_ioctl;
-    /// The same, with the request.
+    /// Called before each ioctl with its request, without the lock.
     std::function<void(unsigned number, const void *argument)> before_request;
-    /// The GPUs that clients of readers have asked for: rm::Card::gpu_id by client. What is
-    /// recorded of switches is of the first one.
+    /// The GPUs that clients of readers have opened: rm::Card::gpu_id by client. The recorded
+    /// switches are those of the first GPU.
     std::map<std::uint32_t, std::uint32_t> gpus_of;
-    /// Called before it hands out what it recorded of switches.
+    /// Called before the recorded switches are returned.
     std::function<void()> before_flush;
     /// Called before a folder is listed, without the lock.
     std::function<void()> before_list;
-    /// Called before a descriptor is taken.
+    /// Called before a descriptor is duplicated.
     std::function<void()> before_take;
 
-    // --- what it does wrong ---
+    // --- failures ---
     std::map<std::string, int> cannot_open;         ///< path to errno
-    std::size_t descriptors_most = ~std::size_t{0}; ///< that are taken at once; then EMFILE
-    std::size_t most_taken = 0;                     ///< there were at once
-    /// Other programs make clients and end: so many names are used up.
+    std::size_t descriptors_most = ~std::size_t{0}; ///< descriptors that can be taken at once; more
+                                                    ///< get EMFILE
+    std::size_t most_taken = 0;                     ///< the most that were taken at once
+    /// Other programs make and end this many clients, which uses up names.
     void use_up_names(std::uint32_t names);
     bool cannot_map = false; ///< mmap() fails
-    /// Of the ioctls, from 1, the one that fails with this errno.
+    /// The number of the ioctl, from 1, that fails with this errno.
     std::uint64_t fail = 0;
     int fail_with = 0;
-    /// The request that gets this status.
+    /// The number of the ioctl, from 1, that gets this status.
     std::uint64_t deny = 0;
     std::uint32_t deny_with = 0;
-    bool lists_channels = true;   ///< else it does not answer rm::ChannelList
-    bool tells_interleave = true; ///< not with 580.159.04
-    /// Changes are answered as if they had been made.
+    bool lists_channels = true;   ///< false: rm::ChannelList is not answered
+    bool tells_interleave = true; ///< 580.159.04 does not return the level
+    /// The stand-in answers changes as if it had made them, and makes none.
     bool takes_without_effect = false;
-    /// Of the changes, from 1, the one that is refused with this status.
+    /// The number of the change, from 1, that is refused with this status.
     std::uint64_t refuse_change = 0;
     std::uint32_t refuse_with = rm::not_supported;
-    /// Of the changes that all processes ask for from now on, the @p nth and those behind it, @p
-    /// times together, are refused with this status: by default NV_ERR_TIMEOUT, as where the GPU's
-    /// firmware answers late. @p all_the_same: they are made, nevertheless.
+    /// Refuses @p times changes from the @p nth change on, counted over all processes from now on.
+    /// The default status is NV_ERR_TIMEOUT, which the driver returns if the GPU's firmware answers
+    /// late. With @p all_the_same, a refused change is made anyway.
     void refuse_from(std::uint64_t nth, std::uint64_t times = 1, std::uint32_t status = 0x65,
                      bool all_the_same = false);
-    /// How many were refused since, and how many were asked for.
+    /// Returns how many changes were refused since refuse_from().
     [[nodiscard]] std::uint64_t refused() const;
+    /// Returns how many changes all processes have asked for since then.
     [[nodiscard]] std::uint64_t asked_by_all() const;
-    /// Called for each change in the process that asks for it: is it refused with that status?
+    /// Returns the status with which a change is refused; 0: it is made. Called in the process that
+    /// makes the call.
     std::function<std::uint32_t(const rm::Control &)> refuses;
-    /// What is done to each answer before the caller has it.
+    /// Changes each answer before the caller has it.
     std::function<void(unsigned number, void *answer, std::size_t bytes)> garble;
 
-    // --- what was asked of it ---
+    // --- account ---
     std::uint64_t ioctls = 0, register_calls = 0, registers_read = 0, mappings = 0;
-    /// By forked processes, each of which counts its own above.
+    /// Returns the ioctls of forked processes, whose own counters above stay apart.
     [[nodiscard]] std::uint64_t ioctls_of_others() const;
-    std::uint64_t questions = 0; ///< to clients of other processes
+    std::uint64_t questions = 0; ///< queries to clients of other processes
     std::uint64_t asked_to_change = 0;
     std::size_t most_at_once = 0;
-    std::vector<std::string> wrongs; ///< what a reader must not ask
+    std::vector<std::string> wrongs; ///< requests that no reader should make
     std::size_t open_files() const { return open_.size(); }
     std::size_t mapped() const { return mapped_.size() + event_mapped_.size(); }
     std::size_t driver_mappings() const { return prepared_.size(); }
-    /// Those of clients that ended without.
+    /// Forgets the mappings of clients that ended without unmapping.
     void forget_mappings() { prepared_.clear(); }
 
     int open(const std::string &path) override;
@@ -167,20 +175,20 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::optional<std::uint64_t> device(const std::string &path) override;
     bool is_root() override { return root; }
     std::uint32_t self() override { return 1; }
-    /// While it lives other threads wait with their calls.
+    /// Makes other threads wait with their calls while the result lives.
     [[nodiscard]] std::unique_lock<std::recursive_mutex> stop() { return std::unique_lock(lock_); }
-    bool has_thread_descriptors = true; ///< else Linux is older than 6.9
-    bool host_numbers = true;           ///< else this process is in a PID namespace of its own
+    bool has_thread_descriptors = true; ///< false: Linux is older than 6.9
+    bool host_numbers = true;           ///< false: this process is in a PID namespace of its own
     bool counts_as_host() override { return host_numbers; }
-    /// It stands still unless a test moves it, so that no look is cut by the machine's clock.
+    /// The time stands still unless a test moves it, so that the machine's load cuts no look.
     std::chrono::steady_clock::time_point time = {};
     std::chrono::steady_clock::time_point now() override { return time; }
     int process(std::uint32_t pid) override;
     int thread(std::uint32_t tid) override;
     int take(int process, int descriptor) override;
-    /// While no other thread is in a call: that call would never end in the child.
+    /// Forks while no other thread is in a call, because that call would never end in the child.
     int fork() override;
-    /// Returns the processes of that name that were forked with this stand-in, and live.
+    /// Returns the living processes with this name that were forked with this stand-in.
     [[nodiscard]] std::set<pid_t> forked(const std::string &name) const;
 
   private:
@@ -202,36 +210,36 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::uint64_t latest(const rm::Control &control, std::uint32_t command,
                          std::uint64_t before) const;
     void take_effect();
-    /// @param rest of the path; `fd` also for the folder of a thread
+    /// @param rest gets the rest of the path; `fd` also for the folder of a thread
     Process *process_of(const std::string &path, std::string &rest);
     std::uint32_t read_registers(const rm::RegisterOps &request);
     std::uint32_t prepare(rm::Map &map);
     void wrong(std::string what) { wrongs.push_back(std::move(what)); }
 
-    /// Of what is called; what calls back may call.
+    /// Protects the calls. It is recursive, because callbacks may make calls.
     std::recursive_mutex lock_;
 
-    struct Shared; // with processes that are forked
+    struct Shared; // shared with forked processes
     struct Life {
-        int read, write; // a pipe: once it is closed for writing, the process has ended
+        int read, write; // a pipe: its end for writing is closed when the process ends
     };
 
-    // No number of a descriptor that is one.
+    // These numbers are above those of real descriptors.
     int next_ = 100'000;
     Shared *shared_;
-    const int self_;                      // its process, in which it was made
+    const int self_;                      // the process in which the stand-in was made
     std::uint32_t effects_ = 0;           // changes that have taken effect
     std::map<std::uint32_t, Life> lives_; // by pid
     std::map<int, std::uint32_t> held_;   // pid, by the descriptor of the process
-    std::set<int> held_threads_;          // of these, those of a thread
+    std::set<int> held_threads_;          // the descriptors in held_ that belong to threads
     std::map<std::uint32_t, std::set<std::uint32_t>> dying_; // clients, by pid
-    std::uint32_t next_client_ = rm::first_client + 1;       // counted up, from the start again
+    std::uint32_t next_client_ = rm::first_client + 1;       // counted up, with a wrap at the end
     std::uint32_t new_client();
     std::map<int, std::string> open_;
     std::map<int, std::uint32_t> taken_;             // pid, by the descriptor here
     std::map<int, std::set<std::uint32_t>> objects_; // by the client's descriptor
-    std::map<std::uint64_t, Prepared> prepared_;     // by the driver's name for it
-    std::map<int, Prepared> ready_;                  // by the descriptor it is for
+    std::map<std::uint64_t, Prepared> prepared_;     // by the driver's name for the mapping
+    std::map<int, Prepared> ready_;                  // by the descriptor for which it was prepared
     struct Mapped {
         std::uint64_t begin;
         std::vector<std::uint32_t> words;
@@ -239,7 +247,8 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::map<const void *, Mapped> mapped_;
     using Named = std::pair<std::uint32_t, std::uint32_t>; // the client, and its name
     std::map<Named, std::uint64_t> event_memory_;          // bytes
-    std::map<int, Named> event_maps_;                      // by the descriptor it is for
+    std::map<int, Named> event_maps_;                      // by the descriptor for which it was
+                                                           // prepared
     std::map<Named, std::vector<std::uint64_t> *> event_words_;
     std::map<std::uint32_t, Named> events_; // header and records, by client
     std::map<const void *, std::unique_ptr<std::vector<std::uint64_t>>> event_mapped_;

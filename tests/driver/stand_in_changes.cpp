@@ -98,7 +98,7 @@ std::uint32_t StandIn::change(const rm::Control &asked, const Objects &objects) 
         const auto &mode = *at<rm::SetPreemptionMode>(asked.params);
         if (mode.flags != rm::SetPreemptionMode::set_compute || mode.compute > 2)
             wrong("a preemption mode that is none");
-        // Of a channel it is taken, too, and nothing comes of it.
+        // The real driver accepts a channel, too, but without effect, so the stand-in refuses it.
         if (!objects.contains(mode.channel) ||
             objects.at(mode.channel).object_class != rm::class_tsg)
             return rm::object_not_found;

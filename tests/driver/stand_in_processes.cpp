@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Other processes that use the GPU, and their clients.
+// The part of the stand-in with other processes that use the GPU, and their clients.
 #include "stand_in.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace driver_test {
 
 namespace {
 
-// Of a process, what its descriptors are.
+// The descriptors of a process: numbers of its files.
 constexpr int gpu_descriptor = 7, control_descriptor = 8, other_descriptor = 9, first_copy = 100;
 constexpr std::uint64_t control_device = 195 << 8 | 255;
 
@@ -63,7 +63,7 @@ std::string StandIn::read(const std::string &path) {
         if (name == "status")
             return process->status;
         if (name == "stat")
-            // The name is no word, and 22 is the field.
+            // The name has blanks and a parenthesis. The start is field 22.
             return std::string("5 (a) b) ") + (process->first_thread_ended ? "Z" : "S") +
                    " 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 " +
                    (process->first_thread_ended ? "2" : "1") + " 0 " +
@@ -199,16 +199,17 @@ int StandIn::take(int held, int descriptor) {
 
 int StandIn::fork() {
     lock_.lock();
-    const pid_t child = ::fork(); // of the C library: the child allocates
+    const pid_t child = ::fork(); // the C library's fork(), because the child allocates
     if (child == 0)
-        std::construct_at(&lock_); // it is of a thread of the parent
+        std::construct_at(&lock_); // the lock belongs to a thread of the parent
     else
         lock_.unlock();
     return child < 0 ? -errno : static_cast<int>(child);
 }
 
 std::set<pid_t> StandIn::forked(const std::string &name) const {
-    // The memory that they share has an inode of its own, and the same place in all of them.
+    // The processes share memory, which has an inode of its own and the same address in all of
+    // them.
     const auto shared = [this](const std::filesystem::path &process) {
         std::ifstream maps(process / "maps");
         for (std::string line; std::getline(maps, line);)
@@ -240,7 +241,7 @@ std::uint32_t StandIn::add_process(std::uint32_t pid, const std::vector<std::uin
     std::uint32_t channel = tsg;
     for (const std::uint64_t instance : instances) {
         objects[channel += 4] = {tsg, 0xc86f, 0, {rm::MemoryInfo::video, instance, 4096}};
-        objects[channel + 1] = {channel, 0xcbc0}; // what it is for: one for compute here
+        objects[channel + 1] = {channel, 0xcbc0}; // an object on the channel, here for compute
     }
     processes[pid].clients.insert(client);
     return client;

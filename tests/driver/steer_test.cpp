@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Controls through the stand-in for NVIDIA's driver. The processes of the tasks are its own; the
-// keeper of a lease is a process that is really forked.
+// Makes requests through the stand-in for NVIDIA's driver, which has the tasks' processes. The
+// keeper of a lease is really forked.
 #include "steering.hpp"
 
 #include "lib/nvdebug/tree_impl.hpp"
@@ -20,7 +20,7 @@ namespace {
 using nvdebug::ErrorCode;
 using nvdebug::Target;
 
-// --- by the hardware's ids ---
+// --- requests by hardware ids ---
 
 TEST_F(Steering, ChannelsAreDisabledAndEnabled) {
     ASSERT_TRUE(gpu.perform(nvdebug::disable_channels({{0, 1}, {0, 2}})));
@@ -67,7 +67,7 @@ TEST_F(Steering, TsgsArePreempted) {
     EXPECT_EQ(clients, (std::multiset<std::uint32_t>{first, second}));
 }
 
-TEST_F(Steering, WhatIsNobodysIsLeftToTheModule) {
+TEST_F(Steering, RefusesObjectsWithoutAKnownProcess) {
     expect_error(gpu.perform(nvdebug::disable_channels({{0, 0}, {0, 4}})), ErrorCode::unsupported,
                  "channel 0:4 belongs to no known process");
     expect_error(gpu.perform(nvdebug::set_timeslice({0, 2}, 512'000)), ErrorCode::unsupported,
@@ -113,7 +113,7 @@ TEST_F(Steering, RequestsThatMakeNoSenseAreRefused) {
     EXPECT_EQ(kernel.asked_to_change, 0U);
 }
 
-// --- by process ---
+// --- requests by process ---
 
 TEST_F(Steering, ATaskIsPausedAndResumed) {
     ASSERT_TRUE(gpu.perform(pause({558})));
@@ -130,7 +130,8 @@ TEST_F(Steering, ATaskGetsATimeslice) {
     ASSERT_TRUE(gpu.perform(nvdebug::preempt_tasks(one)));
 }
 
-/// Measured on an H100: it is taken, its GET is not, and lists stay as they were.
+/// Measured on an H100: the driver accepts the level, but does not return it, and lists stay the
+/// same.
 TEST_F(Steering, AnInterleaveLevelThatShowsNowhereIsPutBack) {
     const std::vector<std::uint32_t> one = {557};
     for (const bool tells : {true, false}) {
@@ -157,7 +158,7 @@ TEST_F(Steering, ATimesliceHasLimits) {
     EXPECT_TRUE(gpu.perform(timeslice({557}, 1'000'000)));
 }
 
-TEST_F(Steering, WithoutRootOwnTasksAreSteeredAllTheSame) {
+TEST_F(Steering, ControlsOwnTasksWithoutRoot) {
     kernel.root = false;
     const nvdebug::Gpu seen(bench.tree(), 0);
     ASSERT_TRUE(seen.perform(pause({557})));
@@ -173,7 +174,7 @@ TEST_F(Steering, WithoutRootOwnTasksAreSteeredAllTheSame) {
     expect_error(seen.perform(nvdebug::disable_channels({{0, 0}})), ErrorCode::not_found, "");
 }
 
-TEST_F(Steering, SaysWhoThereIs) {
+TEST_F(Steering, NamesTheProcessesWithChannels) {
     kernel.processes[600].clients = {};
     kernel.processes[601].uses_gpu = false;
     expect_error(gpu.perform(pause({4711})), ErrorCode::not_found, "there is no process 4711");
@@ -190,8 +191,8 @@ TEST_F(Steering, SaysWhoThereIs) {
     EXPECT_EQ(kernel.asked_to_change, 0U);
 }
 
-TEST_F(Steering, WhatIsSharedIsChangedForAllOrNone) {
-    // As of MPS: a channel of 558 in the TSG of 557.
+TEST_F(Steering, ChangesASharedTsgForAllProcessesOrNone) {
+    // With MPS, 558 would have a channel in the TSG of 557.
     const std::uint64_t instance = std::next(ids.begin())->first;
     for (auto &[name, object] : kernel.others[second])
         if (object.instance.address)
@@ -207,7 +208,7 @@ TEST_F(Steering, WhatIsSharedIsChangedForAllOrNone) {
 
 // --- all or nothing ---
 
-TEST_F(Steering, IsPutBackWhereOneIsRefused) {
+TEST_F(Steering, UndoesARequestIfOneCallIsRefused) {
     const auto before = timeslices_us();
     for (std::uint64_t n = 1; n <= 2; n++) {
         kernel.asked_to_change = 0;
@@ -228,7 +229,7 @@ TEST_F(Steering, IsPutBackWhereOneIsRefused) {
     expect_error(gpu.perform(pause({557, 558})), ErrorCode::denied, "does not permit it");
 }
 
-TEST_F(Steering, IsPutBackWhereNothingComesOfIt) {
+TEST_F(Steering, UndoesARequestWithoutEffect) {
     kernel.takes_without_effect = true;
     expect_error(gpu.perform(timeslice({557}, 512)), ErrorCode::unsupported,
                  "the timeslice of TSG 0:0 is still");
@@ -242,7 +243,7 @@ TEST_F(Steering, IsPutBackWhereNothingComesOfIt) {
     expect_error(gpu.lease(pause({557})), ErrorCode::unsupported, "is still enabled");
 }
 
-TEST_F(Steering, EndsInTheMiddle) {
+TEST_F(Steering, SurvivesTheEndOfAProcessAtEachQuery) {
     const StandIn::Process process = kernel.processes[557];
     const StandIn::Objects objects = kernel.others[first];
     const auto before = timeslices_us();
@@ -263,7 +264,7 @@ TEST_F(Steering, EndsInTheMiddle) {
         kernel.before_question = nullptr;
         results.insert(done.has_value());
         EXPECT_EQ(kernel.open_files(), open) << n;
-        kernel.wrongs.clear(); // the driver logs the one that was under way
+        kernel.wrongs.clear(); // the driver logs the query during which the client ended
         kernel.processes[557] = process;
         kernel.others[first] = objects;
         if (!done) {
@@ -275,7 +276,7 @@ TEST_F(Steering, EndsInTheMiddle) {
     EXPECT_TRUE(results.contains(false));
 }
 
-TEST_F(Steering, EndsBeforeItIsAsked) {
+TEST_F(Steering, RefusesAProcessThatHasJustEnded) {
     kernel.before_take = [&] {
         kernel.before_take = nullptr;
         kernel.end_process(557);
@@ -285,8 +286,8 @@ TEST_F(Steering, EndsBeforeItIsAsked) {
     EXPECT_FALSE(kernel.others.contains(first));
 }
 
-TEST_F(Steering, OfWhoEndsMeanwhileNothingIsKept) {
-    // Its client lives on as long as its descriptor is here.
+TEST_F(Steering, KeepsNoDescriptorOfAnEndedProcess) {
+    // The client lives as long as a duplicate of its descriptor is open here.
     kernel.before_question = [&] {
         if (kernel.processes.contains(557))
             kernel.end_process(557);
@@ -296,7 +297,7 @@ TEST_F(Steering, OfWhoEndsMeanwhileNothingIsKept) {
     EXPECT_FALSE(kernel.others.contains(first));
 }
 
-TEST_F(Steering, MayFailAtEachCall) {
+TEST_F(Steering, UndoesARequestIfAnyCallFails) {
     const std::vector<std::pair<const char *, const char *>> requests = {
         {"disable_channel", "0:1 0:2"},
         {"set_timeslice", "0:0 512.000"},
@@ -329,10 +330,10 @@ TEST_F(Steering, MayFailAtEachCall) {
     }
 }
 
-TEST_F(Steering, ManyTasks) {
+TEST_F(Steering, ManyTasksTakeFewCalls) {
     std::vector<std::uint32_t> pids;
     for (std::uint32_t n = 0; n < 64; n++) {
-        // Of no list, so that nothing shows.
+        // The channels are in no list, so lists cannot show the change.
         std::vector<std::uint64_t> instances;
         for (std::uint64_t channel = 0; channel < 70; channel++)
             instances.push_back((1ULL << 33) + (n * 100 + channel) * 4096);
@@ -383,7 +384,7 @@ TEST_F(Steering, ALeaseIsUndoneByItsKeeper) {
     EXPECT_EQ(enabled(), all_on);
 }
 
-TEST_F(Steering, ALeaseGivesBackWhatWasBefore) {
+TEST_F(Steering, ALeaseRestoresDisabledChannels) {
     ASSERT_TRUE(gpu.perform(nvdebug::disable_channels({{0, 1}})));
     auto lease = gpu.lease(pause({557}));
     ASSERT_TRUE(lease);
@@ -392,7 +393,7 @@ TEST_F(Steering, ALeaseGivesBackWhatWasBefore) {
     ASSERT_TRUE(gpu.perform(nvdebug::enable_channels({{0, 1}})));
 }
 
-/// The driver refuses what is asked of that and another one together.
+/// The driver refuses a call about a freed channel and another one together.
 TEST_F(Steering, AChannelThatIsFreedDoesNotKeepTheOthersPaused) {
     auto lease = gpu.lease(pause({557}));
     ASSERT_TRUE(lease);
@@ -423,7 +424,7 @@ TEST_F(Steering, AKilledKeeperIsReplacedByTheHolder) {
     EXPECT_EQ(kernel.changes().rbegin()->by, ::getpid());
 }
 
-TEST_F(Steering, AKilledHolderIsNoMatter) {
+TEST_F(Steering, ALeaseOfAKilledHolderIsUndone) {
     const auto before = timeslices_us();
     ASSERT_TRUE(gpu.owners()) << "whether the process lives is this one's to say";
     for (const int signal : {SIGKILL, SIGTERM, SIGINT}) {
@@ -484,7 +485,7 @@ TEST_F(Steering, AKeeperHasNothingElseOpen) {
     lease->end();
 }
 
-TEST_F(Steering, NobodyIsToWaitForAKeeper) {
+TEST_F(Steering, AKeeperIsNoChildOfItsStarter) {
     {
         auto lease = gpu.lease(timeslice({557}, 512));
         ASSERT_TRUE(lease);
@@ -498,7 +499,7 @@ TEST_F(Steering, SleepingGpusAreLeftAsleep) {
     expect_error(gpu.perform(pause({557})), ErrorCode::gone, "asleep");
 }
 
-TEST(SteeringWithMig, SaysSo) {
+TEST(SteeringWithMig, FailsWithTheReason) {
     const Bench bench("h200", "three-tasks");
     const auto model = bench.kernel->registers;
     bench.kernel->registers = [&](std::uint32_t offset) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Two processes with tasks that are controlled through the stand-in for NVIDIA's driver.
+// Two processes with tasks that tests control through the stand-in for NVIDIA's driver.
 #pragma once
 
 #include "bench.hpp"
@@ -22,13 +22,15 @@
 
 namespace driver_test {
 
-// dev_runlist.ref.txt: from a runlist's base, and what is written to a channel's word.
+// dev_runlist.ref.txt: offsets from a runlist's base, and the values that are written to a
+// channel's word.
 inline constexpr std::uint32_t channel_config = 4, channel_ram_place = 0xfffffff0,
                                enable_channel = 2, disable_channel = 3;
 
 class Steering : public Driver {
   protected:
-    /// 557 has TSG 0 with channels 0 and 1, 558 TSG 1 with 2 and 3; TSG 2 is the driver's own.
+    /// 557 has TSG 0 with channels 0 and 1, and 558 has TSG 1 with channels 2 and 3. TSG 2 is the
+    /// driver's own.
     Steering() : gpu(bench.tree(), 0) {
         const auto list = gpu.runlist(0).value();
         std::uint32_t index = 0;
@@ -67,14 +69,15 @@ class Steering : public Driver {
 
     /// Returns the processes that would undo what this test has changed.
     std::set<pid_t> keepers() const { return kernel.forked("nvdebug-keeper"); }
-    /// Returns one of them; 0: there is none.
+    /// Returns one of the keepers; 0: there is none.
     pid_t keeper() const {
         const auto all = keepers();
         return all.empty() ? 0 : *all.begin();
     }
     void kill_keepers() const { kill_at_once(keepers()); }
-    /// Kills processes, and returns when the library, too, finds none of them alive: a process that
-    /// is killed has no memory, by which keepers() finds it, before it has ended.
+    /// Kills processes, and returns when the library finds none of them alive. keepers() does not
+    /// show that, because it finds a process by its memory, which a killed process loses before it
+    /// has ended.
     static void kill_at_once(const std::set<pid_t> &all) {
         std::vector<nvdebug::base::Birth> births;
         for (const pid_t one : all)
@@ -85,7 +88,8 @@ class Steering : public Driver {
         EXPECT_TRUE(comes_true([&] { return std::ranges::none_of(births, nvdebug::base::lives); }));
     }
 
-    /// Holds processes with a patience that no machine is too slow for, unless @p options has one.
+    /// Holds processes with a patience that suits a slow machine, unless @p options has another
+    /// one.
     std::unique_ptr<nvdebug::TaskHold> hold(const std::vector<std::uint32_t> &pids,
                                             nvdebug::HoldOptions options = {}) {
         if (options.patience == nvdebug::HoldOptions().patience)
@@ -100,7 +104,7 @@ class Steering : public Driver {
         ASSERT_TRUE(done) << done.error().sentence;
     }
     /// Starts another process, which calls @p work with a function that waits until the process is
-    /// killed. Returns its number when it waits, or 0 if it has ended.
+    /// killed. Returns its pid when it waits, or 0 if it has ended.
     template <typename Work>
     static pid_t start_owner(Work work) {
         int ends[2];
@@ -136,18 +140,18 @@ class Steering : public Driver {
         return found;
     }
 
-    /// The GPU as the driver leaves it.
+    /// Changes the modelled GPU as the driver would.
     void come_of(const StandIn::Change &change) {
         const auto client = kernel.others.find(change.client);
         if (client == kernel.others.end())
-            return; // its process has ended since
+            return; // the process has ended since
         const StandIn::Object &object = client->second.at(change.object);
         if (change.command == rm::DisableChannels::command) {
             const std::uint32_t id = ids.at(object.instance.address);
             bench.gpu.bar_write(nvmodel::Bar::registers, channel_ram + 4 * id,
                                 change.value ? enable_channel : disable_channel, 4);
         } else if (change.command == rm::SetTimeslice::command) {
-            // As measured: 512 us are 250 << 1.
+            // Measured: 512 us become 250 << 1.
             std::uint64_t timeout = change.value * 1000 / 1024, scale = 0;
             for (; timeout > 255; timeout >>= 1)
                 scale++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The driver's record of context switches, by the stand-in for it.
+// Reads the driver's record of context switches, over the stand-in.
 #include "bench.hpp"
 
 #include "lib/driver/switches.hpp"
@@ -47,8 +47,8 @@ TEST_F(Switched, AreReadOnceAndInOrder) {
     EXPECT_EQ(found[0].ns, 500U);
 }
 
-/// A pid is matched with /proc only where both count alike, and only with processes that have the
-/// GPU open.
+/// A pid is looked up in /proc only if the driver counts processes as this process does, and only
+/// for processes that have the GPU open.
 TEST_F(Switched, AreOfProcessesThatHaveTheGpu) {
     kernel.processes[8] = {.command = "mine", .started = 5};
     const auto card = nvdebug::driver::Card{"", 1U << 8, 0};
@@ -83,7 +83,7 @@ TEST_F(Switched, AreAFile) {
     EXPECT_FALSE(gpu.perform({"context_switches", "10001", false}));
 }
 
-TEST_F(Switched, MayFailAtEachCall) {
+TEST_F(Switched, SurvivesAFailureOfEachCall) {
     ASSERT_TRUE(gpu.context_switches(0));
     const std::size_t open = kernel.open_files(), mapped = kernel.mapped();
     kernel.ioctls = 0;
@@ -109,7 +109,7 @@ TEST_F(Switched, MayFailAtEachCall) {
     EXPECT_EQ(kernel.open_files(), open);
 }
 
-TEST_F(Switched, BeyondTheEndAreRefused) {
+TEST_F(Switched, RefusesAPlaceBeyondTheEnd) {
     kernel.put_beyond = 1 << 16;
     const auto record = gpu.context_switches(0);
     ASSERT_FALSE(record);
@@ -126,7 +126,7 @@ TEST_F(Switched, BeyondTheEndAreRefused) {
     }
 }
 
-TEST(Residency, IsWhoWasOnTheEngine) {
+TEST(Residency, IsThePartOfTheTimeOnTheEngine) {
     nvdebug::ContextSwitches record;
     record.begin_ns = 0;
     record.end_ns = 1000;
@@ -134,7 +134,7 @@ TEST(Residency, IsWhoWasOnTheEngine) {
         {100, false, 1, 7}, {150, true, 1, 8}, {350, false, 1, 8}, {400, true, 1, 7}};
     const auto parts = nvdebug::residency(record);
     ASSERT_EQ(parts.size(), 2U);
-    EXPECT_DOUBLE_EQ(parts.at(7), 0.7); // until 100, and from 400
+    EXPECT_DOUBLE_EQ(parts.at(7), 0.7); // until 100 and from 400 on
     EXPECT_DOUBLE_EQ(parts.at(8), 0.2);
     record.begin_ns = record.end_ns = std::nullopt;
     EXPECT_DOUBLE_EQ(nvdebug::residency(record).at(8), 200.0 / 300);
@@ -145,7 +145,7 @@ TEST(Residency, IsWhoWasOnTheEngine) {
     EXPECT_TRUE(nvdebug::residency(record).empty()) << "a clock that goes back";
 }
 
-TEST(SwitchesText, IsRefusedIfItIsNone) {
+TEST(SwitchesText, RefusesMalformedText) {
     for (const char *const text :
          {"", "dropped: 1\n", "dropped: 0\nbegin_ns: 1\nend_ns: 2\n\n# ns\n",
           "dropped: x\nbegin_ns: -\nend_ns: -\n\n# ns starts context pid\n",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// `nvdebugctl task`, over the stand-in for NVIDIA's driver.
+// Runs `nvdebugctl task` over the stand-in for NVIDIA's driver.
 #include "steering.hpp"
 
 #include "cli/context.hpp"
@@ -24,7 +24,7 @@ using Options = std::map<std::string, std::string, std::less<>>;
 
 class Tasks : public Steering {
   protected:
-    /// The end of a lease may come before it is waited for.
+    /// Blocks SIGALRM, because a lease may end before the test waits for it.
     Tasks() {
         sigset_t alarm;
         sigemptyset(&alarm);
@@ -32,7 +32,7 @@ class Tasks : public Steering {
         ::pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
     }
 
-    /// A command of the tool's, as if it had been typed.
+    /// A command of nvdebugctl, parsed as if it had been typed.
     struct Typed {
         nvdebugctl::Invocation invocation;
         std::unique_ptr<nvdebugctl::Context> context;
@@ -62,7 +62,8 @@ class Tasks : public Steering {
         EXPECT_TRUE(ended) << ended.error().error.sentence;
     }
 
-    /// Waits for the end of the lease: a Ctrl-C as soon as @p condition holds.
+    /// Sends SIGINT, as Ctrl-C does, as soon as @p condition holds, and waits for the end of the
+    /// lease.
     template <typename Condition>
     static void interrupt_when(Condition condition, const nvdebugctl::Document &document) {
         sigset_t interrupt;
@@ -78,7 +79,7 @@ class Tasks : public Steering {
         ::pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
     }
 
-    /// Clients that were given a timeslice, of the changes from that number on.
+    /// Returns the clients that got a timeslice, from change number @p first_change on.
     std::set<std::uint32_t> set_since(std::size_t first_change) const {
         std::set<std::uint32_t> found;
         const auto changes = kernel.changes();
@@ -125,7 +126,7 @@ TEST_F(Tasks, AreShownAndNotChangedWithDryRun) {
     EXPECT_EQ(kernel.asked_to_change, 0U);
 }
 
-TEST_F(Tasks, ThatEndDuringALeaseLeaveNothingToUndo) {
+TEST_F(Tasks, LeaveNothingToUndoWhenTheyEnd) {
     const auto typed = type("pause", {"558"}, {{"--for", "0.05"}});
     const auto document = typed->run();
     ASSERT_TRUE(document) << document.error().error.sentence;
@@ -146,9 +147,9 @@ TEST_F(Tasks, GetAShare) {
     EXPECT_EQ(timeslices_us(), untouched_us);
 }
 
-TEST_F(Tasks, GetNothingThatMakesNoSense) {
+TEST_F(Tasks, RefuseOptionsThatMakeNoSense) {
     const std::vector<std::pair<std::vector<std::string>, Options>> all = {
-        {{"557", "558"}, {{"--share", "25%"}}}, // no other task
+        {{"557", "558"}, {{"--share", "25%"}}}, // there is no other task
         {{"557"}, {{"--share", "100%"}}},
         {{"557"}, {{"--share", "25%"}, {"--timeslice", "2ms"}}},
         {{"557"}, {{"--hold", ""}, {"--timeslice", "2ms"}}},
@@ -165,7 +166,7 @@ TEST_F(Tasks, GetNothingThatMakesNoSense) {
     EXPECT_EQ(kernel.asked_to_change, 0U);
 }
 
-/// TPCs are nvtaskset's to set: what it ends with, for the second of two processes.
+/// nvtaskset sets TPCs. It ends with this status for the second of two processes.
 class Tpcs : public Tasks,
              public testing::WithParamInterface<std::pair<const char *, nvdebugctl::Exit>> {
   protected:
@@ -229,7 +230,7 @@ TEST_F(Tasks, KeepTheirShareAsOthersComeAndGo) {
     const auto document = typed->run();
     ASSERT_TRUE(document) << document.error().error.sentence;
     EXPECT_EQ(timeslices_us()[0], timeslices_us()[1]);
-    // At a later look there is a third.
+    // A later look finds a third process.
     std::uint32_t third = 0;
     kernel.before_take = [&] {
         if (kernel.processes.contains(559))
@@ -242,7 +243,7 @@ TEST_F(Tasks, KeepTheirShareAsOthersComeAndGo) {
     interrupt_when([this] { return set_since(0).size() == 3; }, *document);
     kernel.before_take = nullptr;
     EXPECT_EQ(timeslices_us(), untouched_us);
-    // What was set last, before it was put back.
+    // The last value set before the undo counts.
     std::map<std::uint32_t, std::vector<std::uint64_t>> set; // by client
     for (const auto &change : kernel.changes())
         if (change.command == rm::SetTimeslice::command)
@@ -265,13 +266,13 @@ TEST_F(Tasks, KeepTheirShareThoughOthersSetTheirTimeslice) {
     const auto document = typed->run();
     ASSERT_TRUE(document) << document.error().error.sentence;
     ASSERT_EQ(timeslices_us()[0], timeslices_us()[1]);
-    // As CUDA does with its own, after it was set here.
+    // CUDA sets the timeslice of its own TSG, after the share was set.
     for (auto &[name, object] : kernel.others[second])
         if (object.object_class == rm::class_tsg)
             kernel.set_timeslice(second, name, 8000);
     const std::size_t before = kernel.changes().size();
     interrupt_when([&] { return set_since(before).size() == 2; }, *document);
-    // What was set last, before it was put back.
+    // The last value set before the undo counts.
     std::map<std::uint32_t, std::vector<std::uint64_t>> set; // by client
     for (const auto &change : kernel.changes())
         if (change.command == rm::SetTimeslice::command && change.by)
@@ -284,8 +285,8 @@ TEST_F(Tasks, KeepTheirShareThoughOthersSetTheirTimeslice) {
     EXPECT_EQ(set[second].back(), 8000U) << "as its own process has set it";
 }
 
-/// The number is another process' by then: that one is not given a timeslice.
-TEST_F(Tasks, GiveNoShareToWhoHasTheNumberNow) {
+/// Another process has the number now, and gets no timeslice.
+TEST_F(Tasks, GiveNoShareToALaterProcessWithTheNumber) {
     const auto typed = type("set", {"557"}, {{"--share", "50%"}, {"--hold", ""}});
     const auto document = typed->run();
     ASSERT_TRUE(document) << document.error().error.sentence;
@@ -293,7 +294,7 @@ TEST_F(Tasks, GiveNoShareToWhoHasTheNumberNow) {
     const std::uint32_t another = kernel.add_process(557, {instances[0]});
     kernel.processes[557].started = 77;
     const std::size_t before = kernel.changes().size();
-    // A look lists all processes, and the descriptors of these two: that are two looks.
+    // One look lists all processes, and the descriptors of these two, so six lists are two looks.
     std::atomic<int> lists = 0;
     kernel.before_list = [&] { lists++; };
     interrupt_when([&] { return lists >= 6; }, *document);
@@ -303,9 +304,9 @@ TEST_F(Tasks, GiveNoShareToWhoHasTheNumberNow) {
         EXPECT_NE(changes[n].client, another);
 }
 
-// --- what was left changed ---
+// --- left-overs ---
 
-/// As by a program that was killed with its keeper: a lease that pauses 557.
+/// A program was killed together with its keeper, and has left a lease that pauses 557.
 class LeftTasks : public Tasks {
   protected:
     LeftTasks() {
@@ -360,7 +361,7 @@ TEST_F(LeftTasks, AreRestoredByNumber) {
     EXPECT_EQ(enabled(), all_on);
 }
 
-TEST_F(LeftTasks, ThatTheDriverRefusesToRestoreAreMissing) {
+TEST_F(LeftTasks, AreMissingIfTheDriverRefusesToRestore) {
     kernel.refuse_from(1, 20);
     const auto typed = type("restore", {});
     const auto restored = typed->run();
@@ -380,7 +381,7 @@ TEST_F(LeftTasks, GarbageIsMissing) {
     EXPECT_EQ(enabled()[0], false);
 }
 
-/// The end of a lease fails with what is to be done.
+/// The end of the lease fails with a sentence that says what to do.
 TEST_F(Tasks, ALeaseThatTheDriverRefusesToUndoSaysSo) {
     const auto typed = type("pause", {"558"}, {{"--for", "0.05"}});
     const auto document = typed->run();

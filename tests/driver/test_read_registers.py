@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""tests/hardware/read_registers.py only reads, seen through a resource manager that records."""
+"""Runs tests/hardware/read_registers.py over a resource manager that records, to show that it only reads."""
 
 import ctypes
 import importlib.util
@@ -11,9 +11,9 @@ import pytest
 from nvdvm import paths
 
 PROGRAM = paths.ROOT / "tests/hardware/read_registers.py"
-# Registers that act when read: invalidations of the L2 (open-gpu-kernel-modules gh100/dev_vm.h).
+# Reading these registers acts: it invalidates the L2 (open-gpu-kernel-modules gh100/dev_vm.h).
 ACT_WHEN_READ = (0xb80f10, 0xb80f18)
-# Free, control, allocate; register a descriptor.
+# The ioctls free, control and allocate, and registering a descriptor.
 ALLOWED_IOCTLS = {0x29, 0x2a, 0x2b, 201}
 OPENING = {0x201, 0x205, 0x20801701}
 FACTS = OPENING | {0x20800102, 0x20800110, 0x20800170, 0x20800179, 0x2080017a, 0x20801108,
@@ -30,7 +30,7 @@ def reader():
 
 
 class Rm:
-    """Answers every operation with its offset; has one GPU, of Hopper."""
+    """Stands in for the resource manager: has one GPU of Hopper, and answers each operation with its offset."""
 
     def __init__(self, reader):
         self.gpus, self.architecture = 1, 0x180

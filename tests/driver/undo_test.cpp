@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Undoing where NVIDIA's driver refuses it for a while: holds, leases and requests end with
-// everything as it was before, whichever change is refused.
+// Undoes changes while NVIDIA's driver refuses to. Holds, leases and requests end with everything
+// as it was before, whichever change is refused.
 #include "steering.hpp"
 
 #include <csignal>
@@ -14,7 +14,8 @@ using nvdebug::TaskHold;
 using nvdebug::TaskState;
 using std::chrono::milliseconds;
 
-/// More than one list of channels with its single ones, and more than the owner waits for.
+/// More than the calls for one list of channels and for each channel alone, and more than the owner
+/// waits for.
 constexpr std::uint64_t often = 12, for_ever = 1'000'000'000;
 
 class Undoing : public Steering {
@@ -25,7 +26,7 @@ class Undoing : public Steering {
                                          reported.push_back(left);
                                      }});
     }
-    /// Whether it is granted or not.
+    /// Asks for a state. Returns whether it was reached.
     static bool try_to(TaskHold &held, const TaskState &state) {
         const auto asked = held.ask(state);
         const auto done = held.finish();
@@ -82,7 +83,7 @@ TEST_P(RefusedFor, AKilledOwnersTaskIsRestored) {
     EXPECT_TRUE(is_as_before());
 }
 
-TEST_P(RefusedFor, AfterThePatienceItIsUndone) {
+TEST_P(RefusedFor, AHoldIsUndoneAfterThePatience) {
     auto held = hold({557}, milliseconds(500));
     ASSERT_TRUE(comes_true([&] { return try_to(*held, changed) && !enabled()[0]; }));
     kernel.refuse_from(1, GetParam());
@@ -90,7 +91,7 @@ TEST_P(RefusedFor, AfterThePatienceItIsUndone) {
     EXPECT_EQ(kernel.refused(), GetParam());
 }
 
-TEST_P(RefusedFor, TheEndOfAHoldNamesWhatIsLeft) {
+TEST_P(RefusedFor, TheEndOfAHoldNamesLeftOvers) {
     auto held = hold({557, 558});
     ASSERT_TRUE(try_to(*held, changed));
     const pid_t keeping = keeper();
@@ -110,7 +111,7 @@ TEST_P(RefusedFor, TheEndOfAHoldNamesWhatIsLeft) {
     EXPECT_EQ(kernel.refused(), GetParam());
 }
 
-/// Descriptors of a process whose first thread has ended are taken from a thread that goes on.
+/// If the first thread of a process has ended, descriptors are taken from another thread.
 TEST_P(RefusedFor, AKilledKeepersTaskIsRestored) {
     for (const bool without_first_thread : {false, true}) {
         auto held = hold({557});
@@ -150,7 +151,7 @@ TEST_P(RefusedFor, ALeaseWhoseKeeperWasKilledIsUndone) {
     EXPECT_EQ(kernel.refused(), GetParam());
 }
 
-/// The second call is refused, and then what undoes the first.
+/// The second call is refused, and then the undo of the first call.
 TEST_P(RefusedFor, ARequestIsUndone) {
     for (const auto &request : {pause({557, 558}), timeslice({557, 558}, 512)})
         for (const bool lease : {false, true}) {
@@ -169,7 +170,7 @@ TEST_P(RefusedFor, ARequestIsUndone) {
 
 INSTANTIATE_TEST_SUITE_P(Times, RefusedFor, testing::Values(1, often));
 
-/// A keeper does not stay longer than the processes.
+/// A keeper ends when its processes have ended.
 TEST_F(Undoing, AKeeperLeavesWhenTheProcessesHaveEnded) {
     auto held = hold({557});
     ASSERT_TRUE(try_to(*held, changed));
@@ -181,9 +182,9 @@ TEST_F(Undoing, AKeeperLeavesWhenTheProcessesHaveEnded) {
     EXPECT_TRUE(comes_true([&] { return keepers().empty(); }));
 }
 
-/// Of a list that is always refused, one channel after the other is enabled.
+/// If a list of channels is always refused, its channels are enabled one by one.
 TEST_F(Undoing, AListThatIsRefusedIsRepeatedOneByOne) {
-    // Keepers have this, too, as they are forked with it.
+    // Keepers inherit this function when they are forked.
     kernel.refuses = [](const rm::Control &asked) -> std::uint32_t {
         if (asked.command != rm::DisableChannels::command)
             return rm::ok;
@@ -202,13 +203,13 @@ TEST_F(Undoing, AListThatIsRefusedIsRepeatedOneByOne) {
     EXPECT_TRUE(reported.empty());
 }
 
-// --- whichever is refused ---
+// --- each change refused ---
 
 enum class Way { hold_ends, owner_is_killed, patience_is_over, lease, lease_is_killed };
 struct Case {
     Way way;
     std::uint64_t times;
-    bool all_the_same; ///< what is refused is done
+    bool all_the_same; ///< a refused change is made anyway
 };
 
 class EachRefused : public Undoing, public testing::WithParamInterface<Case> {
@@ -279,7 +280,8 @@ TEST_P(EachRefused, EndsWithEverythingAsBefore) {
         SCOPED_TRACE("change " + std::to_string(n) + " of " + std::to_string(all));
         kernel.refuse_from(n, GetParam().times, 0x65, GetParam().all_the_same);
         run();
-        // How many there are depends on how long requests take, where the patience may be over.
+        // The number of calls depends on the time that requests take, because the patience may end
+        // first.
         EXPECT_TRUE(kernel.refused() >= 1 || n > 1);
     }
 }

@@ -63,7 +63,7 @@ TEST(AcceptEncoding, OtherWordsAreNotGzip) {
     EXPECT_FALSE(accepts(std::string("gzip\0", 5)));
 }
 
-TEST(AcceptEncoding, WeightsThatAreNoneRefuse) {
+TEST(AcceptEncoding, MalformedWeightsRefuse) {
     for (const char *const value : {"gzip;",         "gzip;q",       "gzip;q=",
                                     "gzip;q=x",      "gzip;q=2",     "gzip;q=1.001",
                                     "gzip;q=0.1234", "gzip;q=-1",    "gzip;q=+1",
@@ -85,7 +85,7 @@ TEST(AcceptEncoding, SeveralLinesAreOneList) {
     EXPECT_TRUE(takes_gzip("GET / HTTP/1.1\nAccept-Encoding: gzip\n\n")) << "without CR";
 }
 
-TEST(AcceptEncoding, OnlyFieldsOfTheHeadCount) {
+TEST(AcceptEncoding, OtherFieldsAndBodiesDoNotCount) {
     EXPECT_FALSE(takes_gzip(asking("")));
     for (const char *const fields :
          {"X-Accept-Encoding: gzip\r\n", "Accept-Encoding : gzip\r\n", "Accept-Encoding\r\n",
@@ -97,7 +97,7 @@ TEST(AcceptEncoding, OnlyFieldsOfTheHeadCount) {
     EXPECT_FALSE(takes_gzip("Accept-Encoding: gzip\r\n\r\n")) << "the first line is the request's";
 }
 
-/// Whatever bytes there are, also a head that is cut anywhere.
+/// Every request gets an answer, whatever its bytes are, also if its head is cut anywhere.
 TEST(AcceptEncoding, HostileRequestsHaveAnAnswer) {
     const std::string whole = asking("Accept-Encoding: gzip;q=0.5, *;q=0\r\n X\r\n");
     for (std::size_t size = 0; size <= whole.size(); size++)

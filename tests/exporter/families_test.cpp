@@ -60,7 +60,7 @@ TEST(Families, HaveLabelsAndUnits) {
     EXPECT_EQ(all.find("others"), std::string::npos);
 }
 
-TEST(Families, OfAGpuThatDoesNotAnswerSayOnlyThat) {
+TEST(Families, UnreadableGpuHasNoTasks) {
     Facts broken = facts();
     broken.trouble = "gone";
     const std::string all = text({broken});
@@ -68,7 +68,7 @@ TEST(Families, OfAGpuThatDoesNotAnswerSayOnlyThat) {
     EXPECT_EQ(all.find("nvdebug_task"), std::string::npos) << "old numbers are no numbers";
 }
 
-TEST(Families, WhatIsNotKnownIsMissing) {
+TEST(Families, UnknownFactsHaveNoMetric) {
     Facts few = facts();
     few.has_switches = false;
     few.others.ns = 1;
@@ -84,8 +84,9 @@ TEST(Families, WhatIsNotKnownIsMissing) {
         EXPECT_EQ(all.find(name), std::string::npos) << name;
 }
 
-/// Names keep their letters; what is no UTF-8, and what acts on a terminal, is replaced.
-TEST(Families, HaveNamesAsTheyAre) {
+/// Names keep their letters. Bytes that are no UTF-8, and characters that act on a terminal, are
+/// replaced.
+TEST(Families, KeepLettersOfNames) {
     Facts named = facts();
     for (const auto &[name, label] : {std::pair<std::string, std::string>{"日本語", "日本語"},
                                       {"é\xc3", "é\ufffd"},
@@ -96,7 +97,7 @@ TEST(Families, HaveNamesAsTheyAre) {
     }
 }
 
-TEST(Families, SayWhichProcessesAreNotKnown) {
+TEST(Families, CountUnknownProcesses) {
     Facts some = facts();
     some.foreign_pids = true;
     some.missing = MissingProcesses{1, 2, 3, {7, 8, 9}, {}};
@@ -111,8 +112,9 @@ TEST(Families, SayWhichProcessesAreNotKnown) {
     EXPECT_TRUE(has(text({}), "nvdebug_gpus 0")) << "none is a state";
 }
 
-/// By Prometheus itself, the usual scrape of Kubernetes' pods, the Prometheus operator, Google's
-/// and Azure's. Our label of such a name would be renamed, or would hide the target's.
+/// Scrapers set these labels: Prometheus itself, the usual scrape of Kubernetes' pods, the
+/// Prometheus operator, Google's and Azure's. A label of ours with such a name would be renamed, or
+/// would hide the target's.
 TEST(Families, HaveNoLabelThatScrapersSet) {
     const std::set<std::string> of_scrapers = {
         "job",  "instance",   "namespace",       "pod",       "container",
@@ -142,7 +144,7 @@ TEST(Families, OthersAreOneTask) {
         R"(nvdebug_task_gpu_seconds_total{gpu="3",pid="",command="others",task_container="",task_pod="",slurm_job="",slurm_step=""} 1)"));
 }
 
-TEST(Families, OfSeveralGpusAreInOneFamily) {
+TEST(Families, SeveralGpusShareAFamily) {
     Facts other = facts();
     other.gpu = 4;
     const std::string all = text({facts(), other});
@@ -150,7 +152,7 @@ TEST(Families, OfSeveralGpusAreInOneFamily) {
     EXPECT_TRUE(has(all, R"(nvdebug_up{gpu="4"} 1)"));
 }
 
-TEST(Families, HaveFactsOfTheGpuInAllSeriesWhereAsked) {
+TEST(Families, AddGpuLabelsToAllSeriesOnRequest) {
     const auto lines = [](const GpuLabels &labels) {
         return metrics_text({facts()}, "1.2", labels);
     };

@@ -23,8 +23,8 @@
 
 namespace {
 
-/// Bytes that a front has from operator new, in memory that it shares with the test. Null in the
-/// test itself.
+/// The number of bytes that the front has from operator new. It is in memory that the front shares
+/// with the test; nullptr in the test's own process.
 std::atomic<std::int64_t> *counted = nullptr;
 
 void count(void *memory, int sign) {
@@ -34,7 +34,8 @@ void count(void *memory, int sign) {
 
 } // namespace
 
-// Not inlined, so that the compiler does not see malloc() and delete as a mismatch.
+// The operators are not inlined, so that the compiler does not see malloc() and delete as a
+// mismatch.
 [[gnu::noinline]] void *operator new(std::size_t size) {
     void *const memory = std::malloc(size);
     if (!memory)
@@ -61,7 +62,7 @@ constexpr std::size_t text_size = 4 << 20;
 constexpr const char *plain_request = "GET /metrics HTTP/1.1\r\n\r\n",
                      *gzip_request = "GET /metrics HTTP/1.1\r\nAccept-Encoding: gzip\r\n\r\n";
 
-/// Returns a text that does not get smaller by packing.
+/// Returns a text that packing does not make smaller.
 std::string random_text() {
     std::mt19937_64 random(1);
     std::string text(text_size, '\0');
@@ -103,7 +104,7 @@ std::string unpacked(const std::string &packed) {
     return text;
 }
 
-/// A front in a process of its own; the test is its reader and its clients.
+/// Runs a front in a process of its own. The test is its reader and its clients.
 class Front : public testing::Test {
   protected:
     void SetUp() override {
@@ -137,7 +138,7 @@ class Front : public testing::Test {
         ::munmap(bytes_, sizeof(*bytes_));
     }
 
-    /// Connects and asks. Returns the socket, which lives as long as the test.
+    /// Connects and sends a request. Returns the socket, which stays open until the test ends.
     int ask(const char *request) {
         const int client = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         EXPECT_EQ(::connect(client, reinterpret_cast<sockaddr *>(&address_), sizeof(address_)), 0);
@@ -148,7 +149,7 @@ class Front : public testing::Test {
         return client;
     }
 
-    /// Answers the front's questions until all clients have the begin of an answer.
+    /// Answers the front's questions until each client has the begin of an answer.
     void answer_clients() {
         ASSERT_TRUE(comes_true([&] {
             if (is_readable(reader_)) {
@@ -159,7 +160,7 @@ class Front : public testing::Test {
         }));
     }
 
-    /// A header, the state of a connection and what the front needs for itself are far below that.
+    /// Returns far more bytes than headers, the states of connections and the front itself need.
     std::size_t beside_bodies() const { return clients_.size() * 4096; }
 
     const std::string text_ = random_text();
@@ -171,7 +172,7 @@ class Front : public testing::Test {
     std::atomic<std::int64_t> *bytes_ = nullptr;
 };
 
-TEST_F(Front, KeepsOneTextForAllWhoAskAndDoNotRead) {
+TEST_F(Front, KeepsOneTextForAllClientsThatDoNotRead) {
     for (int n = 0; n < 200; n++)
         ask(plain_request);
     answer_clients();
@@ -181,21 +182,21 @@ TEST_F(Front, KeepsOneTextForAllWhoAskAndDoNotRead) {
         EXPECT_EQ(body_of(read_all(client)), text_);
 }
 
-TEST_F(Front, KeepsOnePackedTextForAllWhoTakeIt) {
+TEST_F(Front, KeepsOnePackedTextForAllClients) {
     for (int n = 0; n < 100; n++) {
         ask(gzip_request);
         ask(plain_request);
     }
     answer_clients();
     EXPECT_LT(questions_, 10U);
-    // The packed text is a little longer than the random one.
+    // Packing makes the random text a little longer.
     EXPECT_LE(static_cast<std::size_t>(*bytes_),
               questions_ * (2 * text_size + text_size / 100) + beside_bodies());
     EXPECT_EQ(unpacked(body_of(read_all(clients_[0]))), text_);
     EXPECT_EQ(body_of(read_all(clients_[1])), text_);
 }
 
-TEST_F(Front, ClosesConnectionsWithOldTextsWhereClientsAskAgainAndAgain) {
+TEST_F(Front, ClosesConnectionsWithOldTextsIfClientsAskRepeatedly) {
     constexpr std::size_t count = 2 * bodies_most / text_size;
     for (std::size_t n = 0; n < count; n++) {
         ask(plain_request);

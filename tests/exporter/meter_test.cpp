@@ -31,7 +31,8 @@ class Metered : public ::testing::Test {
         kernel.clock = [this] { return now; };
     }
 
-    /// Samples count, and steps forget nobody, also if this process is kept from running meanwhile.
+    /// Makes a meter whose period is so long that samples count even if this process does not run
+    /// for a while. Steps forget no task, unless @p forgets_every is given.
     Meter meter(std::chrono::seconds keep_ended = 300s,
                 std::chrono::milliseconds forgets_every = driver_test::plenty) {
         return {Gpu(bench.tree(), 0),
@@ -59,12 +60,13 @@ class Metered : public ::testing::Test {
 
     driver_test::Bench bench{"h200", "fig7"};
     driver_test::StandIn &kernel = *bench.kernel;
-    const std::uint32_t pid = static_cast<std::uint32_t>(::getpid()); // lives as long as this does
+    /// A process that lives as long as the test.
+    const std::uint32_t pid = static_cast<std::uint32_t>(::getpid());
     std::vector<std::uint64_t> instances;
     std::uint64_t now = 0;
 };
 
-TEST_F(Metered, TimesAreThoseOfSwitches) {
+TEST_F(Metered, TimesComeFromSwitches) {
     Meter watched = meter();
     watched.step();
     kernel.switches = {one(10 * ms, true, pid), one(12 * ms, false, pid),
@@ -73,7 +75,7 @@ TEST_F(Metered, TimesAreThoseOfSwitches) {
     now = 16 * ms;
     watched.step();
     now = 18 * ms;
-    watched.step(); // nothing came: the task on it has had it until now
+    watched.step(); // no switch came, so the task on the engine has had it until now
     const Facts facts = watched.facts();
     ASSERT_FALSE(facts.trouble) << *facts.trouble;
     EXPECT_TRUE(facts.has_switches);
@@ -81,7 +83,7 @@ TEST_F(Metered, TimesAreThoseOfSwitches) {
     const TaskFacts *const mine = find(facts, pid), *const other = find(facts, 77);
     ASSERT_TRUE(mine && other);
     ASSERT_TRUE(mine->timeslice_ns);
-    const std::uint64_t saving = 2 * ms % *mine->timeslice_ns; // of the turn that was seen to end
+    const std::uint64_t saving = 2 * ms % *mine->timeslice_ns; // of the turn whose end was seen
     ASSERT_LT(saving, 300'000U);
     EXPECT_GT(saving, 0U);
     EXPECT_EQ(mine->times.saving_ns, saving);
@@ -97,7 +99,7 @@ TEST_F(Metered, TimesAreThoseOfSwitches) {
     EXPECT_FALSE(facts.engines.empty());
 }
 
-TEST_F(Metered, ANumberThatIsGivenAgainBringsNothing) {
+TEST_F(Metered, ReusedPidStartsWithoutTimes) {
     Meter watched = meter();
     watched.step();
     kernel.switches = {one(10 * ms, true, pid), one(60 * ms, false, pid)};
@@ -124,8 +126,9 @@ TEST_F(Metered, ANumberThatIsGivenAgainBringsNothing) {
     }
 }
 
-/// Between two looks, so that the first thing known of the other one is a turn.
-TEST_F(Metered, ANumberThatIsGivenAgainIsSeenAtItsTurn) {
+/// The pid is reused between two looks, so that the first thing that is known of the new process is
+/// a turn.
+TEST_F(Metered, ReusedPidIsNoticedAtItsFirstTurn) {
     Meter watched = meter();
     watched.step();
     kernel.switches = {one(10 * ms, true, pid), one(60 * ms, false, pid)};
@@ -141,7 +144,7 @@ TEST_F(Metered, ANumberThatIsGivenAgainIsSeenAtItsTurn) {
     EXPECT_EQ(find(facts, pid)->times.ns, 5 * ms);
 }
 
-TEST_F(Metered, NumbersAreMatchedWithWhoHasTheGpu) {
+TEST_F(Metered, PidsGetNamesOnlyOfProcessesThatUseTheGpu) {
     kernel.add_process(4711, {});
     kernel.processes[4711].command = "cron";
     for (const bool uses : {true, false})
@@ -162,7 +165,7 @@ TEST_F(Metered, NumbersAreMatchedWithWhoHasTheGpu) {
         }
 }
 
-TEST_F(Metered, AGpuThatSleptAtFirstIsLookedAtAgain) {
+TEST_F(Metered, GpuThatSleptAtFirstIsReadAgain) {
     std::string &power = kernel.files["/sys/bus/pci/devices/0000:01:00.0/power/runtime_status"];
     power = "suspended\n";
     const Gpu gpu(bench.tree(), 0);
@@ -174,7 +177,8 @@ TEST_F(Metered, AGpuThatSleptAtFirstIsLookedAtAgain) {
     EXPECT_TRUE(gpu.engine_states());
 }
 
-/// Tasks come and go without a scrape: room is made all the same, also for TSGs without a pid.
+/// Tasks come and go without a scrape. The meter makes room in this case too, also for TSGs without
+/// a pid.
 TEST_F(Metered, TasksThatEndedAreForgottenWithoutScrapes) {
     Meter watched = meter(0s, 0ms);
     watched.step();
@@ -184,7 +188,8 @@ TEST_F(Metered, TasksThatEndedAreForgottenWithoutScrapes) {
         kernel.switches.push_back(one((at + 1) * ms, false, 5000 + n));
     }
     watched.step();
-    // It is seen that they have ended, and then that they have for longer than they are kept.
+    // The first step notices their ends. By the second step, the time for which they are kept is
+    // over.
     for (int n = 0; n < 2; n++) {
         ::usleep(1000);
         watched.step();
@@ -198,7 +203,7 @@ TEST_F(Metered, TasksThatEndedAreForgottenWithoutScrapes) {
     EXPECT_FALSE(find(facts, 5000));
 }
 
-/// Others make a look long: neither a step nor what is known waits for it.
+/// Other processes make a look long. Neither a step nor snapshot() waits for it.
 TEST_F(Metered, StepsDoNotWaitForLooks) {
     Meter watched = meter();
     watched.step();
@@ -214,13 +219,13 @@ TEST_F(Metered, StepsDoNotWaitForLooks) {
     kernel.switches = {one(10 * ms, true, pid), one(12 * ms, false, pid)};
     watched.step();
     ASSERT_TRUE(find(watched.snapshot(), pid));
-    watched.look(); // another one is under way
+    watched.look(); // returns at once, because another look goes on
     gate.unlock();
     looker.join();
     kernel.before_list = nullptr;
 }
 
-TEST_F(Metered, WhatIsLostIsCounted) {
+TEST_F(Metered, LostSwitchesAreCountedOnce) {
     Meter watched = meter();
     watched.step();
     kernel.switches = {one(10 * ms, true, pid), one(12 * ms, false, pid)};
@@ -231,7 +236,7 @@ TEST_F(Metered, WhatIsLostIsCounted) {
     EXPECT_EQ(watched.facts().switches_lost, 9U) << "once";
 }
 
-TEST_F(Metered, WithoutSwitchesTimesAreThoseOfSamples) {
+TEST_F(Metered, SamplesGiveTimesIfSwitchesAreMissing) {
     kernel.has_switches = false;
     Meter watched = meter();
     const auto begin = std::chrono::steady_clock::now();
@@ -249,7 +254,7 @@ TEST_F(Metered, WithoutSwitchesTimesAreThoseOfSamples) {
     EXPECT_LE(held, static_cast<std::uint64_t>(watched_for.count())) << "one at a time";
 }
 
-TEST_F(Metered, WhoHasEndedIsForgotten) {
+TEST_F(Metered, EndedTasksAreForgottenAfterAWhile) {
     const pid_t child = ::fork();
     if (child == 0)
         ::_exit(0);
@@ -266,7 +271,7 @@ TEST_F(Metered, WhoHasEndedIsForgotten) {
     }
 }
 
-TEST_F(Metered, AGpuThatIsGoneIsSaid) {
+TEST_F(Metered, LostGpuIsTrouble) {
     Meter watched = meter();
     watched.step();
     EXPECT_FALSE(watched.facts().trouble);
@@ -277,7 +282,7 @@ TEST_F(Metered, AGpuThatIsGoneIsSaid) {
     EXPECT_GT(facts.errors, 0U);
 }
 
-TEST_F(Metered, NotEverythingNeedsTheDriversPermission) {
+TEST_F(Metered, UsersOtherThanRootSeeTheirOwnSwitches) {
     kernel.root = false;
     Meter watched = meter();
     watched.step();

@@ -24,14 +24,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t job_pid = 4711, pod_pid = 4712, other_pod_pid = 4713;
 
-/// Three tasks with all of GR0: 8 ms, 2 ms and 1 ms, and what a switch takes.
+/// Three tasks use all of GR0. Their turns take 8 ms, 2 ms and 1 ms, with a switch after each.
 class Load {
   public:
     explicit Load(driver_test::StandIn &kernel) : kernel_(kernel) {
         kernel_.clock = [this] { return now_; };
     }
 
-    /// What happened since the last time; at most as many records as the driver keeps.
+    /// Adds the switches since the last call, but at most as many records as the driver keeps.
     void go_on() {
         constexpr std::uint64_t ms = 1'000'000, switching = 84'000, round = 11 * ms + 3 * switching;
         constexpr std::size_t most = 60'000;

@@ -21,7 +21,7 @@ const Times &of(const TaskTimes &times, std::uint32_t pid) {
     return times.tasks().at(Holder{.pid = pid});
 }
 
-TEST(TaskTimes, AreOfProcesses) {
+TEST(TaskTimes, AddUpByProcess) {
     TaskTimes times(8);
     times.add(turn(1, 0, 2 * ms));
     times.add(turn(2, 3 * ms, 4 * ms, true, 1 * ms));
@@ -36,7 +36,7 @@ TEST(TaskTimes, AreOfProcesses) {
     EXPECT_EQ(times.switches().max(), 1 * ms);
 }
 
-TEST(TaskTimes, SavingIsNotTheTasks) {
+TEST(TaskTimes, SavingIsCountedApart) {
     TaskTimes times(8);
     times.add(turn(1, 0, 2 * ms + 107 * us), 2 * ms);
     times.add(turn(1, 4 * ms, 5 * ms), 2 * ms);
@@ -51,14 +51,14 @@ TEST(TaskTimes, LongGapsAreNoSwitches) {
     EXPECT_EQ(times.switches().count(), 0U);
 }
 
-TEST(TaskTimes, OfTsgsWhereNoProcessIsKnown) {
+TEST(TaskTimes, FallBackToTsgsWithoutAProcess) {
     TaskTimes times(8);
     const Holder tsg{.context = 5, .runlist = 0, .tsg = 7};
     times.add({tsg, 0, ms, true, {}});
     EXPECT_TRUE(times.tasks().contains(Holder{.runlist = 0, .tsg = 7}));
 }
 
-TEST(TaskTimes, WhereSomeAreMissingNobodyIsAway) {
+TEST(TaskTimes, MissingTurnsAddNoTimeAway) {
     TaskTimes times(8);
     times.add(turn(1, 0, ms));
     times.lose();
@@ -84,7 +84,7 @@ TEST(TaskTimes, AreOfABoundedNumber) {
     EXPECT_EQ(times.others().ns, 4 * ms);
 }
 
-TEST(TaskTimes, WhoCameBackWasNotAwaySinceThen) {
+TEST(TaskTimes, ForgottenTaskWasNotAwayWhenItReturns) {
     TaskTimes times(2);
     times.add(turn(1, 0, ms));
     times.forget_if([](const Holder &) { return true; });

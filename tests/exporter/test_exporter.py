@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvdebug-exporter, on a capture and on folders: its metrics, and what a real Prometheus makes of them."""
+"""nvdebug-exporter on a capture and on folders: its metrics, its connections, and its log."""
 
 import concurrent.futures
 import contextlib
@@ -32,10 +32,10 @@ def refused(*words, exit_status=1):
 
 
 def test_a_capture():
-    """Replay of an H100 with two processes of 20 channels each."""
+    """A replay of an H100 with two processes, which have 20 channels each."""
     with running(CAPTURE) as node:
         until(lambda: len(node.values("nvdebug_engine_busy_seconds_total")) > 10)
-        until(lambda: len(node.values("nvdebug_task_channels")) == 2)  # an answer does not wait for a look that takes long
+        until(lambda: len(node.values("nvdebug_task_channels")) == 2)  # an answer does not wait for a long look
         text = node.scrape()
         tasks = {(name, command): float(value) for name, _, _, command, value in TASK.findall(text)}
         assert tasks["nvdebug_task_channels", "workload"] == 20
@@ -51,8 +51,8 @@ def test_a_capture():
         assert "nvdebug_task_slice_seconds" not in text, "without switches there are no turns"
 
 
-def test_on_the_engine_by_samples(tmp_path):
-    """Without a record of switches: the TSG that samples show. The model's words, in a folder."""
+def test_samples_show_the_task_on_the_engine(tmp_path):
+    """Without a record of switches, the task is the TSG that samples show. The folder has the model's words."""
     write_gpu(tmp_path / "gpu0", "h200", "fig7")
     with running(tmp_path, "--rate", "100") as node:
         times = until(lambda: {line: value for line, value in node.values("nvdebug_task_gpu_seconds_total").items()
@@ -122,7 +122,7 @@ def test_addresses(listen, host, shown, is_service):
 
 
 def test_the_log_names_a_unit_only_in_one():
-    """A shell that a service started has its variables, and another pid."""
+    """A shell that a service started inherits its variables, but has another pid."""
     port = free_port()
     process = subprocess.Popen([exporter(), "--from", CAPTURE, "--listen", f":{port}"], stderr=subprocess.PIPE, text=True,
                                env=os.environ | {"INVOCATION_ID": "0", "SYSTEMD_EXEC_PID": "1"})
@@ -134,7 +134,7 @@ def test_the_log_names_a_unit_only_in_one():
 @pytest.mark.parametrize("source, parts", (
     ((), ("/proc/gpu0", "NVIDIA's driver shows none: ")), (("--from", "module"), ("/proc/gpu0", "--from module does not ask NVIDIA's driver"))))
 def test_both_ways_to_gpus_are_named(source, parts):
-    """On a machine without the module and without the driver."""
+    """A machine without the module and without the driver has two reasons why no GPU is shown."""
     if list(pathlib.Path("/proc").glob("gpu[0-9]*")) or os.path.exists("/dev/nvidiactl"):
         pytest.skip("GPUs are here")
     port = free_port()
@@ -143,7 +143,7 @@ def test_both_ways_to_gpus_are_named(source, parts):
 
 
 @pytest.mark.parametrize("words", ("[::1:9745", "::1:9745", "[]:9745", "a:b:9745", ":", "[::1]"))
-def test_what_is_no_address(words):
+def test_wrong_addresses_are_refused(words):
     assert "--listen takes ADDRESS:PORT" in refused("--listen", words)
 
 
@@ -196,7 +196,7 @@ def test_slow_connections_keep_nobody_out(count):
         assert "nvdebug_up" in node.scrape()
 
 
-def test_what_reads_the_network_has_no_rights():
+def test_the_process_that_reads_the_network_has_no_rights():
     with running(CAPTURE) as node:
         node.scrape()
         front, = children(node)
@@ -208,7 +208,7 @@ def test_what_reads_the_network_has_no_rights():
         assert not {f"socket:[{inode}]" for inode in listening} & set(ours), "the reader does not listen"
 
 
-def test_if_one_ends_both_do():
+def test_both_processes_end_together():
     with running(CAPTURE) as node:
         front, = children(node)
         os.kill(front, signal.SIGKILL)
@@ -222,7 +222,7 @@ def test_if_one_ends_both_do():
 
 
 def test_closed_streams_and_inherited_files():
-    """Descriptors 0 to 2 become no socket, and what is open elsewhere is not kept."""
+    """Descriptors 0 to 2 do not become sockets, and inherited descriptors are closed."""
     port = free_port()
     read, write = os.pipe()
     command = f'exec "$0" --from "$1" --listen 127.0.0.1:{port} <&- >&- 2>&- {write}>&{write}'
@@ -236,7 +236,7 @@ def test_closed_streams_and_inherited_files():
             for pid in (process.pid, front):
                 for stream in range(3):
                     assert os.readlink(f"/proc/{pid}/fd/{stream}") == "/dev/null"
-            until(lambda: len(os.listdir(f"/proc/{front}/fd")) == 5)  # the connection is closed later
+            until(lambda: len(os.listdir(f"/proc/{front}/fd")) == 5)  # the connection is closed a little later
         finally:
             process.kill()
             os.close(read)
@@ -252,7 +252,7 @@ def test_what_hides_gpus_comes_first(tmp_path, where, source):
     assert said.startswith(f"nvdebug-exporter: {HIDDEN[where][1]}") and said.count(HIDDEN[where][1]) == 1
 
 
-def test_what_started_it_may_ignore_its_children(tmp_path):
+def test_a_parent_may_ignore_its_children(tmp_path):
     port = free_port()
     answers_without_gpu([exporter(), "--from", tmp_path, "--listen", f"127.0.0.1:{port}"], port,
                         preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
@@ -266,7 +266,7 @@ def test_output_that_cannot_be_written(option):
 
 
 def test_no_gpu_is_a_state(tmp_path):
-    """And one that comes is found."""
+    """The exporter runs without a GPU, and finds a GPU that appears later."""
     port = free_port()
     with subprocess.Popen([exporter(), "--from", tmp_path, "--listen", f"127.0.0.1:{port}", "--rate", "100"], stderr=subprocess.PIPE,
                           text=True) as process:
@@ -291,14 +291,14 @@ def test_help_and_version():
 
 
 def test_many_at_once():
-    """None fails, and it still answers afterwards."""
+    """No request fails, and the exporter still answers afterwards."""
     with running(CAPTURE) as node, concurrent.futures.ThreadPoolExecutor(64) as pool:
         def one(_):
             try:
                 return node.scrape()
             except (OSError, http.client.HTTPException) as error:
                 return str(error)
-        # It answers before it has looked at the GPU for the first time.
+        # The first answers may come before the first look at the GPU.
         until(lambda: 'nvdebug_up{gpu="0"} 1' in node.scrape())
         answers = list(pool.map(one, range(500)))
         assert all('nvdebug_up{gpu="0"} 1' in answer for answer in answers), {a[:80] for a in answers}

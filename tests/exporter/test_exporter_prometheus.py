@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What a real Prometheus makes of nvdebug-exporter's metrics, rules and dashboard."""
+"""A real Prometheus reads nvdebug-exporter's metrics, rules and dashboard."""
 
 import contextlib
 import fcntl
@@ -30,7 +30,8 @@ RULES_DAY_TEST = ROOT / "tests/exporter/rules_day_test.yml"
 
 @pytest.fixture(name="prometheus", scope="session")
 def fixture_prometheus():
-    """Debian's: installed, or else unpacked, as its package starts a service."""
+    """Debian's Prometheus: the installed one, or else the unpacked package, because installing it would start a
+    service."""
     if shutil.which("prometheus") and shutil.which("promtool"):
         return pathlib.Path(shutil.which("promtool")).parent
     cache = pathlib.Path(subprocess.run([ROOT / "scripts/cache-dir"], capture_output=True, text=True,
@@ -60,7 +61,7 @@ def fixture_promtool(prometheus):
 
 
 def test_the_format(promtool):
-    """By Prometheus' own check of names, types, helps and units."""
+    """Prometheus' own check accepts the names, types, help texts and units."""
     for options in ((), ("--gpu-labels", "uuid,product")):
         with running(CAPTURE, *options) as node:
             until(lambda node=node: node.values("nvdebug_engine_busy_seconds_total"))
@@ -71,7 +72,7 @@ def test_the_format(promtool):
 
 class Server:
     def __init__(self, prometheus, folder, targets, rules=(), jobs=None):
-        """Scrapes targets, or what the scrape configurations in jobs name."""
+        """Scrapes the targets, or the targets of the scrape configurations in jobs."""
         config = {"global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": list(map(str, rules)),
                   "scrape_configs": jobs or [{"job_name": "nvdebug", "static_configs": [{"targets": targets}]}]}
         (folder / "prometheus.yml").write_text(json.dumps(config), encoding="utf-8")
@@ -91,7 +92,7 @@ class Server:
             return []
 
     def wait_for(self, text, count=1):
-        """Until the query gives so many rows."""
+        """Waits until the query returns so many rows."""
         try:
             return until(lambda: len(found := self.query(text)) >= count and found)
         except AssertionError:
@@ -109,7 +110,7 @@ def server(*words, **more):
 
 
 def test_prometheus_scrapes_it(prometheus, tmp_path):
-    """Of two nodes, in one place."""
+    """One Prometheus scrapes two nodes."""
     (tmp_path / "folder").mkdir()
     write_gpu(tmp_path / "folder/gpu0", "h200", "fig7")
     with running(CAPTURE) as one, running(tmp_path / "folder") as other:
@@ -123,7 +124,7 @@ def test_prometheus_scrapes_it(prometheus, tmp_path):
 
 @contextlib.contextmanager
 def stand_in_node():
-    """An exporter over the stand-in for NVIDIA's driver; its address."""
+    """Runs an exporter over the stand-in for NVIDIA's driver, and yields its address."""
     program = built("tests/exporter/stand_in_node")
     port = free_port()
     with subprocess.Popen([program, str(port)], stdin=subprocess.DEVNULL) as process:
@@ -135,7 +136,8 @@ def stand_in_node():
 
 @contextlib.contextmanager
 def served(folder):
-    """Its files by HTTP, as node_exporter serves those of its textfile collector; its address."""
+    """Serves the folder's files by HTTP, as node_exporter serves the files of its textfile collector. Yields the
+    address."""
     port = free_port()
     with subprocess.Popen(["/usr/bin/python3", "-m", "http.server", "--bind", "127.0.0.1", "--directory", folder, str(port)],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -146,13 +148,13 @@ def served(folder):
 
 
 def expressions():
-    """Of the dashboard, as they are when all is selected."""
+    """Returns the dashboard's queries as they are when everything is selected."""
     return [re.sub(r"\$(node|instance|gpu)\b", ".*", target["expr"].replace("$__rate_interval", "10s"))
             for panel in DASHBOARD["panels"] for target in panel["targets"]]
 
 
 def test_rules_and_dashboard_over_the_driver(prometheus, machine, tmp_path):
-    """Stand-in: each query of the dashboard, and each recording rule, gives a result, and no alert is one."""
+    """On a stand-in, each query of the dashboard and each recording rule has a result, and no alert fires."""
     (tmp_path / "files").mkdir()
     machine.start("--quiet", f"--metrics={tmp_path}/files/metrics")
     one = machine.process()
@@ -176,11 +178,12 @@ def test_rules_and_dashboard_over_the_driver(prometheus, machine, tmp_path):
 
 # --- a cluster ---
 
-PODS = ["01234567-89ab-cdef-0123-456789abcdef", "89abcdef-89ab-cdef-0123-456789abcdef"]  # those of stand_in_node
+PODS = ["01234567-89ab-cdef-0123-456789abcdef", "89abcdef-89ab-cdef-0123-456789abcdef"]  # the pods of stand_in_node
 
 
 def discovered(name, address):
-    """A pod of the agent as kubernetes_sd_configs finds it: a target for each port, and one for a container without any."""
+    """Returns a pod of the agent as kubernetes_sd_configs finds it: a target for each port, and one target for a
+    container without ports."""
     host, port = address.split(":")
     found = {"__meta_kubernetes_namespace": "nvdebug", "__meta_kubernetes_pod_name": f"nvdebug-agent-{name}",
              "__meta_kubernetes_pod_node_name": name, "__meta_kubernetes_pod_ready": "true",
@@ -193,7 +196,7 @@ def discovered(name, address):
 
 
 def of_the_page():
-    """The scrape by annotations of docs/kubernetes.md."""
+    """Returns the scrape by annotations from docs/kubernetes.md."""
     page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
     job, = yaml.safe_load(re.search(r"```yaml\n(scrape_configs:\n.*?)```", page, re.S)[1])["scrape_configs"]
     assert job.pop("kubernetes_sd_configs") == [{"role": "pod"}]
@@ -201,7 +204,8 @@ def of_the_page():
 
 
 def usual(*labels):
-    """The scrape by annotations as many clusters have it, with these labels of the target, and all labels of the pod."""
+    """Returns the scrape by annotations that many clusters have, with these labels of the target, and all labels of the
+    pod."""
     own = {"namespace": "namespace", "pod": "pod_name", "container": "pod_container_name", "node": "pod_node_name"}
     return {"job_name": "kubernetes-pods", "relabel_configs": [
         {"source_labels": ["__meta_kubernetes_pod_annotation_prometheus_io_scrape"], "regex": "true", "action": "keep"},
@@ -212,7 +216,7 @@ def usual(*labels):
 
 
 def of_the_operator():
-    """What the Prometheus operator makes of the PodMonitor."""
+    """Returns the scrape that the Prometheus operator makes from the PodMonitor."""
     monitor = yaml.safe_load((ROOT / "packaging/kubernetes/podmonitor/podmonitor.yaml").read_text(encoding="utf-8"))
     (key, value), = monitor["spec"]["selector"]["matchLabels"].items()
     end, = monitor["spec"]["podMetricsEndpoints"]
@@ -238,11 +242,12 @@ SCRAPES = {
 
 @pytest.mark.parametrize("jobs", SCRAPES.values(), ids=SCRAPES)
 def test_gpu_time_is_its_users(prometheus, tmp_path, jobs):
-    """Stand-in, two nodes: the targets' labels are the agent's pods, and those of the series the pods that use the GPU."""
+    """On two stand-in nodes, the targets' labels name the agent's pods, and the series' labels name the pods that use
+    the GPU."""
     with stand_in_node() as one, stand_in_node() as other:
         targets = [target for name, address in (("n1", one), ("n2", other)) for target in discovered(name, address)]
         with server(prometheus, tmp_path, [], [RULES], [{**job, "static_configs": targets} for job in jobs()]) as at:
-            # Twice as long as one task's turn is another's, once the first seconds have passed.
+            # After the first seconds, one task's turns take twice as long as the other's.
             def of_pods():
                 return {(row["metric"]["instance"], row["metric"]["task_pod"]): (row["metric"], float(row["value"][1]))
                         for row in at.query("pod:nvdebug_task_gpu_seconds:rate5m")}
@@ -255,7 +260,7 @@ def test_gpu_time_is_its_users(prometheus, tmp_path, jobs):
             for labels, _ in of_pods().values():
                 assert set(labels) - {"node"} == {"__name__", "instance", "gpu", "task_pod"}, "none of the agent's"
 
-            # Sums of a GPU are its node's, and count each task once, however often it is scraped.
+            # The sum of a GPU belongs to its node, and counts each task once, however often it is scraped.
             once = "sum by (instance, gpu) (max by (instance, gpu, pid) (rate(nvdebug_task_gpu_seconds_total[5m])))"
             sums = at.wait_for(f"gpu:nvdebug_task_gpu_seconds:rate5m / on (instance, gpu) group_left () {once} > 0.7 < 1.3", 2)
             assert {row["metric"]["instance"] for row in sums} == {one, other}
@@ -285,7 +290,7 @@ def test_rules(promtool):
 @pytest.mark.parametrize("name", [rule.get("alert") or rule["record"] for rule in rules()
                                   if rule.get("record") != "task:nvdebug_task_gpu_seconds:rate5m"])
 def test_tests_of_rules_can_fail(promtool, tmp_path, name):
-    """Without it, or with another comparison."""
+    """The tests of rules must fail if the rule is removed or compares otherwise."""
     changed = yaml.safe_load(RULES.read_text(encoding="utf-8"))
     for group in changed["groups"]:
         for rule in group["rules"]:
@@ -327,7 +332,7 @@ def test_the_check_of_the_dashboard_can_fail(change):
 
 
 def test_no_panel_divides_by_zero():
-    """A quotient is missing where its denominator is 0; NaN would be drawn, and stop an average."""
+    """If a denominator is 0, the quotient must be missing, because NaN would be drawn and would stop an average."""
     quotients = [text for text in expressions() if " / " in text]
     assert len(quotients) >= 2
     for text in quotients:
@@ -346,7 +351,7 @@ def test_expressions_of_the_dashboard(promtool, tmp_path):
 
 
 def test_metrics_that_are_named_exist():
-    """By the dashboard, the rules and docs/exporter.md."""
+    """The dashboard, the rules and docs/exporter.md name only metrics that exist."""
     names = set(re.findall(r'"(nvdebug_\w+)"', (ROOT / "tools/exporter/families.cpp").read_text(encoding="utf-8")))
     source = (ROOT / "tools/nvqos/metrics.cpp").read_text(encoding="utf-8")
     goals = {f"nvqos_{name}" for name in re.findall(r'(?:of_(?:gpus|tenants)|Metric \w+)\(\s*"(\w+)"', source)}

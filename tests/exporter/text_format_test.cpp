@@ -35,8 +35,8 @@ TEST(TextFormat, HasFamiliesInTheOrderOfTheirFirstMetric) {
     EXPECT_EQ(TextFormat().text(), "");
 }
 
-/// A quotation mark is escaped in values of labels alone.
-TEST(TextFormat, EscapesWhatWouldEndALine) {
+/// A quotation mark is escaped only in values of labels.
+TEST(TextFormat, EscapesLineEndsAndQuotes) {
     TextFormat to;
     to.gauge("a", "a \"b\" \\ c\nd", {{"x", "a \"b\" \\ c\nd\\n é"}}, 1);
     EXPECT_EQ(to.text(), "# HELP a a \"b\" \\\\ c\\nd\n"

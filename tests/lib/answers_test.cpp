@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// answers.hpp against cases worked out by hand.
+// Compares answers.hpp with cases that were worked out by hand.
 #include <gtest/gtest.h>
 
 #include "boxes.hpp"
@@ -21,7 +21,7 @@ Engine engine(const std::string &type, std::uint32_t instance,
     return made;
 }
 
-TEST(Engines, ByRunlistOnATitanV) {
+TEST(Engines, AreGroupedByRunlist) {
     const auto engines = value(Board("titan-v").gpu().engines());
     const auto by_runlist = engines_by_runlist(engines);
     EXPECT_EQ(by_runlist.size(), 13U);
@@ -31,13 +31,13 @@ TEST(Engines, ByRunlistOnATitanV) {
     EXPECT_EQ(by_runlist.at(6).size(), 1U);
 }
 
-TEST(Engines, WithoutRunlistServeNone) {
+TEST(Engines, AreLeftOutWithoutARunlist) {
     const auto engines = value(Board("a100").gpu().engines());
     EXPECT_EQ(engines_by_runlist(engines).size(), 24U);
     EXPECT_FALSE(share_runlist(engine("GSP", 0, {}), engine("GSP", 1, {})));
 }
 
-TEST(Engines, ByName) {
+TEST(Engines, AreFoundByName) {
     const std::vector<Engine> engines = {engine("GR", 0, 0), engine("LCE", 0, 0),
                                          engine("LCE", 1, 0), engine("LCE", 2, 1)};
     EXPECT_EQ(find_engine(engines, "LCE2"), &engines[3]);
@@ -51,7 +51,7 @@ TEST(Engines, ByName) {
     EXPECT_FALSE(share_runlist(engines[0], engines[3]));
 }
 
-/** Contention as text: `0x20: LCE0 LCE3`. */
+/// Returns contention as text: `0x20: LCE0 LCE3`.
 std::vector<std::string> contention(const CopyTopology &copy) {
     std::vector<std::string> lines;
     for (const CopyContention &one : copy_contention(copy)) {
@@ -63,9 +63,9 @@ std::vector<std::string> contention(const CopyTopology &copy) {
     return lines;
 }
 
-// Table IV of Bakita and Anderson, RTAS 2024: GRCE0 of the RTX 6000 Ada shares LCE3's PCE, GRCE1
-// shares LCE2's.
-TEST(Copy, ContentionOnAnRtx6000Ada) {
+// Table IV of Bakita and Anderson, RTAS 2024: GRCE0 of the RTX 6000 Ada shares the PCE of LCE3, and
+// GRCE1 that of LCE2.
+TEST(Copy, FindsContentionOnAnRtx6000Ada) {
     const Board board("rtx6000-ada");
     const CopyTopology copy = value(board.gpu().copy_topology());
     EXPECT_EQ(contention(copy), (std::vector<std::string>{"16: LCE1 LCE2", "32: LCE0 LCE3"}));
@@ -88,8 +88,8 @@ TEST(Copy, GrcesWithPcesOfTheirOwnContendWithNobody) {
 
 using Groups = std::vector<std::vector<std::uint32_t>>;
 
-// LCE0 and LCE1 (runlist 0) borrow from LCE2 (5) and LCE3 (6); NVDEC, NVENC and SEC share PBDMA 1.
-TEST(Independent, OfAGtx1060) {
+// LCE0 and LCE1 (runlist 0) borrow from LCE2 (5) and LCE3 (6). NVDEC, NVENC and SEC share PBDMA 1.
+TEST(Independent, Gtx1060HasGroupsBySharedPbdmasAndPces) {
     const Board board("gtx1060-3gb");
     const auto engines = value(board.gpu().engines());
     const auto shared = shared_pbdmas(engines);
@@ -131,7 +131,7 @@ TEST(Copy, SeveralPcesAndBorrowers) {
               (std::vector<std::vector<std::uint32_t>>{{0, 1, 2}, {3}, {7}}));
 }
 
-// As on a B200, where the LCEs of the second unit have no line.
+// A B200 has no line for the LCEs of its second unit.
 TEST(Copy, AnLceWithoutALine) {
     const CopyTopology copy{0x3, {{"LCE0", 0, 0x1, {}}, {"LCE1", 1, 0x2, {}}}};
     std::vector<Engine> engines = {engine("GR", 0, 0), engine("LCE", 0, 0), engine("LCE", 1, 1)};
@@ -170,7 +170,7 @@ TEST(Mps, SameIdOnTwoRunlists) {
     EXPECT_EQ(shared_tsgs(uses).size(), 2U);
 }
 
-/** Shares of a list as text: `7=0.5`, `-` for an unknown one. */
+/// Returns the shares of a list as text: `7=0.5`, and `-` for an unknown share.
 std::string shares(const std::string &text) {
     std::string line;
     for (const TsgShare &share : expected_shares(value(parse_runlist(text))))
@@ -195,7 +195,7 @@ TEST(Shares, OneEnabledChannelIsEnough) {
               "1=0.250 3=0.750 ");
 }
 
-TEST(Shares, NobodyMayRun) {
+TEST(Shares, AreZeroIfNoTsgMayRun) {
     EXPECT_EQ(shares(boxes::list(2, 1) + tsg(1, "10", "0") + boxes::tsg(2, "10", 0)),
               "1=0.000 2=0.000 ");
 }
@@ -206,7 +206,7 @@ TEST(Shares, BareChannelsHaveATimesliceThatNobodySees) {
     EXPECT_EQ(shares(list + boxes::channel(9, "0", 0)), "1=1.000 ");
 }
 
-TEST(Shares, WhatIsNotKnownIsNotSaid) {
+TEST(Shares, AreEmptyWhereUnknown) {
     EXPECT_EQ(shares(boxes::list(1, 1, 0, "torn") + tsg(1, "10", "1")), "1=- ");
     EXPECT_EQ(shares(boxes::list(2, 2) + tsg(1, "10", "1") + boxes::tsg(2, "10", 1) +
                      boxes::box(2, "Channel Info 9", {{"Error", "channel id out of range"}})),
@@ -216,7 +216,7 @@ TEST(Shares, WhatIsNotKnownIsNotSaid) {
         "1=- ");
 }
 
-// TSG 10 is listed twice: 2 * 1998.848 of 2 * 1998.848 + 1048.576 + 999.424 + 1.024.
+// TSG 10 is listed twice, so it has 2 * 1998.848 of 2 * 1998.848 + 1048.576 + 999.424 + 1.024.
 TEST(Shares, ListedTwice) {
     const auto all = expected_shares(value(Board("a100", "mixed").gpu().runlist(0, Detail::brief)));
     ASSERT_EQ(all.size(), 4U);

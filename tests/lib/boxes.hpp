@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Lists as the module prints them, made up.
+// Makes lists in the form in which the module prints them.
 #ifndef NVDEBUG_TESTS_LIB_BOXES_HPP
 #define NVDEBUG_TESTS_LIB_BOXES_HPP
 

@@ -20,7 +20,7 @@ def without_comments(text):
 
 
 def exported(library):
-    """Symbols with their version: ("nvdebug::Tree::open", "NVDEBUG_0.1")."""
+    """Returns the symbols with their versions: ("nvdebug::Tree::open", "NVDEBUG_0.1")."""
     lines = output("nm", "-D", "-C", "--defined-only", library).splitlines()
     symbols = [line.split(maxsplit=2)[1:] for line in lines]
     named = [name.partition("@@") for kind, name in symbols if kind != "A"]
@@ -28,7 +28,7 @@ def exported(library):
 
 
 def declared(headers):
-    """Names of functions marked NVDEBUG_API, and of the members of classes marked so."""
+    """Returns the names of functions marked NVDEBUG_API, and of members of classes marked so."""
     names = set()
     for header in headers:
         text = without_comments(pathlib.Path(header).read_text(encoding="utf-8"))
@@ -42,7 +42,7 @@ def declared(headers):
 
 
 def interface(major, minor):
-    """What the file is named after: until 1.0 each minor version may change the interface."""
+    """Returns the version in the file's name: until 1.0 each minor version may change the interface."""
     return f"0.{minor}" if major == "0" else major
 
 

@@ -21,7 +21,7 @@ bool has(const std::string &text, const std::string &part) {
     return text.find(part) != std::string::npos;
 }
 
-TEST(Codes, OfErrnos) {
+TEST(Codes, StandForErrnos) {
     EXPECT_EQ(code_of_errno(ENOENT), ErrorCode::not_found);
     EXPECT_EQ(code_of_errno(EACCES), ErrorCode::denied);
     EXPECT_EQ(code_of_errno(ENODEV), ErrorCode::gone);
@@ -49,7 +49,7 @@ TEST(Errors, FeaturesThatAChipDoesNotHave) {
     EXPECT_EQ(board.gpu().local_memory_bytes().error().code, ErrorCode::unsupported);
 }
 
-TEST(Errors, WhatAFileHadIsPrintable) {
+TEST(Errors, QuoteFilesPrintably) {
     const Board board("quadro-k5000");
     std::string info = value(board.gpu().tree().read("gpu0/info"));
     for (const std::string part : {"GK104", "are physical"})
@@ -75,7 +75,7 @@ TEST(Errors, FilesThatAreMissing) {
                                         ": it did not exist, or was left out"));
 }
 
-TEST(Errors, WithoutTheModule) {
+TEST(Errors, SayThatTheModuleIsMissing) {
     const Error error = Gpu(value(Tree::folder()), 4096).info().error();
     const std::string sentence = "cannot read /proc/gpu4096/info: there is no /proc/gpu4096: the "
                                  "module nvdebug is not loaded, or found no such GPU";
@@ -84,7 +84,7 @@ TEST(Errors, WithoutTheModule) {
     EXPECT_EQ(Gpu(advised, 4096).info().error().sentence, sentence + "; 'why' says which");
 }
 
-TEST(Errors, WhatNextIsTheProgramsOwn) {
+TEST(Errors, AdviseTheProgramsCommands) {
     const Advice advice{.diagnose = "why", .capture = "keep"};
     const Folder folder;
     const Tree tree = value(Tree::folder(folder.path().string(), advice));
@@ -131,7 +131,7 @@ TEST(Errors, MalformedFilesNameFileAndLine) {
     EXPECT_EQ(board.gpu().gpc_topology().error().code, ErrorCode::malformed);
 }
 
-TEST(Errors, OfReadsSayWhatNext) {
+TEST(Errors, ReadsHaveAdvice) {
     const Folder folder;
     const Tree tree = folder.tree();
     const auto read = [&](const char *name, int number) {
@@ -148,7 +148,7 @@ TEST(Errors, OfReadsSayWhatNext) {
     EXPECT_TRUE(has(read("runlist0", EXDEV), "cross-device link"));
 }
 
-TEST(Errors, OfControlsSayWhatNext) {
+TEST(Errors, ControlsHaveAdvice) {
     const Tree tree = value(Tree::folder());
     const auto control = [&](const char *name, const char *text, int number) {
         return cannot_control(tree.impl(), std::string("self/") + name, text, number).sentence;
@@ -201,7 +201,7 @@ TEST(Controls, OneWriteOfTheWholeText) {
                   FD_CLOEXEC);
     }
     EXPECT_EQ(value(folder.tree().read("control")), "lease 0:5");
-    // a plain file answers with what comes after what was written to it
+    // A plain file answers with the bytes that follow the written ones.
     folder.write("control", "questionanswer");
     EXPECT_EQ(write_control(path, "question", true)->answer, "answer");
     EXPECT_EQ(write_control(folder.path() / "none", "x", false).error(), ENOENT);
@@ -233,7 +233,7 @@ TEST(Leases, HoldTheFileOpenUntilTheyEnd) {
     EXPECT_FALSE(is_open(files[2]));
 }
 
-TEST(Requests, AsTheKernelReadsThem) {
+TEST(Requests, HaveTheTextThatTheKernelReads) {
     const std::vector<Target> targets = {{0, 5}, {std::nullopt, 6}};
     const std::vector<std::uint32_t> runlists = {0, 3};
     EXPECT_EQ(disable_channels(targets).file, "disable_channel");
@@ -261,7 +261,7 @@ TEST(Requests, AsTheKernelReadsThem) {
     EXPECT_EQ(set_preemption_mode(targets[0], PreemptionMode::cilp).text, "0:5 cilp");
 }
 
-TEST(Targets, AsPeopleWriteThem) {
+TEST(Targets, AreParsedAsPeopleWriteThem) {
     EXPECT_EQ(value(parse_target("12")), (Target{std::nullopt, 12}));
     EXPECT_EQ(value(parse_target("0x3:0xc")), (Target{3, 12}));
     EXPECT_EQ(value(parse_target("0:0")), (Target{0, 0}));

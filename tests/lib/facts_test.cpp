@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What a person reads in the golden files, file by file.
+// Compares the parsed facts with values that a person read in the golden files, file by file.
 #include <gtest/gtest.h>
 
 #include "fixture.hpp"
@@ -10,7 +10,7 @@ using fixture::value;
 
 namespace {
 
-TEST(Info, OfAnA100) {
+TEST(Info, ReadsAnA100) {
     const Info info = value(Board("a100").gpu().info());
     EXPECT_EQ(info.chip, "GA100");
     EXPECT_EQ(info.chip_id, 0x170U);
@@ -47,7 +47,7 @@ TEST(Info, OlderChipsHaveLess) {
     EXPECT_EQ(value(Board("gtx1060-3gb").gpu().info()).page_tables, "1 or 2");
 }
 
-TEST(Info, OfAnIntegratedGpu) {
+TEST(Info, ReadsAnIntegratedGpu) {
     const Info info = value(Board("jetson-orin", "mixed").gpu().info());
     EXPECT_EQ(info.pci_address, std::nullopt);
     EXPECT_EQ(info.platform_device, "17200000.gpu");
@@ -78,7 +78,7 @@ video_memory: -
 invented_later: 5
 )";
 
-TEST(Info, OfAnUnknownChip) {
+TEST(Info, ReadsAnUnknownChip) {
     const Info info = value(parse_info(unknown_chip));
     EXPECT_EQ(info.chip, std::nullopt);
     EXPECT_EQ(info.generation, std::nullopt);
@@ -94,7 +94,7 @@ TEST(Info, OfAnUnknownChip) {
     EXPECT_EQ(info.features[0].reason, "unknown chip");
 }
 
-TEST(DeviceInfo, OfATitanV) {
+TEST(DeviceInfo, ReadsATitanV) {
     const auto engines = value(Board("titan-v").gpu().engines());
     ASSERT_EQ(engines.size(), 15U);
     const Engine &gr = engines[0];
@@ -142,7 +142,7 @@ TEST(Engines, NamesAgreeWithDeviceInfo) {
     }
 }
 
-TEST(Engines, WhoIsOnAnA100) {
+TEST(Engines, HaveTheOccupantsOfAnA100) {
     const auto states = value(Board("a100", "fig6").gpu().engine_states());
     const EngineState &gr = states[0];
     EXPECT_EQ(gr.engine, "GR0");
@@ -165,7 +165,7 @@ constexpr const char *engines_header =
     "# engine runlist status current next busy faulted reload channel pbdmas pbdma_status "
     "pbdma_current pbdma_next pbdma_channel\n";
 
-TEST(Engines, WhatIsNotPublicIsEmpty) {
+TEST(Engines, AreEmptyWhereRegistersAreNotPublic) {
     const auto states =
         value(parse_engines(std::string(engines_header) + "GR1 0 - - - - - - - - - - - -\n" +
                             "LCE0 0 switch channel:7 tsg:9 1 - 0 3,4 5 load channel:7 tsg:9 7\n"));
@@ -179,7 +179,7 @@ TEST(Engines, WhatIsNotPublicIsEmpty) {
     EXPECT_EQ(states[1].pbdmas[0].next, (Occupant{Occupant::Kind::tsg, 9}));
 }
 
-TEST(Contexts, OfMpsOnATitanV) {
+TEST(Contexts, ReadsMpsOnATitanV) {
     const auto uses = value(Board("titan-v", "fig7").gpu().address_spaces());
     ASSERT_EQ(uses.size(), 4U);
     EXPECT_FALSE(uses[0].shared);
@@ -195,7 +195,7 @@ TEST(Contexts, OfMpsOnATitanV) {
 constexpr const char *contexts_header =
     "# runlist tsg shared spaces page_directory aperture veid channels error\n";
 
-TEST(Contexts, WhatCannotBeReadOrShown) {
+TEST(Contexts, ReadsUnreadableAndHiddenSpaces) {
     const auto uses =
         value(parse_contexts(std::string(contexts_header) + "0 1 yes 2 hidden vid 0 2 -\n"
                                                             "0 1 yes 2 hidden coh - 3 -\n"
@@ -216,7 +216,7 @@ TEST(Contexts, WhatCannotBeReadOrShown) {
     EXPECT_EQ(uses[4].error, "unreadable");
 }
 
-TEST(RunlistFile, OfATitanV) {
+TEST(RunlistFile, ReadsATitanV) {
     const Runlist list = value(Board("titan-v", "fig6").gpu().runlist(0));
     EXPECT_EQ(list.id, 0U);
     EXPECT_EQ(list.entries, 9U);
@@ -240,7 +240,7 @@ TEST(RunlistFile, OfATitanV) {
     EXPECT_EQ(channel.id, 4U);
     EXPECT_EQ(channel.enabled, true);
     EXPECT_EQ(channel.next, false);
-    // Which of the two is on the engine at that moment, the model's clock decides.
+    // The model's clock decides which of the two is on the engine at that moment.
     const bool first_runs = tsg.channels[1].status_name != "ON_PBDMA_AND_ENG";
     EXPECT_EQ(channel.status, first_runs ? 6U : 9U);
     EXPECT_EQ(channel.busy, true);
@@ -282,10 +282,10 @@ TEST(RunlistFile, OfATitanV) {
     EXPECT_FALSE(second.context);
 }
 
-TEST(RunlistFile, OfNewerChannels) {
+TEST(RunlistFile, ReadsNewerChannels) {
     const Runlist list = value(Board("b200", "mixed").gpu().runlist(0, Detail::brief));
     const auto channels = channels_of(list);
-    ASSERT_EQ(channels.size(), 8U); // three of its eleven entries are TSG 10's second ones
+    ASSERT_EQ(channels.size(), 8U); // three of its eleven entries are second ones of TSG 10
     EXPECT_EQ(channels[0].entries, 2U);
     const Channel &channel = *channels[1].channel;
     EXPECT_EQ(channel.id, 21U);
@@ -301,7 +301,7 @@ TEST(RunlistFile, OfNewerChannels) {
     EXPECT_EQ(channels[1].tsg->id, 10U);
 }
 
-TEST(RunlistFile, BriefFromTheWholeListWhereThatIsAllThereIs) {
+TEST(RunlistFile, ReadsBrieflyFromTheWholeListIfNeeded) {
     const Board board("titan-v", "fig6");
     ASSERT_FALSE(board.gpu().tree().read("gpu0/runlist0_brief"));
     EXPECT_EQ(value(board.gpu().runlist(0, Detail::brief)).tsgs, 3U);
@@ -310,7 +310,7 @@ TEST(RunlistFile, BriefFromTheWholeListWhereThatIsAllThereIs) {
     EXPECT_TRUE(missing.error().sentence.starts_with("gpu0 (GV100) has no runlist 99; it has 0-"));
 }
 
-TEST(RunlistFile, OfOlderChannels) {
+TEST(RunlistFile, ReadsOlderChannels) {
     const Runlist list = value(Board("quadro-k5000", "fig6").gpu().runlist(0));
     const Channel &channel = *channels_of(list)[0].channel;
     EXPECT_EQ(channel.pbdma_faulted, std::nullopt);
@@ -332,7 +332,7 @@ TEST(RunlistFile, Empty) {
     EXPECT_TRUE(list.items.empty());
 }
 
-TEST(RunlistFile, InSystemMemory) {
+TEST(RunlistFile, ReadsAListInSystemMemory) {
     EXPECT_EQ(value(Board("a100", "sysmem").gpu().runlist(0, Detail::brief)).place,
               (Place{0x11800000, Aperture::coherent}));
 }
@@ -349,7 +349,7 @@ TEST(Copy, WiringOfAnAda) {
     EXPECT_EQ(copy.lces[4].shares, std::nullopt);
 }
 
-TEST(Topology, OfAnAda) {
+TEST(Topology, ReadsAnAda) {
     const GpcTopology topology = value(Board("rtx6000-ada").gpu().gpc_topology());
     EXPECT_EQ(topology.num_gpcs, 12U);
     EXPECT_EQ(topology.num_tpc_per_gpc, 6U);
@@ -362,7 +362,7 @@ TEST(Topology, OfAnAda) {
     EXPECT_NE(topology.sms_note->find("is not public"), std::string::npos) << *topology.sms_note;
 }
 
-TEST(Topology, OfAnA100) {
+TEST(Topology, ReadsAnA100) {
     const Board board("a100");
     const GpcTopology topology = value(board.gpu().gpc_topology());
     EXPECT_TRUE(topology.gpcs[7].off);
@@ -384,13 +384,13 @@ TEST(Topology, OfAnA100) {
     EXPECT_EQ(work.sm_id[15], 0U);
 }
 
-TEST(Topology, NumbersThatAChipDoesNotTell) {
+TEST(Topology, LeavesUnknownNumbersEmpty) {
     const GpcTopology topology = value(Board("quadro-k5000").gpu().gpc_topology());
     EXPECT_EQ(topology.num_ltcs, std::nullopt);
     EXPECT_TRUE(topology.num_gpcs);
 }
 
-TEST(Numbers, OfAFile) {
+TEST(Numbers, AreReadFromFiles) {
     const Board board("a100");
     EXPECT_EQ(value(board.gpu().local_memory_bytes()), 42949672960U);
     board.folder().write("gpu0/ptimer", "1754000000123456789\n");
@@ -398,7 +398,7 @@ TEST(Numbers, OfAFile) {
     EXPECT_EQ(value(parse_number("0xffffffffffffffff\n")), 0xffffffffffffffffU);
 }
 
-TEST(Scheduling, PerRunlist) {
+TEST(Scheduling, IsReadByRunlist) {
     const auto all = value(Board("a100").gpu().scheduling());
     EXPECT_EQ(all.size(), 24U);
     EXPECT_TRUE(all.at(23));
@@ -409,7 +409,7 @@ TEST(Scheduling, PerRunlist) {
     EXPECT_FALSE(some.at(5));
 }
 
-TEST(TranslationAnswer, Mapped) {
+TEST(TranslationAnswer, HasTheResultOfAWalk) {
     const Translation walk = value(parse_translation(
         R"(virtual_address: 0x123456789abcd
 page_directory: 0x200100000 vid
@@ -437,7 +437,7 @@ error: -
     EXPECT_EQ(walk.error, std::nullopt);
 }
 
-TEST(TranslationAnswer, NotMapped) {
+TEST(TranslationAnswer, HasNoResultIfNothingIsMapped) {
     const Translation walk = value(parse_translation("virtual_address: 0x1000\n"
                                                      "page_directory: 0x1000 ncoh\n"
                                                      "page_tables: 1\n"
@@ -451,7 +451,7 @@ TEST(TranslationAnswer, NotMapped) {
     EXPECT_EQ(walk.error, "PD0[0] is invalid");
 }
 
-TEST(TimesliceAnswer, InNanoseconds) {
+TEST(TimesliceAnswer, HasTimesInNanoseconds) {
     const TimesliceChange change = value(parse_timeslice_change(
         "runlist: 0\ntsg: 5\nasked_us: 1500.000\nold_us: 1998.848\nnew_us: 1499.136\n"
         "timeout: 183\nscale: 3\nheaders: 1\n"));

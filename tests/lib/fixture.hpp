@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Golden files as trees.
+// Opens golden files as trees.
 #ifndef NVDEBUG_TESTS_LIB_FIXTURE_HPP
 #define NVDEBUG_TESTS_LIB_FIXTURE_HPP
 
@@ -12,7 +12,7 @@
 
 namespace fixture {
 
-/** A folder that goes with its owner. */
+/// A temporary folder, which is removed with this object.
 class Folder {
   public:
     Folder();
@@ -28,16 +28,16 @@ class Folder {
     std::filesystem::path path_;
 };
 
-/** Text by file name; files that could not be read are left out. */
+/// Texts by file name. Files that could not be read are left out.
 using Files = std::map<std::string, std::string>;
 
-/** The boards there are golden files of. */
+/// Returns the boards with golden files.
 std::vector<std::string> boards();
 
-/** The files of one golden file: `a100`, `fig6`. Empty: there is none. */
+/// Returns the files of one golden file: `a100`, `fig6`. Empty if there is none.
 Files golden(const std::string &board, const std::string &set);
 
-/** Topology and state of a board while @p set was at work, as gpu0 of a tree. */
+/// The topology of a board, and its state while workload @p set was running, as gpu0 of a tree.
 class Board {
   public:
     explicit Board(const std::string &board, const std::string &set = "idle");
@@ -49,7 +49,7 @@ class Board {
     Folder folder_;
 };
 
-/** Fails the test, with the sentence, if there is an error. */
+/// Returns the value. Fails the test with the sentence if there is an error.
 template <typename T>
 T value(nvdebug::Result<T> result) {
     if (!result)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Every file of every board parses, into the values that a person reads in it.
+// Parses every file of every board.
 #include <gtest/gtest.h>
 
 #include "fixture.hpp"
@@ -12,7 +12,8 @@ namespace {
 
 class EveryBoard : public testing::TestWithParam<std::string> {};
 
-/** Is it parsed without an error? Files of one number and the like: parse_number. */
+/// Returns the error of parsing a file; empty: none. Files with a single number are parsed by
+/// parse_number().
 std::string error_of(const std::string &name, std::string_view text) {
     const auto sentence = [](const auto &result) {
         return result ? std::string() : result.error().sentence;
@@ -43,12 +44,12 @@ TEST_P(EveryBoard, EveryFileParses) {
     for (const char *const set :
          {"topology", "idle", "mixed", "sysmem", "fig6", "fig7", "preemption"})
         for (const auto &[name, text] : fixture::golden(GetParam(), set)) {
-            if (name == "ptimer") // its digits are masked
+            if (name == "ptimer") // the digits of the golden file are masked
                 continue;
             EXPECT_EQ(error_of(name, text), "") << set << " " << name;
             files++;
         }
-    EXPECT_GT(files, 15U); // an integrated GPU has fewest
+    EXPECT_GT(files, 15U); // an integrated GPU has the fewest
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, EveryBoard, testing::ValuesIn(fixture::boards()),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Where a process belongs, by the paths that runtimes make and those that users choose.
+// Identifies processes by the cgroup paths that runtimes make, and by paths that users choose.
 #include "lib/base/cgroup.hpp"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST(Identities, AreOfJobs) {
         expect({{path, {}}});
 }
 
-/// A cgroup that was given to a user has the names that the user likes.
+/// A user chooses the names below a cgroup that was given to the user.
 TEST(Identities, AreNotTakenFromNamesThatUsersChoose) {
     for (const std::string above :
          {"/user.slice/user-1000.slice/user@1000.service/", "/user.slice/", "/user-1000.slice/",
@@ -111,7 +111,7 @@ TEST(Identities, AreNotTakenFromNamesThatUsersChoose) {
               "kubepods/pod" + static_pods + "/" + id,
               "system.slice/docker-" + id + ".scope/system.slice/slurmstepd.scope/job_42"})
             expect({{above + below, {}}});
-    // Whoever has a session has no unit just below a slice of the system.
+    // A user with a session has no unit directly below a slice of the system.
     for (const std::string &name :
          {"libpod-payload-" + id, "kubepods-pod" + slice + ".slice:cri-containerd:" + id})
         for (const std::string above :
@@ -124,12 +124,12 @@ TEST(Identities, AreNotTakenFromNamesThatUsersChoose) {
 }
 
 struct RealPath {
-    const char *where; ///< the runtime, the cluster, its settings
+    const char *where; ///< the runtime or cluster, and its settings
     std::string path;
     Identity id;
 };
 
-/// As public reports and the runtimes' documentation show them, with other ids.
+/// The paths are from public reports and the runtimes' documentation, with other ids.
 TEST(Identities, AreOfRealPaths) {
     const std::string pod_slice = "kubepods-burstable-pod" + slice + ".slice",
                       in_pods = "/kubepods.slice/kubepods-burstable.slice/" + pod_slice,
@@ -296,7 +296,7 @@ TEST(Identities, AreNotTakenFromOtherNames) {
     EXPECT_EQ(identity_of({7, "x", {}}), Identity());
 }
 
-/// A reader in a container of its own cgroup namespace has paths from its cgroup on.
+/// A reader in a container with its own cgroup namespace sees paths that begin at its own cgroup.
 TEST(Identities, AreOfSiblingsOfANamespacesRoot) {
     expect({
         {"/", {}},
@@ -320,7 +320,7 @@ TEST(Identities, AreOfSiblingsOfANamespacesRoot) {
     });
 }
 
-TEST(CgroupPaths, AreThoseWithIdsOrTheLongest) {
+TEST(CgroupPaths, PreferIdsAndThenLength) {
     using base::path_in;
     EXPECT_EQ(path_in(""), "");
     EXPECT_EQ(path_in("no line\n::\n\n:\n"), "");

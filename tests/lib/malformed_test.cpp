@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Text that is not of the form in docs/proc.md: an error with the line, and never a crash.
+// Text that does not have the form in docs/proc.md is an error with the line, and never a crash.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -11,7 +11,7 @@ using namespace nvdebug;
 
 namespace {
 
-/** The sentence of the error that there has to be. */
+/// Returns the sentence of the error. The test fails if there is none.
 template <typename T>
 std::string malformed(const Result<T> &result) {
     if (result)
@@ -176,7 +176,7 @@ struct Sample {
     bool (*accepts)(std::string_view);
 };
 
-/** A text of each kind, as the module prints it. */
+/// Returns a text of each kind, as the module prints it.
 std::vector<Sample> samples() {
     const auto topology = fixture::golden("titan-v", "topology");
     const auto state = fixture::golden("titan-v", "fig7");
@@ -204,7 +204,7 @@ TEST(HostileText, EveryPrefix) {
     for (const Sample &sample : samples()) {
         ASSERT_TRUE(sample.accepts(sample.text)) << sample.text;
         for (std::size_t size = 0; size < sample.text.size(); size++) {
-            // Exactly as long as the view, so that reading beyond it is seen.
+            // The buffer is exactly as long as the view, so that sanitizers find reads beyond it.
             const std::vector<char> copy(sample.text.begin(),
                                          sample.text.begin() + static_cast<std::ptrdiff_t>(size));
             const bool accepted = sample.accepts({copy.data(), copy.size()});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Files that are there once they are whole; on tmpfs, which has files without a name.
+// Files that appear only when they are complete, on tmpfs, which has files without a name.
 #include "lib/base/new_file.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class NewFiles : public testing::Test {
     const fs::path folder;
 };
 
-/// So a process that is killed leaves nothing behind.
+/// A process that is killed before leaves nothing behind.
 TEST_F(NewFiles, HaveNoNameUntilTheyAppear) {
     auto file = NewFile::make(folder / "one");
     ASSERT_TRUE(file);
@@ -66,7 +66,7 @@ TEST_F(NewFiles, ReplaceWhatIsThere) {
     EXPECT_EQ(text(folder / "one"), "new");
 }
 
-TEST_F(NewFiles, ThatDidNotAppearAreGone) {
+TEST_F(NewFiles, VanishUnlessTheyAppear) {
     std::ofstream(folder / "one") << "old";
     {
         auto file = NewFile::make(folder / "one");

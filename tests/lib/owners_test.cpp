@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// `owners`: which process made a channel.
+// Parses `owners`: which process made a channel.
 #include <gtest/gtest.h>
 
 #include "fixture.hpp"
@@ -51,7 +51,7 @@ TEST(Owners, MayBeNone) {
     EXPECT_TRUE(parse_owners(counts + header)->processes.empty());
 }
 
-TEST(Owners, OfANewerLibraryAreRead) {
+TEST(Owners, AreReadFromANewerLibrary) {
     const std::string newer = "hidden: 1\ndenied: 2\nended: 3\nrefused: 4\nmore: 5\n\n";
     std::string columns = header;
     columns.insert(columns.size() - 1, " more");

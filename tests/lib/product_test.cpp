@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// UUID and product name, from folders as NVIDIA's driver and sysfs have them.
+// Reads UUID and product name from folders in the form of NVIDIA's driver and sysfs.
 #include "nvdebug/product.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class Products : public testing::Test {
                    status = pci / address / "power/runtime_status";
 };
 
-TEST_F(Products, AreWhatTheDriverSays) {
+TEST_F(Products, HaveTheDriversNames) {
     write(information, "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 60\n"
                        "GPU UUID: \t GPU-57a2ed01-1111-2222-3333-444455556666\n"
                        "Video BIOS: \t 96.00.74.00.01\nDevice Minor: \t 3\n");
@@ -42,13 +42,13 @@ TEST_F(Products, AreWhatTheDriverSays) {
     EXPECT_EQ(found.minor, 3U);
 }
 
-TEST_F(Products, OfAGpuThatWasNotSetUpHaveNoUuid) {
+TEST_F(Products, HaveNoUuidBeforeTheGpuIsSetUp) {
     write(information, "Model: \t\t Unknown\nGPU UUID: \t GPU-\?\?\?\?\?\?\?\?-\?\?\?\?\n");
     EXPECT_EQ(product().uuid, std::nullopt);
 }
 
-/// Reading the file of a GPU that sleeps wakes it: a text that is not in the answer was not read.
-TEST_F(Products, OfAGpuThatSleepsAreLeftAlone) {
+/// Reading the file would wake a GPU that sleeps. The answer shows that the file was not read.
+TEST_F(Products, DoNotWakeASleepingGpu) {
     write(information, "Model: \t\t NVIDIA H100\n");
     write(status, "suspended\n");
     EXPECT_EQ(product(), nvdebug::Product{});
@@ -61,8 +61,8 @@ TEST_F(Products, AreNotWaitedFor) {
     EXPECT_EQ(product(), nvdebug::Product{});
 }
 
-/// What has the address of a capture's GPU on this machine is another one.
-TEST_F(Products, OfAFilesGpusAreNotKnown) {
+/// This machine may have another GPU at the address of a capture's GPU.
+TEST_F(Products, AreUnknownForCaptures) {
     write(information, "Model: \t\t NVIDIA H100\n");
     nvdebug::Info info{};
     info.pci_address = address;

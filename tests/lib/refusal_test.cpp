@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Why the kernel refuses a request, found in what the GPU has.
+// Finds the reason for a refused request in the GPU's state.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -14,7 +14,7 @@ using fixture::value;
 
 namespace {
 
-/** What follows "failed: " when the kernel answers @p request with @p number. */
+/// Returns the text after "failed: " if the kernel answers @p request with @p number.
 std::string why(const Board &board, const Request &request, int number = EINVAL) {
     const Gpu gpu = board.gpu();
     const Error general =
@@ -29,7 +29,7 @@ std::string why(const Board &board, const Request &request, int number = EINVAL)
 
 const std::string held = "runlist 0 holds TSGs 10-13, runlist 5 TSGs 14, 15, runlist 6 TSGs 16, 17";
 
-TEST(Refusals, OfTargetsThatAreNotThere) {
+TEST(Refusals, NameMissingTargets) {
     const Board board("gtx1060-3gb", "mixed");
     EXPECT_EQ(why(board, preempt_tsgs({{{}, 10}, {{}, 77}})),
               "no runlist holds TSG 77 now; " + held);
@@ -51,7 +51,7 @@ TEST(Refusals, OfTargetsThatAreNotThere) {
               "runlist 5 does not hold channel 20 now; it holds channels 60, 61");
 }
 
-TEST(Refusals, OfRunlistsThatAreNotThere) {
+TEST(Refusals, NameMissingRunlists) {
     const Board board("gtx1060-3gb", "mixed");
     const std::string none = "gpu0 (GP106) has no runlist 4; it has 0-3, 5, 6";
     EXPECT_EQ(why(board, preempt_runlists({0, 4})), none);
@@ -61,11 +61,11 @@ TEST(Refusals, OfRunlistsThatAreNotThere) {
     EXPECT_EQ(why(board, preempt_tsgs({{4, 1}}), ERANGE), none);
 }
 
-TEST(Refusals, OfWhatIsWrongWithNoTarget) {
+TEST(Refusals, GiveOtherReasonsIfTheTargetsAreRight) {
     const Board board("gtx1060-3gb", "mixed");
     EXPECT_EQ(why(board, set_timeslice({0, 10}, 500), ERANGE),
               "a timeslice is 1.024 to 8556380.160 microseconds, not 0.500");
-    // The second word is no target, though it could be one.
+    // The second word is no target here, though it could be one.
     EXPECT_EQ(why(board, {"set_timeslice", "0:10 0", true}, ERANGE),
               "a timeslice is 1.024 to 8556380.160 microseconds, not 0");
     EXPECT_EQ(why(board, set_preemption_mode({0, 20}, PreemptionMode::cta)),
@@ -87,14 +87,14 @@ TEST(Refusals, KeepTheGeneralReasonWhereNoneIsFound) {
     EXPECT_TRUE(general({"switch_to_tsg", "0:10 0:11", true}, EINVAL));
     EXPECT_TRUE(general({"translate", "0x1001 0", false}, EINVAL));
     EXPECT_TRUE(general({"enable_channel", " ", true}, EINVAL));
-    // What cannot be read gives no reason.
+    // A list that cannot be read gives no reason.
     board.folder().write("gpu0/runlist5_brief", "nonsense\n");
     EXPECT_TRUE(general(preempt_tsgs({{{}, 77}}), EINVAL));
     board.folder().write("gpu0/info", "nonsense\n");
     EXPECT_TRUE(general(preempt_tsgs({{0, 77}}), EINVAL));
 }
 
-/** A list of bare channels. */
+/// Makes a list of bare channels.
 Runlist list_of(std::uint32_t id, std::vector<std::uint32_t> channels) {
     Runlist list{};
     list.id = id;
@@ -120,7 +120,7 @@ TEST(Holders, AreOneOrNone) {
               "no runlist holds TSG 1 now; none holds any");
 }
 
-TEST(Holders, OfManyIdsOnlyTheFirstAreNamed) {
+TEST(Holders, NameOnlyTheFirstOfManyIds) {
     std::vector<std::uint32_t> even;
     for (std::uint32_t id = 0; id < 300; id += 2)
         even.push_back(id);

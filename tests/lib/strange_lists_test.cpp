@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Lists that no driver should build, and values that this reader may not see.
+// Parses lists that no driver should build, and values that are hidden from this reader.
 #include <gtest/gtest.h>
 
 #include "boxes.hpp"
@@ -35,7 +35,7 @@ TEST(StrangeList, EveryKindOfEntry) {
     EXPECT_EQ(channels[1].tsg, nullptr);
 }
 
-TEST(StrangeList, WhatIsListedTwiceIsOne) {
+TEST(StrangeList, CountsRepeatedEntriesOnce) {
     const std::string five =
         boxes::tsg(5, "10", 2) + boxes::channel(1, "1") + boxes::channel(2, "0");
     const Runlist list = value(parse_runlist(
@@ -54,7 +54,7 @@ TEST(StrangeList, WhatIsListedTwiceIsOne) {
     EXPECT_EQ(tsgs[1].headers.size(), 1U);
 }
 
-TEST(StrangeList, CannotBeRead) {
+TEST(StrangeList, MayBeUnreadable) {
     const Runlist list = value(parse_runlist(boxes::box(0, "Runlist 4",
                                                         {{"Entries", "5"},
                                                          {"TSGs", "-"},

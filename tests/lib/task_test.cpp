@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Tasks: what processes have, where lists have it, and which processes are meant.
+// Finds the objects of processes, their places in lists, and the selected processes.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -22,9 +22,9 @@ TEST(TaskValues, TimeslicesHaveLimits) {
         EXPECT_FALSE(is_settable_timeslice(ns)) << ns;
 }
 
-/// As lists have what may be set: (timeout << scale) * 1,024 ns, with a microsecond taken as 1,024
-/// ns or exactly.
-TEST(TaskValues, WhatListsHaveIsWithinTheTolerances) {
+/// Lists hold (timeout << scale) * 1,024 ns, and drivers take a requested microsecond as 1,024 ns
+/// or as 1,000 ns.
+TEST(TaskValues, TolerancesCoverTheRoundingOfLists) {
     for (std::uint64_t ns = shortest_timeslice_ns; ns <= longest_timeslice_ns; ns += 1 + ns / 1000)
         for (const std::uint64_t unit : {1000U, 1024U}) {
             std::uint64_t timeout = ns / unit, scale = 0;
@@ -59,7 +59,7 @@ TEST(TaskValues, WordsAreReadAsTheyAreWritten) {
     EXPECT_EQ(parse_preemption_mode("WFI"), std::nullopt);
 }
 
-// --- what processes have ---
+// --- objects of processes ---
 
 Process process(std::uint32_t pid, std::optional<std::string> command,
                 std::optional<std::string> cgroup = {}) {
@@ -72,7 +72,7 @@ OwnedChannel made(std::uint32_t pid, std::uint32_t client, std::optional<std::ui
             2'000'000, channel, address ? Place{address, Aperture::video} : Place{}};
 }
 
-/// 7 and 8 have a TSG each, and channels of one together, as of MPS; 9 has one in no TSG.
+/// 7 and 8 have a TSG each, and with MPS also channels in a shared TSG. 9 has a channel in no TSG.
 Owners three() {
     Owners owners;
     owners.processes = {process(7, "one"), process(8, "two"), process(9, "th\nree"),
@@ -90,8 +90,8 @@ std::string listed_channel(int id, const std::string &address, std::size_t inden
         {{"Enabled", "1"}, {"Instance Block", address}, {"Instance Aperture", "vid"}});
 }
 
-/// TSG 0 is 7's, 1 is shared by 7 and 8, 2 is 8's and there twice; channel 9 is bare, and 10 of no
-/// known process.
+/// TSG 0 belongs to 7, TSG 1 is shared by 7 and 8, and TSG 2 belongs to 8 and is listed twice.
+/// Channel 9 is bare, and no known process has made channel 10.
 std::vector<Runlist> one_list() {
     const std::string twice = boxes::tsg(2, "1000", 1) + listed_channel(4, "0x5000");
     return {fixture::value(
@@ -202,7 +202,7 @@ TEST(OwnersInSentences, AreNamed) {
               "those that have one: x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8] and 2 more");
 }
 
-// --- which are meant ---
+// --- selecting processes ---
 
 using Selected = std::vector<std::uint32_t>;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Compiled twice, with and without NDEBUG: what toml++ asserts is an error in both.
+// Compiled twice, with and without NDEBUG. In both programs, a failed assertion of toml++ is an
+// error.
 #include "lib/base/toml.hpp"
 
 #include <cstdint>
@@ -59,7 +60,7 @@ TEST(Toml, MakesAnErrorOfEachAssertion) {
     }
 }
 
-/// Built with -fsanitize=undefined, toml++ 3.3 by itself ends here.
+/// These texts end a program that uses plain toml++ 3.3 and -fsanitize=undefined.
 TEST(Toml, TakesCharactersBeyondAsciiForNoWhitespace) {
     for (const char *const text : {"é = 1", "[é]", "größe = 1", "a = 1 \u4e2d", "a = é",
                                    "\u3042 = 1", "\uff5e = 1", "\U0001f600 = 1"}) {
@@ -72,8 +73,8 @@ TEST(Toml, TakesCharactersBeyondAsciiForNoWhitespace) {
     EXPECT_EQ((*quoted)["é"].value_exact<std::string>(), "größe \u4e2d");
 }
 
-/// Every text of up to four of these characters, as a line below another one.
-TEST(Toml, OfShortLinesEndsInNoAssertion) {
+/// Parses every text of up to four of these characters, as a line below another one.
+TEST(Toml, ParsesShortLinesWithoutAssertions) {
     const std::string characters = "[]{}$.,=\"'1-T:#a ";
     std::size_t refused = 0;
     for (std::size_t n = 0;
@@ -85,7 +86,7 @@ TEST(Toml, OfShortLinesEndsInNoAssertion) {
         if (table)
             continue;
         refused++;
-        // A text in quotes may go on below.
+        // Text in quotes may continue on the next line.
         EXPECT_GE(table.error().line, 2U) << line;
     }
     EXPECT_GT(refused, 0U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Folders and captures: the same files, whichever they come from.
+// Opens folders and captures, which have the same files.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -27,13 +27,13 @@ std::string contents(const fs::path &path) {
     return text.str();
 }
 
-/** Writes an uncompressed capture and opens it. */
+/// Writes an uncompressed capture and opens it.
 Result<Tree> capture_of(const Folder &folder, const CaptureContent &content) {
     folder.write("capture", to_json(content));
     return Tree::capture(folder.path() / "capture");
 }
 
-TEST(Names, InTheOrderPeopleExpect) {
+TEST(Names, AreOrderedByTheirNumbers) {
     EXPECT_TRUE(natural_less("gpu2", "gpu10"));
     EXPECT_FALSE(natural_less("gpu10", "gpu2"));
     EXPECT_TRUE(natural_less("gpc9_tpc_mask", "gpc10_tpc_mask"));
@@ -62,7 +62,7 @@ TEST_P(EveryCapture, HoldsWhatTheFolderHeld) {
         EXPECT_EQ(value(tree.read("gpu0/" + name)), value(board.gpu().tree().read("gpu0/" + name)));
     EXPECT_EQ(value(gpus(tree)).size(), 1U);
     EXPECT_EQ(tree.facts().at("captured_at").size(), sizeof("2026-01-31T12:00:00Z") - 1);
-    EXPECT_FALSE(tree.facts().contains("kernel")); // it was none that runs
+    EXPECT_FALSE(tree.facts().contains("kernel")); // the folder was of no running kernel
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, EveryCapture, testing::ValuesIn(fixture::boards()),
@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Golden, EveryCapture, testing::ValuesIn(fixture::boards
                              return name;
                          });
 
-TEST(Capture, OfACaptureKeepsItsFacts) {
+TEST(Capture, KeepsTheFactsOfACapture) {
     const Folder folder;
     const Tree first = value(capture_of(folder, {{{"captured_at", "then"}, {"kernel", "6.1"}},
                                                  {{"gpu0/info", "chip: x\n"}},
@@ -83,7 +83,7 @@ TEST(Capture, OfACaptureKeepsItsFacts) {
     EXPECT_EQ(second.read("gpu0/lce_for_pce0").error().number, ENODEV);
 }
 
-TEST(Capture, OfSomeGpus) {
+TEST(Capture, HasOnlyTheNamedGpus) {
     const Folder folder;
     for (const char *const gpu : {"gpu0", "gpu2", "gpu10"})
         folder.write(std::string(gpu) + "/info", gpu);
@@ -106,11 +106,11 @@ TEST(Capture, IsWholeOrNotThere) {
     const Folder folder;
     folder.write("gpu0/info", "chip: x\n");
     folder.write("out/old", "what was there");
-    // a name that a rename cannot replace
+    // A rename cannot replace these names.
     EXPECT_EQ(write_capture(folder.tree(), {}, folder.path() / "out").error().number, EISDIR);
     EXPECT_EQ(write_capture(folder.tree(), {}, "/dev/full").error().number, EEXIST);
     EXPECT_EQ(write_capture(folder.tree(), {}, folder.path() / "no/such").error().number, ENOENT);
-    // nothing to capture leaves what is there alone
+    // Without anything to capture, the existing file stays.
     const Folder empty;
     EXPECT_FALSE(write_capture(empty.tree(), {}, folder.path() / "out/old"));
     EXPECT_EQ(contents(folder.path() / "out/old"), "what was there");
@@ -123,7 +123,7 @@ TEST(Capture, IsWholeOrNotThere) {
     EXPECT_EQ(left, std::vector<std::string>{"old"}); // no temporary file
 }
 
-TEST(Capture, ThatADiskIsTooSmallFor) {
+TEST(Capture, FailsAtTheLimitOfFileSizes) {
     const Folder folder;
     folder.write("gpu0/info", "chip: x\n");
     rlimit before{};
@@ -139,7 +139,7 @@ TEST(Capture, ThatADiskIsTooSmallFor) {
     EXPECT_EQ(value(folder.tree().list("")), std::vector<std::string>{"gpu0"});
 }
 
-TEST(Capture, RemembersWhatTheHardwareSaid) {
+TEST(Capture, RemembersErrorsOfTheHardware) {
     const Folder folder;
     const Tree tree = value(capture_of(
         folder,
@@ -160,7 +160,7 @@ struct Bad {
     ErrorCode code = ErrorCode::malformed;
 };
 
-TEST(Capture, ThatIsNone) {
+TEST(Capture, RefusesOtherFiles) {
     const Folder folder;
     const Bad bad[] = {
         {"", "it is empty"},
@@ -219,7 +219,7 @@ TEST(FolderTree, ThingsThatAreNoFiles) {
     const Folder folder;
     folder.write("gpu0/info", "x\n");
     ASSERT_EQ(::mkfifo((folder.path() / "gpu0/pipe").c_str(), 0600), 0);
-    EXPECT_FALSE(folder.tree().read("gpu0/pipe")); // and does not wait
+    EXPECT_FALSE(folder.tree().read("gpu0/pipe")); // a pipe does not make it wait
     EXPECT_FALSE(folder.tree().read("gpu0"));
 }
 
@@ -237,7 +237,7 @@ TEST(Capture, IsNoDevice) {
     EXPECT_EQ(Tree::capture(folder.path()).error().number, EISDIR);
 }
 
-TEST(Gpus, OnlyNamesOfTheModule) {
+TEST(Gpus, AreFoundByNamesOfTheModule) {
     const Folder folder;
     for (const char *const name :
          {"gpu10/x", "gpu2/x", "gpu01/x", "gpu/x", "gpux/x", "gpu0x1/x", "gpu4294967296/x"})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Turns found from switches and from samples, and what they add up to.
+// Finds turns from switches and from samples, and sums them.
 #include "nvdebug/turns.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(SwitchTurns, DoNotInventABeginning) {
 }
 
 TEST(SwitchTurns, EndBySomebodyElse) {
-    // Its own end is missing: it had the engine until the other came, at most.
+    // The end of process 1 is missing. It had the engine at most until process 2 came.
     const auto turns =
         turns_of(SwitchTurns(0), {at(10, starts, 1), at(20, starts, 2), at(30, ends, 3)}, 40);
     EXPECT_EQ(turns, (std::vector<Turn>{{process(1), 10, 20, false, std::nullopt},
@@ -61,7 +61,7 @@ TEST(SwitchTurns, AreCutWhereSwitchesWereLost) {
     found.add(at(20, ends, 1), turns);
     found.add(at(25, starts, 2), turns);
     found.lose(turns);
-    // The end of a turn of which the beginning was lost.
+    // The beginning of this turn was lost.
     found.add(at(900, ends, 3), turns);
     found.add(at(910, starts, 1), turns);
     found.add(at(950, ends, 1), turns);
@@ -85,7 +85,7 @@ TEST(SwitchTurns, CanBeToldBeforeTheyEnd) {
         << "to go on is no switch";
 }
 
-/// The GPU records an end some time after it: what is read at 30 does not have that of 28 yet.
+/// The GPU records an end some time later, so a read at 30 does not have the end at 28 yet.
 TEST(SwitchTurns, MayHaveEndedBeforeASplit) {
     SwitchTurns found(0);
     std::vector<Turn> turns;
@@ -100,7 +100,7 @@ TEST(SwitchTurns, MayHaveEndedBeforeASplit) {
     EXPECT_EQ(turns, (std::vector<Turn>{{process(2), 32, 40, true, 2}}));
 }
 
-TEST(SwitchTurns, OfWhatWasBeforeAreCutOff) {
+TEST(SwitchTurns, AreCutOffBeforeTheBeginning) {
     const auto turns = turns_of(SwitchTurns(100),
                                 {at(10, starts, 1), at(50, ends, 1), at(60, starts, 2),
                                  at(150, ends, 2), at(160, starts, 1), at(200, ends, 1)},
@@ -123,7 +123,7 @@ TEST(SwitchTurns, HaveNoGapFromBeforeASplit) {
     EXPECT_EQ(turns[1].gap_ns, 30U);
 }
 
-TEST(SwitchTurns, OfNonsenseAreInOrder) {
+TEST(SwitchTurns, StayInOrderForAnyInput) {
     std::minstd_rand random(1); // NOLINT: the same each time
     const auto any = [&](std::uint32_t of) { return static_cast<std::uint32_t>(random() % of); };
     for (int round = 0; round < 200; round++) {
@@ -190,7 +190,7 @@ TEST(SampleTurns, CanBeToldBeforeTheyEnd) {
                                         {tsg(1), 100, 200, false, std::nullopt}}));
 }
 
-/// Two samples a turn are enough to see it, twenty for shares within 1 %: docs/nvdebugctl.md.
+/// Two samples a turn show the turn, and twenty a turn give shares within 1 % (docs/nvdebugctl.md).
 TEST(SampleTurns, SeeWhatLastsTwoPeriodsAndGiveShares) {
     std::mt19937_64 random(2); // NOLINT: the same each time
     const std::uint64_t period = 100;
@@ -201,7 +201,7 @@ TEST(SampleTurns, SeeWhatLastsTwoPeriodsAndGiveShares) {
     std::uint32_t count = 0;
     for (; count < 3000; count++) {
         const std::uint32_t who = count % 3 + 1;
-        // From 2 periods on; 20 on average.
+        // A turn lasts 2 to 38 periods, 20 on average.
         const std::uint64_t length = 2 * period + random() % (36 * period);
         truth[who] += static_cast<double>(length);
         for (ns += length; sample < ns; sample += period)
@@ -250,7 +250,7 @@ Turn of_length(std::uint64_t begin_ns, std::uint64_t ns, bool whole = true) {
     return {process(1), begin_ns, begin_ns + ns, whole, std::nullopt};
 }
 
-// 2,097,152 ns is CUDA's timeslice; the lengths are from an H100.
+// 2,097,152 ns is CUDA's timeslice. The lengths were measured on an H100.
 TEST(Saving, IsWhatComesAfterTheLastTimeslice) {
     constexpr std::uint64_t timeslice = 2'097'152, us = 1000;
     EXPECT_EQ(saving_ns(of_length(5, timeslice + 107 * us), timeslice), 107 * us);
@@ -265,7 +265,7 @@ TEST(Saving, IsWhatComesAfterTheLastTimeslice) {
     EXPECT_EQ(saving_ns(of_length(5, 107 * us), 0), 0U);
 }
 
-TEST(Tally, KnowsWhatIsSaving) {
+TEST(Tally, SumsSavings) {
     Tally tally;
     tally.add(of_length(0, 1'100), 1'000);
     tally.add(of_length(2'000, 1'100));
@@ -279,7 +279,7 @@ TEST(Tally, KnowsWhatIsSaving) {
 
 TEST(Tally, TellsSwitchesFromIdling) {
     Tally tally;
-    const Holder other{.pid = 7, .context = 3}; // of the same process
+    const Holder other{.pid = 7, .context = 3}; // another context of the same process
     tally.add({process(7), 0, 100, false, std::nullopt});
     tally.add({process(8), 150, 350, true, 50});
     tally.add({other, 400, 600, true, 50});

@@ -80,7 +80,7 @@ TEST(Check, R2CountsChannelsOfAddressSpacesOnComputeRunlists) {
     EXPECT_VERDICT(channels_limit_streams(facts), "note", "7 channels: TSG 1");
 }
 
-TEST(Check, R3TellsListsThatAreNotWhole) {
+TEST(Check, R3ReportsListsThatAreNotWhole) {
     Facts facts = quiet_gpu();
     EXPECT_VERDICT(lists_are_whole(facts), "ok", "0 runlists with entries, 3 empty");
     auto group = tsg(1, channels(0, 2));
@@ -105,7 +105,7 @@ TEST(Check, R3TellsListsThatAreNotWhole) {
     EXPECT_VERDICT(lists_are_whole(facts), "unknown", "may not be read");
 }
 
-TEST(Check, SaysNothingOfListsThatCannotBeRead) {
+TEST(Check, UnreadableListsMakeAnswersUnknown) {
     Facts facts = quiet_gpu();
     for (auto &[id, list] : facts.state.runlists) {
         const std::string path = "/proc/gpu0/" + runlist_file(id);
@@ -151,7 +151,7 @@ TEST(Check, DoesNotTrustATornList) {
     }
 }
 
-TEST(Check, R4SaysWhoIsActiveAndThatMpsClientsAreOneTask) {
+TEST(Check, R4NamesActiveTasksAndCountsMpsClientsAsOne) {
     Facts facts = quiet_gpu();
     EXPECT_VERDICT(one_task_per_engine(facts), "ok", "3 on runlist 0 (GR0, LCE0, LCE1)");
     EXPECT_VERDICT(one_task_per_engine(facts), "ok", "Active now: none");
@@ -166,7 +166,7 @@ TEST(Check, R4SaysWhoIsActiveAndThatMpsClientsAreOneTask) {
     EXPECT_VERDICT(one_task_per_engine(facts), "unknown", "engines: denied");
 }
 
-TEST(Check, R5CountsWhatIsIndependent) {
+TEST(Check, R5CountsIndependentRunlists) {
     Facts facts = quiet_gpu();
     EXPECT_VERDICT(runlists_limit_independence(facts), "note", "2, though there are 3 runlists");
     facts.copy->lces[1].shares.reset();
@@ -187,7 +187,7 @@ TEST(Check, R5CountsWhatIsIndependent) {
     EXPECT_VERDICT(runlists_limit_independence(facts), "unknown", "may be fewer");
 }
 
-TEST(Check, R6IsForTasksThatMeet) {
+TEST(Check, R6CountsTasksThatShareARunlist) {
     Facts facts = quiet_gpu();
     EXPECT_VERDICT(runlists_serve_several_engines(facts), "ok", "GR0, LCE0, LCE1 (runlist 0)");
     facts.state.runlists[0] = runlist(0, {tsg(1, channels(0, 1)), tsg(2, channels(1, 1))});
@@ -201,7 +201,7 @@ TEST(Check, R7FindsAnEngineOnTwoRunlists) {
     EXPECT_VERDICT(engines_have_one_runlist(facts), "trouble", "LCE2 on 1 and 2");
 }
 
-TEST(Check, R8NamesContentionAndWhatCannotCopy) {
+TEST(Check, R8NamesContentionAndEnginesThatCannotCopy) {
     Facts facts = quiet_gpu();
     EXPECT_VERDICT(copy_engines_share_physical_ones(facts), "note", "LCE1, LCE2 contend for PCE 0");
     facts.copy->lces[1].shares.reset();
@@ -219,7 +219,7 @@ TEST(Check, R8NamesContentionAndWhatCannotCopy) {
     EXPECT_VERDICT(copy_engines_share_physical_ones(facts), "unknown", "copy_topology: bad");
 }
 
-TEST(Check, WhatAChipDoesNotHaveIsNotMissing) {
+TEST(Check, AbsentFilesAreNoErrors) {
     Facts facts = quiet_gpu();
     EXPECT_TRUE(errors_of(facts).empty());
     facts.copy = error(ErrorCode::unsupported, "not public");

@@ -13,7 +13,7 @@ using namespace nvdebugctl;
 
 namespace {
 
-/// The columns that `--columns @p typed` chooses, or the sentence that refuses it.
+/// The columns that `--columns @p typed` chooses, or the error that refuses it.
 struct Chosen {
     std::vector<std::string> columns;
     std::string error;
@@ -43,7 +43,8 @@ TEST(Columns, EachHeadingChoosesItsColumn) {
         for (const Command &command : object.commands)
             for (const Column &column : command.columns) {
                 const std::string heading = heading_of(column);
-                std::string blanks = heading; // as it stands where a heading is broken
+                // The heading with blanks, as a broken heading shows it.
+                std::string blanks = heading;
                 std::ranges::replace(blanks, '_', ' ');
                 std::string lower = heading;
                 std::ranges::transform(lower, lower.begin(), [](unsigned char letter) {
@@ -58,7 +59,7 @@ TEST(Columns, EachHeadingChoosesItsColumn) {
     EXPECT_GT(tried, 100u);
 }
 
-TEST(Columns, AWordThatFitsOneChoosesIt) {
+TEST(Columns, AnUnambiguousBeginningChoosesAColumn) {
     const Command &list = command("tsg", "list");
     using Names = std::vector<std::string>;
     EXPECT_EQ(choose(list, "share").columns, Names{"share_percent"}) << "the name without its unit";
@@ -67,7 +68,7 @@ TEST(Columns, AWordThatFitsOneChoosesIt) {
     EXPECT_EQ(choose(list, "tsg,Timeslice").columns, (Names{"tsg", "timeslice_us"}));
 }
 
-TEST(Columns, OthersAreRefusedWithAGuess) {
+TEST(Columns, UnknownWordsAreRefusedWithAGuess) {
     const Command &list = command("tsg", "list");
     EXPECT_NE(choose(list, "t").error.find("; it may be tsg, timeslice_us"), std::string::npos)
         << choose(list, "t").error;

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "check/doctor.hpp"
+#include "state/refusal.hpp"
 
 namespace {
 
@@ -103,7 +104,7 @@ class DoctorTest : public testing::Test {
     std::string root_;
 };
 
-TEST_F(DoctorTest, NothingToMend) {
+TEST_F(DoctorTest, HealthyMachineHasNoTrouble) {
     EXPECT_FALSE(any(Verdict::trouble));
     EXPECT_FALSE(any(Verdict::attention));
     EXPECT_EQ(about("rights").verdict, Verdict::ok);
@@ -128,8 +129,8 @@ TEST_F(DoctorTest, ModuleNotLoaded) {
     EXPECT_NE(about("module").fix.find("modprobe"), std::string::npos);
 }
 
-/** Nothing that is installed helps a machine without a GPU. */
-TEST_F(DoctorTest, SaysFirstThatThereIsNoGpu) {
+/// Without a GPU, the finding about it comes first, because nothing that could be installed helps.
+TEST_F(DoctorTest, MissingGpuIsTheFirstFinding) {
     const auto subjects = [this] {
         std::vector<std::string> names;
         for (const Finding &finding : findings())
@@ -147,7 +148,7 @@ TEST_F(DoctorTest, SaysFirstThatThereIsNoGpu) {
     }
 }
 
-TEST_F(DoctorTest, RightsComeBeforeWhatIsToBeInstalled) {
+TEST_F(DoctorTest, RightsComeBeforeInstallation) {
     unload();
     rights(1000, 0);
     std::vector<std::string> subjects;
@@ -157,7 +158,7 @@ TEST_F(DoctorTest, RightsComeBeforeWhatIsToBeInstalled) {
     EXPECT_EQ(std::ranges::count(subjects, "module"), 1);
 }
 
-/** Where NVIDIA's driver shows everything, what concerns the module alone is no reason to act. */
+/// If NVIDIA's driver shows everything, findings about the module need no action.
 TEST_F(DoctorTest, DriverSuffices) {
     unload();
     bind("nvidia");
@@ -199,8 +200,8 @@ TEST_F(DoctorTest, WindowsSubsystem) {
     }
 }
 
-/** What cannot be seen is not taken for missing. */
-TEST_F(DoctorTest, HiddenFiles) {
+/// Files that this process cannot see do not count as missing.
+TEST_F(DoctorTest, HiddenFilesAreUnknownAndNotMissing) {
     const auto subjects = [this](Verdict verdict) {
         std::vector<std::string> names;
         for (const Finding &finding : findings())
@@ -245,7 +246,7 @@ TEST_F(DoctorTest, Lockdown) {
     EXPECT_NE(about("rights").answer.find("controls are refused"), std::string::npos);
 }
 
-TEST_F(DoctorTest, LockdownIsNotSaid) {
+TEST_F(DoctorTest, LockdownIsUnknownWithoutItsFile) {
     fs::remove(root_ + "/sys/kernel/security/lockdown");
     EXPECT_EQ(about("lockdown").verdict, Verdict::unknown);
 }
@@ -301,7 +302,7 @@ TEST_F(DoctorTest, DriverAndFirmware) {
     EXPECT_TRUE(findings().back().answer.starts_with("vfio-pci"));
 }
 
-TEST_F(DoctorTest, GpuThatIsNotShown) {
+TEST_F(DoctorTest, GpuThatTheModuleDoesNotShowIsTrouble) {
     fs::remove_all(root_ + "/proc/gpu0");
     EXPECT_EQ(about("0000:01:00.0").verdict, Verdict::trouble);
     std::string info = kInfo;
@@ -343,7 +344,7 @@ TEST_F(DoctorTest, GpuThatOnlyTheModuleKnows) {
     EXPECT_EQ(about("0000:01:00.0").verdict, Verdict::ok);
 }
 
-TEST_F(DoctorTest, WhyControlsAreRefused) {
+TEST_F(DoctorTest, ControlsRefusedNamesTheReason) {
     const auto why = [this] {
         return nvdebugctl::controls_refused(root_).value_or("they are not");
     };
@@ -356,7 +357,7 @@ TEST_F(DoctorTest, WhyControlsAreRefused) {
     EXPECT_NE(why().find("read_only=1"), std::string::npos);
 }
 
-TEST_F(DoctorTest, Asleep) {
+TEST_F(DoctorTest, SuspendedGpuNeedsAttention) {
     put("/sys/bus/pci/devices/0000:01:00.0/power/runtime_status", "suspended\n");
     EXPECT_EQ(findings().back().verdict, Verdict::attention);
 }

@@ -5,7 +5,7 @@
 
 namespace {
 
-TEST(EndingSignals, AreThoseThatAreNotIgnored) {
+TEST(EndingSignals, LeaveOutIgnoredSignals) {
     const auto before = std::signal(SIGHUP, SIG_IGN);
     const sigset_t ignored = nvdebug::base::ending_signals();
     std::signal(SIGHUP, SIG_DFL);

@@ -19,14 +19,14 @@ TEST(Evidence, HasARowForEachMeasurement) {
     EXPECT_EQ(rows[1].found, "does not hold");
 }
 
-TEST(Evidence, OfThisGenerationComesFirst) {
+TEST(Evidence, NearestPrefersThisGeneration) {
     const Measured found = nearest(rows, "R4", "Ada");
     EXPECT_EQ(found.where, Measured::Where::this_generation);
     ASSERT_EQ(found.on.size(), 1u);
     EXPECT_EQ(found.on[0].machine, "l40-1.2");
 }
 
-TEST(Evidence, OfOthersIsSaidWhereThereIsNone) {
+TEST(Evidence, NearestFallsBackToOtherGenerations) {
     const Measured found = nearest(rows, "R8", "Hopper");
     EXPECT_EQ(found.where, Measured::Where::other_generation);
     ASSERT_EQ(found.on.size(), 1u);
@@ -34,13 +34,13 @@ TEST(Evidence, OfOthersIsSaidWhereThereIsNone) {
     EXPECT_EQ(nearest(rows, "R4", std::nullopt).on.size(), 2u);
 }
 
-TEST(Evidence, MayBeNone) {
+TEST(Evidence, NearestIsNeverWithoutMeasurements) {
     const Measured found = nearest(rows, "R5", "Hopper");
     EXPECT_EQ(found.where, Measured::Where::never);
     EXPECT_TRUE(found.on.empty());
 }
 
-TEST(Evidence, ThisToolHasOfEachRule) {
+TEST(Evidence, BuiltInRowsHaveEachRule) {
     for (const char *rule : {"R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8"})
         EXPECT_EQ(nearest(evidence(), rule, "Hopper").where, Measured::Where::this_generation);
 }

@@ -45,7 +45,7 @@ TEST(Sentences, OneForEachReason) {
               Sentences{"cannot read /g/a: denied"});
 }
 
-TEST(Sentences, WhatAChipDoesNotHaveIsNotMissing) {
+TEST(Sentences, AbsentThingsAreNotMissing) {
     EXPECT_TRUE(is_absent({ErrorCode::unsupported, ENOENT, "", ""}));
     EXPECT_FALSE(is_absent({ErrorCode::unsupported, EOPNOTSUPP, "", ""}));
     EXPECT_FALSE(is_absent({ErrorCode::denied, EACCES, "", ""}));

@@ -55,7 +55,7 @@ TEST(GpuName, IsADeviceFile) {
         EXPECT_FALSE(parse_gpu_name(none).is_gpu()) << none;
 }
 
-/// As the device plugin of Kubernetes and files of CDI have them.
+/// The device plugin of Kubernetes and CDI's files use these names.
 TEST(GpuName, IsADeviceOfAContainer) {
     const char *const whole = "GPU-57a2d120-1234-5678-9abc-def012345678";
     for (const std::string kind :
@@ -74,7 +74,7 @@ TEST(GpuName, IsADeviceOfAContainer) {
         EXPECT_FALSE(parse_gpu_name(none).is_gpu()) << none;
 }
 
-TEST(GpuName, IsNoUuidOfAnotherForm) {
+TEST(GpuName, RejectsUuidsOfAnotherForm) {
     for (const char *none :
          {"GPU-xyz", "GPU-57a2-1", "GPU-57a2d1201", "GPU-57a2d120-1234-5678-9abc-def0123456789"})
         EXPECT_FALSE(parse_gpu_name(none).is_gpu()) << none;
@@ -82,7 +82,7 @@ TEST(GpuName, IsNoUuidOfAnotherForm) {
 
 namespace {
 
-/// Four GPUs; the device files of the first two are exchanged, and the last one sleeps.
+/// Four GPUs. The device files of the first two are exchanged, and the last GPU sleeps.
 class FourGpus : public GpuSet {
   public:
     std::size_t count() const override { return 4; }
@@ -133,7 +133,7 @@ TEST(GpuNames, AreFoundInEachForm) {
     }
 }
 
-TEST(GpuNames, ThatMeanNoneOrSeveralAreRefused) {
+TEST(GpuNames, RefuseWordsForNoneOrSeveralGpus) {
     FourGpus gpus;
     const auto error = [&](const char *words) {
         const auto found = find_gpus(*parse_gpu_names(words), gpus);
@@ -151,8 +151,8 @@ TEST(GpuNames, ThatMeanNoneOrSeveralAreRefused) {
               std::string::npos);
 }
 
-/// Asking one that sleeps wakes it.
-TEST(GpuNames, ThatFitOneAwakeWakeNone) {
+/// A question to a sleeping GPU wakes it, so it is not asked if an awake GPU has the name.
+TEST(GpuNames, DoNotWakeSleepingGpusIfAnAwakeOneFits) {
     const FourGpus gpus;
     EXPECT_TRUE(find_gpus(*parse_gpu_names("GPU-51"), gpus));
     EXPECT_TRUE(find_gpus(*parse_gpu_names("0,0000:04:00.0,gpu3"), gpus));

@@ -35,10 +35,10 @@ TEST(Marks, AreHeardOnce) {
     EXPECT_TRUE(mine(marks.take()).empty()) << "that is no mark";
 }
 
-TEST(Marks, AreTakenInPartsAndTheirLossIsSaid) {
+TEST(Marks, AreTakenInPartsAndLossIsReported) {
     MarkSocket marks;
     std::size_t missed = 0, sent = 0;
-    // There is no reader meanwhile: the kernel keeps a few.
+    // Nobody reads during this loop, and the kernel keeps only a few datagrams.
     while (missed == 0 && sent < 10'000) {
         missed = notify_recorders("gpu77", "many");
         sent++;
@@ -51,7 +51,7 @@ TEST(Marks, AreTakenInPartsAndTheirLossIsSaid) {
     EXPECT_GE(received + 1, sent);
 }
 
-TEST(Marks, OfOthersAreCountedAndEndNoCall) {
+TEST(Marks, RefuseAndCountMarksOfOtherUsers) {
     if (geteuid() != 0)
         GTEST_SKIP() << "takes another user";
     MarkSocket marks;
@@ -68,7 +68,7 @@ TEST(Marks, OfOthersAreCountedAndEndNoCall) {
     waitpid(child, nullptr, 0);
 }
 
-TEST(Marks, NobodyHearsAreNoTrouble) {
+TEST(Marks, SendWithoutRecordersIsNoError) {
     notify_recorders("gpu77", "nobody listens");
 }
 

@@ -27,11 +27,11 @@ namespace {
 using nvdebug::Holder;
 using nvdebug::Turn;
 
-constexpr std::uint64_t base = 1'763'860'000'123'456'789; // more than a double holds
+constexpr std::uint64_t base = 1'763'860'000'123'456'789; // a double cannot hold it
 
 const Lane gr0{0, "GR0", Lane::Means::switches}, lce2{0, "LCE2", Lane::Means::samples};
 
-/// A process of a hostile name, two TSGs, a hidden process, a loss and a mark.
+/// Replays a process with a hostile name, two TSGs, a hidden process, a loss and a mark.
 void replay(Sink &sink) {
     const RecordedProcess first{7, "</script>,\"x\"", "/a", std::nullopt, {{0, 5, 2'048'000}}, 3},
         second{8, "two", std::nullopt, std::nullopt, {}, 0};
@@ -73,7 +73,7 @@ std::vector<std::string> lines_of(const std::string &text) {
     return lines;
 }
 
-/// A file with that text while the test runs.
+/// A file with the text. It exists until the end of the test.
 class File {
   public:
     explicit File(const std::string &text)
@@ -90,7 +90,7 @@ class File {
     std::filesystem::path path_;
 };
 
-TEST(Summary, SaysSharesSlicesAndWhatIsNotKnown) {
+TEST(Summary, HasSharesSlicesAndUnknownTime) {
     Totals totals;
     replay(totals);
     const Json summary = totals.summary(0.005);
@@ -119,8 +119,8 @@ TEST(Summary, SaysSharesSlicesAndWhatIsNotKnown) {
     EXPECT_EQ(copies["holders"][0]["name"], "TSG 2:3");
 }
 
-/// The clock of the model goes on by accesses: 19 ms in two seconds.
-TEST(Summary, SaysThatTheClockOfTheGpuIsSlow) {
+/// The model's clock advances with accesses: here by 19 ms in two seconds.
+TEST(Summary, WarnsOfASlowGpuClock) {
     const auto shown = [](std::uint64_t gpu_ns, std::uint64_t wall_ns, bool twice = true) {
         Totals totals;
         totals.clock(0, {1'000, 7'000, 0, 0, 10});
@@ -140,8 +140,8 @@ TEST(Summary, SaysThatTheClockOfTheGpuIsSlow) {
         EXPECT_EQ(text.find("is it a model"), std::string::npos) << text;
 }
 
-/// Samples that do not follow each other, or none, know of nothing in between.
-TEST(Summary, KnowsNothingOfWhatWasNotSampled) {
+/// Without samples that follow each other, nothing is known of the time between them.
+TEST(Summary, IsUnknownWithoutSamples) {
     Totals totals;
     totals.end(lce2, {0, 10'000'000, 1, 9, 0});
     const Json summary = totals.summary({}), &engine = summary["engines"][0];
@@ -150,7 +150,7 @@ TEST(Summary, KnowsNothingOfWhatWasNotSampled) {
     EXPECT_EQ(engine["unknown_percent"], 100.0);
 }
 
-TEST(Summary, KnowsOfSamplesWhatTheyHave) {
+TEST(Summary, CountsKnownTimeOfSamples) {
     for (const auto &[known_ns, nobody, unknown] :
          {std::tuple(10'000'000U, 75.0, 0.0), {5'000'000U, 50.0, 50.0}, {0U, 0.0, 75.0}}) {
         Totals totals;
@@ -164,7 +164,7 @@ TEST(Summary, KnowsOfSamplesWhatTheyHave) {
     }
 }
 
-TEST(Summary, KnowsOfSamplesThatWereCutOffTheTurns) {
+TEST(Summary, CountsOnlyTurnsOfACutOffRecording) {
     Totals totals;
     const Holder one{.pid = 7, .runlist = 0, .tsg = 5};
     totals.turn(lce2, {one, 0, 1'000'000, true, {}}, nullptr);
@@ -174,7 +174,7 @@ TEST(Summary, KnowsOfSamplesThatWereCutOffTheTurns) {
     EXPECT_EQ(engine["unknown_percent"], 50.0);
 }
 
-TEST(Summary, HasSavingAmongSwitching) {
+TEST(Summary, CountsSavingAsSwitching) {
     Totals totals;
     const RecordedProcess known{7, "one", std::nullopt, std::nullopt, {{0, 5, 1'000'000}}, 1},
         unknown{8, "two", std::nullopt, std::nullopt, {}, 0};
@@ -199,7 +199,7 @@ TEST(Summary, HasSavingAmongSwitching) {
     EXPECT_EQ(summary["engines"][1]["held_percent"], 11.0) << "samples do not tell";
 }
 
-TEST(Ndjson, SaysAllAndIsReadAgain) {
+TEST(Ndjson, ReplaysToTheSameText) {
     const auto sink = make_ndjson();
     const Json summary = told_and_ended(*sink);
     for (const std::string &line : lines_of(sink->text()))
@@ -256,7 +256,7 @@ TEST(Ndjson, HasTheKeysOfItsSchema) {
     EXPECT_EQ(told.size(), kinds.size()) << "each kind was told";
 }
 
-/// The largest number of all in it.
+/// Returns the largest number in the value.
 double largest(const Json &value) {
     double most = 0;
     if (value.is_number())
@@ -267,7 +267,7 @@ double largest(const Json &value) {
     return most;
 }
 
-TEST(Summary, HasGpusInTheirOrderWhicheverHadATurnFirst) {
+TEST(Summary, SortsEnginesByGpu) {
     const Lane last{2, "GR0", Lane::Means::switches}, between{1, "LCE2", Lane::Means::samples};
     Totals totals;
     totals.head({"2026-11-23T02:00:00.000Z", "driver", 0, {}});
@@ -281,7 +281,7 @@ TEST(Summary, HasGpusInTheirOrderWhicheverHadATurnFirst) {
     EXPECT_EQ(found, (std::vector<std::string>{"0 LCE2", "0 GR0", "1 LCE2", "2 GR0"}));
 }
 
-TEST(Ndjson, HasNoNumberThatADoubleDoesNotHold) {
+TEST(Ndjson, NumbersFitIntoADouble) {
     for (const auto make : {make_ndjson, make_html}) {
         const auto sink = make();
         told_and_ended(*sink);
@@ -311,7 +311,7 @@ TEST(Ndjson, HasTimesOfAGpuWhoseClockCannotBeRead) {
     EXPECT_EQ(turns.begins, (std::vector<std::uint64_t>{base, base - 50}));
 }
 
-TEST(Ndjson, IsReadWhereItWasCut) {
+TEST(Ndjson, ReadsTheWholeLinesOfACutFile) {
     const auto sink = make_ndjson();
     told_and_ended(*sink);
     const std::string text = sink->text();
@@ -325,7 +325,7 @@ TEST(Ndjson, IsReadWhereItWasCut) {
     }
 }
 
-TEST(Ndjson, OfOthersIsRefused) {
+TEST(Ndjson, RefusesOtherFiles) {
     for (const char *const text :
          {"{}\n", "x\n", "{\"kind\":\"turn\"}\n", "{\"kind\":\"clock\",\"gpu\":0}\n", "[1]\n",
           "{\"kind\":\"recording\"}\n"}) {
@@ -340,7 +340,7 @@ TEST(Ndjson, OfOthersIsRefused) {
     EXPECT_FALSE(RecordedFile().replay("/", totals));
 }
 
-TEST(CsvForm, HasALineForEach) {
+TEST(CsvForm, HasALineForEachEvent) {
     const auto sink = make_csv();
     told_and_ended(*sink);
     const auto lines = lines_of(sink->text());
@@ -358,7 +358,7 @@ TEST(CsvForm, HasALineForEach) {
     }
 }
 
-TEST(HtmlForm, HoldsTheLinesAndNoneEndsTheScript) {
+TEST(HtmlForm, HoldsTheLinesAndNoNameEndsTheScript) {
     const auto sink = make_html();
     const Json summary = told_and_ended(*sink);
     const std::string &text = sink->text();
@@ -376,7 +376,7 @@ TEST(HtmlForm, HoldsTheLinesAndNoneEndsTheScript) {
     EXPECT_EQ(text.find("https://"), std::string::npos);
 }
 
-// Numbers of fields are written down here again, from google/perfetto's .proto files.
+// The numbers of fields are repeated here, from google/perfetto's .proto files.
 struct Event {
     std::uint64_t ns = 0, track = 0;
     unsigned type = 0, clock = 0;
@@ -393,7 +393,7 @@ struct Trace {
     std::vector<std::map<unsigned, std::uint64_t>> clocks;
 };
 
-/// Throws where it is no protobuf.
+/// Parses a trace. Throws if the text is no protobuf.
 Trace read_trace(std::string_view text) {
     Trace trace;
     protozero::pbf_reader file(text.data(), text.size());
@@ -476,7 +476,7 @@ Trace read_trace(std::string_view text) {
     return trace;
 }
 
-TEST(PerfettoForm, HasATrackForEachAndWholeNanoseconds) {
+TEST(PerfettoForm, HasATrackForEachEngineAndWholeNanoseconds) {
     const auto sink = drawing::make_perfetto();
     told_and_ended(*sink);
     const Trace trace = read_trace(sink->text());
@@ -494,7 +494,7 @@ TEST(PerfettoForm, HasATrackForEachAndWholeNanoseconds) {
     EXPECT_EQ(trace.tracks.at(uuids["two"]).pid, 8);
     EXPECT_EQ(trace.tracks.at(uuids["gpu0 GR0 context 13"]).parent, uuids["two"]);
 
-    // Each slice of a track ends before the next begins.
+    // Each slice of a track must end before the next one begins.
     std::map<std::uint64_t, std::optional<std::uint64_t>> open;
     std::size_t slices = 0;
     for (const Event &event : trace.events) {
@@ -519,7 +519,7 @@ TEST(PerfettoForm, IsReadPieceByPiece) {
     const auto sink = drawing::make_perfetto();
     std::string text;
     replay(*sink);
-    // What is taken at any time is whole packets.
+    // The text always consists of whole packets.
     EXPECT_NO_THROW(read_trace(sink->text()));
     std::swap(text, sink->text());
     sink->turn(gr0, {{.pid = 8, .context = 13}, base + 6'000'000, base + 7'000'000, true, {}},

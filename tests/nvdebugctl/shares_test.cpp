@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint64_t us = 1000, overrun = 103 * us;
 
-/// What part of a round each tenant, and each other TSG, has.
+/// Returns each tenant's part of a round, and the part of each TSG without a tenant (-1 - its
+/// place).
 std::map<int, double> parts(const std::vector<Competitor> &all,
                             const std::vector<nvdebug::TsgTimeslice> &slices) {
     double round = 0;
@@ -41,7 +42,7 @@ TEST(Shares, AreParsed) {
         EXPECT_EQ(parse_shares(text), std::nullopt) << text;
 }
 
-TEST(Shares, OfOneAmongTwo) {
+TEST(Shares, OneTenantAmongTwoTasksGetsItsShare) {
     const std::vector<Competitor> all = {one(0, 2048, 0), one(1, 2048)};
     const auto slices = timeslices_for(all, {0.25});
     ASSERT_TRUE(slices);
@@ -60,7 +61,7 @@ TEST(Shares, OthersKeepTheirWeights) {
     EXPECT_EQ(slices->at(2).ns, 2147 * us);
 }
 
-TEST(Shares, WhoForksGetsNoMore) {
+TEST(Shares, MoreTsgsGetNoMoreTime) {
     const auto few = parts({one(0, 2048, 0), one(1, 2048)},
                            *timeslices_for({one(0, 2048, 0), one(1, 2048)}, {0.25}));
     const std::vector<Competitor> all = {one(0, 2048, 0), one(1, 2048, 0), one(2, 2048, 0),
@@ -71,7 +72,7 @@ TEST(Shares, WhoForksGetsNoMore) {
     EXPECT_EQ(slices->at(0).ns, slices->at(2).ns);
 }
 
-TEST(Shares, WhatARoundHasTwiceGetsHalfATurn) {
+TEST(Shares, RepeatedTsgGetsHalfATurn) {
     const std::vector<Competitor> all = {one(0, 2000, 0, 2), one(1, 2000)};
     const auto slices = timeslices_for(all, {0.5});
     ASSERT_TRUE(slices);
@@ -87,7 +88,7 @@ TEST(Shares, NoTurnIsTooShort) {
     EXPECT_EQ(slices->at(1).ns, (603 * 99 - 103) * us);
 }
 
-TEST(Shares, AreRefusedWhereTheyCannotBe) {
+TEST(Shares, AreRefusedIfImpossible) {
     EXPECT_FALSE(timeslices_for({one(0, 2048, 0)}, {0.5})) << "nobody else";
     EXPECT_FALSE(timeslices_for({one(0, 2048)}, {0.5})) << "no tenant";
     EXPECT_FALSE(timeslices_for({}, {0.5}));
@@ -95,7 +96,7 @@ TEST(Shares, AreRefusedWhereTheyCannotBe) {
     EXPECT_FALSE(timeslices_for({one(0, 2048, 0), one(1, 2048)}, {0.00001})) << "more than 1 s";
 }
 
-TEST(Shares, OfEachItsOwn) {
+TEST(Shares, EachTenantGetsItsOwnShare) {
     std::vector<Competitor> all = {one(0, 2048, 0), one(1, 2048, 1), one(2, 2048, 1), one(3, 900),
                                    one(4, 1100)};
     const auto slices = timeslices_for(all, {0.2, 0.5});
@@ -107,7 +108,7 @@ TEST(Shares, OfEachItsOwn) {
     EXPECT_NEAR(found.at(-5) / found.at(-4), 1203.0 / 1003, 1e-2);
 }
 
-TEST(Shares, AreAllOfItWhereNobodyElseIs) {
+TEST(Shares, MustFillTheRoundWithoutOtherTasks) {
     const std::vector<Competitor> all = {one(0, 2048, 0), one(1, 2048, 1)};
     const auto slices = timeslices_for(all, {0.3, 0.7});
     ASSERT_TRUE(slices);
@@ -117,7 +118,7 @@ TEST(Shares, AreAllOfItWhereNobodyElseIs) {
     EXPECT_FALSE(timeslices_for({one(0, 2048, 0), one(1, 2048, 1), one(2, 2048)}, {0.3, 0.7}));
 }
 
-TEST(Shares, AreGivenByOneAtATime) {
+TEST(Shares, AreGivenByOneProcessAtATime) {
     const std::string folder = ::testing::TempDir(), name = "test-" + std::to_string(::getpid());
     auto claim = claim_shares(folder, name);
     ASSERT_TRUE(claim);
@@ -129,7 +130,7 @@ TEST(Shares, AreGivenByOneAtATime) {
     EXPECT_TRUE(claim_shares("/proc/nonexistent", name));
 }
 
-TEST(Shares, ComeOutWhateverThereIs) {
+TEST(Shares, ComeOutForRandomTasks) {
     std::mt19937 random(1); // NOLINT: the same each time
     for (int round = 0; round < 500; round++) {
         std::vector<Competitor> all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file A GPU's state, made up for a test. */
+/// @file Makes up the state of a GPU for tests.
 #ifndef NVDEBUG_TESTS_TOOL_UNIT_STATE_HPP
 #define NVDEBUG_TESTS_TOOL_UNIT_STATE_HPP
 
@@ -82,7 +82,8 @@ inline auto error(nvdebug::ErrorCode code, const std::string &sentence) {
     return tl::unexpected(nvdebug::Error{code, 0, "", sentence});
 }
 
-/** GR0, LCE0 and LCE1 on runlist 0, LCE2 on 1, LCE3 on 2; LCE1 borrows LCE2's PCE. No work. */
+/// Returns a GPU without work. GR0, LCE0 and LCE1 are on runlist 0, LCE2 is on 1, LCE3 on 2. LCE1
+/// borrows LCE2's PCE.
 inline Facts quiet_gpu() {
     Facts facts;
     facts.state.folder = "/proc/gpu0";

@@ -39,7 +39,7 @@ TEST(Svg, EscapesText) {
     EXPECT_NE(svg.find("GPU &lt;0&gt; &amp; &quot;co&quot;"), std::string::npos);
 }
 
-TEST(Svg, IsWellFormedWhateverTheText) {
+TEST(Svg, IsWellFormedForAnyText) {
     const std::string svg = copy_svg({}, {"bad \xff\x1b\uFFFF end", "live", "test"});
     EXPECT_NE(svg.find(">bad \ufffd\ufffd\ufffd end<"), std::string::npos) << svg;
 }
@@ -66,7 +66,7 @@ TEST(CopyPicture, ShowsOwnedBorrowedContendedAndUnused) {
     EXPECT_EQ(count(svg, "stroke-dasharray=\"7 4\""), 2u) << "one edge, and the legend";
 }
 
-TEST(CopyPicture, IsDrawnWithoutAnything) {
+TEST(CopyPicture, IsDrawnWithoutEngines) {
     EXPECT_NE(copy_svg({}, caption).find("no logical copy engine"), std::string::npos);
 }
 
@@ -79,6 +79,6 @@ TEST(TreePicture, ABarsWidthIsTheShare) {
     EXPECT_EQ(count(svg, "width=\"92.5\" height=\"16.0\""), 1u);
 }
 
-TEST(TreePicture, IsDrawnWithoutAnything) {
+TEST(TreePicture, IsDrawnWithoutRunlists) {
     EXPECT_NE(tree_svg({}, caption).find("No runlist could be read"), std::string::npos);
 }

@@ -42,7 +42,7 @@ TEST(ContainerNames, AreTakenAsKubectlAndDockerPrintThem) {
                                   {"podman://3f2a", "3f2a"}});
 }
 
-TEST(ContainerNames, ThatAreNoIdsAreRefusedWithTheCommandForIt) {
+TEST(ContainerNames, RefusalNamesTheCommandThatShowsTheId) {
     expect_refused(read_container, "docker inspect -f '{{.Id}}' vllm-openai",
                    {"vllm-openai", "docker://vllm-openai"});
     expect_refused(read_container, "docker inspect -f '{{.Id}}' NAME",

@@ -13,7 +13,7 @@ from ctl import ctl, load_schema, manuals, schemas, table, write_tree
 
 
 def contract_names():
-    """Every `OBJECT VERB` of the contract's table; `channel disable\\|enable CHANNEL…` names two."""
+    """Yields every `OBJECT VERB` of the contract's table. `channel disable\\|enable CHANNEL…` names two."""
     contract = (ROOT / "docs/nvdebugctl.md").read_text(encoding="utf-8").replace("\\|", "/")
     section = contract.partition("\n## Objects and verbs\n")[2].partition("\n#")[0]
     for first_cell in re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE):
@@ -23,20 +23,20 @@ def contract_names():
                 yield f"{words[0]} {verb}" if re.fullmatch("[a-z]+", verb) else words[0]
 
 
-# From the contract, so that tests are found where the tool is not built yet.
+# The names come from the contract, so that pytest can collect the tests before the tool is built.
 NAMES = sorted(set(contract_names()))
 OBJECTS = sorted({name.split()[0] for name in NAMES} - {"help"})
 
 
 @functools.cache
 def commands():
-    """The tool's own table of commands, by name."""
+    """Returns the tool's own table of commands, by name."""
     return {name_of(command): command for command in table()}
 
 
 @functools.cache
 def common_options():
-    """Those of every command, and those of all that read."""
+    """Returns the options of every command, and the options of all commands that read."""
     return set.intersection(*({option["name"] for option in each["options"]}
                               for each in commands().values())) | {
         "--gpu", "--from", "--json", "--pretty", "--csv", "--columns", "--no-header"}
@@ -56,7 +56,7 @@ def squeezed(text):
 
 
 def manual(page):
-    """A man page as plain text on one line."""
+    """Returns a man page as plain text on one line."""
     done = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=200", manuals() / page],
                           capture_output=True, text=True, check=True)
     return squeezed(re.sub(r".\x08", "", done.stdout)).replace("’", "'").replace("‐", "-")
@@ -68,14 +68,14 @@ def page_of(command):
 
 
 def says(page, sentence):
-    """Does the page have the sentence, whatever the case of its first letter?"""
+    """Returns whether the page has the sentence. The first letter may have either case."""
     words = squeezed(sentence).replace("'", "").rstrip(".")
     page = page.replace("'", "")
     return words in page or words[0].upper() + words[1:] in page
 
 
 def unbroken(text):
-    """Help is broken into lines at words, in a pipe, too."""
+    """Joins the lines of help, which the tool breaks at words even in a pipe."""
     return " ".join(text.split())
 
 
@@ -96,7 +96,7 @@ def test_help_has_everything(command):
 
 def test_columns_help(command):
     if name_of(command) == "exec":
-        return  # what follows is nvtaskset's
+        return  # the remaining options are nvtaskset's
     result = ctl([*name_of(command).split(), "--columns", "help"])
     if not command["columns"]:
         assert result.status == 1 and "does not take --columns" in result.err
@@ -158,7 +158,7 @@ def test_man_page_is_well_formed(page):
 
 
 def described(schema, where):
-    """Every key of every object has a description and is always there."""
+    """Asserts that every key of every object has a description and is required."""
     if isinstance(schema, list):
         for part in schema:
             described(part, where)
@@ -184,7 +184,7 @@ def test_schemas_are_well_formed():
 
 
 def test_a_schema_needs_no_other_file(tmp_path):
-    """A user's script validates a document with its one schema, and loads no other file."""
+    """A user's script validates a document with one schema, and loads no other file."""
     def references(part):
         if isinstance(part, dict):
             yield from [part["$ref"]] if "$ref" in part else []
@@ -210,7 +210,8 @@ def test_there_is_a_schema_for_each_command_with_json_and_no_other():
 
 
 def properties(schema):
-    """Key to description, in the order of the file; with those of what it refers to."""
+    """Returns the descriptions by key, in the order of the file, with the keys of the definition that the schema refers
+    to."""
     base = {}
     if "$ref" in schema:
         base = properties(load_schema("common.json")["$defs"][schema["$ref"].rpartition("/")[2]])
@@ -219,7 +220,7 @@ def properties(schema):
 
 
 def objects(schema):
-    """Every object schema in it."""
+    """Yields every object schema in it."""
     if isinstance(schema, list):
         for part in schema:
             yield from objects(part)
@@ -231,7 +232,7 @@ def objects(schema):
 
 
 def test_columns_are_keys_of_json(command):
-    """Some object of the schema has the columns as its keys, with the same words."""
+    """Some object of the schema has the columns as its keys, with the same descriptions."""
     if not command["columns"]:
         return
     columns = {column["name"]: column["help"] for column in command["columns"]}
@@ -242,7 +243,7 @@ def test_columns_are_keys_of_json(command):
     found = {}
     for each in objects(data):
         found.update({name: each[name] for name in each if each[name] == columns.get(name)})
-    # A channel's row has its place; in JSON the object above it has that.
+    # In JSON, the object above a channel has the channel's place.
     elsewhere = {"runlist", "tsg", "entries"} if name_of(command) == "runlist show" else set()
     assert found.keys() | elsewhere == columns.keys()
 

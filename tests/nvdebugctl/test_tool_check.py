@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""`check`: eight answers with evidence, and an exit status that means something."""
+"""`check` gives eight answers with evidence, and an exit status that follows from them."""
 
 import golden_text
 import pytest
@@ -39,7 +39,7 @@ def test_every_rule_is_answered_with_evidence(case):
     assert result.data["verdicts"] == {
         word: verdicts.count(word) for word in ("ok", "note", "unknown", "attention", "trouble")}
     assert result.status == (2 if "trouble" in verdicts else 0)
-    # The model's boards with work that faults, where channels show it.
+    # Trouble is found on the model's boards with work that faults, if the chip's channels show faults.
     assert ("trouble" in verdicts) == (workload == "mixed" and board in since("volta"))
     if board not in WIRED:
         copies = "COPY" in golden_text.load(f"{board}/topology")
@@ -47,7 +47,7 @@ def test_every_rule_is_answered_with_evidence(case):
 
 
 def test_where_the_rules_were_measured(case):
-    """lab/evidence.csv, of which Hopper alone is there so far."""
+    """lab/evidence.csv has measurements of Hopper only."""
     board, _, source = case
     hopper = board in ("h100", "h200", "gh200")
     for rule, each in findings(source).items():
@@ -88,7 +88,7 @@ def test_facts_that_an_engineer_needs(tmp_path):
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("workload", ("idle", "fig6"))
 def test_attention_is_for_what_is_unusual(tmp_path, board, workload):
-    """Nothing is, where tasks just run: that they wait for each other is how GPUs are built."""
+    """Nothing is unusual while tasks just run. That they wait for each other is normal for GPUs."""
     source = write_tree(tmp_path / "proc", (board, workload))
     verdicts = {each["verdict"] for each in findings(source).values()}
     assert verdicts <= {"ok", "note", "unknown"}, verdicts
@@ -96,8 +96,8 @@ def test_attention_is_for_what_is_unusual(tmp_path, board, workload):
         assert "note" in verdicts or board in ("titan-v", "a100", "h200", "b200")
 
 
-def test_what_cannot_copy_is_no_independent_runlist(tmp_path):
-    """Of an A100's runlists, some serve a copy engine alone that has no physical one."""
+def test_runlists_of_engines_that_cannot_copy_are_not_independent(tmp_path):
+    """Some runlists of an A100 serve only a copy engine that has no physical one."""
     source = write_tree(tmp_path / "proc", ("a100", "idle"))
     copies = ctl("-j copy show", source).data["lces"]
     engines = ctl("-j engine list", source).data
@@ -119,7 +119,7 @@ def test_an_engine_on_two_runlists_is_trouble(idle):
     assert ctl("check", idle).status == 2
 
 
-def test_what_cannot_be_read_is_unknown_and_partial(idle):
+def test_unreadable_files_give_unknown_and_partial_answers(idle):
     (idle / "gpu0/contexts").unlink()
     result = ctl("-j check", idle)
     assert result.status == 4 and "contexts" in result.err
@@ -127,14 +127,14 @@ def test_what_cannot_be_read_is_unknown_and_partial(idle):
     assert answers["R4"]["verdict"] == "unknown" and "contexts" in answers["R4"]["answer"]
 
 
-def test_trouble_weighs_more_than_a_part_that_is_missing(tmp_path):
+def test_trouble_weighs_more_than_a_missing_part(tmp_path):
     source = write_tree(tmp_path / "proc", ("a100", "mixed"))
     (source / "gpu0/scheduling").unlink()
     result = ctl("check", source)
     assert result.status == 2 and "scheduling" in result.err
 
 
-def test_of_a_capture(idle, tmp_path):
+def test_a_capture_can_be_checked(idle, tmp_path):
     capture = tmp_path / "capture"
     write_capture(capture, idle)
     assert ctl("check", capture).status == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Completion: what the tool offers, and what bash, zsh and fish make of it."""
+"""The tool offers candidates, and bash, zsh and fish complete with them."""
 
 import os
 import pathlib
@@ -21,7 +21,7 @@ def tree(tmp_path_factory):
 
 
 def offered(words, from_=None):
-    """What the tool offers for the last of the words."""
+    """Returns the candidates that the tool offers for the last word."""
     before = ["--from", str(from_)] if from_ else []
     result = ctl(["__complete", "--", *before, *words])
     assert (result.status, result.err) == (0, "")
@@ -60,7 +60,7 @@ def offered(words, from_=None):
     ("bogus |", []),
     ("runlist bogus |", []),
 ])
-def test_offered(tree, line, expected):
+def test_the_tool_offers_candidates(tree, line, expected):
     words = line.removesuffix("|").split(" ")
     found = offered(words, tree)
     if line == "bogus |":
@@ -86,7 +86,7 @@ def test_lists_that_cannot_be_read_are_left_out(tree, tmp_path):
 
 
 def in_bash(line, folder, setup=""):
-    """What bash would offer with the cursor at the end of the line."""
+    """Returns the candidates of bash with the cursor at the end of the line."""
     script = f"""
         {setup}
         source {SCRIPTS["bash"]}
@@ -137,7 +137,7 @@ WHOLE = [("tsg show 0:", ["0:0", "0:1"]), ("-g 0000:00:", ["0000:00:06.0", "0000
 
 @pytest.mark.parametrize("line, expected", WHOLE)
 @pytest.mark.parametrize("breaks", (" ", " :", " =", " :="))
-def test_bash_puts_in_what_follows_the_last_break(tree, tmp_path, breaks, line, expected):
+def test_bash_inserts_the_part_after_the_last_break(tree, tmp_path, breaks, line, expected):
     (tmp_path / "afile").touch()
     offered_there = in_bash(f"--from {tree} {line}", tmp_path, f'COMP_WORDBREAKS="{breaks}"')
     word = line.split()[-1]
@@ -160,8 +160,8 @@ def test_fish_offers_whole_words(tree, tmp_path, line, expected):
     ("engine list --color=al", "engine list --color=always "), ("check --from=af", "check --from=afile "),
     ("capture af", "capture afile "),
 ])
-def test_zsh_puts_in_what_is_missing(tree, tmp_path, line, after, autoload):
-    """Also where the script is a file of fpath, as installed."""
+def test_zsh_inserts_the_missing_part(tree, tmp_path, line, after, autoload):
+    """The script also works as a file of fpath, as it is installed."""
     needs("zsh")
     (tmp_path / "afile").touch()
     assert in_zsh(f"--from {tree} {line}", tmp_path, autoload)[1] == f"--from {tree} {after}"

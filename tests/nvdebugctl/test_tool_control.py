@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvdebugctl's controls in the VM: what they change, show, refuse, and undo."""
+"""nvdebugctl's controls in the VM: what they change, show, refuse and undo."""
 
 import json
 import re
@@ -17,7 +17,7 @@ DONE, USAGE, REFUSED, UNSUPPORTED, PARTIAL, FAILED = range(6)
 
 
 class Ctl:
-    """The tool in the guest, on one board."""
+    """Runs the tool in the guest, on one board."""
 
     def __init__(self, bench, board):
         self.bench = bench
@@ -26,7 +26,7 @@ class Ctl:
 
     @property
     def brief(self):
-        """For a lease that lasts until what it changed has been looked at, however slow the guest is now."""
+        """Returns --for with a time that is long enough to look at the change, however slow the guest is at present."""
         begin = time.monotonic()
         self.run("channel disable 0:2 --dry-run")
         return f"--for {0.2 + 5 * (time.monotonic() - begin):.1f}"
@@ -35,14 +35,14 @@ class Ctl:
         return self.bench.run(f"{self.name} {text}")
 
     def changes(self, text):
-        """The changes that a successful control reports: {(object, runlist, id): (old, new)}."""
+        """Returns the changes that a successful control reports: {(object, runlist, id): (old, new)}."""
         document = json.loads(self.bench.check(f"{self.name} -j {text}"))
         validate(document)
         return {(row["object"], row["runlist"], row["id"]): (row["old"], row["new"])
                 for row in document["data"]["changes"]}
 
     def refused(self, text, status, *words):
-        """It ends with that status, nothing on stdout, and one sentence that has these words."""
+        """Asserts that the command ends with that status, nothing on stdout, and one sentence that has these words."""
         result = self.run(text)
         assert (result.status, result.text) == (status, ""), (text, result)
         said = result.err.decode()
@@ -92,7 +92,7 @@ def test_tsgs(ctl):
 
 
 @on_one_board
-def test_what_controls_say(ctl):
+def test_controls_print_their_changes(ctl):
     ctl.bench.model(ctl.board).request("advance", 100)
     said = ctl.run("runlist preempt 0").text
     assert re.fullmatch(r"runlist 0: preempted; running before: TSG \d, now: TSG \d\n", said), said
@@ -139,7 +139,7 @@ def test_dry_run_changes_nothing(ctl):
         document = json.loads(ctl.bench.check(f"{ctl.name} -j {text} --dry-run"))
         validate(document)
         assert all(row["new"] is None for row in document["data"]["changes"])
-        # PRAMIN's window is moved and put back by looking
+        # Reading moves PRAMIN's window and puts it back.
         blocks = model.request("stats")["bars"]["0"]["blocks"]
         assert {name for name, block in blocks.items() if block["writes"]} <= {"PBUS_WINDOW"}
     assert ctl.enabled() == EVERYONE
@@ -163,14 +163,14 @@ def test_a_lease_ends_with_its_time(ctl, text):
     (old, new), *_ = [(row["old"], row["new"])
                       for row in json.loads(result.text)["data"]["changes"]]
     assert old != new
-    # what is there now is what was there before
+    # The present state is the state before the lease.
     (now, _), *_ = ctl.changes(f"{text} --dry-run").values()
     assert now == old
 
 
 @on_every_board
 def test_a_lease_without_anybody_to_tell(ctl):
-    """No stderr, a full one, or no standard streams at all: it is held and undone all the same."""
+    """The lease is held and undone even with a closed or full stderr, or without any standard stream."""
     disable, brief = f"nvdebugctl -g {ctl.bench.index(ctl.board)} channel disable 0:2", ctl.brief
     assert ctl.bench.run(f"{disable} {brief} 2>/dev/full").status == DONE
     assert ctl.bench.run(f"{disable} {brief} 2>&-").status == DONE
@@ -182,7 +182,7 @@ def test_a_lease_without_anybody_to_tell(ctl):
 
 @on_every_board
 def test_a_lease_while_nobody_reads(ctl):
-    """stdout is a pipe that is full: the time is up all the same."""
+    """stdout is a full pipe, and the lease still ends when its time is up."""
     result = ctl.bench.run(
         "mkfifo /root/full 2>/dev/null; exec 4<>/root/full; "
         "dd if=/dev/zero of=/root/full bs=65536 count=1 2>/dev/null; "
@@ -191,14 +191,14 @@ def test_a_lease_while_nobody_reads(ctl):
     assert ctl.enabled() == EVERYONE
 
 
-# What a lease prints once it is held.
+# The lease's output, which is written once it is held.
 HELD = "/root/held"
 WAIT_FOR_LEASE = f"tries=0; until [ -s {HELD} ] || [ $tries = 3000 ]; do usleep 20000; tries=$((tries + 1)); done"
 
 
 @on_one_board
 def test_an_ignored_signal_ends_no_lease(ctl):
-    """As under nohup, or in the background of a script."""
+    """A signal may be ignored under nohup, or in the background of a script."""
     result = ctl.bench.run(
         f"rm -f {HELD}; sh -c 'trap \"\" INT HUP; exec {ctl.name} channel disable 0:2 --for 0' > {HELD} 2> {HELD}.err & "
         f"{WAIT_FOR_LEASE}; kill -INT $!; kill -HUP $!; usleep 100000; "
@@ -208,10 +208,9 @@ def test_an_ignored_signal_ends_no_lease(ctl):
 
 
 def hold(ctl, text, signal):
-    """Takes a lease, looks, and ends the tool by a signal; what was seen meanwhile and after.
+    """Takes a lease, looks, and ends the tool by a signal. Returns the state during the lease and after it.
 
-    The tool is in the foreground: a shell has what is in the background ignore SIGINT.
-    """
+    The tool runs in the foreground, because a shell makes background processes ignore SIGINT."""
     look = f"{ctl.name} -j {text} --dry-run"
     return ctl.bench.run(
         f"rm -f {HELD}; ({WAIT_FOR_LEASE}; {look} > {HELD}.during; kill -{signal} $(pidof nvdebugctl)) & "
@@ -245,7 +244,7 @@ def test_a_lease_says_if_somebody_changed_it_meanwhile(ctl):
     disable = ctl.bench.proc(ctl.board, "disable_channel")
 
     def meanwhile(command, lease):
-        """What the lease ends with; the command has been run while it was held."""
+        """Returns the result of the lease. The command runs while the lease is held."""
         return ctl.bench.run(f"rm -f {HELD}; ({WAIT_FOR_LEASE}; {command}; kill -TERM $(pidof nvdebugctl)) & "
                              f"{ctl.name} {lease} --for 0 > {HELD}; status=$?; wait; exit $status")
     ctl.bench.check(f"echo 0:2 > {disable}")
@@ -257,7 +256,7 @@ def test_a_lease_says_if_somebody_changed_it_meanwhile(ctl):
     assert "TSG 0:1 has timeslice " in result.err.decode()
 
 
-# Refusals, each with a reason.
+# These requests are refused, each with a reason.
 
 @on_every_board
 def test_targets_that_are_not_there(ctl):
@@ -294,7 +293,7 @@ def test_an_id_that_several_runlists_hold(ctl):
     "channel preemption 2 fast", "tsg timeslice 1", "tsg timeslice 1 fast", "tsg timeslice 1 1m",
     "tsg preempt 1 --for 2", "tsg switch 1 2", "runlist resubmit", "runlist enable 0:1",
     "runlist preempt 0 --dry", "tsg stop 1"))
-def test_words_that_make_no_sense(ctl, text):
+def test_wrong_words_are_refused(ctl, text):
     ctl.refused(text, USAGE)
     assert ctl.enabled() == EVERYONE
 
@@ -358,7 +357,7 @@ def test_doctor(bench):
 
 
 def test_which_gpu(bench):
-    """By index, PCI address, chip; and which one is meant without."""
+    """GPUs are named by index, PCI address or chip. Without -g the first GPU is used, with a note."""
     address = bench.address("h200")
     for name in (str(bench.index("h200")), f"gpu{bench.index('h200')}", address,
                  address.removeprefix("0000:"), "GH100", "gh100"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What nvdebugctl does where a GPU lacks something or files cannot be read: exit status, a sentence on stderr, JSON."""
+"""If a GPU lacks something, or files cannot be read, nvdebugctl has an exit status, a sentence on stderr and JSON for
+it."""
 
 import json
 import os
@@ -26,7 +27,7 @@ from trees import edit, fails, piped
     ("engine shared GR0 LCE77", ["no engine 'LCE77' (did you mean 'LCE7'?)", "lists its 27 engines"]),
     ("engine shared gr GR0", ["no engine 'gr'"]),
 ])
-def test_not_there(tree, line, words):
+def test_missing_things_are_named(tree, line, words):
     fails(ctl(f"-g 0 {line}", tree), 2, *words)
     document = ctl(f"-g 0 -j {line}", tree).json
     assert document["error"]["code"] == "not_found"
@@ -114,8 +115,8 @@ def test_malformed_file(one, name, line, text):
     assert f"gpu0/{name}" in result.err
 
 
-def test_more_off_than_was_built(one):
-    """A mask of more TPCs than a GPC was built with does not show how many are on."""
+def test_a_mask_of_too_many_tpcs_shows_no_count(one):
+    """A mask with more TPCs than a GPC was built with does not show how many are on."""
     (one / "gpu0/gpc0_tpc_mask").write_text("0xffff\n")
     gpcs = ctl("-j topology show", one).data["gpcs"]
     assert gpcs[0]["tpcs_on"] is None and gpcs[1]["tpcs_on"] is not None
@@ -212,7 +213,7 @@ def test_list_in_an_undefined_aperture(one):
     ("engine list", "engines", "status"), ("runlist list", "scheduling", "scheduling"),
     ("tsg list", "contexts", "spaces")])
 def test_part_that_may_not_be_read(one, tmp_path, line, file, column):
-    """Null, a sentence that names what is not shown, and exit status 4, whatever the reason."""
+    """The column is null, a sentence names the missing part, and the exit status is 4, for each errno."""
     for number in ("EACCES", "EIO", "EOPNOTSUPP", "ENODEV"):
         capture = write_capture(tmp_path / number, one, {f"gpu0/{file}": number})
         result = partial(ctl(f"-j {line}", capture), f"gpu0/{file}", "is not shown")
@@ -225,7 +226,7 @@ def test_part_that_may_not_be_read(one, tmp_path, line, file, column):
 @pytest.mark.parametrize("line", ("runlist list", "runlist show 0", "runlist tree", "check"))
 @pytest.mark.parametrize("gone", (True, False))
 def test_scheduling_of_a_runlist_that_cannot_be_read(one, line, gone):
-    """The others' is shown."""
+    """The state of other runlists is shown."""
     path = one / "gpu0" / "scheduling"
     path.write_text(path.read_text().replace("\n0 on\n", "\n" if gone else "\n0 unreadable\n"))
     done = ctl(f"-j {line}", one)
@@ -247,7 +248,7 @@ LOCKED_DOWN = ("runlist0", "runlist0_brief", "contexts")
 
 @pytest.fixture
 def locked_down(one, tmp_path):
-    """As under kernel lockdown: what lies in video memory that no BAR shows cannot be reached."""
+    """Makes a capture as under kernel lockdown, where video memory that no BAR shows cannot be read."""
     return write_capture(tmp_path / "locked", one,
                          {f"gpu0/{name}": "EOPNOTSUPP" for name in LOCKED_DOWN})
 
@@ -280,7 +281,7 @@ def test_a_capture_through_a_pipe(tree, tmp_path):
     assert piped(["--from", "-", "gpu", "list"], input=again.stdout).returncode == 0
 
 
-def test_what_is_no_capture_through_a_pipe(tree):
+def test_other_data_through_a_pipe_is_refused(tree):
     for junk in (b"", b"{}", b"\x1f\x8b\x08junk"):
         result = piped(["--from", "-", "gpu", "list"], input=junk)
         assert result.returncode == 2 and b"standard input" in result.stderr
@@ -306,7 +307,7 @@ def test_one_sentence_for_all_that_fail_alike(one, tmp_path):
 
 
 def test_hidden_addresses(one):
-    """state_all=1: readers without the right get the word 'hidden' for each address."""
+    """With state_all=1, readers without the right see the word 'hidden' in place of each address."""
     for name in ("runlist0", "runlist0_brief", "contexts"):
         edit(one / "gpu0" / name, r"0x[0-9a-f]{8,}", lambda found: "hidden".rjust(len(found[0])))
     result = ctl("-j runlist show 0", one)
@@ -322,4 +323,4 @@ def test_hidden_addresses(one):
 def test_finding_weighs_more_than_a_missing_part(one, tmp_path):
     capture = write_capture(tmp_path / "capture", one, {"gpu0/copy_topology": "EIO"})
     assert ctl("engine shared GR0 LCE0", capture).status == 2
-    assert ctl("engine shared LCE2 LCE3 --pces", capture).status == 5  # that file is all there is to know it by
+    assert ctl("engine shared LCE2 LCE3 --pces", capture).status == 5  # no other file shows that the LCEs exist

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvdebugctl exec becomes nvtaskset: what the tool changed of itself is as it was."""
+"""`nvdebugctl exec` becomes nvtaskset, and undoes what the tool changed in its own process."""
 
 import os
 import shlex
@@ -14,7 +14,7 @@ from ctl import tool
 
 @pytest.fixture
 def path(tmp_path):
-    """Where an nvtaskset is that writes down that it was started."""
+    """Returns a folder with an nvtaskset that only writes down that it was started."""
     program = tmp_path / "nvtaskset"
     program.write_text(f'#!/bin/sh\necho "$0 $*" > {tmp_path}/started\n')
     program.chmod(0o755)
@@ -22,7 +22,7 @@ def path(tmp_path):
 
 
 def start(path, words, before=(), streams=""):
-    """The tool, copied away from the real nvtaskset."""
+    """Starts a copy of the tool, away from the real nvtaskset."""
     alone = path / "bin/nvdebugctl"
     if not alone.exists():
         alone.parent.mkdir()
@@ -38,7 +38,7 @@ def start(path, words, before=(), streams=""):
 def test_signals_are_given_back(path, ignored):
     script = "import os, signal, sys; [signal.signal(n, signal.SIG_DFL) for n in (signal.SIGPIPE, signal.SIGCHLD)]; " \
              f"[signal.signal(n, signal.SIG_IGN) for n in {[int(number) for number in ignored]}]; os.execvp(sys.argv[1], sys.argv[1:])"
-    # A shell would change them once more.
+    # A shell would change the signals again, so grep takes nvtaskset's place.
     (path / "nvtaskset").unlink()
     (path / "nvtaskset").symlink_to(shutil.which("grep"))
     result = start(path, ["exec", "SigIgn", "/proc/self/status"], (sys.executable, "-c", script))

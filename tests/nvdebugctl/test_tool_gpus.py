@@ -25,7 +25,7 @@ def eight(tmp_path):
 
 @pytest.fixture
 def dead(eight):
-    """The same, of which GPU 5 answers nothing."""
+    """Eight GPUs, of which GPU 5 does not answer."""
     for path in (eight / "gpu5").iterdir():
         path.unlink()
         path.mkdir()
@@ -33,7 +33,7 @@ def dead(eight):
 
 
 def expected(source, gpu):
-    """{TSG: expected share} on GR0's runlist, by `tsg list`."""
+    """Returns {TSG: expected share} of GR0's runlist, from `tsg list`."""
     runlist, = {row["runlist"] for row in ctl(f"-g {gpu} -j engine list", source).data if row["engine"] == "GR0"}
     return {f"{row['runlist']}:{row['tsg']}": row["share_percent"]
             for row in ctl(f"-g {gpu} -j tsg list {runlist}", source).data}
@@ -59,7 +59,8 @@ def test_gpu_list_is_a_line_for_each_with_its_tasks(eight):
 
 
 def test_gpu_list_names_processes_of_a_capture(eight):
-    """With what the driver has of processes: theirs, and where it is if their cgroups name that."""
+    """A capture through the driver has the file `owners`. The row shows processes, and the container or job that their
+    cgroups name."""
     rows = []
     for pid, cgroup, channel in ((4711, "/system.slice/slurmstepd.scope/job_17/step_0", 0),
                                  (4712, "/docker/" + "3f2a" * 16, 2)):
@@ -109,7 +110,8 @@ def test_all_gpus_answer_in_their_order(dead):
 
 @contextlib.contextmanager
 def looks_at(source, gpus):
-    """Whether each of them was looked at three times, so that there is time in between."""
+    """Yields a function that returns whether each GPU was sampled three times, so that there was time between
+    samples."""
     opens = {gpu: Opens(source / f"gpu{gpu}") for gpu in gpus}
     looks = dict.fromkeys(opens, 0)
 
@@ -154,7 +156,7 @@ def test_record_has_all_gpus_in_one_trace(eight, tmp_path, ending):
         rows = list(csv.DictReader(path.open(encoding="utf-8")))
         assert {int(row["gpu"]) for row in rows if row["kind"] == "turn"} == busy
     else:
-        # Perfetto's tracks and the page's lanes are named for their GPUs.
+        # Perfetto's tracks and the page's lanes have the names of their GPUs.
         data = path.read_bytes()
         for gpu in busy:
             assert (b"gpu%d" % gpu if ending == "pftrace" else b'"gpu":%d' % gpu) in data
@@ -176,7 +178,7 @@ def test_top_of_all_is_one_document(dead):
     with Started(dead, "top", "-s", "200", "-j", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as live:
         for number, line in enumerate(live.stdout):
             document = json.loads(line)
-            # In an interval of a busy machine there may be fewer.
+            # On a busy machine an interval may lack some GPUs.
             assert gpus_of(document["data"]) <= {0, 1, 2, 4, 6}
             assert any("gpu5" in error["path"] for error in document["missing"])
             if gpus_of(document["data"]) == {0, 1, 2, 4, 6} and number:
@@ -187,7 +189,7 @@ def test_top_of_all_is_one_document(dead):
 
 
 def test_top_says_at_once_what_is_missing(dead):
-    """Not at its end, which may be never."""
+    """`top` reports it at once, because it may never end."""
     with Started(dead, "top", "-s", "100", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as live:
         assert "gpu5" in live.stderr.readline()
         live.kill()

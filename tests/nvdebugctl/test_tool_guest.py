@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Every reading verb of nvdebugctl in the VM, on every board with every workload; and on a capture
-made there, on the host, in every form. With many channels, on what the module's core prints in a process; up
-to 1,000 of them in check-all in the VM, too."""
+"""Every reading verb of nvdebugctl in the VM, on every board with every workload. The same on the host, in every form,
+on a capture that was made in the VM. Workloads with many channels are read from files that the module's core prints in
+a process; with up to 1,000 channels also in the VM, in check-all."""
 
 import base64
 import csv
@@ -19,45 +19,45 @@ from verbs import LISTS, Line, lines, reading
 pytestmark = pytest.mark.sample
 
 WORKLOADS = sorted(path.stem for path in paths.WORKLOADS.glob("*.json"))
-# Boards that can have a workload, where not all can.
+# The boards that can run a workload, if not all boards can.
 ONLY_ON = {"fig7": since("volta"), "mps-many": since("volta"), "preemption": since("pascal"),
            "same-ids": IDS_PER_RUNLIST,
-           # its LCE0 has no physical copy engine
+           # LCE0 of an A100 has no physical copy engine.
            "copies": tuple(board for board in BOARDS if board != "a100")}
 CASES = [(board, workload) for workload in WORKLOADS
          for board in ONLY_ON.get(workload, BOARDS)]
-# With so many channels a verb takes seconds in the guest, for what is hardly a matter of a kernel's.
+# With so many channels a verb takes seconds in the guest, though the kernel hardly matters for it.
 CROWDED = [case for case in CASES if case[1] in ("many", "many-1000", "mps-many")]
 DONE, FAILED, UNSUPPORTED, PARTIAL = 0, 2, 3, 4
-# Lists that are not whole, on purpose.
+# Workloads whose lists are broken on purpose.
 BROKEN = ("malformed",)
-# What time, and looking, do not change.
+# Verbs whose output does not change with time or by reading.
 STEADY = ("gpu show", "runlist list", "tsg list", "copy show", "copy shared", "topology show")
 
 
 def allowed(board, workload, name):
-    """The exit statuses that a verb may end with."""
+    """Returns the exit statuses that a verb may end with."""
     if name.startswith("copy ") and board not in COPY_WIRING:
         return {UNSUPPORTED}
     if name == "process list":
         return {UNSUPPORTED}   # only NVIDIA's driver knows processes
     found = {DONE}
     if name in ("engine shared", "check", "memory translate"):
-        found.add(FAILED)   # a finding, not a failure: the document is there
+        found.add(FAILED)  # it is a finding and not a failure: the document is complete
     if workload in BROKEN:
         found.add(PARTIAL)
     return found
 
 
 class Guest:
-    """The tool in the VM, on one board."""
+    """Runs the tool in the VM, on one board."""
 
     def __init__(self, bench, board):
         self.bench = bench
         self.index = bench.index(board)
 
     def run(self, lines_):
-        """[(exit status, document)] of command lines, all in one go."""
+        """Returns [(exit status, document)] of the command lines. All are run in one script."""
         script = "\n".join(
             f"nvdebugctl {f'-g {self.index} ' if line.of_gpu else ''}-j {line.text}; "
             "echo \"==> $?\"" for line in lines_)
@@ -125,15 +125,15 @@ def test_every_verb_with_many_channels(request, tmp_path, in_all_forms, board, w
         live[line.text] = json.loads(result.out)
         validate(shortened(live[line.text]))
         on_host(capture, line, allowed(board, workload, line.command), live[line.text], source="file")
-    # Half a minute on each board.
+    # This takes half a minute on each board.
     if EVERYTHING and workload != "many":
         every_verb(request.getfixturevalue("bench"), request.getfixturevalue("start"), tmp_path, in_all_forms, board, workload)
 
 
 @pytest.fixture(scope="module")
 def in_all_forms():
-    """Commands that were tried in all forms: once is enough for `make check`, as test_tool_read.py
-    does so for every board."""
+    """Commands that were already tried in all forms. For `make check` one board is enough, because test_tool_read.py
+    tries every board."""
     return set()
 
 
@@ -181,7 +181,7 @@ def compare_csv(capture, line, document):
 
 
 def shortened(value):
-    """Of the thousands of rows of the workloads named many, the first and the last ones."""
+    """Shortens the thousands of rows of the workloads named many to the first and the last ones."""
     if isinstance(value, dict):
         return {key: shortened(part) for key, part in value.items()}
     if isinstance(value, list):
@@ -190,7 +190,7 @@ def shortened(value):
 
 
 def test_product_and_uuid(bench):
-    """A folder in the place of NVIDIA's driver's has its names of one of the GPUs; the others have no driver."""
+    """A folder takes the place of NVIDIA's files and has the names of one GPU. The other GPUs have no driver."""
     board, uuid, product = "h200", "GPU-57a2ed01-1111-2222-3333-444455556666", "NVIDIA H200"
     index, folder = bench.index(board), f"/tmp/driver/nvidia/gpus/{bench.address(board)}"
     bench.check(f"mkdir -p {folder} && printf 'Model: \\t\\t %s\\nGPU UUID: \\t %s\\n' '{product}' {uuid} > {folder}/information"
@@ -202,7 +202,7 @@ def test_product_and_uuid(bench):
         assert {row["index"]: (row["uuid"], row["product"]) for row in listed["data"]} == {
             row["index"]: (uuid, product) if row["index"] == index else (None, None) for row in listed["data"]}
         assert (shown["data"]["uuid"], shown["data"]["product"]) == (uuid, product)
-        # The table is as wide as it must be where it is no terminal.
+        # Without a terminal, the table is as wide as it needs to be.
         assert re.search(rf"^{index} .* {product} .* {uuid}$", bench.check("nvdebugctl gpu list"), re.MULTILINE)
         for word in (uuid, uuid.upper(), uuid[:12]):
             assert json.loads(bench.check(f"nvdebugctl -g {word} -j gpu show"))["data"]["index"] == index

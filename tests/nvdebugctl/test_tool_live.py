@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""`watch` on a terminal of the guest: the screen against what the model's tasks do."""
+"""`watch` on a terminal of the guest: the screen is compared with what the model's tasks do."""
 
 import re
 
@@ -9,21 +9,21 @@ from typist import ScreenTypist
 
 VM_RUN = [paths.ROOT / "vm" / "run", "--no-build", "--interactive", "--board", "gtx1060-3gb"]
 PROMPT = b"guest# "
-# The GPU's time passes, a third of a timeslice at a time.
+# Advances the GPU's time by a third of a timeslice again and again.
 AT_WORK = "(while usleep 50000; do model 0 advance 700; done) >/dev/null 2>&1 &"
 
 
 class Guest(ScreenTypist):
-    """The guest's shell, and the tasks on GR0 as `watch` shows them."""
+    """Types in the guest's shell, and reads the tasks on GR0 from the screen of `watch`."""
 
     def __init__(self, rows, columns):
         super().__init__(VM_RUN, rows, columns)
         self.wait_for(PROMPT)
-        # pyte cannot do all that an xterm can.
+        # pyte cannot do everything that an xterm can.
         self.run("export TERM=linux")
 
     def run(self, command):
-        """The lines that a command prints."""
+        """Runs a command and returns the lines that it prints."""
         self.type(f"clear; {command}; echo status $?\r".encode())
         self.wait_until(lambda: "status 0" in self.lines)
         self.wait_for(PROMPT)
@@ -46,7 +46,8 @@ class Guest(ScreenTypist):
         return int(found[1]) if found else 0
 
     def on_gr0(self, wanted, samples=10):
-        """All tasks that are there in one of so many samples, or of more until all of the wanted ones were."""
+        """Returns the tasks that were seen on GR0 in so many samples, or in more samples until all wanted tasks were
+        seen."""
         seen, last = set(), self.samples() + samples
 
         def is_over():

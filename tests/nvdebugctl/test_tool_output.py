@@ -37,7 +37,7 @@ def test_full_disk(one):
 
 
 def on_terminal(words, columns=0, **env):
-    """What the tool prints when stdout is a terminal; without columns it has no size."""
+    """Returns what the tool prints if stdout is a terminal. columns=0: the terminal has no size."""
     return terminals.printed([tool(), *words], columns, **env)
 
 
@@ -50,7 +50,7 @@ def test_colour(tree, line):
     plain = ctl(words, env={"NO_COLOR": ""}).out
     coloured = on_terminal(words)
     assert "\033[" in coloured and "\033" not in plain
-    # Colour alone has no meaning.
+    # The text is the same without colours, so that colour alone has no meaning.
     assert re.sub(r"\033\[\d+m", "", coloured) == plain
     assert on_terminal(words, NO_COLOR="") == coloured
     assert on_terminal(words, NO_COLOR="1") == plain
@@ -85,8 +85,8 @@ def test_pretty_is_the_same_document(one):
 # --- forms of tables ---
 
 def columns_of(text):
-    """{heading: [cell]} of a table as a person reads it, with what is broken put together; the
-    headings that a line below names as left out."""
+    """Returns {heading: [cell]} of a table, with broken headings and cells joined, and the headings that the line below
+    the table names as left out."""
     text, _, below = text.partition("This terminal is too narrow for")
     left_out = re.fullmatch(r"(.*)\. A wider one shows all; so does a pipe\.", " ".join(below.split()))
     assert bool(left_out) == bool(below)
@@ -114,7 +114,8 @@ TABLES = ("gpu list", "engine list", "engine shared", "runlist list", "channel l
 @pytest.mark.parametrize("line", TABLES)
 @pytest.mark.parametrize("board, workload", (("gtx1060-3gb", "mixed"), ("a100", "fig7"), ("b200", "idle")))
 def test_tables_fit_the_terminal(tmp_path, board, workload, line, columns):
-    """Nothing is lost but whole columns, and those are named; at 80, only of channels, and of GPUs with tasks."""
+    """Tables lose only whole columns, and these are named. At 80 columns this happens only for channels, and for GPUs
+    with tasks."""
     source = write_tree(tmp_path / "proc", (board, workload))
     words = ["--from", str(source), *line.split(), "--color", "never"]
     piped = ctl(words).out
@@ -139,7 +140,7 @@ HARDWARE = pathlib.Path(__file__).resolve().parents[1] / "hardware/h100-580.159.
 @pytest.mark.parametrize("line", ("gpu show", "engine shared GR0 LCE2", "tsg show 0:7", "channel show 0:10", "runlist show 1",
                                   "capture", "recording show"))
 def test_sentences_are_broken_at_words(tmp_path, line, columns):
-    """No line is cut by the terminal, and each word of a pipe is there."""
+    """The terminal cuts no line, and each word of the piped output is there."""
     words = ["--from", str(HARDWARE / "capture-owners"), *line.split()]
     if line == "recording show":
         words = [*line.split(), str(HARDWARE / "recording.ndjson")]
@@ -148,7 +149,7 @@ def test_sentences_are_broken_at_words(tmp_path, line, columns):
     shown = on_terminal([*words, "--color", "never"], columns)
     for each in shown.splitlines():
         assert len(each) <= columns or " " not in each.strip(), each
-    if line not in ("capture", "recording show", "tsg show 0:7"):  # their tables leave columns out
+    if line not in ("capture", "recording show", "tsg show 0:7"):  # the tables of these leave columns out
         assert shown.split() == ctl(words).out.split()
     assert on_terminal([*words, "--color", "always"], columns).count("\n") == shown.count("\n"), "colour has no width"
 
@@ -212,7 +213,7 @@ def test_runlist_show_as_a_table_if_columns_are_asked_for(one):
                                    "--from module gpu list", "--from /proc gpu list", "--from /proc/. gpu list",
                                    "capture -"))
 @pytest.mark.parametrize("where", HIDDEN)
-def test_what_hides_gpus_comes_first(tmp_path, where, words):
+def test_obstacles_that_hide_gpus_come_first(tmp_path, where, words):
     needs_root()
     done = subprocess.run(hidden(where, tmp_path, tool(), *words.split()), stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, check=False, timeout=60)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Which process made a channel, where the source has it: a folder with the file `owners`."""
+"""A folder with the file `owners` shows which process made each channel."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ def fixture_tree(tmp_path):
 
 @pytest.fixture(name="channels")
 def fixture_channels(tree):
-    """Of runlist 0, as without `owners`."""
+    """Returns the channels of runlist 0, from a folder without `owners`."""
     rows = ctl("channel list 0", tree).out
     assert "PROCESS" not in rows, "empty columns are left out"
     channels = ctl("channel list 0 -j", tree).data
@@ -38,7 +38,7 @@ def fixture_channels(tree):
 
 @pytest.fixture(name="owned")
 def fixture_owned(tree, channels):
-    """The first two are 557's, the others but the last 558's, and 559 has none."""
+    """The first two channels belong to process 557, and all others but the last to 558. Process 559 has none."""
     def row(pid, command, cgroup, tsg, channel):
         return (pid, command, cgroup, "0xc1d0002e", tsg, 2048, hex(channel["channel"]),
                 channel["instance_address"], channel["instance_aperture"], 1000)
@@ -99,7 +99,7 @@ def test_jobs_and_pods(tree, cgroup, options, other):
 @pytest.mark.parametrize("option,words", (("--job x", "--job takes"), ("--job 42.", "--job takes"), ("--job 42_3", "squeue -o %A"),
                                           ("--all-of x", "--all-of takes")))
 @pytest.mark.parametrize("verb", ("task list", "process list", "record", "top"))
-def test_choices_that_are_none(tree, verb, option, words):
+def test_wrong_selections_are_refused(tree, verb, option, words):
     result = ctl(f"{verb} {option}", tree)
     assert result.status == 1 and words in result.err
 
@@ -187,7 +187,7 @@ def test_the_process_on_an_engine(tree, owned, channels):
 
 
 def test_the_lines_of_one_sample(tree, owned, channels):
-    """Columns that need two samples are left out with a single one."""
+    """Columns that need two samples are left out if there is only one."""
     assert owned and current_on_gr0(tree, channels)["busy"] in (True, False)
     header, first, *_ = ctl("watch", tree).out.splitlines()
     assert header.split() == ["TIME", "ENGINE", "RUNLIST", "CURRENT", "PROCESSES", "BUSY"]
@@ -209,7 +209,7 @@ def test_process_list(tree, owned, channels):
 
 
 def test_without_addresses_only_the_driver_s_part_is_known(tree, owned):
-    """As users other than root have it."""
+    """Users other than root see no addresses."""
     assert owned
     text = re.sub(r"0x\w+ vid 1000$", "- - 1000", (tree / "gpu0" / "owners").read_text(), flags=re.MULTILINE)
     (tree / "gpu0" / "owners").write_text(text.replace("hidden: 0", "hidden: 9"))
@@ -228,7 +228,7 @@ def test_without_addresses_only_the_driver_s_part_is_known(tree, owned):
     ({"denied": 2}, "2 processes may not be asked about (it takes CAP_SYS_PTRACE)", 4),
     ({"refused": 3}, "NVIDIA's driver did not answer 3 questions", 4),
 ))
-def test_who_was_passed_over_is_said(tree, count, says, status):
+def test_omitted_processes_are_reported(tree, count, says, status):
     (tree / "gpu0" / "owners").write_text(owners([], **count))
     result = ctl("channel list 0", tree)
     assert result.status == 0 and says in result.err
@@ -236,7 +236,7 @@ def test_who_was_passed_over_is_said(tree, count, says, status):
     assert result.status == status and says in result.err
 
 
-def test_nonsense_is_said_and_the_rest_shown(tree):
+def test_malformed_lines_are_reported_and_the_rest_is_shown(tree):
     (tree / "gpu0" / "owners").write_text("hidden: x\n")
     result = ctl("channel list 0", tree)
     assert result.status == 4 and "which process made a channel is not shown" in result.err
@@ -250,7 +250,7 @@ def test_other_sources_know_no_processes(tree):
 
 
 def test_a_capture_of_the_driver_without_owners():
-    """It is from the driver, by a version that did not ask."""
+    """The capture comes from the driver, through a version of the tool that did not ask for owners."""
     result = ctl("process list", HARDWARE / "h100-580.159.04/capture-mps")
     assert result.status == 3 and "captured through NVIDIA's driver 580.159.04" in result.err
     assert "not from it" not in result.err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The pictures of `copy show` and `runlist tree`: well-formed, self-contained, whole, legible."""
+"""The pictures of `copy show` and `runlist tree` are well-formed, self-contained, whole and legible."""
 
 import collections
 import re
@@ -18,7 +18,7 @@ WORKLOADS = ("mixed", "fig7", "idle")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder of a board and workload, made once."""
+    """Makes the folder of a board and workload once."""
     root = tmp_path_factory.mktemp("pictures")
 
     def get(board, workload):
@@ -38,7 +38,7 @@ def texts(root, kind):
 
 
 def bracketed(character):
-    """An advance in em that no common sans-serif exceeds by much, worked out apart from the tool."""
+    """Returns a width in em that no common sans-serif font exceeds by much. The values do not come from the tool."""
     if character in "mwMW%@—…→":
         return 0.9
     if character in "iljIftr.,:;'|()[] -/":
@@ -67,7 +67,7 @@ def assert_self_contained(root, text):
 
 
 def assert_legible(root):
-    """Nothing leaves the page, and no text leaves the box around it."""
+    """Asserts that nothing leaves the page, and that no text leaves the box around it."""
     _, _, width, height = map(float, root.get("viewBox").split())
     for node in root.iter(f"{SVG}text"):
         start, end = span_of(node)
@@ -119,7 +119,7 @@ def test_copy_picture(folder, board):
 
 
 @pytest.mark.parametrize("board", [board for board in BOARDS if board not in WIRED])
-def test_no_picture_of_what_is_not_public(folder, board):
+def test_registers_that_are_not_public_have_no_picture(folder, board):
     result = ctl("copy show --svg", folder(board, "idle"))
     assert (result.status, result.out) == (3, "")
     assert result.err
@@ -151,7 +151,7 @@ def test_tree_picture(folder, board, workload):
 
 
 def with_many_tsgs(source, timeslice):
-    """A folder in which runlist 8 has TSGs 100 to 399, with timeslices in us by id."""
+    """Returns a folder in which runlist 8 has TSGs 100 to 399, with timeslices in us by id."""
     path = source / "gpu0/runlist8_brief"
     text = path.read_text()
     box = text[text.index("+---- TSG Entry 14"):text.index("+---- TSG Entry 15")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Every verb that reads, in each of its forms, on what every board prints with every workload."""
+"""Every verb that reads, in each of its forms, on the files of every board with every workload."""
 
 import csv
 import io
@@ -27,7 +27,7 @@ OTHERS = ("gpu show", "engine shared GR0 LCE0", "topology show")
 @pytest.fixture(scope="session", params=[(board, workload) for board in BOARDS
                                          for workload in WORKLOADS[board]], ids="-".join)
 def tree(request, tmp_path_factory):
-    """A folder with one GPU of every board under every workload."""
+    """Makes a folder with one GPU, for every board and every workload."""
     folder = tmp_path_factory.mktemp("proc") / "-".join(request.param)
     write_tree(folder, request.param)
     folder.joinpath("board").write_text(request.param[0])
@@ -36,7 +36,7 @@ def tree(request, tmp_path_factory):
 
 @pytest.fixture(scope="session", params=BOARDS)
 def mixed(request, tmp_path_factory):
-    """A folder with one GPU of every board, under the workload with the most to show."""
+    """Makes a folder with one GPU of every board, under the workload that has the most to show."""
     folder = write_tree(tmp_path_factory.mktemp("proc") / request.param, (request.param, "mixed"))
     folder.joinpath("board").write_text(request.param)
     return folder
@@ -59,7 +59,7 @@ def board_of(tree):
 
 
 def words_of(line, board):
-    """Copy engines have another name where they are physical."""
+    """Returns the words of a line. Physical copy engines have other names."""
     return (line if board in since("pascal") else line.replace("LCE0", "COPY2")).split()
 
 
@@ -70,13 +70,13 @@ def csv_cell(value):
         return "true" if value else "false"
     if isinstance(value, list):
         return " ".join(csv_cell(element) for element in value)
-    if isinstance(value, dict):  # a task of `gpu list`; of a folder it is a TSG
+    if isinstance(value, dict):  # a task of `gpu list`, which is a TSG in a folder
         return f"{value['tsgs'][0]}={csv_cell(value['expected_share_percent'])}"
     return repr(value) if isinstance(value, float) else str(value)
 
 
 def rows_of(line, data):
-    """The JSON data as the rows that CSV has."""
+    """Returns the JSON data as the rows that CSV has."""
     if line.startswith("copy show"):
         return data["lces"]
     if not line.startswith("runlist show"):
@@ -125,7 +125,7 @@ def test_table(mixed, commands, line):
              if column["in_table"]]
     header, *lines = result.out.splitlines()
     rows = rows_of(line, ctl(["-j", *line.split()], mixed).data)
-    if rows:    # what is empty in every row is left out
+    if rows:  # columns that are empty in every row are left out
         shown = [column for column in shown
                  if any(row[column["name"]] not in (None, []) for row in rows)]
     assert len(header.split()) == len(shown)
@@ -187,7 +187,7 @@ def test_engine_list_is_what_the_file_says(tree):
 
 
 def test_numbers_agree(tree):
-    """A TSG that is listed twice is one, and so are its channels, whoever counts."""
+    """A TSG that is listed twice counts once in every verb, and so do its channels."""
     channels, tsgs = ctl("-j channel list", tree).data, ctl("-j tsg list", tree).data
     counted = {}
     for row in ctl("-j runlist list", tree).data:
@@ -238,8 +238,8 @@ def test_capture_says_the_same_as_the_folder(tree, tmp_path):
 
 
 @pytest.mark.parametrize("board", since("volta"))
-def test_mps(tmp_path, board):
-    """Figure 7: TSG 1 is three clients of an MPS server."""
+def test_mps_clients_have_their_own_address_spaces(tmp_path, board):
+    """In Figure 7, TSG 1 has three clients of an MPS server."""
     tree = write_tree(tmp_path / "proc", (board, "fig7"))
     shared = {row["tsg"]: (row["shared"], row["spaces"])
               for row in ctl("-j tsg list 0", tree).data}
@@ -271,7 +271,7 @@ def test_engine_shared(tmp_path, pair, status):
 
 
 def test_engines_that_contend_for_pces(tmp_path):
-    """LCE0 borrows LCE2's PCE: they share no runlist, but wait for each other's copies."""
+    """LCE0 borrows LCE2's PCE. The two share no runlist, but wait for each other's copies."""
     tree = write_tree(tmp_path / "proc", ("gtx1060-3gb", "idle"))
     result = ctl("engine shared LCE0 LCE2", tree)
     assert result.status == 0 and "share no runlist, but contend for PCE 0 (R8)" in result.out
@@ -283,9 +283,8 @@ def test_engines_that_contend_for_pces(tmp_path):
     assert ctl("copy shared --csv --no-header", tree).out == "0,LCE0 LCE2\n1,LCE1 LCE3\n"
 
 
-def test_pces_that_are_not_public(tmp_path):
-    """Of copies on a B200's LCE10 and above nothing is known, of anything else there is nothing to
-    know."""
+def test_contention_for_pces_may_not_be_public(tmp_path):
+    """On a B200, nothing is known about the copies of LCE10 and above. For other engines there is nothing to know."""
     tree = write_tree(tmp_path / "proc", ("b200", "idle"))
     result = ctl("engine shared LCE10 LCE11", tree)
     assert result.status == 0 and "independent" not in result.out
@@ -308,7 +307,7 @@ def test_copy_engines_that_are_physical(tmp_path, board):
 
 @pytest.mark.parametrize("packed", (False, True))
 def test_a_file_names_no_product(mixed, tmp_path, packed):
-    """What has this address on the machine where a capture is read is another GPU."""
+    """On the machine where a capture is read, another GPU may have the same address."""
     source = write_capture(tmp_path / "gpu.capture", mixed) if packed else mixed
     row, = ctl("gpu list -j", source).data
     shown = ctl("gpu show -j", source).data

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""`record` and `recording show`: every form, and what goes wrong, on folders that look like /proc."""
+"""`record` and `recording show` in every form, with their errors, on folders that look like /proc."""
 
 import contextlib
 import csv
@@ -29,7 +29,7 @@ def lines(path):
 
 @pytest.fixture
 def recorded(proc, tmp_path):
-    """A recording in NDJSON of a dozen turns, and what `record` printed."""
+    """Records a dozen turns as NDJSON. Returns the path, and the output of `record`."""
     path = tmp_path / "run.ndjson"
     with changing(proc) as turns:
         result = record_until(lambda: turns.count >= 12, proc, "--rate", 500, "-o", path, "--summary", "-j")
@@ -67,7 +67,7 @@ def test_show_adds_up_the_same(recorded):
 
 @pytest.mark.parametrize("card", ("h100-580.159.04", "h200-580.159.04"))
 def test_shares_on_hardware_are_what_tasks_counted(card):
-    """A replay: a second of three tasks; the ends of their turns are saving."""
+    """Replays a second of three tasks that was recorded on hardware. The ends of their turns are saving."""
     folder = ROOT / "tests/hardware" / card
     assert "GR1" not in ctl(f"recording show {folder / 'recording.ndjson'}").out, "of GR0's runlist it can have nobody"
     *_, told = json.loads((folder / "recording.json").read_text(encoding="utf-8"))["three"]
@@ -87,7 +87,7 @@ def test_shares_on_hardware_are_what_tasks_counted(card):
 
 
 def test_a_page_has_both_schemes_of_colours(recorded, tmp_path):
-    """Each colour of a rule is one of the two schemes; the box for the mouse's turn has a hint while it is empty."""
+    """Each colour of a rule comes from one of the two schemes. The empty box for the mouse's turn has a hint."""
     made = tmp_path / "run.html"
     assert ctl(f"recording show {recorded[0]} -o {made}").status == 0
     style = re.search(r"<style>(.*?)</style>", made.read_text(encoding="utf-8"), re.DOTALL)[1]
@@ -120,7 +120,7 @@ def test_forms(recorded, tmp_path, ending):
         text = made.read_text(encoding="utf-8")
         assert text.count('"kind":"turn"') == len(turns) and "//" not in text.replace("// ", "")
     else:
-        # Each packet of a trace: field 1, its length, and that many bytes.
+        # Each packet of a trace has field 1, its length, and that many bytes.
         data, at, packets = made.read_bytes(), 0, 0
         while at < len(data):
             assert data[at] == 0x0a
@@ -157,7 +157,7 @@ def test_usage(proc, words, sentence):
     assert "turn" not in result.out
 
 
-def test_there_has_to_be_something_to_record(proc, tmp_path):
+def test_sources_with_nothing_to_record_are_refused(proc, tmp_path):
     result = ctl("record --rate 0 --for 1", proc)
     assert result.status == 3 and "nothing is left" in result.err
     capture = write_capture(tmp_path / "capture", proc)
@@ -182,7 +182,7 @@ def test_full_disk(proc, tmp_path):
     assert result.status == 5 and "No space left on device" in result.err
     assert "recorded" in result.out, "the summary is there all the same"
 
-    # A file that can grow no more, in the middle of a line.
+    # The file reaches its limit in the middle of a line.
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
@@ -225,7 +225,7 @@ def test_samples_that_fail_are_counted(proc):
         return True
 
     def spoil():
-        """A folder in its place can be opened, and not read."""
+        """A folder replaces the file: it can be opened, but not read."""
         is_looked_at(5)
         path.rename(proc / "gone")
         path.mkdir()
@@ -250,14 +250,14 @@ def run(words, **options):
 
 
 def limited(size):
-    """Sets a limit for files, with the signal that it comes with as a shell has it."""
+    """Returns a function that limits the size of files, with the default action of SIGXFSZ as in a shell."""
     def set_limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
     return set_limit
 
 
-def test_what_others_wrote_to_standard_output_stays(tmp_path):
+def test_earlier_standard_output_stays(tmp_path):
     log = tmp_path / "log"
     log.write_bytes(b"somebody's line\n" * 1000)
     before = log.read_bytes()
@@ -279,7 +279,7 @@ def test_a_limit_of_files_is_a_sentence_and_leaves_no_rest(proc, tmp_path, verb)
         done = run(words, preexec_fn=limited(2048))
     assert (done.returncode, done.stdout) == (5, b"")
     assert b"File too large" in done.stderr
-    # What cannot be recorded again is kept as far as it came.
+    # A recording cannot be repeated, so the part that was written is kept.
     assert [path.name for path in folder.iterdir()] == (["x.ndjson"] if verb == "record" else [])
 
 
@@ -337,12 +337,12 @@ def test_pipes_are_read_and_written(proc, tmp_path):
     assert shell('gzip -c "$R" | "$N" recording show -') == shown
     assert shell('"$N" recording show <(gzip -c "$R")') == shown
     assert shell('"$N" recording show "$R" -o /dev/stdout --format ndjson | "$N" recording show -') == shown
-    # Behind what is there, and no other file in its place.
+    # The recording is appended to the log, and no other file replaces the log.
     assert shell('echo before > "$T/log"; "$N" recording show "$R" -o /dev/stdout >> "$T/log"; head -1 "$T/log"'
                  ) == "before\n"
 
 
-# --- a recording is one ---
+# --- the lines of a recording ---
 
 def recorded_lines(version=2):
     text = RECORDING.read_bytes() if version == 1 else run(["recording", "show", RECORDING, "-o", "-"]).stdout
@@ -350,7 +350,7 @@ def recorded_lines(version=2):
 
 
 def changed(kind, **keys):
-    """The first line of that kind, with other values (None: without the key)."""
+    """Returns a function that changes the first line of that kind: other values, and None to remove the key."""
     def change(told):
         at = next(n for n, line in enumerate(told) if json.loads(line)["kind"] == kind)
         line = json.loads(told[at])
@@ -426,7 +426,7 @@ STRUCTURE = {"a second head": second, "behind the summary": goes_on, "summary in
 @pytest.mark.parametrize("packed", (False, True))
 @pytest.mark.parametrize("version", (1, 2))
 @pytest.mark.parametrize("what", STRUCTURE)
-def test_what_is_no_recording_is_told_with_its_line(tmp_path, what, version, packed):
+def test_wrong_lines_of_a_recording_are_named(tmp_path, what, version, packed):
     told = recorded_lines(version)
     line = STRUCTURE[what](told)
     path = tmp_path / "run.ndjson"
@@ -480,7 +480,7 @@ PACKED = {"zstd": b"\x28\xb5\x2f\xfd", "xz": b"\xfd7zXZ\0", "bzip2": b"BZh9", "z
 
 @pytest.mark.parametrize("name", PACKED)
 @pytest.mark.parametrize("words", ("recording show {}", "--from {} gpu list"))
-def test_what_another_program_packed_is_said(tmp_path, words, name):
+def test_files_packed_by_other_programs_are_refused(tmp_path, words, name):
     path = tmp_path / "a file"
     path.write_bytes(PACKED[name] + (b"" if name == "gzip" else bytes(100)))
     result = ctl([word.format(path) for word in words.split()])
@@ -496,7 +496,7 @@ def test_an_old_recording_says_the_same_in_the_new_form():
         key: first[key] for key in ("gpu_ns", "monotonic_ns", "realtime_ns", "boottime_ns")}
     turns = [[json.loads(line) for line in told if b'"kind":"turn"' in line] for told in (old, new)]
     turns[0] = [turn for turn in turns[0] if turn["engine"] != "GR1"]
-    # What was before the recording began is cut off.
+    # Turns from before the begin of the recording are cut off.
     turns[0] = [turn for turn in turns[0] if turn["end_ns"] > int(origin["gpu_ns"])]
     assert turns[0][0]["begin_ns"] < int(origin["gpu_ns"])
     turns[0][0] |= {"begin_ns": int(origin["gpu_ns"]), "whole": False, "gap_ns": None}
@@ -510,7 +510,7 @@ def test_an_old_recording_says_the_same_in_the_new_form():
 # --- engines and their lists ---
 
 def test_an_engine_without_list_has_nobody(proc):
-    """Status words of a runlist's block that never had a list are random."""
+    """The status words of a runlist's block are random if the runlist never had a list."""
     path = proc / "gpu0/engines"
     rows = [line.split() for line in path.read_text().splitlines()]
     empty, = [row for row in rows if row[0] == "GR1"]
@@ -536,7 +536,7 @@ def test_a_length_has_the_unit_that_it_names(proc, length):
 
 
 def test_progress_and_what_was_written(proc, tmp_path):
-    """On a terminal: how long it has been recorded; at the end what it wrote."""
+    """On a terminal, `record` shows how long it has recorded, and at its end what it wrote."""
     path = tmp_path / "run.pftrace"
     typist = Typist([tool(), "--from", proc, "record", "-o", path], 24, 200)
     typist.wait_for(b"recording: 0 s, ")

@@ -7,8 +7,8 @@ import pytest
 from ctl import validate
 from tasks import TSGS
 
-# The GPU's time goes on by a microsecond an access, so there are several samples a slice, however slow the VM is;
-# with slices this short everyone has a turn within some hundred samples.
+# The GPU's time advances by a microsecond with each access, so there are several samples in each slice, however slow
+# the VM is. With slices this short, every task has a turn within some hundred samples.
 SHORT_US = 200
 BOARDS = ["gtx1060-3gb", "a100"]
 
@@ -28,7 +28,7 @@ def gr0(data):
 def test_record(bench, board):
     name = f"nvdebugctl -g {bench.index(board)}"
     bench.check(" && ".join(f"{name} tsg timeslice {tsg} {SHORT_US}us" for tsg in TSGS))
-    # What is set meanwhile is set once each of them had its turn.
+    # The control is sent once each task had a turn.
     had_turns = " && ".join(f"grep -q '\"kind\":\"turn\".*\"tsg\":{tsg},' /tmp/run.ndjson" for tsg in TSGS)
     text = bench.check(f"rm -f /tmp/run.ndjson; {name} record --rate 1000 -j -o /tmp/run.ndjson > /tmp/summary & "
                        f"until {had_turns}; do usleep 10000; done 2> /dev/null; "
@@ -37,8 +37,8 @@ def test_record(bench, board):
     engine = gr0(data)
     assert engine["by"] == "samples" and {row["name"] for row in engine["holders"]} == {
         f"TSG 0:{tsg}" for tsg in TSGS}
-    # How large shares and how long slices are is for the tests in a process: a guest that waits for a processor
-    # between two samples takes all that time for the one's it saw.
+    # Tests in one process check how large shares and how long slices are. If a guest waits for a processor between two
+    # samples, all that time counts for the task that it saw.
     assert sum(row["share_percent"] for row in engine["holders"]) == pytest.approx(engine["held_percent"], abs=0.1)
     for row in engine["holders"]:
         assert row["share_percent"] > 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Tasks: what is shown of them, and what is refused before NVIDIA's driver is asked."""
+"""Tests of `task`: the output about tasks, and the requests that are refused before NVIDIA's driver is asked."""
 
 import os
 
@@ -37,7 +37,7 @@ def test_show():
     assert "GR0,LCE0,LCE1" in ctl("task show 1456", TWO).out
 
 
-def test_who_there_is_is_said():
+def test_an_unknown_pid_gets_a_list_of_tasks():
     result = ctl("task show 4711", TWO)
     assert result.status == 2
     assert "process 4711 has no GPU context on gpu0; those that have one: workload[1456], workload[1462]" \
@@ -45,7 +45,7 @@ def test_who_there_is_is_said():
 
 
 def test_without_lists_only_the_driver_s_part_is_known(tmp_path):
-    """As users other than root have it."""
+    """Users other than root see no lists."""
     write_gpu(tmp_path / "gpu0", "h200", "fig7")
     (tmp_path / "gpu0" / "owners").write_text(
         "hidden: 9\ndenied: 0\nended: 0\nrefused: 0\n\n"
@@ -115,7 +115,7 @@ def test_without_the_driver_it_says_so(words):
 
 
 @pytest.mark.parametrize("words", ("tsg switch 0:1", "channel preemption 0:1 cilp", "runlist disable 0"))
-def test_what_only_the_module_changes(words):
+def test_controls_that_need_the_module_say_so(words):
     result = ctl(f"--from driver {words}")
     assert result.status == 3 and "takes the module" in result.err
 
@@ -124,7 +124,8 @@ def test_what_only_the_module_changes(words):
     ("tsg list 0", "EXPECTED_SHARE"), ("task list", "ON_GR0"),
     (f"recording show {HARDWARE / 'h100-580.159.04/recording.ndjson'}", "SHARE")))
 def test_each_kind_of_share_has_its_own_heading(line, heading):
-    """What timeslices give, how long a context was there, and that without saving: three figures, three words."""
+    """Three figures have three names: the share that timeslices give, the time of a context on the engine, and this
+    time without saving."""
     source = None if line.startswith("recording") else TWO
     assert ctl(f"{line} --columns share_percent", source).out.splitlines()[0].split() == [heading]
     assert ctl(f"{line} --csv --columns share_percent", source).out.splitlines()[0] == "share_percent"

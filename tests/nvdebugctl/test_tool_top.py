@@ -32,7 +32,8 @@ def test_top(proc):
                 found |= {row["tsgs"][0] for row in gr0["holders"]}
                 samples.append(gr0["samples"])
                 assert sum(row["share_percent"] for row in gr0["holders"]) < 100.01
-                # An interval of a busy machine may have few samples; they are of that interval, and not of all so far.
+                # On a busy machine an interval may have few samples. They count for this interval, and not for the
+                # whole time so far.
                 if found == {"0:0", "0:1", "0:2"} and any(after <= before for before, after in itertools.pairwise(samples)):
                     break
                 assert len(samples) < 300
@@ -86,7 +87,7 @@ class Live(ScreenTypist):
 
 @pytest.fixture
 def three(tmp_path):
-    """Three GPUs with several tasks each."""
+    """Makes a folder with three GPUs, each with several tasks."""
     return write_tree(tmp_path / "three", *[("h200", "mixed")] * 3)
 
 
@@ -100,7 +101,7 @@ def test_top_shows_whole_columns_and_says_what_is_below(three, columns):
     if columns >= 80:
         assert "arrows 1-" in live.lines[-1] and "s order: engine" in live.lines[-1]
     first = live.shown()[0]
-    # An interval without a turn, of a busy machine, is one line: what was scrolled to is lost.
+    # On a busy machine an interval without a turn has one line, and then the position of scrolling is lost.
     live.wait_until(lambda: any(line.startswith("gpu2") for line in live.shown()) or live.type(b"\x1bOF"))
     live.wait_until(lambda: live.shown()[0].split()[:2] == first.split()[:2] or live.type(b"\x1bOH"))
     live.type(b"h")

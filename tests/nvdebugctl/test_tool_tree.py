@@ -26,7 +26,7 @@ def mixed(tmp_path):
 
 
 def ids_in(text):
-    """Of `20, 22` and `0-7`."""
+    """Returns the ids in texts such as `20, 22` and `0-7`."""
     ids = []
     for part in text.split(", "):
         first, _, last = part.partition("-")
@@ -58,7 +58,7 @@ def test_json_agrees_with_the_other_verbs(tree):
                                                                    row["share_percent"])
             shown = [engine["engine"] for engine in engines if engine["runlist"] == runlist["runlist"]
                      and engine["current"] == f"tsg:{tsg['tsg']}"]
-            # None where the list, read at another moment, has channels of another TSG on an engine.
+            # The list is read at another moment, and may then have channels of another TSG on an engine.
             assert tsg["active_on"] in (shown, [])
             agree |= bool(shown) and tsg["active_on"] == shown
     assert agree or not any(engine["current"] for engine in engines)
@@ -86,7 +86,7 @@ def test_text_has_every_runlist_tsg_and_channel(tree):
             assert len(shown[1].replace(".", "")) == 3, shown.group()
 
 
-def test_text_tells_what_stands_out(mixed):
+def test_text_marks_unusual_state(mixed):
     lines = ctl("runlist tree", mixed, env=ASCII).out.splitlines()
 
     def line(start):
@@ -100,7 +100,7 @@ def test_text_tells_what_stands_out(mixed):
     assert line("channel 50").endswith("faulted on engine, PENDING")
 
 
-def test_mps_is_called_so(tmp_path):
+def test_mps_is_named(tmp_path):
     folder = write_tree(tmp_path / "proc", ("titan-v", "fig7"))
     text = ctl("runlist tree 0", folder, env=ASCII).out
     assert "TSG 1  share 50.0%  2.00ms  shared by 3 address spaces (MPS)" in text
@@ -120,13 +120,13 @@ def test_one_runlist(mixed):
     assert missing.status == 2 and "has no runlist 99" in missing.err
 
 
-def test_of_a_capture(mixed, tmp_path):
+def test_a_capture_gives_the_same_tree(mixed, tmp_path):
     capture = tmp_path / "capture"
     write_capture(capture, mixed)
     assert ctl("runlist tree", capture).out == ctl("runlist tree", mixed).out
 
 
-def test_what_cannot_be_read_is_unknown_and_said(mixed):
+def test_unreadable_lists_are_unknown_and_reported(mixed):
     for name in ("scheduling", "contexts", "engines"):
         (mixed / "gpu0" / name).unlink()
     result = ctl("-j runlist tree", mixed)

@@ -87,7 +87,7 @@ def test_usage(tree, line, words):
 
 
 def test_no_words_at_all():
-    """A list of the objects, where no other words would help."""
+    """Without any word, the tool lists its objects, because no other words would help."""
     result = ctl([])
     assert (result.status, result.out) == (1, "")
     assert result.err.startswith("Usage: nvdebugctl ") and "--help" in result.err
@@ -111,7 +111,7 @@ def test_an_argument_is_not_completed(tree):
 
 @pytest.mark.parametrize("words", (["--from", ""], ["--from="], ["--from"], ["--from", "--csv"]))
 def test_no_source_is_not_this_machine(words):
-    """A script with an empty variable does not read this machine's GPUs."""
+    """If a script's variable is empty, the tool does not read this machine's GPUs."""
     fails(ctl(["gpu", "list", *words]), 1, "--from needs a value: module|driver|FILE; see")
 
 
@@ -138,7 +138,7 @@ def test_help_is_an_answer(line):
 def test_help_has_lines_of_80_columns_where_there_is_no_terminal():
     for line in ("help", *(f"help {command['object']} {command['verb'] or ''}" for command in table())):
         for each in ctl(line).out.splitlines():
-            # What may be pasted is in one piece.
+            # Words that users may paste are in one piece.
             assert len(each) <= 80 or " " not in each.strip(), (line, each)
 
 
@@ -158,7 +158,7 @@ def test_json_of_a_usage_error(tree):
         assert result.err == f"nvdebugctl: {document['error']['message']}\n"
 
 
-# --- which GPU ---
+# --- the choice of a GPU ---
 
 @pytest.mark.parametrize("name", ("1", "gpu1", "GPU1", "0000:00:06.0", "00:06.0", "00000000:00:06.0", "0:6.0", "00:06", "GP106",
                                   "gp106"))
@@ -168,7 +168,7 @@ def test_gpu_by_any_name(tree, name):
     assert result.err == ""
 
 
-def test_gpu0_with_a_word_if_there_are_several(tree):
+def test_gpu0_is_used_with_a_note_if_there_are_several(tree):
     result = ctl("-j gpu show", tree)
     assert result.status == 0 and result.data["index"] == 0
     assert "gpu0" in result.err and "2 GPUs" in result.err and "-g" in result.err
@@ -222,14 +222,14 @@ def test_all_gpus_where_one_cannot_be_read(tree, tmp_path):
 
 
 @pytest.mark.parametrize("line", ("channel disable 0:2", "runlist tree --svg"))
-def test_not_of_all_gpus(tree, line):
+def test_commands_about_one_gpu_refuse_all(tree, line):
     if line.startswith("channel"):
         fails(ctl(f"-g all {line}"), 1, "one GPU")
     else:
         fails(ctl(f"-g all {line}", tree), 1, "one GPU")
 
 
-def test_the_only_gpu_without_a_word(one):
+def test_the_only_gpu_is_used_without_a_note(one):
     (one / "gpu0").rename(one / "gpu3")
     result = ctl("-j gpu show", one)
     assert (result.status, result.err, result.data["index"]) == (0, "", 3)

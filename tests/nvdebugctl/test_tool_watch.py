@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""`watch`: lines that never break, and a live view that fits and gives the terminal back."""
+"""`watch` prints lines that never break. Its live view fits the terminal, and restores it at the end."""
 
 import contextlib
 import csv
@@ -99,9 +99,9 @@ def test_plain_lines_have_one_header_and_keep_their_columns(mixed):
     assert ctl("watch --no-header --columns engine,runlist", mixed).out.split()[:2] == ["GR0", "0"]
 
 
-def test_what_a_sample_costs(mixed):
-    """A file for lines; for documents a sample also reads the lists, every five seconds. Those of engines in use are read
-    once, since an engine of an empty list has no task."""
+def test_a_sample_opens_few_files(mixed):
+    """For lines, a sample reads one file. For documents, a sample also reads the lists, every five seconds. The lists
+    of engines in use are read once, because an engine of an empty list has no task."""
     lists = {path.name for path in (mixed / "gpu0").glob("runlist*_brief")}
     opens = Opens(mixed / "gpu0")
     assert ctl("watch --csv -n 20 -s 10", mixed).status == 0
@@ -112,7 +112,7 @@ def test_what_a_sample_costs(mixed):
     assert used and files.pop("engines") == 20 and files == {"info": 2} | dict.fromkeys(used, 1)
     assert ctl("watch -j -n 11 -s 500", mixed).status == 0
     files = opens.take()
-    # Each document names its GPU; the source is asked for processes once.
+    # Each document has the name of its GPU, and the source is asked for processes once.
     assert files.pop("engines") == 11 and files.pop("info") == 1 + 1 + 2 + 11
     assert files == {name: 2 + (name in used) for name in lists}
     opens.close()
@@ -123,7 +123,7 @@ def run_watch(source, *words, **options):
 
 
 def test_samples_show_what_changes(mixed):
-    """The estimate is of the samples before, and a line is written when it is made."""
+    """Estimates come from the previous samples, and each line is written when it is made."""
     path = mixed / "gpu0/engines"
     with run_watch(mixed, "-j", "-s", "20", stdout=subprocess.PIPE, text=True) as watching:
         assert json.loads(watching.stdout.readline())["data"]["engines"][0]["current"] == "tsg:10"
@@ -147,7 +147,7 @@ def test_a_reader_that_leaves_ends_it_quietly(mixed):
         assert watching.wait(PATIENCE_S) == 5
 
 
-def test_what_cannot_be_read_is_said_in_each_line(mixed):
+def test_each_line_names_unreadable_files(mixed):
     (mixed / "gpu0/runlist8_brief").write_text("nonsense\n")
     result = ctl("watch -j -n 2 -s 10", mixed)
     assert result.status == 4
@@ -165,7 +165,7 @@ def test_what_cannot_be_read_is_said_in_each_line(mixed):
 
 
 def test_lines_say_when_there_is_nothing_to_read(mixed):
-    """Once, and not for each sample; status 4 is about the last one."""
+    """The sentence is printed once, and not for each sample. Status 4 is about the last sample."""
     with run_watch(mixed, "-s", "10", "-n", "400", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                    text=True) as watching:
         watching.stdout.readline()
@@ -177,13 +177,13 @@ def test_lines_say_when_there_is_nothing_to_read(mixed):
         assert watching.wait(PATIENCE_S) == 0
 
 
-def test_of_a_capture_there_is_one_sample(mixed, tmp_path):
+def test_a_capture_has_one_sample(mixed, tmp_path):
     result = ctl("watch -j -s 10", write_capture(tmp_path / "capture", mixed))
     assert result.status == 0 and "there is one sample" in result.err
     assert len(samples(result.out)) == 1
 
 
-def test_of_a_folder_there_is_one_sample_unless_more_are_asked_for(mixed):
+def test_a_folder_has_one_sample_by_default(mixed):
     result = ctl("watch -j", mixed)
     assert result.status == 0 and "not live: there is one sample" in result.err
     assert len(samples(result.out)) == 1
@@ -198,7 +198,7 @@ def test_bad_usage(mixed, words):
 
 
 class Live:
-    """The tool on a terminal of its own."""
+    """Runs the tool on a terminal of its own."""
 
     def __init__(self, source, *words, term="linux", rows=40, columns=120,
                  locale="C.UTF-8"):
@@ -229,7 +229,7 @@ class Live:
         return "\n".join(line.rstrip() for line in self.screen.display)
 
     def wait_for(self, *words):
-        """Waits until all of them are on the screen."""
+        """Waits until all words are on the screen."""
         end = time.monotonic() + PATIENCE_S
         while not all(word in self.shown for word in words):
             assert time.monotonic() < end and self.process.poll() is None, self.shown
@@ -248,7 +248,8 @@ class Live:
         return self.process.returncode
 
     def is_restored(self):
-        """Modes as before, the cursor shown, and, where there are two screens, back on the first."""
+        """Returns whether the terminal has its former modes, shows the cursor and, if it has two screens, shows the
+        first one."""
         return (termios.tcgetattr(self.slave) == self.before
                 and self.sent.rfind(b"\x1b[?25h") > self.sent.rfind(b"\x1b[?25l")
                 and self.sent.rfind(b"\x1b[?1049l") >= self.sent.rfind(b"\x1b[?1049h"))
@@ -345,7 +346,7 @@ def test_all_gpus_have_a_block_each(two):
     with live(two, "-g", "all", "-s", "50", rows=60, columns=100) as view:
         view.wait_for("gpu0  TU102", "gpu1  GA100", "TSG 10 100%")
         view.press(" ")
-        view.wait_for("PAUSED", "go on")    # the last line: a whole screen
+        view.wait_for("PAUSED", "go on")  # this is the last line, so the whole screen has been drawn
         assert view.shown.index("gpu0") < view.shown.index("GR0 ") < view.shown.index("gpu1")
         assert view.shown.count("TSG 15 100%") == 2
         view.press("q")
@@ -360,7 +361,7 @@ def test_lines_and_documents_of_all_gpus(two):
     assert header == ["gpu", *COLUMNS]
     assert [row[0] for row in rows] == [
         str(each["gpu"]["index"]) for each in documents[:2] for _ in each["data"]["engines"]]
-    # A GPU that cannot be read is reported, and does not end it.
+    # A GPU that cannot be read is reported, and `watch` goes on.
     (two / "gpu0/engines").unlink()
     result = ctl("-g all watch -j -n 1", two)
     assert result.status == 4 and "gpu0/engines" in result.err
@@ -379,17 +380,17 @@ def test_a_pause_reads_and_draws_nothing(mixed):
         view.wait_for("TSG 10 100%")
         view.press(" ")
         view.wait_for("PAUSED")
-        # What it drew last may come in parts, and is over where it waits for a key.
+        # The view's last output may come in parts. It is complete once the view waits for a key.
         while view.read(0.2) or not asleep(view.process.pid):
             pass
         opens = Opens(mixed / "gpu0")
-        # It sleeps whenever one looks.
+        # The view sleeps each time the test looks.
         for _ in range(20):
             assert asleep(view.process.pid)
             assert not view.read(0.02)
         assert not opens.take()
         opens.close()
-        # A new size shows at once all the same.
+        # A new size is drawn at once, also during a pause.
         view.resize(50, 90)
         view.process.send_signal(signal.SIGWINCH)
         while not view.screen.display[49].startswith("q quit"):
@@ -460,7 +461,7 @@ def test_the_keys_stay_in_sight_and_a_new_size_is_used(mixed):
         assert view.end() == 0
 
 
-def test_a_capture_is_shown_and_said_to_be_one(mixed, tmp_path):
+def test_a_capture_is_shown_as_such(mixed, tmp_path):
     with live(write_capture(tmp_path / "capture", mixed), "-s", "10") as view:
         view.wait_for("one sample, of a capture", "TSG 10")
         view.press("q")

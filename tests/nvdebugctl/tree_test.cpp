@@ -95,7 +95,7 @@ TEST(Tree, HiddenAddressesAreNotTakenForEqual) {
     EXPECT_EQ(make_tree(state).front().tsgs.front().spaces.size(), 2u);
 }
 
-TEST(Tree, WhatCannotBeReadIsNullAndNotFalse) {
+TEST(Tree, UnreadableStateIsNullAndNotFalse) {
     State state = quiet_gpu().state;
     state.runlists[0] = runlist(0, {tsg(5, {channel(1)})});
     state.spaces = error(nvdebug::ErrorCode::denied, "no");
@@ -110,7 +110,7 @@ TEST(Tree, WhatCannotBeReadIsNullAndNotFalse) {
     EXPECT_TRUE(data["runlists"][1]["tsg_count"].is_null());
 }
 
-TEST(Tree, AnIdleEngineHasNobodyAndChannelsAreNewerThanEngines) {
+TEST(Tree, AnIdleEngineHasNoTaskAndChannelsAreNewerThanEngines) {
     using Engines = std::optional<std::vector<std::string>>;
     const Engines none{std::in_place};
     State state = quiet_gpu().state;
@@ -162,7 +162,7 @@ TEST(Tree, GivesEachTaskItsOwnAddressSpaces) {
     EXPECT_FALSE(tree[1].tsgs[1].spaces[0].page_directory);
 }
 
-TEST(Tree, SumsUpWhatIsAlike) {
+TEST(Tree, FoldsTsgsThatAreAlike) {
     State state = quiet_gpu().state;
     std::vector<nvdebug::RunlistItem> items;
     for (std::uint32_t id = 0; id < 500; ++id) {

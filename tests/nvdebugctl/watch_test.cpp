@@ -44,13 +44,13 @@ bool has(const std::string &text, const std::string &what) {
     return text.find(what) != text.npos;
 }
 
-/** The line that begins with @p what. */
+/// Returns the line that begins with @p what.
 std::string line_of(const std::string &text, const std::string &what) {
     const std::size_t at = ("\n" + text).find("\n" + what);
     return at == text.npos ? "" : text.substr(at, text.find('\n', at) - at);
 }
 
-/** A GPU of which the last samples were taken; the last is that of @p now. */
+/// A GPU with its last samples. The last sample has the states of `samples.back()`.
 struct Seen {
     explicit Seen(std::vector<std::vector<nvdebug::EngineState>> samples, std::size_t window = 120)
         : residency(window), last(sample(samples.size(), samples.back())) {
@@ -64,7 +64,7 @@ struct Seen {
     Sample last;
 };
 
-/** GR0 with TSG 5 in half of the samples, 6 in a quarter, 7 in a quarter; LCE0 idle. */
+/// GR0 has TSG 5 in half of the samples, and TSGs 6 and 7 in a quarter each. LCE0 is idle.
 Seen three_tasks() {
     std::vector<std::vector<nvdebug::EngineState>> samples;
     for (std::uint32_t tsg : {5, 6, 5, 7})
@@ -72,7 +72,7 @@ Seen three_tasks() {
     return Seen(samples);
 }
 
-/** So many idle engines, each on a runlist of its own, with an empty list. */
+/// Returns a GPU with idle engines, each on a runlist of its own, whose list is empty.
 Seen idle_gpu(std::size_t count) {
     std::vector<nvdebug::EngineState> engines;
     for (std::uint32_t n = 0; n < count; ++n)
@@ -85,7 +85,7 @@ Seen idle_gpu(std::size_t count) {
 
 } // namespace
 
-TEST(Residency, IsNotToldFromOneSample) {
+TEST(Residency, NeedsTwoSamples) {
     Residency residency(10);
     const Sample first = sample(1, {on("GR0", 0, 5)});
     residency.add(first);
@@ -98,7 +98,7 @@ TEST(Residency, IsNotToldFromOneSample) {
 
 TEST(Residency, IsThePartOfTheLastSamples) {
     Residency residency(4);
-    residency.add(sample(1, {on("GR0", 0, 9)})); // leaves the window
+    residency.add(sample(1, {on("GR0", 0, 9)})); // this sample leaves the window
     for (std::optional<std::uint32_t> who :
          {std::optional(5u), std::optional(6u), std::optional(6u), std::optional<std::uint32_t>()})
         residency.add(sample(2, {on("GR0", 0, who)}));
@@ -116,7 +116,7 @@ TEST(Residency, IsThePartOfTheLastSamples) {
     EXPECT_FALSE(history[3]->who);
 }
 
-TEST(Residency, DoesNotCountWhatCouldNotBeRead) {
+TEST(Residency, DoesNotCountUnreadableSamples) {
     Residency residency(4);
     Sample bad = sample(1, {});
     bad.engines = error(nvdebug::ErrorCode::gone, "engines: gone");
@@ -133,7 +133,7 @@ TEST(Residency, DoesNotCountWhatCouldNotBeRead) {
     EXPECT_EQ(residency.history("LCE0"), std::vector<const Residency::Seen *>(3, nullptr));
 }
 
-TEST(WatchView, HasTheMostImportantColumnsWhereTheScreenIsNarrow) {
+TEST(WatchView, KeepsTheMostImportantColumnsOnANarrowScreen) {
     const Seen seen = three_tasks();
     WatchView view(ascii);
     const std::vector<std::string> order = {"ENGINE", "RUNLIST", "NOW",    "SHARE", "RESIDENT",
@@ -155,7 +155,7 @@ TEST(WatchView, HasTheMostImportantColumnsWhereTheScreenIsNarrow) {
     EXPECT_EQ(before, order.size());
 }
 
-TEST(WatchView, TellsAllResidentsOn80Columns) {
+TEST(WatchView, ShowsAllResidentsOn80Columns) {
     const Seen seen = three_tasks();
     WatchView view(ascii);
     const std::string text = text_of(view, seen.shown(), small);
@@ -166,7 +166,7 @@ TEST(WatchView, TellsAllResidentsOn80Columns) {
     EXPECT_TRUE(has(text, "4 samples, one every 500 ms (2.0 s), live")) << text;
 }
 
-TEST(WatchView, SaysWhatANarrowScreenLacks) {
+TEST(WatchView, CountsColumnsThatDoNotFit) {
     const Seen seen = three_tasks();
     WatchView view(ascii);
     const std::string narrow = text_of(view, seen.shown(), small);
@@ -178,7 +178,8 @@ TEST(WatchView, SaysWhatANarrowScreenLacks) {
     EXPECT_TRUE(has(text_of(view, still, small), "12:00:00Z  one sample, of a capture\n"));
 }
 
-/// The first mark of the bar is the first of the list, whoever was there more often.
+/// The bar and the list begin with the same mark, even if another resident was on the engine more
+/// often.
 TEST(WatchView, HasOneOrderInBarAndList) {
     const Seen seen({{on("GR0", 0, 5)}, {on("GR0", 0, 9)}, {on("GR0", 0, 9)}, {on("GR0", 0, 9)}});
     WatchView view(ascii);
@@ -205,14 +206,14 @@ TEST(WatchView, NamesTheProcessesOfTasks) {
         for (const std::string &line : texts(view.lines(seen.shown(), {24, width})))
             EXPECT_LE(line.size(), width) << line;
 
-    // A capture has a single sample, and a task counts as resident from the second one on.
+    // A capture has a single sample, and a task counts as resident only from the second sample on.
     Seen still({{on("GR0", 0, 5)}});
     still.last.owners = seen.last.owners;
     const std::string narrow = line_of(text_of(view, still.shown(), small), "GR0");
     EXPECT_TRUE(has(narrow, "TSG 5   train[4711]")) << narrow;
 }
 
-TEST(WatchView, HasAHistoryWhereThereIsRoom) {
+TEST(WatchView, ShowsAHistoryIfThereIsRoom) {
     const Seen seen = three_tasks();
     WatchView view(ascii);
     const std::string text = text_of(view, seen.shown(), large);
@@ -238,14 +239,14 @@ TEST(WatchView, LeavesOutNoEngineAndNoList) {
         return line.starts_with("LCE") && has(line, "idle");
     };
     EXPECT_EQ(std::ranges::count_if(seen_lines, is_row), 40);
-    // Where there is room for all, nothing is folded until that is asked for.
+    // If all engines fit, idle ones are folded only on request.
     WatchView tall(ascii);
     EXPECT_FALSE(has(text_of(tall, seen.shown(), {100, 80}), "idle:"));
     tall.handle('i');
     EXPECT_TRUE(has(text_of(tall, seen.shown(), {100, 80}), "idle:"));
 }
 
-TEST(WatchView, SaysWhatDoesNotTell) {
+TEST(WatchView, NamesEnginesThatShowNothing) {
     auto silent = on("LCE0", 0, {}), mute = on("LCE1", 1, {});
     silent.status.reset();
     mute.status = "unreadable";
@@ -347,7 +348,7 @@ TEST(WatchView, FitsAnyScreen) {
         }
 }
 
-TEST(Marks, StayWhereSomebodyGetsAhead) {
+TEST(Marks, StayIfTheRankChanges) {
     std::vector<std::vector<nvdebug::EngineState>> samples;
     for (std::uint32_t tsg : {8, 3, 3})
         samples.push_back({on("GR0", 0, tsg)});

@@ -21,6 +21,8 @@ PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing lib/live", "lib/
 # The same within nvqos: folders, and the files at its top by their names without a suffix.
 NVQOS = ("failure family goals file gpus refusal", "keep", "report table metrics display", "serve",
          "command_line simulate run main")
+# The same within nvdebugctl: its folders, and "." for the files beside them.
+NVDEBUGCTL = ("cli", "state", "control", "check", "task", "objects", "recording", "live", ".")
 # Declared at the bottom, and implemented by whoever has the machine.
 SEAM = "module/core/machine.h"
 # Public headers stand apart from what they declare.
@@ -124,7 +126,21 @@ class Programs:
         return "/".join(path.parts[:2])
 
 
-both = pytest.mark.parametrize("part", (Module, Programs))
+class Nvdebugctl(Programs):
+    """The folders of one program."""
+
+    layers, definitions_at_least = NVDEBUGCTL, 200
+
+    @staticmethod
+    def sources():
+        return [path for path in Programs.sources() if path.is_relative_to("tools/nvdebugctl")]
+
+    @staticmethod
+    def folder(path):
+        return path.parts[2] if len(path.parts) > 3 else "."
+
+
+every_part = pytest.mark.parametrize("part", (Module, Programs, Nvdebugctl))
 
 
 def layer(part, folder):
@@ -155,7 +171,7 @@ def rank(part, path):
     return 0 if folder in HOMES else layer(part, folder)
 
 
-@both
+@every_part
 def test_no_file_includes_a_file_above_it(part):
     assert len(includes(part)) > len(part.sources()) / 2, "includes are not recognised any more"
     against = [f"{path} includes {target}" for path, target in includes(part) if rank(part, target) > rank(part, path)]
@@ -182,7 +198,7 @@ def test_no_part_of_nvqos_includes_one_above_it():
     assert not [f"{path} includes {target}" for path, target in own if rank_of(target) > rank_of(path)]
 
 
-@both
+@every_part
 def test_headers_declare_what_is_defined_in_their_own_folder(part):
     """This way, a file that may include a header may also call the functions in it."""
     defined = {}
@@ -208,7 +224,7 @@ def test_headers_declare_what_is_defined_in_their_own_folder(part):
     assert not elsewhere
 
 
-@both
+@every_part
 def test_files_are_in_no_circle(part):
     """x.cpp and x.hpp count as one file."""
     graph = {}

@@ -2,9 +2,9 @@
 /*
  * slurm_options SHARDS GPUS TASKS [ARGUMENT...] [--gpu-OPTION[=VALUE]...]
  *
- * Prints the goal that a step with so many shards on so many GPUs asks of nvqos,
- * "-" if none, or exits with status 1 after a sentence. An ARGUMENT is one of
- * plugstack.conf.
+ * Prints the goal that a step with so many shards on so many GPUs asks of
+ * nvqos, or "-" for none. If the options are refused, it prints the sentence
+ * and exits with status 1. Each ARGUMENT is an argument of plugstack.conf.
  */
 #include <stdio.h>
 #include <stdlib.h>

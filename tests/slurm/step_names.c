@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * What the plugin makes of a step's variables, which are this program's own:
- * the names of its GPUs, one a line, and "mig" if they are parts of GPUs.
+ * Prints how the plugin reads a step's variables, which are this program's own:
+ * the names of the step's GPUs, one on each line, and "mig" if they are parts
+ * of GPUs.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Slurm's plugin in a real Slurm of one node: options, what nvqos is asked and when, and what users read. Most tests have a
-stand-in at nvqos' socket; those of NvqosItself have nvqos over the stand-in for NVIDIA's driver."""
+"""Slurm's plugin in a real Slurm of one node: its options, its requests to nvqos, and its sentences to users. Most
+tests have a stand-in at nvqos' socket. The tests of NvqosItself run nvqos over the stand-in for NVIDIA's driver."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ from waiting import PATIENCE_S, comes_true
 
 NVQOS = ROOT / "build/cmake/tests/qos/nvqos_stand_in"
 FIRST_US = 2000
-# A job, in the folder where all of them are, that ends when a test makes that file.
+# The command of a job that ends when a test makes the file `go` in the folder of all jobs.
 UNTIL_GO = ("sh", "-c", "until [ -e go ]; do sleep 0.05; done")
 
 
@@ -47,12 +47,12 @@ SENSELESS = (
     (["--gpu-timeslice=1ms", "--gpu-cap=50%"], "--gpu-timeslice and --gpu-cap make no sense together"),
     (["--gpu-tpcs=8", "--gpu-share=50%"], "--gpu-tpcs and --gpu-share make no sense together"),
 )
-# sbatch takes the same options: with all of them under NVDEBUG_LONG.
+# sbatch takes the same options. All of them are tried under NVDEBUG_LONG.
 ASKED = [("srun", *case) for case in SENSELESS] + [("sbatch", *case) for case in SENSELESS[::1 if EVERYTHING else 5]]
 
 
 @pytest.mark.parametrize("program, words, sentence", ASKED)
-def test_what_makes_no_sense_ends_before_anything_starts(cluster, program, words, sentence):
+def test_wrong_options_end_the_command_before_anything_starts(cluster, program, words, sentence):
     cluster.plugstack(EVERY_OPTION)
     with StandIn(cluster.socket) as nvqos:
         command = ["true"] if program == "srun" else ["--wrap=true"]
@@ -71,7 +71,7 @@ def test_what_makes_no_sense_ends_before_anything_starts(cluster, program, words
     (["--gpu-best-effort"], "best-effort"),
     (["--gpu-best-effort=3"], "best-effort:3"),
 ))
-def test_what_is_asked_of_nvqos(cluster, words, goal):
+def test_options_become_requests_to_nvqos(cluster, words, goal):
     cluster.plugstack(EVERY_OPTION)
     answers = {"hold": "ok", "release": "ok asked for it, got all of it"}
     with StandIn(cluster.socket, lambda asked: answers[asked.verb]) as nvqos:
@@ -93,7 +93,7 @@ def test_help_and_jobs_that_ask_for_nothing(cluster):
 
 def test_the_goal_is_held_before_the_program_starts(cluster):
     def answer(asked):
-        # The program would have begun meanwhile.
+        # Without the verdict, the program would begin during this time.
         time.sleep(0.3)
         asked.then = [asked.program(pid) for pid in asked.all("pid")]
         asked.holders = [asked.program(pid) for pid in asked.all("holder")]
@@ -113,7 +113,7 @@ def test_a_refused_task_does_not_start(cluster, kind, answer):
     with StandIn(cluster.socket, lambda asked: answer) as nvqos:
         done = srun(cluster, GPU, "-n2", "--overcommit", "--gpu-share=75%", command=("echo", "it ran"))
     assert done.status != 0 and done.out == ""
-    # Once, and not for each task.
+    # The sentence is printed once, and not for each task.
     assert sentences(done.err) == [answer.partition(" ")[2]]
     assert not nvqos.of("release")
 
@@ -134,20 +134,20 @@ def test_an_nvqos_that_is_broken(cluster, answer, why):
         assert done.status != 0 and done.out == ""
         (sentence,) = sentences(done.err)
         assert f"nvqos does not answer at {cluster.socket} on this node: {why}" in sentence
-        # The second task does not wait for it again.
+        # The second task does not wait for nvqos again.
         assert len(nvqos.of("hold")) == 1
         cluster.plugstack(*timeout, "best-effort")
         done = srun(cluster, GPU, "--gpu-share=75%", command=("echo", "it ran"))
     assert (done.status, done.out) == (0, "it ran\n")
     (sentence,) = sentences(done.err)
     assert why in sentence and "The job runs without its goal" in sentence
-    # Slurm goes on.
+    # Slurm continues to work.
     assert srun(cluster, command=("true",)).status == 0
 
 
 @contextlib.contextmanager
 def full_queue(path):
-    """A socket at which no more clients are taken."""
+    """Opens a socket whose queue of clients is full."""
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(socket.socket(socket.AF_UNIX))
         listener.bind(str(path))
@@ -194,7 +194,7 @@ def test_two_jobs_beside_each_other(cluster):
         assert comes_true(lambda: nvqos.of("hold"))
         assert srun(cluster, GPU, "--gpu-cap=30%").status == 0
         one, two = nvqos.of("hold")
-        # Device files of the node, not the numbers that the job sees.
+        # The request names the node's device files, and not the numbers that the job sees.
         assert (one.one("gpu"), two.one("gpu")) == ("/dev/nvidia0", "/dev/nvidia1") and one.name != two.name
         assert [asked.name for asked in nvqos.of("release")] == [two.name]
         first.process.send_signal(signal.SIGKILL)
@@ -225,13 +225,13 @@ def test_steps_of_a_batch_script_have_its_share(cluster):
     assert batch.name == one.name == two.name == f"job:{number}.batch"
     assert batch.goal == one.goal == two.goal and batch.words[:2] == one.words[:2] == two.words[:2]
     assert batch.one("holder") == one.one("holder") == two.one("holder")
-    # With another goal a step has a hold of its own.
+    # A step with another goal has a hold of its own.
     assert (other.name, other.goal) == (f"job:{number}.2", "share:20%") and other.one("holder") != batch.one("holder")
     assert [asked.name for asked in nvqos.of("release")] == [other.name, batch.name]
     assert "it ran" in out.read_text(encoding="utf-8")
 
 
-def test_a_batch_job_reads_it_in_its_file(cluster):
+def test_a_refused_batch_job_has_the_sentence_in_its_file(cluster):
     with StandIn(cluster.socket, lambda asked: "refused shares add up to 105 %"):
         number, out = cluster.batch("echo it ran", GPU, "--gpu-share=30%")
         assert cluster.has_ended(number)
@@ -247,7 +247,7 @@ def test_a_step_of_an_allocation(cluster):
 
 
 @pytest.mark.parametrize("ends", ("scancel", "the task is killed", "srun is interrupted"))
-def test_it_is_released_whatever_ends_the_job(cluster, ends):
+def test_the_goal_is_released_whatever_ends_the_job(cluster, ends):
     answers = {"hold": "ok", "release": "ok got 29.8 %"}
     with StandIn(cluster.socket, lambda asked: answers[asked.verb]) as nvqos:
         job = cluster.begin("srun", GPU, "--gpu-share=30%", "sleep", "100")
@@ -263,7 +263,7 @@ def test_it_is_released_whatever_ends_the_job(cluster, ends):
             job.process.send_signal(signal.SIGTERM)
         assert comes_true(lambda: [asked.name for asked in nvqos.of("release")] == [hold.name])
         assert job.wait().status != 0
-    # srun takes no more output of a step of which a task has failed.
+    # srun reads no more output of a step after one of its tasks has failed.
     assert sentences(job.err) == ["got 29.8 %"] or ends == "srun is interrupted"
 
 
@@ -277,7 +277,7 @@ def test_a_job_that_outlives_nvqos(cluster):
     assert "nvqos ended while the step ran, and with it the goal share:30%" in sentence
 
 
-def test_nvqos_was_started_anew(cluster):
+def test_nvqos_was_restarted(cluster):
     answers = {"hold": "ok", "release": "error nothing is held by that name"}
     with StandIn(cluster.socket, lambda asked: answers[asked.verb]):
         done = srun(cluster, GPU, "--gpu-share=30%")
@@ -286,7 +286,7 @@ def test_nvqos_was_started_anew(cluster):
 
 def test_a_step_without_a_gpu(cluster):
     with StandIn(cluster.socket) as nvqos:
-        # A user's variables name no GPU.
+        # Variables that the user sets name no GPU.
         env = {"SLURM_STEP_GPUS": "1", "SLURM_JOB_GPUS": "1", "CUDA_VISIBLE_DEVICES": "1"}
         done = srun(cluster, "--gpu-share=30%", command=("echo", "it ran"), env=env)
         assert done.status != 0 and done.out == "" and "Slurm gives the step no GPU" in sentences(done.err)[0]
@@ -305,7 +305,7 @@ def test_a_user_who_is_not_root(cluster):
 
 
 def test_a_file_of_another_process_is_ignored(cluster):
-    """Its pid is a slurmstepd's, which began at another time."""
+    """Its pid belongs to a slurmstepd that began at another time."""
     with StandIn(cluster.socket) as nvqos:
         first = cluster.begin("srun", GPU, "--gpu-share=30%", "sleep", "100")
         assert comes_true(lambda: nvqos.of("hold"))
@@ -324,7 +324,7 @@ def test_a_file_of_another_process_is_ignored(cluster):
 
 @pytest.mark.parametrize("word", ("socket=here", "timeout=0", "timeout=61", "shards=x", "allow=all", "Best-Effort"))
 def test_arguments_that_make_no_sense(cluster, word):
-    """Only jobs that ask for something are refused."""
+    """Only jobs that ask for a goal or TPCs are refused."""
     with StandIn(cluster.socket) as nvqos:
         cluster.plugstack(word)
         assert srun(cluster).status == 0
@@ -335,15 +335,15 @@ def test_arguments_that_make_no_sense(cluster, word):
 
 
 class TestTpcs:
-    """nvtaskset and a program over the stand-ins for CUDA and the driver, as Slurm's tasks."""
+    """Runs nvtaskset and a program as Slurm's tasks, over the stand-ins for CUDA and the driver."""
 
     @pytest.fixture
     def export(self, cluster, open_desk):
-        """The option that has tasks find the stand-ins."""
+        """Returns the option with which tasks find the stand-ins."""
         cluster.plugstack(f"nvtaskset={desk.TOOL}")
         names = ("LD_LIBRARY_PATH", "LD_PRELOAD", "XDG_CACHE_HOME", "NVTASKSET_DRIVER_FOLDER", "STAND_IN_LOG", "STAND_IN_GPUS",
                  "STAND_IN_SEED")
-        # Without MPS there.
+        # No MPS server runs there.
         env = {name: open_desk.env[name] for name in names} | {"CUDA_MPS_PIPE_DIRECTORY": f"{open_desk.folder}/none"}
         return "--export=ALL," + ",".join(f"{name}={value}" for name, value in env.items())
 
@@ -360,7 +360,7 @@ class TestTpcs:
         answers = [line.partition(": ")[2] for line in job.out.splitlines() if " ok" not in line]
         one, two = (set(desk.sms_in(answer)) for answer in answers)
         assert len(one) == len(two) == 60 and not one & two
-        # As nvtaskset lists them, and no more than there are.
+        # The numbers are those of nvtaskset's list, and no task gets more TPCs than there are.
         done = srun(cluster, "--gres=shard:1", "--gpu-tpcs=30", export, command=("echo", "it ran"))
         assert done.status != 0 and done.out == ""
         assert "nvtaskset: " in done.err and "did not give the task --gpu-tpcs=30" in sentences(done.err)[-1]
@@ -386,7 +386,8 @@ class TestTpcs:
 
 
 class TestDevicesOfCgroups:
-    """ConstrainDevices, where the machine has cgroups that Slurm can use; its reason is printed where not."""
+    """Tests ConstrainDevices on machines with cgroups that Slurm can use. Elsewhere the reason for skipping is
+    printed."""
 
     @pytest.fixture(scope="class")
     def constrained(self, slurm_is_built):
@@ -417,7 +418,7 @@ def read_only(path):
 
 
 class TestNvqosItself:
-    """The program over the stand-in for NVIDIA's driver, a GPU that is simulated, and Slurm's tasks as its processes."""
+    """Runs nvqos over the stand-in for NVIDIA's driver with a simulated GPU. Slurm's tasks are its processes."""
 
     @pytest.fixture
     def machine(self, cluster):
@@ -425,7 +426,7 @@ class TestNvqosItself:
         tasks.mkdir(exist_ok=True)
         tasks.chmod(0o1777)
         process = None
-        # None of Slurm's, so that there is something to divide.
+        # A process outside Slurm, so that there is a GPU to share.
         neighbour = subprocess.Popen(["sleep", "1000"])
         (tasks / str(neighbour.pid)).touch()
         about = cluster.folder / "driver/gpus/0000:01:00.0"
@@ -434,9 +435,9 @@ class TestNvqosItself:
         surroundings = {"NVQOS_STAND_IN": str(cluster.folder), "NVQOS_DRIVER_FOLDER": str(cluster.folder / "driver")}
 
         class Machine:
-            # Shards of one GPU: two jobs are on it, and not each on its own.
+            # Both jobs are on the same GPU, as shards of it.
             ON_ONE = ("--gres=shard:1",)
-            # Prints its pid, and uses the GPU from then on, until a test makes the file `go`.
+            # The task prints its pid and then uses the GPU, until a test makes the file `go`.
             TASK = ("sh", "-c", f'touch {tasks}/$$; echo $$; {UNTIL_GO[-1]}')
 
             def start(self):
@@ -465,7 +466,7 @@ class TestNvqosItself:
                     return client.makefile().readline()
 
             def job(self, *words):
-                """A job with its task's pid."""
+                """Starts a job, and returns it with its task's pid."""
                 job = cluster.begin("srun", *self.ON_ONE, *words, *self.TASK)
                 assert comes_true(lambda: job.out.endswith("\n") or job.process.poll() is not None)
                 assert job.out, job.err
@@ -505,7 +506,7 @@ class TestNvqosItself:
         assert done.status != 0 and done.out == ""
         (sentence,) = sentences(done.err)
         assert sentence.startswith("GPU 0: shares and speeds add up to 120 %")
-        # As much as there is left.
+        # A share that is still free is granted.
         done = srun(cluster, *machine.ON_ONE, "--gpu-share=30%", command=("echo", "it ran"))
         assert (done.status, done.out) == (0, "it ran\n")
 
@@ -518,7 +519,7 @@ class TestNvqosItself:
                     if str(pid) in pathlib.Path(f"/proc/{each}/task/{each}/children").read_text(encoding="ascii").split()]
         os.kill({"slurmstepd": stepd, "the task": pid, "nvqos": nvqos.pid}[killed], signal.SIGKILL)
         if killed == "nvqos":
-            # The timeslice is that of before, and the user reads of it.
+            # The timeslice is restored, and the user reads why.
             assert comes_true(lambda: machine.timeslice(pid) == FIRST_US)
             os.kill(pid, signal.SIGTERM)
             job.wait()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Which options users may have, and how shards bound them: the plugin's pure functions."""
+"""Tests the plugin's pure functions: the options that users may give, and the bounds that shards set."""
 
 import subprocess
 
@@ -16,7 +16,7 @@ def built():
 
 
 def goal(shards, *words, gpus=1, tasks=1):
-    """The goal of a step, or None and a sentence."""
+    """Returns the goal of a step and an empty sentence, or None and the sentence."""
     done = subprocess.run([ROOT / "build/cmake/tests/slurm/slurm_options", str(shards), str(gpus), str(tasks), *words],
                           capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode in (0, 1) and done.stdout.count("\n") == 1, done
@@ -49,7 +49,7 @@ def test_more_than_one_shard_of_four(words):
     assert "is more than the step's shards allow: 23.7500%, as it has 1 of 4 shards" in sentence
 
 
-def test_a_timeslice_is_none_of_shards():
+def test_shards_refuse_a_timeslice():
     given, sentence = goal(1, "shards=4", EVERY, "--gpu-timeslice=1us")
     assert given is None and "1 of 4 shards allow 23.7500%: ask for --gpu-share" in sentence
 
@@ -77,7 +77,7 @@ def test_more_shards_than_there_are(shards, words):
 @pytest.mark.parametrize("value, tasks, most", (
     ("26%", 1, 25), ("100%", 1, 25), ("1", 1, 25), ("8", 1, 25), ("999", 1, 25), ("25%", 2, 12), ("13%", 2, 12), ("1%", 26, 0)))
 def test_tpcs_beyond_the_shards(value, tasks, most):
-    """A number may be any part of a GPU, so that it is a part in per cent."""
+    """A number of TPCs may be any part of a GPU, so shards allow only percentages."""
     given, sentence = goal(1, "shards=4", f"--gpu-tpcs={value}", tasks=tasks)
     assert given is None and f"with 1 of 4 shards, each of its {tasks} tasks may have --gpu-tpcs={most}%" in sentence
 
@@ -103,7 +103,7 @@ OPTIONS = {"share": "--gpu-share=10%", "cap": "--gpu-cap=10%", "tpcs": "--gpu-tp
     ([], {"share", "cap", "tpcs", "best-effort"}), (["allow="], set()), (["allow=share"], {"share"}),
     (["allow=latency,timeslice"], {"latency", "timeslice"}), ([EVERY], set(OPTIONS)), (["allow=cap,cap"], {"cap"}),
     (["allow=latency", "allow=cap"], {"cap"})))
-def test_what_is_allowed(argument, allowed):
+def test_allowed_options(argument, allowed):
     for name, option in OPTIONS.items():
         given, sentence = goal(0, *argument, option)
         assert (given is not None) == (name in allowed), name
@@ -115,6 +115,6 @@ def test_what_is_allowed(argument, allowed):
 
 @pytest.mark.parametrize("value", ("x", "share,", ",share", ",", "share,,cap", "Share", "gpu-share", "share cap", "sharecap", "shar",
                                    "all", "share;cap"))
-def test_what_is_no_list_of_options(value):
+def test_wrong_lists_of_options_are_refused(value):
     given, sentence = goal(0, f"allow={value}")
     assert given is None and f"plugstack.conf gives spank_nvdebug.so 'allow={value}'" in sentence

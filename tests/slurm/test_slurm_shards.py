@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What Slurm's plugin lets users have, in a real Slurm: shards as shares and as bounds, and options that are allowed."""
+"""Slurm's plugin in a real Slurm: shards as shares and as bounds, and options that are allowed or not."""
 
 import pytest
 from slurm import EVERY_OPTION, GPU, SHARDS, StandIn, sentences, srun
@@ -13,18 +13,18 @@ def test_shards_are_shares(cluster, shards, goal):
         assert srun(cluster, f"--gres=shard:{shards}").status == 0
         (hold,) = nvqos.of("hold")
         assert (hold.goal, len(hold.all("gpu"))) == (goal, 1)
-        # What is asked for goes before; and other jobs are left alone.
+        # Explicit options go before shards, and jobs without options and shards are left alone.
         assert srun(cluster, f"--gres=shard:{shards}", "--gpu-cap=20%").status == 0
         assert nvqos.of("hold")[1].goal == "cap:20%"
         assert srun(cluster, GPU).status == 0 and len(nvqos.of("hold")) == 2
-        # Fewer than Slurm has.
+        # plugstack.conf names fewer shards than Slurm has.
         cluster.plugstack("shards=1")
         if shards > 1:
             done = srun(cluster, f"--gres=shard:{shards}", command=("echo", "it ran"))
             assert done.out == "" and "correct it to gres.conf's Count" in sentences(done.err)[0]
 
 
-def test_shards_bound_what_is_asked_for(cluster):
+def test_shards_bound_options(cluster):
     """Slurm sets the variable of the shards in the task, whatever the user's environment has."""
     cluster.plugstack(f"shards={SHARDS}", EVERY_OPTION)
     more = {"SLURM_SHARDS_ON_NODE": str(SHARDS)}
@@ -39,12 +39,12 @@ def test_shards_bound_what_is_asked_for(cluster):
         assert not nvqos.asked
         assert srun(cluster, "--gres=shard:1", "--gpu-latency", "-n2", "--overcommit", env=more).status == 0
         assert [hold.goal for hold in nvqos.of("hold")] == 2 * ["cap:23.7500%,latency"]
-        # A whole GPU has no bound.
+        # A job with a whole GPU has no bound.
         assert srun(cluster, GPU, "--gpu-share=95%").status == 0
         assert nvqos.of("hold")[2].goal == "share:95%"
 
 
-def test_no_gpu_and_no_shards_is_no_part(cluster):
+def test_no_gpu_and_no_shards_give_no_part(cluster):
     cluster.plugstack(f"shards={SHARDS}", "all-gpus")
     with StandIn(cluster.socket) as nvqos:
         done = srun(cluster, "--gpu-share=95%", command=("echo", "it ran"))
@@ -75,7 +75,7 @@ def test_options_that_users_may_not_have(cluster, argument, program, sentence):
 
 
 def test_a_variable_gives_no_option_that_is_not_allowed(cluster):
-    """sbatch hands options on in variables, which a script may set, too."""
+    """sbatch passes options on in variables, which a script may also set."""
     script = "export SLURM_SPANK__SLURM_SPANK_OPTION_nvdebug_gpu_latency=\nsrun echo it ran"
     with StandIn(cluster.socket) as nvqos:
         for argument, goals in ((EVERY_OPTION, ["latency"]), ("allow=share", [])):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""How Slurm's plugin names a step's GPUs, by the variables that releases of Slurm set: the plugin's own code, with stand-ins for
-Slurm's functions."""
+"""Slurm's plugin names a step's GPUs by the variables that the releases of Slurm set. The tests run the plugin's own
+code with stand-ins for Slurm's functions."""
 
 import pathlib
 import subprocess
@@ -27,7 +27,7 @@ def fixture_names(tmp_path_factory):
 
 @pytest.mark.parametrize("variables, found", (
     ({}, []),
-    ({"CUDA_VISIBLE_DEVICES": UUIDS[0]}, []),  # the user's own
+    ({"CUDA_VISIBLE_DEVICES": UUIDS[0]}, []),  # the user's own variable
     ({"SLURM_STEP_GPUS": "0", "CUDA_VISIBLE_DEVICES": "0"}, ["/dev/nvidia0"]),
     ({"SLURM_STEP_GPUS": "6,17", "CUDA_VISIBLE_DEVICES": "0,1"}, ["/dev/nvidia6", "/dev/nvidia17"]),
     ({"SLURM_STEP_GPUS": "6"}, ["/dev/nvidia6"]),

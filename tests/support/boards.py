@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The modelled boards, and what a test has to know of their generations."""
+"""The modelled boards, and facts about their generations that tests need."""
 
 import json
 
 from nvdvm import paths
 
-# In the order of their slots in the VM.
+# The boards in the order of their slots in the VM.
 BOARDS = ("quadro-k5000", "gtx980", "gtx1060-3gb", "gtx1080ti", "titan-v", "rtx2080ti", "a100",
           "rtx-a6000", "rtx6000-ada", "h200", "b200", "rtx5090")
 
-# GPUs of SoCs, as platform devices: in a VM of their own (test_jetson.py).
+# The GPUs of SoCs. They are platform devices, in a VM of their own (test_jetson.py).
 INTEGRATED = ("jetson-tx2", "jetson-xavier", "jetson-orin")
 
 _GENERATIONS = ("kepler", "maxwell-gm20x", "pascal", "volta", "turing", "ampere-ga100",
@@ -17,7 +17,7 @@ _GENERATIONS = ("kepler", "maxwell-gm20x", "pascal", "volta", "turing", "ampere-
 
 
 def facts(board, section):
-    """A section of the board's file, or None."""
+    """Returns a section of the board's file, or None."""
     text = (paths.BOARDS / f"{board}.json").read_text(encoding="utf-8")
     return json.loads(text).get(section)
 
@@ -27,7 +27,7 @@ GENERATION = {board: facts(board, "chip")["generation"] for board in BOARDS + IN
 
 
 def since(generation):
-    """The boards of that generation and newer ones."""
+    """Returns the boards of that generation and newer ones."""
     first = _GENERATIONS.index(generation)
     return tuple(board for board in BOARDS if _GENERATIONS.index(GENERATION[board]) >= first)
 
@@ -36,19 +36,19 @@ def before(generation):
     return tuple(board for board in BOARDS if board not in since(generation))
 
 
-# Channel ids are those of a runlist there, and of the whole GPU elsewhere.
+# Boards on which each runlist numbers its channels. On the others, a channel id belongs to the whole GPU.
 IDS_PER_RUNLIST = since("ampere-ga100")
-# 16-byte runlist entries, fault bits, subcontexts.
+# Boards with 16-byte runlist entries, fault bits and subcontexts.
 WIDE_ENTRIES = since("volta")
-# Logical copy engines, and registers that wire them.
+# Boards with logical copy engines, and registers that wire them.
 COPY_WIRING = since("pascal")
-# What workloads call copy engines, where they are no logical ones (docs/model.md): type and
-# instance, as in `device_info`.
+# Names in `device_info` of the copy engines that workloads name, on boards without logical copy engines
+# (docs/model.md): type and instance.
 PHYSICAL_COPY_ENGINES = {"LCE0": "COPY20", "LCE2": "COPY00", "LCE3": "COPY10"}
 
 
 def runlists_by_engine(board, engines):
-    """{name that a workload may use: runlist}, from {runlist: names} of `device_info`."""
+    """Returns {name that a workload may use: runlist}, from {runlist: names} of `device_info`."""
     runlist_of = {name: runlist for runlist, names in engines.items() for name in names}
     if board in before("pascal"):
         runlist_of |= {name: runlist_of[copy] for name, copy in PHYSICAL_COPY_ENGINES.items()
@@ -58,7 +58,7 @@ def runlists_by_engine(board, engines):
 
 
 def _first_async_lce(board, runlist_of):
-    """The first copy engine off graphics runlists that has a physical one."""
+    """Returns the first copy engine that has a physical one and is not on a graphics engine's runlist."""
     if board in before("pascal"):
         return PHYSICAL_COPY_ENGINES["LCE2"]
     graphics = {runlist for name, runlist in runlist_of.items() if name.startswith("GR")}

@@ -13,13 +13,13 @@ FOLDER = ROOT / "build/cmake"
 
 @functools.cache
 def build(*targets):
-    """Brings CMake's targets up to date. With NVDEBUG_NO_BUILD in the environment, it trusts what was built before."""
+    """Brings CMake's targets up to date. With NVDEBUG_NO_BUILD in the environment, it trusts earlier builds."""
     if not os.environ.get("NVDEBUG_NO_BUILD"):
         subprocess.run(["make", "-C", ROOT, "-s", "--no-print-directory", "programs", f"TARGETS={' '.join(targets)}"],
                        check=True, stdout=sys.stderr)
 
 
 def built(program):
-    """Returns the path of a program, which is named by its path below build/cmake, and is up to date."""
+    """Builds a program, which is named by its path below build/cmake, and returns its path."""
     build(pathlib.PurePath(program).name)
     return FOLDER / program

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Images and containers by podman and runc, in folders of their own and in a mount namespace with an empty /run."""
+"""Images and containers by podman and runc. They are in folders of their own, and in a mount namespace with an empty
+/run."""
 
 import contextlib
 import os
@@ -13,12 +14,12 @@ from throwaway_root import needs_root
 from waiting import comes_true
 
 PATIENCE_S = 120
-# What runc may set without CAP_SYS_RESOURCE.
+# Limits that runc may set without CAP_SYS_RESOURCE.
 LIMITS = ("--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024")
 
 
 def needs_containers():
-    """By root, with podman and mount namespaces; the test is skipped elsewhere, but not in CI's own root."""
+    """Skips the test without root, podman or mount namespaces. In CI's own root it fails instead."""
     needs_root()
     for program in ("podman", "runc"):
         if shutil.which(program) is None:
@@ -29,14 +30,14 @@ def needs_containers():
 
 
 def libraries_of(*programs):
-    """Paths of what they are linked with, and of the loader."""
+    """Returns the paths of the libraries with which the programs are linked, and of the loader."""
     listed = subprocess.run(["ldd", *programs], check=True, capture_output=True, text=True).stdout
     words = (word for line in listed.splitlines() for word in line.split() if not line.endswith(":"))
     return sorted({word for word in words if word.startswith("/")})
 
 
 def copy_libraries(root, *programs):
-    """As these programs find them, in an image's root."""
+    """Copies the programs' libraries into an image's root, to the same paths."""
     for path in libraries_of(*programs):
         place = root / path.lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -44,10 +45,10 @@ def copy_libraries(root, *programs):
 
 
 class Podman:
-    """Storage of its own, and a /run that goes with each command."""
+    """Runs podman with storage of its own, and with a new /run for each command."""
 
     def __init__(self, folder):
-        # A socket's path below it has 107 bytes at most.
+        # The path of a socket below the folder may have at most 107 bytes.
         assert len(str(folder)) <= 30
         self.folder = folder
         self.options = ("--root", folder / "s", "--runroot", folder / "r", "--storage-driver", "vfs",
@@ -72,8 +73,8 @@ class Podman:
         return self.command("run", "--rm", "--network=none", *LIMITS, *words, before=before)
 
     def processes(self):
-        """Numbers of the processes that have this storage among their words. A container's monitor starts one to clean up
-        after it, which may go on when the container and the command that ran it have ended."""
+        """Returns the numbers of the processes that have this storage among their words. A container's monitor starts
+        such a process to clean up, and it may still run when the container and its command have ended."""
         found = set()
         for path in pathlib.Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
@@ -93,7 +94,7 @@ def podman():
         shutil.copy("/bin/busybox", probe / "bin/echo")
         done = made.run(made.image("probe", probe), "/bin/echo", "works")
         if done.stdout != "works\n":
-            # An empty container: fails on a machine where runc may not use cgroups or mounts.
+            # An empty container fails only if this machine does not let runc use cgroups or mounts.
             pytest.skip(f"podman runs no container here at all: {done.stderr.strip()}")
         try:
             yield made

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Accesses to a GPU, counted by the model."""
+"""Counts of accesses to a GPU, from the model."""
 
-# Blocks through which memory is read.
+# The blocks through which memory can be read.
 MEMORY = ("PRAMIN", "BAR1", "BAR2")
-# The longest walk of page tables: eight 64-bit entries, one of them dual.
+# The longest walk of page tables reads eight 64-bit entries, one of which is dual.
 PER_WALK = 18
 
 
 def counts(bench, board, command):
-    """{block: counts} of all BARs; BAR1 and BAR2 are blocks of their own."""
+    """Returns {block: counts} of all BARs. BAR1 and BAR2 are blocks of their own."""
     model = bench.model(board)
     model.request("stats", "reset")
     bench.check(command)
@@ -25,6 +25,6 @@ def total(blocks, what, among=None):
 
 
 def accesses(bench, board):
-    """All of them, since the statistics were reset."""
+    """Returns the number of all accesses since the statistics were reset."""
     bars = bench.model(board).request("stats")["bars"]
     return sum(bar["reads"] + bar["writes"] for bar in bars.values())

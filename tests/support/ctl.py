@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvdebugctl as tests see it: running it, checking its JSON, and folders to run it on."""
+"""Runs nvdebugctl, checks its JSON, and makes folders to run it on."""
 
 import dataclasses
 import functools
@@ -24,7 +24,7 @@ class Result:
 
     @property
     def json(self):
-        """The document, held against the schema that it names."""
+        """Returns the document, after a check against the schema that it names."""
         document = json.loads(self.out)
         validate(document)
         return document
@@ -43,7 +43,7 @@ def exporter():
 
 
 def ctl(args, from_=None, env=None, **options):
-    """Runs the tool with a list of arguments, or a line to be split at blanks."""
+    """Runs the tool with a list of arguments, or with a line that is split at blanks."""
     words = args.split() if isinstance(args, str) else list(args)
     if from_ is not None:
         words = ["--from", str(from_), *words]
@@ -54,8 +54,8 @@ def ctl(args, from_=None, env=None, **options):
 
 
 class Started(subprocess.Popen):
-    """The tool as it runs. It heeds every signal, also if what runs the tests ignores some (nohup, "&" in a
-    script), and is killed when what was to be seen of it was not."""
+    """A running tool. It heeds every signal, even if the program that runs the tests ignores some (nohup, "&" in a
+    script). If the test fails, the tool is killed."""
 
     def __init__(self, from_, *words, **options):
         super().__init__([tool(), "--from", from_, *words], preexec_fn=_heed_signals, **options)
@@ -72,17 +72,17 @@ def _heed_signals():
 
 
 def table():
-    """Every command as the tool itself describes it."""
+    """Returns every command as the tool itself describes it."""
     return ctl("help --json").data["commands"]
 
 
 def schemas():
-    """The folder of the schemas: the build makes them, with the tool."""
+    """Returns the folder of the schemas. The build makes them together with the tool."""
     return tool().parent / "schema"
 
 
 def manuals():
-    """The folder of the man pages: likewise."""
+    """Returns the folder of the man pages. The build makes them, too."""
     return tool().parent / "man"
 
 
@@ -91,7 +91,7 @@ def load_schema(name):
 
 
 def flat(schema, common):
-    """With what it refers to put in its place."""
+    """Returns the schema with its references replaced by their definitions."""
     if isinstance(schema, list):
         return [flat(part, common) for part in schema]
     if not isinstance(schema, dict):
@@ -106,7 +106,8 @@ def flat(schema, common):
 
 
 def closed(schema):
-    """Consumers accept keys that they do not know. Tests do not: nothing undescribed is printed."""
+    """Returns the schema without room for unknown keys. Consumers accept such keys, but tests do not, so that the tool
+    prints no key without a description."""
     if isinstance(schema, list):
         return [closed(part) for part in schema]
     if not isinstance(schema, dict):
@@ -119,7 +120,7 @@ def closed(schema):
 
 @functools.cache
 def validator(name):
-    """Of a schema file, strict."""
+    """Returns a strict validator of a schema file."""
     common = load_schema("common.json")["$defs"]
     return jsonschema.Draft202012Validator(closed(flat(load_schema(f"{name}.json"), common)))
 
@@ -131,7 +132,7 @@ def validate(document):
 
 
 def files_of(text):
-    """{name: text} of a golden file; what could not be opened is not in it."""
+    """Returns {name: text} of a golden file, without the files that could not be opened."""
     files = {}
     for part in re.split(r"^==> ", text, flags=re.MULTILINE)[1:]:
         name, _, content = part.partition("\n")
@@ -141,13 +142,13 @@ def files_of(text):
 
 
 def brief(text):
-    """A runlist without what is shown below its channels."""
+    """Returns a runlist without the lines below its channels."""
     return re.sub(r"^    .*\n", "", text, flags=re.MULTILINE)
 
 
 @functools.cache
 def gpu_files(board, workload):
-    """What a GPU's /proc folder holds on that board, by name."""
+    """Returns {name: text} of a GPU's /proc folder on that board."""
     files = {}
     for part in ("topology", "idle", workload):
         newer = files_of(golden_text.load(f"{board}/{part}"))
@@ -161,14 +162,14 @@ def gpu_files(board, workload):
 
 
 def write_gpu(folder, board, workload="fig6"):
-    """A folder that holds what a GPU's /proc folder holds on that board."""
+    """Makes a folder with the files of a GPU's /proc folder on that board."""
     folder.mkdir(parents=True)
     for name, text in gpu_files(board, workload).items():
         (folder / name).write_text(text, encoding="utf-8")
 
 
 def core_tree(folder, board, workload):
-    """A folder that looks like /proc, with a modelled board as the module's core prints it in a process."""
+    """Makes a folder that looks like /proc, with a modelled board as the module's core prints it in a process."""
     subprocess.run([built("tests/module/core/core_tree"), board, workload, folder / "gpu0"], check=True)
     topology = files_of(golden_text.load(f"{board}/topology"))
     (folder / "gpu0" / "info").write_text(topology["info"], encoding="utf-8")
@@ -176,14 +177,15 @@ def core_tree(folder, board, workload):
 
 
 def write_tree(folder, *gpus):
-    """A folder that looks like /proc, with GPUs as (board, workload)."""
+    """Makes a folder that looks like /proc, with GPUs as (board, workload)."""
     for index, (board, workload) in enumerate(gpus):
         write_gpu(folder / f"gpu{index}", board, workload)
     return folder
 
 
 def write_capture(path, folder, errors=None, version=1):
-    """A capture of the folder; errors are {"gpu0/runlist0": "EIO"}: not readable when it was made."""
+    """Makes a capture of the folder. errors is {"gpu0/runlist0": "EIO"}, for files that could not be read when it was
+    made."""
     errors = errors or {}
     files = {str(file.relative_to(folder)): file.read_text(encoding="utf-8")
              for file in sorted(folder.rglob("*")) if file.is_file()}

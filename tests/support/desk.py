@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvtaskset and programs on stand-ins for CUDA and NVIDIA's driver: a machine with GPUs, in a folder."""
+"""A machine with GPUs, in a folder: nvtaskset and programs over stand-ins for CUDA and NVIDIA's driver."""
 
 import contextlib
 import ctypes
@@ -25,28 +25,28 @@ from users import NAMELESS, as_user, copy_for_all, open_folder
 STAND_INS = FOLDER / "tests/taskset"
 TOOL, LIBRARY = FOLDER / "bin/nvtaskset", FOLDER / "bin/libnvtaskset.so"
 PROGRAM = STAND_INS / "program"
-# In scripts of a shell, as the clone's path may have blanks.
+# The paths as words of a shell's script, because the clone's path may have blanks.
 TOOL_WORD, PROGRAM_WORD = shlex.quote(str(TOOL)), shlex.quote(str(PROGRAM))
 TARGETS = ("nvtaskset", "cuda_stand_in", "rm_stand_in", "taskset_program")
-# A process that cannot be kept to its partition ends so; a launch that hangs a GPU ends the stand-in so.
+# The exit status of a process that cannot be kept to its partition, and of the stand-in when a launch hangs a GPU.
 NOT_KEPT, HUNG = 125, 99
-# Ways to launch.
+# The functions that launch.
 LAUNCHES = ("cuLaunchKernel", "cuLaunchKernel_ptsz", "cuLaunchKernelEx", "cuLaunchKernelEx_ptsz",
             "cuLaunchCooperativeKernel", "cuLaunchCooperativeKernel_ptsz", "cuGraphLaunch", "cuGraphLaunch_ptsz")
-# Where the lease of the first GPU is in a task's page (lib/partition/state.hpp).
+# The place of the first GPU's lease in a task's page (lib/partition/state.hpp).
 LEASE = 4152
-# Looks after which a launch of the stand-in does not end, either.
+# So many looks that a launch of the stand-in never ends.
 NEVER = str(10 ** 12)
-# As nvdebugctl ends.
+# The exit statuses are nvdebugctl's.
 USAGE, REFUSED, UNSUPPORTED, PARTIAL, FAILED = 1, 2, 3, 4, 5
 TOO_LARGE = "error 720 CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"
 PATIENCE_S = 120
 
 
 def first_sms():
-    """The first SM of each TPC of the H100, in the tool's order: by GPC, then by bit of the mask."""
+    """Returns the first SM of each TPC of the H100, in the tool's order: by GPC, then by bit of the mask."""
     sizes, tpcs = (4, 8, 8, 8, 8, 8, 9, 9), []
-    # SMs are numbered round robin; GPCs, in the stand-in, the other way round.
+    # The stand-in numbers SMs round robin, and GPCs from the last to the first.
     for tpc in range(max(sizes)):
         tpcs += [(7 - gpc, 9 * gpc + tpc) for gpc, size in enumerate(sizes) if tpc < size]
     tpcs += [(7, bit) for bit in (75, 78, 81, 83)]
@@ -63,7 +63,7 @@ def sms_of(*tpcs):
 
 
 def numbers(text):
-    """`0-3,8` as numbers."""
+    """Returns the numbers in a text such as `0-3,8`."""
     found = []
     for part in text.split(","):
         first, _, last = part.partition("-")
@@ -72,7 +72,7 @@ def numbers(text):
 
 
 def sms_in(answer):
-    """Of a launch: the SMs that it got."""
+    """Returns the SMs that a launch got."""
     count, _, ids = answer.partition(" ")
     sms = numbers(ids)
     assert len(sms) == int(count)
@@ -91,7 +91,7 @@ class Result:
 
 
 class Running:
-    """A program that waits for what it is to do."""
+    """A program that runs and waits for its next action."""
 
     def __init__(self, words, env, err):
         self.err, self.heard = err, b""
@@ -104,7 +104,7 @@ class Running:
         self.process.stdin.write(f"{line}\n".encode())
 
     def answers(self):
-        """Whether it has printed something since."""
+        """Returns whether it has printed something since the last answer."""
         return bool(self.heard) or bool(select.select([self.process.stdout], [], [], 0)[0])
 
     def hear(self):
@@ -124,24 +124,24 @@ class Running:
         return sms_in(self.ask("launch"))
 
     def end(self):
-        """Its exit status."""
+        """Ends the program and returns its exit status."""
         self.process.stdin.close()
         return self.process.wait(PATIENCE_S)
 
     def kill(self):
-        """With its children."""
+        """Kills the program with its children."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         self.process.wait(PATIENCE_S)
 
 
 class Desk:
-    """GPUs, and programs that use them."""
+    """GPUs, and the programs that use them."""
 
     def __init__(self, folder, gpus):
         self.folder, self.running = folder, []
         self.log_file = folder / "log"
-        # LD_PRELOAD splits at blanks and colons, which the clone's path may have.
+        # LD_PRELOAD splits paths at blanks and colons, which the clone's path may have.
         stand_ins = folder / "stand-ins"
         stand_ins.symlink_to(STAND_INS)
         self.env = {**os.environ,
@@ -158,7 +158,7 @@ class Desk:
         self.describe_driver()
 
     def describe_driver(self):
-        """As /proc/driver/nvidia does."""
+        """Makes the files that /proc/driver/nvidia has."""
         (self.folder / "driver").mkdir()
         (self.folder / "driver/version").write_text(
             "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\n")
@@ -171,7 +171,8 @@ class Desk:
                 f"Model: \t\t {name}\nIRQ:   \t\t 0\nGPU UUID: \t {uuid}\nDevice Minor: \t {minor}\n")
 
     def kept(self, uuid=None):
-        """The file in which what nvtaskset has found out of a GPU is kept; unless named, of the first."""
+        """Returns the file in which nvtaskset keeps what it has found out about a GPU. Without a UUID it is the first
+        GPU's."""
         folder = self.folder / "cache/nvtaskset" if os.geteuid() else pathlib.Path("/run/nvtaskset")
         return folder / (uuid or self.uuids[0])
 
@@ -185,24 +186,24 @@ class Desk:
         return self.command(TOOL, *options, **env)
 
     def done(self, *options, **env):
-        """What it printed about what it did."""
+        """Runs the tool, which must succeed, and returns what it printed."""
         result = self.tool(*options, **env)
         assert result.status == 0, result.err
         return result.out
 
     def change(self, pid, options, **env):
-        """The task that runs, without a word."""
+        """Changes a running task. The tool must print nothing."""
         assert not self.done(*options.split(), "-p", pid, **env)
 
     def told(self, pid):
         return self.done("-p", pid)
 
     def run(self, options, *actions, **env):
-        """A program that does all of it at once."""
+        """Runs a program that performs all actions at once."""
         return self.tool("--no-mps", *options.split(), PROGRAM, *actions, **env)
 
     def refused(self, options, sentence, *actions, exit_status=REFUSED, **env):
-        """With one sentence, and before anything happened."""
+        """Asserts that the tool refuses with one sentence, before anything happens."""
         launches = self.launches()
         result = self.tool(*options.split(), *actions, **env)
         assert result.status == exit_status and not result.out
@@ -212,7 +213,7 @@ class Desk:
 
     def start(self, options, *actions, **env):
         program = self.start_command(f"--no-mps {options}", PROGRAM, "device 0", *actions, "-", **env)
-        assert program.hear() == "ok"  # the tool is done
+        assert program.hear() == "ok"  # the tool has finished
         return program
 
     def start_command(self, options, *words, **env):
@@ -222,7 +223,7 @@ class Desk:
         return program
 
     def launches(self, command="program"):
-        """Those of programs, or of the tool, when it asks a GPU for its TPCs."""
+        """Returns the logged launches of programs, or of the tool, which launches to find out a GPU's TPCs."""
         log = self.log_file.read_text() if self.log_file.exists() else ""
         return [line for line in log.splitlines() if f" command={command} " in line]
 
@@ -253,17 +254,17 @@ def desk(tmp_path):
 
 @pytest.fixture
 def open_desk():
-    """In a folder that all users may look into."""
+    """Yields a desk in a folder that all users may read."""
     with open_folder() as folder, desk_of(folder) as made:
         yield made
 
 
 def as_nobody(desk):
-    """Returns how another user, without processes in other tests, runs what is built: the words before the tool's
-    options, the program, and the environment."""
+    """Returns how another user, who has no processes in other tests, runs the built programs: the words before the
+    tool's options, the program, and the environment."""
     stand_ins = (STAND_INS / "librm_stand_in.so", STAND_INS / "libcuda")
     built = copy_for_all(desk.folder / "built", TOOL, LIBRARY, PROGRAM, *stand_ins)
-    # Without it, nvtaskset makes a folder in /tmp.
+    # Without this folder, nvtaskset makes one in /tmp.
     runtime = desk.folder / "runtime"
     runtime.mkdir(0o700, exist_ok=True)
     os.chown(runtime, NAMELESS, NAMELESS)
@@ -273,7 +274,8 @@ def as_nobody(desk):
 
 
 def answers_while_it_changes(desk, program, line, partitions, wanted):
-    """The first words of the program's answers as its partition changes, until all possible ones were seen."""
+    """Returns the first words of the program's answers while its partition changes, until all wanted words were
+    seen."""
     seen, changes, end = set(), itertools.cycle(partitions), time.monotonic() + PATIENCE_S
     while not wanted <= seen and time.monotonic() < end:
         program.say(line)
@@ -284,25 +286,25 @@ def answers_while_it_changes(desk, program, line, partitions, wanted):
 
 
 def most_in_flight(desk, since=0):
-    """Of launches that have an event behind them, when one of them was made."""
+    """Returns the most launches with an event that were in flight when another launch was made."""
     return max(int(re.search(" in_flight=([0-9]+)", line)[1]) for line in desk.launches()[since:])
 
 
 def gate(desk, program):
-    """What --json has of its launches in flight."""
+    """Returns the entry of --json about the program's launches in flight, or None."""
     found = document(desk.done("-j", "-p", program.pid))["gpus"][0]["tasks"]
     return found[0]["in_flight"] if found else None
 
 
 def link(path):
-    """Where it leads; a descriptor may be closed meanwhile."""
+    """Returns the target of a link, or None if it no longer exists: a descriptor may have been closed."""
     with contextlib.suppress(FileNotFoundError):
         return os.readlink(path)
     return None
 
 
 def page_of(program):
-    """The task's page (lib/partition/state.hpp), to be changed."""
+    """Returns the task's page (lib/partition/state.hpp), which can be changed."""
     folder = f"/proc/{program.pid}/fd"
     name, = (name for name in os.listdir(folder) if link(f"{folder}/{name}") == "/memfd:nvtaskset (deleted)")
     with open(f"{folder}/{name}", "r+b", buffering=0) as file:
@@ -310,20 +312,21 @@ def page_of(program):
 
 
 def prepared(desk, looks="50", **env):
-    """A program with a graph, whose launches end when they were looked at so often."""
+    """Starts a program with a graph. Its launches end when they were looked at so often."""
     program = desk.start("--prepare", STAND_IN_LOOKS=looks, **env)
     assert program.ask("graph") == "ok"
     return program
 
 
 def attach_earlier_library(page):
-    """A process more has a library, which does not count itself as one that limits launches."""
+    """Makes the page look as if another process had an earlier library, which does not count as one that limits
+    launches."""
     attached = ctypes.c_uint32.from_buffer(page, 8)
     attached.value += 1
 
 
 def document(text):
-    """Held against its schema."""
+    """Returns the document, after a check against its schema."""
     found = json.loads(text)
     jsonschema.validate(found, json.loads((ROOT / "tools/nvtaskset/nvtaskset.json").read_text()))
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What is made for other distributions, and folders with their roots."""
+"""Packages for other distributions, and folders with the roots of these distributions."""
 
 import functools
 import os
@@ -19,7 +19,7 @@ def run(*words, status=0, **options):
 
 @functools.cache
 def made(target, folder, pattern):
-    """The file that `make TARGET` makes. Other workers may make it, too."""
+    """Makes the file of `make TARGET` and returns its path. Other workers may make it, too."""
     (ROOT / "build").mkdir(exist_ok=True)
     run("flock", "build/release.lock", "make", "-s", target, cwd=ROOT)
     (found,) = (ROOT / "build" / folder).glob(pattern)
@@ -27,7 +27,7 @@ def made(target, folder, pattern):
 
 
 def in_root(root, *words, user=(), **options):
-    """What a command in that root prints on both streams, and its status."""
+    """Runs a command in that root. Returns its exit status, and what it printed on both streams."""
     done = subprocess.run(["chroot", *user, root, *words], check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=PATIENCE_S, stdin=subprocess.DEVNULL,
                           env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/nonexistent"}, **options)
@@ -35,5 +35,5 @@ def in_root(root, *words, user=(), **options):
 
 
 def epoch():
-    """That of the last commit, as packaging/archive has it."""
+    """Returns the time of the last commit, as packaging/archive uses it."""
     return os.environ.get("SOURCE_DATE_EPOCH") or run("git", "log", "-1", "--format=%ct", cwd=ROOT).strip()

@@ -9,7 +9,7 @@ DRIVERS = "/sys/bus/pci/drivers"
 
 
 def files():
-    """What a machine needs for it."""
+    """Returns the files that a machine needs for the driver."""
     return {"/lib/pcigpu.ko": paths.BUILD / "test-modules" / kernel.find().release / "pcigpu.ko"}
 
 
@@ -19,7 +19,7 @@ def folder(bench, board):
 
 @contextlib.contextmanager
 def driver(bench, name="pcigpu", params=""):
-    """It is there during a with-block, bound to no GPU to begin with."""
+    """Loads the driver for a with-block. At first it is bound to no GPU."""
     bench.check(f"insmod /lib/pcigpu.ko name={name} {params}")
     try:
         yield
@@ -34,5 +34,5 @@ def bind(bench, board, name="pcigpu"):
 
 
 def unbind(bench, board):
-    """The command."""
+    """Returns the command that unbinds a board's driver."""
     return f"echo {bench.address(board)} > {folder(bench, board)}/driver/unbind"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A running nvdebug-exporter, and waiting for what it shows."""
+"""A running nvdebug-exporter, and functions that wait for its metrics."""
 
 import contextlib
 import pathlib
@@ -16,7 +16,7 @@ CAPTURE = ROOT / "tests/hardware/h100-580.159.04/capture-owners"
 
 
 def answers_without_gpu(command, port, **options):
-    """Returns the first line of its log, after it has answered that there is no GPU."""
+    """Waits until the exporter answers that there is no GPU, and returns the first line of its log."""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options) as process:
         try:
             said = process.stderr.readline()
@@ -53,7 +53,7 @@ class Running:
         self.first_line = self.process.stderr.readline()
         assert f"http://127.0.0.1:{self.port}/metrics" in self.first_line, self.first_line
         if pathlib.Path(source).is_file():
-            assert "does not change" in self.process.stderr.readline()
+            assert "stands still" in self.process.stderr.readline()
 
     def scrape(self):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=PATIENCE_S) as answer:
@@ -61,7 +61,7 @@ class Running:
             return answer.read().decode()
 
     def values(self, name):
-        """By the rest of the line."""
+        """Returns the values of a metric by their labels."""
         return {labels: float(value)
                 for labels, value in re.findall(rf"^{name}(\{{.*\}}) (\S+)$", self.scrape(), re.MULTILINE)}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The files of a GPU's folder, and their text as tests/golden has it."""
+"""The files of a GPU's folder, and their text in the form of tests/golden."""
 
 import re
 
@@ -7,7 +7,7 @@ from boards import facts
 from costs import accesses
 from nvdvm import arch as archs, qemu
 
-# They have text only after a request.
+# Files that have text only after a request.
 ANSWERS = {"translate", "set_timeslice"}
 STATE = ("runlist", "contexts", "engines", "scheduling", "work_distributor")
 
@@ -27,8 +27,8 @@ def without_clock(name, text):
 
 
 def as_modelled(board, text):
-    """BARs of the sizes that a product has, as vfio-user shows them, are written as QEMU's proxy
-    shows them, so that one file serves both."""
+    """Replaces the sizes of BARs that a product has, as vfio-user shows them, by the sizes that QEMU's proxy shows. So
+    one golden file serves both."""
     memory = facts(board, "memory")
     for bar in range(3):
         real, modelled = memory[f"bar{bar}_mib"] << 20, memory[f"bar{bar}_modelled_mib"] << 20
@@ -37,7 +37,7 @@ def as_modelled(board, text):
 
 
 def as_on_x86(arch, text):
-    """Addresses of what workloads keep in system memory, which is not in one place everywhere."""
+    """Moves the addresses of workloads' system memory to the place that it has on x86."""
     def moved(match):
         address = int(match[0], 16) - arch.sysmem_base
         if not 0 <= address < qemu.SYSMEM_SIZE:
@@ -48,16 +48,16 @@ def as_on_x86(arch, text):
 
 
 def printed(bench, board, name, text):
-    """A heading, then what reading gave."""
+    """Returns a heading and the text of a file."""
     text = without_clock(name, text)
     text = as_modelled(board, text) if name == "info" and bench.real_bars else text
-    # Words in which a number for each TPC is packed may look like addresses.
+    # Words that pack a number for each TPC may look like addresses.
     text = text if name == "work_distributor" else as_on_x86(bench.machine.arch, text)
     return f"==> {name}\n{text}"
 
 
 def everything(bench, board, wanted):
-    """The text of each file, or the errno of open as cat words it."""
+    """Returns the text of each file, or the errno of opening it in the words of cat."""
     chosen = [name for name in names(bench, board) if wanted(name)]
     said = bench.check(f"cd {bench.proc(board)}; for name in {' '.join(chosen)}; do "
                        "echo \"==> $name\"; cat $name 2>&1; done; true")
@@ -66,19 +66,19 @@ def everything(bench, board, wanted):
 
 
 def not_empty(bench, board, suffix):
-    """The runlists that have entries: the others' text is in the golden file of `idle`."""
+    """Returns the runlists that have entries. The golden file of `idle` has the text of the others."""
     return {f"runlist{entry['id']}{suffix}"
             for entry in bench.model(board).request("layout")["runlists"] if entry["entries"]}
 
 
 def shown_again(bench, board):
-    """Waits for the files of a GPU of which there was only info: root's opening that has it looked at again."""
+    """Waits for the files of a GPU that only had `info`. When root opens `info`, the GPU is probed again."""
     bench.check(f"timeout 60 sh -c 'while cat {bench.proc(board, 'info')} > /dev/null 2>&1; "
                 f"! [ -e {bench.proc(board, 'device_info')} ] || ! [ -e {bench.proc(board, 'info')} ]; do usleep 50000; done'")
 
 
 def expect_errors(bench, board, error):
-    """Every file but `info` gives that, and the GPU is not touched."""
+    """Asserts that every file but `info` fails with that error, and that the GPU is not accessed."""
     bench.model(board).request("stats", "reset")
     shown = set(names(bench, board)) - {"info"}
     lines = bench.run(f"cd {bench.proc(board)} && cat {' '.join(shown)}").err.decode().splitlines()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""tests/golden: texts, of most boards as a `diff -U0` against the file of the same name of another board.
+"""Reads and writes the texts of tests/golden. The text of most boards is a `diff -U0` against the file of the same name
+of another board.
 
-tests/support/sections.hpp reads these files, too. As a program: golden_text.py BOARD/NAME prints the text of a file.
-"""
+tests/support/sections.hpp reads these files, too. As a program: golden_text.py BOARD/NAME prints the text of a file."""
 
 import pathlib
 import re
@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1] / "golden"
-# The boards with whole texts, and those whose texts differ least from these.
+# The boards with whole texts, and for each of them the boards whose texts differ least from it.
 BASES = {"gtx1060-3gb": ("quadro-k5000", "gtx980", "gtx1080ti", "jetson-tx2"),
          "rtx2080ti": ("titan-v", "jetson-xavier"),
          "rtx6000-ada": ("a100", "rtx-a6000", "h200", "b200", "rtx5090", "jetson-orin")}
@@ -19,11 +19,11 @@ HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? ")
 
 
 def patched(base, hunks):
-    """The lines of @base with a `diff -U0`, from its third line on."""
+    """Applies a `diff -U0`, from its third line on, to the lines of @base."""
     lines, at = [], 0
     for line in hunks:
         if head := HUNK.match(line):
-            # without old lines, the new ones come after the line of that number
+            # Without old lines, the new lines come after the line of that number.
             start = int(head[1]) - (head[2] != "0")
             lines += base[at:start]
             at = start
@@ -44,7 +44,7 @@ def load(name):
 
 
 def difference(base, name):
-    """Of NAME's text, already written, from BASE's."""
+    """Returns the difference between BASE's text and NAME's text, which is already written."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as old:
         old.write(load(base))
         old.flush()
@@ -54,7 +54,7 @@ def difference(base, name):
 
 
 def write(name, text):
-    """As a diff, if that is much shorter. What is a diff against it keeps its text."""
+    """Writes a text, as a diff if that is much shorter. Files that are diffs against this file keep their text."""
     board, _, file = name.partition("/")
     others = {f"{other}/{file}" for other in BASES.get(board, ()) if (FOLDER / other / file).exists()}
     texts = {other: load(other) for other in others}

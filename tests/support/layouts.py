@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What the modelled driver built (the model's `layout`), in the words of the /proc files."""
+"""Returns what the modelled driver built (the model's `layout`), in the words of the /proc files."""
 
 
 def number(text):
@@ -7,7 +7,7 @@ def number(text):
 
 
 def place(at):
-    """An address and an aperture of a layout, comparable."""
+    """Returns an address and an aperture of a layout in a form that can be compared."""
     return number(at["address"]), at["aperture"]
 
 
@@ -16,7 +16,7 @@ def by_channel(layout):
 
 
 def entry_of(model, channel):
-    """Address, aperture and words of a channel's entry in runlist 0, of 16 bytes."""
+    """Returns address, aperture and words of a channel's 16-byte entry in runlist 0."""
     at = next(entry for entry in model.request("layout")["runlists"] if entry["id"] == 0)
     words = [number(word) for word in model.request(
         "peek", at["aperture"], at["address"], 4 * at["entries"])["words"]]

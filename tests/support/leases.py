@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Processes that hold leases, and their end."""
+"""Processes that hold leases, and their ends."""
 
 import contextlib
 
@@ -16,7 +16,7 @@ def leases_of(board):
 
 
 def hold(machine, requests):
-    """A process with a lease for each path and text of `requests`."""
+    """Starts a process that holds a lease for each path and text of `requests`."""
     opened = "; ".join(f"exec {fd}> {path}; echo lease {text} >&{fd} || exit 1"
                        for fd, (path, text) in enumerate(requests, 3))
     machine.check(f"rm -f {HOLDER} {HOLDER}.log; "
@@ -27,14 +27,14 @@ def hold(machine, requests):
 
 
 def kill(machine):
-    """With a signal that it cannot catch."""
+    """Kills the process with a signal that it cannot catch."""
     machine.check(f"pid=$(cat {HOLDER}); kill -9 $pid; "
                   "while [ -e /proc/$pid ]; do sleep 0.01; done")
 
 
 @contextlib.contextmanager
 def held(bench, board, *names, **texts):
-    """Leases of those controls during a with-block. At its end their holder is killed."""
+    """Holds leases of those controls during a with-block. At its end the holder is killed."""
     texts = texts or {name: leases_of(board)[name] for name in names}
     hold(bench, [(bench.proc(board, name), text) for name, text in texts.items()])
     try:

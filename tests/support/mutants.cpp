@@ -17,9 +17,9 @@
 
 namespace {
 
-/// Equals MOST_NUMBERS in scripts/mutation/tree.py.
+/// The number of places. It equals MOST_NUMBERS in scripts/mutation/tree.py.
 constexpr std::size_t most_places = 1 << 18;
-/// Used until the first test starts.
+/// The places until the first test starts.
 unsigned char places_before[most_places];
 
 int chosen() {
@@ -30,22 +30,24 @@ int chosen() {
 } // namespace
 
 extern "C" {
-/// The change that is made; 0: none.
+/// The number of the change that is made; 0: none.
 int mutant;
 
-/// A byte for each place, 1 once it is reached. Processes that a test forks share it.
+/// A byte for each place, which is 1 once the place is reached. Processes that a test forks share
+/// it.
 unsigned char *mutant_places = places_before;
 
-/// Called in front of a line of C that scripts/mutate changes.
+/// Called before a line of C that scripts/mutate changes.
 int mutant_reached(int place);
 
-/// Changes a flag in a table, before anybody looks at it.
+/// Changes a flag in a table, before any test reads it.
 void mutant_flag(int number, const bool *flag);
 }
 
 namespace {
 
-/// After each test a line: its name, µs of the processor and of the clock, the places it reached.
+/// Writes a line after each test: its name, its µs of the processor and of the clock, and the
+/// places that it reached.
 class Recorder : public testing::EmptyTestEventListener {
     using Clock = std::chrono::steady_clock;
 
@@ -81,7 +83,7 @@ class Recorder : public testing::EmptyTestEventListener {
     Clock::time_point since_;
 };
 
-/// Ends the program if a test takes longer.
+/// Ends the program if a test takes longer than the limit.
 class Limit : public testing::EmptyTestEventListener {
   public:
     explicit Limit(long us) : us_(us) {}
@@ -116,7 +118,7 @@ int mutant_reached(int place) {
 void mutant_flag(int number, const bool *flag) {
     if (number != chosen())
         return;
-    // tables are constant
+    // The tables are constant, so their page has to be made writable.
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     const auto at = reinterpret_cast<std::uintptr_t>(flag);
     if (mprotect(reinterpret_cast<void *>(at & ~(page - 1)), page, PROT_READ | PROT_WRITE))

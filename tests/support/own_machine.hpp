@@ -13,9 +13,10 @@
 
 namespace driver_test {
 
-/// Gives this program a /run and abstract sockets of its own: who gives shares of a GPU locks a
-/// file in /run, and all tests have the same GPU; a mark goes to each recorder that there is. Where
-/// it may have none of its own, one program after the other has the machine's.
+/// Gives this program a /run and abstract sockets of its own. Programs that give shares of a GPU
+/// lock a file in /run, and all tests have the same GPU. A mark goes to each recorder on the
+/// machine. If the program may not have its own, it takes a lock, so that test programs use the
+/// machine's one after the other.
 class OwnMachine : public testing::Environment {
   public:
     void SetUp() override {
@@ -25,7 +26,7 @@ class OwnMachine : public testing::Environment {
             return;
         const std::string path = testing::TempDir() + "nvdebug-tests-" + std::to_string(::getuid());
         const int file = ::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR);
-        ASSERT_EQ(::flock(file, LOCK_EX), 0) << path; // until this program ends
+        ASSERT_EQ(::flock(file, LOCK_EX), 0) << path; // the lock is held until this program ends
     }
 };
 

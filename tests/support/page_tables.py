@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Page tables: requests to `translate`, and the answers to expect."""
+"""Requests to `translate` about page tables, and the expected answers."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ _TABLE_BYTES = 4096
 
 
 def ask(bench, board, request):
-    """What `translate` answers, or None with the shell's word for the errno."""
+    """Returns the answer of `translate`, or None, and the shell's message."""
     result = bench.run(f"exec 3<>{bench.proc(board, 'translate')} && echo '{request}' >&3 && cat <&3")
     return result.text if result.status == 0 else None, result.err.decode()
 
@@ -28,7 +28,7 @@ def answer(bench, board, request):
 
 
 def ask_all(bench, board, requests):
-    """Many requests with one command; their answers in order."""
+    """Sends many requests with one command. Returns their answers in order."""
     lines = "\n".join(requests)
     script = (f"printf '%s\\n' '{lines}' | while read -r line; do "
               f"exec 3<>{bench.proc(board, 'translate')}; echo \"$line\" >&3 && cat <&3; "
@@ -38,7 +38,7 @@ def ask_all(bench, board, requests):
 
 
 def tables(layout, space):
-    """Version and size of big pages, from the channels that use the space."""
+    """Returns the version of the page tables and the size of big pages, from a channel that uses the space."""
     for channel in layout["channels"]:
         if place(channel["page_directory"]) == place(space["page_directory"]):
             return channel["page_tables"], channel["big_page_kib"]
@@ -51,20 +51,20 @@ def directory(space):
 
 
 def options(layout, space, board):
-    """What `translate` cannot know from a page directory alone."""
+    """Returns the facts that `translate` cannot read from a page directory."""
     version, big_page = tables(layout, space)
     words = [f"v{version}"] if GENERATION[board].startswith("pascal") else []
     return " ".join(words + ([f"{big_page}k"] if version == 1 or big_page == 128 else []))
 
 
 def fill_with(model, table, words):
-    """A whole table of these words."""
+    """Fills a whole table with these words."""
     model.request("poke", table["aperture"], table["address"],
                   *map(hex, words * (_TABLE_BYTES // 4 // len(words))))
 
 
 def expect(said, reply, where):
-    """The answer is what the model's MMU replied."""
+    """Asserts that the answer is the reply of the model's MMU."""
     if reply["mapped"]:
         assert said["result"] == f"{number(reply['address']):#x} {reply['aperture']}", where
         assert int(said["page_size"]) == reply["page_size"], where
@@ -75,8 +75,8 @@ def expect(said, reply, where):
 
 @contextlib.contextmanager
 def with_page_tables(bench, board):
-    """The workload page-tables, all of which can be read: with a driver for what is in system memory, and what is in
-    video memory behind BAR2, as the window is not moved then."""
+    """Runs the workload page-tables so that all of its tables can be read. A driver makes system memory readable. The
+    tables in video memory are behind BAR2, because the window is not moved with a driver."""
     if board in INTEGRATED:
         bench.restart(board, "page-tables")
         yield
@@ -110,7 +110,7 @@ def _expect_every_mapping(bench, board):
 
 
 def expect_every_context(bench, board):
-    """Channels are asked for, not page directories."""
+    """Asks about channels in place of page directories."""
     bench.restart(board, "fig6")
     model = bench.model(board)
     for channel in model.request("layout")["channels"]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvqos with its socket over the stand-in for the driver, with real processes as tasks. Takes root, as nvqos does."""
+"""Runs nvqos with its socket over the stand-in for the driver. Real processes are its tasks. It needs root, as nvqos
+does."""
 
 import contextlib
 import json
@@ -22,7 +23,7 @@ SCHEMAS = ROOT / "tools/nvqos/schema"
 
 
 def keepers(folder):
-    """Processes of that name with this stand-in's file of changes open."""
+    """Returns the keepers that have this stand-in's folder in their environment."""
     found = set()
     for path in pathlib.Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -33,7 +34,7 @@ def keepers(folder):
 
 
 class Machine:
-    """A GPU, tasks and nvqos in a folder."""
+    """A GPU, tasks and nvqos, in a folder."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -46,7 +47,8 @@ class Machine:
         self.stdout = subprocess.PIPE
 
     def command(self, *words):
-        """nvqos, with a /run that all have which are started here, in which nvtaskset's maps of GPUs are those of now."""
+        """Returns the words that run nvqos. All programs that are started here share a /run, which has nvtaskset's
+        present maps of the GPUs."""
         script = ('rm -rf "$0/nvtaskset" && mkdir "$0/nvtaskset" && { cp /run/nvtaskset/GPU-* "$0/nvtaskset" 2>/dev/null || true; } && '
                   'mount --bind "$0" /run && exec "$@"')
         return ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, self.folder / "slash_run", PROGRAM, *words]
@@ -60,7 +62,8 @@ class Machine:
                               timeout=PATIENCE_S, env=self.environment())
 
     def client(self, *words):
-        """Runs the nvqos that users have, which asks the one that runs: run() would empty that one's folder in /run."""
+        """Runs nvqos as users do, to ask the nvqos that already runs. run() would empty the folder that this one has in
+        /run."""
         return subprocess.run([built("bin/nvqos"), *words, f"--socket={self.path}"], stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, check=False, timeout=PATIENCE_S)
 
@@ -104,11 +107,11 @@ class Machine:
         return process
 
     def written_down(self):
-        """What is to be undone, by /run/nvdebug."""
+        """Returns the files of /run/nvdebug, which say what has to be undone."""
         return sorted((self.folder / "slash_run/nvdebug").glob("changes-*"))
 
     def refuse(self, times):
-        """So many of the next requests that enable channels."""
+        """Makes the stand-in refuse so many of the next requests that enable channels."""
         for number in range(times):
             (self.folder / "refuse" / str(number)).touch()
 
@@ -116,7 +119,7 @@ class Machine:
         return len(list((self.folder / "refuse").iterdir()))
 
     def kill_with_keepers(self):
-        """nvqos and all keepers, none of which may see that the others have ended."""
+        """Kills nvqos and all keepers so that none of them can see the end of another."""
         self.nvqos.send_signal(signal.SIGSTOP)
         for pid in keepers(self.folder):
             with contextlib.suppress(ProcessLookupError):
@@ -128,7 +131,7 @@ class Machine:
         (self.folder / "tasks" / str(pid)).touch()
 
     def changes(self, pid):
-        """Of a task, in their order."""
+        """Returns the changes of a task, in their order."""
         with contextlib.suppress(FileNotFoundError):
             lines = (self.folder / "changes").read_text(encoding="utf-8").splitlines()
             return [(what, int(value)) for who, what, value in (line.split() for line in lines) if int(who) == pid]
@@ -162,7 +165,7 @@ class Machine:
 
 @pytest.fixture(name="machine")
 def fixture_machine():
-    """In a folder with a short name: that of a socket has 107 bytes at most."""
+    """Yields a machine in a folder with a short name, because the path of a socket may have at most 107 bytes."""
     build("nvqos_stand_in")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="qos.", dir="/tmp"))
     machine = Machine(folder)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Cases for the quota machine, at random: every scheme and reading, small enough that counters cross 0 often."""
+"""Random cases for the quota machine. They have every scheme and reading, and are so small that counters often cross
+0."""
 
 SCHEMES = ("naive", "history", "elastic", "rollover", "rollover_time")
-# The first is the default.
+# The first value of each reading is the default.
 READINGS = {
     "alpha": (None, True, False), "neg_boundary": (None, "forgive", "carry"), "refill": ("add", "set"),
     "refill_trigger": ("all", "own", "qos"), "absent": ("exempt", "counts"),
@@ -16,11 +17,11 @@ READINGS = {
 
 
 def values():
-    """Each reading with each of its values."""
+    """Returns each reading with each of its values."""
     return [(name, value) for name, all_of in READINGS.items() for value in all_of]
 
 
-# Of no effect elsewhere.
+# Readings that only affect these schemes.
 OF_SCHEME = {"elastic": ("elastic_scope",), "rollover": ("rollover_cap", "rollover_scope"),
              "rollover_time": ("rollover_cap", "rollover_scope")}
 
@@ -62,7 +63,7 @@ def some_case(rng, name, scheme=None, readings=None):
     for _ in range(rng.randint(1, 4)):
         kernel = {"qos": rng.random() < 0.55}
         if kernel["qos"]:
-            # Half of them need more than a fair share of the GPU, some more than all of it.
+            # Half of the kernels need more than a fair share of the GPU, and some more than all of it.
             goal = rng.choice((1, 10, 30, 60, 110)) * sms * slots * 32
             kernel["goal"] = f"{rng.randint(1, goal)}/{rng.choice((100, 97))}"
         if rng.random() < 0.3:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The quota machine a second time, slow and plain, to hold lab/quotas against: each cycle looks at every
-offer, numbers are fractions, and nothing is shared with the C++. docs/quotas.md has the rules."""
+"""A second implementation of the quota machine, which is slow and plain. lab/quotas is compared with it. Each cycle
+examines every offer, numbers are fractions, and no code is shared with the C++. docs/quotas.md has the rules."""
 
 import math
 from fractions import Fraction
@@ -13,12 +13,12 @@ DEFAULTS = {"alpha": None, "neg_boundary": None, "refill": "add", "refill_trigge
 
 
 def number(value):
-    """A decimal number is what is written."""
+    """Returns exactly the decimal number that is written."""
     return Fraction(str(value))
 
 
 def divided(total, weights):
-    """By largest remainders; ties go to the first."""
+    """Divides a total by the largest remainders. In a tie the first one gets more."""
     everything = sum(weights)
     if not everything:
         return [0] * len(weights)
@@ -48,7 +48,7 @@ class Replay:
         self.gone = set()
         self.flying = []  # (cycle, sm, kernel, lanes)
         self.epochs = []
-        self.done = []  # of each epoch that ended: its length, and what each kernel used
+        self.done = []  # length of each epoch that ended, and what each kernel used
         self.launch = {}  # kernel: the epoch in which it first had a block
 
     def row(self, given):
@@ -109,7 +109,7 @@ class Replay:
         return [rounded(amount * one / sum(blocks)) for one in blocks]
 
     def rests(self, kernel, quota, early):
-        """What the counters keep, before new quotas are added."""
+        """Returns the rests of the counters, before new quotas are added."""
         old = [self.counter[s, kernel] for s in self.all_sms]
         positive, negative = [max(one, 0) for one in old], [min(one, 0) for one in old]
         rolls = self.scheme in ("rollover", "rollover_time")
@@ -244,5 +244,5 @@ class Replay:
 
 
 def replay(case):
-    """The epochs of a case."""
+    """Returns the epochs of a case."""
     return Replay(case).run()

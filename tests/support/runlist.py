@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What runlist0 shows: where the list is, its timeslices, its channels."""
+"""Reads the place of the list, its timeslices and its channels from runlist0."""
 
 from text import boxes, channels
 
@@ -10,18 +10,18 @@ def location(bench, board):
 
 
 def slice_of(bench, board, tsg):
-    """In each of its headers."""
+    """Returns the timeslice in each of the TSG's headers."""
     return [box.fields["Timeslice (us)"] for box in boxes(bench.read(board, "runlist0"))
             if box.kind == "TSG Entry" and box.number == tsg]
 
 
 def enabled(bench, board):
-    """The channels that are."""
+    """Returns the channels that are enabled."""
     return {number for number, fields in channels(bench.read(board, "runlist0")).items()
             if fields["Enabled"] == "1"}
 
 
 def mode(bench, board):
-    """The preemption mode of channel 2."""
+    """Returns the preemption mode of channel 2."""
     text = bench.read(board, "runlist0")
     return text[text.index("Channel Info 2 -"):].split("Compute Preemption:")[1].split()[0]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A plugin: of the tests marked `sample`, fewer of the combinations of boards with something else.
+"""A plugin that runs a sample of the tests marked `sample`, because they combine boards with something else.
 
-What a test function is given beside a board is its case. In the sample every board and every case
-is there at least once. A function that is given nothing beside a board runs on a quarter of the
-boards, and those of a file together on each board. NVDEBUG_LONG=1 runs each case on each board.
+A case is everything that a test function is given beside a board. The sample has every board and every case at least
+once. A function that is given only a board runs on a quarter of the boards, and all such functions of a file together
+run on each board. NVDEBUG_LONG=1 runs each case on each board.
 
---part divides the tests between `make check` (quick) and `make check-ci` (rest). Quick are all tests but those marked
-`ci`; of the tests marked `sample`, each case runs once, on any board, and of those marked `rows(N)` the first N run.
+--part divides the tests between `make check` (quick) and `make check-ci` (rest). All tests but those marked `ci` are
+quick. Of the tests marked `sample`, each case runs once, on any board. Of the tests marked `rows(N)`, the first N run.
 """
 
 import collections
@@ -17,14 +17,14 @@ import pytest
 from boards import BOARDS, INTEGRATED
 
 EVERYTHING = bool(os.environ.get("NVDEBUG_LONG"))
-# A function without a case, and with no more boards than this, runs on all of them.
+# A function without a case that has at most so many boards runs on all of them.
 FEW = 4
-# Of more boards it runs on one of so many.
+# A function with more boards runs on one of so many.
 PART = 4
 
 
 def pick(pairs, start=0):
-    """Of (board, case) pairs, few that have every board and every case, in the order they came in.
+    """Returns few of the (board, case) pairs, in their order, that have every board and every case.
 
     Boards take turns, beginning with the `start`th.
     """
@@ -41,7 +41,7 @@ def pick(pairs, start=0):
         picked.add((board, case))
         used.update([("board", board), ("case", case)])
 
-    # What fits few boards chooses first.
+    # Cases that fit few boards choose first.
     for case in sorted(boards_of, key=lambda case: len(boards_of[case])):
         take(min(boards_of[case], key=lambda board: (used["board", board], turn[board])), case)
     for board in names:
@@ -51,9 +51,10 @@ def pick(pairs, start=0):
 
 
 def share(functions, others=()):
-    """{function: its boards} of functions of one file, few for each; with `others` together all.
+    """Returns {function: its boards} for the functions of one file. Each function gets few boards; together with
+    `others` they have all boards.
 
-    `functions` is the same with all boards.
+    `functions` has all boards of each function.
     """
     used = collections.Counter(others)
     picked = {}
@@ -69,7 +70,8 @@ def share(functions, others=()):
 
 
 def board_and_case(params):
-    """Of a test's parameters, a pair like ("a100", "line='gpu list' workload='fig6'"), or None."""
+    """Returns the board and the case of a test's parameters, such as ("a100", "line='gpu list' workload='fig6'"), or
+    None."""
     values = []
     for name, value in params.items():
         values += [(name, part) for part in (value if isinstance(value, tuple) else [value])]
@@ -98,8 +100,8 @@ def left_out(items):
         if len({case for _, case in tests}) == 1:
             simple[file][name] = [board for board, _ in tests]
         else:
-            # Not the same boards for the same cases of the next function.
-            # The seed has no folder, so that a file may move without another sample.
+            # The next function should have other boards for the same cases. The seed leaves the folder out, so that a
+            # file can move without getting another sample.
             picked = set(pick(list(tests), zlib.crc32(name.rpartition("/")[2].encode())))
             others[file] += [board for board, _ in picked]
             yield from (item for pair, item in tests.items() if pair not in picked)
@@ -109,7 +111,7 @@ def left_out(items):
 
 
 def once(pairs, start):
-    """Returns one of the (board, case) pairs for each case; which board it has depends on `start`."""
+    """Returns one of the (board, case) pairs for each case. Its board depends on `start`."""
     by_case = collections.defaultdict(list)
     for pair in pairs:
         by_case[pair[1]].append(pair)
@@ -149,7 +151,7 @@ def pytest_report_header():
             "a sample of boards and cases, not every combination (see tests/support/sample.py)")
 
 
-# After -k: of what was asked for.
+# This runs after -k, so that it samples only the tests that were asked for.
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--update-golden"):

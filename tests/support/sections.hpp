@@ -18,7 +18,7 @@ struct Section {
     std::string name, text;
 };
 
-/// The lines of @base with a `diff -U0`, from its third line on.
+/// Applies a `diff -U0`, from its third line on, to the lines of @base.
 inline std::vector<std::string> patched(const std::vector<std::string> &base,
                                         const std::vector<std::string> &diff) {
     std::vector<std::string> lines;
@@ -31,7 +31,7 @@ inline std::vector<std::string> patched(const std::vector<std::string> &base,
         const std::string &line = diff[i];
         std::size_t start = 0, count = 1;
         if (std::sscanf(line.c_str(), "@@ -%zu,%zu ", &start, &count) >= 1)
-            // without old lines, the new ones come after the line of that number
+            // Without old lines, the new lines come after the line of that number.
             copy_to(count ? start - 1 : start);
         else if (line.starts_with('+'))
             lines.push_back(line.substr(1));
@@ -42,7 +42,7 @@ inline std::vector<std::string> patched(const std::vector<std::string> &base,
     return lines;
 }
 
-/// Empty: there is no such file.
+/// Returns the lines of a file; empty: there is no such file.
 inline std::vector<std::string> lines_of(const std::filesystem::path &path) {
     std::vector<std::string> lines;
     std::ifstream file(path);
@@ -55,7 +55,7 @@ inline std::vector<std::string> lines_of(const std::filesystem::path &path) {
                    lines);
 }
 
-/// Empty: there is no such file.
+/// Returns the sections of a file; empty: there is no such file.
 inline std::vector<Section> load(const std::filesystem::path &path) {
     std::vector<Section> sections;
     for (const std::string &line : lines_of(path)) {

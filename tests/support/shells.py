@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What shells make of completion scripts: the real ones, on terminals as far as they take one."""
+"""Runs real shells with completion scripts. They run on terminals if they can."""
 
 import os
 import shlex
@@ -10,13 +10,13 @@ import time
 import pytest
 from typist import PATIENCE_S, Typist
 
-# The key Ctrl-X writes the line as it is then.
+# Ctrl-X writes the present line to a file.
 BASH = """
     PS1='ready> '; bind 'set enable-bracketed-paste off'; bind 'set bell-style none'
     bind -r '\\C-x'; bind -x '"\\C-x": printf "%s\\n" "$READLINE_LINE" >{typed}'
     {source}
 """
-# What is found goes into a file, too.
+# The candidates are also written to a file.
 ZSH = """
     PS1='ready> '; fpath=({autoload} $fpath); autoload -Uz compinit; compinit -D -u; {source}
     compadd() {{
@@ -26,12 +26,13 @@ ZSH = """
     typed() {{ print -r -- "$BUFFER" >{typed} }}; zle -N typed; bindkey '^X' typed
 """
 
-# make check needs bash alone.
+# make check runs only bash.
 SHELLS = ("bash", *(pytest.param(name, marks=pytest.mark.ci) for name in ("zsh", "fish")))
 
 
 def on_terminal(command, rc, line, folder, autoload=()):
-    """Presses Tab at the end of the line: what was found, as far as the shell writes it, and the line after that."""
+    """Presses Tab at the end of the line. Returns the candidates, as far as the shell writes them, and the line
+    afterwards."""
     files = folder / ".shell"
     files.mkdir()
     for script in autoload:
@@ -47,7 +48,7 @@ def on_terminal(command, rc, line, folder, autoload=()):
             assert time.monotonic() < deadline
             shell.watch(0.05)
         found = (files / "found").read_text() if (files / "found").exists() else ""
-        # zsh tries several ways to match, so it may find one twice.
+        # zsh tries several ways to match, so it may find a candidate twice.
         return sorted(set(found.split())), (files / "typed").read_text()[:-1]
     finally:
         shell.close()
@@ -68,7 +69,7 @@ def in_zsh(scripts, line, folder, autoload=False):
 
 
 def in_fish(scripts, line, folder):
-    """What fish would offer with the cursor at the end of the line."""
+    """Returns the candidates of fish with the cursor at the end of the line."""
     done = subprocess.run(
         ["fish", "--no-config", "-c", f"{sources(scripts)}; complete -C $argv", line],
         cwd=folder, capture_output=True, text=True, check=True, env={**os.environ, "HOME": str(folder)})
@@ -77,7 +78,7 @@ def in_fish(scripts, line, folder):
 
 
 def needs(shell):
-    """A developer without the shell sees a skip; CI never does."""
+    """Skips the test on a developer's machine without the shell. In CI the test fails instead."""
     if shutil.which(shell):
         return
     reason = f"{shell} is not installed (scripts/install-deps shells)"

@@ -51,13 +51,13 @@ class Measured:
                 self._boots.write_text("", encoding="utf-8")
             except OSError as error:
                 raise pytest.UsageError(f"cannot write --times {self._file}: {error.strerror}") from error
-            # Workers and the programs that tests start inherit it (vm/nvdvm/boots.py).
+            # Workers, and programs that tests start, inherit the variable (vm/nvdvm/boots.py).
             os.environ["NVDEBUG_BOOTS"] = str(self._boots)
 
     def pytest_runtest_logreport(self, report):
         if report.when in PHASES:
             self._tests[report.nodeid][report.when] = report.duration
-            # A test that is expected to fail and does is called skipped, too.
+            # A test that is expected to fail, and fails, is also reported as skipped.
             if report.skipped and not hasattr(report, "wasxfail"):
                 self._skipped.add(report.nodeid)
 
@@ -71,7 +71,7 @@ class Measured:
                             for name, phases in self._tests.items()},
                   "skipped": sorted(self._skipped),
                   "boots": [[float(seconds), kernel, int(gpus)] for seconds, kernel, gpus in lines]}
-        # scripts/times never sees half a record.
+        # The record is renamed when it is complete, so that scripts/times never reads a part of it.
         self._boots.write_text(json.dumps(record), encoding="utf-8")
         self._boots.replace(self._file)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A Slurm of one node in a folder, Debian's own programs, with two GPUs that are device nodes; and what stands in for
-nvqos behind its socket. Takes root."""
+"""A Slurm of one node in a folder, from Debian's own programs, with two GPUs that are device nodes. A stand-in takes
+the place of nvqos at its socket. It needs root."""
 
 import contextlib
 import os
@@ -20,7 +20,7 @@ from users import copy_for_all, open_folder
 from waiting import PATIENCE_S, comes_true, free_port
 
 PLUGIN = ROOT / "build/cmake/bin/spank_nvdebug.so"
-# Its name is in each machine's /etc/hosts.
+# Each machine's /etc/hosts has this name.
 HOST = "localhost"
 IN_UTS = ["unshare", "--uts", "sh", "-c", f'hostname {HOST} && exec "$@"', "sh"]
 GPUS, SHARDS = 2, 4
@@ -64,7 +64,8 @@ PartitionName=all Nodes=ALL Default=YES OverSubscribe=FORCE:8 MaxTime=INFINITE S
 
 
 def make_device(path, number):
-    """As a GPU's; a plain file where the machine's root may make none, which Slurm takes as well."""
+    """Makes a device node like a GPU's. If the machine's root may make none, it makes a plain file, which Slurm takes
+    as well."""
     try:
         os.mknod(path, 0o666 | 0o020000, os.makedev(195, number))
     except PermissionError:
@@ -73,7 +74,7 @@ def make_device(path, number):
 
 
 class Job:
-    """An srun that runs; its output is in files."""
+    """A running srun. Its output goes to files."""
 
     def __init__(self, process, out, err):
         self.process, self._out, self._err = process, out, err
@@ -96,12 +97,12 @@ class Job:
 
 
 class Cluster:
-    """munged, slurmctld and slurmd."""
+    """Runs munged, slurmctld and slurmd."""
 
     def __init__(self, constrain=False):
         self.removed = contextlib.ExitStack()
         self.folder = self.removed.enter_context(open_folder("nvdebug-slurm-"))
-        # srun loads it as the user who runs it.
+        # srun loads the plugin as the user who runs srun.
         self.plugin = copy_for_all(self.folder / "plugin", PLUGIN) / PLUGIN.name
         self.env = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM", "CUDA"))}
         self.env["SLURM_CONF"] = str(self.folder / "slurm.conf")
@@ -171,12 +172,12 @@ class Cluster:
         self.removed.close()
 
     def plugstack(self, *words, kind="required"):
-        """What the plugin is given from now on. nvqos has time to answer, unless a test says otherwise."""
+        """Sets the plugin's arguments. nvqos has 60 s to answer, unless a test sets another timeout."""
         (self.folder / "plugstack.conf").write_text(
             f"{kind} {self.plugin} socket={self.socket} timeout=60 {' '.join(map(str, words))}\n", encoding="utf-8")
 
     def begin(self, *words, user=(), env=None):
-        """A program of Slurm's, in a folder that each user may write."""
+        """Starts a program of Slurm's in a folder that each user may write."""
         name = f"{len(self.jobs)}-{secrets.token_hex(2)}"
         out, err = self.folder / f"{name}.out", self.folder / f"{name}.err"
         with open(out, "wb") as to, open(err, "wb") as errors:
@@ -189,7 +190,7 @@ class Cluster:
         return self.begin(*words, **options).wait()
 
     def batch(self, script, *words):
-        """Its id, and the file that it writes."""
+        """Submits a batch script. Returns its job id and the file with its output."""
         path = self.folder / f"{secrets.token_hex(4)}.sh"
         path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
         done = self.run("sbatch", "--parsable", *words, path)
@@ -201,7 +202,7 @@ class Cluster:
         return comes_true(lambda: not self.run("squeue", "-h", "-j", str(job)).out.strip())
 
     def stepds(self):
-        """slurmstepds of this cluster, by their environment."""
+        """Returns the slurmstepds of this cluster, which its folder in their environment shows."""
         found = []
         for path in pathlib.Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
@@ -211,14 +212,14 @@ class Cluster:
         return found
 
     def settle(self):
-        """All jobs have ended."""
+        """Cancels all jobs and waits for their ends."""
         self.run("scancel", "--user=root")
         self.run("scancel", "--user=nobody")
         assert comes_true(lambda: not self.run("squeue", "-h").out.strip()), self.logs()
 
 
 class Asker:
-    """A line that came: its words, and what was then."""
+    """A request that arrived: its words, and facts from that moment."""
 
     def __init__(self, line):
         self.line = line
@@ -243,7 +244,7 @@ class Asker:
 
 
 class StandIn:
-    """What is at the other end of the socket: `answer` makes an answer of a request, None is none at all."""
+    """A stand-in for nvqos at the socket. `answer` makes the answer to a request; None sends no answer."""
 
     def __init__(self, path, answer=lambda asked: "ok"):
         self.path, self.answer, self.asked = path, answer, []
@@ -292,7 +293,7 @@ class StandIn:
 
 
 def sentences(text):
-    """Those of the plugin, as the user reads them."""
+    """Returns the plugin's sentences as the user reads them."""
     return re.findall(r"nvdebug: (.*)", text)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A command in the guest that stands still where a test wants it to (tests/module/test_modules/stall.c)."""
+"""A command in the guest that stands still at a given place (tests/module/test_modules/stall.c)."""
 
 import contextlib
 
@@ -10,12 +10,12 @@ CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 
 def files():
-    """What a machine needs for it."""
+    """Returns the files that a machine needs for it."""
     return {"/lib/stall.ko": paths.BUILD / "test-modules" / kernel.find().release / "stall.ko"}
 
 
 class Stalled:
-    """The command, which goes on at finish() at the latest."""
+    """The command that stands still. It goes on at finish() at the latest."""
 
     def __init__(self, vm):
         self._vm = vm
@@ -26,7 +26,7 @@ class Stalled:
         return self._vm.run("[ -s /tmp/stalled.status ]").status == 0
 
     def finish(self):
-        """Lets it go on, and waits until it has ended."""
+        """Lets the command go on, and waits until it has ended."""
         self._vm.check(f"echo 1 > {PARAMETERS}/release; "
                        "until [ -s /tmp/stalled.status ]; do usleep 10000; done", timeout_s=60)
         self.status = int(self._vm.check("cat /tmp/stalled.status"))
@@ -35,12 +35,12 @@ class Stalled:
 
 @contextlib.contextmanager
 def stalled(vm, command, function, calls=1, after=False):
-    """Runs `command` (a shell's own one, or "exec ...") up to that call of `function` or its return.
+    """Runs `command` (a shell's own one, or "exec ...") up to that call of `function`, or up to its return.
 
-    The with-block is what happens meanwhile; after it the command has ended.
+    The with-block runs while the command stands still. After it the command has ended.
     """
-    # A second after it booted, x86 goes over from the clock "tsc-early" to "tsc". All processors stop for
-    # that, and the other one would stand still with the command.
+    # A second after booting, x86 changes from the clock "tsc-early" to "tsc". This stops all processors, and the other
+    # processor would stand still together with the command.
     vm.check(f"while grep -q early {CLOCK}; do usleep 10000; done")
     vm.check("rm -f /tmp/stalled.*; "
              f"insmod /lib/stall.ko function={function} calls={calls} after={int(after)}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvstgm, and its documents held against their schemas."""
+"""Runs nvstgm, and checks its documents against their schemas."""
 
 import json
 import pathlib
@@ -22,7 +22,7 @@ def nvstgm(*words, stdin=""):
 
 
 def document(result):
-    """The document, held against its schema."""
+    """Returns the document's data, after a check against its schema."""
     found = json.loads(result.out)
     schema = json.loads((SCHEMAS / (found["schema"].replace("/", ".") + ".json")).read_text(encoding="utf-8"))
     jsonschema.validate(found, schema, jsonschema.Draft202012Validator)
@@ -38,7 +38,7 @@ def check(taskset, *words):
 
 
 def names_of_curves(picture):
-    """How high each stands, and the name: their letters are smaller than those of the axes."""
+    """Returns the height and the name of each curve. The letters of names are smaller than those of the axes."""
     return [(float(y), name) for y, name in
             re.findall(r'<text x="[\d.]+" y="([\d.]+)" font-size="12">([^<]*)</text>', picture)]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The equations of docs/stgm.md once more, as they stand there and as the paper prints them, on a set as JSON has it:
-what nvstgm's bounds are held against. And small sets at random."""
+"""A second implementation of the equations of docs/stgm.md, as the page and the paper print them, on a task set in
+JSON. nvstgm's bounds are compared with it. Also makes small random task sets."""
 
 import dataclasses
 import itertools
@@ -17,7 +17,7 @@ class Task:
         self.cpu = sum(time for kind, time in segments if kind == "cpu")
         self.cpu_segments = sum(kind == "cpu" for kind, _ in segments)
         self.gpu = [times for kind, times in segments if kind == "gpu"]
-        # Each run of CPU segments, and each GPU segment that none is before.
+        # A phase is a run of CPU segments, or a GPU segment that no CPU segment precedes.
         before = [None, *(kind for kind, _ in segments)]
         self.phases = sum(prior in (None, "gpu") for prior, _ in zip(before, segments))
         self.copies = sum(to + back for to, _, back in self.gpu)
@@ -52,7 +52,7 @@ def _connected(task, tasks):
 
 
 def bounds(taskset, printed, waiting, copy_wait):
-    """Of each task its response or None, and blocking by copies, kernels, inversion."""
+    """Returns for each task its response or None, and its blocking by copies, kernels and inversion."""
     tasks = tasks_of(taskset)
     busy = waiting == "busy"
     spins = copy_wait == "spin" and not busy and not printed
@@ -105,7 +105,7 @@ def bounds(taskset, printed, waiting, copy_wait):
                 break
             window, following = response, base
             if task.gpu and not printed:
-                window = max(window, 1)  # the job has to be dispatched, if only to begin
+                window = max(window, 1)  # the job has to be dispatched before it can begin
             for one, bound in higher:
                 if busy:
                     demand = one.cpu + one.whole + (sum(blocking) if printed
@@ -123,7 +123,7 @@ def bounds(taskset, printed, waiting, copy_wait):
 
 
 def random_set(random):
-    """With cores and SMs; times of a few ticks."""
+    """Returns a random task set with cores and SMs. Its times have a few ticks."""
     cores, sms = random.randint(1, 3), random.randint(1, 4)
     priorities = random.sample(range(6), 6) if random.random() < 0.3 else None
     tasks = []

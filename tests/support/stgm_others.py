@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The other analyses of docs/stgm.md once more, as the page and the papers have them: mpcp, fmlp, server, federated and
-timeslice. What nvstgm's bounds are held against."""
+"""A second implementation of the other analyses of docs/stgm.md, as the page and the papers define them: mpcp, fmlp,
+server, federated and timeslice. nvstgm's bounds are compared with it."""
 
 import dataclasses
 
@@ -10,7 +10,7 @@ ANALYSES = ("mpcp", "fmlp", "server", "federated", "timeslice")
 
 
 def least(base, sources, deadline, window=0):
-    """The least W = base + Σ ⌈(W + jitter) / period⌉ demand, or None beyond the deadline."""
+    """Returns the least W = base + Σ ⌈(W + jitter) / period⌉ demand, or None if it exceeds the deadline."""
     found = base
     while found <= deadline:
         following = base + sum(-(-(max(found, window) + jitter) // period) * demand for demand, period, jitter in sources)
@@ -39,7 +39,8 @@ class System:
         self.spin = self.spin and not self.busy and not self.locks
 
     def others(self, task, *, near=None):
-        """Those with GPU segments; on its core, or not."""
+        """Returns the other tasks with GPU segments. near=True or False selects tasks on the same core, or on other
+        cores."""
         return [one for one in self.tasks if one is not task and one.gpu and
                 near in (None, one.row["core"] == task.row["core"])]
 
@@ -61,7 +62,8 @@ class System:
         return 2 * len(task.gpu) * sum(one.copy for one in self.others(task))
 
     def before(self, task):
-        """What is given the lock before a request: the longest of lower priority, and sources of higher priority."""
+        """Returns the requests that get the lock before a task's request: the longest one of lower priority, and the
+        sources of higher priority."""
         rivals = self.others(task, near=False if self.busy else None)
         more = self.overhead if self.server else 0
         return (max((one.segment + more for one in rivals if one.rank > task.rank), default=0),
@@ -69,7 +71,7 @@ class System:
                  for one in rivals if one.rank < task.rank])
 
     def kernel_waits(self, task):
-        """Of each GPU segment; None: no bound."""
+        """Returns the wait of each GPU segment; None: there is no bound."""
         if self.method == "timeslice":
             around = self.timeslice * len(self.others(task))
             return [-(-kernel // self.timeslice) * around for _, kernel, _ in task.gpu]
@@ -101,7 +103,7 @@ class System:
         return None if waits is None else task.cpu + task.whole + self.copies(task) + sum(waits)
 
     def sources(self, task, found):
-        """On its core; None: one has no bound."""
+        """Returns the sources of delay on the task's core; None: a source has no bound."""
         sources = []
         for one in self.tasks:
             if one.rank < task.rank and one.row["core"] == task.row["core"]:
@@ -116,7 +118,8 @@ class System:
         return sources
 
     def responses(self):
-        """Of each task, in the file's order; before bounds go that count on deadlines of tasks without one."""
+        """Returns the response of each task, in the file's order. Bounds that rely on the deadline of a task without a
+        bound are still among them."""
         found = {}
         for task in sorted(self.tasks, key=lambda one: one.rank):
             sources, waits, inversion = self.sources(task, found), self.kernel_waits(task), self.inversion(task)

@@ -34,7 +34,7 @@ def taskset(*tasks, **more):
             "tasks": list(tasks)} | more
 
 
-# One core, so that one CPU is enough.
+# All tasks have one core, so that one CPU is enough.
 THREE = taskset(
     task("camera", 250 * MS, cpu(300), gpu(300, 5 * MS, 200), sms=(0, 1)),
     task("lidar", 400 * MS, gpu(500, 8 * MS, 200), gpu(0, 4 * MS, 300), cpu(200), sms=(1, 2)),

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Surroundings in which GPUs cannot be seen: how they are made, and what is said in them. They take root."""
+"""Surroundings in which GPUs cannot be seen: commands that make them, and the sentences that they cause. They need
+root."""
 
-# Without NVIDIA's device files, which this machine may have; "$1" is a file with the release of another kernel.
+# NVIDIA's device files, which this machine may have, are hidden, too. "$1" is a file with the release of another
+# kernel.
 HIDDEN = {
     "subset=pid": ("mount -t proc -o subset=pid proc /proc", "/proc shows processes alone here (subset=pid)"),
     "no /proc": ("umount -l /proc", "/proc is not mounted here"),
@@ -12,7 +14,7 @@ HIDDEN = {
 
 
 def hidden(where, folder, *words):
-    """The command line that runs another one there."""
+    """Returns the command line that runs another command in these surroundings."""
     release = folder / "osrelease"
     release.write_text("5.15.153.1-microsoft-standard-WSL2\n")
     script = f'mount -t tmpfs none /dev && {HIDDEN[where][0]} && shift && exec "$@"'

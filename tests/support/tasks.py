@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The tasks of the workload three-tasks, and what they get of the GPU's time.
+"""The tasks of the workload three-tasks, and their parts of the GPU's time.
 
-TSG t has the channels 2 t and 2 t + 1 and this timeslice; all of them are of runlist 0.
+TSG t has the channels 2 t and 2 t + 1 and this timeslice. All TSGs are on runlist 0.
 """
 
 import pytest
@@ -11,7 +11,7 @@ SLICE_US = 1998.848
 
 
 def _progress(bench, board, key):
-    """Engine time by `key` of a channel."""
+    """Returns the engine time by `key` of a channel."""
     result = {}
     for entry in bench.model(board).request("progress")["channels"]:
         result[key(entry)] = result.get(key(entry), 0) + entry["progress_us"]
@@ -26,7 +26,7 @@ def _gained(bench, board, microseconds, key):
 
 
 def gained(bench, board, microseconds):
-    """By (runlist, TSG), during that time."""
+    """Returns the time that each (runlist, TSG) gets during the given time."""
     return _gained(bench, board, microseconds, lambda entry: (entry["runlist"], entry["tsg"]))
 
 
@@ -35,13 +35,13 @@ def gained_by_channel(bench, board, microseconds):
 
 
 def on_engine(bench, board):
-    """The TSGs of runlist 0 that are on its engine."""
+    """Returns the TSGs of runlist 0 that are on its engine."""
     return {entry["tsg"] for entry in bench.model(board).request("progress")["channels"]
             if entry["runlist"] == 0 and "ENG" in entry["state"]}
 
 
 def shares(bench, board, slices):
-    """Of runlist 0's time, over whole rounds in which TSG t has slices[t]."""
+    """Returns each TSG's part of runlist 0's time, over whole rounds in which TSG t has slices[t]."""
     window = 40 * sum(slices) + 1
     bench.model(board).request("advance", 2 * SLICE_US)
     gain = gained(bench, board, window)
@@ -54,7 +54,7 @@ def even(bench, board):
 
 
 def only(bench, board, tsg):
-    """No other TSG of runlist 0 gets any time."""
+    """Returns whether only this TSG of runlist 0 gets time."""
     gain = gained(bench, board, 20 * SLICE_US)
     assert gain[0, tsg] == pytest.approx(20 * SLICE_US, rel=0.02)
     return all(not gain[0, other] for other in TSGS if other != tsg)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What a program prints where its stdout is a terminal."""
+"""Runs programs whose stdout is a terminal."""
 
 import contextlib
 import fcntl
@@ -11,7 +11,8 @@ import termios
 
 
 def printed(command, columns=0, status=0, **env):
-    """Runs the command, whose exit status is to be STATUS; without columns the terminal has no size."""
+    """Runs the command, which must end with exit status STATUS, and returns what it printed. Without columns the
+    terminal has no size."""
     terminal, end = pty.openpty()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24 if columns else 0, columns, 0, 0))
     environment = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS")}

@@ -19,7 +19,7 @@ class Box:
 
 
 def boxes(text):
-    """The boxes of a runlist file in order; anything else in it is an error."""
+    """Returns the boxes of a runlist file in order. Anything else in the file is an error."""
     found = []
     is_open = False
     for line in text.splitlines():
@@ -43,7 +43,7 @@ def boxes(text):
 
 
 def entries(text):
-    """The list's own boxes, without what is shown below channels."""
+    """Returns the list's own boxes, without the boxes below channels."""
     return [box for box in boxes(text)
             if box.kind not in ("Instance Block", "Subcontext", "Context")]
 
@@ -53,7 +53,7 @@ def channels(text):
 
 
 def tsgs(text):
-    """[(tsg, [channels])] in list order."""
+    """Returns [(tsg, [channels])] in the order of the list."""
     result = []
     for box in boxes(text):
         if box.kind == "TSG Entry":
@@ -65,7 +65,7 @@ def tsgs(text):
 
 @dataclasses.dataclass
 class Instance:
-    """What is printed below one channel."""
+    """The part of the file below one channel."""
 
     channel: int
     fields: dict
@@ -74,7 +74,7 @@ class Instance:
 
 
 def instances(text):
-    """[Instance] in list order."""
+    """Returns [Instance] in the order of the list."""
     found = []
     channel = None
     for box in boxes(text):
@@ -93,7 +93,7 @@ def instances(text):
 
 
 def table(text):
-    """[{column: word}] of a file with a header line that starts with '#'."""
+    """Returns [{column: word}] of a file with a header line that starts with '#'."""
     lines = text.splitlines()
     assert lines[0].startswith("# ")
     columns = lines[0][2:].split()
@@ -104,12 +104,12 @@ def table(text):
 
 
 def pairs(text):
-    """[(key, value)] of a file of 'key: value' lines."""
+    """Returns [(key, value)] of a file of 'key: value' lines."""
     return [tuple(line.split(": ", 1)) for line in text.splitlines()]
 
 
 def engines_by_runlist(text):
-    """{runlist: names} of `device_info`."""
+    """Returns {runlist: names} of `device_info`."""
     table = {}
     for line in text.splitlines():
         if line.startswith("#"):

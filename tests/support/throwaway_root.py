@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""This machine's root, to be changed at will: a copy on write that goes when it is closed."""
+"""A copy on write of this machine's root, which tests can change. It is removed when it is closed."""
 
 import contextlib
 import os
@@ -9,8 +9,9 @@ import subprocess
 
 import pytest
 
-# The namespaces live as long as this shell; the network in them is none. The index of all man pages is not
-# made anew with each package. The copy of / has the mode of "upper"; other users, as which packages run programs, enter it.
+# The namespaces live as long as this shell. Their network is empty. The index of all man pages is not made again with
+# each package. The copy of / has the mode of "upper", because packages run programs as other users, which must be able
+# to enter it.
 SETUP = """
 set -e
 umask 022
@@ -31,7 +32,7 @@ exec cat
 
 
 def needs_root():
-    """Packages are installed by root. For other users the test is skipped; never in CI."""
+    """Skips the test for users other than root, because only root installs packages. In CI the test fails instead."""
     if os.getuid() == 0:
         return
     reason = "installing packages needs root: run this test as root"
@@ -41,7 +42,7 @@ def needs_root():
 
 
 def compiled_before():
-    """The environment in which Debian's kernel headers do not compile again what ccache has."""
+    """Returns the environment in which Debian's kernel headers use ccache."""
     if shutil.which("ccache") is None:
         return {}
     folder = pathlib.Path(subprocess.check_output(["ccache", "--get-config", "cache_dir"], text=True).strip())
@@ -72,13 +73,13 @@ class ThrowawayRoot(contextlib.AbstractContextManager):
         self._holder.communicate()
 
     def put(self, file):
-        """Copies a file of the real root into /tmp; returns its path inside."""
+        """Copies a file of the real root into /tmp of the copy, and returns its path there."""
         path = f"/tmp/{file.name}"
         self.run("cp", "/dev/stdin", path, stdin=file)
         return path
 
     def run(self, *command, stdin=os.devnull):
-        """Runs a command inside; it has to succeed. Returns what it printed."""
+        """Runs a command in the copy, which must succeed, and returns what it printed."""
         with open(stdin, "rb") as source:
             done = subprocess.run(
                 ["nsenter", f"--target={self._holder.pid}", "--mount", "--net",
@@ -94,7 +95,7 @@ class ThrowawayRoot(contextlib.AbstractContextManager):
         return self.run(*command).decode()
 
     def changed(self):
-        """What differs from the real root: paths of files, with a '-' before those removed."""
+        """Returns the paths of files that differ from the real root. Removed files have a '-' before their paths."""
         upper = self._folder / "upper"
         listing = subprocess.run(
             ["nsenter", f"--target={self._holder.pid}", "--mount",

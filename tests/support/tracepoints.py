@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The module's tracepoints, of which each write to the GPU raises one."""
+"""The module's tracepoints. Each write to the GPU raises one."""
 
 import contextlib
 import re
@@ -9,7 +9,7 @@ TRACING = "/sys/kernel/tracing"
 
 @contextlib.contextmanager
 def trace(bench):
-    """Lines of the tracepoints that a with-block raises, there after it."""
+    """Collects the lines of the tracepoints that a with-block raises. They are in the list after it."""
     lines = []
     bench.check(f"echo > {TRACING}/trace; echo 1 > {TRACING}/events/nvdebug/enable")
     try:

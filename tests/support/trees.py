@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Folders that look like /proc of one GPU and of two, one that changes, and how nvdebugctl fails on them."""
+"""Folders that look like /proc of one GPU or of two, a folder that changes, and checks of nvdebugctl's failures."""
 
 import collections
 import contextlib
@@ -19,19 +19,19 @@ from waiting import PATIENCE_S, until
 
 @pytest.fixture(scope="session")
 def tree(tmp_path_factory):
-    """Two GPUs: an A100 under the workload with the most to show, and a GTX 1060."""
+    """Makes a folder with two GPUs: an A100 under the workload that has the most to show, and a GTX 1060."""
     return write_tree(tmp_path_factory.mktemp("proc") / "two", ("a100", "mixed"),
                       ("gtx1060-3gb", "fig6"))
 
 
 @pytest.fixture
 def one(tmp_path):
-    """One GPU, for a test to damage."""
+    """Makes a folder with one GPU, which the test may damage."""
     return write_tree(tmp_path / "proc", ("a100", "fig7"))
 
 
 def fails(result, status, *words):
-    """One sentence on stderr, nothing else anywhere (but the same in JSON)."""
+    """Asserts that the tool prints one sentence on stderr and nothing else, except the same sentence in JSON."""
     assert result.status == status, (result.status, result.err)
     assert result.out == "" or result.json["error"]["message"] in result.err
     assert result.err.startswith("nvdebugctl: ") and result.err.count("\n") == 1, result.err
@@ -56,17 +56,17 @@ def proc(tmp_path):
 
 
 class Opens:
-    """Counts how often each file of a folder is opened, as the kernel sees it."""
+    """Counts how often each file of a folder is opened, from the kernel's notes."""
 
     def __init__(self, folder):
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.notes = self.libc.inotify_init1(os.O_NONBLOCK)
-        # The kernel drops a note like the one before: with IN_CLOSE between them, none is.
+        # The kernel drops a note that equals the previous one. Notes of IN_CLOSE between them prevent this.
         self.open, close = 0x20, 0x10
         assert self.libc.inotify_add_watch(self.notes, os.fsencode(folder), self.open | close) > 0
 
     def take(self):
-        """{name: opens} since the last call."""
+        """Returns {name: opens} since the last call."""
         names, head = collections.Counter(), struct.Struct("iIII")
         with contextlib.suppress(BlockingIOError):
             while notes := os.read(self.notes, 1 << 16):
@@ -78,7 +78,7 @@ class Opens:
         return +names
 
     def wait(self, seconds):
-        """Waits until there is one, or that time has passed."""
+        """Waits until a file is opened, or that time has passed."""
         select.select([self.notes], [], [], seconds)
 
     def close(self):
@@ -86,13 +86,13 @@ class Opens:
 
 
 class Turns:
-    """How many there were."""
+    """The number of turns so far."""
     count = 0
 
 
 @contextlib.contextmanager
 def changing(folder, gpu=0):
-    """TSGs 0, 1 and 2 take turns on GR0; each has it until somebody has looked twice."""
+    """Lets TSGs 0, 1 and 2 take turns on GR0. Each turn lasts until the file was read twice."""
     path = folder / f"gpu{gpu}/engines"
     text, turns, over = path.read_text(), Turns(), threading.Event()
     opens = Opens(path.parent)
@@ -119,7 +119,7 @@ def changing(folder, gpu=0):
 
 
 def record_until(condition, source, *words):
-    """`record`, ended by Ctrl-C when the condition held."""
+    """Runs `record`, and ends it by Ctrl-C once the condition holds."""
     with Started(source, "record", *map(str, words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                  text=True) as recording:
         until(lambda: recording.poll() is not None or condition())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A program on a terminal of its own, typed at and read as a person would."""
+"""Runs a program on a terminal of its own. A test types and reads as a person would."""
 
 import fcntl
 import os
@@ -17,7 +17,7 @@ PATIENCE_S = 300
 
 
 class Typist:
-    """`on_output` sees what the program prints as it comes, as a terminal would."""
+    """Runs the program. `on_output` gets its output as a terminal would get it."""
 
     def __init__(self, command, rows, columns, on_output=lambda data: None):
         self._terminal, self._theirs = pty.openpty()
@@ -30,7 +30,7 @@ class Typist:
             start_new_session=True, env={**os.environ, "TERM": "xterm-256color"})
 
     def resize(self, rows, columns):
-        """Changes the size and signals it, as the kernel does to processes with that controlling terminal."""
+        """Changes the size and sends the signal that the kernel sends to processes with this controlling terminal."""
         fcntl.ioctl(self._theirs, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
         self._process.send_signal(signal.SIGWINCH)
 
@@ -38,11 +38,11 @@ class Typist:
         os.write(self._terminal, keys)
 
     def interrupt(self):
-        """As Ctrl-C on its terminal, of which it is no foreground process here."""
+        """Sends the signal of Ctrl-C. The terminal would not send it, because it does not control the program."""
         self._process.send_signal(signal.SIGINT)
 
     def wait_for(self, text):
-        """Waits until text is printed; what is up to there counts as seen."""
+        """Waits until the text is printed. The output up to it counts as seen."""
         deadline = time.monotonic() + PATIENCE_S
         while text not in self._seen:
             assert time.monotonic() < deadline, \
@@ -51,13 +51,13 @@ class Typist:
         self._seen = self._seen.partition(text)[2]
 
     def watch(self, seconds):
-        """Lets the program go on for a while."""
+        """Lets the program run for so many seconds, and reads its output."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             self._read(deadline - time.monotonic())
 
     def end(self):
-        """Waits for the end: the exit status, and whether the terminal is as it was."""
+        """Waits for the end. Returns the exit status, and whether the terminal's modes are restored."""
         status = self._process.wait(PATIENCE_S)
         return status, termios.tcgetattr(self._theirs) == self._modes
 
@@ -75,7 +75,7 @@ class Typist:
 
 
 class ScreenTypist(Typist):
-    """The same with what is on the terminal's screen."""
+    """A typist that also knows the screen of the terminal."""
 
     def __init__(self, command, rows, columns):
         self.screen = pyte.Screen(columns, rows)
@@ -86,7 +86,7 @@ class ScreenTypist(Typist):
         return [line.rstrip() for line in self.screen.display]
 
     def wait_until(self, is_so):
-        """Lets the program go on until that is true."""
+        """Lets the program go on until the condition is true."""
         deadline = time.monotonic() + PATIENCE_S
         while not is_so():
             assert time.monotonic() < deadline, "\n".join(self.lines)

@@ -16,11 +16,11 @@ import tempfile
 
 from nvdvm import paths
 
-# The user whom /etc/passwd calls nobody, and one without a name or a process.
+# The user whom /etc/passwd calls nobody, and a user without a name or a process.
 NOBODY, NAMELESS = 65534, 65531
-# The same for chroot, as options. A clone is not in the new root.
+# The options of chroot for the second user. A clone is not in the new root.
 NAMELESS_IN_ROOT = (f"--userspec={NAMELESS}:{NAMELESS}", "--groups=")
-# The command starts in the folder "$2": a relative name would lead from a folder of the clone past the mounts.
+# The command starts in the folder "$2", because a relative name would lead from a folder of the clone past the mounts.
 HIDE = """
 user=$1
 cd "$2"
@@ -34,20 +34,21 @@ exec setpriv --reuid="$user" --regid="$user" --clear-groups "$@"
 
 @functools.cache
 def hidden():
-    """The clone with its build folder, and the cache."""
+    """Returns the clone with its build folder, and the cache."""
     printed = subprocess.run([paths.ROOT / "scripts/cache-dir"], stdout=subprocess.PIPE, text=True, check=True).stdout
     return paths.ROOT, pathlib.Path(printed.strip()).resolve()
 
 
 def as_user(folder, user=NOBODY):
-    """Returns the words before a command that another user runs in that folder. It takes root."""
+    """Returns the words before a command that another user runs in that folder. This needs root."""
     in_namespace = ("unshare", "--mount", "--propagation", "private", "sh", "-ec", HIDE, "sh")
     return (*in_namespace, *map(str, (user, folder, *hidden())))
 
 
 @contextlib.contextmanager
 def open_mask():
-    """Lets other users read what this process and its children make meanwhile. It is a decorator as well."""
+    """Lets other users read the files that this process and its children make in the with-block. It is a decorator as
+    well."""
     before = os.umask(0o022)
     try:
         yield
@@ -57,7 +58,8 @@ def open_mask():
 
 @contextlib.contextmanager
 def open_folder(prefix="nvdebug-"):
-    """Yields a folder that other users may read, and removes it. It is in /tmp, as they may not reach $TMPDIR."""
+    """Yields a folder that other users may read, and removes it. It is in /tmp, because they may not be able to reach
+    $TMPDIR."""
     # Daemons may still write there while they end.
     with open_mask(), tempfile.TemporaryDirectory(prefix=prefix, dir="/tmp", ignore_cleanup_errors=True) as folder:
         os.chmod(folder, 0o755)

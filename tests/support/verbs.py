@@ -6,12 +6,12 @@ import functools
 
 from ctl import table
 
-# What is asked first: what the other lines are made of.
+# These commands are run first. The other lines are made from their answers.
 LISTS = ("engine list", "runlist list", "tsg list", "channel list")
-# They have no end, write a file, read no GPU, or are tried in tests of their own.
+# These commands have no end, write a file, read no GPU, or have tests of their own.
 ELSEWHERE = ("watch", "top", "record", "recording show", "capture", "doctor", "completion bash", "completion zsh", "completion fish",
              "help", "exec", "task list", "task show", "task restore")
-# The kernel walks the page tables: not for captures.
+# The kernel walks the page tables for these, so captures cannot answer.
 LIVE_ONLY = ("memory translate",)
 
 
@@ -21,21 +21,21 @@ def name_of(command):
 
 @functools.cache
 def reading():
-    """The commands of the tool's own table that only read."""
+    """Returns the commands of the tool's own table that only read."""
     return [command for command in table()
             if not command["control"] and name_of(command) not in ELSEWHERE]
 
 
 @dataclasses.dataclass
 class Line:
-    command: str    # its name
-    text: str       # what to type
-    of_gpu: bool    # has a use for -g
-    table: bool     # has rows
+    command: str  # the command's name
+    text: str  # the words to type
+    of_gpu: bool  # whether it has a use for -g
+    table: bool  # whether it has rows
 
 
 def _words(kind, lists):
-    """Arguments of a kind: the first and the last thing that there is, if any."""
+    """Returns arguments of a kind: the first and the last thing, if there are any."""
     found = {
         "runlist": [str(row["runlist"]) for row in lists["runlist list"]],
         "tsg": [f"{row['runlist']}:{row['tsg']}" for row in lists["tsg list"]],
@@ -45,7 +45,7 @@ def _words(kind, lists):
 
 
 def lines(lists, live):
-    """A line for every verb that makes sense for `lists`: {name of LISTS: its rows}."""
+    """Yields a line for every verb that makes sense for `lists`: {name of LISTS: its rows}."""
     driven = [row["engine"] for row in lists["engine list"] if row["runlist"] is not None]
     for command in reading():
         name = name_of(command)

@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A clock for a script and the programs that it starts, which goes on only while all of them sleep.
+"""A clock for a script and the programs that it starts. It advances only while all of them sleep.
 
-    virtual_time.run(SCRIPT, WORDS)     how a process runs a script
-    from virtual_time import clock      in a program, in the place of `time`
+    virtual_time.run(SCRIPT, WORDS)     runs a script in this process
+    from virtual_time import clock      takes the place of `import time` in a program
 
-A program that sleeps tells the script until when. The script, once it sleeps itself and all others do, sets the clock to the
-next of these moments and wakes the programs for which it has come. So results do not depend on the machine's speed, and
-nobody waits. A program that was killed or stopped is not waited for. Scripts of Python that the script starts count; other
-programs are taken not to need a clock. This module imports little: many programs do so at their start.
+A program that sleeps sends the script the end of its sleep. Once the script itself and all programs sleep, the script
+sets the clock to the earliest of these moments and wakes the programs whose moment it is. So results do not depend on the
+machine's speed, and nobody waits. The script does not wait for a program that was killed or stopped. Python scripts that
+the script starts take part; other programs are assumed to need no clock. This module imports little, because many
+programs import it at their start.
 """
 
 import os
 import time
 
 FOLDER = "VIRTUAL_TIME"
-# A program that tells nothing for that long may be dead.
+# A program that sends nothing for so long may be dead.
 LOOK_S = 0.01
 
 
@@ -24,12 +25,12 @@ def packed(number):
 
 
 class Clock:
-    """Stands for the module `time` in a program that the script has started."""
+    """Takes the place of the module `time` in a program that the script has started."""
 
     def __init__(self, folder):
         self.folder = folder
         self.now = os.open(f"{folder}/now", os.O_RDWR)
-        # Each message has 16 bytes: the number of a program, and until when it sleeps.
+        # Each message has 16 bytes: the number of a program, and the end of its sleep.
         self.told = os.open(f"{folder}/told", os.O_RDWR)
 
     def __getattr__(self, name):
@@ -51,7 +52,7 @@ class Clock:
         os.close(woken)
 
     def pipe_of(self, pid):
-        """The pipe by which a program is woken."""
+        """Returns the pipe by which a program is woken."""
         try:
             os.mkfifo(f"{self.folder}/{pid}")
         except FileExistsError:
@@ -60,14 +61,14 @@ class Clock:
 
 
 class Conductor(Clock):
-    """Stands for it in the script, whose sleeps set the clock."""
+    """Takes the place of the module `time` in the script, whose sleeps set the clock."""
 
     def __init__(self, folder):
         os.mkfifo(f"{folder}/told")
         with open(f"{folder}/now", "wb") as file:
             file.write(packed(10 ** 12))
         super().__init__(folder)
-        self.until = {}  # ns, by process; 0: it does something
+        self.until = {}  # ends of sleeps in ns, by process; 0: the process does not sleep
 
     def sleep(self, seconds):
         end = self.after(seconds)
@@ -84,7 +85,7 @@ class Conductor(Clock):
                 os.close(pipe)
 
     def wait_for_all(self):
-        """Waits until each program sleeps, or is not there any more."""
+        """Waits until each program sleeps or has ended."""
         import select  # pylint: disable=import-outside-toplevel
         while awake := [pid for pid, until in self.until.items() if not until]:
             if select.select([self.told], [], [], LOOK_S)[0]:
@@ -96,7 +97,7 @@ class Conductor(Clock):
 
 
 def is_running(pid):
-    """Whether it has neither ended nor been stopped."""
+    """Returns whether the process has neither ended nor been stopped."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
             return file.read().rpartition(")")[2].split()[0] not in "TtZX"

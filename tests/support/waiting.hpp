@@ -7,7 +7,7 @@
 
 namespace driver_test {
 
-/// Long enough for any machine: a test that passes does not wait for it.
+/// The time is long enough for any machine. A test that passes does not wait so long.
 inline constexpr std::chrono::seconds plenty{60};
 
 /// Returns true as soon as the condition holds, and false if it never does.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Waits for what other processes do, and finds ports that no other test takes."""
+"""Waits for events in other processes, and finds ports that no other test uses."""
 
 import contextlib
 import pathlib
@@ -7,7 +7,7 @@ import random
 import socket
 import time
 
-# Long enough for any machine: a test that passes does not wait for it.
+# The time is long enough for any machine. A test that passes does not wait so long.
 PATIENCE_S = 60
 
 
@@ -22,7 +22,7 @@ def comes_true(condition, seconds=PATIENCE_S):
 
 
 def until(what, seconds=PATIENCE_S):
-    """Returns its first answer that is not nothing."""
+    """Waits until `what` returns something that is true, and returns it."""
     found = None
 
     def answers():
@@ -34,12 +34,12 @@ def until(what, seconds=PATIENCE_S):
     return found
 
 
-# Sockets of other names in the place of locks: they end with this process.
+# Sockets whose names are locks for ports. They end with this process.
 CLAIMS = []
 
 
 def free_port():
-    """Returns a port of 127.0.0.1 and ::1 that neither another test takes, nor the kernel for a client."""
+    """Returns a port of 127.0.0.1 and ::1 that no other test takes, and that the kernel does not give to a client."""
     first_of_kernel = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii").split()[0])
     while True:
         port = random.SystemRandom().randrange(10000, max(first_of_kernel, 20000))

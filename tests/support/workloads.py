@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What a workload file asks for, read independently of the model's own loader."""
+"""Reads workload files, independently of the model's own loader."""
 
 import dataclasses
 import json
@@ -29,10 +29,10 @@ def load(name):
 
 
 def runlists(workload, runlist_of, per_runlist, fault_bits):
-    """{runlist: [Tsg]} for a workload that consists of TSGs.
+    """Returns {runlist: [Tsg]} for a workload that consists of TSGs.
 
-    Ids that the file leaves open count from 0, for the GPU or (`per_runlist`) each runlist.
-    Where channels have no fault bits, a faulted one is just disabled.
+    Ids that the file leaves open count from 0, for the GPU or (`per_runlist`) for each runlist. If channels have no
+    fault bits, a faulted channel is only disabled.
     """
     lists, by_task, spaces = {}, {}, {}
     for entry in workload["entries"]:
@@ -70,7 +70,7 @@ def _number(entry, ids, kind):
 
 
 def _encode(microseconds):
-    """The longest timeslice of (timeout << scale) units of 1.024 us that does not exceed it."""
+    """Returns the longest timeslice of (timeout << scale) units of 1.024 us that does not exceed the time."""
     units, scale = int(microseconds / 1.024), 0
     while units > 255:
         units, scale = units >> 1, scale + 1

@@ -20,7 +20,8 @@ using namespace nvmodel;
 constexpr std::uint64_t bar0_bytes = 16 << 20;
 constexpr std::uint32_t boot_0 = 0;
 
-/// By the upper bits of the chip's number, PMC_BOOT_0 28:20 (nouveau engine/device/base.c).
+/// Returns the generation by the upper bits of the chip's number, PMC_BOOT_0 28:20 (nouveau
+/// engine/device/base.c).
 const nvmodel::Generation &generation_of(driver::Words &words) {
     static constexpr std::array<std::pair<std::uint32_t, const char *>, 10> known{
         {{0x11, "maxwell-gm20x"},
@@ -95,7 +96,7 @@ std::uint32_t BridgedGpu::register_word(std::uint32_t offset) {
     std::uint32_t value = 0;
     if (const auto read = source_.words->registers({&offset, 1}, {&value, 1}); !read)
         return failed(read.error());
-    // A GPU that has gone answers so as well: that is to be seen.
+    // A GPU that has gone answers with the same value, also for BOOT_0. That answer must be shown.
     if (value != regs::pri::off_the_bus || offset == boot_0) {
         ++counts_.registers;
         return value;
@@ -132,7 +133,7 @@ std::uint32_t BridgedGpu::word(std::uint32_t offset) {
     return register_word(offset);
 }
 
-/// Of whole words, the bytes that are asked for.
+/// Reads whole words, and returns the bytes of them that the guest asked for.
 std::uint64_t BridgedGpu::bar_read(Bar, std::uint64_t offset, unsigned size) {
     const auto aligned = static_cast<std::uint32_t>(offset & ~std::uint64_t{3});
     const unsigned skipped = 8 * static_cast<unsigned>(offset - aligned);
@@ -153,7 +154,7 @@ void BridgedGpu::bar_write(Bar, std::uint64_t offset, std::uint64_t value, unsig
 
 namespace {
 
-/// `2 (0x0, 0x4)`.
+/// Returns for example `2 (0x0, 0x4)`.
 std::string listed(const std::map<std::uint64_t, std::uint64_t> &all) {
     constexpr std::size_t most = 8;
     std::string text;

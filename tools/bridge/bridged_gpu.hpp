@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A PCI function with the BAR0 of a real GPU, to be read. There is no other BAR: memory is behind
-// the PRAMIN window. The register of that window is the bridge's own, and the only writable one.
+// Shows the BAR0 of a real GPU as a PCI function, for reading. It has no other BAR, because memory
+// can be read through the PRAMIN window. The register that moves the window is the bridge's own,
+// and the only one that can be written.
 #pragma once
 
 #include "source.hpp"
@@ -16,12 +17,12 @@
 
 namespace nvdebug::bridge {
 
-/// Returns the number in hexadecimal with 0x, as the model's requests have it.
+/// Returns the number in hexadecimal with 0x, as the model's requests show numbers.
 [[nodiscard]] std::string hex(std::uint64_t value);
 
 class BridgedGpu final : public nvmodel::PciFunction {
   public:
-    /// Throws nvmodel::ConfigError if no such chip is known.
+    /// Throws nvmodel::ConfigError if the chip is not known.
     explicit BridgedGpu(Source source);
 
     void attach(nvmodel::GuestMemory *) override {}
@@ -32,24 +33,24 @@ class BridgedGpu final : public nvmodel::PciFunction {
 
     const std::string &name() const { return source_.name; }
 
-    /// What was read of the GPU.
+    /// The numbers of registers and words of memory that were read.
     struct Counts {
         std::uint64_t registers = 0, memory_words = 0;
     };
     const Counts &counts() const { return counts_; }
 
-    /// By offset or address, how often.
+    /// How often each access was refused, by offset or address.
     struct Refusals {
         std::map<std::uint64_t, std::uint64_t> writes, registers, memory;
     };
-    /// Writes that were not done, and registers and words of memory that are not there: in a
-    /// capture they were not read.
+    /// Returns the refused writes, and the registers and words of memory that do not exist. In a
+    /// capture these are the words that were not read.
     const Refusals &refusals() const { return refusals_; }
     void forget_refusals() { refusals_ = {}; }
-    /// What was not answered at all, and why.
+    /// Returns the first error because of which an access got no answer.
     const std::optional<Error> &trouble() const { return trouble_; }
 
-    /// All of that since the bridge began, in a sentence.
+    /// Returns a sentence with all counts since the bridge began.
     [[nodiscard]] std::string report() const;
 
     /// See CaptureWords::show().
@@ -69,7 +70,7 @@ class BridgedGpu final : public nvmodel::PciFunction {
     std::unique_ptr<nvmodel::RegisterBlock> window_;
     Counts counts_;
     Refusals refusals_;
-    Refusals all_; // also those that were forgotten
+    Refusals all_; // includes refusals that were forgotten
     std::optional<Error> trouble_;
 };
 

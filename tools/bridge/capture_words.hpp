@@ -11,18 +11,18 @@
 
 namespace nvdebug::bridge {
 
-/// A capture has the words that were read for each file, one file after the other, while the GPU
-/// went on. They are shown in one of two ways: all of them, each with its last value
-/// (of files by name),
-/// or those that were read for one file, in the order in which they were read.
+/// The words that a capture has for each file. They were read one file after the other, while the
+/// GPU went on. They are shown in one of two ways: the last value of every word, with the files
+/// ordered by name; or the words that were read for one file, in the order in which they were read.
 class CaptureWords final : public driver::Words {
   public:
-    /// @p words are a capture's, @p gpu is the folder, `gpu0`.
+    /// Makes the words of one GPU. @p words are all words of a capture, and @p gpu is the GPU's
+    /// folder: `gpu0`.
     [[nodiscard]] static Result<std::unique_ptr<CaptureWords>>
     make(std::map<std::string, std::string> words, std::string gpu);
 
-    /// Shows those of a file (`runlist0`), from the first again; empty: all. Fails if there are
-    /// none.
+    /// Shows the words of a file (`runlist0`), beginning with the first one again; empty: all
+    /// words. Fails if there are none.
     [[nodiscard]] Result<void> show(const std::string &file);
 
     [[nodiscard]] Result<void> registers(std::span<const std::uint32_t> offsets,

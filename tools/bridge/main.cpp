@@ -51,7 +51,7 @@ struct Options {
     nvmodel::AttachOptions attach;
 };
 
-/// Returns what is wrong with the command line; empty: nothing.
+/// Returns an error of the command line; empty: there is none.
 std::string read(const cli::Arguments &arguments, Options &options) {
     options.capture = arguments.text("--capture");
     options.live = arguments.text("--live");

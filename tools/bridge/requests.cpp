@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using nvmodel::ConfigError;
 
-/// In the form in which the model lists what its board does not have.
+/// Adds accesses in the form in which the model lists accesses to things that its board lacks.
 void add(Json &list, const std::map<std::uint64_t, std::uint64_t> &all, const char *access,
          const char *why) {
     for (const auto &[at, times] : all)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What a bridge is asked over its control socket: docs/vm.md.
+// Answers the requests that come over a bridge's control socket: docs/vm.md.
 #pragma once
 
 #include "bridged_gpu.hpp"
@@ -15,7 +15,7 @@ class Requests final : public nvmodel::Answers {
 
   private:
     BridgedGpu &gpu_;
-    BridgedGpu::Counts before_; // "stats reset"
+    BridgedGpu::Counts before_; // counts at the last "stats reset"
 };
 
 } // namespace nvdebug::bridge

@@ -23,7 +23,7 @@ T or_throw(Result<T> result) {
     return std::move(*result);
 }
 
-/// `10de:2330`.
+/// Parses ids such as `10de:2330`.
 void take_ids(const std::optional<std::string> &text, std::uint16_t &vendor,
               std::uint16_t &device) {
     unsigned first = 0;
@@ -79,7 +79,8 @@ Source open_live(std::shared_ptr<driver::Kernel> kernel, const std::string &numb
             throw ConfigError("live:" + number + ": NVIDIA's driver has " +
                               std::to_string(all.size()) + " GPUs here, and they count from 0");
         const Info info = or_throw(all[*index].info());
-        if (!info.revision) // it was not read: it is asleep, or not for this user
+        // The revision was not read, because the GPU is asleep or this user may not read it.
+        if (!info.revision)
             throw ConfigError(info.features.empty() ? source.name + " cannot be read"
                                                     : info.features.front().reason);
         source.pci = identity_of(info, source.name);

@@ -8,7 +8,7 @@
 namespace nvdebug::exporter {
 namespace {
 
-constexpr int full_weight = 1000; ///< thousandths, as weights have three digits at most
+constexpr int full_weight = 1000; ///< in thousandths, because weights have at most three decimals
 
 bool is_blank(char each) {
     return each == ' ' || each == '\t';
@@ -22,15 +22,14 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-/// Compares without regard to the case of ASCII letters, whatever the locale. @p lower has small
-/// ones.
+/// Compares words. ASCII letters may have either case, in any locale. @p lower is in small letters.
 bool is_word(std::string_view text, std::string_view lower) {
     return std::ranges::equal(text, lower, {}, [](char each) {
         return each >= 'A' && each <= 'Z' ? static_cast<char>(each - 'A' + 'a') : each;
     });
 }
 
-/// Returns what is before the first @p mark, and leaves what is behind it in @p rest.
+/// Returns the text before the first @p mark, and leaves the text after it in @p rest.
 std::string_view cut(std::string_view &rest, char mark) {
     const std::size_t at = rest.find(mark);
     const std::string_view first = rest.substr(0, at);
@@ -38,8 +37,8 @@ std::string_view cut(std::string_view &rest, char mark) {
     return first;
 }
 
-/// Returns the list of all Accept-Encoding fields of a request's head, separated by commas. A line
-/// that begins with a blank continues the one before.
+/// Returns the list of all Accept-Encoding fields in a request's head, separated by commas. A line
+/// that begins with a blank continues the previous line.
 std::string accepted_codings(std::string_view request) {
     std::string list;
     cut(request, '\n');
@@ -62,7 +61,7 @@ std::string accepted_codings(std::string_view request) {
     return list;
 }
 
-/// Takes `0`, `1`, `0.125`, `1.000`. Returns nothing for what is no weight.
+/// Parses a weight such as `0`, `1`, `0.125` or `1.000`. Returns an empty optional for other texts.
 std::optional<int> parse_weight(std::string_view text) {
     constexpr std::size_t most = 5;
     if (text.empty() || text.size() > most || (text[0] != '0' && text[0] != '1') ||
@@ -77,7 +76,7 @@ std::optional<int> parse_weight(std::string_view text) {
     return weight <= full_weight ? std::optional(weight) : std::nullopt;
 }
 
-/// Returns the weight that is behind a coding's semicolon, such as ` q=0.5`.
+/// Returns the weight in a coding's parameters, such as ` q=0.5`.
 int weight_of(std::string_view parameters) {
     parameters = trimmed(parameters);
     if (!is_word(parameters.substr(0, 2), "q="))
@@ -99,7 +98,7 @@ bool takes_gzip(std::string_view request) {
                                           : is_word(coding, "identity") ? &identity
                                           : coding == "*"               ? &others
                                                                         : nullptr;
-        // Of a coding that is there twice the lower weight counts.
+        // If the list has a coding twice, the lower weight counts.
         if (named)
             *named = std::min(named->value_or(full_weight),
                               is_weighted ? weight_of(element) : full_weight);

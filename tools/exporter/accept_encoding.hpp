@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What a request says of compression: RFC 9110, section 12.5.3, and RFC 9112, section 5.
+/// @file Finds out whether a request accepts a packed answer: RFC 9110, section 12.5.3, and RFC
+/// 9112, section 5.
 #pragma once
 
 #include <string_view>
 
 namespace nvdebug::exporter {
 
-/// Returns whether the answer to @p request, from its first line on, is to be packed with gzip.
-/// Fields after the head are not looked at.
+/// Returns whether the answer to @p request, which begins with its first line, should be packed
+/// with gzip. The body of the request is not examined.
 ///
-/// All Accept-Encoding fields are one list. gzip (or x-gzip, or else `*`) has to be in it with a
-/// weight above 0, and identity with no higher one. An element that is not well formed refuses its
-/// coding, as an answer that is not packed is right for everybody.
+/// All Accept-Encoding fields form one list. The list must contain gzip (or x-gzip, or else `*`)
+/// with a weight above 0, and identity must have no higher weight. An element that is not well
+/// formed refuses its coding, because every client accepts an answer that is not packed.
 [[nodiscard]] bool takes_gzip(std::string_view request);
 
 } // namespace nvdebug::exporter

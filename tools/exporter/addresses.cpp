@@ -14,9 +14,9 @@
 
 namespace {
 
-/// An answer, of which the C library's structure is a part.
+/// An answer. The C library's structure is a part of it.
 struct Entry : addrinfo {
-    sockaddr_in6 place{}; ///< large enough for both kinds
+    sockaddr_in6 place{}; ///< large enough for an IPv4 or an IPv6 address
 };
 
 std::optional<sockaddr_in6> place_of(const char *host, in_port_t port) {
@@ -34,7 +34,7 @@ std::optional<sockaddr_in6> place_of(const char *host, in_port_t port) {
     return six;
 }
 
-/// Returns the addresses that /etc/hosts has for a name. Containers may have no such file.
+/// Returns the addresses that /etc/hosts has for a name. A container may lack this file.
 std::vector<std::string> named(const std::string &host) {
     std::vector<std::string> found;
     std::ifstream hosts("/etc/hosts");
@@ -52,7 +52,7 @@ std::vector<std::string> named(const std::string &host) {
 
 } // namespace
 
-/// Takes addresses, and names of /etc/hosts alone; nullptr: all addresses. @p port is a number.
+/// Resolves addresses, and names only from /etc/hosts; nullptr: all addresses. @p port is a number.
 extern "C" int getaddrinfo(const char *host, const char *port, const addrinfo *hints,
                            addrinfo **result) {
     *result = nullptr;

@@ -49,7 +49,7 @@ struct Options {
     GpuLabels labels;
 };
 
-/// Prints a line on stderr. Returns the exit status.
+/// Prints a line on stderr and returns the exit status.
 int log(const std::string &sentence, int exit_status = failed) {
     cli::say("nvdebug-exporter", sentence);
     return exit_status;
@@ -65,7 +65,8 @@ Result<Tree> open_source(const std::string &from) {
     return Tree::open(from);
 }
 
-/// Returns why a source shows no GPU. Without --from both ways to GPUs have been tried.
+/// Returns why a source shows no GPU. Without --from, the module and the driver have both been
+/// tried.
 std::string no_gpu(const std::string &from, const Tree &tree) {
     const std::string doctor = "; 'nvdebugctl doctor' shows what is missing";
     if (tree.source() == Source::file)
@@ -84,7 +85,7 @@ std::string no_gpu(const std::string &from, const Tree &tree) {
            (driver ? "it has no GPU" : driver.error().sentence) + doctor;
 }
 
-/// All GPUs of the source with their meters, and the thread that has them look at lists.
+/// All GPUs of the source with their meters, and the thread that reads their lists.
 class Node {
   public:
     Node(const Options &options, std::chrono::milliseconds period)
@@ -100,7 +101,7 @@ class Node {
         looker_.join();
     }
 
-    /// Opens the source. Fails if the request is wrong, such as a file that does not exist.
+    /// Opens the source. Fails if the request is wrong, for example if the file does not exist.
     Result<void> open() {
         const auto tree = open_source(options_.from);
         const bool is_file =
@@ -141,8 +142,8 @@ class Node {
             ask_for_look();
     }
 
-    /// Returns the metrics, after a look unless that takes longer than `patience`. Scrapes within
-    /// `fresh` get the same text.
+    /// Returns the metrics. It first has the lists read, but waits no longer than `patience` for
+    /// them. Scrapes within `fresh` get the same text.
     std::string text() {
         constexpr std::chrono::milliseconds fresh{200}, patience{2000};
         if (!text_.empty() && Meter::Clock::now() - made_ <= fresh)
@@ -163,7 +164,7 @@ class Node {
         return text_;
     }
 
-    /// Returns metrics without data of any GPU, for when text() fails.
+    /// Returns metrics without data of any GPU. They replace text() if it fails.
     std::string nothing() const {
         std::vector<Facts> facts(all().size());
         for (std::size_t n = 0; n < facts.size(); n++) {
@@ -188,7 +189,8 @@ class Node {
         changed_.notify_all();
     }
 
-    /// Runs in a thread of its own, as other processes decide how long a look takes.
+    /// Reads lists. It runs in a thread of its own, because other processes decide how long reading
+    /// takes.
     void look_on() {
         for (std::unique_lock held(mutex_);;) {
             changed_.wait(held, [&] { return ending_ || asked_ > looked_; });
@@ -211,7 +213,7 @@ class Node {
 
     void log_once(const std::string &sentence) {
         constexpr std::size_t most =
-            256; // bounded, as sentences contain numbers of other processes
+            256; // bounded, because sentences contain numbers of other processes
         const std::scoped_lock held(logged_mutex_);
         if (logged_.size() < most && logged_.insert(sentence).second)
             log(sentence);
@@ -240,17 +242,17 @@ class Node {
     std::mutex logged_mutex_;
     std::set<std::string> logged_;
 
-    // For the thread that answers alone.
+    // Only the thread that answers uses these two.
     std::string text_;
     Meter::Clock::time_point made_ = {};
 
     mutable std::mutex mutex_; ///< protects the members below
     std::condition_variable changed_;
     Meters meters_;
-    std::uint64_t asked_ = 0, looked_ = 0; ///< looks that were requested, and made
+    std::uint64_t asked_ = 0, looked_ = 0; ///< numbers of looks: requested, and made
     bool ending_ = false;
 
-    std::thread looker_; // the last: it uses the others
+    std::thread looker_; // the last member, because it uses the others
 };
 
 const cli::Program &program() {
@@ -282,7 +284,7 @@ const cli::Program &program() {
     return all;
 }
 
-/// Returns false if a word of the list is no label.
+/// Parses the value of --labels. Returns false if a word of the list is no label.
 bool parse_labels(std::string_view list, GpuLabels &labels) {
     labels = {};
     for (bool is_last = false; !is_last;) {
@@ -300,7 +302,7 @@ bool parse_labels(std::string_view list, GpuLabels &labels) {
     return true;
 }
 
-/// Returns what is wrong with the command line; empty: nothing.
+/// Returns an error of the command line; empty: there is none.
 std::string read(const cli::Arguments &arguments, Options &options) {
     options.listen = arguments.text("--listen", options.listen);
     if (!parse_address(options.listen))
@@ -322,7 +324,7 @@ std::string read(const cli::Arguments &arguments, Options &options) {
     return "";
 }
 
-/// Blocks SIGCHLD and the signals that end the program, for sigtimedwait().
+/// Blocks SIGCHLD and the signals that end the program, so that sigtimedwait() can take them.
 sigset_t block_signals() {
     sigset_t set = nvdebug::base::ending_signals();
     sigaddset(&set, SIGCHLD);
@@ -330,9 +332,9 @@ sigset_t block_signals() {
     return set;
 }
 
-/// Who may connect to a socket that listens, as far as its address decides.
+/// The addresses at which a socket listens, as far as they decide who can connect.
 struct Place {
-    const char *every = ""; ///< at several addresses: which
+    const char *every = ""; ///< the words for several addresses, for a message
     bool is_loopback = false;
 };
 
@@ -357,20 +359,21 @@ Place place_of(int listener) {
             static_cast<bool>(IN6_IS_ADDR_LOOPBACK(&host))};
 }
 
-/// Returns host and port as a browser takes them, also where the exporter listens everywhere.
+/// Returns host and port in the form that browsers take, also if the exporter listens at all
+/// addresses.
 std::string url_host(const std::string &listen, const Place &place) {
     return *place.every ? "localhost:" + parse_address(listen)->port : listen;
 }
 
-/// Returns whether systemd started this process as a service. A shell inherits the first variable
-/// from a service of its user; systemd 248 and newer set the second, to the pid of the service.
+/// Returns whether systemd started this process as a service. A shell may inherit INVOCATION_ID
+/// from its user's service. systemd 248 and newer set SYSTEMD_EXEC_PID to the pid of the service.
 bool is_service() {
     const char *const pid = std::getenv("SYSTEMD_EXEC_PID");
     return std::getenv("INVOCATION_ID") &&
            (pid ? pid == std::to_string(::getpid()) : ::getppid() == 1);
 }
 
-/// The process that reads the network, and the socket to it.
+/// The front's process, and the socket to it.
 struct Child {
     pid_t pid = -1;
     int socket = -1;
@@ -396,13 +399,13 @@ Child start_front(int listener) {
         ::close(ends[0]);
         return {};
     }
-    // A front that does not read for so long is given up.
+    // A front that does not read for so long is ended.
     const timeval patience{10, 0};
     ::setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
     return {child, ends[0]};
 }
 
-/// Answers the front's questions until the front ends. Does not throw.
+/// Answers the front's questions until the front ends. It does not throw.
 void answer_on(Node &node, int socket) {
     while (await_question(socket)) {
         std::string text;
@@ -418,10 +421,11 @@ void answer_on(Node &node, int socket) {
         if (!answer_question(socket, text))
             break;
     }
-    ::shutdown(socket, SHUT_RDWR); // a front that does not read ends
+    ::shutdown(socket, SHUT_RDWR); // a front that does not read ends by this
 }
 
-/// Steps until a signal ends the program (returns true), or the front has ended (false).
+/// Makes steps until a signal ends the program (returns true), or the front has ended (returns
+/// false).
 bool step_on(Node &node, std::chrono::milliseconds period, const sigset_t &ending, pid_t front) {
     for (auto due = Meter::Clock::now();;) {
         try {
@@ -438,7 +442,8 @@ bool step_on(Node &node, std::chrono::milliseconds period, const sigset_t &endin
             const int signal = sigtimedwait(&ending, nullptr, &wait);
             if (signal > 0 && signal != SIGCHLD)
                 return true;
-            // As the first process of a container this one gets orphans of other programs, too.
+            // If this is the first process of a container, it is also the parent of other programs'
+            // orphans.
             if (signal == SIGCHLD) {
                 for (pid_t ended; (ended = ::waitpid(-1, nullptr, WNOHANG)) > 0;)
                     if (ended == front)
@@ -462,7 +467,7 @@ int serve(const Options &options) {
     const Place place = place_of(listener);
     const sigset_t ending = block_signals(); // before there are other threads
     std::signal(SIGCHLD, SIG_DFL);
-    // The front is forked before anything is open that it must not have.
+    // The front is forked before the first descriptor is opened that it must not have.
     const Child front = start_front(listener);
     ::close(listener);
     if (front.pid < 0)

@@ -28,10 +28,11 @@ Labels with(Labels labels, const char *name, std::string value) {
     return labels;
 }
 
-/// Returns a task's labels: the same for all tasks, with empty values where there is nothing. None
-/// has a name that a scraper gives to its targets (job, instance, namespace, pod, container, node):
-/// Prometheus would keep the target's and rename ours, and then all tasks would be in the
-/// exporter's own pod.
+/// Returns a task's labels. All tasks have the same labels, with empty values for unknown facts.
+///
+/// No label has a name that scrapers give to their targets (job, instance, namespace, pod,
+/// container, node). Prometheus would keep the target's label and rename ours, and then all tasks
+/// would seem to be in the exporter's own pod.
 Labels of_task(Labels gpu, std::string pid, std::string command, const Identity &id) {
     gpu.push_back({"pid", std::move(pid)});
     gpu.push_back({"command", std::move(command)});
@@ -43,7 +44,8 @@ Labels of_task(Labels gpu, std::string pid, std::string command, const Identity 
     return gpu;
 }
 
-/// @p has_turns: the source records switches. Samples have no turns.
+/// Adds the metrics of a task's times.
+/// @param has_turns the source records switches; samples have no turns
 void add_times(TextFormat &to, const Labels &labels, const Times &times, bool has_turns) {
     to.counter("nvdebug_task_gpu_seconds_total",
                "Time that a task's context was on the graphics engine, with work or without",

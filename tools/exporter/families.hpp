@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Facts of GPUs as Prometheus has them. Names and labels are in docs/exporter.md.
+/// @file Writes facts about GPUs as Prometheus' metrics. docs/exporter.md explains the names and
+/// labels.
 #pragma once
 
 #include <string>
@@ -9,13 +10,14 @@
 
 namespace nvdebug::exporter {
 
-/// Which facts of a GPU are labels of all its series, and not of nvdebug_gpu_info alone.
+/// The facts about a GPU that become labels of all its series. Without them only nvdebug_gpu_info
+/// has these labels.
 struct GpuLabels {
     bool uuid = false, product = false;
 };
 
 /// Returns the metrics of the GPUs in Prometheus' text format.
-/// @param version the exporter's; empty: no metric has it
+/// @param version the exporter's version; empty: no metric shows it
 [[nodiscard]] std::string metrics_text(const std::vector<Facts> &gpus,
                                        const std::string &version = "",
                                        const GpuLabels &labels = {});

@@ -40,7 +40,8 @@ using Clock = std::chrono::steady_clock;
 
 // --- giving up rights ---
 
-/// Allows only system calls that answer on open sockets; all others fail with EPERM.
+/// Allows only the system calls that are needed to answer on open sockets. All others fail with
+/// EPERM.
 void allow_few_calls() {
 #if defined(__x86_64__)
     constexpr std::uint32_t machine = AUDIT_ARCH_X86_64;
@@ -80,16 +81,17 @@ void allow_few_calls() {
     ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/// Returns false if some right could not be given up.
+/// Gives up all rights. Returns false if some right could not be given up.
 bool give_up_rights() {
     constexpr uid_t nobody = 65534;
     bool done = true;
-    // With neither right the user stays; the calls that would use it are not allowed then.
+    // A process without the rights to change its user keeps the user. The filter forbids it the
+    // calls with which it could use that user's rights.
     if (::geteuid() == 0 && ::setgroups(0, nullptr) == 0 &&
         ::setresgid(nobody, nobody, nobody) == 0)
         done = ::setresuid(nobody, nobody, nobody) == 0;
     for (unsigned long right = 0; ::prctl(PR_CAPBSET_READ, right) >= 0; right++)
-        ::prctl(PR_CAPBSET_DROP, right); // not without CAP_SETPCAP
+        ::prctl(PR_CAPBSET_DROP, right); // it fails without CAP_SETPCAP
     ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
     const __user_cap_data_struct none[2] = {};
@@ -105,17 +107,17 @@ bool give_up_rights() {
 constexpr std::size_t request_most = 8192, connections_most = 512;
 constexpr std::chrono::seconds request_time{5}, answer_time{20}, reader_time{10};
 
-/// One body for many connections.
+/// A body that several connections share.
 using Body = std::shared_ptr<const std::string>;
 
 struct Connection {
     int descriptor;
-    Clock::time_point until; ///< when it is closed
+    Clock::time_point until; ///< time at which it is closed
     std::string request = {}, header = {};
-    Body body = {};     ///< null: the answer is the header alone
-    bool waits = false; ///< for the reader
+    Body body = {};     ///< null: the answer consists of the header
+    bool waits = false; ///< it waits for the reader's answer
     bool gzip = false, head = false;
-    std::size_t sent = 0; ///< bytes of header and body
+    std::size_t sent = 0; ///< bytes of header and body that were sent
 
     bool reads() const { return header.empty() && !waits; }
 };
@@ -136,8 +138,8 @@ std::string packed(const std::string &text) {
     return result == Z_STREAM_END ? to : std::string();
 }
 
-/// A text that is sent to one or more connections, each of which takes it plain or packed. Both
-/// forms are made once, and live as long as a connection that has them.
+/// A text for one or more connections. Each connection gets it plain or packed. Both forms are made
+/// at most once, and live as long as a connection that sends them.
 class Page {
   public:
     explicit Page(std::string text)
@@ -207,7 +209,7 @@ class Front {
                                                   : one.waits ? 0
                                                               : POLLOUT),
                                0});
-        constexpr int at_most_ms = 500; // how late a connection that is due may be closed
+        constexpr int at_most_ms = 500; // so much later than due a connection may be closed
         const bool idle = connections_.empty() && !asked_;
         if (::poll(polled_.data(), polled_.size(), idle ? -1 : at_most_ms) < 0)
             for (pollfd &one : polled_)
@@ -232,7 +234,7 @@ class Front {
                 ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
             if (descriptor < 0)
                 return;
-            // The slowest sender is dropped first.
+            // The connection that has been sending its request for longest makes room.
             if (connections_.size() >= connections_most) {
                 auto slow = std::ranges::find_if(connections_, &Connection::reads);
                 if (slow == connections_.end())
@@ -344,7 +346,7 @@ class Front {
             answer(one, "503 Service Unavailable", plain, "nothing is read now\n");
     }
 
-    /// Closes the connections with the oldest bodies until @p bytes more may be kept.
+    /// Closes the connections with the oldest bodies, until @p bytes more may be kept.
     void make_room(std::size_t bytes) {
         struct Kept {
             const std::string *body;
@@ -376,7 +378,7 @@ class Front {
         for (Connection &one : connections_)
             if (one.waits)
                 page.answer(one, status, type);
-        // After a timeout the reader may still answer: the next requests get that answer.
+        // After a timeout the reader may still answer. Its answer then goes to the next requests.
         if (type == plain)
             asked_ = Clock::now();
         else
@@ -418,8 +420,8 @@ class Front {
             std::erase_if(of, [&](const auto &one) { return one.first == descriptor; });
         }
     } events_;
-    std::optional<Clock::time_point> asked_; ///< since when the reader has not answered
-    std::string received_;                   ///< of the reader's answer
+    std::optional<Clock::time_point> asked_; ///< the time since when the reader has not answered
+    std::string received_;                   ///< the received part of the reader's answer
 };
 
 } // namespace
@@ -437,7 +439,7 @@ std::optional<Address> parse_address(const std::string &text) {
     const bool bracketed = address.host.starts_with('[') && address.host.ends_with(']');
     if (bracketed)
         address.host = address.host.substr(1, address.host.size() - 2);
-    // In an IPv6 address without brackets it is unknown which colon begins the port.
+    // In an IPv6 address without brackets, nothing shows which colon begins the port.
     if ((bracketed && address.host.empty()) ||
         (!bracketed && address.host.find_first_of(":[]") != std::string::npos))
         return std::nullopt;
@@ -453,15 +455,15 @@ int listen_at(const Address &address) {
                       &hints, &found))
         return -EADDRNOTAVAIL;
     int error = EADDRNOTAVAIL;
-    // IPv6 first: without a host its socket accepts IPv4, too.
+    // IPv6 comes first, because without a host its socket also accepts IPv4.
     for (const int pass : {AF_INET6, AF_INET})
         for (const addrinfo *one = found; one; one = one->ai_next) {
             if (one->ai_family != pass)
                 continue;
             const int listener =
                 ::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-            // Connections inherit the buffers. The kernel's own go up to megabytes for a client
-            // that does not read, and count as memory of the service.
+            // Connections inherit the sizes of the buffers. The kernel's default sizes grow to
+            // megabytes for a client that does not read, and count as memory of the service.
             constexpr int on = 1, off = 0, waiting = 512, to_send = 128 << 10, to_read = 8 << 10;
             if (listener < 0) {
                 error = errno;
@@ -487,10 +489,11 @@ int listen_at(const Address &address) {
 
 void run_front(int listener, int reader, const std::string &version) {
     ::prctl(PR_SET_NAME, "nvdebug-http");
-    // A terminal sends them to both processes: the reader ends this one.
+    // A terminal sends these signals to both processes. The front ignores them, because the reader
+    // ends it.
     ::signal(SIGINT, SIG_IGN);
     ::signal(SIGHUP, SIG_IGN);
-    // Closes what a supervisor or a shell has left open.
+    // Close descriptors that a supervisor or a shell has left open.
     const int low = std::min(listener, reader), high = std::max(listener, reader);
     const auto close_all = [](int first, int last) {
         if (first <= last)
@@ -504,7 +507,7 @@ void run_front(int listener, int reader, const std::string &version) {
     try {
         Front(listener, reader, version).run();
     } catch (...) {
-        ::_exit(1); // no memory
+        ::_exit(1); // there is no memory
     }
 }
 

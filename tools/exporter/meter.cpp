@@ -11,7 +11,7 @@
 namespace nvdebug::exporter {
 namespace {
 
-constexpr const char *graphics = "GR0"; // the driver records switches of no other
+constexpr const char *graphics = "GR0"; // the only engine whose switches the driver records
 constexpr std::uint32_t drivers_own = 0xffffffff;
 /// If two samples are more periods apart than this, the time between them counts as unknown.
 constexpr std::uint64_t longest_in_periods = 4;
@@ -45,7 +45,7 @@ void Meter::start() {
     }
     const bool by_driver = gpu_.tree().source() == Source::driver;
     const auto info = gpu_.info();
-    // The owners of TSGs are read before the first turn.
+    // Read the owners of TSGs before the first turn needs them.
     if (info && looked_ == Clock::time_point())
         look_now(*info);
     std::shared_ptr<SwitchReader> reader;
@@ -110,7 +110,7 @@ void Meter::note_process(std::uint32_t pid) {
     at->second.seen = true;
 }
 
-/// Removes the times of a pid that was reused.
+/// Removes the times of a pid that another process has by now.
 void Meter::forget(const Holder &who) {
     times_.forget_if([&](const Holder &task) { return task == who; });
     known_.erase(who);
@@ -130,7 +130,7 @@ void Meter::add_now(const Turn &turn) {
 }
 
 void Meter::add(std::vector<Turn> &turns) {
-    // A pid may have been reused: its start is checked before times are added up.
+    // A pid may have been reused, so the start of its process is checked before times are added up.
     std::set<std::uint32_t> pids;
     for (const Turn &turn : turns)
         if (turn.who.pid && pids.insert(*turn.who.pid).second && reader_ && is_local())
@@ -160,7 +160,8 @@ void Meter::postpone(Turn turn) {
         settle_waiting();
 }
 
-/// Adds the turns that waited; a TSG without an owner now is shown without one.
+/// Adds the turns that waited. If the owner of a TSG is still not known, the turn is shown without
+/// one.
 void Meter::settle_waiting() {
     for (Turn &turn : std::exchange(waiting_, {})) {
         if (!turn.who.pid && turn.who.tsg && turn.who.runlist)
@@ -182,7 +183,7 @@ void Meter::read_switches() {
     const auto dropped = reader->read(batch_);
     if (!dropped)
         return fail(dropped.error());
-    // A long turn is counted while it lasts, not only at its end.
+    // A long turn is counted while it lasts, and not only at its end.
     const auto now = batch_.empty() ? reader->now_ns() : Result<std::uint64_t>(0);
 
     const std::scoped_lock held(mutex_);
@@ -216,7 +217,7 @@ void Meter::sample_engine(const EngineState &state, std::uint64_t now) {
     turns.clear();
     if (state.engine != graphics || any_switch_)
         return;
-    // Without recorded switches, samples show which TSG is on GR0.
+    // While no switches are recorded, samples show which TSG is on GR0.
     std::optional<Holder> who;
     if (works) {
         who = Holder{.runlist = state.runlist};
@@ -331,7 +332,8 @@ void Meter::look_now(const Info &info) {
     looked_ = begin;
     facts_.chip = info.chip.value_or("");
     facts_.pci_address = address;
-    facts_.uuid = product.uuid.value_or(facts_.uuid); // a sleeping GPU keeps what was read before
+    // A sleeping GPU keeps the UUID that was read earlier.
+    facts_.uuid = product.uuid.value_or(facts_.uuid);
     facts_.product = product.name.value_or(facts_.product);
     take(seen);
     settle_waiting();
@@ -402,7 +404,8 @@ void Meter::forget_ended() {
     forgot_ = now;
     std::vector<Holder> gone;
     for (auto &[who, known] : known_) {
-        // Pids of a capture are not looked up: they were of the machine that it was made on.
+        // A capture's pids are not looked up here, because they belong to the machine where the
+        // capture was made.
         const bool is_there = (who.pid && gpu_.tree().source() == Source::file) ||
                               (who.pid && reader_ && is_local() && known.process.started &&
                                reader_->started(*who.pid) == known.process.started);
@@ -468,7 +471,7 @@ Facts Meter::snapshot() {
         facts_.tasks.clear();
         for (const auto &[who, times] : times_.tasks())
             facts_.tasks.push_back(facts_of(who, times));
-        // Besides, processes with channels that have not been on the engine yet.
+        // Add processes with channels that have not been on the engine yet.
         for (const auto &[pid, process] : owners_)
             if (facts_.tasks.size() < limits_.tasks && channels_.contains(pid) &&
                 !(is_local() && times_.tasks().contains(Holder{.pid = pid})))

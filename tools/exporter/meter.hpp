@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Watches one GPU: how long tasks have it, which engines work, what lists hold.
+/// @file Watches one GPU: how long tasks have it, which engines work, and which tasks are on its
+/// lists.
 #pragma once
 
 #include <algorithm>
@@ -18,21 +19,21 @@
 
 namespace nvdebug::exporter {
 
-/// What is shown of a task. Texts may be of any bytes.
+/// The facts that are shown about a task. Texts may consist of any bytes.
 struct TaskFacts {
     std::optional<std::uint32_t> pid;
-    std::string command; ///< empty: none, or not known
+    std::string command; ///< empty: no command, or not known
     Identity id;
     Times times;
-    std::optional<std::uint64_t> channels, timeslice_ns; ///< the latter on GR0's runlist
-    std::optional<std::uint32_t> tpcs;                   ///< nvtaskset keeps it to so many
+    std::optional<std::uint64_t> channels, timeslice_ns; ///< on GR0's runlist
+    std::optional<std::uint32_t> tpcs; ///< number of TPCs to which nvtaskset keeps it
     std::optional<bool>
-        kept; ///< false: a partition was asked for, and not all launches were kept to it
+        kept; ///< false: the task should be kept to a partition, but not all of its launches were
 };
 
 struct EngineFacts {
     std::string name;
-    std::uint64_t busy_ns, known_ns; ///< by samples; known_ns: that between them
+    std::uint64_t busy_ns, known_ns; ///< from samples; known_ns: time between samples
 };
 
 struct ListFacts {
@@ -40,82 +41,85 @@ struct ListFacts {
     std::uint64_t tsgs, channels;
 };
 
-/// Processes of which not everything is known, by why: as nvdebug::Owners has it.
+/// The numbers of processes about which something is not known, by reason, as in nvdebug::Owners.
 struct MissingProcesses {
     std::uint64_t hidden = 0, denied = 0, cut = 0;
     std::vector<std::uint32_t> cut_pids;
-    std::optional<std::string> lacked; ///< of the exporter itself
+    std::optional<std::string> lacked; ///< a thing that the exporter itself lacked
 };
 
 struct Facts {
     std::uint32_t gpu = 0;
     std::string chip, pci_address, source, uuid, product;
-    std::optional<std::string> trouble; ///< why nothing else is known now
+    std::optional<std::string> trouble; ///< why nothing else is known at present
     std::vector<TaskFacts> tasks;
-    Times others; ///< of tasks for which there was no room
+    Times others; ///< sum of the times of tasks beyond Limits::tasks
     std::vector<EngineFacts> engines;
     std::vector<ListFacts> lists;
     std::optional<std::uint64_t> faulted_channels;
-    bool has_switches = false; ///< else times of tasks are those of samples
+    bool has_switches = false; ///< false: the times of tasks come from samples
     Lengths switches;
     std::uint64_t switches_lost = 0, errors = 0;
-    /// Pids of tasks are of another PID namespace than the exporter's: they are numbers alone.
+    /// True if the pids of tasks belong to another PID namespace than the exporter's. Then they are
+    /// only numbers.
     bool foreign_pids = false;
-    std::optional<MissingProcesses> missing; ///< where owners are known at all
+    std::optional<MissingProcesses> missing; ///< empty: the source shows no owners
 };
 
-/// Returns after how long a GPU is tried again that could not be opened: 50 steps, 10 s at most.
+/// Returns the time after which the exporter tries again to open a GPU: 50 steps, at most 10 s.
 inline std::chrono::milliseconds between_tries(std::chrono::milliseconds period) {
     return std::min<std::chrono::milliseconds>(std::chrono::seconds(10), 50 * period);
 }
 
-/// Any thread may use it. How long it takes to read lists and processes is up to other programs, so
-/// look() holds no lock meanwhile that step() or snapshot() waits for.
+/// Watches one GPU. Any thread may use it. Other programs decide how long it takes to read lists
+/// and processes, so while look() reads, it holds no lock that step() or snapshot() needs.
 class Meter {
   public:
     using Clock = std::chrono::steady_clock;
     struct Limits {
-        std::size_t tasks = 256;                       ///< that have their own times
-        std::chrono::seconds keep_ended{300};          ///< how long a task is shown that has ended
-        std::chrono::milliseconds shortest_look{500};  ///< between looks at lists, if asked
-        std::chrono::seconds own_look{5};              ///< and where step() needs one
-        std::chrono::milliseconds forgets_every{1000}; ///< how often step() looks who has ended
+        std::size_t tasks = 256;              ///< number of tasks that have times of their own
+        std::chrono::seconds keep_ended{300}; ///< time for which a task is shown after its end
+        /// Shortest time between two calls of look() that read.
+        std::chrono::milliseconds shortest_look{500};
+        std::chrono::seconds own_look{5}; ///< the same for looks that step() needs
+        /// Time between two searches of step() for ended tasks.
+        std::chrono::milliseconds forgets_every{1000};
     };
 
-    /// @param period between steps.
+    /// @param period time between steps
     Meter(Gpu gpu, std::chrono::milliseconds period, const Limits &limits);
 
-    /// Reads switches and engines; to be called each period. What fails is counted.
+    /// Reads switches and engines; called once each period. A failure is counted.
     void step();
-    /// Looks at lists and processes, but not more often than Limits::shortest_look. Returns at once
-    /// while another thread looks.
+    /// Reads lists and processes, unless the last look was less than Limits::shortest_look ago. If
+    /// another thread is reading, it returns at once.
     void look();
-    /// Returns whether a task or TSG was seen that was not there at the last look.
+    /// Returns whether a task or TSG was seen that did not exist at the last look.
     bool needs_look() const;
-    /// Returns what is known, without another look.
+    /// Returns the known facts without reading anything.
     Facts snapshot();
-    /// Returns what is known after a look().
+    /// Returns the known facts after a look().
     Facts facts() {
         look();
         return snapshot();
     }
 
   private:
-    using Tsg = std::pair<std::uint32_t, std::uint32_t>; ///< runlist, id
+    using Tsg = std::pair<std::uint32_t, std::uint32_t>; ///< runlist and id
     /// A task that has times of its own.
     struct KnownTask {
-        Process process;                   ///< its start is known before its name
-        bool named = false, tried = false; ///< tried: a look was asked for its name
-        bool seen = true;                  ///< on the engine since forget_ended() last checked it
+        Process process;                   ///< its start is known earlier than its name
+        bool named = false, tried = false; ///< tried: a look was already asked to find its name
+        bool seen = true; ///< it was on the engine since forget_ended() last checked it
         std::optional<Clock::time_point> ended = {};
     };
-    /// What a look finds.
+    /// The results of one look.
     struct LookResult {
         std::optional<Owners> owners;
         std::optional<std::uint32_t> graphics_list;
         std::vector<std::pair<std::uint32_t, Runlist>> lists;
-        std::map<std::uint32_t, Process> named;      ///< by pid of switches
-        std::map<std::uint32_t, std::uint32_t> tpcs; ///< that nvtaskset keeps a process to, by pid
+        std::map<std::uint32_t, Process> named;      ///< by the pids of switches
+        std::map<std::uint32_t, std::uint32_t> tpcs; ///< TaskFacts::tpcs, by pid
         std::map<std::uint32_t, bool> kept;          ///< TaskFacts::kept, by pid
         std::uint64_t errors = 0;
     };
@@ -136,7 +140,7 @@ class Meter {
                        const std::shared_ptr<SwitchReader> &reader) const;
     void take(const LookResult &seen);
     void fail(const Error &error);
-    /// Returns whether pids of turns are those of this /proc.
+    /// Returns whether the pids of turns belong to this /proc.
     bool is_local() const { return !any_switch_ || !facts_.foreign_pids; }
     const Process *process_of(const Holder &who) const;
     TaskFacts facts_of(const Holder &who, const Times &times) const;
@@ -148,31 +152,34 @@ class Meter {
     const std::uint64_t period_ns_;
     const Limits limits_;
 
-    std::mutex step_mutex_; ///< one step at a time; protects next_start_, batch_ and dropped_
+    /// Allows one step at a time; protects next_start_, batch_ and dropped_.
+    std::mutex step_mutex_;
     Clock::time_point next_start_ = {};
     std::vector<ContextSwitch> batch_;
     std::uint64_t dropped_ = 0;
 
-    std::mutex look_mutex_; ///< one look at a time
+    std::mutex look_mutex_; ///< allows one look at a time
 
-    mutable std::mutex mutex_; ///< protects the members below; held no longer than a copy takes
+    /// Protects the members below; it is held only for as long as a copy takes.
+    mutable std::mutex mutex_;
     bool started_ = false;
     std::shared_ptr<SwitchReader> reader_;
     Facts facts_;
-    Clock::time_point looked_ = {}; ///< when the last look began
+    Clock::time_point looked_ = {}; ///< begin of the last look
     Clock::time_point forgot_ = {};
     SwitchTurns switched_{std::nullopt};
     bool any_switch_ = false;
-    std::map<std::string, SampleTurns> sampled_; ///< by engine; busy or not
+    std::map<std::string, SampleTurns> sampled_; ///< whether each engine was busy, by its name
     std::map<std::string, std::uint64_t> busy_ns_;
-    std::optional<SampleTurns> on_gr0_; ///< turns by samples, until the first switch
+    std::optional<SampleTurns> on_gr0_; ///< turns as samples show them, until the first switch
     TaskTimes times_;
-    std::map<Holder, KnownTask> known_; ///< of tasks that times_ has
-    std::vector<Turn> waiting_;         ///< for a look that may find the owners of their TSGs
+    std::map<Holder, KnownTask> known_; ///< tasks that have times in times_
+    /// Turns that wait for a look, which may find the owners of their TSGs.
+    std::vector<Turn> waiting_;
     Clock::time_point waiting_since_ = {};
 
     std::map<Tsg, Process> owner_;
-    std::map<std::uint32_t, Process> owners_;                        ///< by pid, as /proc has it
+    std::map<std::uint32_t, Process> owners_;                        ///< by pid of this /proc
     std::map<std::uint32_t, std::uint64_t> channels_, timeslice_ns_; ///< by pid of owners_
     std::map<std::uint32_t, std::uint32_t> tpcs_;                    ///< by local pid
     std::map<std::uint32_t, bool> kept_;                             ///< by local pid

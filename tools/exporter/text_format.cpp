@@ -8,7 +8,8 @@
 namespace nvdebug::exporter {
 namespace {
 
-/// Returns the text with a backslash before @p special characters, and \n for ends of lines.
+/// Returns the text with a backslash before each of the @p special characters, and with \n in place
+/// of line ends.
 std::string escaped(std::string_view text, std::string_view special) {
     std::string to;
     for (const char c : text) {

@@ -16,11 +16,12 @@ struct Label {
 using Labels = std::vector<Label>;
 
 struct Quantile {
-    double part, value; ///< which part of the samples is at most the value
+    double part, value; ///< `part` of the samples are at most `value`
 };
 
-/// Metrics by family, in the order in which the families are first named. Names of families and
-/// labels are valid ones, and a family has one type; values of labels and helps are any UTF-8.
+/// Metrics by family, in the order in which the families are first named. The caller gives valid
+/// names of families and labels, and one type for each family. Values of labels and help texts may
+/// be any UTF-8.
 class TextFormat {
   public:
     void counter(const std::string &family, const std::string &help, const Labels &labels,
@@ -30,13 +31,14 @@ class TextFormat {
     void summary(const std::string &family, const std::string &help, const Labels &labels,
                  std::uint64_t count, double sum, const std::vector<Quantile> &quantiles);
 
-    /// Returns the text of all metrics. Numbers are the shortest that give the same double again.
+    /// Returns the text of all metrics. A number has as few digits as give the same double when it
+    /// is read.
     [[nodiscard]] std::string text() const;
 
   private:
     std::string &lines_of(const std::string &family, const std::string &help, const char *type);
 
-    std::vector<std::string> families_; ///< the lines of each
+    std::vector<std::string> families_; ///< the lines of each family
     std::map<std::string, std::size_t> place_;
 };
 

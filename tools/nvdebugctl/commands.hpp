@@ -7,7 +7,7 @@
 
 namespace nvdebugctl {
 
-/// The whole table, in the order in which help shows it.
+/// Returns the whole table, in the order in which help shows it.
 [[nodiscard]] std::vector<Object> all_objects();
 
 } // namespace nvdebugctl

@@ -8,7 +8,7 @@
 
 int main(int argc, char **argv) {
     nvdebug::base::make_inheritance_usable();
-    // So that nothing is left half undone.
+    // A broken pipe must not end the program before leases are undone and files are finished.
     nvdebug::base::survive_broken_pipes();
     try {
         return nvdebugctl::run(nvdebugctl::all_objects(), {argv + 1, argv + argc});

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Writes the man pages of the tool and of its objects from the table of commands: make_manuals
-// PROSE FOLDER. PROSE has what the table does not: nvdebugctl.1.in, a page with places for the
-// table's parts; of an object OBJECT.in, with text to stand before the verbs, and sections to
-// complete or replace those made here; controls.in.
+// PROSE FOLDER. The folder PROSE has the text that the table lacks. nvdebugctl.1.in is a page with
+// places for the table's parts. OBJECT.in has text that stands before the verbs of an object, and
+// sections that complete or replace the ones that are made here. controls.in has the text that all
+// controls share.
 #include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
@@ -14,9 +15,9 @@
 
 #include "cli/command_line.hpp"
 #include "cli/help.hpp"
-#include "cli/schema.hpp"
 #include "commands.hpp"
 #include "lib/base/mdoc.hpp"
+#include "schema.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -42,7 +43,7 @@ std::string options_list(const std::vector<Option> &options) {
     return items;
 }
 
-/// ` Op Ar RUNLIST`
+/// Returns for example ` Op Ar RUNLIST`.
 std::string macros(const Argument &argument) {
     using Count = Argument::Count;
     const bool optional = argument.count == Count::optional || argument.count == Count::any;
@@ -54,7 +55,7 @@ bool is_one_of(const Option &option, const std::vector<Option> &options) {
     return std::ranges::find(options, option.name, &Option::name) != options.end();
 }
 
-/// Without those that all objects have.
+/// Returns the command's options without the common ones.
 std::vector<Option> special_options(const Command &command) {
     std::vector<Option> options = options_of(command);
     std::erase_if(options,
@@ -62,7 +63,7 @@ std::vector<Option> special_options(const Command &command) {
     return options;
 }
 
-/// Those of pictures, too; not those of controls.
+/// Returns the command's own options and those of its pictures, but not those of controls.
 std::vector<Option> own_options(const Command &command) {
     std::vector<Option> options = special_options(command);
     std::erase_if(options, [&](const Option &option) {
@@ -114,8 +115,8 @@ std::string keys_list(const std::vector<Field> &fields) {
     return list(items);
 }
 
-/// The lists of keys of those fields that are objects or arrays of them, each below the name of its
-/// field.
+/// Lists the keys of all fields that are objects or arrays of objects. Each list follows the name
+/// of its field.
 std::string parts_of(const std::vector<Field> &fields) {
     std::string text;
     for (const Field &field : fields) {
@@ -146,7 +147,7 @@ std::string output_of(const Command &command) {
         text += ".Pp\nColumns of tables and CSV:\n" + keys_list(columns);
     if (!keys.empty())
         text += ".Pp\nKeys of JSON:\n" + keys_list(keys) + parts_of(keys);
-    // Of alternatives the first.
+    // The first alternative is not introduced by "Or:".
     if (const std::size_t at = text.find("Keys of JSON:\n.Pp\nOr:\n"); at != text.npos)
         text.erase(at + 14, 8);
     return text;
@@ -169,7 +170,7 @@ std::string examples_of(const Object &object) {
     return ".Sh EXAMPLES\n" + list(items);
 }
 
-/// A file of prose: text by section, that before the first under "".
+/// The text of a file of prose by section. The text before the first section has the key "".
 using Sections = std::map<std::string, std::string>;
 
 Sections sections_of(const std::string &text) {
@@ -184,7 +185,7 @@ Sections sections_of(const std::string &text) {
     return sections;
 }
 
-/// @p text with the parts in place of the lines that have their names.
+/// Replaces each line of @p text that is the name of a part by that part.
 std::string filled(const std::string &text, const std::map<std::string, std::string> &parts) {
     std::istringstream lines(text);
     std::string out;
@@ -264,7 +265,7 @@ std::string page_of_tool(const std::vector<Object> &objects, const char *date,
                           {"@pages", names}});
 }
 
-/// Without lines of comments. Empty: there is no such file.
+/// Returns the file without the lines that are comments; empty: there is no such file.
 std::string contents(const std::string &path) {
     std::ifstream file(path);
     std::string text;
@@ -287,7 +288,7 @@ bool write(const std::string &path, const std::string &text) {
 
 int main(int argc, char **argv) {
     using namespace nvdebugctl;
-    // Of the last change of the pages' form or prose.
+    // The day of the last change of the pages' form or prose.
     constexpr const char *date = "November 25, 2026";
     if (argc != 3)
         return 1;

@@ -3,8 +3,8 @@
 #include <fstream>
 #include <iostream>
 
-#include "cli/schema.hpp"
 #include "commands.hpp"
+#include "schema.hpp"
 
 int main(int argc, char **argv) {
     if (argc != 2)

@@ -6,7 +6,8 @@
 #include <memory>
 #include <pwd.h>
 
-/// Reads /etc/passwd alone: users of a directory service have their number for a name.
+/// Looks up a user in /etc/passwd alone. For users of a directory service the tool shows the
+/// number.
 extern "C" int getpwuid_r(uid_t uid, passwd *entry, char *text, std::size_t bytes,
                           passwd **result) {
     *result = nullptr;

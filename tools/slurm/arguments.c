@@ -9,7 +9,9 @@
 #define SECONDS_MOST 60
 #define SHARDS_MOST 10000
 
-/* What follows "name=" in the word; NULL: it is no such word. */
+/*
+ * Returns the text after "name=" in the word; NULL: the word begins otherwise.
+ */
 static const char *value_of(const char *word, const char *name)
 {
 	size_t length = strlen(name);
@@ -19,7 +21,7 @@ static const char *value_of(const char *word, const char *name)
 		       NULL;
 }
 
-/* 1 to most; 0: it is no such number. */
+/* Returns a number from 1 to most; 0: the text is no such number. */
 static unsigned long number_of(const char *text, unsigned long most)
 {
 	char *end;
@@ -31,7 +33,10 @@ static unsigned long number_of(const char *text, unsigned long most)
 	return *end || number > most ? 0 : number;
 }
 
-/* "share,cap": names of options, without "gpu-"; "": none. */
+/*
+ * Reads a list such as "share,cap", which names options without "gpu-"; "": no
+ * option is allowed.
+ */
 static bool read_allowed(struct arguments *arguments, const char *list)
 {
 	const char *at = list;
@@ -91,7 +96,7 @@ bool arguments_read(struct arguments *arguments, int count, char *words[],
 		.service = {.path = "/run/nvdebug/nvqos.sock",
 			    .timeout_ms = 5000},
 		.nvtaskset = NVTASKSET,
-		/* with the others a job takes the GPU from those beside it */
+		/* the other options would take the GPU from other jobs */
 		.allowed = {[OPTION_SHARE] = true,
 			    [OPTION_CAP] = true,
 			    [OPTION_TPCS] = true,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* What plugstack.conf gives the plugin. Pure functions. */
+/* Reads the plugin's arguments in plugstack.conf. All functions are pure. */
 #ifndef NVDEBUG_SLURM_ARGUMENTS_H
 #define NVDEBUG_SLURM_ARGUMENTS_H
 
@@ -8,17 +8,17 @@
 struct arguments {
 	struct service service;
 	const char *nvtaskset;
-	/* without nvqos a job starts all the same, with a warning */
+	/* a job starts also without nvqos, with a warning */
 	bool best_effort;
-	/* a step without GPUs of Slurm's has a goal on all of the node's */
+	/* a step that gets no GPU from Slurm has a goal on all GPUs */
 	bool all_gpus;
-	/* of each GPU; 0: shards are not turned into shares */
+	/* shards of each GPU; 0: shards are not turned into shares */
 	unsigned long shards;
-	/* the options that users may have */
+	/* the options that users may give */
 	bool allowed[OPTIONS];
 };
 
-/* Returns false, with a sentence, if users may not have the option. */
+/* Returns false, with a sentence, if users may not give the option. */
 bool arguments_allow(const struct arguments *arguments, enum option option,
 		     char sentence[static SENTENCE_SIZE]);
 

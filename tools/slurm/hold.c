@@ -12,7 +12,10 @@
 
 #include <slurm/spank.h>
 
-/* Beside the socket; false: its path is too long. */
+/*
+ * Writes the path of the job's file beside the socket. Returns false if it is
+ * too long.
+ */
 static bool file_name(char path[static PATH_MAX], const char *socket,
 		      uint32_t job)
 {
@@ -22,7 +25,7 @@ static bool file_name(char path[static PATH_MAX], const char *socket,
 			(int)(end - socket), socket, job) < PATH_MAX;
 }
 
-/* Is the process a slurmstepd, as this one is? */
+/* Returns whether the process runs the same program as this one, slurmstepd. */
 static bool is_stepd(pid_t pid)
 {
 	char name[32], one[PATH_MAX], other[PATH_MAX];
@@ -36,8 +39,9 @@ static bool is_stepd(pid_t pid)
 }
 
 /*
- * When the process began, in ticks since boot (field 22 of its stat); 0: it is
- * not known. A pid alone may be another slurmstepd's by now.
+ * Returns the start of the process, in ticks since boot (field 22 of its stat);
+ * 0: it is not known. The start distinguishes the script's slurmstepd from a
+ * later one with the same pid.
  */
 static unsigned long long start_of(pid_t pid)
 {
@@ -50,7 +54,7 @@ static unsigned long long start_of(pid_t pid)
 	file = fopen(name, "re");
 	if (!file)
 		return 0;
-	/* The program's name, in brackets, may have blanks and brackets. */
+	/* The program's name, in brackets, may contain blanks and brackets. */
 	if (fgets(line, sizeof(line), file))
 		at = strrchr(line, ')');
 	fclose(file);
@@ -59,7 +63,10 @@ static unsigned long long start_of(pid_t pid)
 	return at && sscanf(at, "%llu", &start) == 1 ? start : 0;
 }
 
-/* Takes the hold of the job's batch script, if it lives and its goal is right. */
+/*
+ * Takes the hold of the job's batch script, if its slurmstepd still runs and
+ * its goal is right.
+ */
 static bool inherit(struct hold *hold, const char *path, bool any)
 {
 	char name[STEP_NAME_SIZE], goal[GOAL_SIZE], gpu[GPU_NAME_SIZE];

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * A goal that nvqos keeps for a step: from before its tasks become their
- * programs until its last one has ended. A batch script and the steps that it
- * starts with the same goal on its node are one hold, and so have one share:
- * the script's slurmstepd leaves a file beside nvqos' socket, which only root
- * may write.
+ * A hold is a goal that nvqos keeps for a step. It begins before the step's
+ * tasks become their programs, and ends with the last task.
+ *
+ * A batch script, and the steps that it starts on its node with the same goal,
+ * are one hold, so that they have one share together. The script's slurmstepd
+ * leaves a file beside nvqos' socket for these steps. Only root may write
+ * there.
  */
 #ifndef NVDEBUG_SLURM_HOLD_H
 #define NVDEBUG_SLURM_HOLD_H
@@ -21,32 +23,34 @@ struct hold {
 	char name[STEP_NAME_SIZE];
 	char goal[GOAL_SIZE];
 	struct gpus gpus;
-	pid_t holder;	/* the slurmstepd with which it ends */
-	bool inherited; /* it is that of the job's batch script */
-	/* the goal of the script where it is another one; empty: there is none */
+	pid_t holder; /* nvqos ends the hold with this process, a slurmstepd */
+	bool inherited; /* the hold belongs to the job's batch script */
+	/* the goal of the script, if it is not this step's goal; empty: none */
 	char beside[GOAL_SIZE];
 	bool held;
 	bool published;
-	char file[PATH_MAX]; /* for steps of the job; empty: there is none */
+	char file[PATH_MAX]; /* the file for steps of the job; empty: none */
 };
 
 /*
- * In slurmstepd: makes the hold of the step, or takes that of the job's batch
- * script if it has the same goal, or, with any, whatever goal it has.
+ * Called in slurmstepd. Makes the hold of the step. If the job's batch script
+ * has a hold with the same goal, or any is true, the script's hold is taken
+ * instead.
  */
 void hold_prepare(struct hold *hold, const struct step *step, const char *goal,
 		  bool any, const struct service *service);
 
-/* The request for a task; false: it is too long. */
+/* Writes the request for a task. Returns false if it is too long. */
 bool hold_line(const struct hold *hold, pid_t task, char line[static LINE_SIZE]);
 
 /*
- * Once nvqos has granted it: later steps of the job find it, if it is a batch
- * script's. Where the file cannot be written each step has a hold of its own.
+ * Called once nvqos has granted the hold. If the step is a batch script, it
+ * writes the file, so that later steps of the job find the hold. If the file
+ * cannot be written, each step has a hold of its own.
  */
 void hold_publish(struct hold *hold, const struct step *step);
 
-/* Before it is released. */
+/* Called before the hold is released: removes the file. */
 void hold_withdraw(struct hold *hold);
 
 #endif

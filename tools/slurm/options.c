@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part of the time in millionths, and the number's decimals that count. */
+/*
+ * Parts of the time are numbers of millionths, so four decimals of a percentage
+ * count.
+ */
 #define WHOLE 1000000L
 #define DECIMALS 4
 #define TPCS_MOST 999
@@ -21,7 +24,10 @@ static const char *const names[OPTIONS] = {
 	[OPTION_BEST_EFFORT] = "gpu-best-effort",
 };
 
-/* As nvqos(1) writes them; TPCs are nvtaskset's. */
+/*
+ * The names of goals in nvqos(1). TPCs are not among them, because nvtaskset
+ * gives them.
+ */
 static const char *const goals[OPTIONS] = {
 	[OPTION_SHARE] = "share",
 	[OPTION_CAP] = "cap",
@@ -40,7 +46,10 @@ const char *option_short_name(enum option option)
 	return names[option] + strlen("gpu-");
 }
 
-/* A number without a sign, up to most. Returns its end, NULL if there is none. */
+/*
+ * Parses a number without a sign, up to most. Returns its end; NULL: there is
+ * no such number.
+ */
 static const char *parse_number(const char *text, long most, long *number)
 {
 	const char *at = text;
@@ -51,7 +60,10 @@ static const char *parse_number(const char *text, long most, long *number)
 	return at == text || *number > most ? NULL : at;
 }
 
-/* "12.5%": above 0, at most 100 %. In millionths; 0: it is none. */
+/*
+ * Parses a part such as "12.5%", above 0 and at most 100 %. Returns it in
+ * millionths; 0: the text is no such part.
+ */
 static long parse_part(const char *text)
 {
 	long part, decimals = 0;
@@ -73,7 +85,9 @@ static long parse_part(const char *text)
 	return strcmp(at, "%") == 0 && part <= WHOLE ? part : 0;
 }
 
-/* "500us", "1.5ms", "2s", and more than nothing. */
+/*
+ * Returns whether the text is a time above 0, such as "500us", "1.5ms" or "2s".
+ */
 static bool is_time(const char *text)
 {
 	const char *at = text;
@@ -111,7 +125,10 @@ static bool is_weight(const char *text)
 	return end && !*end && number >= 1;
 }
 
-/* What the value of an option is, if the one given is not. NULL: it is. */
+/*
+ * Returns a description of the values that the option takes, if this value is
+ * wrong; NULL: the value is right.
+ */
 static const char *wanted(enum option option, const char *value)
 {
 	switch (option) {
@@ -135,7 +152,10 @@ static const char *wanted(enum option option, const char *value)
 	}
 }
 
-/* A user's text, cut, and with '?' for what would disturb a terminal. */
+/*
+ * Copies a user's text, cut to the size, with '?' for each character that could
+ * disturb a terminal.
+ */
 static void printable(const char *text, char out[static VALUE_SIZE])
 {
 	size_t at = 0;
@@ -165,7 +185,9 @@ bool asked_add(struct asked *asked, enum option option, const char *value,
 	return true;
 }
 
-/* Options of which a job has one at most. */
+/*
+ * Returns false, with a sentence, if another option is given beside this one.
+ */
 static bool check_alone(const struct asked *asked, enum option option,
 			const char *why, char sentence[static SENTENCE_SIZE])
 {
@@ -257,7 +279,10 @@ static void set_part(struct asked *asked, enum option option, long part)
 		 part / (WHOLE / 100), part % (WHOLE / 100));
 }
 
-/* Parts of the time are at most the shards'. */
+/*
+ * Returns false, with a sentence, if the option asks for a larger part than the
+ * shards make up.
+ */
 static bool fits_time(const struct asked *asked, enum option option, long part,
 		      const struct shards *shards,
 		      char sentence[static SENTENCE_SIZE])

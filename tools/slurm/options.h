@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What a job asks for: the options of srun and sbatch, checked before anything
- * starts. Pure functions; nothing of Slurm is needed.
+ * The options of srun and sbatch with which a job asks for a goal or for TPCs.
+ * They are checked before anything starts. All functions are pure and need
+ * nothing of Slurm.
  */
 #ifndef NVDEBUG_SLURM_OPTIONS_H
 #define NVDEBUG_SLURM_OPTIONS_H
@@ -19,32 +20,37 @@ enum option {
 	OPTIONS,
 };
 
-/* The longest sentence, and the longest value of an option. */
+/* Bytes of the longest sentence, and of the longest value of an option. */
 #define SENTENCE_SIZE 512
 #define VALUE_SIZE 32
 
 struct asked {
 	bool given[OPTIONS];
-	/* as nvqos(1) and nvtaskset(1) take them; empty: the option has none */
+	/* the values as nvqos(1) or nvtaskset(1) takes them; empty: none */
 	char value[OPTIONS][VALUE_SIZE];
-	/* the share is that of the shards, as nothing was asked for */
+	/* no option was given, so the shards decide the share */
 	bool from_shards;
 };
 
-/* Slurm's shards of a step, of per_gpu that each of its GPUs has. */
+/*
+ * A step's number of shards, the number that each GPU has (per_gpu), and the
+ * step's number of GPUs.
+ */
 struct shards {
 	unsigned long count, per_gpu, gpus;
 };
 
-/* "gpu-share": the name of an option without its dashes. */
+/* Returns the name of the option without its dashes: "gpu-share". */
 const char *option_name(enum option option);
 
-/* As allow= of plugstack.conf names options: "share", without "gpu-". */
+/*
+ * Returns the name that allow= of plugstack.conf uses: "share", without "gpu-".
+ */
 const char *option_short_name(enum option option);
 
 /*
- * Takes an option's value, NULL if there is none.
- * Returns false, with a sentence, if it is not one of this option.
+ * Takes an option's value, NULL if it has none. Returns false, with a sentence,
+ * if the option has no such value.
  */
 bool asked_add(struct asked *asked, enum option option, const char *value,
 	       char sentence[static SENTENCE_SIZE]);
@@ -53,19 +59,22 @@ bool asked_add(struct asked *asked, enum option option, const char *value,
 bool asked_check(const struct asked *asked,
 		 char sentence[static SENTENCE_SIZE]);
 
-/* Is anything asked for that nvqos keeps? */
+/* Returns whether the options ask for a goal, which nvqos keeps. */
 bool asked_has_goal(const struct asked *asked);
 
-/* The goal as nvqos takes it, "share:30%,cap:50%". */
+/* Writes the goal as nvqos takes it: "share:30%,cap:50%". */
 void asked_goal(const struct asked *asked, char *goal, size_t size);
 
 /*
- * Keeps what is asked for within the step's shards, which are a fraction of its
- * GPUs' time, less a twentieth of it, which switching takes. If nothing is asked
- * for, this is the share; a goal with neither share nor cap gets it as its cap.
- * Each of the tasks may have TPCs of its own, all together the same fraction.
- * Returns false, with a sentence that has the number, if more is asked for, or
- * something that no cap goes with, or if the shards are more than there are.
+ * Limits the job's goal to the step's shards. They are a fraction of its GPUs'
+ * time, less a twentieth of that fraction, which switching takes. If no option
+ * is given, this fraction becomes the share. A goal with neither share nor cap
+ * gets it as its cap. With --gpu-tpcs, all tasks together may have the same
+ * fraction of the TPCs.
+ *
+ * Returns false, with a sentence that has the number, if the options ask for
+ * more, if they ask for something that cannot be combined with a cap, or if
+ * there are more shards than the GPUs have.
  */
 bool asked_fit(struct asked *asked, const struct shards *shards, size_t tasks,
 	       char sentence[static SENTENCE_SIZE]);

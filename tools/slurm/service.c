@@ -20,7 +20,10 @@ static long now_ms(void)
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Waits until the socket is ready, at most until deadline. 0: it is not. */
+/*
+ * Waits until the socket is ready or the deadline has come. Returns 0 in the
+ * second case.
+ */
 static int wait_for(int fd, short events, long deadline)
 {
 	for (;;) {
@@ -33,7 +36,10 @@ static int wait_for(int fd, short events, long deadline)
 	}
 }
 
-/* A nonblocking connect() to a full queue fails with EAGAIN, again and again. */
+/*
+ * Connects to nvqos. While the socket's queue is full, a nonblocking connect()
+ * fails with EAGAIN, so it is repeated.
+ */
 static bool join(int fd, const struct service *service, long deadline)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -77,7 +83,7 @@ static bool put(int fd, const char *text, size_t length, long deadline)
 	return true;
 }
 
-/* A line, without its line feed. */
+/* Reads a line and removes its line feed. */
 static bool get(int fd, char *line, size_t size, long deadline)
 {
 	size_t used = 0;
@@ -112,7 +118,9 @@ static bool get(int fd, char *line, size_t size, long deadline)
 	}
 }
 
-/* What follows the word, if the line begins with it; else NULL. */
+/*
+ * Returns the text after the word; NULL: the line does not begin with the word.
+ */
 static const char *after(const char *line, const char *word)
 {
 	size_t length = strlen(word);

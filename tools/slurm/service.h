@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * The nvqos of this node, behind its socket: one line is asked, one line is
- * the answer. No call takes longer than its time limit, whatever nvqos does.
+ * Asks the nvqos of this node over its socket. A request is one line, and so is
+ * its answer. No call takes longer than its time limit, even if nvqos hangs.
  */
 #ifndef NVDEBUG_SLURM_SERVICE_H
 #define NVDEBUG_SLURM_SERVICE_H
@@ -10,19 +10,21 @@
 
 struct service {
 	const char *path;
-	int timeout_ms; /* of one request with its answer */
+	int timeout_ms; /* for a request and its answer */
 };
 
 enum answer {
 	ANSWER_OK,
-	ANSWER_REFUSED, /* it cannot be kept; the sentence has the numbers */
-	ANSWER_ERROR,	/* nvqos could not do it */
-	ANSWER_NONE,	/* there is no nvqos, or it gives no answer */
+	/* The goal cannot be kept; the sentence has the numbers. */
+	ANSWER_REFUSED,
+	ANSWER_ERROR, /* nvqos failed */
+	ANSWER_NONE, /* there is no nvqos, or it does not answer */
 };
 
 /*
- * Sends a line, which has no line feed. The sentence is nvqos's own, empty
- * with an "ok" that has none; with ANSWER_NONE, why there is no answer.
+ * Sends a line, which has no line feed. The sentence is nvqos's own, and is
+ * empty if an "ok" comes without one. With ANSWER_NONE, the sentence explains
+ * why there is no answer.
  */
 enum answer service_ask(const struct service *service, const char *line,
 			char sentence[static SENTENCE_SIZE]);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * spank_nvdebug.so, Slurm's plugin: a job's share of a GPU is asked of the
- * nvqos of its node before its program starts, and given back after it.
+ * spank_nvdebug.so is Slurm's plugin. It asks the nvqos of a job's node for the
+ * job's share of a GPU before the job's program starts, and gives the share
+ * back after its end.
  *
- * In srun and sbatch options are checked. slurmstepd asks nvqos in
- * task_post_fork, as root and with the task's pid, and writes its verdict into
- * memory that the task waits for in task_init, just before it becomes its
- * program. So no program starts without the verdict, in whatever order Slurm
- * makes the two calls, and also where plugstack.conf calls the plugin optional.
+ * srun and sbatch check the options. slurmstepd asks nvqos in task_post_fork,
+ * as root and with the task's pid. It writes its verdict into memory that the
+ * task waits for in task_init, just before the task becomes its program. So no
+ * program starts without the verdict, in whatever order Slurm makes the two
+ * calls, and also if plugstack.conf calls the plugin optional.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -28,18 +29,23 @@
 
 SPANK_PLUGIN(nvdebug, 1);
 
-/* Slurm gives its callbacks no memory of the plugin's own. */
+/*
+ * These variables are static, because Slurm's callbacks get no pointer to
+ * memory of the plugin.
+ */
 static struct arguments arguments;
 static struct asked asked;
-/* Why nothing that is asked for can be done; empty: there is no reason. */
+/* Why no option can be carried out; empty: there is no reason. */
 static char broken[SENTENCE_SIZE];
 static struct verdicts *verdicts;
 static struct hold hold;
-/* nvqos gave no answer once: the other tasks of the step do not wait for it. */
+/*
+ * nvqos once gave no answer, so the other tasks of the step do not wait for it.
+ */
 static bool gone;
-/* The step has shards, which bound what it has. */
+/* The step has shards, which bound its goal and its TPCs. */
 static bool has_shards;
-/* Tasks of the step, until now. */
+/* The number of the step's tasks that have ended. */
 static size_t ended;
 
 static bool is_any_asked(void)
@@ -50,12 +56,18 @@ static bool is_any_asked(void)
 	return false;
 }
 
-/* Of srun and sbatch a bad value is the end; slurmstepd refuses tasks later. */
+/*
+ * Takes an option. A bad value ends srun and sbatch at once. slurmstepd only
+ * notes it, and refuses the tasks later.
+ */
 static int take(int option, const char *value, int remote)
 {
 	char sentence[SENTENCE_SIZE];
 
-	/* sbatch makes no further call in which it could be ended. */
+	/*
+	 * This is the last callback in which sbatch can be ended, so the
+	 * options are also checked together.
+	 */
 	if (arguments_allow(&arguments, (enum option)option, sentence) &&
 	    asked_add(&asked, (enum option)option, value, sentence) &&
 	    (remote || asked_check(&asked, sentence)))
@@ -133,7 +145,7 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char *words[])
 						 ESPANK_SUCCESS;
 }
 
-/* Makes shards a share or a bound, where plugstack.conf has their number. */
+/* Turns shards into a share or a bound, if plugstack.conf has their number. */
 static bool fit_shards(spank_t spank, const struct step *step,
 		       char sentence[static SENTENCE_SIZE])
 {
@@ -173,7 +185,10 @@ static bool ask(pid_t task, const struct step *step,
 		sentence[0] = 0;
 		return arguments.best_effort;
 	}
-	/* No job without a GPU has shards, so it has none of their time. */
+	/*
+	 * Only jobs with a GPU can have shards, so a step without a GPU has no
+	 * part of their time.
+	 */
 	if (!step->gpus.count && (!arguments.all_gpus || arguments.shards)) {
 		snprintf(sentence, SENTENCE_SIZE,
 			 "Slurm gives the step no GPU to have a part of: add --gres=gpu:1, or leave the --gpu-… options out");
@@ -259,7 +274,10 @@ int slurm_spank_task_post_fork(spank_t spank, int count, char *words[])
 	return ESPANK_SUCCESS;
 }
 
-/* The task's program is not started. The first sentence of a step is enough. */
+/*
+ * Prints why the task's program is not started. Only the first sentence of a
+ * step is printed.
+ */
 static void print_once(const char *sentence)
 {
 	if (*sentence &&
@@ -326,8 +344,9 @@ static void release(void)
 }
 
 /*
- * srun ends a step of which a task has failed, and takes no more output of it:
- * the line is on its way before srun reads of the task's end.
+ * Waits a moment after a failed task. srun ends a step of which a task has
+ * failed, and reads no more output of it. So the line about the goal must
+ * arrive before srun learns of the task's end.
  */
 static void let_line_pass(spank_t spank)
 {
@@ -340,7 +359,10 @@ static void let_line_pass(spank_t spank)
 		nanosleep(&pause, NULL);
 }
 
-/* In slurm_spank_exit() the user's terminal is reached no more. */
+/*
+ * The hold is released here, because in slurm_spank_exit() no line reaches the
+ * user's terminal.
+ */
 int slurm_spank_task_exit(spank_t spank, int count, char *words[])
 {
 	(void)count;
@@ -352,7 +374,7 @@ int slurm_spank_task_exit(spank_t spank, int count, char *words[])
 	return ESPANK_SUCCESS;
 }
 
-/* Also where the step ends before its tasks have begun. */
+/* Releases the hold also if the step ends before its tasks have begun. */
 int slurm_spank_exit(spank_t spank, int count, char *words[])
 {
 	(void)spank;

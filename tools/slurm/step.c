@@ -21,7 +21,10 @@ bool step_is_extern(spank_t spank)
 	return step_id(spank, &id) && id == SLURM_EXTERN_CONT;
 }
 
-/* Is the text a number, or the UUID of a GPU or of a part of one? */
+/*
+ * Returns whether the text is a number, or the UUID of a GPU or of a part of
+ * one.
+ */
 static bool is_gpu(const char *text)
 {
 	bool number = *text != 0;
@@ -38,7 +41,7 @@ static bool is_gpu(const char *text)
 	return true;
 }
 
-/* All of them, or none. */
+/* Adds all GPUs of the list, or none if a word of it is no GPU. */
 static void add_gpus(struct gpus *gpus, char *list)
 {
 	char *rest = NULL;
@@ -56,8 +59,8 @@ static void add_gpus(struct gpus *gpus, char *list)
 }
 
 /*
- * Numbers of Slurm are those of gres.conf's device files, /dev/nvidiaN, and not
- * always those of nvidia-smi.
+ * Replaces Slurm's numbers by device files. The numbers are those of the device
+ * files in gres.conf, /dev/nvidiaN, which may differ from nvidia-smi's.
  */
 static void name_files(struct gpus *gpus)
 {
@@ -82,12 +85,16 @@ static bool are_uuids(const struct gpus *gpus)
 }
 
 /*
- * Slurm sets or removes one of two variables, of a batch script the first; the
- * other is the user's. Where it gives GPUs, it sets CUDA_VISIBLE_DEVICES as
- * well: to numbers, which begin with 0 for each job where cgroups constrain
- * devices, or from 25.11 on to UUIDs, which need no device files. Instances of
- * MIG have UUIDs there in all versions, and numbers of their own in the other
- * variable.
+ * Reads the GPUs of the step from the variables that Slurm sets.
+ *
+ * SLURM_JOB_GPUS has the GPUs of a batch script, and SLURM_STEP_GPUS those of
+ * any other step. Slurm sets or removes only that variable; the other one may
+ * be set by the user.
+ *
+ * If Slurm gives GPUs, it also sets CUDA_VISIBLE_DEVICES. Before Slurm 25.11 it
+ * has numbers, which begin with 0 for each job if cgroups constrain devices.
+ * From 25.11 on it has UUIDs, which need no device files. MIG instances have
+ * UUIDs there in all versions, and numbers of their own in the other variable.
  */
 static void read_gpus(spank_t spank, uint32_t id, struct step *step)
 {
@@ -152,7 +159,7 @@ unsigned long step_shards(spank_t spank)
 	}
 }
 
-/* The part of a path up to the folder "step_…" within one "job_…". */
+/* Cuts a path after the folder "step_…" within a folder "job_…". */
 static char *within_step(char *path)
 {
 	char *job = strstr(path, "/job_"), *step;

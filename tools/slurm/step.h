@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* What a step of a job has on this node, as slurmstepd has it. */
+/* Reads from slurmstepd the resources of a step of a job on this node. */
 #ifndef NVDEBUG_SLURM_STEP_H
 #define NVDEBUG_SLURM_STEP_H
 
@@ -24,23 +24,27 @@ struct gpus {
 struct step {
 	char name[STEP_NAME_SIZE]; /* "job:17.0", "job:17.batch" */
 	uint32_t job;
-	bool is_script; /* of a batch job, or an allocation's shell */
+	/* The script of a batch job, or the shell of an allocation. */
+	bool is_script;
 	struct gpus gpus;
-	bool has_mig; /* they are parts of GPUs, which have no goals */
+	bool has_mig; /* the GPUs are parts of GPUs, which cannot have goals */
 };
 
-/* Returns false if Slurm does not give its number. */
+/* Reads the step. Returns false if Slurm does not give its number. */
 bool step_read(spank_t spank, struct step *step);
 
-/* Is it the step that only holds a job's resources, and has no task? */
+/* Returns whether the step only holds a job's resources and has no task. */
 bool step_is_extern(spank_t spank);
 
-/* Slurm's shards of the step on this node; 0: it has none; ULONG_MAX: unclear. */
+/*
+ * Returns the number of Slurm's shards that the step has on this node; 0: none;
+ * ULONG_MAX: unclear.
+ */
 unsigned long step_shards(spank_t spank);
 
 /*
- * The cgroup of the step of which the process is a task, from the root of its
- * hierarchy. Returns false if the process is in none that is a step's.
+ * Writes the path of the cgroup of the task's step, from the root of its
+ * hierarchy. Returns false if the process is in no cgroup of a step.
  */
 bool step_cgroup(pid_t pid, char *path, size_t size);
 

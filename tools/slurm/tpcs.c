@@ -15,14 +15,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Finding out which TPCs a GPU has takes 0.6 s once, and an MPS server may start. */
+/*
+ * Finding out which TPCs a GPU has takes 0.6 s once, and nvtaskset may have to
+ * start an MPS server.
+ */
 #define TIMEOUT_MS 60000
 #define SMS_OF_TPC 2
 #define PAGE_VARIABLE "NVTASKSET_PAGE"
-/* The value of --gpu-tpcs with which a batch script's task has its page. */
+/* The value of --gpu-tpcs by which a batch script's task has its page. */
 #define OPTION_VARIABLE "NVDEBUG_SLURM_TPCS"
 
-/* nvtaskset with cat as its command, which has printed a byte once it runs. */
+/*
+ * A process of nvtaskset with cat as its command. It has printed a byte once
+ * cat runs.
+ */
 struct holder {
 	pid_t pid;
 	int input, output;
@@ -65,7 +71,7 @@ static bool holder_start(struct holder *holder, char *const words[],
 	return false;
 }
 
-/* Returns whether the command has begun. */
+/* Waits for the byte. Returns whether the command runs. */
 static bool holder_wait(const struct holder *holder)
 {
 	struct pollfd ready = {.fd = holder->output, .events = POLLIN};
@@ -87,7 +93,10 @@ static void holder_end(const struct holder *holder)
 		;
 }
 
-/* The process' environment as it is in memory; NULL: errno. To be freed. */
+/*
+ * Returns the process' environment as it is in memory; NULL: errno. The caller
+ * frees it.
+ */
 static char *environment_of(pid_t pid, size_t *size)
 {
 	char name[32], *text = NULL;
@@ -123,8 +132,8 @@ static char *environment_of(pid_t pid, size_t *size)
 }
 
 /*
- * Opens the page of the process as a descriptor that the program inherits, and
- * writes the name that it then has: PID:DESCRIPTOR:INODE.
+ * Opens the page of the process as a descriptor that the program inherits.
+ * Writes the name that the page has then: PID:DESCRIPTOR:INODE.
  */
 static bool take_page(pid_t pid, const char *page, char name[static 64])
 {
@@ -156,7 +165,7 @@ static bool begins_with(const char *text, const char *word)
 	return strncmp(text, word, strlen(word)) == 0;
 }
 
-/* Takes over what nvtaskset has set for its command. */
+/* Takes over the variables that nvtaskset has set for its command. */
 static bool take_over(spank_t spank, pid_t pid, const char *option)
 {
 	size_t size = 0;
@@ -188,7 +197,10 @@ static bool take_over(spank_t spank, pid_t pid, const char *option)
 		       ESPANK_SUCCESS;
 }
 
-/* Has the script that started the step the same option, and its TPCs still? */
+/*
+ * Returns whether the script that started the step has the same option and
+ * still has its TPCs. Then the step keeps these TPCs.
+ */
 static bool has_those_of_script(spank_t spank, const char *value)
 {
 	char text[64], path[64];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What slurmstepd decides of each task before the task becomes its program.
- * They are two processes, and share memory that the first one makes before it
- * forks the other.
+ * The verdict on each task: whether the task may become its program. slurmstepd
+ * decides, and the task waits. They are two processes, and share memory that
+ * slurmstepd makes before it forks the task.
  */
 #ifndef NVDEBUG_SLURM_VERDICT_H
 #define NVDEBUG_SLURM_VERDICT_H
@@ -15,24 +15,26 @@
 struct verdict {
 	sem_t given;
 	bool granted;
-	/* for the user: why not, or a warning */
+	/* a sentence for the user: the reason for a refusal, or a warning */
 	char sentence[SENTENCE_SIZE];
 };
 
 struct verdicts {
 	size_t tasks;
 	size_t bytes;
-	atomic_flag printed; /* a sentence, by a task of the step */
+	atomic_flag printed; /* a task of the step has printed a sentence */
 	struct verdict task[];
 };
 
-/* Memory for all tasks of a step; NULL: errno. */
+/* Makes the memory for all tasks of a step; NULL: errno. */
 struct verdicts *verdicts_make(size_t tasks);
 
-/* By slurmstepd; once for each task. */
+/* Called by slurmstepd, once for each task. */
 void verdict_give(struct verdict *verdict, bool granted, const char *sentence);
 
-/* By the task. Returns false if none is given within the time. */
+/*
+ * Called by the task. Returns false if no verdict is given within @timeout_ms.
+ */
 bool verdict_wait(struct verdict *verdict, int timeout_ms);
 
 #endif

@@ -102,7 +102,7 @@ Json json_of(const Measured &measured) {
     return {{"where", where_name(measured.where)}, {"on", std::move(on)}};
 }
 
-/// What was found of a rule, and where: `holds on h100-580.159.04 (Hopper)`.
+/// Returns the results of a rule with their machines: `holds on h100-580.159.04 (Hopper)`.
 std::string in_words(const Json &measurements) {
     std::map<std::string, std::vector<std::string>> machines;
     for (const Json &one : measurements)
@@ -114,7 +114,8 @@ std::string in_words(const Json &measurements) {
     return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-/// Which rules were measured on GPUs of this generation, on others, or never: a sentence each.
+/// Returns up to three sentences: the rules that were measured on this generation, the rules that
+/// were measured only on others, and the rules that were never measured.
 std::vector<std::string> measured_in_words(const Json &findings) {
     static constexpr std::pair<Measured::Where, const char *> beginnings[] = {
         {Measured::Where::this_generation, "Measured on this generation"},
@@ -184,7 +185,7 @@ void print(const Json &data, Page &page) {
         print_wrapped(page, sentence, 0, terminal);
 }
 
-/// The verdict of each rule.
+/// Returns the verdict of each rule, by the rule's name.
 Json row(const Json &data) {
     Json verdicts_by_rule = Json::object();
     for (const Json &finding : data["findings"])

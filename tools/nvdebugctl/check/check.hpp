@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What `check` asks of a GPU: rules, each a pure function over what was read.
+/// @file The rules that `check` examines on a GPU. Each rule is a pure function over what was read
+/// of the GPU.
 #pragma once
 
 #include <span>
@@ -22,16 +23,18 @@ struct Facts {
 
 Facts read_facts(const nvdebug::Gpu &gpu);
 
-/// Why answers are a part of one; what a chip does not have is no reason.
+/// Returns the errors that make an answer incomplete. A file that this chip does not have is no
+/// error.
 [[nodiscard]] std::vector<nvdebug::Error> errors_of(const Facts &facts);
 
-/// A rule of Bakita and Anderson, RTAS 2024, asked about one GPU as it is now.
+/// A rule of Bakita and Anderson, RTAS 2024. Its function judges one GPU by the state that was just
+/// read.
 struct Rule {
     const char *name; ///< `R1`
     Finding (*find)(const Facts &facts);
 };
 
-/// R1 to R8.
+/// Returns the rules R1 to R8, in this order.
 std::span<const Rule> rules();
 
 Finding channels_are_the_way_in(const Facts &facts);          ///< R1
@@ -43,19 +46,21 @@ Finding runlists_serve_several_engines(const Facts &facts);   ///< R6
 Finding engines_have_one_runlist(const Facts &facts);         ///< R7
 Finding copy_engines_share_physical_ones(const Facts &facts); ///< R8
 
-/// @return `/proc/gpu0/NAME`
+/// Returns `/proc/gpu0/NAME`.
 [[nodiscard]] std::string file_of(const Facts &facts, const std::string &name);
 
-/// The question cannot be answered, or not wholly, because of @p why.
+/// Adds to the finding that its question cannot be answered, or only in part, because of @p why.
 void give_up(Finding &finding, const std::string &why);
 
-/// Marks the answer as incomplete where lists could not be read. R3 has the reason.
+/// Adds to the finding which lists could not be read. The finding of R3 has the reasons.
 void note_unread_lists(Finding &finding, const Facts &facts);
 
-/// No list could be read, so that a question about lists has no answer but that.
+/// Returns true if no list could be read. Then it adds to the finding that nothing about lists is
+/// known.
 bool without_lists(Finding &finding, const Facts &facts);
 
-/// TSGs and bare channels with an enabled channel: tasks that may be chosen.
+/// Returns the TSGs and bare channels that Host may choose: those with an enabled channel, or whose
+/// channels' state is unknown.
 [[nodiscard]] std::vector<const TsgView *> runnable(const RunlistView &runlist);
 
 } // namespace nvdebugctl

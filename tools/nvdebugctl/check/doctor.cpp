@@ -7,6 +7,7 @@
 
 #include "cli/json.hpp"
 #include "cli/page.hpp"
+#include "state/refusal.hpp"
 
 namespace nvdebugctl {
 
@@ -15,17 +16,8 @@ namespace {
 using Findings = std::vector<Finding>;
 using nvdebug::Obstacle;
 
-const std::string *parameter(const Machine &machine, const std::string &name) {
-    const auto found = machine.module.parameters.find(name);
-    return found == machine.module.parameters.end() ? nullptr : &found->second;
-}
-
-bool is_set(const Machine &machine, const std::string &name) {
-    const std::string *value = parameter(machine, name);
-    return value && *value == "Y";
-}
-
-/// A parameter that no other module of this name has.
+/// Tells this project's module from another one of the same name: only this project's module has
+/// the parameter.
 bool is_ours(const Machine &machine) {
     return parameter(machine, "pram_window") != nullptr;
 }
@@ -42,7 +34,7 @@ std::string how_to_install(const KernelFacts &kernel) {
         kernel.release);
 }
 
-/// The other way to the GPUs' state: NVIDIA's driver.
+/// Returns whether NVIDIA's driver shows the GPUs' state, so that the module is not needed.
 bool driver_suffices(const Machine &machine) {
     return machine.driver && machine.driver->refused.empty();
 }
@@ -52,7 +44,7 @@ bool needs_no_module(const Machine &machine) {
     return driver_suffices(machine) && !machine.module.loaded;
 }
 
-/// Returns whether there is anything else to judge.
+/// Adds the obstacles of this machine. Returns false if nothing else can be judged (WSL).
 bool check_obstacles(const Machine &machine, Findings &findings) {
     for (const Obstacle &obstacle : machine.obstacles)
         findings.push_back(
@@ -195,29 +187,9 @@ bool may_read_state(const Machine &machine) {
                                 [&](std::uint32_t id) { return std::to_string(id) == *group; });
 }
 
-/// Why this process may not control, but for what the module and the kernel forbid everybody.
-std::string no_control(const Rights &rights) {
-    if (rights.user_namespace)
-        return "controls need CAP_SYS_ADMIN outside of this user namespace (container)";
-    return rights.sys_admin ? "" : "controls need CAP_SYS_ADMIN";
-}
-
-/// Why every control is refused, and what to do; empty: they are not.
-std::optional<std::string> refusal(const Machine &machine) {
-    if (is_set(machine, "read_only"))
-        return "the module was loaded with read_only=1; load it again without";
-    const auto &lockdown = machine.kernel.lockdown;
-    if (lockdown && *lockdown != "none")
-        return fmt::format("kernel lockdown is in force ({}), until a reboot without it",
-                           *lockdown);
-    if (const std::string rights = no_control(machine.rights); !rights.empty())
-        return rights + "; run this as root";
-    return std::nullopt;
-}
-
 void check_rights(const Machine &machine, Findings &findings) {
-    const std::string refused = no_control(machine.rights);
-    // NVIDIA's driver gives state only to processes that may also control.
+    const std::string refused = rights_lacking(machine.rights);
+    // NVIDIA's driver shows state only to processes that may also control.
     if (needs_no_module(machine) && refused.empty())
         findings.push_back({"rights", Verdict::ok, "you may read and control", ""});
     else if (!may_read_state(machine))
@@ -230,9 +202,9 @@ void check_rights(const Machine &machine, Findings &findings) {
     else if (!refused.empty())
         findings.push_back({"rights", Verdict::attention, "you may read; " + refused,
                             "run controls as root outside of containers"});
-    else if (refusal(machine))
-        findings.push_back({"rights", Verdict::ok,
-                            "you may read; controls are refused: " + *refusal(machine), ""});
+    else if (const auto refusal = controls_refused(machine))
+        findings.push_back(
+            {"rights", Verdict::ok, "you may read; controls are refused: " + *refusal, ""});
     else
         findings.push_back({"rights", Verdict::ok, "you may read and control", ""});
 }
@@ -298,7 +270,7 @@ void check_chip(const Machine &machine, const GpuFacts &gpu, Findings &findings)
 
 void check_window(const Machine &machine, const GpuFacts &gpu, Findings &findings) {
     const std::string *window = parameter(machine, "pram_window");
-    // Integrated GPUs have no video memory, and so nothing behind that window.
+    // Integrated GPUs have no video memory, so the window would show nothing.
     if (gpu.info && gpu.info->platform_device)
         return;
     if (gpu.driver && window && *window == "auto")
@@ -333,12 +305,13 @@ Findings findings_about(const Machine &machine) {
                             "that the module supports",
                             "'nvdebugctl --from FILE' reads captures; the project's vm/run has "
                             "modelled GPUs"});
-    // Whoever only needs other rights reads that before what there is to install.
+    // Rights come before installation, because often a user only has to become root.
     if (!machine.has(Obstacle::Kind::no_proc) && !has_no_gpu)
         check_rights(machine, findings);
     check_driver(machine, findings);
     check_left_over(machine, findings);
-    // A module does nothing where there is no GPU; one that is loaded is shown all the same.
+    // The module does nothing on a machine without a GPU, so it is judged there only if it is
+    // loaded.
     if (sees_sys && (!has_no_gpu || machine.module.loaded)) {
         check_module(machine, findings);
         check_signature(machine, findings);
@@ -352,10 +325,6 @@ Findings findings_about(const Machine &machine) {
         check_power(gpu, findings);
     }
     return findings;
-}
-
-std::optional<std::string> controls_refused(const std::string &root) {
-    return refusal(gather_without_gpus(root));
 }
 
 namespace {

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file `doctor`: what the facts of the machine mean, and what to do.
+/// @file `doctor` judges the facts of the machine and names a fix for each problem.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "cli/command.hpp"
 #include "finding.hpp"
-#include "machine_facts.hpp"
+#include "state/machine_facts.hpp"
 
 namespace nvdebugctl {
 
 [[nodiscard]] std::vector<Command> doctor_commands();
 
-/// What the facts mean, in the order in which to mend things.
+/// Judges the facts. The findings that are easiest to mend come first.
 [[nodiscard]] std::vector<Finding> findings_about(const Machine &machine);
-
-/// Why the kernel would refuse controls of this process now, and what to do; empty: it may not.
-[[nodiscard]] std::optional<std::string> controls_refused(const std::string &root);
 
 } // namespace nvdebugctl

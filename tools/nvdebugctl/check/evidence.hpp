@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file On which GPUs the rules of `check` were measured: lab/evidence.csv, as it was when this
-/// was built.
+/// @file The GPUs on which the rules of `check` were measured. They are in lab/evidence.csv, and
+/// the build copies this file into the tool.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace nvdebugctl {
 
-/// An experiment of the lab about a rule.
+/// The result of one of the lab's experiments about a rule.
 struct Measurement {
     std::string rule;       ///< `R4`
     std::string generation; ///< `Hopper`
@@ -17,19 +17,23 @@ struct Measurement {
     std::string found;      ///< `holds`, `in part`, `does not hold`
 };
 
-/// @param csv lab/evidence.csv, with its heading
+/// Parses the rows of lab/evidence.csv.
+/// @param csv the file's text, with its heading
 [[nodiscard]] std::vector<Measurement> parse_evidence(const std::string &csv);
 
-/// What this tool was built with.
+/// Returns the rows of lab/evidence.csv as it was when the tool was built.
 [[nodiscard]] const std::vector<Measurement> &evidence();
 
-/// The measurements of a rule that are nearest to a GPU.
+/// The measurements of a rule on the GPUs that are nearest to a given GPU.
 struct Measured {
     enum class Where { this_generation, other_generation, never } where;
-    std::vector<Measurement> on; ///< those of its generation, or if there are none, of others
+    /// Measurements on this generation; if there are none, on other generations.
+    std::vector<Measurement> on;
 };
 
-/// @param generation the GPU's; nullopt: not known, so that none is of its generation
+/// Finds the measurements of a rule that are nearest to a GPU.
+/// @param generation the GPU's generation; nullopt: unknown, so no measurement is of this
+/// generation
 Measured nearest(const std::vector<Measurement> &all, const std::string &rule,
                  const std::optional<std::string> &generation);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What `check` and `doctor` find.
+/// @file The type of the findings of `check` and `doctor`.
 #pragma once
 
 #include <algorithm>
@@ -8,27 +8,29 @@
 
 namespace nvdebugctl {
 
-/// By rising weight: of several, the last one counts.
+/// The verdicts by rising weight. If there are several reasons, the heaviest verdict counts.
 enum class Verdict {
-    ok,        ///< nothing to be done; of a rule: tasks are as independent as it allows
-    note,      ///< of a rule: tasks wait for each other, as GPUs are built and used
-    unknown,   ///< it cannot be read, or no public source has it
-    attention, ///< unusual: channels are disabled, or part of the module is out of reach
-    trouble, ///< it should not be so: nothing works, work is stuck, or the state contradicts itself
+    ok,      ///< nothing has to be done; for a rule: tasks are as independent as it allows
+    note,    ///< only for a rule: tasks wait for each other, as usual on GPUs
+    unknown, ///< the fact cannot be read, or no public source has it
+    /// Something is unusual: channels are disabled, or part of the module is out of reach.
+    attention,
+    trouble, ///< something is wrong: nothing works, work is stuck, or the state contradicts itself
 };
 
 const char *name_of(Verdict verdict);
 
 struct Evidence {
     std::string file;   ///< `/proc/gpu0/runlist0_brief`
-    std::string values; ///< the values found, verbatim where they are short
+    std::string values; ///< the values that were found, verbatim if they are short
 };
 
 struct Finding {
-    std::string subject; ///< a question, or what was looked at: `module`, `rights`, a PCI address
+    /// A question, or the thing that was examined: `module`, `rights`, a PCI address.
+    std::string subject;
     Verdict verdict = Verdict::ok;
     std::string answer = {}; ///< sentences
-    std::string fix = {};    ///< what to do; empty: nothing, or nothing that can be done
+    std::string fix = {};    ///< the action that helps; empty: none is needed, or none helps
     std::vector<Evidence> evidence = {};
 
     void raise(Verdict to) { verdict = std::max(verdict, to); }

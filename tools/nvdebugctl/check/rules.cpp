@@ -13,7 +13,7 @@ namespace nvdebugctl {
 
 namespace {
 
-/// CUDA makes so many channels for compute in each context by default (RTAS 2024, Sec. V.B).
+/// The number of compute channels that CUDA makes in each context by default (RTAS 2024, Sec. V.B).
 constexpr std::size_t default_compute_channels = 8;
 
 struct Census {
@@ -40,7 +40,7 @@ std::string folded(const std::set<std::uint32_t> &ids) {
     return fold_ids(std::vector<std::uint32_t>(ids.begin(), ids.end()));
 }
 
-/// `runlist 0: 31, 50` of each runlist with a set that is not empty.
+/// Returns `31, 50 on runlist 0` for each runlist on which the set is not empty.
 std::string by_runlist(const std::map<std::uint32_t, Census> &census,
                        std::set<std::uint32_t> Census::*which) {
     std::vector<std::string> parts;
@@ -90,7 +90,7 @@ std::size_t enabled_channels(const SpaceView &space) {
     return count;
 }
 
-/// Tasks of a runlist, by how many enabled channels each has.
+/// Groups the tasks of a runlist by their number of enabled channels.
 std::map<std::size_t, std::vector<std::string>> tasks_by_channels(const RunlistView &runlist) {
     std::map<std::size_t, std::vector<std::string>> tasks;
     for (const TsgView &tsg : runlist.tsgs)
@@ -207,7 +207,7 @@ bool holds(const nvdebug::Runlist &list, const nvdebug::Occupant &occupant) {
     });
 }
 
-/// What is wrong with a list in itself.
+/// Returns the defects that a list shows without comparison to other state.
 std::vector<std::string> defects_of(const nvdebug::Runlist &list) {
     std::vector<std::string> defects;
     if (!list.channels)
@@ -221,7 +221,7 @@ std::vector<std::string> defects_of(const nvdebug::Runlist &list) {
     return defects;
 }
 
-/// Why what is listed is not, or not yet, what Host goes round.
+/// Returns the reasons why Host may not be scheduling from exactly this list.
 std::vector<std::string> doubts_about(const nvdebug::Runlist &list, const State &state) {
     std::vector<std::string> doubts;
     if (list.torn)
@@ -249,7 +249,7 @@ std::map<std::uint32_t, std::vector<std::string>> engines_of(const State &state)
     return engines;
 }
 
-/// `runlist 0: TSG 10 on GR0` of each runlist with an active TSG.
+/// Returns `runlist 0: TSG 10 on GR0` for each runlist with an active TSG.
 std::vector<std::string> active_now(const State &state) {
     std::map<std::uint32_t, std::vector<std::string>> active;
     for (const nvdebug::EngineState &engine : *state.now)
@@ -305,7 +305,7 @@ Finding lists_are_whole(const Facts &facts) {
         (list->entries > 0 ? filled : empty)++;
         std::vector<std::string> found = defects_of(*list),
                                  doubts = doubts_about(*list, facts.state);
-        // A torn list mixes old and new: what is wrong with it may never have been so.
+        // A torn list mixes old and new entries, so its defects may never have existed.
         if (!found.empty())
             finding.raise(list->torn ? Verdict::unknown : Verdict::trouble);
         if (!doubts.empty())
@@ -434,7 +434,8 @@ std::vector<std::string> wirings(const nvdebug::CopyTopology &copy,
     return parts;
 }
 
-/// A channel on a list that only an LCE without PCEs serves waits for ever.
+/// Returns whether a list has work for this LCE. If an LCE without PCEs alone serves a list, the
+/// list's channels wait for ever.
 bool has_work(const State &state, const nvdebug::LogicalCopyEngine &lce) {
     if (!lce.runlist)
         return false;
@@ -538,7 +539,7 @@ Finding engines_have_one_runlist(const Facts &facts) {
             runlists[engine.name].insert(*engine.runlist);
         else
             not_driven.push_back(engine.name);
-    // The second source: the list in the engine's own status.
+    // A second source is the runlist that each engine's own status names.
     if (facts.state.now)
         for (const nvdebug::EngineState &engine : *facts.state.now)
             if (engine.runlist)

@@ -21,28 +21,28 @@ class Page;
 struct Document;
 
 struct Argument {
-    /// What the word is: decides how it is checked and completed.
+    /// The kind of word: decides how the word is checked and completed.
     enum class Kind { runlist, channel, tsg, engine, file, choice, text };
     enum class Count { one, optional, some, any };
 
     std::string name; ///< as help shows it: `RUNLIST`
     Kind kind;
     std::string help;
-    Count count = Count::one;              ///< `some` and `any`: the last argument only
-    std::vector<std::string> choices = {}; ///< of Kind::choice
+    Count count = Count::one;              ///< `some` and `any` only for the last argument
+    std::vector<std::string> choices = {}; ///< only for Kind::choice
 };
 
-/// An option. Two commands' options of one name take a value both or neither.
+/// An option. If two commands have options of the same name, both take a value or neither does.
 struct Option {
     std::string name; ///< `--brief`
     std::string help;
-    std::string value = "";      ///< what its value is called; empty: takes none
+    std::string value = "";      ///< name of the value in help; empty: the option takes none
     std::string short_name = ""; ///< `-n`
     std::vector<std::string> choices = {};
 };
 
 struct Column {
-    std::string name; ///< key of JSON rows and column of CSV; carries the unit
+    std::string name; ///< key of JSON rows and column of CSV, with its unit
     std::string help;
     std::string type;     ///< as Field::type
     bool in_table = true; ///< shown in tables without --columns
@@ -54,14 +54,15 @@ struct Column {
 struct Field {
     std::string name;
     std::string help;
-    /// What it holds: `string`, `uint` and other words (schema.cpp), an `object` with fields of its
-    /// own, the name of a definition in common.json, `a|b` one of these words, `=a` this word,
-    /// `either` one of its fields; `[T]` an array, `[2 T]` of so many, `T?` may be null.
+    /// The type of the value: `string`, `uint` or another word of schema.cpp; `object` with the
+    /// fields below; the name of a definition in common.json; `a|b` for one of these words, `=a`
+    /// for this word, `either` for one of the fields; `[T]` for an array, `[2 T]` for an array of
+    /// two, `T?` for a value that may be null.
     std::string type;
-    std::vector<Field> fields = {}; ///< also of an array's objects
+    std::vector<Field> fields = {}; ///< fields of an object, or of the objects in an array
 };
 
-/// A picture of what the verb shows, in place of its other forms.
+/// A picture of the verb's data, which is printed in place of the other forms.
 struct Picture {
     Option option; ///< `--svg`
     Outcome<std::string> (*draw)(Context &);
@@ -72,12 +73,12 @@ struct Example {
     std::string help;
 };
 
-/// What a command is about: decides whether -g and --from are of use.
+/// The GPUs that a command is about. They decide whether -g and --from are of use.
 enum class Scope {
-    nothing, ///< neither
+    nothing, ///< no GPU; neither option
     tree,    ///< all GPUs: --from
-    gpus,    ///< all GPUs, or that of -g
-    gpu,     ///< one GPU: that of -g, the only one, or the first
+    gpus,    ///< all GPUs, or the one that -g names
+    gpu,     ///< one GPU: the one that -g names, the only one, or the first
 };
 
 struct Command {
@@ -88,40 +89,42 @@ struct Command {
     std::vector<Argument> arguments = {};
     std::vector<Option> options = {};
     std::vector<Picture> pictures = {};
-    std::vector<Column> columns = {}; ///< of table and CSV; empty: has neither
+    std::vector<Column> columns = {}; ///< columns of table and CSV; empty: the command has neither
     bool json = true;
-    // Document::data, for the schema. All controls have the same.
-    std::string data = "what was asked for"; ///< what it is
-    /// As Field::type. Empty: an object, or without fields an array of rows with the columns.
+    // The next three describe Document::data for the schema. All controls have the same data.
+    std::string data = "what was asked for"; ///< a description of the data
+    /// A type as in Field::type. If it is empty, the data is an object with the fields, or without
+    /// fields an array of rows with the columns.
     std::string type = "";
     std::vector<Field> fields = {};
-    bool control = false;   ///< changes the GPU: takes --dry-run, and live GPUs only
-    bool leasable = false;  ///< takes --for
-    bool passes_on = false; ///< what follows is for another program, its options too
-    /// What it can be done through. Reading: the driver alone, or a capture made through it.
+    bool control = false;  ///< the command changes the GPU: it takes --dry-run, and needs live GPUs
+    bool leasable = false; ///< the command takes --for
+    bool passes_on = false; ///< all words after the object are for another program, options too
+    /// The source that can carry out the command. Commands that read take `driver` also as a
+    /// capture that was made through the driver.
     enum class Means { module, driver, either } means = Means::module;
-    std::vector<std::string> notes = {}; ///< more sentences for its help
+    std::vector<std::string> notes = {}; ///< additional sentences for the help
     std::vector<Example> examples = {};
 
-    /// Checks of the arguments that only this command can make; runs before anything is read.
+    /// Checks arguments that need a rule of this command's own. It runs before anything is read.
     Outcome<void> (*check)(const Context &) = nullptr;
-    /// Finds the data …
+    /// Finds the data. A command has either this function …
     Outcome<Document> (*run)(Context &) = nullptr;
-    /// … or writes for itself, as it goes; the result is the exit status.
+    /// … or this one, which writes the output itself as it goes and returns the exit status.
     Outcome<Exit> (*stream)(Context &, Output &) = nullptr;
-    /// What a person reads, from Document::data; nullptr: a table if there are columns, else
-    /// `key: value`. Is not asked where data is an array and there are columns.
+    /// Makes the text for people from Document::data; nullptr: a table if there are columns, else
+    /// `key: value`. It is not called if data is an array and there are columns.
     void (*text)(const Json &data, Page &page) = nullptr;
-    /// What a person reads of each of several GPUs (-g all), as a row of a table, from
-    /// Document::data; nullptr: the rows or the text of each.
+    /// Makes one table row from the Document::data of each GPU, for people who ask several GPUs (-g
+    /// all); nullptr: the rows or the text of each GPU are printed.
     Json (*row)(const Json &data) = nullptr;
 
     bool has_table() const { return !columns.empty(); }
-    /// `-g all` makes sense: changes are of one GPU.
+    /// Returns whether `-g all` makes sense. A control changes one GPU only.
     bool takes_all_gpus() const { return scope == Scope::gpu && !control; }
-    /// `runlist show`
+    /// Returns for example `runlist show`.
     [[nodiscard]] std::string name() const { return verb.empty() ? object : object + " " + verb; }
-    /// `runlist.show`: of its schema
+    /// Returns the name of the command's schema: `runlist.show`.
     [[nodiscard]] std::string schema() const { return verb.empty() ? object : object + "." + verb; }
 };
 
@@ -131,7 +134,7 @@ struct Object {
     std::vector<Command> commands;
 };
 
-/// nullptr: no such object.
+/// Returns the object of this name; nullptr: there is none.
 [[nodiscard]] const Object *find_object(const std::vector<Object> &objects, std::string_view name);
 
 /// Returns the names of all objects.
@@ -140,13 +143,13 @@ struct Object {
 /// Returns the object's verbs.
 [[nodiscard]] std::vector<std::string> verbs_of(const Object &object);
 
-/// Names of which the begin is enough: those of all objects that start no other program.
+/// Returns the names that may be shortened: all but those of objects that start other programs.
 [[nodiscard]] std::vector<std::string> names_that_may_be_short(const std::vector<Object> &objects);
 
-/// nullptr: no such verb.
+/// Returns the verb's command; nullptr: there is no such verb.
 [[nodiscard]] const Command *find_command(const Object &object, std::string_view verb);
 
-/// Columns as keys.
+/// Returns the columns as keys of JSON.
 [[nodiscard]] std::vector<Field> fields_of(const std::vector<Column> &columns);
 
 } // namespace nvdebugctl

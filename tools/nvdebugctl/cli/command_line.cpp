@@ -17,7 +17,7 @@ namespace nvdebugctl {
 
 namespace {
 
-/// Has the command a use for this common option?
+/// Returns whether a common option is of use for the command.
 bool is_useful(const Command &command, const std::string &option) {
     if (option == "--gpu")
         return command.scope == Scope::gpu || command.scope == Scope::gpus;
@@ -25,7 +25,7 @@ bool is_useful(const Command &command, const std::string &option) {
         return command.scope != Scope::nothing;
     if (option == "--json")
         return command.json;
-    // A stream's documents are a line each.
+    // A stream prints each document on one line.
     if (option == "--pretty")
         return command.json && !command.stream;
     if (option == "--csv" || option == "--columns" || option == "--no-header")
@@ -93,7 +93,8 @@ std::vector<Option> options_of(const Command &command) {
 
 namespace {
 
-/// All options of all commands by name: they may stand anywhere, so one parser must know them.
+/// All options of all commands, by name. Options may stand before the command, so one parser must
+/// know them all.
 using Options = std::map<std::string, Option>;
 
 Options every_option(const std::vector<Object> &objects) {
@@ -225,9 +226,9 @@ Outcome<void> check_options(Invocation &invocation) {
     return {};
 }
 
-/// Returns the columns that a word of --columns may mean: the one of that name; else the one with
-/// that heading or with that name without its unit, in any case; else those that begin with the
-/// word.
+/// Returns the columns that a word of --columns may mean: the column of that name; else the column
+/// with that heading, or with that name without its unit, in any case; else the columns that begin
+/// with the word.
 std::vector<const Column *> columns_meant(const std::vector<Column> &columns,
                                           const std::string &typed) {
     const auto is_same = [](const std::string &word, const std::string &other) {
@@ -240,7 +241,7 @@ std::vector<const Column *> columns_meant(const std::vector<Column> &columns,
                 found.push_back(&column);
         return found;
     };
-    // A heading may be broken at its `_`.
+    // A heading may contain a blank, because it is broken at its `_`.
     std::string word = typed;
     std::ranges::replace(word, ' ', '_');
     if (auto named = those([&](const Column &each) { return is_same(word, each.name); });
@@ -315,7 +316,7 @@ Outcome<void> unknown_word(const std::vector<Object> &objects, const std::vector
                              ask_help(invocation)));
 }
 
-/// The flag among @p words that has a value, as in `--json=false`; empty: none.
+/// Returns the flag among @p words that has a value, as in `--json=false`; empty: there is none.
 std::string flag_with_value(const Options &options, const std::vector<std::string> &words) {
     for (const std::string &word : words) {
         const auto option = options.find(word.substr(0, word.find('=')));
@@ -325,7 +326,7 @@ std::string flag_with_value(const Options &options, const std::vector<std::strin
     return "";
 }
 
-/// The option of this name, if it takes a value.
+/// Returns the option of this name, if it takes a value; else nullptr.
 const Option *option_with_value(const Options &options, const std::string &name) {
     const auto found = std::ranges::find_if(options, [&](const auto &entry) {
         const Option &option = entry.second;
@@ -342,7 +343,8 @@ bool is_option(const Options &options, const std::string &word) {
     });
 }
 
-/// An option among @p words without its value, with an empty one, or given twice; empty: none.
+/// Returns an option among @p words that lacks its value, has an empty one, or is given twice;
+/// empty: there is none.
 std::string wrong_value(const Options &options, const std::vector<std::string> &words) {
     std::set<std::string> given;
     for (std::size_t n = 0; n < words.size() && words[n] != "--"; n++) {
@@ -362,7 +364,8 @@ std::string wrong_value(const Options &options, const std::vector<std::string> &
     return "";
 }
 
-/// Object and verb in full, where their beginnings leave no doubt.
+/// Replaces the beginnings of an object's and a verb's name by the full names, if they are
+/// unambiguous.
 void complete_words(const std::vector<Object> &objects, const Options &options,
                     std::vector<std::string> &words) {
     const Object *object = nullptr;
@@ -381,7 +384,7 @@ void complete_words(const std::vector<Object> &objects, const Options &options,
     }
 }
 
-/// Takes the words from @p words that are for another program.
+/// Removes the words for another program from @p words, and returns them.
 std::vector<std::string> take_passed_on(const std::vector<Object> &objects, const Options &options,
                                         std::vector<std::string> &words) {
     std::size_t n = 0;
@@ -391,7 +394,7 @@ std::vector<std::string> take_passed_on(const std::vector<Object> &objects, cons
     if (!object || !object->commands.front().passes_on)
         return {};
     const auto first = words.begin() + static_cast<std::ptrdiff_t>(n) + 1;
-    // Its own help, where nothing else is asked for.
+    // A lone --help is for nvdebugctl: it shows the help of the object.
     if (words.end() - first == 1 && (*first == "--help" || *first == "-h"))
         return {};
     std::vector<std::string> passed(first, words.end());
@@ -399,7 +402,7 @@ std::vector<std::string> take_passed_on(const std::vector<Object> &objects, cons
     return passed;
 }
 
-/// CLI11's parser, with what it found.
+/// CLI11's parser and the words and values that it found.
 struct Parser {
     CLI::App app;
     std::map<std::string, std::string> values;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file A command line, parsed and checked against the table.
+/// @file Parses a command line and checks it against the table of commands.
 #pragma once
 
 #include <string>
@@ -9,14 +9,17 @@
 
 namespace nvdebugctl {
 
-/// @param invocation is filled in as far as it goes, also when it fails; refers to @p objects.
+/// Parses the words.
+/// @param invocation is filled in as far as parsing gets, also if it fails; it refers to
+/// @p objects.
 [[nodiscard]] Outcome<void> parse_command_line(const std::vector<Object> &objects,
                                                std::vector<std::string> words,
                                                Invocation &invocation);
 
-/// Options that are not a command's own.
+/// Returns the options that all commands share.
 [[nodiscard]] const std::vector<Option> &common_options();
-/// Those that the command takes: its own, of pictures, of controls, then common ones.
+/// Returns all options that the command takes: its own, those of its pictures and of controls, and
+/// the common options that it has a use for.
 [[nodiscard]] std::vector<Option> options_of(const Command &command);
 
 } // namespace nvdebugctl

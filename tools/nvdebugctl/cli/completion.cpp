@@ -19,20 +19,22 @@ using nvdebug::Gpu;
 using nvdebug::Tree;
 using Candidates = std::vector<std::string>;
 
-/// The script adds file names itself.
+/// With this candidate, the script adds file names itself.
 constexpr const char *files = "<file>";
 
-/// The script hands over to nvtaskset's completion, with the words behind that of a number.
+/// With this candidate and a number, the script calls nvtaskset's completion for the words after
+/// that number.
 constexpr const char *passes_on = "<nvtaskset>";
 
-/// The words before the one being typed, as far as they are unambiguous.
+/// The words before the one that is being typed, as far as they are unambiguous.
 struct TypedWords {
     const Object *object = nullptr;
     const Command *command = nullptr;
     std::size_t arguments = 0;
     std::optional<std::string> gpu, from;
-    std::string value_of;              ///< the option to which the value being typed belongs
-    std::optional<std::size_t> passed; ///< what follows this word is another program's
+    std::string value_of; ///< the option whose value is being typed
+    /// Number of the word after which all words are for another program.
+    std::optional<std::size_t> passed;
 };
 
 std::optional<Option> find_option(const std::vector<Object> &objects, const std::string &word) {
@@ -51,7 +53,7 @@ std::string in_full(const std::string &word, const Things &things, Name name) {
     return whole_word(word, names).value_or(word);
 }
 
-/// `--from=` of `--from=VALUE`; empty: the word is no option with a value.
+/// Returns `--from=` for `--from=VALUE`; empty: the word is no option with a value.
 std::string name_and_sign(const std::string &word) {
     return word.starts_with("--") ? word.substr(0, word.find('=') + 1) : "";
 }
@@ -144,7 +146,7 @@ Candidates engines(const Gpu &gpu) {
     return names;
 }
 
-/// `RUNLIST:ID` of everything listed now.
+/// Returns `RUNLIST:ID` of everything that is listed now.
 Candidates targets(const Gpu &gpu, Argument::Kind kind) {
     Candidates names;
     const auto info = gpu.info();

@@ -11,10 +11,11 @@ namespace nvdebugctl {
 
 [[nodiscard]] std::vector<Command> completion_commands();
 
-/// Hidden from help: `nvdebugctl __complete -- WORD…`, the last one being typed.
+/// The verb that shells call: `nvdebugctl __complete -- WORD…`, where the last word is being typed.
+/// Help does not show it.
 inline constexpr const char *complete_verb = "__complete";
 
-/// Prints one candidate a line; nothing where nothing is known, and never an error.
+/// Prints one candidate a line. If nothing is known, it prints nothing. It never prints an error.
 int complete(const std::vector<Object> &objects, const std::vector<std::string> &words,
              Output &output);
 

@@ -21,7 +21,7 @@ namespace base = nvdebug::base;
 using nvdebug::ErrorCode;
 using nvdebug::Gpu;
 
-/// GPUs of a source. UUIDs and device files are known of this machine's alone.
+/// The GPUs of a source. UUIDs and device files are known only for this machine's GPUs.
 class SourceGpus : public base::GpuSet {
   public:
     SourceGpus(const nvdebug::Tree &tree, const std::vector<Gpu> &gpus) : gpus_(gpus) {
@@ -50,7 +50,7 @@ class SourceGpus : public base::GpuSet {
     }
 
   private:
-    /// Its number among the driver's.
+    /// Returns the GPU's number among the driver's GPUs.
     std::optional<std::size_t> number_of(std::size_t place) const {
         for (std::size_t n = 0; driver_ && n < driver_->count(); n++)
             if (driver_->address(n) == address(place))
@@ -65,7 +65,8 @@ class SourceGpus : public base::GpuSet {
     }
 
     const std::vector<Gpu> &gpus_;
-    mutable std::optional<nvtaskset::Gpus> driver_; ///< reads files once
+    /// Empty unless the source is live; reads its files once.
+    mutable std::optional<nvtaskset::Gpus> driver_;
 };
 
 bool has_chip(const Gpu &gpu, const std::string &wanted) {
@@ -73,7 +74,8 @@ bool has_chip(const Gpu &gpu, const std::string &wanted) {
     return info && info->chip && base::lower(*info->chip) == base::lower(wanted);
 }
 
-/// The GPUs that a word means. By number none is asked: one of them may hang.
+/// Returns the GPUs that a word means. If the word is a number, no GPU is asked, because one may
+/// hang.
 std::vector<Gpu> meant_of(const nvdebug::Tree &tree, const std::vector<Gpu> &gpus,
                           const std::string &wanted) {
     const auto name = base::parse_gpu_name(wanted);
@@ -87,7 +89,7 @@ std::vector<Gpu> meant_of(const nvdebug::Tree &tree, const std::vector<Gpu> &gpu
     return meant;
 }
 
-/// Of a word that means no GPU, what may not be obvious.
+/// Explains why a word means no GPU, as the end of a sentence.
 std::string why_not_meant(const nvdebug::Tree &tree, const std::string &wanted) {
     const auto name = base::parse_gpu_name(wanted);
     if (name.mig)
@@ -185,7 +187,7 @@ bool is_gpu_list(std::string_view word) {
     return word == "all" || word.find(',') != word.npos;
 }
 
-/// Takes the GPUs of a list, which may have chips' names, too.
+/// Takes the GPUs of a list. A list may also have chips' names.
 Outcome<void> Context::list_gpus(const std::string &words) {
     std::string_view rest = words;
     while (!rest.empty()) {
@@ -226,7 +228,8 @@ bool Context::all_gpus() const {
     return command().takes_all_gpus() && is_gpu_list(value("--gpu").value_or(""));
 }
 
-/// What --from is taken to be, or why the command makes no sense with it.
+/// Returns the source that --from and the command together mean. Fails if the command makes no
+/// sense with that source.
 Outcome<std::string> Context::means_source() const {
     using Means = Command::Means;
     const Means means = command().means;
@@ -252,7 +255,8 @@ Outcome<std::string> Context::means_source() const {
         return *from;
     if (means == Means::driver)
         return "driver";
-    // A control that only the module has takes the module's files, also beside another source.
+    // A control that only the module offers uses the module's files, also if another source is
+    // preferred.
     return command().control && means == Means::module ? "module" : "";
 }
 

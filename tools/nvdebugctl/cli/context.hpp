@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file A command line, parsed and checked against the table, and what a verb's function is given.
+/// @file A parsed command line (Invocation), and the environment of a verb's function (Context).
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@
 namespace nvdebugctl {
 
 struct Invocation {
-    /// What to do instead of the command.
+    /// An action that replaces the command.
     enum class Instead { nothing, help, version, columns_help } instead = Instead::nothing;
-    const std::vector<Object> *objects = nullptr; ///< the table
-    const Object *object = nullptr;               ///< nullptr: none was named
+    const std::vector<Object> *objects = nullptr; ///< the table of commands
+    const Object *object = nullptr;               ///< nullptr: no object was named
     const Command *command = nullptr;
 
     std::map<std::string, std::vector<std::string>, std::less<>> arguments;
-    /// Every option that was given, by its long name; the value is empty for flags.
+    /// Every option that was given, by its long name. Flags have an empty value.
     std::map<std::string, std::string, std::less<>> options;
-    std::vector<std::string> columns; ///< of --columns
+    std::vector<std::string> columns; ///< the columns that --columns names
 
     bool has(std::string_view option) const { return options.find(option) != options.end(); }
     bool json() const { return has("--json") || has("--pretty"); }
@@ -37,45 +37,47 @@ class Context {
   public:
     explicit Context(const Invocation &invocation) : invocation_(invocation) {}
 
-    /// Opens what the command is about; to be called once, before the rest.
+    /// Opens the source and selects the GPUs. The caller calls it once, before the other functions.
     [[nodiscard]] Outcome<void> open();
 
     const Command &command() const { return *invocation_.command; }
     const Invocation &invocation() const { return invocation_; }
-    /// Not for Scope::nothing.
+    /// The source; not for Scope::nothing.
     const nvdebug::Tree &tree() const { return *tree_; }
-    /// For Scope::gpu, and for Scope::gpus only with -g.
+    /// The selected GPU; for Scope::gpu, and for Scope::gpus only with -g.
     const nvdebug::Gpu &gpu() const { return *gpu_; }
     bool has_tree() const { return tree_.has_value(); }
     bool has_gpu() const { return gpu_.has_value(); }
-    /// That one, or those of a list; with none chosen, all of the tree.
+    /// Returns the selected GPU, or the GPUs of a list such as `-g 0,2`. If none is selected,
+    /// returns all GPUs of the source.
     [[nodiscard]] Outcome<std::vector<nvdebug::Gpu>> gpus() const;
-    /// `-g all`, `-g 0,2`: no GPU is chosen, until about() chooses one after the other.
+    /// Returns true for `-g all` and `-g 0,2`. Then no GPU is selected, until about() selects one
+    /// after the other.
     bool all_gpus() const;
     void about(nvdebug::Gpu gpu) { gpu_ = std::move(gpu); }
 
-    /// The words of the argument of that name, in order.
+    /// Returns the words of the argument of that name, in order.
     [[nodiscard]] const std::vector<std::string> &words(std::string_view argument) const;
-    /// Values of the arguments of Kind::runlist.
+    /// Returns the values of the arguments of Kind::runlist.
     [[nodiscard]] std::vector<std::uint32_t> runlists() const;
-    /// Values of the arguments of Kind::channel or Kind::tsg.
+    /// Returns the values of the arguments of Kind::channel or Kind::tsg.
     [[nodiscard]] std::vector<nvdebug::Target> targets() const;
     bool flag(std::string_view option) const;
     [[nodiscard]] std::optional<std::string> value(std::string_view option) const;
 
-    /// A word for the user that changes nothing.
+    /// Adds a remark for the user that does not change the exit status.
     void note(std::string sentence) { notes_.push_back(std::move(sentence)); }
-    /// What is printed is not the whole: exit status 4.
+    /// Adds an error about something that is missing from the answer. The exit status becomes 4.
     void missing(nvdebug::Error what) { missing_.push_back(std::move(what)); }
 
-    /// A thread waits for a GPU that does not answer: the program is to end without it.
+    /// Notes that a thread still waits for a GPU that does not answer. The program ends without it.
     void leave_behind() { leaves_behind_ = true; }
     bool leaves_behind() const { return leaves_behind_; }
 
-    /// The next document is whole again until something is missing from it.
+    /// Forgets what is missing, because another document begins.
     void forget_missing() { missing_.clear(); }
 
-    /// Sentences given to note() since the last call.
+    /// Returns the sentences given to note() since the last call.
     [[nodiscard]] std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
     [[nodiscard]] const std::vector<nvdebug::Error> &missing() const { return missing_; }
 
@@ -86,28 +88,28 @@ class Context {
     const Invocation &invocation_;
     std::optional<nvdebug::Tree> tree_;
     std::optional<nvdebug::Gpu> gpu_;
-    std::vector<nvdebug::Gpu> listed_; ///< those of `-g 0,2`; empty: no list was given
+    std::vector<nvdebug::Gpu> listed_; ///< the GPUs of `-g 0,2`; empty: no list was given
     std::vector<std::string> notes_;
     std::vector<nvdebug::Error> missing_;
     bool leaves_behind_ = false;
 };
 
-/// Which GPU -g means, and which one without it.
+/// The GPU that -g names or, without -g, the first one.
 struct SelectedGpu {
     nvdebug::Gpu gpu;
-    std::string note; ///< a word for the user if there was a choice
+    std::string note; ///< a remark for the user, if the source has several GPUs
 };
 
-/// Does a word of -g mean several GPUs, as `all` and `0,2`?
+/// Returns whether a word of -g means several GPUs, such as `all` and `0,2`.
 [[nodiscard]] bool is_gpu_list(std::string_view word);
 
-/// What users call the GPU, for messages: `gpu0 (GA100, 0000:01:00.0)`.
+/// Returns a name for the GPU for messages: `gpu0 (GA100, 0000:01:00.0)`.
 [[nodiscard]] std::string describe(const nvdebug::Gpu &gpu);
 
-/// What --from names; empty: the module, or else NVIDIA's driver.
+/// Opens the source that --from names; empty: the module, or NVIDIA's driver if there is no module.
 [[nodiscard]] nvdebug::Result<nvdebug::Tree> open_source(const std::string &from);
 
-/// Why there is none in @p tree.
+/// Returns the reason why @p tree has no GPU.
 Failure no_gpu(const nvdebug::Tree &tree);
 
 [[nodiscard]] Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,

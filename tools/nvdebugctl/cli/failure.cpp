@@ -9,10 +9,10 @@ namespace nvdebugctl {
 
 namespace {
 
-/// Errors with sentences that differ only in the path.
+/// Errors whose sentences differ only in the path.
 struct AlikeErrors {
     std::string before, after;
-    std::vector<std::string> paths; ///< none: the sentence has none
+    std::vector<std::string> paths; ///< empty: the sentence names no path
 };
 
 AlikeErrors alike(const nvdebug::Error &error) {
@@ -23,7 +23,7 @@ AlikeErrors alike(const nvdebug::Error &error) {
     return {sentence.substr(0, at), sentence.substr(at + error.path.size()), {error.path}};
 }
 
-/// `cannot read ` of `what this means: cannot read `.
+/// Returns for example `cannot read ` for `what this means: cannot read `.
 std::string_view last_clause(std::string_view before) {
     const std::size_t colon = before.rfind(": ");
     return colon == before.npos ? before : before.substr(colon + 2);
@@ -33,7 +33,8 @@ std::string folder_of(const std::string &path) {
     return path.substr(0, path.rfind('/') + 1);
 }
 
-/// `/proc/gpu0/runlist0, runlist1 and 13 more`: the folder is named where it changes.
+/// Returns `/proc/gpu0/runlist0, runlist1 and 13 more`. The folder is repeated only when it
+/// changes.
 std::string listed(const std::vector<std::string> &paths) {
     constexpr std::size_t most = 3;
     const std::size_t shown = paths.size() > most ? most - 1 : paths.size();
@@ -62,7 +63,8 @@ std::vector<std::string> sentences_of(const std::vector<nvdebug::Error> &errors)
             groups.push_back(std::move(one));
             continue;
         }
-        // What it means for each of them is not what it means for all.
+        // The first clauses differ, so they describe single files. The common sentence keeps the
+        // last clause only.
         if (group->before != one.before)
             group->before = last_clause(one.before);
         if (!one.paths.empty() && !std::ranges::count(group->paths, one.paths.front()))

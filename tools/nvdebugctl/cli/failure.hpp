@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Exit statuses, and results of verbs that may be a reason to end with one.
+/// @file Exit statuses, and the results of functions that may fail with one.
 #pragma once
 
 #include <cerrno>
@@ -16,15 +16,15 @@ namespace nvdebugctl {
 using nvdebug::base::exit_status::Exit;
 using enum nvdebug::base::exit_status::Exit;
 
-/// Returns the exit status to which an error leads. Trying again later helps against `failed`
-/// alone.
+/// Returns the exit status to which an error leads. Only after `failed` does it help to try again
+/// later.
 inline Exit exit_of(const nvdebug::Error &error) {
     if (error.number == ENOSPC || error.number == EDQUOT)
         return failed;
     if (error.number == EISDIR || error.number == ENOTDIR)
-        return bad_usage; // of a name that was typed
+        return bad_usage; // the user typed such a name
     if (error.code == nvdebug::ErrorCode::not_found && error.path == "/dev/nvidiactl")
-        return not_supported; // there is no driver of NVIDIA's
+        return not_supported; // NVIDIA's driver is not loaded
     switch (error.code) {
     case nvdebug::ErrorCode::unsupported:
         return not_supported;
@@ -38,7 +38,7 @@ inline Exit exit_of(const nvdebug::Error &error) {
     }
 }
 
-/// A library's error with the exit status it leads to.
+/// An error of the library, with the exit status to which it leads.
 struct Failure {
     Exit exit;
     nvdebug::Error error;
@@ -50,7 +50,7 @@ struct Failure {
 template <typename T>
 using Outcome = tl::expected<T, Failure>;
 
-/// The user typed something that makes no sense; nothing was read or changed.
+/// Fails because the user typed something that makes no sense. Nothing was read or changed.
 inline tl::unexpected<Failure> usage(std::string sentence) {
     return tl::unexpected(
         Failure(bad_usage, {nvdebug::ErrorCode::invalid, 0, "", std::move(sentence)}));
@@ -71,13 +71,13 @@ inline tl::unexpected<Failure> malformed_file(const std::string &path, std::stri
         of_named_file({nvdebug::ErrorCode::malformed, 0, path, std::move(sentence)}));
 }
 
-/// This chip has no such thing, so that nothing is missing. EOPNOTSUPP is of what is there, and
-/// cannot be read here.
+/// Returns whether this chip has no such thing, so that nothing is missing from an answer.
+/// EOPNOTSUPP means something else: the thing exists, but cannot be read here.
 inline bool is_absent(const nvdebug::Error &error) {
     return error.code == nvdebug::ErrorCode::unsupported && error.number != EOPNOTSUPP;
 }
 
-/// A sentence for each error, but only one for those that differ in nothing but their file.
+/// Returns a sentence for each error. Errors that differ only in their file share a sentence.
 [[nodiscard]] std::vector<std::string> sentences_of(const std::vector<nvdebug::Error> &errors);
 
 } // namespace nvdebugctl

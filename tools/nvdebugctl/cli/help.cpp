@@ -20,7 +20,8 @@ namespace {
 
 using Item = std::pair<std::string, std::string>;
 
-/// Returns @p text in lines that fit the terminal, each after the first with @p indent.
+/// Breaks @p text into lines that fit the terminal. Each line after the first is indented by @p
+/// indent.
 std::string wrapped(const std::string &text, std::size_t indent) {
     constexpr std::size_t narrowest = 20;
     const std::size_t width = nvdebug::cli::columns_of(STDOUT_FILENO);
@@ -35,7 +36,7 @@ std::string paragraph(const std::string &text) {
     return wrapped(text, 0);
 }
 
-/// Names and, beside them, what they mean; a name that is long has a line of its own.
+/// Lists names with their meanings beside them. A long name has a line of its own.
 std::string list(const std::vector<Item> &items) {
     const std::size_t longest =
         std::max<std::size_t>(8, nvdebug::cli::columns_of(STDOUT_FILENO) / 3);

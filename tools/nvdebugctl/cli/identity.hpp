@@ -9,10 +9,10 @@
 
 namespace nvdebugctl {
 
-/// `{"container", "pod", "job", "step"}`; null: none.
+/// Returns `{"container", "pod", "job", "step"}`; null: the process is in none.
 [[nodiscard]] Json identity(const nvdebug::Identity &id);
 
-/// Inserts container, pod, job and step before that of the cgroup.
+/// Inserts container, pod, job and step before the column of the cgroup.
 [[nodiscard]] std::vector<Column> columns_with_identity(std::vector<Column> columns);
 [[nodiscard]] std::vector<Field> fields_with_identity(std::vector<Field> fields);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Lists that tables of commands have in common.
+/// @file A helper for lists that several commands' tables share.
 #pragma once
 
 #include <vector>

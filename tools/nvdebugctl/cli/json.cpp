@@ -50,7 +50,7 @@ Json microseconds(std::uint64_t ns) {
 Json percent(const std::optional<double> &part) {
     if (!part)
         return nullptr;
-    // Only what is nothing is 0.
+    // A part that is not 0 must not be shown as 0.
     const double rounded = std::round(*part * 1e5) / 1e3;
     return rounded > 0 ? rounded : *part * 100;
 }

@@ -72,7 +72,7 @@ bool use_color(const std::optional<std::string> &when) {
 }
 
 Terminal this_terminal() {
-    // Of the locale, only the characters: numbers keep their point.
+    // Only the characters follow the locale: numbers keep their decimal point.
     std::setlocale(LC_CTYPE, "");
     Terminal terminal{std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0, std::nullopt};
     winsize size{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file stdout with checked errors, and what it can show.
+/// @file Writes to stdout, checks for errors, and finds out what the terminal can show.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace nvdebugctl {
 
-/// A sentence for the user, on stderr.
+/// Prints a sentence for the user on stderr.
 void say(const std::string &sentence);
 
 class Output {
   public:
-    /// Writes and flushes: a reader of a pipe sees it now.
+    /// Writes and flushes, so that the reader of a pipe gets the text at once.
     [[nodiscard]] Outcome<void> write(std::string_view text);
-    /// The reader has closed its end (EPIPE): no reason for a message.
+    /// Returns whether the reader has closed its end (EPIPE), which needs no message.
     bool is_broken_pipe() const { return broken_pipe_; }
     static bool is_terminal();
 
@@ -26,20 +26,23 @@ class Output {
     bool broken_pipe_ = false;
 };
 
-/// The descriptor that @p path names and this process has open: `-`, `/dev/stdout`, `/dev/stderr`,
-/// `/dev/fd/N`, `/proc/self/fd/N`. To open it by name would begin at the start of its file, and to
-/// rename another file to it would replace what the whole machine uses.
+/// Returns the descriptor of this process that @p path names: `-`, `/dev/stdout`, `/dev/stderr`,
+/// `/dev/fd/N`, `/proc/self/fd/N`. If such a path were opened by name, writing would begin at the
+/// start of the file. If another file were renamed to it, the file that the whole machine uses
+/// would be replaced.
 [[nodiscard]] std::optional<int> descriptor_named(const std::string &path);
 
 struct Terminal {
-    bool unicode;                     ///< the locale's characters are UTF-8
-    std::optional<std::size_t> width; ///< in columns; empty: no terminal, lines may be of any width
+    bool unicode; ///< the locale's characters are UTF-8
+    /// In columns; empty: stdout is no terminal, so lines may have any width.
+    std::optional<std::size_t> width;
 };
 
-/// Of stdout and the environment.
+/// Returns what stdout and the environment show about the terminal.
 Terminal this_terminal();
 
-/// Whether to use colour. @param when is the value of --color
+/// Returns whether to use colour.
+/// @param when the value of --color
 bool use_color(const std::optional<std::string> &when);
 
 } // namespace nvdebugctl

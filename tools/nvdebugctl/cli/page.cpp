@@ -78,7 +78,7 @@ std::string label(std::string_view key) {
 
 namespace {
 
-/// A word of the hardware or of JSON as people read it.
+/// Returns a word of the hardware or of JSON as people read it.
 std::string in_words(std::string_view key, const std::string &word) {
     if (key == "status" && word == "invalid")
         return "idle";
@@ -105,7 +105,7 @@ bool is_process(const Json &value) {
     return value.is_object() && value.contains("pid") && value.contains("command");
 }
 
-/// `python3[4711]`
+/// Returns for example `python3[4711]`.
 std::string name_of_process(const Json &process) {
     const Json &command = process["command"];
     return fmt::format("{}[{}]", command.is_null() ? "" : command.get<std::string>(),
@@ -126,7 +126,7 @@ std::string shown_processes(const std::vector<nvdebug::Process> &processes) {
 }
 
 std::string shown_home(const Json &process) {
-    // Docker's short form of an id.
+    // Docker shortens ids to so many digits.
     constexpr std::size_t digits = 12;
     const auto text = [&](const char *key) {
         return process[key].is_null() ? std::string() : process[key].get<std::string>();
@@ -146,7 +146,7 @@ bool is_gpu_task(const Json &value) {
     return value.is_object() && value.contains("expected_share_percent");
 }
 
-/// `train[4711]`, `a[1]+b[2]` of those that share TSGs, or the TSG.
+/// Returns `train[4711]`, `a[1]+b[2]` for processes that share TSGs, or the name of the TSG.
 template <typename Name>
 std::string name_of_task(const Json &task, Name name) {
     std::string text;
@@ -202,7 +202,7 @@ bool is_place(const Json &value) {
            value.contains("aperture");
 }
 
-/// Counts characters, without styles.
+/// Counts characters. Styles have no width.
 std::size_t visible_width(std::string_view text) {
     std::size_t width = 0;
     for (std::size_t at = 0; at < text.size(); at++) {
@@ -236,7 +236,7 @@ std::string Page::styled(std::string_view style, std::string_view text) const {
     return color_ ? fmt::format("{}{}{}", style, printable(text), reset) : std::string(text);
 }
 
-/// With all but this page's styles and text replaced.
+/// Replaces all characters that are neither text nor one of this page's styles.
 std::string Page::shown_line(std::string_view text) const {
     std::string shown;
     while (!text.empty()) {
@@ -250,12 +250,12 @@ std::string Page::shown_line(std::string_view text) const {
     return shown;
 }
 
-/// Breaks at the last blank before the width; a word that is longer stays whole. Styles have no
-/// width, and go on in the next line.
+/// Breaks a line at the last blank before the width. A longer word stays whole. Styles have no
+/// width, and continue in the next line.
 std::string Page::broken(std::string_view text, std::size_t hang) const {
     const std::size_t indent = std::min(text.find_first_not_of(' '), text.size()) + hang;
     std::string lines;
-    std::size_t column = 0, blank = text.npos; // of the line at hand; where it may be broken
+    std::size_t column = 0, blank = text.npos; // column in the present line; last blank of the line
     for (std::size_t at = 0; at < text.size(); at++) {
         if (text[at] == '\033') {
             const std::size_t end = std::min(text.find('m', at), text.size() - 1);
@@ -323,7 +323,7 @@ std::string heading(const std::string &column) {
     return text;
 }
 
-/// Parts of a heading or cell that stay whole, each with the @p separator after it.
+/// Splits a heading or a cell into the parts that stay whole. Each part ends with the @p separator.
 std::vector<std::string> parts_of(const std::string &text, char separator) {
     std::vector<std::string> parts(1);
     for (const char c : text) {
@@ -334,11 +334,11 @@ std::vector<std::string> parts_of(const std::string &text, char separator) {
     return parts;
 }
 
-/// In lines of @p width; a part that is longer has one of its own.
+/// Arranges the parts in lines of @p width. A longer part has a line of its own.
 std::vector<std::string> broken(const std::string &text, char separator, std::size_t width) {
     std::vector<std::string> lines;
     for (const std::string &part : parts_of(text, separator)) {
-        // A heading has no `_` where it is broken.
+        // A heading loses its `_` at a line break.
         const std::size_t needed = part.size() - (part.ends_with('_') ? 1 : 0);
         if (!lines.empty() && lines.back().size() + needed <= width) {
             lines.back() += part;
@@ -370,7 +370,9 @@ class Table {
 
     const std::vector<std::size_t> &widths() const { return widths_; }
 
-    /// Of a table with a header. @return the headings of columns that are left out
+    /// Fits a table with a header into @p width: leaves out the last columns, then narrows the
+    /// widest ones.
+    /// @return the headings of the columns that are left out
     Row fit(std::size_t width) {
         Row left_out;
         while (least_.size() > 1 && total(least_) > width) {
@@ -380,7 +382,7 @@ class Table {
             for (Row &row : rows_)
                 row.pop_back();
         }
-        // The widest gives, as long as it can.
+        // Narrow the widest column, as long as one is left that can be narrowed.
         while (total(widths_) > width) {
             std::size_t widest = widths_.size();
             for (std::size_t i = 0; i < widths_.size(); i++)

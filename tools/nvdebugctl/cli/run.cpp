@@ -20,7 +20,8 @@
 namespace nvdebugctl {
 namespace {
 
-/// Of a command about one of several GPUs. Each has bounds of its own; some wait for a second.
+/// The time that a command may take for one of several GPUs. Each of its requests has a shorter
+/// bound; some wait for a second.
 constexpr std::chrono::milliseconds command_deadline{60'000};
 
 std::vector<std::string> chosen_columns(const Invocation &invocation) {
@@ -33,14 +34,15 @@ std::vector<std::string> chosen_columns(const Invocation &invocation) {
     return names;
 }
 
-/// Does a person get a table, and not a text?
+/// Returns whether people get a table and not a text.
 bool is_table(const Invocation &invocation, const Document &document) {
     const Command &command = *invocation.command;
     const bool asked = invocation.has("--columns") || invocation.has("--no-header");
     return command.has_table() && (document.data.is_array() || !command.text || asked);
 }
 
-/// Without --columns, the columns that are not empty: a chip has no values for some.
+/// Returns the columns of a table. Without --columns, empty columns are left out, because some
+/// chips have no values for them.
 std::vector<std::string> shown_columns(const Invocation &invocation, const Json &rows) {
     std::vector<std::string> columns = chosen_columns(invocation);
     if (invocation.columns.empty() && !rows.empty())
@@ -52,7 +54,7 @@ std::vector<std::string> shown_columns(const Invocation &invocation, const Json 
     return columns;
 }
 
-/// Whoever names columns, or wants no header, gets tables as wide as they are.
+/// A table for a user who names columns, or wants no header, is not fitted to the terminal.
 Page new_page(const Context &context) {
     const bool as_it_is = !context.invocation().columns.empty() || context.flag("--no-header");
     return Page(use_color(context.value("--color")),
@@ -88,7 +90,7 @@ void say_notes(Context &context) {
         say(note);
 }
 
-/// Prints notes and what is missing. The data is on stdout already.
+/// Prints notes and missing parts on stderr. The data is already on stdout.
 Exit conclude(Context &context, Exit finding) {
     say_notes(context);
     for (const std::string &sentence : sentences_of(context.missing()))
@@ -105,7 +107,7 @@ const Picture *chosen_picture(const Invocation &invocation) {
     return nullptr;
 }
 
-/// Prints the failure on stderr, and as a document where JSON was requested.
+/// Prints the failure on stderr, and also as a document if JSON was requested.
 Exit report(Context *context, bool json, bool pretty, const Failure &failure, Output &output) {
     if (output.is_broken_pipe())
         return failed;
@@ -117,13 +119,13 @@ Exit report(Context *context, bool json, bool pretty, const Failure &failure, Ou
     return failure.exit;
 }
 
-/// Of several exit statuses, the one that weighs most.
+/// Returns the heavier of two exit statuses.
 Exit heavier(Exit a, Exit b) {
     constexpr std::array by_weight = {done, partial, not_supported, bad_usage, refused, failed};
     return std::ranges::find(by_weight, a) < std::ranges::find(by_weight, b) ? b : a;
 }
 
-/// The documents of several GPUs (-g all), put together for a person or as CSV.
+/// The documents of several GPUs (-g all), combined for people or as CSV.
 class AllGpus {
   public:
     explicit AllGpus(const Context &context)
@@ -182,8 +184,8 @@ class AllGpus {
     Json rows_ = Json::array();
 };
 
-/// -g all, -g 0,2: the command about each GPU, side by side, and what they answered one after the
-/// other.
+/// Runs the command for each GPU of `-g all` or `-g 0,2`, side by side, and prints the answers one
+/// after the other.
 Outcome<Exit> execute_all(Context &context, Output &output) {
     const auto gpus = context.gpus();
     if (!gpus)
@@ -204,7 +206,8 @@ Outcome<Exit> execute_all(Context &context, Output &output) {
     Exit exit = done;
     for (std::size_t n = 0; n < gpus->size(); n++) {
         if (!documents[n]) {
-            // Without its context, which asks it about its name.
+            // The GPU hangs, so it must not be asked for its name, as a report with its own context
+            // would.
             exit = heavier(exit, report(&context, invocation.json(), invocation.has("--pretty"),
                                         Failure(documents[n].error()), output));
             continue;
@@ -235,7 +238,7 @@ Outcome<Exit> execute(Context &context, Output &output) {
     if (auto opened = context.open(); !opened)
         return tl::unexpected(opened.error());
     if (command.control)
-        say_notes(context); // which GPU is meant: before it is changed
+        say_notes(context); // they say which GPU will be changed
     if (command.stream) {
         auto exit = command.stream(context, output);
         return exit ? Outcome<Exit>(conclude(context, *exit)) : exit;
@@ -259,7 +262,7 @@ Outcome<Exit> execute(Context &context, Output &output) {
     const Exit exit = conclude(context, document->exit);
     if (document->then)
         if (auto ended = document->then(); !ended) {
-            // stdout has its one document already
+            // The document is already on stdout, so the failure goes to stderr alone.
             say(ended.error().error.sentence);
             return ended.error().exit;
         }
@@ -306,7 +309,7 @@ int run(const std::vector<Object> &objects, std::vector<std::string> words) {
     }
     const auto exit = execute(context, output);
     const int status = exit ? *exit : report_failure(exit.error());
-    // What is left behind may still use what the end of main() would destroy.
+    // The thread that is left behind may still use what main() would destroy at its end.
     if (context.leaves_behind())
         std::_Exit(status);
     return status;

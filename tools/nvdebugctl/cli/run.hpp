@@ -8,7 +8,8 @@
 
 namespace nvdebugctl {
 
-/// Runs a command line. @return the exit status
+/// Runs a command line and prints its result.
+/// @return the exit status
 int run(const std::vector<Object> &objects, std::vector<std::string> words);
 
 } // namespace nvdebugctl

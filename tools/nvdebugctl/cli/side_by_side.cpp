@@ -15,7 +15,7 @@ struct Caller::Calls {
     std::deque<std::function<void()>> waiting;
     bool ending = false;
 
-    /// Until it is to end, and none is waiting.
+    /// Makes the waiting calls, until the owner ends and no call is left.
     void make() {
         for (std::unique_lock held(lock);;) {
             changed.wait(held, [this] { return ending || !waiting.empty(); });
@@ -31,21 +31,22 @@ struct Caller::Calls {
 };
 
 Caller::Caller() : calls_(std::make_shared<Calls>()) {
-    // Signals are the main thread's: it ends the program in order.
+    // The thread takes no signals, so that they reach the main thread, which ends the program in
+    // order.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
         thread_ = std::thread([calls = calls_] { calls->make(); });
     } catch (const std::system_error &) {
-        // start() makes the calls.
+        // There is no thread, so start() makes the calls itself.
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Caller::~Caller() {
     if (!calls_)
-        return; // moved
+        return; // the object was moved from
     {
         const std::scoped_lock held(calls_->lock);
         calls_->ending = true;
@@ -66,7 +67,7 @@ void Caller::start(std::function<void()> call) {
 }
 
 nvdebug::Error no_answer(const nvdebug::Gpu &gpu, std::chrono::milliseconds deadline) {
-    // Its address is not asked for: that might hang, too.
+    // The error does not name the GPU's address, because reading it might hang, too.
     return {nvdebug::ErrorCode::timeout, ETIMEDOUT, gpu.path("info"),
             fmt::format("gpu{} did not answer within {} s and is left out; 'nvidia-smi' and the "
                         "kernel's log (dmesg, Xid) may show what is wrong with it",

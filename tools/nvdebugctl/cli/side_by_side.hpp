@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Calls that are made side by side, so that a GPU that does not answer keeps none waiting.
+/// @file Asks several GPUs at once, so that a GPU that does not answer delays no other one.
 #pragma once
 
 #include <chrono>
@@ -28,11 +28,11 @@ class Caller {
         std::swap(thread_, other.thread_);
         return *this;
     }
-    /// Waits for the calls, unless they are left behind.
+    /// Waits for the calls, unless leave() was called.
     ~Caller();
 
-    /// A call that may be left behind has to own all that it uses. Without a thread (the system
-    /// has no more) it is made here.
+    /// Queues a call. Because leave() may leave it behind, the call has to own everything that it
+    /// uses. If the system can make no more threads, the call is made here.
     template <typename Call>
     auto call(Call call) -> std::future<std::invoke_result_t<Call>> {
         const auto task =
@@ -42,7 +42,7 @@ class Caller {
         return answer;
     }
 
-    /// The thread is not waited for any more: a call does not return.
+    /// Gives up waiting for the thread, because one of its calls does not return.
     void leave() {
         if (thread_.joinable())
             thread_.detach();
@@ -52,26 +52,26 @@ class Caller {
     struct Calls;
     void start(std::function<void()> call);
 
-    std::shared_ptr<Calls> calls_; ///< also of the thread
+    std::shared_ptr<Calls> calls_; ///< shared with the thread
     std::thread thread_;
 };
 
-/// A GPU that takes longer to answer a question is taken to hang. Finding the processes of GPUs
-/// takes up to 5 s for all that a user has (lib/driver/ownership.cpp).
+/// A GPU that takes longer than this to answer a question counts as hanging. Finding the processes
+/// of all GPUs takes up to 5 s for one user (lib/driver/ownership.cpp).
 inline constexpr std::chrono::milliseconds gpu_deadline{10'000};
 
-/// That @p gpu did not answer in time.
+/// Returns the error that @p gpu did not answer within the deadline.
 [[nodiscard]] nvdebug::Error no_answer(const nvdebug::Gpu &gpu, std::chrono::milliseconds deadline);
 
-/// Asks several GPUs at once, each on a thread of its own. One that does not answer by the deadline
+/// Asks several GPUs at once, each on a thread of its own. After a GPU misses the deadline once, it
 /// is not asked again.
 class SideBySide {
   public:
     explicit SideBySide(const std::vector<nvdebug::Gpu> &gpus,
                         std::chrono::milliseconds deadline = gpu_deadline);
 
-    /// Returns the answers in the order of the GPUs. @param question from a GPU to a Result; has to
-    /// own all that it uses
+    /// Returns the answers in the order of the GPUs.
+    /// @param question a function from a GPU to a Result, which owns everything that it uses
     template <typename Question>
     auto ask(Question question)
         -> std::vector<std::invoke_result_t<Question, const nvdebug::Gpu &>> {
@@ -97,7 +97,7 @@ class SideBySide {
         return answers;
     }
 
-    /// Is there a GPU that did not answer in time? Its thread is left behind.
+    /// Returns whether a GPU missed a deadline. Its thread is left behind.
     [[nodiscard]] bool any_hangs() const;
 
   private:

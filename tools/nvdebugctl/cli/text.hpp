@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Words: ids, times and sentences as people read and type them.
+/// @file Ids, times and sentences as people read and type them.
 #pragma once
 
 #include <chrono>
@@ -26,18 +26,18 @@ using nvdebug::base::printable;
 using nvdebug::base::quote;
 using nvdebug::base::whole_word;
 
-/// `1 channel`, `3 channels`, `2 processes`.
+/// Returns for example `1 channel`, `3 channels`, `2 processes`.
 [[nodiscard]] std::string count_of(std::size_t count, std::string_view singular);
 
-/// `TSG 5`, `channel 3`
+/// Returns for example `TSG 5` or `channel 3`.
 [[nodiscard]] std::string name_of(const nvdebug::Occupant &occupant);
 
-/// UTC, ISO 8601 with milliseconds: `2026-01-31T12:00:00.250Z`
+/// Returns the time in UTC, ISO 8601 with milliseconds: `2026-01-31T12:00:00.250Z`.
 [[nodiscard]] std::string format_utc(std::chrono::system_clock::time_point time);
 
-/// A number as proc.md has it: decimal or `0x…`, and no leading 0.
+/// Parses a number as docs/proc.md defines it: decimal or `0x…`, without leading zeros.
 [[nodiscard]] std::optional<std::uint64_t> parse_integer(const std::string &word);
-/// Such a number that fits an id.
+/// Parses such a number, and fails if it does not fit an id.
 [[nodiscard]] std::optional<std::uint32_t> parse_id(const std::string &word);
 
 } // namespace nvdebugctl

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-# Completion of nvdebugctl for bash. The tool itself says what may follow, so that ids are live.
+# Completion of nvdebugctl for bash. The tool itself lists the candidates, so that ids are live.
 _nvdebugctl_passed() {
 	# The words behind the one of that number are nvtaskset's. It is found in COMP_WORDS by the length of what is before.
 	local n length=0 rest="${COMP_LINE:0:COMP_POINT}"

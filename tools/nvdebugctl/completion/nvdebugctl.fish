@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-# Completion of nvdebugctl for fish. The tool itself says what may follow, so that ids are live.
+# Completion of nvdebugctl for fish. The tool itself lists the candidates, so that ids are live.
 function __nvdebugctl_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)

@@ -1,6 +1,6 @@
 #compdef nvdebugctl
 # SPDX-License-Identifier: MIT OR GPL-2.0
-# Completion of nvdebugctl for zsh. The tool itself says what may follow, so that ids are live.
+# Completion of nvdebugctl for zsh. The tool itself lists the candidates, so that ids are live.
 _nvdebugctl() {
 	local -a found
 	found=("${(@f)$("${words[1]}" __complete -- "${(@)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")

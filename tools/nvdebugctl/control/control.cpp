@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include "check/doctor.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
 #include "lib/base/marks.hpp"
 #include "nvdebug/nvdebug.hpp"
+#include "state/refusal.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -22,7 +22,7 @@ using nvdebug::base::notify_recorders;
 using Kind = Observation::Kind;
 using Observations = std::vector<Observation>;
 
-/// As people write it, and as the tool's object is called.
+/// Returns the kind as sentences name it. object_of() returns the name of the tool's object for it.
 const char *noun_of(Kind kind) {
     switch (kind) {
     case Kind::tsg:
@@ -56,7 +56,6 @@ Json changes(const Observations &before, const Observations &after) {
     return rows;
 }
 
-/// After a lease: is everything as it was before it?
 /// Returns a time of a control with all its digits: the hardware takes steps of a few microseconds,
 /// and the reader is to see which one it took. Other values are as in tables.
 std::string exactly(const std::string &property, const Json &value) {
@@ -70,6 +69,7 @@ std::string exactly(const std::string &property, const Json &value) {
     return text.empty() ? "-" : text;
 }
 
+/// Compares the state after a lease with the state before it, and fails if they differ.
 Outcome<void> compare(const Observations &before, const Observations &now) {
     for (std::size_t i = 0; i < before.size() && i < now.size(); ++i)
         if (now[i].gone)
@@ -87,7 +87,7 @@ Outcome<void> compare(const Observations &before, const Observations &now) {
     return {};
 }
 
-/// A lease and all that is needed to see it through.
+/// A lease, with everything that is needed to hold it, to end it and to verify that it was undone.
 struct HeldLease {
     LeaseTime time;
     nvdebug::Lease lease;
@@ -95,9 +95,10 @@ struct HeldLease {
     Observe observe;
     const nvdebug::Gpu &gpu;
     Renew renew;
-    std::string what; // for recorders
+    std::string what; // text of the request, for recorders
     bool renewed = false;
-    std::optional<nvdebug::Request> wanted = std::nullopt; // and not granted yet
+    // The request that could not be leased yet.
+    std::optional<nvdebug::Request> wanted = std::nullopt;
 
     Outcome<void> see_through() {
         const LeaseTime::Seconds waited = renew ? time.wait([this] { look(); }) : time.wait();
@@ -106,7 +107,7 @@ struct HeldLease {
             say(missed_mark_sentence(missed));
         if (const std::string left = lease.left(); !left.empty())
             return fail(nvdebug::ErrorCode::busy, "the lease is over, but " + left);
-        // The state may have changed since the lease began.
+        // After a renewed lease the state is not compared, because it may have changed meanwhile.
         if (renewed) {
             say(fmt::format("undone after {:.1f} s", waited.count()));
             return {};
@@ -137,13 +138,13 @@ struct HeldLease {
     }
 };
 
-/// What the kernel is sent, which is no more than a word longer for a lease.
+/// Returns the file and the text of the request. A lease only has one more word, at the beginning.
 Json write_of(const Context &context, const nvdebug::Request &request, bool leased) {
     return {{"file", context.gpu().path(request.file)},
             {"text", (leased ? "lease " : "") + request.text}};
 }
 
-/// A value of a change as people read it.
+/// Returns a value of a change as people read it.
 std::string words_of(const std::string &property, const Json &value) {
     if (value.is_null())
         return "not known";
@@ -182,7 +183,7 @@ std::string change_line(const Json &change, bool dry) {
     return dry ? line + before : line + before + " -> " + after;
 }
 
-/// Adds the reason to EPERM, which has several: @p refused is what the machine's facts show.
+/// Adds the reason to EPERM, which can have several. @p refused is what the machine's facts show.
 Failure with_reason(nvdebug::Error error, const std::optional<std::string> &refused) {
     if (error.number == EPERM && refused)
         error.sentence = fmt::format("{} was not written, since the kernel refuses it: {}",
@@ -190,7 +191,7 @@ Failure with_reason(nvdebug::Error error, const std::optional<std::string> &refu
     return Failure(std::move(error));
 }
 
-/// Of a control that goes through the module.
+/// Adds a note if NVIDIA's driver may undo what the module writes.
 void note_undoing_driver(Context &context) {
     const auto info = context.gpu().info();
     if (const auto driver = info && info->pci_address ? controls_undone("", *info->pci_address)
@@ -212,7 +213,7 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
     auto before = observe();
     if (!before) {
         Failure failure = before.error();
-        // The group that may look (state_gid) may not do more than that.
+        // Members of the module's group (state_gid) may read state, but not control.
         if (failure.error.number == EACCES && !dry)
             failure.error.sentence =
                 fmt::format("cannot read {}: permission denied; controls are root's, so run this "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file From a request to the document of a control: old state, the write, new state, the lease.
+/// @file Carries out a request and makes the control's document: old state, the write, new state,
+/// the lease.
 #pragma once
 
 #include <functional>
@@ -10,11 +11,11 @@
 
 namespace nvdebugctl {
 
-/// What a lease is to be of now; empty: what it is of.
+/// Returns the request that a lease should now have; empty: the lease stays as it is.
 using Renew = std::function<std::optional<nvdebug::Request>()>;
 
-/// Carries out a request, as a dry run or a lease if the options demand it. With @p renew it is a
-/// lease in any case, of the request that @p renew returns each second.
+/// Carries out a request, as a dry run or a lease if the options demand it. With @p renew the
+/// request is always leased, and @p renew is called once a second for a new request.
 [[nodiscard]] Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
                                           const Observe &observe, const Renew &renew = nullptr);
 

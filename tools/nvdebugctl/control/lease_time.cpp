@@ -27,18 +27,19 @@ SplitTime split(Seconds span) {
     return {static_cast<time_t>(whole), part};
 }
 
-/// Signals that wait() takes for the end, kept back for as long as it lives.
+/// Blocks the signals that end wait(), until this object is destroyed.
 class HeldSignals {
   public:
     HeldSignals() : set_(nvdebug::base::ending_signals({SIGTSTP})) {
-        sigaddset(&set_, SIGALRM); // after the first wait() it is ignored
+        sigaddset(&set_, SIGALRM); // SIGALRM is ignored after the first wait()
         pthread_sigmask(SIG_BLOCK, &set_, &before_);
     }
     ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
     HeldSignals(const HeldSignals &) = delete;
     HeldSignals &operator=(const HeldSignals &) = delete;
 
-    /// One of them came; not if something else interrupted, or @p limit is over.
+    /// Waits for one of the signals. Returns false if @p limit is over, or if something else
+    /// interrupted.
     bool came(std::optional<Seconds> limit) const {
         if (!limit)
             return sigwaitinfo(&set_, nullptr) > 0;
@@ -59,7 +60,7 @@ LeaseTime::LeaseTime(std::optional<Seconds> limit) : limit_(limit) {
         return;
     std::signal(SIGALRM, SIG_DFL);
     const SplitTime span = split(*limit_);
-    // a timer of zero would be none
+    // A timer of zero would never go off.
     const auto microseconds =
         std::max(static_cast<suseconds_t>(span.part * 1e6), suseconds_t{span.whole == 0 ? 1 : 0});
     const itimerval timer{{}, {span.whole, microseconds}};
@@ -79,7 +80,7 @@ Seconds LeaseTime::wait(const std::function<void()> &each_second) const {
         if (each_second)
             each_second();
     }
-    // the timer may have gone off just after
+    // The timer may go off just after the wait.
     std::signal(SIGALRM, SIG_IGN);
     return elapsed();
 }

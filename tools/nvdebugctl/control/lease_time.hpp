@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file How long a lease is held: until its time is up or a signal interrupts it.
+/// @file The time for which a lease is held: until its limit, or until a signal interrupts it.
 #pragma once
 
 #include <chrono>
@@ -11,18 +11,19 @@
 
 namespace nvdebugctl {
 
-/// The time of a lease; it starts with the object. Whatever ends the process ends its leases, so
-/// before wait() signals just do that, and so does the time when it is up while stdout blocks.
+/// The time of a lease, which starts when this object is made. Whatever ends the process also ends
+/// its leases. So before wait(), signals end the process as usual, and so does a timer, if the
+/// limit is reached while stdout blocks.
 class LeaseTime {
   public:
     using Seconds = std::chrono::duration<double>;
 
-    /// @param limit none: until a signal comes
+    /// @param limit the lease's length; none: until a signal comes
     explicit LeaseTime(std::optional<Seconds> limit);
 
-    /// Returns when the time is up, or when SIGINT, SIGTERM, SIGHUP or SIGTSTP comes (unless it is
-    /// ignored, as under nohup). The result of the lease can still be printed then.
-    /// @param each_second is called meanwhile, if there is one
+    /// Returns when the time is up, or when SIGINT, SIGTERM, SIGHUP or SIGTSTP comes, unless the
+    /// signal is ignored (as under nohup). The caller can still print the result of the lease then.
+    /// @param each_second is called once a second during the wait; nullptr: nothing is called
     /// @return the time since the start
     [[nodiscard]] Seconds wait(const std::function<void()> &each_second = nullptr) const;
 
@@ -33,10 +34,10 @@ class LeaseTime {
     std::optional<Seconds> limit_;
 };
 
-/// The value of --for, in seconds: 0 (until interrupted) is empty.
+/// Parses the value of --for, in seconds. 0 means until interrupted, and returns an empty optional.
 [[nodiscard]] Outcome<std::optional<LeaseTime::Seconds>> parse_lease_time(const std::string &text);
 
-/// Command::check of a control with leases: the value of --for.
+/// The Command::check of controls with leases: fails if the value of --for is not valid.
 [[nodiscard]] Outcome<void> check_lease_time(const Context &context);
 
 } // namespace nvdebugctl

@@ -11,16 +11,17 @@
 namespace nvdebugctl {
 namespace {
 
-// Where a channel or TSG that the user named is: on which runlist, in which TSG.
+// The first part of this file finds the runlist and the TSG of a channel or TSG that the user
+// named.
 
-/// The runlists that targets may be on, each read once.
+/// The runlists on which the targets may be. Each list is read once.
 class Lists {
   public:
-    /// Those that @p targets name; all if one of them names none.
+    /// Reads the runlists that @p targets name, or all runlists if a target names none.
     static Outcome<Lists> read(const nvdebug::Gpu &gpu, std::span<const nvdebug::Target> targets,
                                nvdebug::Detail detail = nvdebug::Detail::brief);
 
-    /// The list that holds @p target; fails unless that is one.
+    /// Returns the list that holds @p target. Fails if no list holds it, or more than one.
     Outcome<const nvdebug::Runlist *> holder(const nvdebug::Target &target,
                                              nvdebug::Listed kind) const;
 
@@ -47,7 +48,8 @@ const Channel *find_channel(const Runlist &runlist, std::uint32_t id) {
 
 using Kind = Observation::Kind;
 
-/// Fails if the GPU lacks a runlist that a target names; else the ids of all that it has.
+/// Returns the ids of all runlists of the GPU. Fails if a target names a runlist that the GPU
+/// lacks.
 Outcome<std::vector<std::uint32_t>> known_runlists(const nvdebug::Gpu &gpu,
                                                    std::span<const Target> targets) {
     auto info = gpu.info();
@@ -86,10 +88,11 @@ Outcome<const Runlist *> Lists::holder(const Target &target, nvdebug::Listed kin
     return found ? Outcome<const Runlist *>(*found) : tl::unexpected(Failure(found.error()));
 }
 
-/// The context of a channel, which the list may print below another one; nullptr: none shown.
+/// Returns the context of a channel; nullptr: the list shows none. The list may print it below
+/// another channel that has the same context.
 const nvdebug::Context *context_of(const Runlist &runlist, const Channel &channel) {
     const Channel *holder = &channel;
-    // a reference leads to a channel that was printed in full: two steps at most
+    // A reference leads to a channel that was printed in full, so there are at most two steps.
     for (int step = 0; step < 2 && holder && holder->instance; ++step) {
         const nvdebug::InstanceBlock &block = *holder->instance;
         if (block.context)
@@ -114,12 +117,13 @@ Observation of_runlist(std::uint32_t id, std::string property, Json value) {
     return {Kind::runlist, {std::nullopt, id}, std::move(property), std::move(value)};
 }
 
-/// A TSG or channel with the runlist that holds it.
+/// Returns the target with the runlist that holds it.
 Target place_in(const Runlist &runlist, const Target &target) {
     return {runlist.id, target.id};
 }
 
-/// Do all of @p ids have a file? Requests for others are refused before anything is written.
+/// Fails if one of the runlists does not exist. So a wrong request is refused before anything is
+/// written.
 Outcome<void> all_exist(const Gpu &gpu, const Ids &ids) {
     Targets targets;
     for (const std::uint32_t id : ids)
@@ -218,7 +222,7 @@ Observe listed_beside(const Gpu &gpu, Target tsg) {
                 return tl::unexpected(holder.error());
             home = (*holder)->id;
         }
-        // it may be on the driver's list alone, which a list of the module's own has replaced
+        // The TSG may be only on the driver's list, which a list of the module's has replaced.
         return listed(gpu, {*home})();
     };
 }

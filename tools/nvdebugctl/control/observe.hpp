@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What each kind of control changes, as it is now.
+/// @file Observations for controls: each function observes the state that one kind of control
+/// changes.
 #pragma once
 
 #include <cstdint>
@@ -12,38 +13,38 @@
 
 namespace nvdebugctl {
 
-/// Something that a control means to change, as it is now.
+/// The present value of something that a control is about to change.
 struct Observation {
     enum class Kind { runlist, tsg, channel, task } kind;
-    nvdebug::Target target; ///< of a runlist: its id; of a task: its pid
-    std::string property;   ///< `enabled`, `timeslice_us`: as a key of JSON, with its unit
+    nvdebug::Target target; ///< for a runlist its id, for a task its pid
+    std::string property;   ///< the JSON key, with its unit: `enabled`, `timeslice_us`
     Json value;             ///< null: not known
-    bool gone = false;      ///< it is there no more
+    bool gone = false;      ///< true if the target no longer exists
 };
 
-/// Looks; fails also if the request makes no sense for what is there.
+/// Reads the observed values. Fails also if the request makes no sense for the present state.
 using Observe = std::function<Outcome<std::vector<Observation>>()>;
 
 using Targets = std::vector<nvdebug::Target>;
 using Ids = std::vector<std::uint32_t>;
 
-// Each call reads the GPU anew.
+// The functions that follow return an observation. Each call of it reads the GPU again.
 
-/// Of channels: `enabled`.
+/// Observes `enabled` of channels.
 [[nodiscard]] Observe enabled(const nvdebug::Gpu &gpu, Targets channels);
-/// Of a channel: `compute_preemption`.
+/// Observes `compute_preemption` of a channel.
 [[nodiscard]] Observe compute_preemption(const nvdebug::Gpu &gpu, nvdebug::Target channel);
-/// Of TSGs: the engines that each is `on_engines`.
+/// Observes `on_engines` of TSGs: the engines that each TSG occupies.
 [[nodiscard]] Observe on_engines(const nvdebug::Gpu &gpu, Targets tsgs);
-/// Of a TSG: `timeslice_us`.
+/// Observes `timeslice_us` of a TSG.
 [[nodiscard]] Observe timeslice(const nvdebug::Gpu &gpu, nvdebug::Target tsg);
-/// Of the runlist that holds a TSG: the `listed_tsgs`.
+/// Observes `listed_tsgs` of the runlist that holds the TSG.
 [[nodiscard]] Observe listed_beside(const nvdebug::Gpu &gpu, nvdebug::Target tsg);
-/// Of runlists: the `listed_tsgs`.
+/// Observes `listed_tsgs` of runlists.
 [[nodiscard]] Observe listed(const nvdebug::Gpu &gpu, Ids runlists);
-/// Of runlists: the TSGs `running` on their engines.
+/// Observes `running` of runlists: the TSGs and channels on their engines.
 [[nodiscard]] Observe running(const nvdebug::Gpu &gpu, Ids runlists);
-/// Of runlists: `scheduling`.
+/// Observes `scheduling` of runlists.
 [[nodiscard]] Observe scheduling(const nvdebug::Gpu &gpu, Ids runlists);
 
 } // namespace nvdebugctl

@@ -15,7 +15,7 @@ std::unique_ptr<Screen> open_screen(const Context &context, const std::string &i
             return nullptr;
     if (invocation.json() || !Output::is_terminal() || !isatty(STDIN_FILENO))
         return nullptr;
-    // Of the characters' encoding, before curses asks.
+    // Sets the locale's encoding of characters, which curses needs.
     static_cast<void>(this_terminal());
     std::unique_ptr<Screen> screen = Screen::open(use_color(context.value("--color")));
     if (!screen)
@@ -25,7 +25,7 @@ std::unique_ptr<Screen> open_screen(const Context &context, const std::string &i
 
 Exit end_by_signal(int signal) {
     if (signal) {
-        // Whatever handler curses has left.
+        // Curses may have left a handler.
         std::signal(signal, SIG_DFL);
         std::raise(signal);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Whether there is a live view, and how it ends.
+/// @file Opens the screen of a live view, and ends the program after it.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,13 @@ namespace nvdebugctl {
 
 using namespace nvdebug::live;
 
-/// nullptr: lines are wanted, or a screen is not possible; then a message names @p instead.
+/// Opens the screen; nullptr: lines are wanted, or a screen is not possible. In the second case a
+/// message says that @p instead is shown.
 [[nodiscard]] std::unique_ptr<Screen> open_screen(const Context &context,
                                                   const std::string &instead);
 
-/// When the terminal is as it was: a signal that ended the view (0: none did) does what it does to
-/// every program.
+/// Ends the program as the signal does that ended the view (0: none did). The caller has restored
+/// the terminal before.
 Exit end_by_signal(int signal);
 
 } // namespace nvdebugctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file How often each TSG was on an engine, estimated from the last samples.
+/// @file Estimates from the last samples how often each TSG was on an engine.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace nvdebugctl {
 struct EngineResidency {
     struct Part {
         nvdebug::Occupant who;
-        double part; ///< of the samples, 0 to 1
+        double part; ///< part of the samples, 0 to 1
     };
     std::vector<Part> parts;    ///< largest first
     std::optional<double> busy; ///< empty: not known in any sample
@@ -30,25 +30,27 @@ class Residency {
         std::optional<bool> busy;             ///< empty: not known
     };
 
-    /// @param window estimates are of so many samples at most.
+    /// @param window estimates use at most so many of the last samples
     explicit Residency(std::size_t window);
 
-    /// A sample without readable engines does not count.
+    /// Adds a sample. A sample in which no engine could be read does not count.
     void add(const Sample &sample);
 
-    /// That count.
+    /// Returns the number of samples in use.
     std::size_t samples() const { return samples_; }
     std::size_t window() const { return window_; }
 
-    /// Those samples, oldest first; nullptr: the engine could not be read.
+    /// Returns the samples of an engine, oldest first. An element is nullptr if the engine could
+    /// not be read in that sample.
     [[nodiscard]] std::vector<const Seen *> history(const std::string &engine) const;
 
-    /// Empty with fewer than two samples, and for an engine that cannot be read.
+    /// Returns the estimate for an engine; empty: there are fewer than two samples, or the engine
+    /// cannot be read.
     [[nodiscard]] std::optional<EngineResidency> of(const std::string &engine) const;
 
   private:
     std::size_t window_, samples_ = 0;
-    /// In those samples; empty: it could not be read.
+    /// The samples of each engine; an empty element: the engine could not be read.
     std::map<std::string, std::deque<std::optional<Seen>>> seen_;
 };
 

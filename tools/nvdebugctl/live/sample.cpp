@@ -10,7 +10,7 @@ namespace nvdebugctl {
 Sampler::Sampler(nvdebug::Gpu gpu, std::uint64_t pace, bool lists_shown)
     : gpu_(std::move(gpu)), states_(gpu_), pace_(pace), lists_shown_(lists_shown) {}
 
-/// Of a capture, when that was made.
+/// Returns the time of a sample. In a capture this is the time at which the capture was made.
 static std::string time_of(const nvdebug::Tree &tree) {
     const auto facts = tree.facts();
     const auto captured = facts.find("captured_at");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What `watch` reads of a GPU at one moment.
+/// @file A sample: everything that `watch` reads of a GPU at one moment.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,19 @@ struct Sample {
     std::string time;     ///< UTC, ISO 8601 with milliseconds
     nvdebug::Result<std::vector<nvdebug::EngineState>> engines;
     std::map<std::uint32_t, nvdebug::Result<nvdebug::Runlist>>
-        lists; ///< as of sample lists_number: they are read less often
+        lists; ///< as of sample lists_number, because lists are read less often
     std::uint64_t lists_number;
-    std::optional<nvdebug::Error> no_lists = std::nullopt; ///< why it is not known what lists are
-    /// Of tasks, as of sample lists_number, too; empty also where the source knows no process.
+    std::optional<nvdebug::Error> no_lists = std::nullopt; ///< why the GPU's lists are not known
+    /// The processes of tasks, also as of sample lists_number; empty: the source knows no process.
     TaskOwners owners = {};
-    std::optional<nvdebug::Error> no_owners = std::nullopt; ///< why they could not be read
+    std::optional<nvdebug::Error> no_owners = std::nullopt; ///< why the owners could not be read
 };
 
 class Sampler {
   public:
-    /// @param pace lists and owners are read in the first of so many samples, at least 1
-    /// @param lists_shown false: lists are read only where they lead to processes
+    /// @param pace lists and owners are read in one of so many samples, beginning with the first;
+    /// at least 1
+    /// @param lists_shown false: lists are read only if they lead to processes
     Sampler(nvdebug::Gpu gpu, std::uint64_t pace, bool lists_shown);
 
     [[nodiscard]] Sample take();
@@ -42,20 +43,20 @@ class Sampler {
     nvdebug::Gpu gpu_;
     EngineStates states_;
     std::uint64_t pace_, taken_ = 0, lists_number_ = 0;
-    bool lists_shown_, has_owners_ = true; ///< the source may know processes
+    bool lists_shown_, has_owners_ = true; ///< false: the source knows no processes
     decltype(Sample::lists) lists_;
     TaskOwners owners_;
     std::optional<nvdebug::Error> no_lists_, no_owners_;
 };
 
-/// Errors of the files that this sample could not read.
+/// Returns the errors of the files that this sample could not read.
 [[nodiscard]] std::vector<nvdebug::Error> errors_of(const Sample &sample);
 
 struct ListSummary {
     std::size_t tsgs, channels, enabled, busy;
 };
 
-/// A repeated TSG counts once.
+/// Counts what is on a list. A repeated TSG counts once.
 [[nodiscard]] ListSummary summarize(const nvdebug::Runlist &list);
 
 } // namespace nvdebugctl

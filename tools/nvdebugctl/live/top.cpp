@@ -41,7 +41,7 @@ Outcome<Pace> top_pace(const Context &context) {
     return pace_of(context, milliseconds(1000), milliseconds(100), "intervals");
 }
 
-/// Totals of one interval after the other.
+/// Sums up one interval after the other.
 class Intervals final : public Sink {
   public:
     void process(std::uint32_t gpu, const RecordedProcess &process) override {
@@ -59,11 +59,12 @@ class Intervals final : public Sink {
     using Sink::end;
     void end(const Lane &lane, const LaneEnd &end) override { totals_->end(lane, end); }
 
-    /// The data of the interval that each recorder has ended.
+    /// Returns the data of the interval, which each recorder has ended.
     Json next(const std::string &time) {
         totals_->head({time, "", 1'000'000'000 / samples_per_second, {}});
         Json summary = totals_->summary(std::nullopt);
-        // In the same order each time, whoever came first in this one: LCE2 before LCE10.
+        // Sorts the engines, with LCE2 before LCE10, so that their order does not depend on which
+        // had the first turn.
         std::vector<Json> engines(summary["engines"].begin(), summary["engines"].end());
         std::ranges::stable_sort(engines, {}, [](const Json &engine) {
             const std::string name = engine["engine"];
@@ -84,13 +85,13 @@ class Intervals final : public Sink {
     RecordedProcesses processes_;
 };
 
-/// An interval of all GPUs.
+/// The summary of one interval, for all GPUs.
 struct Interval {
     Json summary;
-    std::vector<nvdebug::Error> missing; ///< why GPUs are not in it
+    std::vector<nvdebug::Error> missing; ///< reasons why GPUs are missing from the summary
 };
 
-/// The recorders of all GPUs that are looked at.
+/// Runs the recorders of all GPUs, one interval after the other.
 class Top {
   public:
     Top(Context &context, const Pace &plan)
@@ -118,8 +119,8 @@ class Top {
         return take_errors();
     }
 
-    /// Samples until the next interval is complete, or @p wait returns that top is to end.
-    /// @return whether it is complete.
+    /// Takes samples until the interval is complete, or until @p wait returns that top should end.
+    /// @return whether the interval is complete
     template <typename Wait>
     Outcome<bool> go_on(Wait wait) {
         for (;;) {
@@ -154,13 +155,13 @@ class Top {
         return made;
     }
 
-    /// Why GPUs are looked at no more.
+    /// Returns why GPUs are not recorded any more.
     const std::vector<nvdebug::Error> &gone() const { return gone_; }
     milliseconds length() const { return plan_.interval; }
     bool is_last() const { return plan_.count && number_ >= *plan_.count; }
 
   private:
-    /// Fails once there is no GPU left.
+    /// Takes the recorders' errors. Fails once no GPU is left.
     Outcome<void> take_errors() {
         std::ranges::move(recorders_.take_errors(), std::back_inserter(gone_));
         if (recorders_.any_hangs())
@@ -174,7 +175,7 @@ class Top {
     const Pace plan_;
     Intervals intervals_;
     Sink nowhere_;
-    Chosen chosen_; ///< caches which processes are chosen
+    Chosen chosen_; ///< remembers which processes are chosen
     Tee events_;
     Recorders recorders_{events_};
     std::vector<nvdebug::Error> gone_;
@@ -194,7 +195,8 @@ Json rows_of(const Json &summary) {
 
 // --- the live view ---
 
-/// @return the signal that ended it, 0 if the user quit.
+/// Shows the live view until it ends.
+/// @return the signal that ended it, or 0 if the user quit
 Outcome<int> show(std::unique_ptr<Screen> screen, Top &top) {
     using Kind = Screen::Event::Kind;
     std::optional<Interval> last;
@@ -262,7 +264,7 @@ Outcome<Exit> write_intervals(Context &context, Output &output, Top &top) {
                                      : writer.text(rows_of(interval->summary));
         if (auto written = output.write(text); !written)
             return tl::unexpected(written.error());
-        // It may be long until the end: once, when it is news.
+        // The end may be far away, so each sentence is printed once, as soon as it is known.
         for (const std::string &sentence : sentences_of(context.missing()))
             if (said.insert(sentence).second)
                 say(sentence);

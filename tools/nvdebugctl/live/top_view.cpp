@@ -21,9 +21,9 @@ constexpr std::array top_orders = {"engine", "share", "turns", "name"};
 
 struct ShownColumn {
     const char *key, *title;
-    bool right = true; ///< aligned
+    bool right = true; ///< aligned to the right
 };
-/// The last ones go first where the screen is narrow.
+/// On a narrow screen the last columns are left out first.
 constexpr std::array view_columns = {
     ShownColumn{"engine", "ENGINE", false},  ShownColumn{"name", "WHO", false},
     ShownColumn{"share_percent", "SHARE"},   ShownColumn{"turns", "TURNS"},
@@ -47,7 +47,8 @@ std::vector<Json> sorted(const Json &all, TopView::Order order) {
     return rows;
 }
 
-/// The header, and a line for each row: whole view_columns alone.
+/// Returns the header and a line for each row. Columns of view_columns that do not fit as a whole
+/// are left out.
 Lines table(const std::vector<Json> &rows, std::size_t width) {
     std::vector<std::vector<std::string>> cells(rows.size() + 1);
     for (const ShownColumn &column : view_columns)
@@ -62,7 +63,7 @@ Lines table(const std::vector<Json> &rows, std::size_t width) {
         std::size_t widest = 0;
         for (const auto &line : cells)
             widest = std::max(widest, line[column].size());
-        // The process is shown as far as there is room.
+        // The column of the process is shown even if it has to be cut.
         if (column > 1 && lines[0].size() + widest > width)
             break;
         for (std::size_t n = 0; n < cells.size(); n++)
@@ -76,7 +77,7 @@ Lines table(const std::vector<Json> &rows, std::size_t width) {
     return made;
 }
 
-/// The shares of each GPU's GR0, in a line.
+/// Returns for each GPU a line with the shares of its GR0.
 Lines gpus(const Json &summary) {
     Lines lines;
     for (const Json &engine : summary["engines"]) {
@@ -143,7 +144,8 @@ std::vector<ViewLine> TopView::lines(const Json &summary, const std::vector<std:
         body = table(rows, size.columns);
         if (rows.empty())
             body.push_back({{"Nobody had an engine.", Ink::dim}});
-        // They stay above as long as most of the screen is left for the tasks.
+        // The GPUs' lines stay at the top as long as at least two thirds of the screen are left for
+        // the tasks.
         if (above.size() * 3 <= size.rows) {
             std::ranges::move(above, std::back_inserter(top));
         } else {

@@ -12,16 +12,18 @@ namespace nvdebugctl {
 
 using namespace nvdebug::live;
 
-/// What `top` shows: the summary of an interval, a line for each GPU, and one for each task on each
-/// engine.
+/// The view of `top`. It shows the summary of an interval, with a line for each GPU and a line for
+/// each task on each engine.
 class TopView {
   public:
-    /// @return true: the view is to end.
+    /// Handles a key.
+    /// @return true: the view ends
     bool handle(int key);
     bool paused() const { return paused_; }
 
-    /// No more than fit. @param summary as data of nvdebug/record @param troubles sentences about
-    /// GPUs that are not in it
+    /// Returns at most as many lines as fit.
+    /// @param summary the data of nvdebug/record
+    /// @param troubles sentences about the GPUs that are missing from the summary
     [[nodiscard]] std::vector<ViewLine> lines(const Json &summary,
                                               const std::vector<std::string> &troubles,
                                               std::chrono::milliseconds interval, Size size);

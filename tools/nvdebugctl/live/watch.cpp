@@ -33,13 +33,14 @@ bool is_capture(const Context &context) {
     return source_kind(context.tree()) == "capture";
 }
 
-/// Captures do not change. A folder may: --count and --interval demand that it is sampled.
+/// Returns whether one sample is enough. Captures do not change. A folder may change, but is
+/// sampled again only if --count or --interval demand it.
 bool is_still(const Context &context) {
     const bool asked = context.value("--count") || context.value("--interval");
     return is_capture(context) || (source_kind(context.tree()) == "folder" && !asked);
 }
 
-/// The sampler of a GPU with all that is made of its samples.
+/// A GPU with its sampler and the results of the samples.
 struct Watched {
     nvdebug::Gpu gpu;
     std::string name;
@@ -55,7 +56,7 @@ struct Watched {
     }
 };
 
-/// All GPUs that are watched, at the same moments.
+/// All GPUs that are watched. They are sampled at the same moments.
 class Watch {
   public:
     /// @param lists_shown as for Sampler
@@ -68,7 +69,7 @@ class Watch {
             gpus_.emplace_back(gpu, pace, lists_shown);
     }
 
-    /// Fails if nothing was readable from the beginning.
+    /// Takes a sample of each GPU. Fails if nothing could be read from the beginning.
     Outcome<void> take() {
         context_.forget_missing();
         for (Watched &each : gpus_) {
@@ -85,7 +86,7 @@ class Watch {
         return {};
     }
 
-    /// Is the process of some task known?
+    /// Returns whether the process of any task is known.
     bool knows_processes() const {
         return std::ranges::any_of(
             gpus_, [](const Watched &each) { return !each.sample->owners.empty(); });
@@ -98,7 +99,7 @@ class Watch {
         return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(next_ - Clock::now()));
     }
 
-    /// One for each GPU.
+    /// Returns a JSON document for each GPU, one on each line.
     std::string documents() {
         std::string text;
         for (const Watched &each : gpus_) {
@@ -112,7 +113,7 @@ class Watch {
         return text;
     }
 
-    /// A row for each engine, with its GPU.
+    /// Returns a row for each engine, with the number of its GPU.
     Json rows() const {
         Json rows = Json::array();
         for (const Watched &each : gpus_)
@@ -150,11 +151,12 @@ class Watch {
 
     Context &context_;
     const Pace plan_;
-    std::vector<Watched> gpus_; ///< one at least
+    std::vector<Watched> gpus_; ///< at least one
     Clock::time_point next_;
 };
 
-/// @p text makes what is to be written of a sample.
+/// Takes samples and writes each one.
+/// @param text returns the text of the last sample
 Outcome<Exit> write_samples(const Context &context, Output &output, Watch &watch,
                             const std::function<std::string()> &text) {
     for (;;) {
@@ -172,7 +174,8 @@ Outcome<Exit> write_documents(const Context &context, Output &output, Watch &wat
     return write_samples(context, output, watch, [&] { return watch.documents(); });
 }
 
-/// Is the column in a table without --columns? What takes two samples is not, where there is one.
+/// Returns whether a table without --columns has the column. A single sample has no columns that
+/// take two.
 bool is_shown(const Column &column, bool still, bool knows_processes) {
     if (column.name == "processes")
         return knows_processes;
@@ -183,6 +186,7 @@ bool is_shown(const Column &column, bool still, bool knows_processes) {
     return column.in_table && !(still && estimated);
 }
 
+/// Chooses the columns of rows.
 /// @param watch has taken its first sample
 RowWriter::Form form_of(const Context &context, const Watch &watch) {
     const Invocation &invocation = context.invocation();
@@ -202,7 +206,7 @@ Outcome<Exit> write_rows(const Context &context, Output &output, Watch &watch) {
     std::optional<RowWriter> writer;
     std::set<std::string> said;
     return write_samples(context, output, watch, [&] {
-        // Those of the last sample are printed at the end.
+        // The sentences about the last sample are printed when the command ends.
         if (!watch.is_last() && !is_still(context))
             for (const std::string &sentence : sentences_of(context.missing()))
                 if (said.insert(sentence).second)
@@ -213,7 +217,8 @@ Outcome<Exit> write_rows(const Context &context, Output &output, Watch &watch) {
     });
 }
 
-/// @return the signal that ended it, 0 if the user quit.
+/// Shows the live view until it ends.
+/// @return the signal that ended it, or 0 if the user quit
 Outcome<int> show(Screen &screen, Watch &watch, bool still) {
     constexpr std::chrono::milliseconds idle{60 * 1000};
     WatchView view(this_terminal().unicode);
@@ -255,7 +260,7 @@ Outcome<Exit> watch(Context &context, Output &output, const Pace &plan) {
         return tl::unexpected(gpus.error());
     std::unique_ptr<Screen> screen = open_screen(context, "one line an engine and sample");
     const bool json = context.invocation().json();
-    // Rows are of engines alone.
+    // Rows show engines only, so they do not need the lists.
     Watch watch(context, plan, *gpus, screen || json);
     if (!screen)
         return json ? write_documents(context, output, watch) : write_rows(context, output, watch);
@@ -278,7 +283,7 @@ Outcome<Exit> stream_watch(Context &context, Output &output) {
     return watch(context, output, *watch_pace(context));
 }
 
-// Keys of JSON and columns of lines are the same, but that a line has all residents in two cells.
+// JSON keys and columns have the same names, except that a row has all residents in two cells.
 
 const std::vector<Column> sample_columns = {
     {"time", "when the sample was taken, ISO 8601 in UTC", "time"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What `watch` shows as data, for programs and lines.
+/// @file The data of `watch`, for programs and lines.
 #pragma once
 
 #include <chrono>
@@ -11,20 +11,20 @@
 
 namespace nvdebugctl {
 
-/// `data` of nvdebug/watch.
+/// Returns the `data` of nvdebug/watch.
 [[nodiscard]] Json watch_json(const Sample &sample, const Residency &residency,
                               std::chrono::milliseconds period);
 
-/// @p data, a row for each engine with the columns of `watch`.
+/// Returns a row for each engine of @p data, with the columns of `watch`.
 [[nodiscard]] Json watch_rows(const Json &data);
 
-/// Rows of one sample after the other under one header, in columns that only grow.
+/// Writes the rows of one sample after the other below one header, in columns that only grow.
 class RowWriter {
   public:
     struct Form {
-        std::vector<std::string> columns; ///< their names, in order
+        std::vector<std::string> columns; ///< names of the columns, in order
         bool csv, header, color;
-        std::vector<Column> known = {}; ///< all of the command, for their headings
+        std::vector<Column> known = {}; ///< all columns of the command, for their headings
     };
     explicit RowWriter(Form form) : form_(std::move(form)) {}
 

@@ -20,15 +20,15 @@ using Lines = std::vector<ViewLine>;
 
 constexpr std::string_view gap = "  ";
 
-// Residents: a mark and a colour for each, the same in bar, history and list.
+// This part gives each resident a mark and a colour, which are the same in bar, history and list.
 
 struct Mark {
     std::string text;
     Ink ink;
 };
 
-/// Marks of one engine. The four most frequent residents have marks of their own, given by rising
-/// id, so that they do not change with each change of rank.
+/// The marks of one engine. The four most frequent residents have marks of their own. They are
+/// assigned by rising id, so that a change of rank alone does not change them.
 class Marks {
   public:
     Marks(const std::vector<EngineResidency::Part> &parts, bool unicode) : unicode_(unicode) {
@@ -47,8 +47,8 @@ class Marks {
         return {unicode_ ? blocks[rank] : letters[rank], inks[rank]};
     }
 
-    /// Returns the order of bar and list: those with marks of their own by rising id, which does
-    /// not change with each change of rank, then the others, most frequent first.
+    /// Returns the order of bar and list: first the residents with marks of their own, by rising
+    /// id, then the others by falling frequency.
     std::vector<EngineResidency::Part> ordered(std::vector<EngineResidency::Part> parts) const {
         std::ranges::stable_sort(parts, {}, [this](const EngineResidency::Part &part) {
             return std::ranges::find(marked_, part.who) - marked_.begin();
@@ -56,7 +56,8 @@ class Marks {
         return parts;
     }
 
-    /// Marks of a sample in which the engine was idle, or could not be read.
+    /// Returns the mark of a sample in which the engine was idle. unreadable() is the mark of a
+    /// sample in which the engine could not be read.
     Mark idle() const { return {unicode_ ? "·" : ".", Ink::dim}; }
     Mark unreadable() const { return {"?", Ink::dim}; }
 
@@ -74,11 +75,11 @@ void append(ViewLine &line, const Mark &mark) {
     line.back().text += mark.text;
 }
 
-// The table of engines.
+// This part makes the table of engines.
 
 struct Row {
     const nvdebug::EngineState *engine;
-    EngineResidency residency; ///< empty where that is not known, or not yet
+    EngineResidency residency; ///< empty: not known, or not yet
     const TaskOwners *owners;
 
     bool is_public() const { return engine->status.has_value(); }
@@ -88,7 +89,7 @@ struct Row {
                !engine->busy.value_or(false) && !engine->faulted.value_or(false) &&
                residency.parts.empty();
     }
-    /// How much of the time, for sorting.
+    /// Returns the part of the time for which the engine was occupied, for sorting.
     double occupied() const {
         double resident = 0;
         for (const EngineResidency::Part &part : residency.parts)
@@ -109,13 +110,14 @@ std::string status_of(const nvdebug::EngineState &engine) {
     return engine.status == "invalid" ? "idle" : engine.status.value_or("-");
 }
 
-/// The processes of a task of the engine's runlist, as far as a column has them; empty: not known.
+/// Returns the processes of a task of the engine's runlist, cut to the width of the column; empty:
+/// not known.
 std::string processes_of(const Row &row, const std::optional<nvdebug::Occupant> &task) {
     constexpr std::size_t most = 24;
     return cut_text(shown_processes(row.owners->of(row.engine->runlist, task)), most);
 }
 
-/// `TSG 5 train[4711] 50%`
+/// Returns for example `TSG 5 train[4711] 50%`.
 std::string part_text(const Row &row, const EngineResidency::Part &part) {
     const std::string processes = processes_of(row, part.who);
     return fmt::format("{} {}{}{:.0f}%", name_of(part.who), processes, processes.empty() ? "" : " ",
@@ -124,7 +126,7 @@ std::string part_text(const Row &row, const EngineResidency::Part &part) {
 
 struct Column {
     const char *title;
-    bool right = false; ///< aligned
+    bool right = false; ///< aligned to the right
     std::size_t width = 0;
 };
 
@@ -150,8 +152,8 @@ bool knows_processes(const std::vector<Row> &rows) {
         rows, [](const Row &row) { return !processes_of(row, row.engine->current).empty(); });
 }
 
-/// Widths of the columns of @p rows on a screen. Each step below gives a column more of what is
-/// left, so that the first ones are kept longest where the screen gets narrow.
+/// Returns the widths of the columns of @p rows. Each of the steps below gives one column more of
+/// the space that is left. So on a narrow screen, the columns of the first steps are kept longest.
 Grid fit(const std::vector<Row> &rows, std::size_t window, std::size_t width) {
     Grid grid{{{"ENGINE"},
                {"RUNLIST", true},
@@ -171,7 +173,7 @@ Grid fit(const std::vector<Row> &rows, std::size_t window, std::size_t width) {
         if (row.engine->next)
             name_width = std::max(name_width, name_of(*row.engine->next).size());
         status_width = std::max(status_width, status_of(*row.engine).size());
-        // A column for processes only where some are known.
+        // There is a column for processes only if a process is known.
         if (const std::size_t of_process = width_of(processes_of(row, row.engine->current)))
             process_width = std::max({process_width, of_process, std::size_t{7}});
         std::size_t together = 0;
@@ -183,8 +185,9 @@ Grid fit(const std::vector<Row> &rows, std::size_t window, std::size_t width) {
         }
         resident_width = std::max(resident_width, std::min<std::size_t>(together, 80));
     }
-    // A second resident does not move the columns.
-    resident_least = std::max(resident_least, name_width + 7); // a mark and a percentage
+    // The column is wide enough for two residents, so that a second resident does not move the
+    // other columns.
+    resident_least = std::max(resident_least, name_width + 7); // room for a mark and a percentage
     resident_width = std::max(resident_width, 2 * resident_least + gap.size());
     struct Step {
         std::size_t column, target;
@@ -205,7 +208,7 @@ Grid fit(const std::vector<Row> &rows, std::size_t window, std::size_t width) {
                           {At::share, 40},
                           {At::history, window}};
     std::size_t left = width + gap.size();
-    bool is_full = false; // no less important column in place of one that does not fit
+    bool is_full = false; // once a column does not fit, no less important column takes its place
     for (const auto &[index, target] : steps) {
         Column &column = grid[index];
         if (target <= column.width)
@@ -224,7 +227,8 @@ Grid fit(const std::vector<Row> &rows, std::size_t window, std::size_t width) {
     return grid;
 }
 
-/// What part of the last samples each resident was on the engine: as long a part of the bar.
+/// Returns a bar, in which the length of each resident's part shows in which part of the last
+/// samples it was on the engine.
 ViewLine bar(const Row &row, const Marks &marks, std::size_t width) {
     ViewLine line{{"["}};
     const std::size_t room = width - 2;
@@ -240,7 +244,7 @@ ViewLine bar(const Row &row, const Marks &marks, std::size_t width) {
     return line;
 }
 
-/// A mark for each of the last samples, the newest at the right.
+/// Returns a mark for each of the last samples, with the newest at the right.
 ViewLine strip(const Row &row, const Marks &marks, const Residency &residency, std::size_t width) {
     std::vector<const Residency::Seen *> seen = residency.history(row.engine->engine);
     if (seen.size() > width)
@@ -251,7 +255,8 @@ ViewLine strip(const Row &row, const Marks &marks, const Residency &residency, s
     return line;
 }
 
-/// In as many lines as that takes, @p most at most; the last has the number left out.
+/// Lists the residents in at most @p most lines. If not all fit, the last line ends with the number
+/// that is left out.
 Lines residents(const Row &row, const Marks &marks, std::size_t width, std::size_t most) {
     if (!row.is_public())
         return {{{"not public on this chip", Ink::dim}}};
@@ -280,7 +285,7 @@ Lines residents(const Row &row, const Marks &marks, std::size_t width, std::size
     return lines;
 }
 
-/// A column of an engine, except its residents.
+/// Returns the cell of an engine in any column but that of the residents.
 ViewLine cell(std::size_t column, const Row &row, const Marks &marks, const Residency &residency,
               std::size_t width) {
     const nvdebug::EngineState &engine = *row.engine;
@@ -354,7 +359,7 @@ void sort(std::vector<Row> &rows, WatchView::Order order) {
         std::ranges::stable_sort(rows, {}, [](const Row &row) { return row.engine->engine; });
 }
 
-// The table of runlists.
+// This part makes the table of runlists.
 
 std::string engines_of(const Sample &sample, std::uint32_t list) {
     std::vector<std::string> names;
@@ -394,7 +399,7 @@ void add_lists(Lines &lines, const Sample &sample, bool fold, std::size_t width)
 
 constexpr std::size_t most_lines_of_residents = 3;
 
-/// How blocks are to be shown.
+/// The user's choices that decide how blocks look.
 struct Style {
     bool unicode, fold, all_residents;
     WatchView::Order order;
@@ -410,7 +415,7 @@ std::vector<Row> rows_of(const WatchedGpu &gpu) {
     return rows;
 }
 
-/// `idle: NVDEC0, NVENC0`
+/// Returns for example `idle: NVDEC0, NVENC0`.
 void add_folded(Lines &lines, const char *what, const std::vector<Row> &rows, std::size_t width) {
     std::vector<std::string> names;
     for (const Row &row : rows)
@@ -443,15 +448,17 @@ void add_block(Lines &lines, const WatchedGpu &gpu, const Grid &grid, const Styl
         add_wrapped(lines, "", printable(sentence), style.width, Ink::bold);
 }
 
+/// Returns the blocks of all GPUs.
 /// @param left_out gets the number of columns for which there is no room
 Lines blocks(const WatchedGpus &shown, const Style &style, std::size_t &left_out) {
-    // All blocks have the same columns.
+    // All blocks have the same columns, so that they line up.
     std::vector<Row> all;
     for (const WatchedGpu &gpu : shown.gpus)
         std::ranges::copy(rows_of(gpu), std::back_inserter(all));
     const Grid grid = fit(all, shown.gpus.front().residency.window(), style.width);
     left_out = static_cast<std::size_t>(std::ranges::count(grid, std::size_t{0}, &Column::width)) -
-               (knows_processes(all) ? 0 : 1); // then there is no such column
+               // Without known processes there is no column of processes.
+               (knows_processes(all) ? 0 : 1);
     Lines lines;
     for (const WatchedGpu &gpu : shown.gpus) {
         if (!lines.empty())
@@ -495,7 +502,7 @@ std::string title(const WatchedGpus &shown, bool paused) {
     std::size_t samples = 0;
     for (const WatchedGpu &gpu : shown.gpus)
         samples = std::max(samples, gpu.residency.samples());
-    // The time of day, of `2026-01-31T12:00:00.250Z`.
+    // Takes the time of day from `2026-01-31T12:00:00.250Z`.
     const std::string time = sample.time.size() > 19 ? sample.time.substr(11, 8) + "Z" : "";
     if (shown.still)
         return fmt::format("nvdebugctl watch  {}  one sample, of {}", time, shown.source);

@@ -20,25 +20,26 @@ struct WatchedGpu {
     const Residency &residency;
 };
 
-/// All GPUs' samples have the same number.
+/// The GPUs of one view. Their samples have the same number.
 struct WatchedGpus {
     std::vector<WatchedGpu> gpus;
     std::string source; ///< `live`, `/proc`, `a capture`
     std::chrono::milliseconds period;
-    bool still = false; ///< there is one sample
+    bool still = false; ///< there is only one sample
 };
 
-/// How the user wants it, changed by keys, and the lines that show it so.
+/// The live view: the user's choices, which keys change, and the lines that result.
 class WatchView {
   public:
-    /// @param unicode bars are drawn with its block elements.
+    /// @param unicode bars are drawn with Unicode's block elements
     explicit WatchView(bool unicode) : unicode_(unicode) {}
 
-    /// @return true: the view is to end.
+    /// Handles a key.
+    /// @return true: the view ends
     bool handle(int key);
     bool paused() const { return paused_; }
 
-    /// No more than fit.
+    /// Returns at most as many lines as fit.
     [[nodiscard]] std::vector<ViewLine> lines(const WatchedGpus &shown, Size size);
 
     enum class Order { device, busy, name };
@@ -49,10 +50,11 @@ class WatchView {
 
     const bool unicode_;
     Order order_ = Order::device;
-    std::optional<bool> fold_idle_; ///< empty: where not all fits
-    bool folds_idle_ = false;       ///< now
+    /// The user's choice; empty: idle engines are folded if not all engines fit.
+    std::optional<bool> fold_idle_;
+    bool folds_idle_ = false; ///< whether idle engines are folded now
     bool all_residents_ = false, paused_ = false, help_ = false;
-    std::size_t left_out_ = 0; ///< columns for which the screen is too narrow
+    std::size_t left_out_ = 0; ///< number of columns for which the screen is too narrow
     Scroll scroll_;
 };
 

@@ -8,7 +8,7 @@
 
 namespace nvdebugctl {
 
-/// The caption of the picture that a command draws for @p option.
+/// Returns the caption of the picture that a command draws for @p option.
 [[nodiscard]] drawing::Caption caption_of(const Context &context, std::string_view option);
 
 } // namespace nvdebugctl

@@ -85,7 +85,8 @@ const InstanceBlock *instance_of(const Runlist &list, std::uint32_t channel) {
     return nullptr;
 }
 
-/** With what the file printed below other channels put in its place. */
+/// Returns the instance block with its references resolved. The file prints parts that several
+/// channels share only once, below one of the channels.
 InstanceBlock resolved(const Runlist &list, const InstanceBlock &printed) {
     InstanceBlock block = printed;
     if (printed.same_as_channel)

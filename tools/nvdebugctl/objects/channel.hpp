@@ -7,10 +7,10 @@
 
 namespace nvdebugctl {
 
-/// Of a channel's row in `channel list`, `runlist show --csv`.
+/// Returns the columns of a channel's row, for `channel list` and `runlist show --csv`.
 [[nodiscard]] const std::vector<Column> &channel_columns();
 
-/// A row for each channel entry of the list, in its order.
+/// Returns a row for each channel entry of the list, in the order of the list.
 [[nodiscard]] Json channel_rows(const nvdebug::Runlist &list, const nvdebug::Owners &owners);
 
 } // namespace nvdebugctl

@@ -10,10 +10,10 @@
 
 namespace nvdebugctl {
 
-/// `copy show --svg`: after Fig. 11 of Bakita and Anderson, RTAS 2024.
+/// Draws `copy show --svg`, after Fig. 11 of Bakita and Anderson, RTAS 2024.
 [[nodiscard]] std::string copy_svg(const CopyWiring &wiring, const drawing::Caption &caption);
 
-/// The pictures of `copy show`.
+/// Returns the pictures of `copy show`.
 [[nodiscard]] std::vector<Picture> copy_pictures();
 
 } // namespace nvdebugctl

@@ -26,7 +26,7 @@ const Stroke borrowed{.color = palette::vermillion, .width = 2, .dashes = "7 4",
 const Stroke contended_edge{.color = palette::vermillion, .width = 3};
 const Stroke no_pce{.dashes = "2 3"};
 
-/// Two lines of text in a box, or one in its middle.
+/// Writes two lines of text into a box, or one line into its middle.
 void label(Svg &svg, const Box &box, const std::string &first, const std::string &second,
            std::string_view kind) {
     const Font name{.size = 14, .bold = true}, detail{.size = 11};
@@ -80,7 +80,8 @@ class CopyDrawing {
         y_ += 14;
     }
 
-    /// A row for each LCE, as high as its own PCEs need; a PCE stands beside its owner.
+    /// Places a row for each LCE, as high as the LCE's own PCEs need. Each PCE stands beside the
+    /// LCE that owns it.
     void place() {
         for (const WiredRunlist &runlist : wiring_.runlists) {
             double top = y_;
@@ -155,7 +156,7 @@ class CopyDrawing {
         svg_.open_group("pce", "");
         svg_.rect(box, contended ? pattern::hatched : palette::white,
                   contended ? contended_edge : Stroke{.width = 1.5}, 4);
-        // A plain ground keeps the name readable on the pattern.
+        // A white ground keeps the name readable on the pattern.
         svg_.rect({box.x + 14, box.y + 8, box.width - 28, box.height - 16}, palette::white,
                   {.color = palette::white, .width = 0}, 2);
         label(svg_, box, fmt::format("PCE {}", pce.pce), "", "pce");

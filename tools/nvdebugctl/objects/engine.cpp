@@ -43,7 +43,8 @@ Json row(const Engine &engine, const EngineState *state, const TaskOwners &owner
             {"pri_base", hex(engine.pri_base)}};
 }
 
-/// Reads the lists of the tasks that are on engines, where the source knows processes.
+/// Reads the lists of the tasks that are on engines. It reads none if the source knows no
+/// processes.
 TaskOwners read_owners(Context &context, const std::vector<EngineState> &states,
                        OwnersReader &reader) {
     TaskOwners found;
@@ -81,9 +82,9 @@ Outcome<Document> list_engines(Context &context) {
     return Document{rows};
 }
 
-/** Numbers of the PCEs on which both engines' copies run; null where that is not public. */
+/// Returns the numbers of the PCEs on which both engines' copies run; null: they are not public.
 Outcome<Json> common_pces(Context &context, const Engine &a, const Engine &b) {
-    // Others do not copy, or are physical copy engines themselves (Kepler, Maxwell).
+    // Other engines do not copy, or are physical copy engines themselves (Kepler, Maxwell).
     if (a.type != "LCE" || b.type != "LCE")
         return Json::array();
     const auto copy = context.gpu().copy_topology();
@@ -199,7 +200,8 @@ std::string runlist_of(const Json &data, std::size_t i) {
     return runlist.is_null() ? "no runlist" : "runlist " + runlist.dump();
 }
 
-/** Whether both engines' copies run on the same PCEs, to follow other words; empty: they do not. */
+/// Returns whether both engines' copies run on the same PCEs, as the end of a sentence; empty: they
+/// do not.
 std::string contention_of(const Json &data, const Page &page, std::string_view link) {
     const Json &pces = data["contended_pces"];
     if (pces.is_null())

@@ -12,7 +12,7 @@
 namespace nvdebugctl {
 namespace {
 
-/// Becomes nvtaskset.
+/// Replaces this program by nvtaskset.
 Outcome<Exit> exec_program(Context &context, Output &) {
     const std::string path = nvtaskset_path();
     std::vector<char *> words{const_cast<char *>("nvtaskset")};

@@ -16,7 +16,7 @@ namespace nvdebugctl {
 
 namespace {
 
-/// Class, subclass and interface.
+/// Digits of a PCI class: class, subclass and interface.
 constexpr std::size_t digits_of_class = 6;
 
 constexpr const char *product_help =
@@ -67,7 +67,7 @@ Outcome<Document> list_gpus(Context &context) {
     if (gpus->empty())
         return tl::unexpected(no_gpu(context.tree()));
     SideBySide all(*gpus);
-    // A GPU that has gone shows it here, and is not asked about its tasks.
+    // If a GPU has gone, this first question shows it, and the GPU is not asked about its tasks.
     auto found = all.ask(gpu_row);
     auto tasks = all.ask(read_gpu_tasks);
     if (all.any_hangs())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The commands of each object: OBJECT.cpp defines them.
+/// @file The functions that return the commands of each object. OBJECT.cpp defines them.
 #pragma once
 
 #include <vector>

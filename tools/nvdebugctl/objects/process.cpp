@@ -14,7 +14,8 @@ namespace {
 using nvdebug::OwnedTsg;
 using nvdebug::OwnersOnLists;
 
-/// @param tsg empty: none is known of the process
+/// Returns the row of one TSG of a process.
+/// @param tsg empty: no TSG of the process is known
 Json row(const Context &context, const OwnersOnLists &tasks, const nvdebug::Process &process,
          const OwnedTsg &tsg) {
     const nvdebug::OwnedChannel *const first = tsg.empty() ? nullptr : tsg.front();

@@ -19,7 +19,7 @@ using nvdebug::Runlist;
 
 using Scheduling = std::optional<std::map<std::uint32_t, bool>>;
 
-/// Data of a list that `runlist list` and `runlist show` both have.
+/// Returns the data of a list that `runlist list` and `runlist show` have in common.
 Json summary(const Runlist &list, const std::optional<EngineNames> &engines,
              const Scheduling &scheduling, const nvdebug::Owners &owners) {
     std::vector<const nvdebug::Channel *> channels;
@@ -68,7 +68,7 @@ Json channel_with_instance(const nvdebug::Channel &channel, const nvdebug::Owner
 struct ToItem {
     const nvdebug::Owners &owners;
     std::map<std::uint32_t, Json> shares;
-    std::set<const nvdebug::Tsg *> first; ///< headers that are no TSG's second one
+    std::set<const nvdebug::Tsg *> first; ///< the first header of each TSG
 
     Json operator()(const nvdebug::Tsg &tsg) const {
         Json channels = Json::array();
@@ -190,7 +190,7 @@ void print_item(const Json &item, Page &page, std::size_t width) {
     }
 }
 
-/// Digits of the longest channel id, so that columns line up.
+/// Returns the digits of the longest channel id, so that columns line up.
 std::size_t width_of_ids(const Json &data) {
     std::size_t width = 1;
     const auto widen = [&](const Json &channel) {
@@ -251,7 +251,7 @@ Outcome<Document> disable_runlist(Context &context) {
     return schedule(context, false);
 }
 
-/// Columns of each list; keys as in summary().
+/// Returns the columns of a list. Their names are the keys of summary().
 const std::vector<Column> &summary_columns() {
     static const std::vector<Column> columns = {
         {"runlist", "id of the runlist", "uint"},
@@ -271,7 +271,7 @@ const std::vector<Column> &summary_columns() {
     return columns;
 }
 
-/// The same, and what the list holds.
+/// Returns the fields of summary() and of the list's contents.
 std::vector<Field> show_fields() {
     std::vector<Field> fields = fields_of(summary_columns());
     fields.push_back(

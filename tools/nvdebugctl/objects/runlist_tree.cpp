@@ -29,7 +29,7 @@ struct Branch {
     std::vector<Branch> branches;
 };
 
-/// What leads to a branch and past it.
+/// The strokes that lead to a branch and past it.
 struct Strokes {
     const char *fork, *last, *pass, *none, *cut;
     std::size_t cut_width;
@@ -187,7 +187,7 @@ class Text {
                                                       : branch(runlist.tsgs[alike.first], columns));
     }
 
-    /// One line for TSGs between which there is no difference but their ids.
+    /// Returns one line for several TSGs that differ only in their ids.
     Branch branch(const RunlistView &runlist, const Alike &alike) const {
         const TsgView &one = runlist.tsgs[alike.first];
         Branch branch{{{name_of(runlist, alike), Ink::bold},
@@ -200,7 +200,7 @@ class Text {
         return branch;
     }
 
-    /// Share and timeslice stand below each other within a runlist.
+    /// Widths of the columns of a runlist, so that shares and timeslices are aligned.
     struct Columns {
         std::size_t name = 0, share = 0, timeslice = 0;
         explicit Columns(const RunlistView &runlist) {
@@ -327,7 +327,7 @@ Outcome<void> check_runlist(const State &state, std::uint32_t runlist) {
     return no_runlist(state.folder, state.info->runlists, runlist);
 }
 
-/// A tree of what can be read; fails where no list can.
+/// Reports what is missing from the tree. Fails if no list can be read.
 Outcome<void> report(Context &context, const State &state) {
     bool any = false;
     for (const auto &[id, list] : state.runlists)

@@ -12,14 +12,15 @@
 
 namespace nvdebugctl {
 
-/// `runlist tree`
+/// Returns the command `runlist tree`.
 [[nodiscard]] Command runlist_tree_command();
 
-/// @param all also runlists that hold nothing get a branch, instead of a common last line.
+/// Prints the tree as text.
+/// @param all runlists that hold nothing get a branch each, in place of a common last line
 void print_tree(const State &state, const std::vector<RunlistView> &tree, bool all,
                 const Terminal &terminal, Page &page);
 
-/// `data` of nvdebug/runlist.tree.
+/// Returns the `data` of nvdebug/runlist.tree.
 [[nodiscard]] Json tree_json(const State &state, const std::vector<RunlistView> &tree);
 
 } // namespace nvdebugctl

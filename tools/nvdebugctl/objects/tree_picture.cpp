@@ -24,7 +24,8 @@ constexpr double row_height = 26, small_row = 17, bar_height = 16, engine_gap = 
 const Font normal{.size = 13}, bold{.size = 13, .bold = true};
 const Font small{.size = 11, .color = palette::dark_grey};
 
-/// Where a round is so long, ticks of 1, 2 or 5 times a power of ten make 3 to 7 of them.
+/// Returns the distance of ticks for a round: 1, 2 or 5 times a power of ten, so that there are 3
+/// to 7 ticks.
 double tick_of(double round_us) {
     double power = std::pow(10, std::floor(std::log10(round_us / 3)));
     for (double factor : {5.0, 2.0})
@@ -60,7 +61,7 @@ class TreeDrawing {
     void draw(const RunlistView &runlist) {
         svg_.open_group("panel", "");
         double top = y_;
-        // The frame's height is known once its contents are drawn over it.
+        // The contents are drawn first, because only then the height of the frame is known.
         Svg inside(tree_width);
         std::swap(inside, svg_);
         y_ += 24;
@@ -125,7 +126,8 @@ class TreeDrawing {
         return width;
     }
 
-    /// Length of the bars: the round, or the sum of the timeslices where shares are unknown.
+    /// Returns the length of the bars: the round, or the sum of the timeslices if shares are
+    /// unknown.
     static std::uint64_t whole(const RunlistView &runlist) {
         std::uint64_t sum = 0;
         for (const TurnView &turn : runlist.turns)
@@ -183,7 +185,7 @@ class TreeDrawing {
         double scale =
             (bar_end - bar_x) / static_cast<double>(std::max<std::uint64_t>(1, whole(runlist)));
         double at = bar_x, from = bar_x;
-        // Turns of neighbours that share a line are one bar.
+        // Turns of neighbours that share a line become one bar.
         const auto finish = [&] {
             if (at > from)
                 svg_.rect({from, y_ - bar_height / 2, at - from, bar_height},
@@ -239,7 +241,7 @@ class TreeDrawing {
 
     void empty() {
         bool any = false;
-        // As many a row as fit, in columns.
+        // Each row takes as many runlists as fit, in columns.
         constexpr double label = 90, column = (content_end - margin) / 6;
         double x = margin;
         for (const RunlistView &runlist : tree_) {

@@ -9,7 +9,7 @@
 
 namespace nvdebugctl {
 
-/// `runlist tree --svg`: one round of each runlist.
+/// Draws `runlist tree --svg`: one round of each runlist.
 [[nodiscard]] std::string tree_svg(const std::vector<RunlistView> &tree,
                                    const drawing::Caption &caption);
 

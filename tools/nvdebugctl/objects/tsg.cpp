@@ -21,7 +21,7 @@ using nvdebug::Runlist;
 using nvdebug::Tsg;
 
 using Uses = std::vector<const AddressSpaceUse *>;
-/** By runlist and TSG; empty: may not be read. */
+/// Uses of address spaces by runlist and TSG; empty: this user may not read them.
 using Spaces = std::optional<std::map<std::pair<std::uint32_t, std::uint32_t>, Uses>>;
 using nvdebug::ListedTsg;
 
@@ -54,7 +54,8 @@ std::vector<const nvdebug::Channel *> channels_of(const Runlist &list, std::uint
     return channels;
 }
 
-/** The first header stands for all of the TSG; channels are those of all, each once. */
+/// Returns the data of a TSG. Its first header stands for all headers; the channels are those of all
+/// headers, each once.
 Json summary(const Runlist &list, const ListedTsg &listed,
              const std::map<std::uint32_t, Json> &shares, const Spaces &spaces,
              const TaskOwners &owners) {
@@ -168,7 +169,7 @@ Outcome<Document> switch_to(Context &context) {
 }
 
 Outcome<void> check_time(const Context &context) {
-    // (255 << 15) * 1.024 us, and that once: docs/proc.md
+    // docs/proc.md has the limits: 1.024 us and (255 << 15) * 1.024 us.
     constexpr std::uint64_t shortest_ns = 1024, longest_ns = 8'556'380'160;
     const std::string &time = context.words("TIME").front();
     const auto ns = parse_time_ns(time, "us");

@@ -10,10 +10,10 @@
 
 namespace nvdebugctl {
 
-/// Passes on what is of the chosen processes: their turns, and all that is no process' own.
+/// Passes on the turns of the chosen processes, and every event that belongs to no process.
 class Chosen final : public Sink {
   public:
-    /// @param selection empty: all are chosen
+    /// @param selection empty: all processes are chosen
     Chosen(nvdebug::TaskSelection selection, Sink &to)
         : selection_(std::move(selection)), to_(to) {}
 
@@ -28,8 +28,8 @@ class Chosen final : public Sink {
     void end(const Lane &lane, const LaneEnd &end) override { to_.end(lane, end); }
     void end(const Json &summary) override { to_.end(summary); }
 
-    /// Returns a summary without holders that are not chosen. What it has of engines stays that of
-    /// all.
+    /// Returns a summary without the processes that are not chosen. The values of engines still
+    /// count all processes.
     [[nodiscard]] Json cut(Json summary) const;
 
   private:
@@ -37,7 +37,8 @@ class Chosen final : public Sink {
 
     const nvdebug::TaskSelection selection_;
     Sink &to_;
-    /// By GPU and pid; of a process that was there before another of its number, the last.
+    /// Whether a process is chosen, by GPU and pid. A later process of the same number replaces the
+    /// earlier one.
     std::map<std::pair<std::uint32_t, std::uint32_t>, bool> chosen_;
 };
 

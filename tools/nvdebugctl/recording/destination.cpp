@@ -26,7 +26,7 @@ std::string names_of_forms() {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// `run.ndjson: 401 turns in 1.024 s; …`: what was written, and how to look at it.
+/// Returns a line about the file and a way to look at it: `run.ndjson: 401 turns in 1.024 s; …`.
 std::string closing_line(const Destination &destination, const Json &summary) {
     const std::string &path = destination.file.path();
     std::string how;

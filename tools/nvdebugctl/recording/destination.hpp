@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Where a recording goes and in which form, as -o, --format and --summary demand.
+/// @file The file and the form of a recording, as -o, --format and --summary demand.
 #pragma once
 
 #include <memory>
@@ -14,26 +14,27 @@
 
 namespace nvdebugctl {
 
-/// A form and where it goes.
+/// A recording's form and its file.
 struct Destination {
     const Form &form;
     std::unique_ptr<TextSink> sink;
     RecordingFile file;
 };
 
-/// What -o and --format ask for; nullptr: neither was given.
+/// Returns the form that -o and --format ask for; nullptr: neither option was given.
 [[nodiscard]] Outcome<const Form *> form_of(const Context &context);
 
-/// Opens it; empty: the recording is not kept.
+/// Opens the file that the options name; empty: the recording is not kept.
 [[nodiscard]] Outcome<std::optional<Destination>> open_destination(const Context &context,
                                                                    RecordingFile::Appears when);
 
-/// The summary, and a line about the file, unless the recording itself is on standard output.
+/// Returns a document with the summary, and with a line about the file unless the recording itself
+/// goes to standard output.
 /// @param destination nullptr: the recording is not kept
 [[nodiscard]] Document summary_document(const Context &context, Json summary,
                                         const Destination *destination);
 
-/// --output, --format and --summary.
+/// Returns the options --output, --format and --summary.
 [[nodiscard]] std::vector<Option> form_options();
 
 } // namespace nvdebugctl

@@ -27,13 +27,13 @@ std::string or_null_text(const std::optional<T> &value) {
     return value ? fmt::format("{}", *value) : std::string("null");
 }
 
-/// The end of each line of a turn, made once for each that has one.
+/// The ends of lines of turns. They are alike for all turns of a process, so each is made once.
 class Tails {
   public:
     template <typename Make>
     const std::string &of(const Holder &who, const RecordedProcess *process, Make make) {
         Tail &tail = tails_[{who, process != nullptr}];
-        // A process that has another program runs by the same number.
+        // The process may run another program by now, under the same pid.
         if (tail.text.empty() || (process && process->command != tail.command))
             tail = {make(), process ? process->command : std::nullopt};
         return tail.text;
@@ -47,17 +47,19 @@ class Tails {
     std::map<std::pair<Holder, bool>, Tail> tails_;
 };
 
-/// Since when each GPU's times are counted.
+/// The moment from which each GPU's times are counted.
 class Origins {
   public:
-    /// @return it, if it has to be written first: it is new, or more of it is known.
+    /// Learns the origin of a GPU.
+    /// @return the origin, if it has to be written now because it is new, or because more of it is
+    /// known; else nullptr
     const Origin *learn(std::uint32_t gpu, const Origin &origin) {
         const auto [at, fresh] = origins_.try_emplace(gpu, origin);
         if (fresh)
             return &at->second;
         if (at->second.monotonic_ns || !origin.monotonic_ns)
             return nullptr;
-        // The same moment: so far the GPU's clock alone was known.
+        // So far only the GPU's clock was known. Convert the new readings to the same moment.
         const std::uint64_t later = origin.gpu_ns - at->second.gpu_ns;
         at->second = {at->second.gpu_ns, *origin.monotonic_ns - later, *origin.realtime_ns - later,
                       *origin.boottime_ns - later};
@@ -188,7 +190,7 @@ class Ndjson final : public TextSink {
   private:
     void add(const Json &line) { text_ += quoted(line) + "\n"; }
 
-    /// Before the first time of a GPU.
+    /// Writes the origin of a GPU before its first time.
     void begin(std::uint32_t gpu, const Origin &known) {
         const Origin *const origin = origins_.learn(gpu, known);
         if (!origin)
@@ -209,7 +211,7 @@ class Ndjson final : public TextSink {
     Tails tails_;
 };
 
-/// Keys that name an engine.
+/// Returns the keys that name an engine, and @p more keys after them.
 std::vector<Field> of_engine(std::string kind, std::vector<Field> more) {
     std::vector<Field> all = {{"kind", "what the line is", "=" + std::move(kind)},
                               {"gpu", "N of gpuN", "uint"},
@@ -289,7 +291,8 @@ class Csv final : public TextSink {
         return name;
     }
 
-    /// The only row with an absolute time: all other rows count from it.
+    /// Writes the GPU's origin. It is the only row with an absolute time: all other rows count from
+    /// it.
     void begin(std::uint32_t gpu, std::uint64_t ns) {
         if (origins_.learn(gpu, {ns}))
             fmt::format_to(std::back_inserter(text_), "origin,{},,{},,,,,,,,,,\n", gpu, ns);
@@ -300,7 +303,8 @@ class Csv final : public TextSink {
     Tails tails_;
 };
 
-/// The page, its program, and behind it the lines of NDJSON: also what was cut short can be seen.
+/// Writes a page that shows the recording. The page ends with the lines of NDJSON, so that it can
+/// be read also if it was cut off.
 class Html final : public TextSink {
   public:
     void head(const RecordingHead &head) override {
@@ -334,7 +338,7 @@ class Html final : public TextSink {
     template <typename What>
     void write(What what) {
         what();
-        // Names are of others: they must not end the script.
+        // Users choose the names of processes, and a name must not end the script.
         for (const char letter : lines_.text())
             if (letter == '<')
                 text_ += "\\u003c";

@@ -11,10 +11,10 @@
 
 namespace nvdebugctl {
 
-/// A form of recording: `perfetto`.
+/// A form of recordings, for example `perfetto`.
 struct Form {
     std::string name;
-    std::vector<std::string> endings; ///< of files: `.pftrace`
+    std::vector<std::string> endings; ///< endings of file names: `.pftrace`
     std::unique_ptr<TextSink> (*make)();
 };
 [[nodiscard]] const std::vector<Form> &forms();
@@ -22,7 +22,7 @@ struct Form {
 [[nodiscard]] std::unique_ptr<TextSink> make_csv();
 [[nodiscard]] std::unique_ptr<TextSink> make_html();
 
-/// What a line of NDJSON may be: one for each kind.
+/// Returns the kinds of lines that NDJSON can have.
 [[nodiscard]] std::vector<Field> recording_lines();
 
 } // namespace nvdebugctl

@@ -33,7 +33,8 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/// SIGINT and others as a descriptor to poll: a recording is completed in any case.
+/// Turns SIGINT and other ending signals into a descriptor that can be polled, so that the
+/// recording is completed before the program ends.
 class EndingSignals {
   public:
     EndingSignals() {
@@ -48,7 +49,7 @@ class EndingSignals {
         close(descriptor_);
     }
     int descriptor() const { return descriptor_; }
-    /// Did one come?
+    /// Returns whether a signal came.
     bool came() const {
         signalfd_siginfo info;
         return read(descriptor_, &info, sizeof info) == sizeof info;
@@ -59,7 +60,7 @@ class EndingSignals {
     int descriptor_;
 };
 
-/// Of this process, its system calls included.
+/// Returns the processor time of this process, with its system calls.
 double processor_seconds() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -72,8 +73,8 @@ double processor_seconds() {
 // --- recording ---
 
 struct RecordPlan {
-    std::optional<nanoseconds> length; ///< empty: until it is interrupted
-    nanoseconds period{};              ///< of samples; 0: none
+    std::optional<nanoseconds> length; ///< empty: until a signal comes
+    nanoseconds period{};              ///< between samples; 0: no samples
 };
 
 constexpr unsigned highest_rate = 100'000;
@@ -81,7 +82,7 @@ constexpr unsigned highest_rate = 100'000;
 Outcome<RecordPlan> plan_of(const Context &context) {
     RecordPlan plan{std::nullopt, nanoseconds(1'000'000'000 / Recorder::default_rate)};
     if (const auto text = context.value("--for")) {
-        // As with controls a number alone is seconds.
+        // A number without a unit means seconds, as for controls.
         const auto ns = nvdebug::base::take_time_ns("--for", *text, {.least = 1, .bare = "s"});
         if (!ns)
             return usage(ns.error());
@@ -105,7 +106,7 @@ Outcome<void> check_record(const Context &context) {
     return check_selection_options(context);
 }
 
-/// On a terminal, a line on stderr that changes: how long it has been recorded.
+/// Shows on a terminal how long the recording has run, in a line on stderr that changes.
 class Progress {
   public:
     Progress() : wanted_(isatty(STDERR_FILENO) == 1) {}
@@ -118,7 +119,7 @@ class Progress {
         write(fmt::format("\rrecording: {} s, {} (Ctrl-C ends it)", seconds.count(),
                           count_of(turns, "turn")));
     }
-    /// What follows has the line for itself.
+    /// Clears the line, so that other output can use it.
     void clear() {
         if (length_)
             write("\r" + std::string(length_, ' ') + "\r");
@@ -135,15 +136,15 @@ class Progress {
     std::size_t length_ = 0;
 };
 
-/// When the recorders of all GPUs are to read.
+/// Decides when the recorders of all GPUs read, and writes what they found.
 class Recording {
   public:
     Recording(const RecordPlan &plan, Recorders &recorders, const Totals &totals,
               Destination *destination)
         : plan_(plan), recorders_(recorders), totals_(totals), destination_(destination) {}
 
-    /// Until its time is over, it is interrupted, or nothing can be recorded or written any more:
-    /// that is in errors().
+    /// Records until the time is over, a signal comes, or nothing can be recorded or written any
+    /// more. Then the recorders' take_errors(), or broken(), has the reason.
     void run() {
         recorders_.begin();
         const EndingSignals signals;
@@ -175,7 +176,7 @@ class Recording {
                 std::chrono::duration<double>(Clock::now() - begin).count();
     }
 
-    /// Share of a core during the recording, without opening the GPU and finding processes.
+    /// Returns the part of a core that recording took, without opening GPUs and finding processes.
     double cost() const { return cost_; }
 
     void write() {
@@ -185,7 +186,7 @@ class Recording {
         if (auto done = destination_->file.write(destination_->sink->text()); !done)
             broken_ = done.error();
     }
-    /// After the last write().
+    /// Completes the file after the last write().
     void finish() {
         if (!destination_ || broken_)
             return;
@@ -193,14 +194,14 @@ class Recording {
             broken_ = done.error();
     }
 
-    /// Messages of other users, thrown away.
+    /// Returns the number of messages from other users, which are thrown away.
     std::uint64_t refused() const { return mark_socket_.refused(); }
 
-    /// Why it could not be written to the end.
+    /// Returns why the recording could not be written to its end.
     const std::optional<Failure> &broken() const { return broken_; }
 
   private:
-    // The driver keeps 65,535 records: 3 s at 10,000 switches a second.
+    // The driver keeps 65,535 records, which are filled in 3 s at 10,000 switches a second.
     static constexpr milliseconds read_every{100}, look_every{1000};
 
     bool samples() const { return plan_.period.count() > 0 && recorders_.has_samples(); }
@@ -237,7 +238,8 @@ class Recording {
             recorders_.mark(mark.gpu, mark.monotonic_ns, mark.pid, mark.text);
     }
 
-    /// @return whether a signal came.
+    /// Waits, and takes marks meanwhile.
+    /// @return whether a signal came
     bool wait(const EndingSignals &signals, Clock::time_point until) {
         const nanoseconds left = std::max(nanoseconds(0), nanoseconds(until - Clock::now()));
         const timespec time{static_cast<time_t>(left.count() / 1'000'000'000),
@@ -287,11 +289,12 @@ Outcome<Document> record(Context &context) {
         context.note(note);
     if (recorders.empty())
         return fail(nvdebug::ErrorCode::unsupported, "no GPU can be recorded");
-    // Only now: what fails before leaves a file of that name as it was.
+    // The file is opened only now, so that an earlier failure leaves an existing file of that name
+    // unchanged.
     auto destination = open_destination(context, RecordingFile::Appears::at_once);
     if (!destination)
         return tl::unexpected(destination.error());
-    // Without a file it only caches which processes are chosen.
+    // Without a file, Chosen only remembers which processes are chosen, for the summary.
     Sink nowhere;
     Chosen chosen(selection_of(context), *destination ? *(*destination)->sink : nowhere);
     tee.add(chosen);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Events of a recording, live or from a file.
+/// @file The events of a recording. They come from a recorder or from a file.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,14 @@ using drawing::RecordingHead;
 using drawing::Sink;
 using drawing::TextSink;
 
-/// Processes of all GPUs. A pid may be reused: the start distinguishes the processes.
+/// The processes of all GPUs. The time of its start distinguishes a process from others of the same
+/// pid.
 class RecordedProcesses {
   public:
     const RecordedProcess *insert(std::uint32_t gpu, const RecordedProcess &process) {
         return &all_.insert_or_assign({gpu, process.pid, process.started}, process).first->second;
     }
-    /// nullptr: not known.
+    /// Returns the process that had the turn; nullptr: it is not known.
     const RecordedProcess *find(std::uint32_t gpu, const nvdebug::Holder &who) const {
         if (!who.pid)
             return nullptr;
@@ -45,14 +46,14 @@ class RecordedProcesses {
   private:
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::optional<std::uint64_t>>,
              RecordedProcess>
-        all_; ///< by GPU, pid, start
+        all_; ///< by GPU, pid and start
 };
 
-/// Since when a GPU's times of a form are counted: what they are goes into 53 bits, which is all
-/// that JavaScript and most others have for a number.
+/// The moment from which a form counts a GPU's times. The differences fit into 53 bits, which is
+/// all that JavaScript and many other programs have for an integer.
 struct Origin {
     std::uint64_t gpu_ns = 0;
-    /// The same moment by other clocks; empty: not known.
+    /// The same moment by the machine's clocks; empty: not known.
     std::optional<std::uint64_t> monotonic_ns = {}, realtime_ns = {}, boottime_ns = {};
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using nvdebug::Turn;
 
-/// What is wrong with a line, as the end of a sentence about it.
+/// An error of a line. Its text completes a sentence about the line.
 struct BadLine : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -62,7 +62,7 @@ const Json &list_in(const Json &object, const char *key) {
     return value;
 }
 
-/// What @p get finds, unless the value is null.
+/// Returns what @p get finds; empty: the value is null.
 template <typename Get>
 auto unless_null(const Json &object, const char *key, Get get)
     -> std::optional<decltype(get(object, key))> {
@@ -91,7 +91,9 @@ constexpr auto number64 = number_in<std::uint64_t>;
 
 // --- times ---
 
-/// @param base of version 2; version 1 has absolute numbers.
+/// Returns a time of the GPU's clock or of the machine's.
+/// @param base the origin, to which times of version 2 are relative; times of version 1 are
+/// absolute
 std::uint64_t RecordedFile::time_in(const Json &line, const char *key,
                                     const std::optional<std::uint64_t> &base) const {
     if (version_ == 1)
@@ -132,7 +134,7 @@ void RecordedFile::replay_clock(const Json &line, Sink &sink) {
         gpu_time_in(line, "gpu_ns"), time_in(line, "monotonic_ns", origin.monotonic_ns),
         time_in(line, "realtime_ns", origin.realtime_ns),
         time_in(line, "boottime_ns", origin.boottime_ns), number64(line, "within_ns")};
-    // These two count from the start of the machine, and never go back.
+    // Both clocks count from the start of the machine and never go back.
     const auto [at, fresh] = clocks_.try_emplace(gpu, reading);
     if (!fresh && (reading.monotonic_ns < at->second.monotonic_ns ||
                    reading.boottime_ns < at->second.boottime_ns))
@@ -184,14 +186,16 @@ void RecordedFile::replay_process(const Json &line, Sink &sink) {
     sink.process(gpu, process);
 }
 
-/// Version 1 has GR0's last sample a second time, as the turn of the engine after it: of a chip
-/// with several graphics engines that is GR1, which runlist 0 does not serve.
+/// Returns whether a turn is a second copy of GR0's last sample. Version 1 writes it as the turn of
+/// the engine after GR0. On a chip with several graphics engines this is GR1, which runlist 0 does
+/// not serve.
 bool RecordedFile::is_of_gr0(const Turn &turn, const Lane &where) const {
     return version_ == 1 && !turn.whole && turn.who.runlist == 0U && where.engine != "GR0" &&
            where.engine.starts_with("GR") && where.means == Lane::Means::samples;
 }
 
-/// Version 1 has whole turns that began before it. @return false: it ended before, too
+/// Cuts a turn at the begin of the recording, because version 1 has whole turns that began earlier.
+/// @return false: the turn also ended before the recording began
 bool RecordedFile::cut_at_begin(Turn &turn, std::uint32_t gpu) const {
     const auto clock = begins_.find(gpu);
     if (version_ != 1 || clock == begins_.end() || turn.begin_ns >= clock->second)
@@ -214,7 +218,7 @@ void RecordedFile::replay_turn(const Json &line, Sink &sink) {
               unless_null(line, "gap_ns", number64)};
     if (turn.end_ns < turn.begin_ns)
         throw BadLine("it is a turn that ends before it begins");
-    // Only switches have contexts.
+    // Only turns from switches have a context.
     const Lane &where = lane(line, turn.who.context ? Lane::Means::switches : Lane::Means::samples);
     if (is_of_gr0(turn, where) || !cut_at_begin(turn, where.gpu))
         return;
@@ -235,7 +239,7 @@ void RecordedFile::replay_end(const Json &line, Sink &sink) {
                      number64(line, "known_ns")});
 }
 
-/// Throws BadLine where it is no line of a recording, or not where it may be.
+/// Replays a line. Throws BadLine if it is no line of a recording, or stands in the wrong place.
 void RecordedFile::replay_line(const std::string &text, Sink &sink) {
     const Json line = Json::parse(text, nullptr, false);
     if (line.is_discarded())
@@ -299,7 +303,7 @@ Outcome<bool> RecordedFile::replay(const std::string &path, Sink &sink) {
                 return malformed_file(
                     lines->name(),
                     fmt::format("{} is empty: a recording has a line at least", lines->name()));
-            // A line without its end was cut off, and so was the recording.
+            // A last line without a line end was cut off, so the recording is not whole.
             return is_whole_ && *got == LineReader::ReadResult::end;
         }
     } catch (const BadLine &error) {

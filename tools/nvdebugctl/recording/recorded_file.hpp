@@ -13,11 +13,12 @@
 
 namespace nvdebugctl {
 
-/// A recording that was made as NDJSON (version 1 or 2), replayed once. The events refer to this
+/// Replays a recording that was made as NDJSON (version 1 or 2), once. The events refer to this
 /// object.
 class RecordedFile {
   public:
-    /// @return whether it is whole: its last line is there.
+    /// Replays the file.
+    /// @return whether the recording is whole: its last line is there
     [[nodiscard]] Outcome<bool> replay(const std::string &path, Sink &sink);
 
   private:
@@ -35,16 +36,16 @@ class RecordedFile {
     bool is_of_gr0(const nvdebug::Turn &turn, const Lane &where) const;
     bool cut_at_begin(nvdebug::Turn &turn, std::uint32_t gpu) const;
 
-    int version_ = 0; ///< major; 0: the first line was not read yet
+    int version_ = 0; ///< major version; 0: the first line was not read yet
     bool is_whole_ = false;
     std::set<std::uint32_t> gpus_;
     std::map<std::uint32_t, Origin> origins_;                     ///< by GPU
-    std::map<std::uint32_t, std::uint64_t> begins_;               ///< by GPU, by its clock
-    std::map<std::uint32_t, ClockReading> clocks_;                ///< the last, by GPU
+    std::map<std::uint32_t, std::uint64_t> begins_;               ///< by GPU, in the GPU's clock
+    std::map<std::uint32_t, ClockReading> clocks_;                ///< the last reading of each GPU
     std::map<std::pair<std::uint32_t, std::string>, Lane> lanes_; ///< by GPU, engine
     std::set<const Lane *> ended_;
     RecordedProcesses processes_;
-    /// Of each number the process that had it last, by GPU and pid.
+    /// The start of the last process of each number, by GPU and pid.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<std::uint64_t>> started_;
 };
 

@@ -6,7 +6,8 @@
 
 namespace nvdebugctl {
 
-/// Returns identity() of a process: the container as it was recorded, and the others by its cgroup.
+/// Returns identity() of a process: the container as it was recorded; pod, job and step from its
+/// cgroup.
 [[nodiscard]] inline Json recorded_identity(const RecordedProcess &process) {
     nvdebug::Identity id =
         nvdebug::identity_of({process.pid, process.command, process.cgroup, {}, process.started});

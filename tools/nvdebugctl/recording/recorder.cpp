@@ -19,7 +19,7 @@ using nvdebug::Turn;
 namespace {
 
 constexpr std::uint32_t drivers_own = 0xffffffff;
-constexpr const char *switched_engine = "GR0"; // the driver records those of no other
+constexpr const char *switched_engine = "GR0"; // the only engine whose switches the driver records
 
 std::uint64_t read_clock(clockid_t clock) {
     timespec now{};
@@ -68,7 +68,7 @@ Outcome<std::unique_ptr<Recorder>> Recorder::start(const nvdebug::Gpu &gpu, std:
 }
 
 std::optional<std::uint64_t> Recorder::gpu_now() {
-    // A folder has no running clock.
+    // A folder has no clock that runs.
     if (gpu_.tree().source() == nvdebug::Source::file)
         return std::nullopt;
     if (reader_)
@@ -80,7 +80,7 @@ std::optional<std::uint64_t> Recorder::gpu_now() {
 
 std::optional<std::uint64_t> Recorder::now() {
     const auto ns = gpu_now();
-    // Without the GPU's clock samples have another; switches have their own times.
+    // Samples that cannot have the GPU's clock get the machine's. Switches have times of their own.
     return ns || reader_ ? ns : std::optional(read_clock(CLOCK_MONOTONIC));
 }
 
@@ -103,7 +103,8 @@ std::optional<ClockReading> Recorder::read_clocks() {
         if (!ns)
             return std::nullopt;
         const std::uint64_t middle = before + (after - before) / 2;
-        // Those of the system, from one to the other without a way to the GPU.
+        // Reads the system's clocks directly after each other, without an access to the GPU between
+        // them.
         const std::uint64_t ago = read_clock(CLOCK_MONOTONIC) - middle;
         const ClockReading reading{*ns, middle, read_clock(CLOCK_REALTIME) - ago,
                                    read_clock(CLOCK_BOOTTIME) - ago, (after - before + 1) / 2};
@@ -122,7 +123,7 @@ const RecordedProcess *Recorder::process(std::uint32_t pid) {
     const auto [at, fresh] = processes_.try_emplace(pid);
     RecordedProcess &one = at->second;
     if (fresh) {
-        // Its name while it lives.
+        // The name can be read only while the process lives.
         const nvdebug::Process now =
             reader_ ? reader_->process(pid) : nvdebug::Process{pid, {}, {}};
         one = {pid, now.command, now.cgroup, nvdebug::container_of(now), {}, 0, now.started};
@@ -132,7 +133,8 @@ const RecordedProcess *Recorder::process(std::uint32_t pid) {
     return &one;
 }
 
-/** Checks, once per read of switches, whether the pid was reused since it was emitted. */
+/// Finds out whether the pid belongs to another process by now. It does so once in each read of
+/// switches.
 void Recorder::look_for_successor(std::uint32_t pid) {
     const auto known = processes_.find(pid);
     if (!reader_ || known == processes_.end() || !known->second.started ||
@@ -168,7 +170,7 @@ void Recorder::read_owners() {
                 continue;
             if (place->tsg) {
                 owner_[{place->runlist, Occupant::Kind::tsg}][*place->tsg] = each.pid;
-                // The list's: the driver's is in units of 1.024 us.
+                // The list has the exact timeslice; the driver's is in units of 1.024 us.
                 fresh.tsgs.push_back(
                     {place->runlist, *place->tsg,
                      place->header ? std::optional(place->header->timeslice_ns) : std::nullopt});
@@ -182,7 +184,7 @@ void Recorder::read_owners() {
             return std::pair(one.runlist, one.id);
         });
         const auto known = processes_.find(each.pid);
-        // Turns of it were emitted without a start: it stays without.
+        // Turns of this process were emitted without a start, so it must not get one now.
         if (known != processes_.end() && !known->second.started)
             fresh.started.reset();
         if (fresh.channels == 0 || (known != processes_.end() && known->second == fresh))
@@ -192,7 +194,8 @@ void Recorder::read_owners() {
     }
 }
 
-/** Of those that live: some run another program by now. */
+/// Emits the names of living processes again if they changed: a process may run another program by
+/// now.
 void Recorder::emit_new_names() {
     for (auto &[pid, one] : processes_)
         if (const auto command = reader_ ? reader_->process(pid).command : std::nullopt;
@@ -216,7 +219,8 @@ Holder Recorder::holder_of(const EngineState &state) const {
 }
 
 void Recorder::add_sample(std::uint64_t ns, const EngineState &state) {
-    // Without a public register, or an answer from it, the occupant is not known.
+    // The occupant is not known if the chip has no public register for it, or if the register does
+    // not answer.
     if (state.status.value_or("unreadable") == "unreadable")
         return;
     const bool is_on = state.current && *state.status == "valid";
@@ -226,7 +230,7 @@ void Recorder::add_sample(std::uint64_t ns, const EngineState &state) {
         if (is_on && state.current->kind == Occupant::Kind::tsg)
             seen_.emplace_back(ns, state.current->id);
     }
-    // With more than two samples missing in a row, the interval is unknown.
+    // If more than two samples in a row are missing, the interval counts as unknown.
     constexpr std::uint64_t longest_in_periods = 3;
     auto &engine = engines_[state.engine];
     if (!engine) {
@@ -269,7 +273,7 @@ bool Recorder::is_switched(const std::string &engine) const {
 }
 
 void Recorder::settle_tsg(Turn &turn) {
-    constexpr std::uint64_t margin_ns = 50'000; // of what a sample's time may be wrong by
+    constexpr std::uint64_t margin_ns = 50'000; // the possible error of a sample's time
     std::optional<std::uint32_t> seen;
     while (!seen_.empty() && seen_.front().first < turn.end_ns) {
         if (seen_.front().first >= turn.begin_ns + margin_ns &&
@@ -336,7 +340,7 @@ Result<void> Recorder::read_switches() {
     if (*dropped > dropped_)
         sink_.lost(switched_, last_switch_, *dropped - dropped_);
     dropped_ = *dropped;
-    // Of a process that has it for long: its name, before it may end.
+    // Learn the name of a process that has the engine for long, before the process ends.
     if (turns_.now())
         process(*turns_.now()->pid);
     constexpr std::size_t most_seen = 10'000;
@@ -359,7 +363,7 @@ Result<void> Recorder::split() {
     if (auto read = read_switches(); !read)
         return read;
     if (ns) {
-        // Switches after the clock was read have been emitted already.
+        // Switches that came after the clock was read have been emitted already.
         ns = std::max(*ns, last_switch_);
         turns_.split(*ns, found_);
         emit_switched();
@@ -382,7 +386,7 @@ void Recorder::emit_sampled(bool last) {
         if (!is_switched(name)) {
             emit(engine.lane, turns);
         } else if (!any_switch_) {
-            // There was no switch: samples alone show the occupant.
+            // Without a switch, only samples show the occupant.
             unswitched_.insert(unswitched_.end(), turns.begin(), turns.end());
             emit(engine.lane, unswitched_);
         }

@@ -17,41 +17,43 @@
 
 namespace nvdebugctl {
 
-/// Never blocks: the caller decides when to read. Events that were emitted are final.
+/// Records one GPU. It never waits for its next event: the caller decides when to read. Events that
+/// were emitted are final.
 class Recorder {
   public:
-    /// Samples a second, unless others are asked for: they take 0.6 % of a core (34 engines of an
-    /// H100).
+    /// Samples a second, unless --rate asks for another number. They take 0.6 % of a core (34
+    /// engines of an H100).
     static constexpr unsigned default_rate = 10;
 
-    /// @param period_ns between samples; 0: none are taken.
-    /// @param notes gets why there is less than there could be. Fails if there is nothing.
+    /// Makes a recorder. Fails if nothing can be recorded.
+    /// @param period_ns time between samples; 0: no samples are taken
+    /// @param notes gets the reasons why some events are not recorded
     [[nodiscard]] static Outcome<std::unique_ptr<Recorder>> start(const nvdebug::Gpu &gpu,
                                                                   std::uint64_t period_ns,
                                                                   Sink &sink,
                                                                   std::vector<std::string> &notes);
 
-    /// Emits clock and processes. Called after the sink's head.
+    /// Emits the clock and the processes. The caller has sent the sink its head before.
     void begin();
 
     bool has_switches() const { return reader_ != nullptr; }
     bool has_samples() const { return sampled_; }
 
-    /// One sample; that the GPU is gone is an error, that a sample fails is counted.
+    /// Takes a sample. Fails if the GPU is gone. Another failure only counts as a missed sample.
     [[nodiscard]] nvdebug::Result<void> sample();
-    /// Samples that there was no time for.
+    /// Counts samples that there was no time for.
     void miss(std::uint64_t samples) { missed_ += samples; }
     [[nodiscard]] nvdebug::Result<void> read_switches();
-    /// Reads all clocks; empty: the GPU's cannot be read.
+    /// Reads all clocks; empty: the GPU's clock cannot be read.
     [[nodiscard]] std::optional<ClockReading> read_clocks();
-    /// Reads owners of TSGs again if a process is new.
+    /// Reads the owners of TSGs again if there is a new process.
     void look_for_processes();
-    /// A control of the GPU at that moment.
+    /// Records that a control changed the GPU at that moment.
     void mark(std::uint64_t monotonic_ns, std::uint32_t pid, const std::string &text);
-    /// Reads switches, and emits turns that go on up to now and then, of each engine, the
+    /// Reads switches and emits turns, also those that still last. Then emits, for each engine, the
     /// interval that ends now. The first interval began with begin().
     [[nodiscard]] nvdebug::Result<void> split();
-    /// Emits pending turns. The summary is the caller's.
+    /// Emits pending turns. The caller emits the summary.
     void end();
 
     const nvdebug::Gpu &gpu() const { return gpu_; }
@@ -61,7 +63,7 @@ class Recorder {
         Lane lane;
         nvdebug::SampleTurns turns;
         std::uint64_t samples = 0;
-        std::uint64_t emitted_ns = 0; ///< of what is known, in intervals before
+        std::uint64_t emitted_ns = 0; ///< known time of earlier intervals
     };
 
     Recorder(nvdebug::Gpu gpu, std::uint64_t period_ns, Sink &sink)
@@ -73,7 +75,8 @@ class Recorder {
     nvdebug::Holder holder_of(const nvdebug::EngineState &state) const;
     void emit(const Lane &lane, std::vector<nvdebug::Turn> &turns);
     void emit_switched();
-    /// @p last: GR0's, too, where no switch came.
+    /// Emits the turns that samples show. With @p last it also emits the last turns, and those of
+    /// GR0 if no switch came.
     void emit_sampled(bool last);
     void end_interval(std::optional<std::uint64_t> ns);
     void settle_tsg(nvdebug::Turn &turn);
@@ -88,10 +91,10 @@ class Recorder {
     Sink &sink_;
     EngineStates states_;
     bool sampled_ = false;
-    std::optional<std::uint64_t> begin_ns_; ///< of this interval
+    std::optional<std::uint64_t> begin_ns_; ///< begin of this interval
     std::optional<ClockReading> clock_;
 
-    // Switches, of GR0 alone.
+    // Switches. The driver records only those of GR0.
     std::unique_ptr<nvdebug::SwitchReader> reader_;
     Lane switched_{};
     nvdebug::SwitchTurns turns_{std::nullopt};
@@ -99,24 +102,26 @@ class Recorder {
     std::vector<nvdebug::Turn> found_;
     std::uint64_t dropped_ = 0, last_switch_ = 0;
     bool any_switch_ = false;
-    /// Turns on GR0 by samples, until the first switch.
+    /// Turns on GR0 as samples show them. They are kept until the first switch.
     std::vector<nvdebug::Turn> unswitched_;
-    /// Samples of GR0 (time, TSG) not yet compared with switches; and the result of that.
+    /// Samples of GR0 (time, TSG) that have not been compared with switches yet. tsg_of_context_ is
+    /// the result of the comparison.
     std::deque<std::pair<std::uint64_t, std::uint32_t>> seen_;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> tsg_of_context_; ///< by pid
+    /// By pid and the driver's number of the context.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> tsg_of_context_;
 
-    // Samples.
+    // Samples of engines, and what they show.
     std::map<std::string, std::unique_ptr<SampledEngine>> engines_; ///< by name
     std::vector<std::string> order_;
     std::uint64_t missed_ = 0;
-    std::optional<std::uint32_t> runlist_; ///< of GR0
+    std::optional<std::uint32_t> runlist_; ///< runlist of GR0
 
     // Processes and their TSGs.
-    std::map<std::uint32_t, RecordedProcess> processes_; ///< that have their numbers now
-    /// Processes that had these pids before: emitted turns refer to them.
+    std::map<std::uint32_t, RecordedProcess> processes_; ///< the processes that have these pids now
+    /// Earlier processes of the same pids. They are kept because emitted turns refer to them.
     std::vector<std::map<std::uint32_t, RecordedProcess>::node_type> ended_;
-    std::set<std::uint32_t> looked_at_; ///< pids, in this read
-    std::set<std::uint32_t> new_;       ///< processes with TSGs that have not been searched yet
+    std::set<std::uint32_t> looked_at_; ///< pids that were examined during this read
+    std::set<std::uint32_t> new_;       ///< new processes, whose TSGs have not been searched yet
     std::map<std::pair<std::uint32_t, nvdebug::Occupant::Kind>,
              std::map<std::uint32_t, std::uint32_t>>
         owner_; ///< pid by runlist, and id of TSG or channel

@@ -49,20 +49,20 @@ class Recorders::Gate final : public Sink {
             what(*to_);
     }
 
-    const std::shared_ptr<std::mutex> lock_; // of all GPUs
+    const std::shared_ptr<std::mutex> lock_; // shared by all GPUs
     Sink *to_;
 };
 
 namespace {
 
-/// What a thread finds out before there is a recorder.
+/// The result of starting a recorder on its GPU's thread.
 struct Started {
     Outcome<std::unique_ptr<Recorder>> recorder;
     std::vector<std::string> notes;
     RecordedGpu gpu;
 };
 
-/// How long the others wait for one.
+/// The time for which a call waits for a GPU before it goes on with the others.
 constexpr milliseconds patience{200}, patience_of_interval{500};
 
 } // namespace
@@ -217,7 +217,7 @@ void Recorders::split() {
 }
 
 void Recorders::end() {
-    // One that is busy may still answer.
+    // A busy GPU may still answer before the deadline.
     const auto until = Clock::now() + deadline_;
     for (One &one : ones_)
         if (!settle(one, until))

@@ -17,7 +17,7 @@ Outcome<void> check_show(const Context &context) {
     return form_of(context).map([](const Form *) {});
 }
 
-/// Writes the text of a sink whenever there is much of it.
+/// Writes the text of a sink each time it has grown long.
 class Draining final : public Sink {
   public:
     explicit Draining(Destination &destination) : destination_(destination) {}

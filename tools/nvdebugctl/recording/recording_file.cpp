@@ -46,7 +46,8 @@ Outcome<RecordingFile> RecordingFile::replace(const std::string &path, Appears w
 
 Outcome<RecordingFile> RecordingFile::open(const std::string &path, Appears when) {
     if (const auto given = descriptor_named(path)) {
-        // Its flags and its place in the file are whoever opened it's.
+        // The descriptor is duplicated, so that it keeps the flags and the position that its opener
+        // gave it.
         const int descriptor = ::fcntl(*given, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
         const std::string name = *given == STDOUT_FILENO ? "standard output" : path;
         if (descriptor < 0)
@@ -80,8 +81,8 @@ Outcome<void> RecordingFile::write(std::string &text) {
             continue;
         if (written < 0) {
             auto failure = cannot("write", path_, errno);
-            // A piece of a line or a packet would be an error to readers. A file that others write
-            // to as well is left as it is.
+            // Readers take a piece of a line or a packet for an error, so it is removed. A file
+            // that others write to as well is left as it is.
             if (is_own_)
                 static_cast<void>(!::ftruncate(descriptor_, whole_));
             return failure;
@@ -108,7 +109,7 @@ Outcome<void> RecordingFile::finish() {
 namespace {
 
 constexpr std::size_t step = std::size_t{1} << 18;
-/// A summary of 1,000 processes on 40 engines is some 20 MB.
+/// A summary of 1,000 processes on 40 engines has some 20 MB.
 constexpr std::size_t longest_line = std::size_t{64} << 20;
 
 } // namespace
@@ -140,7 +141,8 @@ LineReader::~LineReader() {
         ::gzclose(file_);
 }
 
-/// @return false: there is no more.
+/// Reads more of the file into the buffer.
+/// @return false: there is no more
 Outcome<bool> LineReader::fill() {
     buffer_.erase(0, std::exchange(at_, 0));
     const std::size_t have = buffer_.size();
@@ -157,7 +159,7 @@ Outcome<bool> LineReader::fill() {
     ::gzerror(file_, &error);
     if (got < 0 && error == Z_ERRNO && errno)
         return cannot("read", name_, errno);
-    // A packed file that was cut off gives Z_BUF_ERROR behind what could be unpacked.
+    // A packed file that was cut off gives Z_BUF_ERROR after everything that could be unpacked.
     if (got < 0 && error != Z_BUF_ERROR)
         return malformed_file(
             name_, fmt::format("{} is damaged behind line {}: it cannot be unpacked further", name_,
@@ -176,7 +178,8 @@ Outcome<LineReader::ReadResult> LineReader::next(std::string &line) {
             number_++;
             return ReadResult::line;
         }
-        from = buffer_.size() - at_; // as it is once the rest is in front
+        // The search goes on there once the rest has moved to the front.
+        from = buffer_.size() - at_;
         const auto more = fill();
         if (!more)
             return tl::unexpected(more.error());

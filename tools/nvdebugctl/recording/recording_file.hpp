@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The file that a recording is written to, and the lines of one that is read.
+/// @file Writes the file of a recording, and reads the lines of such a file.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,27 @@ struct gzFile_s;
 
 namespace nvdebugctl {
 
-/// Where a recording goes, piece by piece. A regular file is a new one, readable for its owner
-/// only, that replaces what is there. Standard output, a descriptor (`/dev/fd/N`), a pipe or a
-/// device is written to as it is.
+/// The file of a recording, which is written piece by piece. A regular file is made new, readable
+/// only for its owner, and replaces an existing one. Standard output, a descriptor (`/dev/fd/N`), a
+/// pipe or a device is opened as it is.
 class RecordingFile {
   public:
     enum class Appears {
-        at_once,      ///< what was written stays readable whatever comes
-        when_finished ///< whole or not at all
+        /// The file has a name at once, so that its contents survive any end of the program.
+        at_once,
+        when_finished ///< the file gets its name when it is whole, or never
     };
 
     [[nodiscard]] static Outcome<RecordingFile> open(const std::string &path, Appears when);
     RecordingFile(RecordingFile &&other) noexcept;
     RecordingFile &operator=(RecordingFile &&) = delete;
-    /// Without finish(), a file that was to appear then does not.
+    /// Discards a file that was to appear when finished, unless finish() was called.
     ~RecordingFile();
 
-    /// Writes all of @p text and clears it. If that fails, a file of its own has none of it.
+    /// Writes all of @p text and clears it. If that fails, a file of our own is truncated, so that
+    /// it has no part of the text.
     [[nodiscard]] Outcome<void> write(std::string &text);
-    /// After the last write.
+    /// Completes the file after the last write().
     [[nodiscard]] Outcome<void> finish();
 
     const std::string &path() const { return path_; }
@@ -44,12 +46,12 @@ class RecordingFile {
 
     int descriptor_;
     std::string path_;
-    bool is_own_ = false;                                ///< a file that no other process writes to
-    std::unique_ptr<nvdebug::base::NewFile> unfinished_; ///< until it appears
-    off_t whole_ = 0;                                    ///< bytes of it so far
+    bool is_own_ = false;                                ///< no other process writes to the file
+    std::unique_ptr<nvdebug::base::NewFile> unfinished_; ///< the file, until it gets its name
+    off_t whole_ = 0;                                    ///< bytes of whole pieces in the file
 };
 
-/// Lines of a file or of standard input, unpacked if it is packed by gzip.
+/// Reads the lines of a file or of standard input. A file that is packed by gzip is unpacked.
 class LineReader {
   public:
     [[nodiscard]] static Outcome<LineReader> open(const std::string &path);
@@ -57,14 +59,14 @@ class LineReader {
     LineReader &operator=(LineReader &&) = delete;
     ~LineReader();
 
-    /// What it is called in sentences.
+    /// Returns the file's name for messages.
     const std::string &name() const { return name_; }
-    /// Of the last line, from 1; 0: none was read.
+    /// Returns the number of the last line, from 1; 0: none was read.
     std::uint64_t number() const { return number_; }
 
     enum class ReadResult { line, cut, end }; ///< `cut`: the file ends in the middle of a line
-    /// @p line gets the next one without its end, or what there is of it. Fails where the file is
-    /// damaged.
+    /// Reads the next line without its end into @p line. For a line that is cut, @p line gets its
+    /// beginning. Fails if the file is damaged.
     [[nodiscard]] Outcome<ReadResult> next(std::string &line);
 
   private:
@@ -74,7 +76,7 @@ class LineReader {
     gzFile_s *file_;
     std::string name_;
     std::string buffer_;
-    std::size_t at_ = 0; ///< in it
+    std::size_t at_ = 0; ///< place in the buffer
     std::uint64_t number_ = 0;
 };
 

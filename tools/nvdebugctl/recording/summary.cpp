@@ -70,7 +70,8 @@ void show_summary(const Json &summary, Page &page) {
     if (const auto marks = summary["marks"].get<std::uint64_t>())
         line += fmt::format("; {} of controls", count_of(marks, "mark"));
     page.line(line);
-    // A GPU's clock agrees with the machine's to millionths; that of the model goes on by accesses.
+    // A GPU's clock agrees with the machine's to millionths. The model's clock advances with
+    // accesses.
     const double seconds = summary["seconds"].get<double>();
     const Json &wall = summary["wall_seconds"];
     if (!wall.is_null() && seconds > 0 && 2 * seconds < wall.get<double>())

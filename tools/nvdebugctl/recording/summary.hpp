@@ -8,7 +8,7 @@
 
 namespace nvdebugctl {
 
-/// Rows of the summary, one for each process on each engine.
+/// Returns the rows of the summary, one for each process on each engine.
 [[nodiscard]] Json summary_rows(const Json &summary);
 /// Prints the summary as text.
 void show_summary(const Json &summary, Page &page);

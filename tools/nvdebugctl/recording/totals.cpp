@@ -21,7 +21,7 @@ void Totals::process(std::uint32_t gpu, const RecordedProcess &process) {
 
 namespace {
 
-/// Timeslice of the TSG that had the turn; empty for a turn that was found by samples.
+/// Returns the timeslice of the TSG that had the turn; empty: the turn was found by samples.
 std::optional<std::uint64_t> timeslice_of(const Lane &lane, const Turn &turn,
                                           const RecordedProcess *process) {
     if (!process || lane.means == Lane::Means::samples)
@@ -127,8 +127,8 @@ Json Totals::summary(std::optional<double> cost) const {
                                                                    : engine.last_ns;
         const std::uint64_t recorded = begin && end && *end > *begin ? *end - *begin : 0;
         const Tally &tally = engine.tally;
-        // Of what was sampled only the time between samples is known, which may be none; of a
-        // recording that was cut off, only its turns.
+        // If an engine was sampled, only the time between samples is known, which may be none. If
+        // the recording was cut off, only its turns are known.
         const std::uint64_t whole =
             sampled ? std::max(engine.end.known_ns, tally.held_ns()) : recorded;
         const std::uint64_t between = sampled ? 0 : tally.switches().sum();

@@ -11,7 +11,7 @@
 
 namespace nvdebugctl {
 
-/// Sums a recording up: shares, lengths of turns, what switching took.
+/// Sums a recording up: shares, lengths of turns, and time for switches.
 class Totals final : public Sink {
   public:
     void head(const RecordingHead &head) override { head_ = head; }
@@ -23,24 +23,25 @@ class Totals final : public Sink {
     void end(const Lane &lane, const LaneEnd &end) override;
 
     std::uint64_t turns() const { return turns_; }
-    /// `data` of nvdebug/record. @param cost of a core, 0 to 1; empty: not known
+    /// Returns the `data` of nvdebug/record.
+    /// @param cost time that recording took, as a part of a core's, 0 to 1; empty: not known
     [[nodiscard]] Json summary(std::optional<double> cost) const;
 
   private:
     struct Engine {
         nvdebug::Tally tally;
-        std::optional<std::uint64_t> first_ns, last_ns; ///< of turns
+        std::optional<std::uint64_t> first_ns, last_ns; ///< of the engine's turns
         std::uint64_t lost = 0;
         LaneEnd end;
     };
-    /// First and last reading of the machine's clock, CLOCK_MONOTONIC.
+    /// The first and the last reading of CLOCK_MONOTONIC.
     struct WallClock {
         std::uint64_t first_ns, last_ns;
     };
     std::map<std::uint32_t, WallClock> wall_; ///< by GPU
     RecordingHead head_;
     std::map<const Lane *, Engine> engines_;
-    std::vector<const Lane *> order_; ///< in which they came
+    std::vector<const Lane *> order_; ///< in order of appearance
     RecordedProcesses processes_;
     std::uint64_t turns_ = 0, marks_ = 0;
 };

@@ -19,14 +19,16 @@ namespace {
 using nvdebug::ErrorCode;
 using nvdebug::OwnersOnLists;
 
-/// One process, those that share TSGs (MPS), or none: a TSG.
+/// A task: one process, several processes that share TSGs (MPS), or a TSG whose process is not
+/// known.
 struct Task {
     std::set<std::uint32_t> pids;
     std::vector<nvdebug::Target> tsgs = {};
     std::optional<double> share = {};
 };
 
-/// Empty where this chip or source has no such thing; else the error is kept.
+/// Takes a part of the answer. Returns nothing if this chip or source has no such thing. Another
+/// error is kept.
 template <typename T>
 std::optional<T> part(GpuTasks &found, const std::string &what, nvdebug::Result<T> result) {
     if (result)
@@ -57,7 +59,7 @@ std::optional<nvdebug::Runlist> list_of_gr0(const nvdebug::Gpu &gpu, GpuTasks &f
     return list;
 }
 
-/// The tasks of a list, in its order.
+/// Returns the tasks of a list, in the order of the list.
 std::vector<Task> tasks_of(const OwnersOnLists &owned, const nvdebug::Runlist &list) {
     std::vector<Task> tasks;
     for (const nvdebug::TsgShare &tsg : nvdebug::expected_shares(list)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Tasks that a program which was killed, with its keeper, left changed.
+/// @file Describes tasks that are still changed because a program was killed together with its
+/// keeper.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace nvdebugctl {
 
-/// Describes what was left changed, in sentences; empty: nothing, or this user may not know.
+/// Describes, in sentences, what was left changed; empty: nothing, or this user may not know.
 [[nodiscard]] std::vector<std::string> describe_left_over(const nvdebug::Gpu &gpu);
 
 } // namespace nvdebugctl

@@ -29,7 +29,7 @@ void note_list(std::vector<nvdebug::Error> &errors, const nvdebug::Runlist &list
                           path + ": the list cannot be read, since its aperture is invalid"});
 }
 
-/// Removes the occupant of each engine with a list that @p is_empty.
+/// Removes the occupant of each engine whose list is empty according to @p is_empty.
 template <typename Empty>
 void drop_strays(std::vector<nvdebug::EngineState> &states, Empty is_empty) {
     for (nvdebug::EngineState &state : states) {
@@ -48,7 +48,8 @@ bool is_empty(const nvdebug::Result<nvdebug::Runlist> &list) {
     return list && list->entries == 0U && !list->torn;
 }
 
-/// The file has no state of a runlist with registers that cannot be read.
+/// Returns an error if the file lacks the state of some runlists, because their registers cannot be
+/// read.
 std::optional<nvdebug::Error> error_of_scheduling(const std::map<std::uint32_t, bool> &scheduling,
                                                   const std::vector<std::uint32_t> &ids) {
     std::vector<std::uint32_t> unknown;
@@ -66,7 +67,7 @@ std::optional<nvdebug::Error> error_of_scheduling(const std::map<std::uint32_t, 
 } // namespace
 
 bool EngineStates::has_list(std::uint32_t runlist) {
-    // The words of one that had a list are real from then on.
+    // Once a runlist had entries, its status words are real.
     if (listed_.contains(runlist))
         return true;
     if (is_empty(gpu_.runlist(runlist, nvdebug::Detail::brief)))
@@ -185,7 +186,8 @@ void say_if_incomplete(Context &context, const Runlist &list) {
                                      path)});
 }
 
-/// Of all runlists, or of the one that @p target names, the one that holds it.
+/// Finds the list that holds the target: among all runlists, or on the runlist that @p target
+/// names.
 Outcome<Runlist> find_list(Context &context, const nvdebug::Target &target, nvdebug::Listed kind,
                            Detail detail) {
     std::vector<Runlist> lists;
@@ -282,7 +284,7 @@ std::string passed_over(const nvdebug::Owners &owners) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// Where there is no thread to be had, get() reads them.
+// If no thread can be started, get() asks the driver itself.
 OwnersReader::OwnersReader(const Context &context)
     : answer_(std::async(context.tree().source() == nvdebug::Source::driver
                              ? std::launch::async | std::launch::deferred

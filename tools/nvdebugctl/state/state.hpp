@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Reads what several verbs need; failures to read go to the context.
+/// @file Reads the state that several verbs need. Failures to read go to the context.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,23 @@
 
 namespace nvdebugctl {
 
-// The whole scheduling state of a GPU, each file read once.
+// This part reads the whole scheduling state of a GPU, each file once.
 
-/// Each result is what reading its file gave: an error is shown, never taken for "nothing".
+/// The results of reading each file. An error is kept and shown, and does not count as "nothing".
 struct State {
-    std::string folder; ///< `/proc/gpu0`, to name files by
+    std::string folder; ///< `/proc/gpu0`, for the names of files
     nvdebug::Result<nvdebug::Info> info;
     nvdebug::Result<std::vector<nvdebug::Engine>> engines;
     nvdebug::Result<std::vector<nvdebug::EngineState>> now;
     std::map<std::uint32_t, nvdebug::Result<nvdebug::Runlist>> runlists; ///< `runlistY_brief`
     nvdebug::Result<std::vector<nvdebug::AddressSpaceUse>> spaces;
     nvdebug::Result<std::map<std::uint32_t, bool>> scheduling;
-    nvdebug::Owners owners = {}; ///< nothing, unless it was asked for: OwnersReader
+    nvdebug::Owners owners = {}; ///< empty, unless OwnersReader fills it
 };
 
-/// What is on the engines of a GPU. The status words of a runlist's block that never had a list are
-/// random (docs/hardware.md): so an engine of an empty list has no occupant, whatever they show.
+/// Reads the state of a GPU's engines. If a runlist never had a list, the status words of its block
+/// are random (docs/hardware.md). So an engine of an empty list is shown without an occupant,
+/// whatever the words contain.
 class EngineStates {
   public:
     explicit EngineStates(nvdebug::Gpu gpu) : gpu_(std::move(gpu)) {}
@@ -42,28 +43,31 @@ class EngineStates {
     bool has_list(std::uint32_t runlist);
 
     const nvdebug::Gpu gpu_;
-    std::set<std::uint32_t> listed_; ///< runlists that have had entries
+    std::set<std::uint32_t> listed_; ///< runlists that had entries once
 };
 
-/// The file that a runlist of State::runlists was read from.
+/// Returns the name of the file from which a runlist of State::runlists was read.
 std::string runlist_file(std::uint32_t runlist);
 
-/// That a GPU has none to show, and why.
+/// Returns a sentence that a GPU shows no runlists, with the reason.
 std::string no_runlists(const std::string &folder, const nvdebug::Info &info);
 
-/// @param only this runlist's list alone, if given.
+/// Reads the state of a GPU.
+/// @param only read only this runlist's list; nullopt: all lists
 State read_state(const nvdebug::Gpu &gpu, std::optional<std::uint32_t> only = std::nullopt);
 
-/// Lists that are torn or cannot be read.
+/// Returns an error for each list that is torn or cannot be read.
 std::vector<nvdebug::Error> list_errors_of(const State &state);
 
-/// Of its runlists.
+/// Returns the ids of the GPU's runlists.
 std::vector<std::uint32_t> ids_of(const State &state);
 
-/// Those, and errors of reading the other files; what a chip does not have is none.
+/// Returns the errors of list_errors_of() and those of the other files. A file that this chip does
+/// not have is no error.
 std::vector<nvdebug::Error> errors_of(const State &state);
 
-/// A part that the answer can do without: null where this chip has no such thing; else missing.
+/// Takes a part that the answer can do without. Returns nothing if this chip has no such thing.
+/// Another error is added to the context as missing.
 template <typename T>
 std::optional<T> read_part(Context &context, const std::string &what, nvdebug::Result<T> result) {
     if (result)
@@ -76,50 +80,53 @@ std::optional<T> read_part(Context &context, const std::string &what, nvdebug::R
     return std::nullopt;
 }
 
-/// Whether scheduling of runlists is on: a part; those of @p ids that are not among them are
-/// missing.
+/// Takes the part of the answer that says whether scheduling of runlists is on. Runlists of @p ids
+/// without a state are added to the context as missing.
 std::optional<std::map<std::uint32_t, bool>>
 read_scheduling(Context &context, nvdebug::Result<std::map<std::uint32_t, bool>> result,
                 const std::vector<std::uint32_t> &ids);
 
-/// The GPU of that folder lacks runlist @p id, and has those of @p ids.
+/// Fails because the GPU of that folder lacks runlist @p id. The sentence lists the runlists that
+/// it has.
 tl::unexpected<Failure> no_runlist(const std::string &folder, const std::vector<std::uint32_t> &ids,
                                    std::uint32_t id);
 
-/// Reads one runlist; a torn one is returned, with a note.
+/// Reads one runlist. A torn list is returned, too, with a note.
 Outcome<nvdebug::Runlist> read_runlist(Context &context, std::uint32_t id, nvdebug::Detail detail);
 
-/// The runlists named on the command line, or all: those that can be read. Fails if none can.
+/// Reads the runlists that the command line names, or all. Lists that cannot be read are missing.
+/// Fails if no list can be read.
 Outcome<std::vector<nvdebug::Runlist>> read_runlists(Context &context, nvdebug::Detail detail);
 
-/// Which process made a channel. NVIDIA's driver is asked from here on, on a thread of its own,
-/// while the lists are read.
+/// Reads which process made each channel. For NVIDIA's driver as the source, the constructor starts
+/// a thread that asks the driver while the caller reads the lists.
 class OwnersReader {
   public:
     explicit OwnersReader(const Context &context);
-    /// Reads owners once; empty where the source has none. A note names processes left out.
+    /// Returns the owners; empty: the source has none. It is called once. A note names processes
+    /// that are left out.
     nvdebug::Owners get(Context &context);
 
   private:
     std::future<nvdebug::Result<nvdebug::Owners>> answer_;
 };
 
-/// A sentence about processes that were left out; empty: none.
+/// Returns a sentence about the processes that were left out; empty: none were.
 std::string passed_over(const nvdebug::Owners &owners);
 
-/// A list that holds what the command line names (the index is that in Context::targets()).
+/// Returns the list that holds the channel or TSG that the command line names.
 Outcome<nvdebug::Runlist> find_list_of_channel(Context &context, const nvdebug::Target &target,
                                                nvdebug::Detail detail);
 Outcome<nvdebug::Runlist> find_list_of_tsg(Context &context, const nvdebug::Target &target,
                                            nvdebug::Detail detail);
 
-/// Names of the engines of each runlist.
+/// Names of the engines of each runlist, by the runlist's id.
 using EngineNames = std::map<std::uint32_t, std::vector<std::string>>;
 std::optional<EngineNames> read_engine_names(Context &context);
-/// Of one runlist; null if unknown.
+/// Returns the engines of one runlist; null: not known.
 Json engines_of(const std::optional<EngineNames> &names, std::uint32_t runlist);
 
-/// Expected share of each TSG of the list, in percent or null, by TSG id.
+/// Returns the expected share of each TSG of the list, in percent or null, by TSG id.
 std::map<std::uint32_t, Json> shares_of(const nvdebug::Runlist &list);
 
 } // namespace nvdebugctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The processes behind the tasks of runlists.
+/// @file Looks up the processes behind the tasks of runlists.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace nvdebugctl {
 
-/// The processes that made the channels of each TSG, and each channel outside of a TSG, by runlist.
-/// Filled in with add(); every view that names the process of a task looks it up here.
+/// The processes that made the channels of each TSG and of each bare channel, by runlist. add()
+/// fills it. Every view that names the process of a task looks it up here.
 class TaskOwners {
   public:
     /// Adds the tasks of @p list.
@@ -30,7 +30,7 @@ class TaskOwners {
 
   private:
     using Task = std::tuple<std::uint32_t, nvdebug::Occupant::Kind, std::uint32_t>;
-    std::map<Task, std::vector<nvdebug::Process>> tasks_; ///< those of which a process is known
+    std::map<Task, std::vector<nvdebug::Process>> tasks_; ///< tasks of which a process is known
 };
 
 } // namespace nvdebugctl

@@ -18,7 +18,7 @@ using nvdebug::Runlist;
 
 namespace {
 
-/// Its name where there is one, as ps(1) has it.
+/// Returns the user's name, or the number if there is no name, as ps(1) does.
 std::string user_name(std::uint32_t uid) {
     constexpr std::size_t longest = 4096;
     std::array<char, longest> text{};
@@ -27,7 +27,7 @@ std::string user_name(std::uint32_t uid) {
     return found ? printable(found->pw_name) : std::to_string(uid);
 }
 
-/// Those that can be read.
+/// Returns the lists that can be read. If none can, the reason is added to the context as missing.
 std::vector<Runlist> lists_of_tasks(Context &context) {
     auto lists = read_runlists(context, nvdebug::Detail::brief);
     if (lists)
@@ -38,7 +38,7 @@ std::vector<Runlist> lists_of_tasks(Context &context) {
     return {};
 }
 
-/// Processes that may not be queried are missing from the answer; a note names other omissions.
+/// Adds processes that may not be queried to the context as missing. A note names other omissions.
 void report_passed_over(Context &context, const Owners &owners) {
     if (owners.denied || owners.refused)
         context.missing({nvdebug::ErrorCode::denied, 0, context.gpu().path("owners"),

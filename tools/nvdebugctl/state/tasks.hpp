@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What commands show of processes and their TSGs (nvdebug/task.hpp).
+/// @file Data about processes and their TSGs that several commands show (nvdebug/task.hpp).
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,28 @@
 
 namespace nvdebugctl {
 
-/// Processes with what they have on the GPU, joined with the lists that can be read: none is no
-/// failure, since those are for root and the rest is not.
+/// Reads the processes and what they have on the GPU, joined with the lists that can be read. It
+/// does not fail if no list can be read, because only root may read lists, while every user may see
+/// processes.
 [[nodiscard]] Outcome<nvdebug::OwnersOnLists> read_tasks(Context &context);
 
-/// Columns that identify a process, before those of its TSGs.
+/// Returns the columns that identify a process. They stand before the columns of its TSGs.
 [[nodiscard]] const std::vector<Column> &head_columns();
 
-/// Returns the values of head_columns(). Users of a capture have no names.
+/// Returns the values of head_columns(). For a capture, users have no names.
 [[nodiscard]] Json head_of(const Context &context, const nvdebug::Process &process);
 
-/// In microseconds; null: not known.
+/// Returns the timeslice in microseconds; null: not known.
 [[nodiscard]] Json timeslice_of(const nvdebug::OwnersOnLists &tasks, const nvdebug::OwnedTsg &tsg);
 
-/// Of some TSGs, each value once, in order.
+/// Returns the timeslices of some TSGs, each value once, in the order of the TSGs.
 [[nodiscard]] Json timeslices_of(const nvdebug::OwnersOnLists &tasks,
                                  const std::vector<nvdebug::OwnedTsg> &tsgs);
 
-/// The values that are not null, each once, in order.
+/// Returns the values that are not null, each once, in their order.
 [[nodiscard]] Json distinct(const std::vector<Json> &values);
 
-/// Where lists have TSGs; those that are in none are left out.
+/// Returns the places of the TSGs on lists. TSGs that are on no list are left out.
 [[nodiscard]] std::vector<const nvdebug::RunlistPlace *>
 places_of(const nvdebug::OwnersOnLists &tasks, const std::vector<nvdebug::OwnedTsg> &tsgs);
 

@@ -56,7 +56,7 @@ Outcome<void> set_tpcs(std::uint32_t pid, const std::string &pci_address, const 
         return fail(nvdebug::code_of_errno(errno),
                     fmt::format("whether the TPCs of process {} are set is not known: {}", pid,
                                 std::strerror(errno)));
-    // nvtaskset has printed the reason, and has the same exit statuses.
+    // nvtaskset has printed the reason, and its exit statuses mean the same as ours.
     const int exit = WIFEXITED(status) ? WEXITSTATUS(status) : failed;
     if (exit)
         return tl::unexpected(

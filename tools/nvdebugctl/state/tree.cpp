@@ -20,14 +20,15 @@ namespace {
 
 using nvdebug::Occupant;
 
-/// The kind and id by which `engines` and `contexts` know a TSG or bare channel.
+/// Returns the kind and id of a TSG or bare channel, as the files `engines` and `contexts` show
+/// them.
 Occupant occupant_of(const TsgView &tsg) {
     if (tsg.id)
         return {Occupant::Kind::tsg, *tsg.id};
     return {Occupant::Kind::channel, tsg.spaces.front().channels.front()->id};
 }
 
-/// Uses of address spaces by runlist, and TSG or bare channel.
+/// Uses of address spaces, by runlist and by TSG or bare channel.
 using Uses = std::map<std::tuple<std::uint32_t, Occupant::Kind, std::uint32_t>,
                       std::vector<const nvdebug::AddressSpaceUse *>>;
 
@@ -44,10 +45,10 @@ Uses uses_by_task(const State &state) {
     return uses;
 }
 
-/// The address spaces of one task; a hidden address is like no other.
+/// The address spaces of one task. A hidden address counts as different from all others.
 class Spaces {
   public:
-    /// Index of the one that @p use belongs to.
+    /// Returns the index of the address space of @p use, and adds the address space if it is new.
     std::size_t index_of(const nvdebug::AddressSpaceUse &use) {
         const nvdebug::Place &place = use.page_directory;
         if (!use.error && place.address) {
@@ -69,7 +70,7 @@ class Spaces {
         known_;
 };
 
-/// Moves a TSG's channels, so far in one nameless space, to the address spaces they use.
+/// Moves a TSG's channels from their one nameless space to the address spaces that they use.
 void split_by_space(const Uses &uses, std::uint32_t runlist, TsgView &tsg) {
     const Occupant task = occupant_of(tsg);
     Spaces known;
@@ -89,7 +90,8 @@ void split_by_space(const Uses &uses, std::uint32_t runlist, TsgView &tsg) {
         auto found = space_of.find(channel->id);
         (found == space_of.end() ? rest : spaces[found->second]).channels.push_back(channel);
     }
-    // Contexts are read after the list: what is no longer there has no channels here.
+    // Contexts are read after the list, so a channel may be gone by then, and its space remains
+    // empty.
     std::erase_if(spaces, [](const SpaceView &space) { return space.channels.empty(); });
     if (!rest.channels.empty())
         spaces.push_back(std::move(rest));
@@ -107,13 +109,13 @@ std::optional<bool> any_enabled(const TsgView &tsg) {
     return unknown ? std::nullopt : std::optional(false);
 }
 
-/// Where a TSG is in RunlistView::tsgs, and the channels that it has there.
+/// The place of a TSG in RunlistView::tsgs, and the channels that it has there.
 struct Known {
     std::size_t index;
     std::set<std::uint32_t> channels;
 };
 
-/// A second header of a TSG adds to the first.
+/// Adds a TSG. A further header of a known TSG is merged with the first one.
 void add_tsg(RunlistView &view, std::map<std::uint32_t, Known> &known, const nvdebug::Tsg &tsg) {
     auto [found, fresh] = known.try_emplace(tsg.id, Known{view.tsgs.size(), {}});
     auto &[index, channels] = found->second;
@@ -128,7 +130,7 @@ void add_tsg(RunlistView &view, std::map<std::uint32_t, Known> &known, const nvd
     ++merged.headers;
     merged.truncated = merged.truncated || tsg.truncated;
     for (const nvdebug::Channel &channel : tsg.channels)
-        // A TSG listed twice has the same channels below each header.
+        // A TSG that is listed twice has the same channels below each header.
         if (channels.insert(channel.id).second)
             merged.spaces.front().channels.push_back(&channel);
     view.turns.push_back({index, tsg.timeslice_ns});
@@ -180,7 +182,7 @@ void add_shares(RunlistView &view) {
         *view.round += turn.timeslice_ns;
 }
 
-/// One of its channels has a state that means it is on an engine.
+/// Returns whether the state of one of its channels means that it is on an engine.
 bool is_on_engine(const TsgView &tsg) {
     return std::ranges::any_of(tsg.spaces, [](const SpaceView &space) {
         return std::ranges::any_of(space.channels, [](const nvdebug::Channel *channel) {
@@ -192,14 +194,14 @@ bool is_on_engine(const TsgView &tsg) {
 void add_engines_now(const State &state, RunlistView &view) {
     if (!state.now)
         return;
-    // Channels are read after the engines: the next may be on by then.
+    // Channels are read after the engines, so the next task may be on the engine by then.
     const bool channels_say = std::ranges::any_of(view.tsgs, is_on_engine);
     for (TsgView &tsg : view.tsgs) {
         tsg.active_on.emplace();
         if (channels_say && !is_on_engine(tsg))
             continue;
         for (const nvdebug::EngineState &engine : *state.now)
-            // An idle copy engine goes on showing its last occupant.
+            // An idle copy engine still shows its last occupant.
             if (engine.runlist == view.id && engine.current == occupant_of(tsg) &&
                 engine.busy.value_or(true))
                 tsg.active_on->push_back(engine.engine);
@@ -333,10 +335,11 @@ std::string name_of(const TsgView &tsg) {
 
 namespace {
 
-/// From so many neighbours that are alike on, TSGs share a line.
+/// TSGs share a line if at least so many neighbours are alike.
 constexpr std::size_t alike_to_fold = 8;
 
-/// What TSGs must have in common to share a line: all but ids and address spaces.
+/// Returns the values that TSGs must have in common to share a line. Ids and address spaces are not
+/// among them. Empty: the TSG has a line of its own.
 std::string likeness(const TsgView &tsg) {
     if (!tsg.id || tsg.spaces.size() != 1 || tsg.truncated ||
         (tsg.active_on && !tsg.active_on->empty()))

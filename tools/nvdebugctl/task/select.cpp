@@ -17,7 +17,8 @@ namespace {
 constexpr std::array selections = {"--container", "--pod",     "--job",
                                    "--cgroup",    "--command", "--all-of"};
 
-/// The word of an option as it is compared with what is known of processes.
+/// Returns the value of an option in the form in which it is compared with the facts about
+/// processes.
 nvdebug::base::Named<std::string> read(std::string_view option, const std::string &word) {
     namespace base = nvdebug::base;
     if (option == "--container")
@@ -33,7 +34,7 @@ nvdebug::base::Named<std::string> read(std::string_view option, const std::strin
     return base::read_pid(word).map([&](std::uint32_t) { return word; });
 }
 
-/// What an option takes, for a sentence.
+/// Returns what the option takes, for a sentence.
 const char *wanted(std::string_view option) {
     return option == "--container" ? "the id of a container"
            : option == "--pod"     ? "the uid of a pod"
@@ -43,7 +44,7 @@ const char *wanted(std::string_view option) {
                                    : "the number of a process";
 }
 
-/// Options with their words.
+/// Returns the given options with their values.
 std::vector<std::string> given(const Context &context) {
     std::vector<std::string> words;
     for (const char *const option : selections)

@@ -14,10 +14,11 @@ namespace nvdebugctl {
 namespace {
 
 constexpr double shortest_us = 500, longest_us = 1'000'000;
-/// A turn ends where the work may be taken off next: measured on an H100, 300 us to 16 ms.
+/// A turn is so much longer than its timeslice, because it ends only where the work can be
+/// preempted. Measured on an H100, with timeslices from 300 us to 16 ms.
 constexpr double overrun_us = 103;
 
-/// How long a round has it.
+/// Returns the time that a round has for the TSG, in us.
 double turn_of(const Competitor &one) {
     return (static_cast<double>(one.ns) / 1000 + overrun_us) * one.headers;
 }
@@ -45,7 +46,7 @@ Outcome<std::vector<nvdebug::TsgTimeslice>> timeslices_for(const std::vector<Com
     const auto share_of = [&](std::size_t tenant) {
         return shares.size() > 1 ? shares.at(tenant) : shares.front();
     };
-    std::map<std::size_t, std::uint32_t> tsgs; // of each tenant
+    std::map<std::size_t, std::uint32_t> tsgs; // number of TSGs of each tenant
     double round = 0, others = 0;
     for (const Competitor &one : all) {
         round += turn_of(one);
@@ -72,7 +73,7 @@ Outcome<std::vector<nvdebug::TsgTimeslice>> timeslices_for(const std::vector<Com
         return fail(nvdebug::ErrorCode::invalid,
                     fmt::format("{} tenants with {:g}% together leave nothing for the others",
                                 tsgs.size(), wanted * 100));
-    // Turns of a round of length 1.
+    // The lengths of turns, if a round has the length 1.
     std::vector<double> turns;
     for (const Competitor &one : all)
         turns.push_back((one.tenant ? share_of(*one.tenant) / tsgs[*one.tenant]

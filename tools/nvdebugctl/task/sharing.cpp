@@ -23,7 +23,7 @@ using nvdebug::ErrorCode;
 using nvdebug::Owners;
 using Pids = std::vector<std::uint32_t>;
 
-/// The TSGs that compete for GR0's runlist, and which of them are tenants'.
+/// Returns the TSGs that compete for GR0's runlist, with the tenants that they belong to.
 Outcome<std::vector<Competitor>> competitors(Context &context, const Owners &owners,
                                              const Pids &pids) {
     const auto engines = context.gpu().engines();
@@ -44,7 +44,7 @@ Outcome<std::vector<Competitor>> competitors(Context &context, const Owners &own
     for (const nvdebug::ListedTsg &tsg : nvdebug::tsgs_of(runlist)) {
         const nvdebug::Target target{runlist.id, tsg.id};
         const std::set<std::uint32_t> sharers = tasks.sharers(target);
-        // The driver's own have next to no work, and cannot be set.
+        // TSGs of the driver's own have almost no work, and their timeslice cannot be set.
         if (sharers.empty())
             continue;
         std::set<std::size_t> tenants;
@@ -70,7 +70,7 @@ Outcome<std::vector<Competitor>> competitors(Context &context, const Owners &own
     return found;
 }
 
-/// The timeslices as they are; those of TSGs that are gone are not known.
+/// Observes the timeslices of all TSGs. The timeslice of a TSG that is gone is not known.
 Observe timeslices_of_all(const nvdebug::Gpu &gpu, std::vector<nvdebug::TsgTimeslice> slices) {
     return [&gpu, slices = std::move(slices)]() -> Outcome<std::vector<Observation>> {
         const auto list = gpu.runlist(*slices.front().tsg.runlist, Detail::brief);
@@ -89,7 +89,7 @@ Observe timeslices_of_all(const nvdebug::Gpu &gpu, std::vector<nvdebug::TsgTimes
     };
 }
 
-/// Shares by the timeslices that there were before one was set.
+/// Gives shares on the basis of the timeslices that TSGs had before the first change.
 class Sharing {
   public:
     Sharing(Context &context, Shares shares, std::shared_ptr<const void> claim)
@@ -110,7 +110,7 @@ class Sharing {
         for (Competitor &one : *all) {
             const auto [known, fresh] = before_.try_emplace(one.tsg.id, one.ns);
             const auto set = set_.find(one.tsg.id);
-            // CUDA makes a TSG with another timeslice than it gives it then.
+            // CUDA makes a TSG with one timeslice, and gives it another one soon after.
             if (!nvdebug::is_about(one.ns, set == set_.end() ? known->second : set->second,
                                    nvdebug::unchanged_tolerance)) {
                 known->second = one.ns;
@@ -119,7 +119,7 @@ class Sharing {
             one.ns = known->second;
             key.push_back({one.tsg.id, one.tenant});
         }
-        // Ids are given again: of those that are gone nothing is remembered.
+        // The driver reuses ids, so the timeslices of TSGs that are gone are forgotten.
         std::erase_if(before_, [&](const auto &old) {
             return std::ranges::none_of(
                 *all, [&](const Competitor &one) { return one.tsg.id == old.first; });
@@ -134,13 +134,15 @@ class Sharing {
         return slices;
     }
 
-    /// Since the look before: are there other TSGs, or has another program set timeslices?
+    /// Returns whether, since the previous look, TSGs came or went, or another program has set
+    /// timeslices.
     bool changed() const { return changed_; }
 
   private:
     using Key = std::vector<std::pair<std::uint32_t, std::optional<std::size_t>>>;
 
-    /// Replaces a given pid that another process has by now with 0: shares go by the place.
+    /// Replaces a given pid by 0 if another process has it by now. The pid keeps its place, because
+    /// shares are assigned by place.
     Pids still_meant(Pids pids, const nvdebug::Owners &owners) {
         constexpr std::uint32_t no_process = 0;
         if (context_.words("PID").empty())
@@ -184,7 +186,7 @@ Outcome<Document> set_shares(Context &context) {
                 return std::nullopt;
             return nvdebug::set_timeslices(*now);
         };
-    // A lease keeps what it is observed by, and so the claim.
+    // The lease keeps the function that observes it, and this function keeps the claim.
     const auto observe = [sharing, all = timeslices_of_all(context.gpu(), *slices)] {
         return all();
     };

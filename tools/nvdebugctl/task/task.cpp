@@ -38,8 +38,8 @@ Outcome<void> check_control(const Context &context) {
     return check_lease_time(context);
 }
 
-/// Observes a property of each process's TSGs and channels; where lists may not be read, only the
-/// driver's answers.
+/// Observes a property of each process's TSGs and channels. If lists may not be read, it observes
+/// only the driver's answers.
 template <typename Look>
 Observe observe(Context &context, Pids pids, const char *property, Look look,
                 Detail detail = Detail::brief) {
@@ -73,7 +73,7 @@ Json enabled_channels(const OwnersOnLists &tasks, const std::vector<OwnedTsg> &t
     return or_null(count);
 }
 
-/// The engines that TSGs are on now; null: not known.
+/// Returns the engines that the TSGs are on now; null: not known.
 Json engines_of_tsgs(const Context &context, const OwnersOnLists &tasks,
                      const std::vector<OwnedTsg> &tsgs) {
     const auto states = EngineStates(context.gpu()).read();
@@ -89,7 +89,7 @@ Json engines_of_tsgs(const Context &context, const OwnersOnLists &tasks,
     return engines;
 }
 
-/// How often lists have TSGs.
+/// Returns the number of entries that lists have for the TSGs; null: not known.
 Json entries(const OwnersOnLists &tasks, const std::vector<OwnedTsg> &tsgs) {
     std::optional<std::size_t> count;
     for (const OwnedTsg &tsg : tsgs)
@@ -109,7 +109,8 @@ Json compute_preemptions(const OwnersOnLists &tasks, const std::vector<OwnedTsg>
     return found.empty() ? Json() : found;
 }
 
-/// As carry_out(), with a note where only the driver's answers can be observed.
+/// Carries out a request as carry_out() does. Adds a note if only the driver's answers can be
+/// observed.
 Outcome<Document> carry_out_task(Context &context, const nvdebug::Request &request,
                                  const Observe &observation) {
     auto document = carry_out(context, request, observation);
@@ -148,7 +149,8 @@ Outcome<Document> preempt(Context &context) {
 
 constexpr std::array<const char *, 3> tpc_options = {"--tpcs", "--gpcs", "--sms"};
 
-/// A control's document, though nvtaskset makes the change and no file is written.
+/// Has nvtaskset set the TPCs of the processes, and returns a control's document, though no file is
+/// written.
 Outcome<Document> set_tpcs_of_all(Context &context, const Pids &pids, const std::string &option,
                                   const std::string &value) {
     const auto info = context.gpu().info();

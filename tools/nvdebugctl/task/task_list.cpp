@@ -22,7 +22,8 @@ using nvdebug::OwnedTsg;
 using nvdebug::OwnersOnLists;
 using nvdebug::RunlistPlace;
 
-/// Does a process share a TSG with another? Null: no list that may be read has any of its TSGs.
+/// Returns whether the process shares a TSG with another one; null: no list that may be read has
+/// one of its TSGs.
 Json is_shared(const OwnersOnLists &tasks, const std::vector<OwnedTsg> &tsgs) {
     const auto places = places_of(tasks, tsgs);
     if (places.empty())
@@ -32,10 +33,10 @@ Json is_shared(const OwnersOnLists &tasks, const std::vector<OwnedTsg> &tsgs) {
     });
 }
 
-/// Parts of GR0's time, by pid.
+/// Each process's part of GR0's time, by pid.
 using Parts = std::map<std::uint32_t, double>;
 
-/// Those of the next second; empty: not known.
+/// Measures the parts for a second; empty: not known.
 std::optional<Parts> parts_of_gr0(Context &context, const OwnersOnLists &tasks) {
     constexpr std::uint32_t second = 1000;
     if (context.gpu().tree().source() != nvdebug::Source::driver || tasks.owners().channels.empty())
@@ -53,7 +54,7 @@ std::optional<Parts> parts_of_gr0(Context &context, const OwnersOnLists &tasks) 
     }
     if (!record->switches.empty())
         return nvdebug::residency(*record);
-    // There was no switch: the task that is there was there all the time.
+    // There was no switch, so the present task was on the engine all the time.
     const auto states = EngineStates(context.gpu()).read();
     if (!states)
         return std::nullopt;

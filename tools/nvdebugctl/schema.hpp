@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "command.hpp"
+#include "cli/command.hpp"
 
 namespace nvdebugctl {
 
-/// Keys of the data, or of its rows; with those of the definitions that it and arrays in it refer
-/// to.
+/// Returns the keys of a command's data, or of its rows, with the keys of the definitions to which
+/// the data and the arrays in it refer.
 [[nodiscard]] std::vector<Field> data_keys(const Command &command);
 
-/// JSON schemas of the data of all commands, by file name.
+/// Returns the JSON schemas of all commands' data, by file name.
 [[nodiscard]] std::map<std::string, std::string> schemas(const std::vector<Object> &objects);
 
 } // namespace nvdebugctl

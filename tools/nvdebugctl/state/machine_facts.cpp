@@ -12,8 +12,8 @@
 #include <sys/utsname.h>
 
 #include "hw/soc.h"
+#include "left_over.hpp"
 #include "nvdebug/gpu.hpp"
-#include "state/left_over.hpp"
 
 namespace nvdebugctl {
 
@@ -26,7 +26,7 @@ constexpr std::string_view kDisplayClass = "0x03";
 constexpr unsigned kCapSysAdmin = 21;
 constexpr std::string_view kSecureBoot =
     "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
-/// The variable's value comes after four bytes of attributes.
+/// Four bytes of attributes stand before the variable's value.
 constexpr std::size_t kEfiAttributes = 4;
 
 std::optional<std::string> text_of(const fs::path &path) {
@@ -43,13 +43,13 @@ std::string trimmed(std::string text) {
     return text;
 }
 
-/// The only line of a small file.
+/// Returns the only line of a small file, without blanks around it.
 std::optional<std::string> word_of(const fs::path &path) {
     auto text = text_of(path);
     return text ? std::optional(trimmed(*text)) : std::nullopt;
 }
 
-/// What follows `KEY:` in a file of such lines.
+/// Returns the text after `KEY:`. The file has one such key on each line.
 std::optional<std::string> value_of(const std::string &text, std::string_view key) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);)
@@ -96,7 +96,7 @@ ModuleFacts module_facts(const std::string &root, const std::string &release) {
     return facts;
 }
 
-/// `none [integrity] confidentiality`: the word in brackets.
+/// Returns the word in brackets of a text such as `none [integrity] confidentiality`.
 std::optional<std::string> chosen(const std::optional<std::string> &text) {
     if (!text)
         return std::nullopt;
@@ -106,7 +106,8 @@ std::optional<std::string> chosen(const std::optional<std::string> &text) {
     return text->substr(open + 1, close - open - 1);
 }
 
-/// Distributions name the package of a kernel's headers after it; any other kernel has none.
+/// Returns the package of the kernel's headers. Distributions name it after the kernel's own
+/// package; a kernel from another place has none.
 std::optional<std::string> headers_package(const std::string &root, const std::string &release) {
     if (release.ends_with("-tegra"))
         return "nvidia-l4t-kernel-headers";
@@ -117,7 +118,7 @@ std::optional<std::string> headers_package(const std::string &root, const std::s
     return std::nullopt;
 }
 
-/// Of the running kernel, also where /proc does not show it.
+/// Returns the release of the running kernel, also if /proc does not show it.
 std::string kernel_release(const std::string &root) {
     if (const auto release = word_of(root + "/proc/sys/kernel/osrelease"); release || !root.empty())
         return release.value_or("");
@@ -169,7 +170,7 @@ std::optional<std::string> gsp_firmware(const std::string &root, const std::stri
     return firmware && *firmware != "N/A" ? firmware : std::nullopt;
 }
 
-/// Facts that every device has in sysfs.
+/// Returns the facts that sysfs has about every device.
 GpuFacts device_facts(const std::string &root, const fs::path &device, std::string id) {
     return {.name = device.filename(),
             .device = device.string().substr(root.size()),
@@ -192,7 +193,7 @@ void add_pci(const std::string &root, std::vector<GpuFacts> &gpus) {
 
 void add_integrated(const std::string &root, std::vector<GpuFacts> &gpus) {
     for (const fs::path &device : entries_of(root + "/sys/bus/platform/devices")) {
-        // Strings with a zero after each.
+        // The file has several strings, each with a zero after it.
         const std::string names = '\0' + text_of(device / "of_node/compatible").value_or("") + '\0';
         for (const auto &gpu : nvdebug_soc_gpus)
             if (const std::string name = gpu.compatible;
@@ -201,7 +202,8 @@ void add_integrated(const std::string &root, std::vector<GpuFacts> &gpus) {
     }
 }
 
-/// Which folder belongs to which GPU. One that /sys does not show is known by its folder alone.
+/// Assigns each /proc/gpuN to the GPU with its address. A GPU that is missing in /sys is added with
+/// the facts of its folder.
 void add_folders(const std::string &root, std::vector<GpuFacts> &gpus) {
     const auto tree = nvdebug::Tree::folder(root + "/proc");
     if (!tree)
@@ -244,7 +246,8 @@ std::optional<DriverFacts> driver_facts(const std::string &root) {
     if (gpus)
         for (const nvdebug::Gpu &gpu : *gpus)
             for (const std::string &sentence : describe_left_over(gpu))
-                // A file that makes no sense is named with each GPU.
+                // A file that makes no sense belongs to no GPU, so every GPU returns the same
+                // sentence about it.
                 if (std::ranges::none_of(facts.left_over, [&](const std::string &known) {
                         return known.ends_with(sentence);
                     }))

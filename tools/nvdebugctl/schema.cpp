@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include <algorithm>
-#include <map>
+#include "schema.hpp"
 
-#include "identity.hpp"
-#include "json.hpp"
+#include <algorithm>
+
+#include "cli/identity.hpp"
+#include "cli/json.hpp"
 #include "objects/channel.hpp"
 #include "recording/forms.hpp"
-#include "schema.hpp"
 
 namespace nvdebugctl {
 namespace {
@@ -15,7 +15,7 @@ const char *const dialect = "https://json-schema.org/draft/2020-12/schema";
 const char *const hex_pattern = "^0x[0-9a-f]+$";
 const char *const occupant_pattern = "^(tsg|channel):[0-9]+$";
 
-/// Types without parts.
+/// The types that have no parts.
 const Json &words() {
     static const Json table = {
         {"anything", Json::object()},
@@ -57,7 +57,7 @@ const std::vector<Field> document_keys = {
 
 std::vector<Field> common_definitions() {
     std::vector<Field> state = fields_of(channel_columns());
-    // Where it is, and how often, has the object that the state is part of.
+    // The surrounding object has the channel's place and the number of its entries.
     std::erase_if(state, [](const Field &field) {
         return field.name == "runlist" || field.name == "tsg" || field.name == "entries";
     });
@@ -209,7 +209,7 @@ std::vector<Field> common_definitions() {
             {"new", "after; null: not known, or --dry-run", "state"}}}}}};
 }
 
-/// Schemas of one file, which may refer to definitions of the same file.
+/// Writes the schemas of one file. They may refer to definitions of the same file.
 class Writer {
   public:
     Json property(const Field &field) const {
@@ -255,7 +255,8 @@ class Writer {
         return schema;
     }
 
-    /// Of @p text, or of so many of it: `2 string`.
+    /// Returns the schema of an array of @p text, for example of `string`, or `2 string` with the
+    /// number of elements.
     Json array(std::string text, const std::vector<Field> &fields) const {
         Json count;
         if (const std::size_t blank = text.find(' '); blank != text.npos) {
@@ -285,7 +286,8 @@ class Writer {
         return list;
     }
 
-    /// With keys of its own, of a definition (@p name), or both.
+    /// Returns the schema of an object: with keys of its own, with those of a definition (@p name),
+    /// or both.
     Json object(const std::string &name, const std::vector<Field> &fields) const {
         Json schema = Json::object();
         const bool defined = name != "object";
@@ -303,7 +305,7 @@ Json common() {
     const Writer writer;
     Json definitions = {{"document", {{"description", "What surrounds the data"}}}};
     Json document = writer.keys(document_keys);
-    // One of the last two.
+    // A document has either data or an error: the last two keys.
     document["required"].erase(document["required"].size() - 1);
     document["required"].erase(document["required"].size() - 1);
     document["oneOf"] = {{{"required", {"data"}}}, {{"required", {"error"}}}};
@@ -330,7 +332,8 @@ Json document(const std::string &title, const std::string &help, const std::stri
     return schema;
 }
 
-/// What Command::data, type and fields leave out.
+/// Returns what a command's data is. Fills in the parts that Command::data, type and fields leave
+/// out.
 Field data_of(const Command &command) {
     Field data{"", command.data, command.type, command.fields};
     if (command.control)
@@ -350,7 +353,7 @@ std::vector<Field> data_keys(const Command &command) {
         const auto found = std::ranges::find(definitions, type, &Field::name);
         return found == definitions.end() ? std::vector<Field>() : found->fields;
     };
-    // `[channelState]?` without what may surround a name.
+    // The type's name without `[`, `]` and `?`.
     const auto bare = [](std::string type) {
         std::erase_if(type, [](char each) { return each == '[' || each == ']' || each == '?'; });
         return type;
@@ -380,7 +383,7 @@ std::map<std::string, std::string> schemas(const std::vector<Object> &objects) {
     all["recording.line"].update(Writer().property({"", "", "either", recording_lines()}));
     std::map<std::string, std::string> files;
     for (auto &[name, schema] : all) {
-        // Each file is whole: a validator has no other file to find.
+        // Each file has all definitions, because a validator cannot find other files.
         if (name != "common")
             schema["$defs"] = all["common"]["$defs"];
         files[name + ".json"] = schema.dump(1) + "\n";
