@@ -143,32 +143,32 @@ def markdown(found):
 
 
 def conclusions(machines):
-    """A table: each conclusion once, with letters for numbers that differ, and a column of numbers for each machine."""
-    out = [f"| conclusion | {' | '.join(one['gpu'] for _, one, _ in machines)} |\n|---{'|---' * len(machines)}|\n"]
+    """Returns the lines of a table. Each conclusion is a row, with the numbers of all machines, and a column for each
+    machine says whether it holds there."""
+    names = [one["gpu"] for _, one, _ in machines]
+    differ = f"; numbers that differ are those of {' / '.join(names)}" if len(names) > 1 else ""
+    out = [f"| conclusion{differ} | {' | '.join(names)} |\n|---{'|---' * len(machines)}|\n"]
     by_key = [{claim.key: claim for claim in claims} for _, _, claims in machines]
     for key in dict.fromkeys(key for found in by_key for key in found):
         claims = [found.get(key) for found in by_key]
-        sentence, figures = in_common([claim.sentence for claim in claims if claim])
-        figures = iter(figures)
-        cells = [f"{'' if claim.holds else '**does not hold** '}{next(figures)}" if claim else "-" for claim in claims]
+        sentence, own = in_common([claim.sentence for claim in claims if claim])
+        own = iter(own)
+        cells = [", ".join(filter(None, ("holds" if claim.holds else "**does not hold**", next(own)))) if claim else "-"
+                 for claim in claims]
         out.append(f"| {sentence} | {' | '.join(cells)} |\n")
     return out
 
 
 def in_common(sentences):
-    """A sentence with letters for the numbers in which the given ones differ, and for each of them these numbers."""
+    """Returns one sentence for all that differ in numbers alone, in which such a number is `505 / 314`, and nothing for
+    each of them; else no sentence, and each of them."""
     rest = NUMBER.split(sentences[0])
     if any(NUMBER.split(sentence) != rest for sentence in sentences):
         return "", sentences
-    letters = iter("abcdefghijklmnopqrstuvwxyz")
-    words, figures = [rest[0]], [[] for _ in sentences]
+    words = [rest[0]]
     for numbers, text in zip(zip(*map(NUMBER.findall, sentences)), rest[1:]):
-        differ = len(set(numbers)) > 1
-        words += [f"*{(letter := next(letters))}*" if differ else numbers[0], text]
-        if differ:
-            for cell, number in zip(figures, numbers):
-                cell.append(f"*{letter}* {number}")
-    return "".join(words), [", ".join(cell) or "as stated" for cell in figures]
+        words += [" / ".join(numbers if len(set(numbers)) > 1 else numbers[:1]), text]
+    return "".join(words), ["" for _ in sentences]
 
 
 def figure(experiment):
