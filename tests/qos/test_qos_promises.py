@@ -27,7 +27,7 @@ def dry_run(machine, *goals):
     ("latency,cap:80%", "share:30%", "{0} may take 80 % of the time: {1} (share 30 %) is kept only as far as {0} leaves it; "
      "latency,cap:60% leaves room"),
     ("latency", "share:95%", "{0} has no cap: {1} (share 95 %) is kept only as far as {0} leaves it; no cap leaves room for that"),
-    ("timeslice:3ms", "latency", "requests of {1} wait for turns of {0}, which are 3.1 ms whatever the others have"),
+    ("timeslice:3ms", "latency", "requests of {1} wait for turns of {0}, which are 3.10 ms whatever the others have"),
     ("latency", "latency:5ms", "{0} and {1} are both served first: each waits for turns of the other, up to 16.1 ms"),
 ))
 def test_a_dry_run_names_who_can_break_a_goal(machine, first, second, sentence):
