@@ -253,7 +253,7 @@ def a_cpu_task(name, cpu, period=10_000, deadline=10_000):
 @pytest.mark.parametrize("tasks, sentence", (
     ([a_cpu_task(str(n), 9_000) for n in range(3)] + [a_cpu_task("s", 1_000)], "the tasks need 2.8 cores, and there are 2"),
     ([a_cpu_task(str(n), 6_667) for n in range(3)] + [a_cpu_task("s", 1)], "the tasks need 2.0002 cores, and there are 2"),
-    ([a_cpu_task("long", 9_000, deadline=8_000)], "task 'long' takes 9000 by itself, and its deadline is 8000"),
+    ([a_cpu_task("long", 9_000, deadline=8_000)], "task 'long' takes 9000 ticks by itself, and its deadline is 8000 ticks"),
     ([a_cpu_task(str(n), 6_000) for n in range(3)], "the tasks need 1.8 of 2 cores and 0 of 4 SMs, and wait for each other besides"),
     ([{**a_cpu_task(str(n), 1), "segments": [{"gpu": {"to_device": 0, "kernel": [36_000, 18_000, 12_000, 9_000], "from_device": 0}}]}
       for n in range(2)], "the tasks need 7.2 SMs all the time, and there are 4"),
@@ -280,7 +280,7 @@ def test_allocate(name, analysis, waiting, algorithm):
     assert written.status == result.status
     if not data["schedulable"]:
         assert written.out == "" and "no allocation was found" in written.err
-        assert re.search(r"need \d[\d.]* (of \d+ )?(cores|SMs)|takes \d+ by itself, and its deadline is \d+", written.err)
+        assert re.search(r"need \d[\d.]* (of \d+ )?(cores|SMs)|takes (\d+) (us|ticks) by itself, and its deadline is \d+ \2", written.err)
         return
     placed = json.loads(written.out)
     assert [(task["core"], task["sms"]) for task in placed["tasks"]] == \
@@ -566,6 +566,53 @@ def test_a_file_that_cannot_be_written(tmp_path, words):
                           timeout=PATIENCE_S)
     assert done.returncode == 5 and "cannot be written: File too large" in done.stderr
     assert not part.exists()
+
+
+@pytest.mark.parametrize("output", ("", "-o"))
+def test_allocate_prints_a_verdict_with_the_unit(tmp_path, output):
+    words = (output, tmp_path / "placed.json") if output else ()
+    for unit, shown in (("us", "us"), ("tick", "ticks")):
+        path = tmp_path / f"{unit}.json"
+        path.write_text(json.dumps(a_set("ce1") | {"time_unit": unit}), encoding="utf-8")
+        result = nvstgm("allocate", path, *words)
+        table = result.out if output else result.err
+        assert f"\n\nschedulable: each response is within its deadline (stgm; times in {shown})\n" in table, table
+
+
+@pytest.mark.parametrize("words", (("check", SETS / "a16.json"), ("check", SETS / "a16.json", "--analysis", "timeslice"),
+                                   ("simulate", SETS / "a16.json", "--search", 2),
+                                   ("figures", "--sets", 1, "-o", "figures")), ids=lambda words: words[0])
+@pytest.mark.parametrize("columns", (60, 80, 200))
+def test_tables_fit_the_terminal(tmp_path, words, columns):
+    words = [tmp_path / word if word == "figures" and n else word for n, word in enumerate(words)]
+    whole = nvstgm(*words)
+    shown = terminals.printed([building.built("bin/nvstgm"), *map(str, words)], columns, whole.status)
+    assert all(len(line) <= columns for line in shown.splitlines()), shown
+    titles = whole.out.splitlines()[0].split()
+    left_out = [title for title in titles if title not in shown.splitlines()[0].split()]
+    wide = max(map(len, whole.out.splitlines()[:-1])) > columns
+    assert bool(left_out) == ("columns have no room for" in shown)
+    assert wide or not left_out
+    assert "response" in shown.splitlines()[0] or words[0] == "figures"
+
+
+@pytest.mark.parametrize("words, option, known", (
+    (("simulate", SETS / "ce1.json"), "-o", (".pftrace", ".perfetto-trace", ".txt", "")),
+    (("run", SETS / "ce1.json", "--without-gpu"), "-o", (".pftrace", ".txt")),
+    (("run", SETS / "ce1.json", "--without-gpu"), "--measure", (".json",)),
+    (("allocate", SETS / "ce1.json"), "-o", (".json", "")),
+    (("profile", "true"), "-o", (".json",)),
+), ids=("simulate", "run", "run-measure", "allocate", "profile"))
+def test_a_suffix_without_a_form_is_refused(tmp_path, words, option, known):
+    path = tmp_path / "x.foo"
+    at = len(words) - (words[0] == "profile")
+    result = nvstgm(*words[:at], option, path, *words[at:])
+    assert (result.status, result.out) == (1, "") and not path.exists()
+    assert f"{path}: there is no form for '.foo'" in result.err
+    assert all(f"FILE{suffix}" in result.err for suffix in known)
+    if words[0] in ("simulate", "allocate"):
+        for suffix in known:
+            assert nvstgm(*words, option, tmp_path / f"good{suffix}").status in (0, 2)
 
 
 @pytest.mark.parametrize("stdin, sentence", (("</dev/null", "the file is empty"), ("<&-", "cannot be read")))

@@ -14,6 +14,8 @@
 
 #include "lib/base/exit_status.hpp"
 #include "lib/base/new_file.hpp"
+#include "lib/base/words.hpp"
+#include "lib/cli/fitted_table.hpp"
 #include "lib/cli/message.hpp"
 
 namespace nvstgm {
@@ -41,12 +43,6 @@ std::string text_of(const Json &cell) {
     return cell.dump();
 }
 
-/// In columns of a terminal, for Latin letters and the like.
-std::size_t width_of(const std::string &text) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
 } // namespace
 
 std::string list_of(std::span<const std::uint32_t> numbers) {
@@ -62,8 +58,8 @@ std::string list_of(std::span<const std::uint32_t> numbers) {
     return text;
 }
 
-std::string sentence(const std::string &text) {
-    return nvdebug::cli::paragraph(text, STDOUT_FILENO);
+std::string sentence(const std::string &text, int descriptor) {
+    return nvdebug::cli::paragraph(text, descriptor);
 }
 
 Answer<void> write(const std::string &text) {
@@ -129,37 +125,40 @@ Answer<void> can_write(const std::string &path) {
     return fail(of_file(number), path + " cannot be written: " + std::strerror(number));
 }
 
+Answer<void> knows_suffix(const Arguments &arguments, const std::string &option,
+                          const std::vector<std::string> &suffixes, const std::string &known) {
+    const std::string path = arguments.text(option, "-");
+    const std::string suffix = std::filesystem::path(path).extension().string();
+    if (suffix.empty() || std::ranges::count(suffixes, suffix))
+        return {};
+    return fail(option + " " + printable(path) + ": there is no form for '" + printable(suffix) +
+                "'" + nvdebug::base::guess(suffix, suffixes) + "; write " + known);
+}
+
 std::string document(const std::string &schema, Json data, const std::string &version) {
     const Json whole{
         {"schema", "nvstgm/" + schema}, {"schema_version", version}, {"data", std::move(data)}};
     return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string table(const std::vector<Column> &columns, const Json &rows) {
-    std::vector<std::vector<std::string>> lines(1);
+std::string table(const std::vector<Column> &columns, const Json &rows, int descriptor) {
+    namespace cli = nvdebug::cli;
+    std::vector<cli::Column> titles;
     for (const Column &column : columns)
-        lines[0].push_back(column.title);
+        titles.push_back({column.title, column.left, column.importance});
+    std::vector<cli::Row> cells;
     for (const Json &row : rows) {
-        auto &line = lines.emplace_back();
+        auto &line = cells.emplace_back();
         for (const Column &column : columns) {
             const std::string text = printable(text_of(cell_of(row, column.key)));
             line.push_back(text.empty() ? "-" : text);
         }
     }
+    const cli::Table table = cli::fitted(titles, std::move(cells), cli::terminal_width(descriptor));
     std::string shown;
-    for (const auto &line : lines) {
-        std::string text;
-        for (std::size_t n = 0; n < columns.size(); n++) {
-            std::size_t width = 0;
-            for (const auto &other : lines)
-                width = std::max(width, width_of(other[n]));
-            const std::string blanks(width - width_of(line[n]), ' ');
-            text += (n ? "  " : "") + (columns[n].left ? line[n] + blanks : blanks + line[n]);
-        }
-        text.erase(text.find_last_not_of(' ') + 1);
-        shown += text + "\n";
-    }
-    return shown;
+    for (const std::string &line : table.lines)
+        shown += line + "\n";
+    return table.note.empty() ? shown : shown + sentence(table.note, descriptor);
 }
 
 std::string csv(const std::vector<Column> &columns, const Json &rows) {

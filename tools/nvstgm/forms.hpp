@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <unistd.h>
 
 #include "command.hpp"
 #include "lib/base/printable.hpp"
@@ -16,6 +17,11 @@ Answer<void> write(const std::string &text);
 Answer<void> write_file(const std::string &path, const std::string &text);
 /// As far as that can be found out without writing.
 Answer<void> can_write(const std::string &path);
+/// Fails if the file of @p option has a suffix other than @p known ones, because its content would
+/// be of another form than its name says. A name without a suffix, and `-`, may have any content.
+/// @param known as `FILE.json for a task set`, for the message
+Answer<void> knows_suffix(const Arguments &arguments, const std::string &option,
+                          const std::vector<std::string> &suffixes, const std::string &known);
 
 /// One line. @p schema as `check`
 std::string document(const std::string &schema, Json data, const std::string &version = "1.0");
@@ -24,14 +30,18 @@ struct Column {
     std::string key;   ///< of a row, as /blocking/copy where it is deeper; of CSV
     std::string title; ///< of the table
     bool left = false; ///< words
+    int importance = 0; ///< on a narrow terminal the least one is left out first; 0: it never is
 };
 
-/// Numbers and words; what is null is `-`, or empty in CSV.
-std::string table(const std::vector<Column> &columns, const Json &rows);
+/// Returns a table with a line for each row, in which null is `-`. If @p descriptor is a terminal,
+/// its lines fit there, and a sentence below names the columns that were left out.
+std::string table(const std::vector<Column> &columns, const Json &rows,
+                  int descriptor = STDOUT_FILENO);
+/// Returns all columns as CSV, in which null is empty.
 std::string csv(const std::vector<Column> &columns, const Json &rows);
 
-/// A sentence below a table, broken at words where stdout is a terminal.
-std::string sentence(const std::string &text);
+/// Returns a line below a table. If @p descriptor is a terminal, it is broken at words.
+std::string sentence(const std::string &text, int descriptor = STDOUT_FILENO);
 
 using nvdebug::base::printable;
 

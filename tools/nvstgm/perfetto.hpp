@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "command.hpp"
 #include "lib/stgm/trace.hpp"
 
 namespace nvstgm {
@@ -32,5 +33,8 @@ std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace,
 
 /// The file's name says that it is for Perfetto.
 bool is_perfetto(const std::string &path);
+
+/// Fails if --output has a suffix that says neither Perfetto nor text.
+Answer<void> knows_form_of_trace(const Arguments &arguments);
 
 } // namespace nvstgm

@@ -83,9 +83,15 @@ std::int64_t us(double ms) {
 }
 
 std::vector<Column> profile_columns() {
-    return {{"tpcs", "TPCs"},     {"samples", "samples"},   {"min", "min"},
-            {"median", "median"}, {"p99", "p99"},           {"max", "max"},
-            {"kernel", "kernel"}, {"/clocks/sm", "SM MHz"}, {"/clocks/memory", "memory MHz"}};
+    return {{"tpcs", "TPCs"},
+            {"samples", "samples", false, 3},
+            {"min", "min"},
+            {"median", "median"},
+            {"p99", "p99"},
+            {"max", "max"},
+            {"kernel", "kernel"},
+            {"/clocks/sm", "SM MHz", false, 2},
+            {"/clocks/memory", "memory MHz", false, 1}};
 }
 
 /// e(1), e(2), …: what lies between two numbers of TPCs is that of the smaller one.
@@ -102,6 +108,10 @@ std::vector<stgm::Time> kernel_of(const Json &rows) {
 }
 
 Answer<Exit> run_profile(const Arguments &arguments) {
+    if (const auto form = knows_suffix(arguments, "--output", {".json"},
+                                       "FILE.json or FILE for a segment in JSON");
+        !form)
+        return fail(form.error());
     const Keeper keeper = Keeper::of(arguments);
     const auto runs = number_of(arguments, "--runs", 3, 1, 1000);
     const auto margin = number_of(arguments, "--margin", 10, 0, 1000);

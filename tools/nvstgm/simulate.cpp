@@ -50,6 +50,8 @@ Answer<Exit> run_simulate(const Arguments &arguments) {
     stgm::Time longest = 0;
     for (const stgm::Task &task : set->tasks)
         longest = std::max(longest, task.period);
+    if (const auto form = knows_form_of_trace(arguments); !form)
+        return fail(form.error());
     const auto schedules = number_of(arguments, "--search", 1, 1, 1'000'000'000);
     const auto seed = number_of(arguments, "--seed", 1, 0);
     const auto until = time_of(arguments, "--duration", std::min(stgm::longest_time, 10 * longest),
@@ -168,7 +170,7 @@ Answer<Exit> run_simulate(const Arguments &arguments) {
                    near.is_null() ? "no task has a bound"
                                   : (above ? "most above its bound: " : "nearest to its bound: ") +
                                         printable(near.get<std::string>()),
-                   set->time_unit == "us" ? "us" : "ticks"));
+                   unit_of(*set)));
     return write(text).map([&] { return misses ? refused : done; });
 }
 
