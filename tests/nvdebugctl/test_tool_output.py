@@ -233,4 +233,4 @@ def test_captures_and_folders_are_read_where_gpus_are_hidden(tmp_path, where):
     (tmp_path / "empty").mkdir()
     done = subprocess.run(hidden(where, tmp_path, tool(), "--from", tmp_path / "empty", "gpu", "list"),
                           capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == 2 and "empty holds no GPU" in done.stderr
+    assert done.returncode == 1 and "empty holds no GPU" in done.stderr

@@ -140,7 +140,7 @@ def test_runlists(tree, owned, channels):
     tree_, = ctl("runlist tree 0 -j", tree).data["runlists"]
     assert {row["tsg"]: list(map(pid, row["processes"])) for row in tree_["tsgs"]} == \
         by_tsg(channels, owned)
-    assert re.search(r"TSG \d+ .*us  my task\[557\] in 0123456789ab", ctl("runlist tree 0", tree).out)
+    assert re.search(r"TSG \d+ .*ms  my task\[557\] in 0123456789ab", ctl("runlist tree 0", tree).out)
 
 
 def current_on_gr0(tree, channels):
