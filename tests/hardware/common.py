@@ -84,8 +84,20 @@ def records(value, indent=0):
     return first + pad + ("," + pad).join(items) + pad[:-1] + last
 
 
+def program():
+    """The commit of this checkout, from which the measured programs were built; with "-dirty" if files differ from it.
+    "unknown" if there is no repository, as on a machine that only got the files."""
+    try:
+        return subprocess.run(["git", "-c", "safe.directory=*", "-C", os.path.dirname(os.path.abspath(__file__)), "describe",
+                               "--always", "--dirty", "--abbrev=8", "--exclude=*"],
+                              check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+
+
 def write(path, found):
-    """Texts, and lists of rows: a row each line, so that changes are seen."""
+    """Writes texts, and lists of rows with a row on each line, so that a diff shows changes. Names the program first."""
+    found = {"program": program()} | found
     path.parent.mkdir(parents=True, exist_ok=True)
     lists = ",\n".join(
         f'"{key}": ' + (json.dumps(value) if isinstance(value, str) else

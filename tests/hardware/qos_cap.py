@@ -21,7 +21,7 @@ import subprocess
 import sys
 import time
 
-from common import environment, records
+from common import environment, program, records
 
 START_S, SETTLE_S, THINK_S = 120, 2.5, 0.0005
 GOALS = (("latency", "share:20%"), ("latency,cap:75%", "share:20%"), ("latency", "share:30%"), ("latency,cap:60%", "share:30%"),
@@ -169,7 +169,8 @@ def main():
                              "decode_of_alone": round(found[0] / first[0], 3), "train_of_alone": round(found[1] / first[1], 3),
                              "status": status})
                 print(rows[-1], flush=True)
-    whole = {"alone_per_s": {"decode": round(first[0], 2), "train": round(first[1], 2)}, "seconds": options.seconds, "runs": rows}
+    whole = {"program": program(), "alone_per_s": {"decode": round(first[0], 2), "train": round(first[1], 2)},
+             "seconds": options.seconds, "runs": rows}
     (options.folder / "qos_cap.json").write_text(records(whole) + "\n", encoding="utf-8")
 
 

@@ -18,7 +18,7 @@ import sys
 import time
 
 import bounded
-from common import environment, records
+from common import environment, program, records
 from qos_reach import gpu
 
 CAPS = (30, 70)
@@ -90,7 +90,7 @@ def main():
             print("  ".join(f"{key} {value}" for key, value in rows[-1].items()), flush=True)
     asked.folder.mkdir(parents=True, exist_ok=True)
     (asked.folder / "qos_hami.json").write_text(
-        records({"gpu": gpu(), "kind": asked.kind, "seconds": asked.seconds, "reported": REPORTED,
+        records({"program": program(), "gpu": gpu(), "kind": asked.kind, "seconds": asked.seconds, "reported": REPORTED,
                  "ratio_of_caps": round(CAPS[0] / CAPS[1], 3), "runs": rows}) + "\n", encoding="utf-8")
     sys.exit(not all(row.get("good", True) for row in rows))
 

@@ -31,7 +31,7 @@ import sys
 import time
 
 import bounded
-from common import environment, mps, records
+from common import environment, mps, program, records
 from qos_reach import gpu
 
 WIDTH, TEXTS, TOKENS = 1024, 8, 256
@@ -253,7 +253,7 @@ def main():
     if unknown := [name for name in asked.cases if name not in CASES]:
         sys.exit(f"qos_latency: there is no case {unknown[0]!r}; there are {', '.join(CASES)}")
     signal.alarm(560)  # whatever hangs
-    found = {"gpu": gpu(), "runs": asked.runs, "seconds": asked.seconds,
+    found = {"program": program(), "gpu": gpu(), "runs": asked.runs, "seconds": asked.seconds,
              "programs": "started by nvtaskset" if asked.nvtaskset else "as they are", "mps": asked.mps,
              "in_flight": asked.in_flight or None, "cases": []}
     failed = False

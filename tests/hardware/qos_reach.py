@@ -27,7 +27,7 @@ import sys
 import time
 
 import bounded
-from common import environment, mps, records
+from common import environment, mps, program, records
 
 KINDS = ("compute", "latency", "divergent", "bandwidth", "short", "barrier")
 WAYS = ("as it is", "MPS", "fixed masks", "Spart by masks", "nvqos by time", "nvqos by launches", "nvqos by TPCs")
@@ -59,8 +59,8 @@ class Reach:
         self.asked = asked
         self.begin = time.monotonic()
         self.seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(1 << 32)
-        self.found = {"version": VERSION, "seed": self.seed, "budget_s": asked.budget, "seconds": asked.seconds,
-                      "settle_s": asked.settle, "kinds": asked.kinds, "goals": asked.goals, "ways": asked.ways,
+        self.found = {"version": VERSION, "program": program(), "seed": self.seed, "budget_s": asked.budget,
+                      "seconds": asked.seconds, "settle_s": asked.settle, "kinds": asked.kinds, "goals": asked.goals, "ways": asked.ways,
                       "gpu": gpu(), "alone": [], "alone_prepared": [], "alone_busy": [],
                       "runs": [], "not_run": []}
 

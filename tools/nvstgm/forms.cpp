@@ -74,7 +74,8 @@ Answer<void> write_file(const std::string &path, const std::string &text) {
     struct stat there {};
     const bool exists = stat(path.c_str(), &there) == 0,
                replaces = !exists || S_ISREG(there.st_mode);
-    // A pipe or a device is written, and not replaced. A link's file is, and not the link.
+    // A pipe or a device is written to. A regular file is replaced; of a link, the file that it
+    // leads to.
     std::string final = path;
     std::error_code no_link;
     if (exists && replaces)

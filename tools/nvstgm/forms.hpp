@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What a command prints: JSON, CSV, and tables for people.
+/// @file The forms in which commands print: JSON, CSV, and tables for people.
 #pragma once
 
 #include <span>
@@ -10,12 +10,12 @@
 
 namespace nvstgm {
 
-/// Writes all of it to stdout, or returns why not.
+/// Writes the whole text to stdout.
 Answer<void> write(const std::string &text);
-/// … into a file; `-`: stdout. An existing file is replaced when all is written, else it stays as
-/// it is.
+/// Writes the whole text into a file, or to stdout if the path is `-`. It replaces an existing file
+/// only after all is written, and leaves it as it is if that fails.
 Answer<void> write_file(const std::string &path, const std::string &text);
-/// As far as that can be found out without writing.
+/// Fails if write_file() would fail, as far as that can be found out without writing.
 Answer<void> can_write(const std::string &path);
 /// Fails if the file of @p option has a suffix other than @p known ones, because its content would
 /// be of another form than its name says. A name without a suffix, and `-`, may have any content.
@@ -23,14 +23,14 @@ Answer<void> can_write(const std::string &path);
 Answer<void> knows_suffix(const Arguments &arguments, const std::string &option,
                           const std::vector<std::string> &suffixes, const std::string &known);
 
-/// One line. @p schema as `check`
+/// Returns a document of JSON, in one line. @param schema the command, as `check`
 std::string document(const std::string &schema, Json data, const std::string &version = "1.0");
 
 struct Column {
-    std::string key;   ///< of a row, as /blocking/copy where it is deeper; of CSV
-    std::string title; ///< of the table
-    bool left = false; ///< words
-    int importance = 0; ///< on a narrow terminal the least one is left out first; 0: it never is
+    std::string key;   ///< the key in a row, a path as /blocking/copy if nested; the title in CSV
+    std::string title; ///< the title in the table
+    bool left = false; ///< the column is aligned to the left, for words
+    int importance = 0; ///< a narrow terminal loses the least important column first; 0: never
 };
 
 /// Returns a table with a line for each row, in which null is `-`. If @p descriptor is a terminal,
@@ -45,7 +45,7 @@ std::string sentence(const std::string &text, int descriptor = STDOUT_FILENO);
 
 using nvdebug::base::printable;
 
-/// Numbers in ascending order as nvtaskset takes them: `0-3,8`
+/// Returns ascending numbers in the form that nvtaskset takes: `0-3,8`.
 std::string list_of(std::span<const std::uint32_t> numbers);
 
 } // namespace nvstgm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file A GPU's partition as a thread saw it last.
+/// @file The partition of a GPU as a thread has last read it.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 namespace nvtaskset {
 
 struct View {
-    bool known = false; ///< what follows holds
+    bool known = false; ///< the members below are valid
     std::uint32_t generation = 0;
     bool kept = false;    ///< the GPU has a partition
-    bool outside = false; ///< it has none, but one was asked for, on another GPU
+    bool outside = false; ///< it has no partition, but another GPU has
     Partition partition;
     Slot *slot = nullptr;
-    /// TPCs that a program which keeps goals leaves, of those of the partition.
+    /// The part of the partition that a program which keeps goals leaves to the task.
     std::optional<LeasedMask> lease = std::nullopt;
 };
 
-/// TPCs that there are and that are not disabled.
+/// Returns the TPCs that exist and are not disabled.
 Bits left(const Bits &exists, const Bits &disabled);
 bool any(const Bits &bits);
 Room room_of(const Partition &partition);
 
-/// Looks for the lease of the view's GPU. There is none where it would leave nothing.
+/// Reads the lease of the view's GPU. A lease that would leave no TPC is ignored.
 void take_lease(View &view, const State &state);
 
 } // namespace nvtaskset

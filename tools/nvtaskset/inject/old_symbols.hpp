@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file For the library that CUDA loads, and its objects alone: functions that C library 2.34
-/// moved, by the version that they have in older ones, too.
+/// @file Versions of functions that C library 2.34 has moved, so that the library that CUDA loads
+/// works with older C libraries, too. Only sources of that library include this file.
 #pragma once
 
 #if defined(__x86_64__)

@@ -17,16 +17,18 @@
 namespace nvtaskset {
 namespace {
 
-/// A wait looks whether a launch has ended: without pauses for as long as kernels mostly take (a
-/// pause leaves the GPU without work for about 0.1 ms), then with pauses of 50 us, for 0.2 s at
-/// least. It is bounded by pauses and not by time, as a process may be stopped meanwhile.
+/// A wait polls whether a launch has ended. For as long as most kernels take it does so without
+/// pauses, because a pause leaves the GPU without work for about 0.1 ms. Then it makes pauses of 50
+/// us, for 0.2 s at least. The number of pauses is bounded instead of the time, because the process
+/// may be stopped during the wait.
 constexpr std::uint64_t without_pause_us = 1000;
 constexpr int pauses_max = 4000;
 constexpr timespec pause = {0, 50'000};
-/// Where launches are counted alone an event follows what takes about that long: one after each
-/// would take a part of those of some microseconds.
+/// If launches are only counted, an event follows about every 500 us of work. An event after each
+/// launch would slow down launches of some microseconds.
 constexpr std::uint64_t marks_apart_us = 500;
-/// Where a program's wait for its launches is not seen, a gap of this length ends a request.
+/// A gap of this length ends a request, if the library did not see the program wait for its
+/// launches.
 constexpr std::uint64_t longest_gap_us = 1000;
 
 /// Wakes processes that wait for a change of the word.
@@ -34,8 +36,8 @@ void wake(std::atomic<std::uint32_t> &word) {
     syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-/// The program may capture a stream in a mode in which CUDA refuses to be asked about events, and
-/// ends the capture if it is.
+/// Makes queries of events possible while the program captures a stream. In some capture modes CUDA
+/// would refuse them and end the capture.
 class Uncaptured {
   public:
     explicit Uncaptured(int (*exchange)(int *)) : exchange_(exchange) { exchange_(&mode_); }
@@ -62,18 +64,20 @@ bool InFlight::usable() const {
     return create_ && record_ && query_ && is_capturing_ && exchange_mode_ && get_current_;
 }
 
-/// Of the default stream an error says that another one is captured, which would end.
+/// Returns true if the stream is captured. On the default stream an error means that another stream
+/// is captured, whose capture an event would end.
 bool InFlight::is_captured(cuda::Handle stream) const {
     int status = cuda::capture_none;
     return is_capturing_(stream, &status) || status != cuda::capture_none;
 }
 
-/// An error is an end, too: nothing is waited for then.
+/// Returns true if the launches before the event have ended. An error counts as an end, so that
+/// no launch waits forever.
 bool InFlight::has_ended(const Event &event) const {
     return query_(event.handle) != cuda::not_ready;
 }
 
-/// Takes the event that @p at leads to out of those in flight. Returns its launches.
+/// Removes the event at @p at from the events in flight, and returns its launches.
 std::uint32_t InFlight::drop(Device &device, Event **at) const {
     Event *const event = *at;
     *at = event->next;
@@ -85,7 +89,8 @@ std::uint32_t InFlight::drop(Device &device, Event **at) const {
     return event->launches;
 }
 
-/// Streams end in any order: @p all of them are asked where that decides.
+/// Removes events that have ended, oldest first. With @p all it does not stop at the first event
+/// that has not ended, because streams end in any order.
 void InFlight::reap(Gate &gate, Work &work, Device &device, bool all) const {
     std::uint32_t ended = 0;
     for (Event **at = &device.oldest; *at;)
@@ -140,21 +145,23 @@ InFlight::Launch InFlight::enter(Gate &gate, Work &work, int number, cuda::Handl
                 return asked == demand::hold ||
                        (limit && device.in_flight + device.entered >= limit);
             };
-            // The holder finds in the counts when all have ended.
+            // An event after the last launches lets the holder see in the counts when all have
+            // ended.
             if (asked == demand::hold && device.unmarked)
                 mark(gate, device, stream);
             reap(gate, work, device, is_full());
-            // A lease ends by itself.
+            // A hold needs no bound, because its lease ends by itself.
             const bool overdue = asked != demand::hold && is_full() && pauses >= pauses_max;
             if (overdue) {
                 gate.overdue++;
-                // It counts no more, so that the next launch does not wait for it again.
+                // The oldest event is dropped, so that the next launch does not wait for it again.
                 if (device.oldest)
                     drop(device, &device.oldest);
             }
             if (!is_full() || overdue) {
                 const bool is_idle = !device.in_flight && !device.entered;
-                // The program may wait for its launches in a way that is not seen here.
+                // The program may have waited for its launches in a way that the library cannot
+                // see.
                 if (device.has_request && is_idle && now - device.launched_us > longest_gap_us)
                     end_request(work, device, 0);
                 if (asked == demand::watch && !device.has_request && is_idle)
@@ -196,14 +203,14 @@ InFlight::Event *InFlight::take_event(Device &device) const {
     return nullptr;
 }
 
-/// An event follows the launches so far.
+/// Puts an event behind the launches so far.
 void InFlight::mark(Gate &gate, Device &device, cuda::Handle stream) const {
     const std::uint32_t launches = device.unmarked.exchange(0);
     gate.unmarked -= launches;
     device.marked_us = monotonic_us();
     Event *const event = take_event(device);
     if (!event || record_(event->handle, stream)) {
-        // A stream of another context than the current one, for example.
+        // This happens for example with a stream of another context than the current one.
         gate.unlimited += launches;
         if (event) {
             event->next = device.unused;
@@ -236,7 +243,7 @@ void InFlight::leave(const Launch &launch, bool launched) {
         reap(*launch.gate, *launch.work, device, false);
     } else {
         device.entered--;
-        // Under the lock: the event of another thread's launch may end before this one does.
+        // The lock is held here because another thread's event may follow this launch, too.
         launch.gate->unmarked += launched;
         device.unmarked += launched;
     }
@@ -257,7 +264,7 @@ void InFlight::ended(Gate &gate, Work &work, int number) {
         end_request(work, device, monotonic_us() - device.began_us);
 }
 
-/// Events of a context that ends.
+/// Frees the events for which @p is_of_it is true, as their context ends.
 template <typename Condition>
 void InFlight::forget(Device &device, Condition is_of_it) const {
     for (Event **at = &device.oldest; Event *const event = *at;)

@@ -9,11 +9,12 @@ namespace nvtaskset {
 namespace {
 
 struct Generation {
-    int major; ///< of the compute capability
+    int major; ///< major number of the compute capability
     std::span<const Layout> layouts;
 };
 
-// Bits of a header's MW(high:low) are counted from the descriptor's begin, in little-endian words.
+// MW(high:low) of NVIDIA's headers counts bits from the begin of the descriptor, in little-endian
+// words.
 constexpr Layout volta[] = {{"V02_02", 72, 0x22, -1, 84, 2, -1, 0}, // also Turing's and Ampere's
                             {"V02_03", 72, 0x23, -1, 84, 2, -1, 0},
                             {"V02_04", 72, 0x24, -1, 84, 2, -1, 0},
@@ -37,7 +38,7 @@ const Layout *layout_of(int major, const std::uint8_t *descriptor) {
         if (descriptor[layout.version_byte] != layout.version)
             continue;
         if (found)
-            return nullptr; // another field of the one is where the other has its version
+            return nullptr; // a field of one layout looks like the version of the other
         found = &layout;
     }
     return found;

@@ -23,7 +23,7 @@ class Nodes {
     Nodes(const Nodes &) = delete;
     Nodes &operator=(const Nodes &) = delete;
 
-    /// False: CUDA does not give them, or there is no memory.
+    /// Returns false if CUDA does not return the nodes, or if there is no memory.
     bool known() const { return known_; }
     const Handle *begin() const { return nodes_; }
     const Handle *end() const { return known_ ? nodes_ + count_ : nodes_; }
@@ -44,7 +44,7 @@ Handle graph_of(const cuda::Library &cuda, Handle node) {
     return cuda.call("cuGraphChildGraphNodeGetGraph", node, &graph) ? nullptr : graph;
 }
 
-/// Words of an attribute of a kernel node; zeros: it does not have it.
+/// Returns an attribute of a kernel node, or zeros if the node does not have it.
 cuda::LaunchAttribute attribute_of(const cuda::Library &cuda, Handle node, unsigned id) {
     cuda::LaunchAttribute attribute{};
     if (cuda.call("cuGraphKernelNodeGetAttribute", node, static_cast<int>(id),
@@ -82,7 +82,7 @@ void Graphs::uncount(Graph &graph) {
 void Graphs::take_copy(Graph &known, Handle graph) {
     forget(known);
     known.checked = false;
-    // On no SM no cooperative node fits.
+    // A cooperative node fits on no room, so that this finds out whether there is any.
     const auto any = too_large(graph, {});
     known.cooperative = any.value_or(true);
     if (!any || cuda_.call("cuGraphClone", &known.copy, graph))
@@ -91,7 +91,7 @@ void Graphs::take_copy(Graph &known, Handle graph) {
 
 void Graphs::add(Handle exec, Handle graph, Handle context) {
     const std::lock_guard lock(mutex_);
-    // Another one had this handle and has ended unseen.
+    // An earlier graph with this handle has ended unseen.
     if (Graph *const before = graphs_.find(exec)) {
         uncount(*before);
         graphs_.remove(exec);
@@ -186,7 +186,8 @@ bool Graphs::alter(Handle graph) const {
         if (cuda_.call("cuGraphKernelNodeGetParams_v2", node, &kernel))
             return false;
         const unsigned width = attribute_of(cuda_, node, cuda::launch_cluster).words[0];
-        // One cluster more, or fewer: a cooperative one may fill the GPU.
+        // The copy has one cluster less, because a cooperative kernel may fill the GPU; or one
+        // more, if there is only one.
         const unsigned step = width ? width : 1;
         if (kernel.grid[0] > step)
             kernel.grid[0] -= step;
@@ -207,7 +208,7 @@ int Graphs::bring_along(Handle exec, const Graph &graph, bool &done) const {
     int result = cuda::success;
     if (alter(other)) {
         const bool altered = update_exec(cuda_, exec, other) == cuda::success;
-        // Whatever that did, it is to be what it was.
+        // The graph is restored even if the first update has failed.
         const bool restored = update_exec(cuda_, exec, graph.copy) == cuda::success;
         done = altered && restored;
         if (!restored && altered)
@@ -221,7 +222,7 @@ Graphs::Prepared Graphs::prepare(Handle exec, std::uint32_t generation, const Ro
                                  Counts *counts) {
     const std::lock_guard lock(mutex_);
     Graph *const found = graphs_.find(exec);
-    if (!found) // made before this library was there, or lost
+    if (!found) // the graph was made before the library was loaded, or there was no memory for it
         return {.kept = !lost_};
     Graph &graph = *found;
     if (!graph.counts && counts) {
@@ -231,7 +232,7 @@ Graphs::Prepared Graphs::prepare(Handle exec, std::uint32_t generation, const Ro
     const bool same = graph.generation == generation;
     if (same && graph.checked)
         return {.kept = graph.kept};
-    // What has no descriptor yet gets the mask that holds.
+    // A graph without descriptors gets the mask of the present partition when they are built.
     const bool fresh = same || graph.generation == 0;
     if (room && graph.copy) {
         const auto large = too_large(graph.copy, *room);

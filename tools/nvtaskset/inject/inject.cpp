@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file libnvtaskset.so: CUDA loads it into each process that calls cuInit() while
 /// CUDA_INJECTION64_PATH names it. It writes the partition's mask into the descriptor of each
-/// launch, has those launches fail that could never end on it, and limits how many are in flight.
+/// launch, makes launches fail that could never end in the partition, and limits launches in
+/// flight.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -36,21 +37,22 @@ constexpr int failed_status = 125;
 
 struct Thread {
     std::array<View, gpus_max> views;
-    /// In a call of CUDA's that this library makes.
+    /// The thread is in a call of CUDA by this library.
     bool is_internal = false;
-    /// In a call that was checked against views: they stay as they are.
+    /// The thread is in a call that was checked against the views, which stay as they are until it
+    /// returns.
     bool pinned = false;
-    /// In the launch of a graph that must not be kept to a partition.
+    /// The thread is in the launch of a graph that must not be kept to a partition.
     bool free = false;
-    /// In a launch that a lease's mask might not be enough for, or of a graph, which would have to
-    /// be built anew for each change of it.
+    /// The thread is in a launch that ignores leased masks: for a cooperative launch the mask might
+    /// be too small, and a graph would have to be built again after each change.
     bool unleased = false;
-    InFlight::Launch launch; ///< that is being made
+    InFlight::Launch launch; ///< the launch between enter() and leave()
 };
 
 constinit thread_local Thread thread;
 
-/// Calls of CUDA's in its lifetime are not the program's.
+/// Marks calls of CUDA in its lifetime as the library's own, so that callbacks ignore them.
 class InternalCall {
   public:
     InternalCall() : before_(std::exchange(thread.is_internal, true)) {}
@@ -72,8 +74,8 @@ struct Gpu {
     std::_Exit(failed_status);
 }
 
-/// Was a partition asked for when the task was started? Then a process that is not kept to it is
-/// ended.
+/// Returns true if a process that cannot be kept to its partition has to end: the task was started
+/// with a partition, and without best effort.
 bool is_strict() {
     return variable(partitions_variable) && !is_on(best_effort_variable);
 }
@@ -86,7 +88,7 @@ class Injection {
           get_device_(cuda_.find<int *>("cuCtxGetDevice")),
           get_current_(cuda_.find<cuda::Handle *>("cuCtxGetCurrent")), in_flight_(cuda_) {}
 
-    /// Why it cannot; nullptr: it did.
+    /// Subscribes to CUDA's callbacks. Returns nullptr, or the reason for which that failed.
     const char *attach();
     State &state() const { return *page_.writable(); }
     bool limits() const { return limits_; }
@@ -96,7 +98,7 @@ class Injection {
     void after(const hooks::Api &call);
 
   private:
-    /// Of the current context; nullptr: there is none.
+    /// Returns the view of the current context's GPU, or nullptr if there is no context.
     const View *view();
     const View *view_in(cuda::Handle context);
     const View *view_of(int device);
@@ -106,7 +108,9 @@ class Injection {
     void refuse(const hooks::Api &call, const View &view, int result);
     void enter(cuda::Handle stream, bool per_thread);
     void waited();
-    /// False: it is refused.
+    void before_launch_ex(const hooks::Api &call);
+    void before_graph(const hooks::Api &call);
+    /// Checks a cooperative launch. Returns false if it is refused.
     bool cooperative(const hooks::Api &call, cuda::Handle function, const unsigned (&grid)[3],
                      const unsigned (&block)[3], unsigned shared_bytes, std::uint64_t in_cluster);
 
@@ -114,11 +118,11 @@ class Injection {
     Page page_;
     const bool strict_, whole_count_;
     Graphs graphs_;
-    // Asked at each launch.
+    // These functions are called at each launch.
     int (*const get_device_)(int *device);
     int (*const get_current_)(cuda::Handle *context);
     InFlight in_flight_;
-    bool limits_ = false;                             ///< CUDA has what limits launches in flight
+    bool limits_ = false;                             ///< launches in flight can be limited
     std::array<std::atomic<int>, gpus_max> majors_{}; ///< 0: not known yet
     std::array<Uuid, gpus_max> uuids_{};
     Mutex gpus_;
@@ -168,7 +172,7 @@ const char *Injection::attach() {
           hooks::graph_exec_update_v2})
         if (entries.enable(1, subscriber, hooks::domain_api, id))
             return "CUDA refuses the callback of a function";
-    // A CUDA that lacks one of them cannot call it either.
+    // Errors are ignored below, because a CUDA that lacks a function does not call it either.
     entries.enable(1, subscriber, hooks::domain_api, hooks::ctx_destroy);
     for (const int id : hooks::graph_exec_changes)
         entries.enable(1, subscriber, hooks::domain_api, id);
@@ -212,7 +216,8 @@ const View *Injection::view_of(int device) {
     const auto setting = slot ? read_setting(*slot) : Setting{};
     if (!setting)
         return nullptr;
-    // With nothing left a launch would never end. The tool does not set that.
+    // A launch on a partition without TPCs would never end. nvtaskset does not set such a
+    // partition.
     const bool usable = setting->use == Use::partition &&
                         any(left(setting->partition.exists, setting->partition.disabled));
     const bool outside =
@@ -240,7 +245,8 @@ const View *Injection::view_in(cuda::Handle context) {
     return found;
 }
 
-/// @p ends: the process may not go on with it, unless best effort was asked for.
+/// Counts a launch that is not kept to the partition, and warns once for the task.
+/// @param ends the process ends, unless best effort was asked for
 void Injection::count_unkept(std::atomic<std::uint64_t> &counter, const char *why, bool ends) {
     counter++;
     const bool ending = ends && strict_;
@@ -251,7 +257,7 @@ void Injection::count_unkept(std::atomic<std::uint64_t> &counter, const char *wh
         fail_hard();
 }
 
-/// Nothing is known of where a launch goes.
+/// Counts a launch on a GPU that cannot be identified.
 void Injection::lose() {
     if (strict_ || has_partition(state()))
         count_unkept(state().lost,
@@ -260,7 +266,7 @@ void Injection::lose() {
 }
 
 void Injection::launch(const hooks::Launch &launch) {
-    // A task that was only prepared.
+    // A task that was only prepared has generation 0.
     if (!state().generation)
         return;
     const View *const view = view_in(launch.context);
@@ -289,8 +295,9 @@ void Injection::launch(const hooks::Launch &launch) {
     if (leased || (kept && fits))
         return set_disabled(*layout, launch.descriptor,
                             leased ? view->lease->disabled : view->partition.disabled);
-    // A graph's descriptor that is built again has the mask that it had (measured). It is this
-    // library's: with its callbacks on, CUDA makes no green contexts (measured).
+    // A descriptor of a graph that is built again has its previous mask (measured), which must go.
+    // The mask can only be this library's, as CUDA makes no green contexts beside its callbacks
+    // (measured).
     clear_disabled(*layout, launch.descriptor);
     if (kept)
         count_unkept(view->slot->counts.cluster,
@@ -318,7 +325,7 @@ bool Injection::cooperative(const hooks::Api &call, cuda::Handle function,
         return true;
     const InternalCall internal;
     if (fits(cuda_, function, grid, block, shared_bytes, in_cluster, room_of(view->partition))) {
-        // The partition must not shrink until the descriptor has it.
+        // The view must not change until the descriptor has the mask.
         thread.pinned = true;
         return true;
     }
@@ -326,9 +333,9 @@ bool Injection::cooperative(const hooks::Api &call, cuda::Handle function,
     return false;
 }
 
-/// A launch waits here if too many are in flight.
+/// Waits before a launch if too many launches are in flight.
 void Injection::enter(cuda::Handle stream, bool per_thread) {
-    // CUDA may make a launch by another function of its own: it is one.
+    // CUDA may make a launch by calling another of its functions, which counts as one launch.
     if (!state().has_limits || !limits_ || thread.launch.gate)
         return;
     const View *const view = this->view();
@@ -342,7 +349,7 @@ void Injection::enter(cuda::Handle stream, bool per_thread) {
     thread.launch = in_flight_.enter(state().gates[slot], state().work[slot], device, stream);
 }
 
-/// The program has seen that some of its launches have ended.
+/// Notes that the program has waited for its launches.
 void Injection::waited() {
     if (!in_flight_.may_end())
         return;
@@ -354,7 +361,7 @@ void Injection::waited() {
                      static_cast<int>(view - thread.views.data()));
 }
 
-/// Arguments as CUDA lays them out: in order, each aligned.
+// The structs below have the arguments of functions as CUDA lays them out: in order, each aligned.
 struct KernelArguments {
     cuda::Handle function;
     unsigned grid[3], block[3], shared_bytes;
@@ -377,6 +384,44 @@ struct AttributeArguments {
     int *value, attribute, device;
 };
 
+void Injection::before_launch_ex(const hooks::Api &call) {
+    const auto &[config, function] = *static_cast<const ExArguments *>(call.arguments);
+    bool is_cooperative = false;
+    std::uint64_t in_cluster = 1;
+    for (unsigned n = 0; config && config->attributes && n < config->attribute_count; n++) {
+        const cuda::LaunchAttribute &attribute = config->attributes[n];
+        if (attribute.id == cuda::launch_cooperative)
+            is_cooperative = attribute.words[0];
+        else if (attribute.id == cuda::launch_cluster)
+            in_cluster = cuda::blocks_of(attribute);
+    }
+    const bool is_made = !is_cooperative || cooperative(call, function, config->grid, config->block,
+                                                        config->shared_bytes, in_cluster);
+    if (config && is_made)
+        enter(config->stream, call.id == hooks::launch_ex_ptsz);
+}
+
+void Injection::before_graph(const hooks::Api &call) {
+    const auto &made = *static_cast<const GraphLaunchArguments *>(call.arguments);
+    const cuda::Handle context = graphs_.context_of(made.exec);
+    const View *const view = context ? view_in(context) : this->view();
+    // A graph on an unknown GPU is not limited, either.
+    if (!view)
+        return;
+    const InternalCall internal;
+    // Generations of graphs are one higher, as 0 is a graph that has not been launched.
+    const Room room = room_of(view->partition);
+    const auto [result, kept] =
+        graphs_.prepare(made.exec, view->generation + 1, view->kept ? &room : nullptr,
+                        view->slot ? &view->slot->counts : nullptr);
+    if (result)
+        return refuse(call, *view, result);
+    thread.pinned = thread.unleased = true;
+    thread.free = !kept;
+    if (call.id == hooks::graph_launch || call.id == hooks::graph_launch_ptsz)
+        enter(made.stream, call.id == hooks::graph_launch_ptsz);
+}
+
 void Injection::before(const hooks::Api &call) {
     switch (call.id) {
     case hooks::launch_kernel:
@@ -391,48 +436,13 @@ void Injection::before(const hooks::Api &call) {
         return;
     }
     case hooks::launch_ex:
-    case hooks::launch_ex_ptsz: {
-        const auto &[config, function] = *static_cast<const ExArguments *>(call.arguments);
-        bool is_cooperative = false;
-        std::uint64_t in_cluster = 1;
-        for (unsigned n = 0; config && config->attributes && n < config->attribute_count; n++) {
-            const cuda::LaunchAttribute &attribute = config->attributes[n];
-            if (attribute.id == cuda::launch_cooperative)
-                is_cooperative = attribute.words[0];
-            else if (attribute.id == cuda::launch_cluster)
-                in_cluster = cuda::blocks_of(attribute);
-        }
-        const bool is_made =
-            !is_cooperative || cooperative(call, function, config->grid, config->block,
-                                           config->shared_bytes, in_cluster);
-        if (config && is_made)
-            enter(config->stream, call.id == hooks::launch_ex_ptsz);
-        return;
-    }
+    case hooks::launch_ex_ptsz:
+        return before_launch_ex(call);
     case hooks::graph_launch:
     case hooks::graph_launch_ptsz:
     case hooks::graph_upload:
-    case hooks::graph_upload_ptsz: {
-        const auto &made = *static_cast<const GraphLaunchArguments *>(call.arguments);
-        const cuda::Handle context = graphs_.context_of(made.exec);
-        const View *const view = context ? view_in(context) : this->view();
-        // One that is unknown is not limited, either.
-        if (!view)
-            return;
-        const InternalCall internal;
-        // 0 is a graph that has not been launched.
-        const Room room = room_of(view->partition);
-        const auto [result, kept] =
-            graphs_.prepare(made.exec, view->generation + 1, view->kept ? &room : nullptr,
-                            view->slot ? &view->slot->counts : nullptr);
-        if (result)
-            return refuse(call, *view, result);
-        thread.pinned = thread.unleased = true;
-        thread.free = !kept;
-        if (call.id == hooks::graph_launch || call.id == hooks::graph_launch_ptsz)
-            enter(made.stream, call.id == hooks::graph_launch_ptsz);
-        return;
-    }
+    case hooks::graph_upload_ptsz:
+        return before_graph(call);
     case hooks::ctx_destroy: {
         const InternalCall internal;
         const auto context = *static_cast<const cuda::Handle *>(call.arguments);
@@ -492,7 +502,8 @@ void Injection::after(const hooks::Api &call) {
     }
 }
 
-/// That of the task: inherited, or that of the process which has it.
+/// Returns the page of the task: the inherited descriptor, or the descriptor of the process that
+/// page_variable names.
 std::optional<Page> find_page() {
     const char *const named = variable(page_variable);
     const auto name = named ? parse_page_name(named) : std::nullopt;
@@ -504,16 +515,16 @@ std::optional<Page> find_page() {
     if (auto page = Page::of_process(name->pid, name->descriptor, Access::look);
         !page || page->inode() != name->inode)
         return std::nullopt;
-    // It stays open: others find the page by it.
+    // This descriptor stays open, so that other processes find the page by it.
     auto page = Page::of_process(name->pid, name->descriptor, Access::join);
     return page && page->inode() == name->inode ? std::move(page) : std::nullopt;
 }
 
-/// A page of the process' own.
+/// Makes a page for this process alone, with the partitions of the environment.
 std::optional<Page> make_page() {
     auto page = Page::make();
-    // Under a limit for the size of files (ulimit -f): the partition holds, and no tool finds the
-    // page.
+    // make() fails under a limit for the size of files (ulimit -f). Then the partition holds, but
+    // no tool finds the page.
     if (!page)
         page = Page::make_unshared();
     const char *const named = variable(partitions_variable);
@@ -532,7 +543,7 @@ void fail(const char *why) {
         fail_hard();
 }
 
-/// Lives as long as the process: CUDA may call until its end.
+/// The memory of the Injection, which lives as long as the process, as CUDA may call until the end.
 alignas(Injection) std::byte place[sizeof(Injection)];
 
 } // namespace
@@ -555,7 +566,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
         made->state().failed++;
         if (has_partition(made->state()))
             fail(why);
-        // CUDA may have the callback already: the library stays, and takes no notice.
+        // CUDA may have the callback already, so the library stays loaded and ignores its calls.
         made->~Injection();
         return 0;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file A map from CUDA's handles, and a lock. The library that CUDA loads has nothing of the C++
-/// library that is not in its headers: no memory is a value, as nothing can be thrown through
-/// libcuda.
+/// @file A map from CUDA's handles, and a lock. The library that CUDA loads uses only headers of
+/// the C++ library. If memory is short, functions return nullptr, because no exception may pass
+/// through libcuda.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace nvtaskset {
 
-/// For std::lock_guard.
+/// A mutex for std::lock_guard.
 class Mutex {
   public:
     void lock() { pthread_mutex_lock(&mutex_); }
@@ -24,13 +24,13 @@ class Mutex {
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };
 
-/// Not for two threads at once.
+/// A map from handles to values. Only one thread at a time may use it.
 template <typename Value>
 class Table {
     static_assert(std::is_trivially_destructible_v<Value>);
 
   public:
-    /// nullptr: there is none.
+    /// Returns the value of a handle, or nullptr if there is none.
     Value *find(cuda::Handle handle) {
         for (Entry *entry = chain(handle); entry; entry = entry->next)
             if (entry->handle == handle)
@@ -38,7 +38,8 @@ class Table {
         return nullptr;
     }
 
-    /// That which there is, or a new one; nullptr: no memory.
+    /// Returns the value of a handle, and makes it if there is none. Returns nullptr if there is no
+    /// memory.
     Value *add(cuda::Handle handle) {
         if (Value *const found = find(handle))
             return found;
@@ -50,7 +51,7 @@ class Table {
         return &first->value;
     }
 
-    /// Those for which @p condition(Value &) is true.
+    /// Removes each value for which @p condition(Value &) is true.
     template <typename Condition>
     void remove_if(Condition condition) {
         for (Entry *&first : chains_)
@@ -79,7 +80,7 @@ class Table {
         Value value;
     };
 
-    /// Handles are addresses of objects that are far larger than 64 bytes.
+    /// Returns the chain of a handle. Handles are addresses of objects far larger than 64 bytes.
     Entry *&chain(cuda::Handle handle) {
         return chains_[reinterpret_cast<std::uintptr_t>(handle) / 64 % chains];
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file CUDA's callbacks for tools, as measured on an H100 and an H200 with driver 580.159.04
-/// (CUDA 13.0). Numbers of functions: cupti_driver_cbid.h of NVIDIA's CUDA toolkit.
+/// (CUDA 13.0). Source of the functions' numbers: cupti_driver_cbid.h of NVIDIA's CUDA toolkit.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace nvtaskset::hooks {
 
-/// Of cuGetExportTable().
+/// The id of the table for cuGetExportTable().
 constexpr std::uint8_t table_id[16] = {0x2c, 0x8e, 0x0a, 0xd8, 0x07, 0x10, 0xab, 0x4e,
                                        0x90, 0xdd, 0x54, 0x71, 0x9f, 0xe5, 0xf7, 0x4b};
 
 using Callback = void (*)(void *user, int domain, int id, const void *params);
 
-/// Entries that are used; the first word of the table is its size in bytes.
+/// The entries that the library uses. The first word of the table is its size in bytes.
 struct Table {
     std::uint64_t bytes, other[2];
     int (*subscribe)(void **subscriber, Callback callback, void *user);
@@ -23,31 +23,31 @@ struct Table {
     int (*enable)(int on, void *subscriber, int domain, int id);
 };
 
-/// Another library of the process has subscribed.
+/// The error of subscribe() if another library of the process has subscribed.
 constexpr int already_subscribed = 210;
 
 constexpr int domain_api = 6, domain_launch = 0xb;
-/// Before a launch's descriptor goes to the GPU.
+/// The callback before a launch's descriptor goes to the GPU.
 constexpr int launch = 1;
 
 struct Launch {
-    std::uint64_t bytes;  ///< the lower half
-    cuda::Handle context; ///< that it is launched in, which need not be the current one
+    std::uint64_t bytes;  ///< only the lower half is the size
+    cuda::Handle context; ///< the context of the launch, which need not be the current one
     void *other[2];
     std::uint8_t *descriptor;
 };
 
-/// Before and after a call of the API.
+/// The callback before and after a call of the API.
 struct Api {
     std::uint32_t bytes, pad;
     std::uint64_t other[4];
     int *result;
     const char *name;
-    const void *arguments; ///< a struct of them, in their order
+    const void *arguments; ///< a struct of the arguments, in their order
     cuda::Handle context;
     std::uint64_t more;
-    std::uint32_t id, after; ///< after: 1 when the call returns
-    int *skip;               ///< set to 1 before the call: it is not made, and returns *result
+    std::uint32_t id, after; ///< after is 1 when the call returns
+    int *skip;               ///< if set to 1 before the call, CUDA returns *result without the call
 };
 static_assert(sizeof(Api) == 0x60);
 
@@ -82,12 +82,12 @@ enum Id : int {
 constexpr int graph_exec_changes[] = {538, 562, 563, 564, 586, 595, 596,
                                       624, 625, 650, 672, 692, 714};
 
-/// Functions after which launches may have ended: they wait for work, or ask about it. By their
-/// names: cuCtxSynchronize (and _v2), cuEventQuery, cuEventSynchronize, cuStreamQuery and
+/// Functions that wait for work or ask about it, so that launches may have ended when they return:
+/// cuCtxSynchronize (and _v2), cuEventQuery, cuEventSynchronize, cuStreamQuery and
 /// cuStreamSynchronize (and _ptsz), cuMemcpyDtoH_v2 (and _ptds), cuMemcpy (and _ptds).
 constexpr int waits[] = {17, 800, 120, 121, 125, 439, 126, 440, 278, 398, 305, 408};
 
-/// Functions that take a device and may end the primary context of it.
+/// Functions that take a device and may end its primary context.
 constexpr int primary_ends[] = {primary_release, primary_release_v2, primary_reset,
                                 primary_reset_v2};
 
