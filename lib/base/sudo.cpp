@@ -40,7 +40,8 @@ std::string name_for_root(const std::string &program, const std::string &executa
 
 std::string name_for_root(const std::string &program) {
     std::error_code unknown;
-    return name_for_root(program, std::filesystem::read_symlink("/proc/self/exe", unknown).string());
+    return name_for_root(program,
+                         std::filesystem::read_symlink("/proc/self/exe", unknown).string());
 }
 
 } // namespace nvdebug::base

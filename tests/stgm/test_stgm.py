@@ -568,53 +568,6 @@ def test_a_file_that_cannot_be_written(tmp_path, words):
     assert not part.exists()
 
 
-@pytest.mark.parametrize("output", ("", "-o"))
-def test_allocate_prints_a_verdict_with_the_unit(tmp_path, output):
-    words = (output, tmp_path / "placed.json") if output else ()
-    for unit, shown in (("us", "us"), ("tick", "ticks")):
-        path = tmp_path / f"{unit}.json"
-        path.write_text(json.dumps(a_set("ce1") | {"time_unit": unit}), encoding="utf-8")
-        result = nvstgm("allocate", path, *words)
-        table = result.out if output else result.err
-        assert f"\n\nschedulable: each response is within its deadline (stgm; times in {shown})\n" in table, table
-
-
-@pytest.mark.parametrize("words", (("check", SETS / "a16.json"), ("check", SETS / "a16.json", "--analysis", "timeslice"),
-                                   ("simulate", SETS / "a16.json", "--search", 2),
-                                   ("figures", "--sets", 1, "-o", "figures")), ids=lambda words: words[0])
-@pytest.mark.parametrize("columns", (60, 80, 200))
-def test_tables_fit_the_terminal(tmp_path, words, columns):
-    words = [tmp_path / word if word == "figures" and n else word for n, word in enumerate(words)]
-    whole = nvstgm(*words)
-    shown = terminals.printed([building.built("bin/nvstgm"), *map(str, words)], columns, whole.status)
-    assert all(len(line) <= columns for line in shown.splitlines()), shown
-    titles = whole.out.splitlines()[0].split()
-    left_out = [title for title in titles if title not in shown.splitlines()[0].split()]
-    wide = max(map(len, whole.out.splitlines()[:-1])) > columns
-    assert bool(left_out) == ("columns have no room for" in shown)
-    assert wide or not left_out
-    assert "response" in shown.splitlines()[0] or words[0] == "figures"
-
-
-@pytest.mark.parametrize("words, option, known", (
-    (("simulate", SETS / "ce1.json"), "-o", (".pftrace", ".perfetto-trace", ".txt", "")),
-    (("run", SETS / "ce1.json", "--without-gpu"), "-o", (".pftrace", ".txt")),
-    (("run", SETS / "ce1.json", "--without-gpu"), "--measure", (".json",)),
-    (("allocate", SETS / "ce1.json"), "-o", (".json", "")),
-    (("profile", "true"), "-o", (".json",)),
-), ids=("simulate", "run", "run-measure", "allocate", "profile"))
-def test_a_suffix_without_a_form_is_refused(tmp_path, words, option, known):
-    path = tmp_path / "x.foo"
-    at = len(words) - (words[0] == "profile")
-    result = nvstgm(*words[:at], option, path, *words[at:])
-    assert (result.status, result.out) == (1, "") and not path.exists()
-    assert f"{path}: there is no form for '.foo'" in result.err
-    assert all(f"FILE{suffix}" in result.err for suffix in known)
-    if words[0] in ("simulate", "allocate"):
-        for suffix in known:
-            assert nvstgm(*words, option, tmp_path / f"good{suffix}").status in (0, 2)
-
-
 @pytest.mark.parametrize("stdin, sentence", (("</dev/null", "the file is empty"), ("<&-", "cannot be read")))
 def test_nothing_on_stdin(stdin, sentence):
     done = subprocess.run(["bash", "-c", f'"$@" {stdin}', "bash", building.built("bin/nvstgm"), "check", "-"],

@@ -205,7 +205,7 @@ Outcome<void> Context::list_gpus(const std::string &words) {
 
 namespace {
 
-/// Is this source a file or a folder that was named, and no way to the GPUs of this machine?
+/// Returns whether the source is a file or a folder that the user named.
 bool is_file(const std::string &source) {
     return !source.empty() && source != "module" && source != "driver";
 }
