@@ -199,6 +199,10 @@ struct RunRequest {
 
 /// Reads the command line and its files, and checks all that can be checked without a GPU.
 Answer<RunRequest> run_request(const Arguments &arguments) {
+    if (const auto form = knows_form_of_trace(arguments); !form)
+        return fail(form.error());
+    if (const auto form = knows_suffix(arguments, "--measure", {".json"}, set_form); !form)
+        return fail(form.error());
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());
@@ -226,10 +230,6 @@ Answer<RunRequest> run_request(const Arguments &arguments) {
         return fail(work.error());
     if (const auto can = can_run(*set, gpu, mps); !can)
         return fail(arguments.words[0] + ": " + can.error());
-    if (const auto form = knows_form_of_trace(arguments); !form)
-        return fail(form.error());
-    if (const auto form = knows_suffix(arguments, "--measure", {".json"}, set_form); !form)
-        return fail(form.error());
     for (const char *const file : {"--output", "--measure"})
         if (const auto can = can_write(arguments.text(file, "-")); !can)
             return fail(can.error());
