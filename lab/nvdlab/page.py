@@ -9,7 +9,7 @@ from nvdlab import model, record
 from nvdlab.picture import render
 
 DOCS = record.LAB.parent / "docs"
-# The order of the page; what is not named comes last.
+# The order of experiments on the page; an experiment without a place here comes last.
 ORDER = ("disabled-channels", "false-dependencies", "unlisted-tasks", "timeslices", "independent-runlists",
          "shared-runlist", "shared-copy-engines", "mps-one-task", "mps-streams", "mps-sm-ids", "mps-partitions",
          "copy-behind-copies", "host-memory", "preemption", "context-switch", "default-timeslices", "overhead")
@@ -67,7 +67,7 @@ def names():
 
 
 def everything():
-    """(name, experiment, [(machine, record, claims), …]) of each experiment."""
+    """Yields (name, experiment, [(machine, record, claims), …]) for each experiment."""
     for name in names():
         experiment = record.experiment(name)
         found = []
@@ -98,7 +98,8 @@ def model_verdict(experiment, claims):
 
 
 def side_by_side(found, modelled):
-    """Of each conclusion what hardware and the model gave, and why they differ."""
+    """Returns a table of the sentences that hardware and the model gave for each conclusion, with the reasons for
+    differences."""
     out = [SIDE_BY_SIDE]
     for name, experiment, machines in found:
         if experiment.MODEL.absent:
@@ -160,8 +161,9 @@ def conclusions(machines):
 
 
 def in_common(sentences):
-    """Returns one sentence for all that differ in numbers alone, in which such a number is `505 / 314`, and nothing for
-    each of them; else no sentence, and each of them."""
+    """Returns the sentence that the given ones have in common, and a list with the rest of each. If they differ in numbers
+    alone, such a number is `505 / 314` in the sentence, and nothing is left of each. Else the sentence is empty, and each
+    is left whole."""
     rest = NUMBER.split(sentences[0])
     if any(NUMBER.split(sentence) != rest for sentence in sentences):
         return "", sentences
@@ -172,7 +174,7 @@ def in_common(sentences):
 
 
 def figure(experiment):
-    """Which figure of which paper, and its GPU."""
+    """Returns the figure of the paper, with the paper's GPU."""
     return experiment.PAPER.partition(":")[0].partition("; users")[0]
 
 
@@ -185,7 +187,7 @@ def anchor(title):
 
 
 def evidence(found):
-    """Of each rule that was measured; nvdebugctl check is built with it."""
+    """Returns a line of CSV for each rule and machine that it was measured on; nvdebugctl check is built with them."""
     rows = {(rule, one["generation"], machine, verdict(experiment, claims).partition(":")[0])
             for _, experiment, machines in found for machine, one, claims in machines for rule in experiment.RULES
             if rule.startswith("R") and rule[1:].isdigit()}
@@ -193,7 +195,7 @@ def evidence(found):
 
 
 def files():
-    """What write() writes: path and text."""
+    """Returns the text of each file that write() writes, by path."""
     found = list(everything())
     made = {DOCS / "lab.md": markdown(found), record.LAB / "evidence.csv": evidence(found)}
     for name, experiment, machines in found:

@@ -100,7 +100,7 @@ std::string short_time(std::int64_t ns, std::string_view gap) {
     if (length < shown.front().ns)
         return std::to_string(ns) + std::string(gap) + "ns";
     const ShownUnit *unit = shown.begin();
-    // What would be rounded to 1000 has the next unit.
+    // A value that would be rounded to 1000 is shown in the next unit.
     while (unit + 1 != shown.end() && length / unit->ns >= 999.5)
         unit++;
     const double value = length / unit->ns;

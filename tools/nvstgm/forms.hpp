@@ -27,9 +27,9 @@ Answer<void> knows_suffix(const Arguments &arguments, const std::string &option,
 std::string document(const std::string &schema, Json data, const std::string &version = "1.0");
 
 struct Column {
-    std::string key;   ///< the key in a row, a path as /blocking/copy if nested; the title in CSV
-    std::string title; ///< the title in the table
-    bool left = false; ///< the column is aligned to the left, for words
+    std::string key;    ///< the key in a row, a path as /blocking/copy if nested; the title in CSV
+    std::string title;  ///< the title in the table
+    bool left = false;  ///< the column is aligned to the left, for words
     int importance = 0; ///< a narrow terminal loses the least important column first; 0: never
 };
 

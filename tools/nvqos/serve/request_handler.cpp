@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "request_handler.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "lib/base/quantity.hpp"
+#include "tools/nvqos/gpus.hpp"
+#include "tools/nvqos/refusal.hpp"
+#include "tools/nvqos/report.hpp"
+
+namespace nvqos {
+namespace {
+
+using nvdebug::base::short_time;
+using qos::Ns;
+
+double percentage(qos::Part part) {
+    return static_cast<double>(part) / static_cast<double>(qos::point);
+}
+
+std::optional<double> p99_ms(const Use &use) {
+    const auto p99 = use.waits.p99();
+    return p99 ? std::optional(static_cast<double>(*p99) / static_cast<double>(qos::ms))
+               : std::nullopt;
+}
+
+std::string text_of_use(const Use &use, std::uint32_t gpu) {
+    const std::string used = short_time(use.used, " "), time = short_time(use.time, " ");
+    std::string text =
+        use.part
+            ? fmt::format("{:.1f} % of GPU {} ({} in {})", percentage(*use.part), gpu, used, time)
+            : fmt::format("{} of GPU {} in {}, too little time for a percentage", used, gpu, time);
+    if (const auto p99 = use.waits.p99())
+        text += ", waits between turns p99 " + short_time(*p99, " ");
+    return text;
+}
+
+Json json_of(const Use &use, std::uint32_t gpu) {
+    const auto p99 = p99_ms(use);
+    return {{"gpu", gpu},
+            {"used_s", qos::seconds(use.used)},
+            {"time_s", qos::seconds(use.time)},
+            {"percent", use.part ? Json(percentage(*use.part)) : Json()},
+            {"waits", use.waits.count()},
+            {"wait_p99_ms", p99 ? Json(*p99) : Json()}};
+}
+
+/// Returns nullptr if the tenant is not on this GPU.
+const Use *use_of(const std::vector<FamilyUse> &uses, const std::shared_ptr<Family> &family) {
+    const auto at = std::ranges::find(uses, family, &FamilyUse::family);
+    return at == uses.end() ? nullptr : &at->use;
+}
+
+} // namespace
+
+Goals RequestHandler::goals_on(std::uint32_t gpu, const Goals &fixed) const {
+    Goals goals = fixed;
+    goals.tenants.clear();
+    for (const HeldTenant &held : tenants_.all())
+        if (held.is_on(gpu))
+            goals.tenants.push_back({held.name, {}, held.goal, held.family});
+    goals.tenants.insert(goals.tenants.end(), fixed.tenants.begin(), fixed.tenants.end());
+    return goals;
+}
+
+Outcome<void> RequestHandler::apply() {
+    for (const auto &gpu : gpus_)
+        if (auto set = gpu->set_goals(goals_on(gpu->index(), fixed_)); !set)
+            return fail(set.error().exit,
+                        fmt::format("GPU {}: {}", gpu->index(), set.error().sentence));
+    return {};
+}
+
+void RequestHandler::remove(const std::string &name) {
+    tenants_.remove(name);
+    for (const auto &gpu : gpus_)
+        gpu->put_goals(goals_on(gpu->index(), fixed_));
+}
+
+Outcome<std::vector<std::uint32_t>> RequestHandler::gpus_of(const Request &request) const {
+    std::vector<GpuFacts> gpus;
+    for (const auto &gpu : gpus_)
+        gpus.push_back(gpu->facts());
+    auto found = numbers_of(request.gpus, gpus);
+    if (!found)
+        return fail(bad_usage, fmt::format("gpu={}: nvqos keeps goals on no such GPU: {}; "
+                                           "'nvdebugctl gpu list' lists GPUs",
+                                           fmt::join(request.gpus, ","), found.error().sentence));
+    return found;
+}
+
+Outcome<void> RequestHandler::expect_any(const std::vector<std::uint32_t> &wanted) const {
+    std::string why;
+    for (const auto &gpu : gpus_) {
+        if (!wanted.empty() && std::ranges::find(wanted, gpu->index()) == wanted.end())
+            continue;
+        if (gpu->is_up())
+            return {};
+        const auto failure = gpu->why_out();
+        why += fmt::format("{}GPU {} is left out now: {}", why.empty() ? "" : "; ", gpu->index(),
+                           failure ? failure->sentence : "it is not ready yet");
+    }
+    return fail(failed, why);
+}
+
+std::string RequestHandler::hold(const Request &request, Ns now) {
+    auto gpus = gpus_of(request);
+    if (!gpus)
+        return "error " + gpus.error().sentence;
+    if (std::ranges::find(fixed_.tenants, request.name, &Tenant::name) != fixed_.tenants.end())
+        return "error " + request.name + " is a tenant of nvqos' own goals: take another name";
+    const bool is_new = !tenants_.find(request.name);
+    if (const auto any = is_new ? expect_any(*gpus) : Outcome<void>(); !any)
+        return "refused " + any.error().sentence;
+    const auto added = tenants_.add(request, std::move(*gpus), now);
+    if (!added)
+        return "error " + added.error().sentence;
+    if (*added == HeldTenants::Added::processes) {
+        for (const auto &gpu : gpus_)
+            gpu->assign_tenants();
+        return "ok";
+    }
+    const auto applied = apply();
+    if (applied)
+        return answer_on(*tenants_.find(request.name));
+    remove(request.name);
+    return "refused " + applied.error().sentence;
+}
+
+/// Returns `ok`, with the conditions that goals depend on since the tenant is held.
+std::string RequestHandler::answer_on(const HeldTenant &held) const {
+    std::vector<std::string> news;
+    for (const auto &gpu : gpus_) {
+        if (!held.is_on(gpu->index()))
+            continue;
+        const Goals all = goals_on(gpu->index(), fixed_);
+        Goals before = all;
+        std::erase_if(before.tenants,
+                      [&](const Tenant &tenant) { return tenant.family == held.family; });
+        const auto old = conditions_of(before);
+        for (std::string &sentence : conditions_of(all))
+            if (std::ranges::find(old, sentence) == old.end() &&
+                std::ranges::find(news, sentence) == news.end())
+                news.push_back(std::move(sentence));
+    }
+    for (const std::string &sentence : news)
+        warn_(sentence);
+    return news.empty() ? "ok" : fmt::format("ok {}", fmt::join(news, "; "));
+}
+
+RequestHandler::Uses RequestHandler::uses() const {
+    Uses all;
+    for (const auto &gpu : gpus_)
+        all.emplace_back(gpu->index(), gpu->uses());
+    return all;
+}
+
+std::string RequestHandler::sentence_of(const HeldTenant &held, const Uses &all) {
+    std::string got;
+    for (const auto &[gpu, uses] : all)
+        if (const Use *const use = use_of(uses, held.family); use && use->used > 0)
+            got += (got.empty() ? "got " : "; ") + text_of_use(*use, gpu);
+    return fmt::format("asked {}, {}", text_of(held.goal), got.empty() ? "no work on a GPU" : got);
+}
+
+std::string RequestHandler::list(Ns now) const {
+    const Uses uses = this->uses();
+    Json all = Json::array();
+    for (const HeldTenant &held : tenants_.all()) {
+        Json pids = Json::array(), got = Json::array();
+        for (const auto &member : held.family->members())
+            pids.push_back(member.pid);
+        for (const auto &[gpu, of_gpu] : uses)
+            if (const Use *const use = use_of(of_gpu, held.family))
+                got.push_back(json_of(*use, gpu));
+        all.push_back({{"name", held.name},
+                       {"goal", text_of(held.goal)},
+                       {"gpus", held.gpus},
+                       {"pids", std::move(pids)},
+                       {"cgroups", held.family->cgroups()},
+                       {"holder", held.holder ? Json(held.holder->pid) : Json()},
+                       {"since_s", qos::seconds(now - held.since)},
+                       {"got", std::move(got)}});
+    }
+    return "ok " + all.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string RequestHandler::status() const {
+    Json epochs = Json::array(), left_out = Json::array(), own = Json::array();
+    for (const auto &[gpu, report] : last_)
+        epochs.push_back(epoch_json(report, fixed_.settings, utc_now(), 0));
+    for (const auto &gpu : gpus_)
+        if (const auto why = gpu->why_out())
+            left_out.push_back(
+                {{"gpu", gpu->index()}, {"since", gpu->out_since()}, {"why", why->sentence}});
+    for (const Tenant &tenant : fixed_.tenants)
+        own.push_back({{"name", tenant.name}, {"goal", text_of(tenant.goal)}});
+    if (fixed_.others != qos::Goal())
+        own.push_back({{"name", "others"}, {"goal", text_of(fixed_.others)}});
+    const Json all = {{"epochs", std::move(epochs)},
+                      {"left_out", std::move(left_out)},
+                      {"notes", notes_on(last_)},
+                      {"own", std::move(own)}};
+    return "ok " + all.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string RequestHandler::answer(const std::string &line, Ns now) {
+    const auto request = parse_request(line);
+    if (!request)
+        return "error " + request.error().sentence;
+    tend(now);
+    if (request->verb == Request::Verb::hold)
+        return hold(*request, now);
+    if (request->verb == Request::Verb::list)
+        return list(now);
+    if (request->verb == Request::Verb::status)
+        return status();
+    const HeldTenant *const held = tenants_.find(request->name);
+    if (!held)
+        return "error there is no tenant " + request->name +
+               ": it was never held, or its holder or its processes have ended; 'list' lists those "
+               "that there are";
+    const std::string sentence = sentence_of(*held, uses());
+    if (request->verb == Request::Verb::release)
+        remove(request->name);
+    return "ok " + sentence;
+}
+
+void RequestHandler::tend(Ns now) {
+    std::vector<std::string> over;
+    for (const HeldTenant &held : tenants_.all())
+        if (held.has_ended())
+            over.push_back(held.name);
+    for (const std::string &name : over)
+        remove(name);
+    if (tenants_.follow_processes(now))
+        for (const auto &gpu : gpus_)
+            gpu->assign_tenants();
+    if (now - warned_at_ >= qos::second) {
+        warn_of_other_gpus();
+        warned_at_ = now;
+    }
+}
+
+/// Warns once of each tenant whose processes use a GPU on which it has no goal. Whoever asked may
+/// number GPUs in another way, and the goal is then kept where the tenant does no work.
+void RequestHandler::warn_of_other_gpus() {
+    for (const auto &gpu : gpus_) {
+        std::vector<std::shared_ptr<Family>> families;
+        for (const HeldTenant &held : tenants_.all())
+            if (!held.is_elsewhere && !held.is_on(gpu->index()))
+                families.push_back(held.family);
+        if (families.empty())
+            continue;
+        for (const auto &family : gpu->unheld_among(std::move(families)))
+            if (const HeldTenant *const held = tenants_.note_elsewhere(family))
+                warn_(fmt::format("{}: its processes use GPU {}, and its goal ({}) is for GPU {} "
+                                  "alone",
+                                  held->name, gpu->index(), text_of(held->goal),
+                                  fmt::join(held->gpus, ", ")));
+    }
+}
+
+} // namespace nvqos
