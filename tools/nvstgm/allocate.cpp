@@ -199,11 +199,11 @@ std::string why_none(const stgm::TaskSet &set, const stgm::Options &options) {
 }
 
 Answer<Exit> run_allocate(const Arguments &arguments) {
+    if (const auto form = knows_suffix(arguments, "--output", {".json"}, set_form); !form)
+        return fail(form.error());
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());
-    if (const auto form = knows_suffix(arguments, "--output", {".json"}, set_form); !form)
-        return fail(form.error());
     const auto options = analysis_of(arguments, *set);
     if (!options)
         return fail(options.error());

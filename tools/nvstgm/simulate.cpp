@@ -24,8 +24,8 @@ Json nearest(const Json &rows) {
 }
 
 std::vector<Column> simulate_columns() {
-    return {{"name", "task", true}, {"response", "response"}, {"bound", "bound"},
-            {"ratio", "ratio"},     {"deadline", "deadline"}, {"misses", "misses"}};
+    return {{"name", "task", true},       {"response", "response"},           {"bound", "bound"},
+            {"ratio", "ratio", false, 1}, {"deadline", "deadline", false, 2}, {"misses", "misses"}};
 }
 
 Answer<void> write_trace(const Arguments &arguments, const stgm::TaskSet &set,
