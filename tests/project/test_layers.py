@@ -19,7 +19,7 @@ PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing lib/live", "lib/
             "lib/partition lib/stgm lib/qos", "lib/simulation",
             "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
 # The order within nvqos: folders, and the files at its top by their names without a suffix.
-NVQOS = ("failure family goals file gpus refusal", "keep", "report table metrics display", "serve",
+NVQOS = ("failure family goals file gpus refusal", "keep", "report metrics display", "serve",
          "command_line simulate run main")
 # The order within nvdebugctl: its folders, and "." for the files beside them.
 NVDEBUGCTL = ("cli", "state", "control", "check", "task", "objects", "recording", "live", ".")

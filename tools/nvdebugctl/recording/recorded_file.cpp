@@ -301,17 +301,18 @@ Outcome<bool> RecordedFile::replay(const std::string &path, Sink &sink) {
             if (version_ == 0 && *got == LineReader::ReadResult::cut)
                 throw BadLine("it is cut off, or this is no recording");
             if (version_ == 0)
-                return fail(
-                    nvdebug::ErrorCode::malformed,
+                return malformed_file(
+                    lines->name(),
                     fmt::format("{} is empty: a recording has a line at least", lines->name()));
             // A last line without a line end was cut off, so the recording is not whole.
             return is_whole_ && *got == LineReader::ReadResult::end;
         }
     } catch (const BadLine &error) {
-        return fail(nvdebug::ErrorCode::malformed,
-                    fmt::format("line {} of {} is not one of a recording as 'nvdebugctl record' "
-                                "writes it in NDJSON: {}",
-                                number, lines->name(), error.what()));
+        return malformed_file(
+            lines->name(),
+            fmt::format("line {} of {} is not one of a recording as 'nvdebugctl record' "
+                        "writes it in NDJSON: {}",
+                        number, lines->name(), error.what()));
     }
 }
 

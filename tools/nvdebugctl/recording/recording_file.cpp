@@ -19,8 +19,8 @@ namespace {
 
 tl::unexpected<Failure> cannot(const char *what, const std::string &path, int number) {
     return tl::unexpected(
-        Failure({nvdebug::code_of_errno(number), number, path,
-                 fmt::format("cannot {} {}: {}", what, path, std::strerror(number))}));
+        of_named_file({nvdebug::code_of_errno(number), number, path,
+                       fmt::format("cannot {} {}: {}", what, path, std::strerror(number))}));
 }
 
 } // namespace
@@ -147,8 +147,8 @@ Outcome<bool> LineReader::fill() {
     buffer_.erase(0, std::exchange(at_, 0));
     const std::size_t have = buffer_.size();
     if (have > longest_line)
-        return fail(
-            nvdebug::ErrorCode::malformed,
+        return malformed_file(
+            name_,
             fmt::format("line {} of {} is longer than 64 MiB, the limit of a recording's lines",
                         number_ + 1, name_));
     buffer_.resize(have + step);
@@ -161,12 +161,12 @@ Outcome<bool> LineReader::fill() {
         return cannot("read", name_, errno);
     // A packed file that was cut off gives Z_BUF_ERROR after everything that could be unpacked.
     if (got < 0 && error != Z_BUF_ERROR)
-        return fail(nvdebug::ErrorCode::malformed,
-                    fmt::format("{} is damaged behind line {}: it cannot be unpacked further",
-                                name_, number_));
+        return malformed_file(
+            name_, fmt::format("{} is damaged behind line {}: it cannot be unpacked further", name_,
+                               number_));
     if (const auto refused = nvdebug::base::packing_refused(buffer_);
         refused && number_ == 0 && have == 0)
-        return fail(nvdebug::ErrorCode::malformed, fmt::format("{} {}", name_, *refused));
+        return malformed_file(name_, fmt::format("{} {}", name_, *refused));
     return got > 0;
 }
 

@@ -8,12 +8,14 @@
 
 #include "lib/base/claim.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/quantity.hpp"
 #include "lib/base/runtime_folder.hpp"
 #include "tools/nvqos/refusal.hpp"
 
 namespace nvqos {
 
 using nvdebug::base::printable;
+using nvdebug::base::short_time;
 using qos::Ns;
 
 namespace {
@@ -419,10 +421,9 @@ std::vector<std::string> GpuGoals::waits() const {
         const qos::Waits &waits = governor_.waits(n);
         if (const auto p99 = waits.p99())
             sentences.push_back(fmt::format(
-                "gpu{}: {}: of {} waits between turns 99 % took at most {:.3g} ms, the longest "
-                "{:.3g} ms",
-                number_, printable(tenants_[n].asked.name), waits.count(), qos::milliseconds(*p99),
-                qos::milliseconds(waits.longest())));
+                "gpu{}: {}: of {} waits between turns 99 % took at most {}, the longest {}",
+                number_, printable(tenants_[n].asked.name), waits.count(), short_time(*p99, " "),
+                short_time(waits.longest(), " ")));
     }
     return sentences;
 }
