@@ -16,7 +16,7 @@ MODULE = ("include", "module/compat", "module/decode", "module/core", "module/ch
           "module/state", "module/views runlist.c device_info.c copy_topology.c", "module/probe", "module/host",
           "module/control", "module/gpus", "module/proc", "nvdebug_entry.c")
 PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing lib/live", "lib/driver", "lib/nvdebug",
-            "lib/partition lib/stgm lib/qos", "lib/simulation",
+            "lib/partition lib/recording lib/stgm lib/qos", "lib/simulation",
             "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
 # The same within nvqos: folders, and the files at its top by their names without a suffix.
 NVQOS = ("failure family goals file gpus refusal", "keep", "report table metrics display", "serve",
@@ -44,7 +44,7 @@ TESTS = {
     "tests/cli": "shared lib/base lib/cli",
     "tests/driver": "shared tools/nvdebugctl lib/nvdebug lib/driver lib/base include/nvdebug model",
     "tests/lib": "shared lib/nvdebug lib/base include/nvdebug",
-    "tests/nvdebugctl": "shared tools/nvdebugctl lib/nvdebug lib/drawing lib/base",
+    "tests/nvdebugctl": "shared tools/nvdebugctl lib/nvdebug lib/recording lib/drawing lib/base",
     "tests/taskset": "shared tools/nvtaskset lib/nvdebug lib/partition lib/driver",
     "tests/qos": "shared tests/driver tools/nvqos lib/nvdebug lib/qos lib/base lib/cli model lab/quotas lab/nvdlab",
     "tests/simulation": "shared lib/simulation",

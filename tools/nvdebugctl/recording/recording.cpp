@@ -5,7 +5,7 @@
 #include "cli/json.hpp"
 #include "cli/page.hpp"
 #include "destination.hpp"
-#include "recorded_file.hpp"
+#include "lib/recording/file.hpp"
 #include "summary.hpp"
 #include "tee.hpp"
 #include "totals.hpp"
@@ -56,7 +56,7 @@ Outcome<Document> show_recording(Context &context) {
         tee.add(*draining);
     }
     const std::string &path = context.words("RECORDING").front();
-    RecordedFile file;
+    recording::RecordedFile file;
     const auto whole = file.replay(path, tee);
     if (!whole)
         return tl::unexpected(whole.error());
