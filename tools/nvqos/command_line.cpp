@@ -60,20 +60,23 @@ nvdebug::cli::Verb asking(const char *name, const char *help, const char *notes)
 }
 
 nvdebug::cli::Verb simulating() {
-    return {.name = "simulate",
-            .help = "what goals would do, without a GPU",
-            .words = {"SCENARIO"},
-            .options = {{"--none", "as it is, without goals"},
-                        {"--json", "one JSON object in place of the table", "", "-j"}},
-            .notes = "SCENARIO is a JSON file with GPUs, jobs and their goals (docs/simulate.md). "
-                     "It takes no GPU, no driver and no rights, and the same file gives the same "
-                     "output on each machine.\n"
-                     "Exit status: 0 if every goal was kept; 1: usage, or the file makes no sense; "
-                     "2: refused, as goals cannot be kept; 4: a goal was not kept.",
-            .examples = {
-                {"nvqos simulate docs/examples/simulate/decode.json", "what each job would get"},
-                {"nvqos simulate --none docs/examples/simulate/decode.json",
-                 "the same without goals"}}};
+    return {
+        .name = "simulate",
+        .help = "what goals would do, without a GPU",
+        .words = {"SCENARIO"},
+        .options = {{"--none", "as it is, without goals"},
+                    {"--output", "its turns, as a trace for Perfetto (FILE.pftrace)", "FILE", "-o"},
+                    {"--json", "one JSON object in place of the table", "", "-j"}},
+        .notes = "SCENARIO is a JSON file with GPUs, jobs and their goals (docs/simulate.md). "
+                 "It takes no GPU, no driver and no rights, and the same file gives the same "
+                 "output on each machine.\n"
+                 "Exit status: 0 if every goal was kept; 1: usage, or the file makes no sense; "
+                 "2: refused, as goals cannot be kept; 4: a goal was not kept.",
+        .examples = {
+            {"nvqos simulate docs/examples/simulate/decode.json", "what each job would get"},
+            {"nvqos simulate --none docs/examples/simulate/decode.json", "the same without goals"},
+            {"nvqos simulate -o decode.pftrace docs/examples/simulate/decode.json",
+             "its turns, for ui.perfetto.dev"}}};
 }
 
 std::vector<Option> options() {
@@ -162,7 +165,8 @@ const nvdebug::cli::Program &program() {
                     "got since it is held",
                     "One row for each tenant, whether its goal is kept or not.\n"
                     "Exit status: 0; 5: no nvqos answers."),
-             simulating()},
+             simulating(),
+             advising()},
         .exit_status = "Exit status: 0; 1: usage; 2: refused, as goals cannot be kept; 3: never on "
                        "this machine; 4: a goal was not kept, or a GPU left out; 5: failed, may "
                        "work later.",
