@@ -20,8 +20,8 @@ PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing lib/live", "lib/
             "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
 # The same within nvqos: folders, and the files at its top by their names without a suffix.
 NVQOS = ("failure family goals file gpus refusal", "keep", "report table metrics display", "serve",
-         "trace",
-         "command_line simulate run main")
+         "trace", "simulate", "advise",
+         "command_line run main")
 # The same within nvdebugctl: its folders, and "." for the files beside them.
 NVDEBUGCTL = ("cli", "state", "control", "check", "task", "objects", "recording", "live", ".")
 # Declared at the bottom, and implemented by whoever has the machine.

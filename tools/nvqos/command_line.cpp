@@ -79,6 +79,29 @@ nvdebug::cli::Verb simulating() {
              "its turns, for ui.perfetto.dev"}}};
 }
 
+nvdebug::cli::Verb advising() {
+    return {
+        .name = "advise",
+        .help = "goals for the running tasks, tried in a simulation of them",
+        .options =
+            {{"--from",
+              "a recording of nvdebugctl (NDJSON) in place of GPUs; -: "
+              "standard input",
+              "RECORDING"},
+             {"--for", "watch so long (default: 10s); a number alone is seconds", "TIME"},
+             {"--gpu", "watch only this GPU, or these, as without a verb", "GPU", "-g", {}, true},
+             {"--output", "keep the scenario of the tasks, for 'nvqos simulate'", "FILE", "-o"},
+             {"--json", "one JSON object in place of the tables", "", "-j"}},
+        .notes = "Tasks are watched by their switches, and nothing is changed. What comes out "
+                 "is a simulation: why tasks pause is not known to it (docs/advise.md).\n"
+                 "Exit status: 0; 1: usage, or no such recording can be made of the file; 2: "
+                 "missing rights; 3: never on this machine; 5: failed, or no two tasks had "
+                 "turns.",
+        .examples = {{"sudo nvqos advise", "of the tasks that run now"},
+                     {"nvqos advise --from run.ndjson -o run.json",
+                      "of those in a recording, without a GPU"}}};
+}
+
 std::vector<Option> options() {
     return {
         {"--file", "goals from a TOML file, which is read again on SIGHUP", "FILE", "-f"},

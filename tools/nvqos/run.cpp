@@ -28,6 +28,7 @@
 #include "refusal.hpp"
 #include "report.hpp"
 #include "simulate.hpp"
+#include "tools/nvqos/advise/advise.hpp"
 #include "tools/nvqos/serve/ask.hpp"
 #include "tools/nvqos/serve/desk.hpp"
 #include "tools/nvqos/serve/socket.hpp"
@@ -518,6 +519,7 @@ Exit run(const std::vector<std::string> &words, const Open &open) {
             const auto status = verb == "status"     ? print_status(parsed.arguments)
                                 : verb == "list"     ? print_list(parsed.arguments)
                                 : verb == "simulate" ? simulate(parsed.arguments)
+                                : verb == "advise"   ? advise(parsed.arguments, open)
                                                      : perform(parsed.arguments, open);
             return status ? *status
                           : nvdebug::cli::refuse(program(), parsed.json, status.error().exit,

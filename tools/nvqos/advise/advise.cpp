@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "advise.hpp"
+
+#include <cstring>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "advice.hpp"
+#include "lib/base/new_file.hpp"
+#include "lib/base/printable.hpp"
+#include "lib/cli/message.hpp"
+#include "lib/recording/file.hpp"
+#include "tools/nvqos/goals.hpp"
+#include "watch.hpp"
+
+namespace nvqos {
+namespace {
+
+using nvdebug::base::printable;
+
+/// What the tasks are taken from.
+struct Source {
+    std::string name, in; ///< as Advice::source, and to follow `in` in sentences
+    Sighting sighting;
+};
+
+Outcome<Source> from_recording(const std::string &path) {
+    Watched watched;
+    recording::RecordedFile file;
+    const auto whole = file.replay(path, watched);
+    if (!whole) {
+        const nvdebug::Error &error = whole.error();
+        return fail(error.number ? exit_of(error.number) : bad_usage, error.sentence);
+    }
+    const std::string name = path == "-" ? "standard input" : printable(path);
+    auto sighting = watched.sighting(bad_usage, name);
+    if (!sighting)
+        return tl::unexpected(sighting.error());
+    if (!*whole)
+        sighting->notes.push_back(name + " is incomplete: its end was cut off");
+    return Source{"A recording, " + name, name, std::move(*sighting)};
+}
+
+Outcome<Source> from_gpus(const nvdebug::cli::Arguments &arguments, const Open &open) {
+    constexpr nvdebug::base::TimeRule lengths{
+        .least = 100 * qos::ms, .most = 600 * qos::second, .bare = "s"};
+    const auto length = arguments.time_ns("--for", 10 * qos::second, lengths);
+    if (!length)
+        return fail(bad_usage, length.error());
+    std::vector<std::string> gpus;
+    for (const std::string &names : arguments.all("--gpu"))
+        if (auto added = add_gpus(names, gpus); !added)
+            return fail(bad_usage, "--gpu: " + added.error().sentence);
+    Watched watched;
+    const auto time = static_cast<qos::Ns>(*length);
+    if (auto done = watch(open, gpus, time, watched); !done)
+        return tl::unexpected(done.error());
+    const std::string seconds = text_of_time(time);
+    auto sighting = watched.sighting(failed, seconds);
+    if (!sighting)
+        return tl::unexpected(sighting.error());
+    return Source{"The running tasks", seconds, std::move(*sighting)};
+}
+
+Failure scenario_failure(const std::string &path, int number) {
+    return {exit_of(number),
+            fmt::format("cannot write {}: {}", printable(path), std::strerror(number))};
+}
+
+/// Writes the scenario, which appears only when it is whole.
+Outcome<void> write_scenario(const std::string &path, const simulation::Scenario &scenario) {
+    auto file = nvdebug::base::NewFile::make(path);
+    if (!file)
+        return tl::unexpected(scenario_failure(path, file.error()));
+    const std::string text = simulation::text_of(scenario);
+    std::string_view rest = text;
+    while (!rest.empty()) {
+        const ssize_t written = ::write(file->descriptor(), rest.data(), rest.size());
+        if (written >= 0)
+            rest.remove_prefix(static_cast<std::size_t>(written));
+        else if (errno != EINTR)
+            return tl::unexpected(scenario_failure(path, errno));
+    }
+    if (::fsync(file->descriptor()))
+        return tl::unexpected(scenario_failure(path, errno));
+    if (const int error = file->appear())
+        return tl::unexpected(scenario_failure(path, error));
+    return {};
+}
+
+} // namespace
+
+Outcome<Exit> advise(const nvdebug::cli::Arguments &arguments, const Open &open) {
+    const bool has_recording = arguments.has("--from");
+    for (const char *const option : {"--for", "--gpu"})
+        if (has_recording && arguments.has(option))
+            return fail(bad_usage, fmt::format("{} has no effect with --from, as a recording has "
+                                               "its length and its GPUs",
+                                               option));
+    auto source =
+        has_recording ? from_recording(arguments.text("--from")) : from_gpus(arguments, open);
+    if (!source)
+        return tl::unexpected(source.error());
+    Advice advice{std::move(source->name), std::move(source->sighting), {}, {}};
+    advice.model = simulation::model_of(advice.sighting.seen, "as seen in " + source->in, {});
+    if (arguments.has("--output"))
+        if (auto written = write_scenario(arguments.text("--output"), advice.model.scenario);
+            !written)
+            return tl::unexpected(written.error());
+    advice.proposals = proposals_for(advice.model);
+    if (const int error =
+            nvdebug::cli::write_out(arguments.has("--json") ? json_of(advice) : text_of(advice)))
+        return fail(failed, std::string("cannot write to stdout: ") + std::strerror(error));
+    return done;
+}
+
+} // namespace nvqos

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file Watches GPUs by their switches, and changes nothing.
+#pragma once
+
+#include <vector>
+
+#include "lib/qos/goal.hpp"
+#include "tools/nvqos/gpus.hpp"
+#include "watched.hpp"
+
+namespace nvqos {
+
+/// Shows @p watched the turns of the next @p length on the GPUs that @p names mean; none: on all. A
+/// GPU that cannot be watched is left out with a warning. Fails if none can be watched.
+Outcome<void> watch(const Open &open, const std::vector<std::string> &names, qos::Ns length,
+                    Watched &watched);
+
+} // namespace nvqos
