@@ -2,8 +2,8 @@
 /**
  * @file
  * Makes your program a task of `nvstgm run SET --program NAME=COMMAND`. The program waits for its releases, and its
- * copies and kernels wait for the copies and kernels of other tasks, by the protocol of docs/stgm.md. This header is
- * for C, and stgm_task.hpp for C++. Link with -lnvstgm_task, a static library that needs only the C library.
+ * copies and kernels wait for the copies and kernels of other tasks, by the protocol of docs/stgm-design.md. This
+ * header is for C, and stgm_task.hpp for C++. Link with -lnvstgm_task, a static library that needs only the C library.
  *
  *     const char *error;
  *     nvstgm_task *task = nvstgm_join(&error);     (NULL: error is a sentence)

@@ -42,9 +42,9 @@ inline constexpr std::uint64_t shortest_timeslice_ns = 100'000,
 
 /// How far a timeslice may be from the expected one: a part of the expected one, and some ns.
 /// NVIDIA's driver turns a requested microsecond into 1,024 ns, which is 1/42 more (measured on an
-/// H100, docs/hardware.md). An entry of a list holds (timeout << scale) * 1,024 ns with a timeout
-/// of 8 bits (dev_ram.ref.txt). So its steps are 1,024 ns up to 261 us, and above that at most
-/// 1/128.
+/// H100, docs/hardware-measured.md). An entry of a list holds (timeout << scale) * 1,024 ns with a
+/// timeout of 8 bits (dev_ram.ref.txt). So its steps are 1,024 ns up to 261 us, and above that at
+/// most 1/128.
 struct TimesliceTolerance {
     std::uint64_t parts; ///< one of so many parts of the expected timeslice
     std::uint64_t ns;
@@ -140,8 +140,8 @@ class NVDEBUG_API OwnersOnLists {
     std::vector<const OwnedChannel *> claimants(const Channel &channel) const;
 
     /// Returns the timeslice of a TSG in its list. If no list has the TSG, returns the requested
-    /// timeslice as lists would have it, with 1,024 ns for a microsecond (docs/hardware.md). Empty:
-    /// unknown.
+    /// timeslice as lists would have it, with 1,024 ns for a microsecond
+    /// (docs/hardware-measured.md). Empty: unknown.
     std::optional<std::uint64_t> timeslice_ns(const OwnedTsg &tsg) const;
     /// Returns all headers of a TSG in its list; none: the TSG is in no list, or its channels are
     /// bare.

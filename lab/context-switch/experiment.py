@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What a context switch costs, by what it saves and loads: blocks, threads, registers, shared memory."""
+"""The cost of a context switch depends on the blocks, threads, registers and shared memory that it saves and loads."""
 
 from nvdlab import spans
 from nvdlab.bench import on_host
@@ -11,7 +11,7 @@ RULES = ("Context switch",)
 TITLE = "What a context switch costs, by size of the context"
 PAPER = "none"
 MS, LOOKING = 150, 12
-# What both tasks have there. Registers are 4 bytes: 65,536 an SM.
+# Blocks and threads of both tasks, by name. An SM has 65,536 registers of 4 bytes.
 SIZES = {
     "1 block of 32 threads": {"blocks": "1", "threads": 32},
     "1 of 32 on each SM": {"blocks": "1x", "threads": 32},
@@ -26,7 +26,7 @@ MODEL = Model(breaks={"switch_costs": ["grows", "threads"]})
 
 
 def slices(found):
-    """Of each slice of a task: when its first block began, its last one; when its first one stopped, its last one."""
+    """Returns (first begin, last begin, first end, last end) of a task's blocks in each slice, in us."""
     blocks = [[(on_host(found, begin), on_host(found, end)) for begin, end in block["ran"]]
               for block in found["blocks"]]
     when = spans.merged([span for block in blocks for span in block], gap=20)
@@ -55,12 +55,16 @@ def measure(bench):
 
 
 def held_bytes(one):
-    """What the blocks of a task hold on all SMs: registers and shared memory."""
+    """Returns the bytes of registers and shared memory that the blocks of a task hold on all SMs."""
     return one["blocks"] * (one["threads"] * one["registers"] * 4 + one.get("shared", 0))
 
 
 def switches(one):
-    """From the last look of one task to the first of the other, and until all of its blocks run; us."""
+    """Returns two lists of times, in us, with an item for each switch.
+
+    The first list has the times without any block: from the last end in one task to the first begin in the other. The
+    second has the times in which not all blocks run: from the first end in one task to the last begin in the other.
+    """
     order = sorted((slice[0], slice, task) for task, all_of in enumerate(one["slices"]) for slice in all_of)
     pairs = [(a[1], b[1]) for a, b in zip(order, order[1:]) if a[2] != b[2]]
     return [b[0] - a[3] for a, b in pairs], [b[1] - a[2] for a, b in pairs]
@@ -77,9 +81,9 @@ def conclude(data):
               f"{costs[small][1]:.0f} us without all", 0 < costs[small][0] < 200),
         Claim("grows", f"{sizes[large] / 2**20:.1f} MiB held: {costs[large][0]:.0f} us and {costs[large][1]:.0f} us",
               costs[large][1] > 1.2 * costs[small][1]),
-        Claim("threads", f"shared memory costs more where there are few threads: 224 KiB on each SM "
-                         f"{costs[SHARED[0]][0]:.0f} us with 32 "
-              f"threads, {costs[SHARED[1]][0]:.0f} us with 256 that have registers, too",
+        Claim("threads", "shared memory costs more where there are few threads: 224 KiB on each SM "
+              f"{costs[SHARED[0]][0]:.0f} us with 32 threads, {costs[SHARED[1]][0]:.0f} us with 256 that have "
+              "registers, too",
               costs[SHARED[0]][0] > 1.2 * costs[SHARED[1]][0]),
     ]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What a small copy waits for behind others."""
+"""A small copy waits for the larger copies that were queued before it on the same engine."""
 
 import math
 
@@ -50,8 +50,8 @@ def conclude(data):
     others = ("4 queued the other way", "4 queued on the GPU", "4 queued, by a kernel")
     return [
         Claim("one", f"a copy of 51,200 bytes takes {middle['alone']:.0f} us; {middle['1 queued']:.0f} us if another "
-                     f"stream of the "
-              f"process starts a copy of 64 MiB ({large:.0f} us) whenever one has ended: it gets in between",
+              f"stream of the process starts a copy of 64 MiB ({large:.0f} us) whenever one has ended: it gets in "
+              "between",
               10 * middle["alone"] < middle["1 queued"] < 1.5 * large),
         Claim("starves", "if 2, 4 or 8 of them are queued at all times it does not run at all: it ended "
               + ", ".join(f"{middle[name] / 1e6:.2f}" for name in starved) + " s later, when no more were queued",
@@ -61,8 +61,7 @@ def conclude(data):
         Claim("pieces", f"nor do pieces of 1 MiB: {middle['4 queued, of 1 MiB each'] / 1e6:.2f} s",
               middle["4 queued, of 1 MiB each"] > 10 * large),
         Claim("other_ways", "what helps: another engine. Behind copies to the host {:.0f} us, on the GPU {:.0f} us, by "
-                            "a kernel in "
-              "place of a copy {:.0f} us".format(*(middle[name] for name in others)),
+              "a kernel in place of a copy {:.0f} us".format(*(middle[name] for name in others)),
               max(middle[name] for name in others) < 10 * middle["alone"]),
         Claim("process", f"or another process: behind 4 copies queued by that {middle[OTHER]:.0f} us, as it has its "
                          f"timeslices",
@@ -74,8 +73,8 @@ def picture(data):
     rows = list(data["small_us"])
     panel = Panel("A copy of 51,200 bytes to the GPU, from its call to its end (logarithmic)", (0.5, 6.5), "",
                   rows=rows)
-    panel.xticks = [(power, f"{10 ** power:,} us" if power < 4 else f"{10 ** (power - 3):,} "
-                                                                    f"ms") for power in range(1, 7)]
+    panel.xticks = [(power, f"{10 ** power:,} us" if power < 4 else f"{10 ** (power - 3):,} ms")
+                    for power in range(1, 7)]
     for row, name in enumerate(rows):
         panel.dots([(math.log10(us), row + 0.5) for us in data["small_us"][name]], 0)
     return [panel]

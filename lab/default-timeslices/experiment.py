@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Which timeslices a driver gives to compute, copy and graphics tasks."""
+"""The driver gives default timeslices to compute, copy and graphics tasks."""
 
 from nvdlab.claim import Claim
 from nvdlab.model import Model

@@ -9,14 +9,13 @@ from nvdlab.picture import Panel
 RULES = ("R1",)
 TITLE = "Disabled channels stop everything"
 PAPER = ("RTAS 2024, Sec. V.B (no figure; nine GPUs): with all channels of a task disabled, no kernel, copy or "
-         "allocation of "
-         "memory that is mapped for the GPU completes until they are enabled again")
+         "allocation of memory that is mapped for the GPU completes until they are enabled again")
 ENGINES = ("launch", "h2d", "d2h", "d2d", "set")     # operations that take an engine
-MEMORY = ("alloc", "managed", "host")                # allocations: measured, whatever comes of it
-NAMES = {"launch": "kernel", "h2d": "copy to the GPU", "d2h": "copy to the "
-                                                              "host", "d2d": "copy on the GPU", "set": "memset",
+MEMORY = ("alloc", "managed", "host")                # allocations: measured, but no outcome is asserted
+NAMES = {"launch": "kernel", "h2d": "copy to the GPU", "d2h": "copy to the host",
+         "d2d": "copy on the GPU", "set": "memset",
          "alloc": "cuMemAlloc", "managed": "cuMemAllocManaged", "host": "cuMemHostAlloc"}
-# Which operation is under way when channels are disabled may still end.
+# An operation that is under way when its channels are disabled may still end within this time.
 SETTLED_US = 20_000
 MODEL = Model(breaks={"disabled_stop": ["stops"]},
               numbers={"stops": "nvdebugctl takes no time there", "goes_on": "nvdebugctl takes no time there"})
@@ -43,7 +42,7 @@ def measure(bench):
         found = [each.finish() for each in running]
     return {
         "paused": [paused - begin, resumes - begin],
-        # of each task [enabled, in lists]
+        # The task's channels by kind of operation: [enabled, in lists].
         "channels": {kind: [sum(channel["enabled"] for channel in channels if of(channel, pid)),
                             sum(of(channel, pid) for channel in channels)] for kind, pid in zip(kinds, pids)},
         "operations": {kind: [(start / 1000 - begin, end / 1000 - begin) for start, end in each["spans"]]
@@ -73,10 +72,8 @@ def conclude(data):
                          f"after",
               all(around[kind] for kind in ENGINES)),
         Claim("allocations", f"allocations that waited: {', '.join(NAMES[kind] for kind in waited) or 'none'}; that "
-                             f"went "
-              f"on: {', '.join(NAMES[kind] for kind in went_on) or 'none'} (in the paper, all of memory that is mapped "
-              f"for "
-              "the GPU waited)", all(around[kind] for kind in MEMORY)),
+              f"went on: {', '.join(NAMES[kind] for kind in went_on) or 'none'} (in the paper, all of memory that is "
+              "mapped for the GPU waited)", all(around[kind] for kind in MEMORY)),
     ]
 
 

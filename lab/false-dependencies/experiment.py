@@ -9,8 +9,7 @@ from nvdlab.picture import Panel
 RULES = ("R2",)
 TITLE = "More streams than channels make false dependencies"
 PAPER = ("RTAS 2024, Fig. 5 (GTX 1060 3GB): nine streams of four kernels; with eight channels the ninth stream starts "
-         "when the "
-         "first one's work is dispatched, with nine all run at once")
+         "when the first one's work is dispatched, with nine all run at once")
 KERNELS, KERNEL_US = 4, 20_000
 # CUDA_DEVICE_MAX_CONNECTIONS (None: not set), streams, length of the first stream's kernels
 RUNS = ((None, 9, KERNEL_US), (9, 9, KERNEL_US), (None, 10, 2 * KERNEL_US), (1, 4, KERNEL_US), (2, 6, KERNEL_US),
@@ -41,7 +40,7 @@ def measure(bench):
 
 
 def starts(run):
-    """Of each stream when its first kernel started, and when its last one did: from then on its channel is free."""
+    """Returns the times at which each stream's first and last kernel started; a channel is free once the last one has."""
     first, last = {}, {}
     for kernel in run["kernels"]:
         stream, begin = kernel["stream"], kernel["ran"][0]
@@ -51,20 +50,20 @@ def starts(run):
 
 
 def at_once(run):
-    """How many streams started before the last kernel of any stream had."""
+    """Returns how many streams started before the last kernel of any stream did."""
     first, last = starts(run)
     return sum(begin < min(last.values()) for begin in first.values())
 
 
 def late_streams(run):
-    """Those that did not, and how long after the last kernel of some other stream each started; us."""
+    """Returns the streams that did not start at once, each with the us since another stream's last kernel had started."""
     first, last = starts(run)
     return {stream: min(begin - free for other, free in last.items() if other != stream and free <= begin)
             for stream, begin in first.items() if begin >= min(last.values())}
 
 
 def overtaken(run):
-    """Streams that started before one to which work was given earlier: streams are numbered in that order."""
+    """Returns the late streams that started before a late stream with a lower number, which had its work earlier."""
     first, _ = starts(run)
     return [stream for stream in late_streams(run)
             if any(first[earlier] > first[stream] for earlier in late_streams(run) if earlier < stream)]
@@ -76,8 +75,7 @@ def conclude(data):
     waits = [us for run in limited for us in late_streams(run).values()]
     return [
         Claim("false", f"nine streams on the {default['channels']} channels of CUDA's default: {at_once(default)} "
-                       f"start at once, "
-              f"{len(late_streams(default))} waits",
+              f"start at once, {len(late_streams(default))} waits",
               at_once(default) == default["channels"] == 8 and len(late_streams(default)) == 1),
         Claim("none", f"nine streams on {nine['channels']} channels: {at_once(nine)} start at once",
               at_once(nine) == 9 == nine["channels"]),
@@ -85,11 +83,10 @@ def conclude(data):
             f"{at_once(run)} of {run['channels']} ({run['streams']} streams)" for run in limited),
             len(limited) > 3 and all(at_once(run) == run["channels"] for run in limited)),
         Claim("dispatched", f"a stream that waits starts at most {max(waits, default=0):.0f} us after the last kernel "
-                            f"of another "
-              "stream did, not when that kernel ends (Corollary 1)", bool(waits) and max(waits) < 1000),
-        Claim("order", f"ten streams, the first one's kernels longer: stream "
-                       f"{', '.join(str(n + 1) for n in overtaken(longer))} "
-              "starts before one that has had its work earlier (Corollary 2)", bool(overtaken(longer))),
+              "of another stream did, not when that kernel ends (Corollary 1)", bool(waits) and max(waits) < 1000),
+        Claim("order", "ten streams, the first one's kernels longer: stream "
+              f"{', '.join(str(n + 1) for n in overtaken(longer))} starts before one that has had its work earlier "
+              "(Corollary 2)", bool(overtaken(longer))),
     ]
 
 
@@ -98,8 +95,8 @@ def picture(data):
     end = max(kernel["ran"][1] for run in data["runs"][:3] for kernel in run["kernels"]) / 1000
     for run in data["runs"][:3]:
         how = "CUDA's default" if run["connections"] is None else f"CUDA_DEVICE_MAX_CONNECTIONS={run['connections']}"
-        panel = Panel(f"{run['streams']} streams, {run['channels']} channels "
-                      f"({how})", (0, end), "ms from the first launch",
+        panel = Panel(f"{run['streams']} streams, {run['channels']} channels ({how})",
+                      (0, end), "ms from the first launch",
                       rows=[f"stream {n + 1}" for n in range(run["streams"])])
         for kernel in run["kernels"]:
             panel.bar(kernel["ran"][0] / 1000, kernel["ran"][1] / 1000, kernel["stream"], kernel["stream"] % 10,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What kernels that read or write the host's memory leave to copy engines, of other tasks, too."""
+"""Kernels that read or write the host's memory may slow down copies, also those of other tasks."""
 
 from nvdlab.claim import Claim
 from nvdlab.model import Model
@@ -10,7 +10,7 @@ TITLE = "Kernels that reach the host's memory"
 PAPER = "none"
 MS, BYTES = 300, 64 << 20
 COPIES = {"to the GPU": "h2d", "to the host": "d2h"}
-# What a kernel does, and the same by a copy.
+# The direction of a copy for each kind of kernel.
 KERNELS = {"reads": "h2d", "writes": "d2h"}
 BLOCKS = (4, 16, 64, 264)
 MODEL = Model(absent="kernels of the model's programs reach no memory of the host")
@@ -21,7 +21,7 @@ def copies(kind, blocks=0):
 
 
 def rate(found):
-    """In GB/s."""
+    """Returns the rate of copies in GB/s."""
     ends = [end for _, end in found["spans"]]
     return BYTES * (len(ends) - 1) / (ends[-1] - ends[0])
 
@@ -42,7 +42,7 @@ def measure(bench):
 
 
 def left(data):
-    """What part of its rate alone a copy has, by what the kernel does, its blocks, and the copy."""
+    """Returns the part of its rate alone that a copy keeps, by (kernel, blocks, copy)."""
     return {(row["kernel"], row["blocks"], copy): copied / data["alone"][copy]
             for row in data["kernels"] for copy, (copied, _) in row["beside"].items()}
 

@@ -10,8 +10,7 @@ from nvdlab.picture import Panel
 RULES = ("R5",)
 TITLE = "Compute and copy lists are independent"
 PAPER = ("RTAS 2024, Fig. 8 (GTX 1080 Ti): of a compute task, a task that does both and two copy tasks, the second "
-         "one's "
-         "copies progress at times unrelated to when it computes")
+         "one's copies progress at times unrelated to when it computes")
 MS = 400
 WHO = ("compute", "both", "copy 1", "copy 2")
 MODEL = Model(breaks={"lists_independent": ["independent", "no_turns"], "one_task": ["list_by_list"]},
@@ -49,7 +48,7 @@ def numbers(data):
     return {
         "ms": (end - begin) / 1000,
         "overlap_us": spans.total(spans.common(compute["compute"], compute["both"])),
-        # of the time in which the other, or the task itself, computes: how much of it the task copies in
+        # The task copies in this part of the time in which the other task computes, or in which it computes itself.
         "while_other": spans.total(spans.common(copy["both"], compute["compute"])) / max(others, 1),
         "while_self": spans.total(spans.common(copy["both"], compute["both"])) / max(own, 1),
         "copying": spans.total(copy["both"]) / (end - begin),
@@ -65,12 +64,10 @@ def conclude(data):
               f"{n['ms']:.0f} ms, both copy tasks progress at once in {100 * n['copies_at_once']:.1f} % of the time",
               n["overlap_us"] == 0 and n["copies_at_once"] < 0.05),
         Claim("independent", f"the task that does both copies in {100 * n['while_other']:.0f} % of the time in which "
-                             f"the other "
-              f"one computes, and in {100 * n['while_self']:.0f} % of the time in which it computes itself",
+              f"the other one computes, and in {100 * n['while_self']:.0f} % of the time in which it computes itself",
               n["while_other"] > 0.1 and abs(n["while_other"] - n["while_self"]) < 0.5 * n["copying"]),
         Claim("no_turns", f"beside another task's kernel a copy has {100 * n['rate']:.0f} % of the rate that it has "
-                          f"alone; it would "
-              "have half if the two took turns", n["rate"] > 0.75),
+              "alone; it would have half if the two took turns", n["rate"] > 0.75),
     ]
 
 
@@ -81,8 +78,7 @@ def picture(data):
     panels = []
     for kind, who in (("compute", ("compute", "both")), ("copy", ("both", "copy 1", "copy 2"))):
         panel = Panel(f"{'Compute' if kind == 'compute' else 'Copy progress'}, 30 ms of it; shaded: the task that does "
-                      f"both "
-                      "makes copy progress", (middle, middle + 30), "ms", rows=[f"task '{name}'" for name in who])
+                      "both makes copy progress", (middle, middle + 30), "ms", rows=[f"task '{name}'" for name in who])
         for row, name in enumerate(who):
             for begin, stop in tasks[name][kind]:
                 panel.bar(begin / 1000, stop / 1000, row, WHO.index(name))

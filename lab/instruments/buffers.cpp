@@ -32,7 +32,7 @@ void must(const char *name, Arguments... arguments) {
         fail(std::string(name) + ": VkResult " + std::to_string(result));
 }
 
-/** For functions without a result. */
+/** Calls a function of Vulkan that returns nothing. */
 template <typename... Arguments>
 void tell(const char *name, Arguments... arguments) {
     vk(name, arguments...);
@@ -62,7 +62,7 @@ Device open(std::uint32_t family) {
     return found;
 }
 
-/** A buffer in memory of the GPU, or of the host. */
+/** Makes a buffer in memory of the GPU or of the host. */
 std::uint64_t buffer(const Device &device, std::uint64_t bytes, bool gpu) {
     const BufferCreate create{.bytes = bytes, .usage = usage_from | usage_to};
     std::uint64_t made = 0, memory = 0;

@@ -17,7 +17,7 @@ struct Ran {
     std::uint32_t sm, pad;
 };
 
-/** kernels.cu's Log, as words of 64 bits. */
+/** Memory for one Log of kernels.cu for each block, read as words of 64 bits. */
 class Logs {
   public:
     Logs(std::size_t count, std::uint32_t capacity)
@@ -26,8 +26,8 @@ class Logs {
     std::size_t bytes() const { return 16 + 16 * std::size_t{capacity_}; }
     Address of(std::size_t number) const { return address_ + number * bytes(); }
 
-    /** `[{"sm":, "moved": bool, "cut": intervals that did not fit, "ran": [[begin, end], …]}, …]`
-     * of those that looked */
+    /** Prints a list of the blocks that wrote into their logs: `{"sm":, "moved": bool, "cut":
+     * intervals that did not fit, "ran": [[begin, end], …]}`. */
     void print() const {
         const auto words = fetch<std::uint64_t>(address_, count_ * bytes() / 8);
         std::printf("[");
@@ -227,7 +227,7 @@ void flood(Options &options) {
 void launches(Options &options) {
     const std::size_t count = options.number("count", 2000, 1'000'000);
     options.none_left();
-    constexpr std::size_t at_once = 100; // so that none waits for room in the queue
+    constexpr std::size_t at_once = 100; // few enough that no launch waits for room in the queue
     const Gpu gpu;
     Handle const kernel = gpu.kernel("spin");
     Address ran = memory(sizeof(Ran));

@@ -106,7 +106,8 @@ void copies(Options &options) {
     std::vector<Event> events(depth);
     Spans spans;
     ready();
-    // Each from the end of the one before it, or from its start if that is later.
+    // A copy's span begins when the previous copy ended, or when the copy was queued if that was
+    // later.
     const std::uint64_t end = host_now() + ms * 1'000'000;
     std::size_t started = 0;
     std::uint64_t before = host_now();
@@ -162,7 +163,8 @@ void behind(Options &options) {
     std::atomic<bool> enough = false;
     const std::uint64_t end = host_now() + ms * 1'000'000;
     std::size_t queued = 0;
-    // A small copy may wait for as long as there are large ones: so these end some time.
+    // A small copy may wait until no more large copies are queued, so the large copies end with
+    // the run.
     std::thread queue([&] {
         call("cuCtxSetCurrent", context);
         std::vector<Event> events(depth);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file When copies from the GPU to the host make progress. */
+/** @file Finds out when copies from the GPU to the host make progress. */
 #ifndef NVDEBUG_LAB_COPY_WATCH_HPP
 #define NVDEBUG_LAB_COPY_WATCH_HPP
 
@@ -8,17 +8,18 @@
 namespace lab {
 
 /**
- * Copies GPU memory to the host, some copies queued at all times, and watches a word of each 4 KiB
- * there change: so progress is seen while a copy is under way. Places on the host are used in turn,
- * and one that is watched is not written again, so that nothing is missed if the watcher is late;
- * what is copied differs from what was there before.
+ * Copies GPU memory to the host, with some copies queued at all times. It watches a word of each
+ * 4 KiB of the destination change, so that progress is seen while a copy is under way. The copies
+ * use several destinations in turn, and a destination is not written again while it is watched, so
+ * a late watcher misses nothing. Successive copies to a destination have different contents.
  */
 class CopyWatch {
   public:
     explicit CopyWatch(std::size_t bytes);
-    /** @param gap ns without progress that end an interval */
+    /** Runs for @p duration, in ns. An interval of progress ends after @p gap ns without progress.
+     */
     void run(std::uint64_t duration, std::uint64_t gap);
-    /** `"copied": bytes, "progress": [[begin, end, bytes], …]` */
+    /** Prints `"copied": bytes, "progress": [[begin, end, bytes], …]`. */
     void print() const;
 
   private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /**
- * @file CUDA's driver API as the instruments use it: looked up at run time, so that nothing of CUDA
- * is needed to build. An error ends the program with a sentence on stderr and status 1. Times are
- * nanoseconds: `host` is CLOCK_MONOTONIC, `gpu` is %globaltimer.
+ * @file CUDA's driver API as the instruments use it. It is looked up at run time, so that building
+ * needs nothing of CUDA. An error ends the program with a sentence on stderr and status 1. Times
+ * are nanoseconds: `host` is CLOCK_MONOTONIC, `gpu` is %globaltimer.
  */
 #ifndef NVDEBUG_LAB_GPU_HPP
 #define NVDEBUG_LAB_GPU_HPP
@@ -19,10 +19,10 @@ using Address = unsigned long long;
 
 [[noreturn]] void fail(const std::string &sentence);
 
-/** Of this machine's clock, which all processes share. */
+/** Returns the time of CLOCK_MONOTONIC in ns, which all processes share. */
 std::uint64_t host_now();
 
-/** A call of libcuda.so.1. Arguments must have the types that CUDA's header gives. */
+/** Returns a function of libcuda.so.1. It must be called with the types of CUDA's header. */
 void *find(const char *name);
 void check(const char *name, int result);
 template <typename... Arguments>
@@ -41,8 +41,8 @@ class Gpu {
     unsigned sms() const { return sms_; }
     Handle kernel(const char *name) const;
 
-    /** `{"host": ns, "gpu": ns, "error": ns}`: what GPU's time it was at a host's time, at most so
-     * wrong. */
+    /** Returns `{"host": ns, "gpu": ns, "error": ns}`: both clocks at one moment, and the largest
+     * error of the pair. */
     std::string clock() const;
 
   private:
@@ -50,9 +50,9 @@ class Gpu {
     unsigned sms_ = 0;
 };
 
-/** Memory of the GPU, zeroed; freed when the process ends. */
+/** Allocates zeroed memory of the GPU, which is freed when the process ends. */
 Address memory(std::size_t bytes);
-/** Memory of the host that the GPU reaches, zeroed. */
+/** Allocates zeroed memory of the host that the GPU reaches. */
 void *pinned(std::size_t bytes);
 
 class Stream {
@@ -70,7 +70,7 @@ class Stream {
     Handle stream_ = nullptr;
 };
 
-/** An event that is waited for. */
+/** An event of CUDA, for which the program waits. */
 class Event {
   public:
     Event();
@@ -81,7 +81,7 @@ class Event {
     Handle event_ = nullptr;
 };
 
-/** Copies memory to the host, by the context's own means. */
+/** Copies memory of the GPU to the host with a plain copy of the context. */
 template <typename Item>
 std::vector<Item> fetch(Address from, std::size_t count) {
     std::vector<Item> items(count);

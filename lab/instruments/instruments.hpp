@@ -12,7 +12,7 @@ void streams(Options &options); ///< kernels in several streams: when and where 
 void work(Options &options);    ///< kernels of a fixed amount of work: how long each takes
 void operations(
     Options &options);           ///< operations of one kind, one after the other: when each is over
-void launches(Options &options); ///< what queuing a kernel takes
+void launches(Options &options); ///< queues kernels: how long each launch takes
 void progress(Options &options); ///< when copies to the host make progress, also beside kernels
 void copies(Options &options);   ///< copies, one after the other: how long each takes
 void behind(Options &options);   ///< small copies behind large ones of the same process

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The lab's instruments: work for a GPU that records when it ran. Takes NVIDIA's driver, and
+// The lab's instruments run work on a GPU and print when it ran. They need NVIDIA's driver, and
 // nothing of CUDA.
 #include "instruments.hpp"
 
@@ -53,7 +53,7 @@ void lab::ready() {
 int main(int argc, char **argv) {
     for (const Instrument &instrument : instruments)
         if (argc > 1 && !std::strcmp(argv[1], instrument.name)) {
-            alarm(60); // whatever happens
+            alarm(60); // ends the program if anything hangs
             lab::Options options(argc - 2, argv + 2);
             instrument.run(options);
             return 0;

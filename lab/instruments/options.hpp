@@ -46,7 +46,7 @@ class Options {
         const auto count = static_cast<unsigned>(number("blocks", 1, 65'535) * (on_each ? sms : 1));
         return count ? count : (fail("blocks must not be 0"), 0);
     }
-    /** After all were asked for. */
+    /** Fails if the command line has an option that was not asked for before this call. */
     void none_left() const {
         if (!values_.empty())
             fail("this instrument has no option '" + values_.begin()->first + "'");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file When things that are repeated begin and end, by the host's clock. */
+/** @file Records when a repeated operation begins and ends, by the host's clock. */
 #ifndef NVDEBUG_LAB_SPANS_HPP
 #define NVDEBUG_LAB_SPANS_HPP
 
@@ -15,7 +15,8 @@ namespace lab {
 
 using Spans = std::vector<std::array<std::uint64_t, 2>>; ///< ns
 
-/** Once to warm up, then again and again for so long, with a pause after each. */
+/** Calls @p once to warm up, and then for @p ms again and again, with a pause after each call.
+ * Returns the spans of the later calls. */
 template <typename Once>
 Spans repeat(std::uint64_t ms, Once once, useconds_t pause_us = 0) {
     once();
@@ -32,7 +33,7 @@ Spans repeat(std::uint64_t ms, Once once, useconds_t pause_us = 0) {
     return spans;
 }
 
-/** As JSON. */
+/** Prints spans as a list in JSON. */
 inline void print(const Spans &spans) {
     std::printf("[");
     for (std::size_t n = 0; n < spans.size(); n++)

@@ -43,7 +43,7 @@ constexpr unsigned texture_2d = 0x0de1, rgba = 0x1908, rgba8 = 0x8058, byte_type
                    copy_write_buffer = 0x8f37, opengl = 0x30a2;
 const void *const of_buffer = nullptr;
 
-/** A context on the first GPU of NVIDIA's EGL. */
+/** Makes a context on the first GPU of NVIDIA's EGL, and makes it current. */
 void make_context() {
     using Query = unsigned (*)(int, void **, int *);
     std::array<void *, 16> devices{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What is used of Vulkan 1.0, looked up at run time. Layouts and numbers: Khronos'
- * specification. */
+/** @file The part of Vulkan 1.0 that the instruments use, looked up at run time. Layouts and
+ * numbers are of Khronos' specification. */
 #ifndef NVDEBUG_LAB_VULKAN_HPP
 #define NVDEBUG_LAB_VULKAN_HPP
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Each does what its namesake in lab/instruments does. Times that the model does not compute are
-// medians of what was measured on an H100's machine, as lab/README.md lists them.
+// Each instrument does the work of its namesake in lab/instruments. The model does not compute
+// the processor's times; they are medians measured on an H100's machine (lab/README.md lists them).
 #include "instruments.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using nvmodel::Direction;
 using nvmodel::GraphicsCopies;
 using nvmodel::Kernel;
 using nvmodel::Process;
-/// Numbers, as class Programs gives them.
+/// Operations and streams have the numbers that class Programs gives them.
 using Op = std::size_t;
 using Stream = std::size_t;
 
@@ -40,12 +40,12 @@ Ns time_of(Options &options, const std::string &name, std::uint64_t otherwise, s
     return static_cast<Ns>(options.number(name, otherwise, most)) * unit;
 }
 
-/** The host's clock and the GPU's are one here. */
+/** Returns the clock's answer. On the model, the host and the GPU have the same clock. */
 Json clock_of(const Program &program) {
     return {{"host", program.now()}, {"gpu", program.now()}, {"error", 0}};
 }
 
-/** Each `every`th block of a kernel. */
+/** Adds each `every`th block of a kernel to @p all. */
 void add_blocks(const nvmodel::Operation &kernel, std::size_t every, Json &all) {
     for (const nvmodel::BlockRun &block : kernel.blocks) {
         if (block.number % every)
@@ -57,7 +57,7 @@ void add_blocks(const nvmodel::Operation &kernel, std::size_t every, Json &all) 
     }
 }
 
-/** When copies to the host made progress. */
+/** Copies to the host, and the intervals in which they made progress. */
 struct Watched {
     std::vector<nvmodel::CopyProgress> intervals;
     bool over = false;
@@ -99,14 +99,14 @@ Procedure watch_copies(Program &program, std::uint64_t bytes, Ns duration, Ns ga
     watched.over = true;
 }
 
-/** How many, once it is known how many SMs there are. */
+/** Returns a function from the number of SMs to the number of blocks that the options ask for. */
 std::function<unsigned(unsigned)> blocks_of(Options &options, const std::string &otherwise) {
     const auto count = [word = "blocks=" + options.text("blocks", otherwise)](unsigned sms) {
         std::string copy = word;
         char *at = copy.data();
         return Options(1, &at).blocks(sms, "");
     };
-    count(1); // a mistake fails at once
+    count(1); // so that a mistake in the options fails before the program runs
     return count;
 }
 
@@ -204,7 +204,8 @@ Instrument streams(Options &options) {
     }};
 }
 
-/** Of the kernel `work`: a block of 256 threads, on an SM that is full of them. */
+/** Returns how long a block of the kernel `work` takes: 256 threads, on an SM full of such blocks.
+ */
 Ns duration_of(std::uint64_t turns) {
     constexpr std::uint64_t ns_of_1000_turns = 45'900; // measured by lab/mps-partitions
     return static_cast<Ns>(turns * ns_of_1000_turns / 1000);
@@ -268,7 +269,8 @@ Instrument operations(Options &options) {
     const std::uint64_t bytes = options.number("bytes", 65'536, 1 << 30);
     const Ns pause = time_of(options, "pause_us", 200, 1'000'000, us);
     options.none_left();
-    // Of the processor alone: measured with eight processes at once, and not stopped there.
+    // Allocations take the processor's time alone. They were measured with eight processes at
+    // once, and went on while channels were disabled.
     const std::map<std::string, Ns> allocations{
         {"alloc", 250 * us}, {"managed", 84 * us}, {"host", 2'067 * us}};
     const auto allocation = allocations.find(kind);
@@ -334,8 +336,7 @@ Instrument copies(Options &options) {
                     co_await program.call();
                     program.gpu().launch(stream, {.blocks = 1, .threads = 32});
                 }
-                if (pageable) // the processor copies to where the GPU can: 64 MiB in 6.8 ms,
-                              // measured
+                if (pageable) // the processor copies to pinned memory: 64 MiB in 6.8 ms, measured
                     co_await program.compute(static_cast<Ns>(bytes) / 10);
                 co_await program.call();
                 queued.push_back(program.gpu().copy(stream, way, bytes));
@@ -350,7 +351,7 @@ Instrument copies(Options &options) {
     }};
 }
 
-/** What both procedures of `behind` know. */
+/** The state that both procedures of `behind` share. */
 struct Queue {
     std::uint64_t queued = 0;
     bool enough = false, over = false;
@@ -377,7 +378,8 @@ Instrument behind(Options &options) {
     const std::uint64_t bytes = options.number("bytes", 51'200, 1 << 30),
                         queue_bytes = options.number("queue_bytes", 64 * mib, 1 << 30);
     const std::size_t depth = options.number("depth", 0, 64);
-    options.number("priority", 0, 5); // which makes no difference, measured
+    options.number("priority", 0,
+                   5); // no effect: a stream's priority made no difference when measured
     const Ns pause = time_of(options, "pause_us", 5'000, 1'000'000, us);
     options.none_left();
     const bool by_kernel = kind == "kernel";
@@ -408,7 +410,7 @@ Instrument behind(Options &options) {
     }};
 }
 
-/** A copy again and again, before each of which the processor is busy for some time. */
+/** Makes an instrument that repeats a copy, with some time of the processor before each copy. */
 Instrument copies_of(const Process &process, Ns duration, Direction way, std::uint64_t bytes,
                      Ns processor = 0) {
     return {.process = process, .run = [=](Program &program) -> Procedure {
@@ -432,8 +434,8 @@ Instrument textures(Options &options) {
     const std::string how = options.text("how", "pbo");
     options.none_left();
     const std::uint64_t bytes = 4 * side * side;
-    // Where no engine was seen busy, nearly all of it is the processor's (64 MiB, measured by
-    // lab/shared-copy-engines).
+    // For the ways in which no engine was seen busy, nearly all of the time is the processor's
+    // (64 MiB, measured by lab/shared-copy-engines).
     const std::map<std::string, Ns> processor{{"pbo", 0},
                                               {"copy", 0},
                                               {"client", 10'900 * us},
@@ -452,7 +454,7 @@ Instrument buffers(Options &options) {
     const Ns duration = time_of(options, "ms", 500, longest_ms, ms);
     const std::uint64_t bytes = options.number("bytes", 64 * mib, 1 << 30);
     const Direction way = direction(options.text("kind", "h2d"));
-    // The model's alone: no program was seen to copy by these.
+    // Only the model can copy by a GRCE: no program was seen to do so on hardware.
     const bool by_grce = options.number("grce", 0, 1);
     options.none_left();
     return copies_of(Process{.name = {},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /**
- * @file The model's version of lab/instruments: the same names, options and answers, but what runs
- * are kernels and copies of known lengths on the modelled GPU, in virtual time.
+ * @file The model's version of lab/instruments. Names, options and answers are the same, but the
+ * instruments run kernels and copies of known lengths on the modelled GPU, in virtual time.
  */
 #ifndef NVDEBUG_LAB_MODEL_INSTRUMENTS_HPP
 #define NVDEBUG_LAB_MODEL_INSTRUMENTS_HPP
@@ -16,7 +16,7 @@
 
 namespace lab {
 
-/** What lab::fail() throws here. */
+/** The exception that lab::fail() throws in this program. */
 class Refused : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -27,7 +27,7 @@ struct Instrument {
     std::function<Procedure(Program &)> run; // must outlive the procedure
 };
 
-/** Throws Refused. */
+/** Makes an instrument. Throws Refused for an unknown name or a wrong option. */
 Instrument make_instrument(const std::string &name, Options &options);
 
 } // namespace lab

@@ -28,7 +28,7 @@ std::optional<std::uint32_t> Machine::memory_read(std::uint8_t aperture, std::ui
     return gpu_.direct_read(address);
 }
 
-// What this machine is for is to look.
+// This machine only looks at the GPU, so it writes nothing.
 bool Machine::memory_write(std::uint8_t, std::uint64_t, std::uint32_t) {
     return false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What the module's core runs on here: the modelled GPU of an experiment. */
+/** @file The machine under the module's core: the modelled GPU of an experiment. */
 #ifndef NVDEBUG_LAB_MODEL_MACHINE_HPP
 #define NVDEBUG_LAB_MODEL_MACHINE_HPP
 
@@ -9,7 +9,7 @@
 
 namespace lab {
 
-/** To look at it takes no virtual time. Everything the driver made is in video memory. */
+/** A machine whose accesses take no virtual time. All that the driver made is in video memory. */
 class Machine final : public core::Machine {
   public:
     /** @param gpu started; outlives this */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The lab on the GPU model, over the module's core, in one process: requests are lines of words on
-// stdin, each answered by a line of JSON, as the model's control socket does.
+// Runs the lab on the GPU model, over the module's core, in one process. A request is a line of
+// words on stdin, and its answer a line of JSON, as at the model's control socket.
 #include "session.hpp"
 
 #include <charconv>
@@ -86,7 +86,7 @@ Json open(Session &session, const Words &words) {
     return {{"pid", session.open(kept[0], given, environment)}};
 }
 
-/// For each of the processes named.
+/// Calls @p what with the number of each process that the words name.
 template <typename Do>
 Json each(const Words &words, Do what) {
     for (const std::string &word : words)
@@ -232,7 +232,8 @@ int main(int argc, char **argv) {
             Json answer{{"ok", true}};
             try {
                 answer.update(perform(session, line));
-            } catch (const std::runtime_error &refused) { // also the model's, and the file system's
+            } catch (const std::runtime_error
+                         &refused) { // also errors of the model and of the file system
                 answer = {{"ok", false}, {"error", refused.what()}};
             }
             std::cout << answer.dump() << std::endl;

@@ -21,7 +21,8 @@ Stage::Wait Program::sleep(Ns duration) {
 }
 
 Stage::Wait Program::notice() {
-    constexpr Ns chosen = 2'000; // so that 51,200 bytes take 11 us, as in lab/copy-behind-copies
+    constexpr Ns chosen =
+        2'000; // chosen so that 51,200 bytes take 11 us, as in lab/copy-behind-copies
     return stage_.pause(chosen);
 }
 

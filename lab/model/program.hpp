@@ -13,7 +13,7 @@
 
 namespace lab {
 
-/** Whole nanoseconds of virtual time, and in the order in which they are set. */
+/** Keys stay in the order in which they are set. Times are whole ns of virtual time. */
 using Json = nlohmann::ordered_json;
 
 class Program {
@@ -27,20 +27,21 @@ class Program {
     Ns now() const { return stage_.now(); }
     nvmodel::Programs &gpu() { return gpu_; }
     unsigned sms() const { return static_cast<unsigned>(gpu_.sms(process_).size()); }
-    /** Its number. */
+    /** Opens a stream and returns its number. */
     std::size_t stream() { return gpu_.open_stream(process_); }
 
-    /** To be awaited: what a call of a library takes; what a program computes or copies; a sleep.
-     */
+    /** Returns the time of a call of a library. Procedures await it, as they do the times of
+     * compute() and sleep(), and conditions of until(). */
     Stage::Wait call();
     Stage::Wait compute(Ns duration) { return stage_.pause(duration); }
     Stage::Wait sleep(Ns duration);
     Stage::Wait until(std::function<bool()> over) { return stage_.until(std::move(over)); }
-    /** Until an operation has ended; and what then passes until the program knows. */
+    /** Returns the wait for the end of an operation. notice() is the time from then until a
+     * polling program knows. */
     Stage::Wait end_of(std::size_t operation);
     Stage::Wait notice();
 
-    /** Something else that the program does from now on. */
+    /** Starts another procedure, which runs beside the present ones. */
     void start(Procedure procedure);
     bool done() const;
 

@@ -26,15 +26,15 @@ class Session : private World {
     Session(nvmodel::Board board, const nvmodel::Rules &rules)
         : board_(std::move(board)), rules_(rules) {}
 
-    /** One more instrument, before ready(). @param environment of the process: CUDA_* */
+    /** Adds an instrument before ready(). @param environment variables CUDA_* of its process */
     Pid open(const std::string &name, Options &options,
              const std::map<std::string, std::string> &environment);
-    /** All that were opened are on the GPU, at time 0, and wait for go(). */
+    /** Puts all opened instruments on the GPU, at time 0. They then wait for go(). */
     void ready();
     void go(Pid pid);
-    /** Lets time pass until it is over; what it found. */
+    /** Lets time pass until the instrument has ended, and returns its answer. */
     Json finish(Pid pid);
-    /** They are gone, and the GPU is another one. */
+    /** Removes all instruments, and makes a new GPU. */
     void end();
 
     Ns now() const override;
@@ -46,7 +46,7 @@ class Session : private World {
     std::size_t channels(Pid pid);
     std::size_t tsgs(Pid pid);
 
-    /** See write_tree(). Takes no time. */
+    /** Calls write_tree(), which takes no virtual time. */
     void write_files(const std::string &folder, const std::vector<std::string> &prefixes);
     std::uint32_t read_register(std::uint32_t offset);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /**
- * @file Procedures: what a program does on its processor, in virtual time, as C++20 coroutines. Two
- * procedures never run at once, and what one does between two waits takes no time.
+ * @file Procedures describe a program's work on its processor, in virtual time, as C++20
+ * coroutines. Two procedures never run at once, and the code between two waits takes no time.
  */
 #ifndef NVDEBUG_LAB_MODEL_STAGE_HPP
 #define NVDEBUG_LAB_MODEL_STAGE_HPP
@@ -46,7 +46,7 @@ class Procedure {
     }
 
     bool done() const { return handle_.done(); }
-    /** Until it waits or ends; throws what it threw. */
+    /** Runs the procedure until it waits or ends. Throws the exception that it threw. */
     void resume() const {
         handle_.resume();
         if (handle_.promise().thrown)
@@ -57,12 +57,12 @@ class Procedure {
     Handle handle_;
 };
 
-/** What else takes time: the GPU. */
+/** The GPU, which takes time beside the procedures. */
 class World {
   public:
     virtual ~World() = default;
     virtual Ns now() const = 0;
-    /** Until @p time, or until something ended before that. */
+    /** Lets time pass until @p time, or until something ends earlier. */
     virtual void advance(Ns time) = 0;
 };
 
@@ -71,7 +71,7 @@ class Stage {
   public:
     explicit Stage(World &world) : world_(world) {}
 
-    /** What a procedure awaits: a condition, and no earlier than a time. */
+    /** A procedure waits until a condition holds, and at least until a time. */
     struct Wait {
         Stage &stage;
         Ns until;
@@ -86,9 +86,9 @@ class Stage {
 
     Ns now() const { return world_.now(); }
     void start(Procedure &procedure);
-    /** Its procedure is going away. */
+    /** Drops the wait of a procedure that is destroyed. */
     void forget(const Procedure &procedure);
-    /** Lets time pass until @p time, or until @p enough. */
+    /** Lets time pass until @p time, or until @p enough returns true. */
     void run(Ns time, const std::function<bool()> &enough);
 
   private:
@@ -105,7 +105,7 @@ class Stage {
 
     World &world_;
     std::vector<Waiting> waiting_; // in the order in which they began to wait
-    Wait *next_ = nullptr;         // what the procedure that runs has just begun to wait for
+    Wait *next_ = nullptr;         // the wait that the running procedure has just begun
 };
 
 } // namespace lab

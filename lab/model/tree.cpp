@@ -28,7 +28,8 @@ std::string info_of(Machine &machine) {
     return text;
 }
 
-/** In the form of the driver's (docs/nvdebugctl.md); names of objects are made up. */
+/** Returns the text of `owners` as it is for a driver's GPU (docs/nvdebugctl.md). The names of
+ * objects are made up. */
 std::string owners_of(const nvmodel::Gpu &gpu, const std::vector<Owned> &owned) {
     constexpr unsigned first_client = 0xc1d00000, first_object = 0x5c000000;
     std::string text =

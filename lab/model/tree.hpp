@@ -19,8 +19,8 @@ struct Owned {
 };
 
 /**
- * Writes gpu0/NAME: of the module's readable files those with names that begin with one of
- * @p prefixes (all if there are none), and `info` and `owners`. Throws std::runtime_error.
+ * Writes gpu0/NAME for each readable file of the module whose name begins with one of @p prefixes
+ * (for all files if there are no prefixes), and `info` and `owners`. Throws std::runtime_error.
  */
 void write_tree(Machine &machine, const nvmodel::Gpu &gpu, const std::vector<Owned> &owned,
                 const std::vector<std::string> &prefixes, const std::filesystem::path &folder);

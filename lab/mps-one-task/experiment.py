@@ -10,8 +10,7 @@ from nvdlab.picture import Panel
 RULES = ("MPS",)
 TITLE = "MPS clients share one TSG and its timeslice"
 PAPER = ("ECRTS 2025, Fig. 6 and 7 (runlists, no times): with MPS the channels of two clients are in the server's TSG, "
-         "with "
-         "subcontexts of their own; a third task keeps its TSG")
+         "with subcontexts of their own; a third task keeps its TSG")
 MS = 300
 MODEL = Model(breaks={"mps_one_task": ["one_tsg", "together", "one_timeslice"], "one_task": ["alternate"]},
               numbers={"one_tsg": "ids are the lowest that are free"})

@@ -10,18 +10,17 @@ from nvdlab.picture import Panel
 RULES = ("Pitfall 7", "Pitfall 8")
 TITLE = "MPS partitions: which SMs, and since when"
 PAPER = ("ECRTS 2025, Fig. 9 (Titan V): of three tasks limited to 50 % each, the two that remain share one half of the "
-         "TPCs, "
-         "the other half idle; and Sec. 4.4: the size of a client's partition is that of its start")
-# One kernel a task, of so many blocks a ms of its time, so that it has blocks on the GPU until its end.
+         "TPCs, the other half idle; and Sec. 4.4: the size of a client's partition is that of its start")
+# Each task is one kernel. It has this many blocks for each ms of its time, so that some run until its end.
 TURNS, BLOCKS_A_MS = 20_000, 550
-# When each starts, and about how long its blocks take on half of the GPU; ms.
+# (start, duration of its blocks on half of the GPU) of each task, about, in ms.
 TASKS = ((0, 400), (60, 120), (130, 320))
 MODEL = Model(breaks={"mps_partitions": ["two_fit", "left", "of_the_start"]},
               numbers={"left": "which SMs a third client of 50 % gets is made up there"})
 
 
 def flood(bench, tasks, env):
-    """Of tasks of one kernel each: when it began, and how many blocks ended in each ms since; us."""
+    """Returns for each task when its kernel began, in us, and how many of its blocks ended in each ms since then."""
     found = bench.together(*(("flood", {"turns": TURNS, "blocks": length * BLOCKS_A_MS, "delay_ms": delay}, env)
                              for delay, length in tasks))
     origin = min(on_host(one, one["begin"]) for one in found)
@@ -38,14 +37,14 @@ def measure(bench):
         three = flood(bench, TASKS, half)
         two = flood(bench, TASKS[::2], half)
         server = control("get_server_list").split()[0]
-        # the same number of blocks, whatever part of the GPU CUDA shows
+        # The number of blocks does not depend on the part of the GPU that CUDA shows.
         work = {"turns": 100_000, "blocks": 2112}
         with bench.ready(("work", {"ms": 800, **work}, clients)) as (one,):
             begin = bench.now_us()
             one.go()
             bench.sleep(0.4)
-            said = [control(f"set_active_thread_percentage {server} "
-                            f"25"), control("set_default_active_thread_percentage 25")]
+            said = [control(f"set_active_thread_percentage {server} 25"),
+                    control("set_default_active_thread_percentage 25")]
             changed = bench.now_us() - begin
             before = kernels(one.finish(), begin)
         after = kernels(bench.alone("work", clients, ms=300, **work), 0)
@@ -58,7 +57,7 @@ def took(all_of, begin=0.0, end=1e12):
 
 
 def rate(task, begin, end):
-    """Blocks a ms in the middle of this time; us."""
+    """Returns the blocks per ms between two times, in us, without the first and the last 10 ms."""
     first, last = (int((time_us - task["begin"]) / 1000) for time_us in (begin + 10_000, end - 10_000))
     return sum(task["ended"][first:last]) / max(1, last - first)
 
@@ -89,15 +88,13 @@ def conclude(data):
     left, never = n["left"], n["never_three"]
     return [
         Claim("two_fit", f"of 50 % each, one client's kernel ends {n['alone']:.0f} blocks a ms alone and "
-                         f"{n['beside'][0]:.0f} "
-              "beside a second one: they have SMs of their own", n["beside"][0] > 0.9 * n["alone"]),
+              f"{n['beside'][0]:.0f} beside a second one: they have SMs of their own",
+              n["beside"][0] > 0.9 * n["alone"]),
         Claim("left", f"the client that came last ends {left[1]:.0f} blocks a ms beside the first one, also when the "
-                      f"one between them "
-              f"has ended ({n['crowded']:.0f} before); {never[1]:.0f} if that one was never "
-              f"there", left[1] < 0.9 * never[1]),
+              f"one between them has ended ({n['crowded']:.0f} before); {never[1]:.0f} if that one was never there",
+              left[1] < 0.9 * never[1]),
         Claim("static", f"a client's partition stays: {n['before'] / 1000:.2f} ms before the server's limit is set to "
-                        f"25 %, "
-              f"{n['after'] / 1000:.2f} ms after", abs(n["after"] / n["before"] - 1) < 0.05),
+              f"25 %, {n['after'] / 1000:.2f} ms after", abs(n["after"] / n["before"] - 1) < 0.05),
         Claim("of_the_start", f"of a client that starts then {n['later'] / 1000:.2f} ms, on {sms[1]} SMs, not {sms[0]}",
               n["later"] > 2 * n["before"]),
     ]

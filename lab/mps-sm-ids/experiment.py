@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""ECRTS 2025, pitfall 5: what clients of MPS read as the number of their SM is not the SM's."""
+"""ECRTS 2025, pitfall 5: the number of an SM that a client of MPS reads is not the SM's own number."""
 
 from nvdlab import spans
 from nvdlab.bench import on_host, without_mps
@@ -10,9 +10,8 @@ from nvdlab.picture import Panel
 RULES = ("Pitfall 5",)
 TITLE = "MPS clients are told SM numbers of their own"
 PAPER = ("ECRTS 2025, Sec. 4.4 (no figure; Volta, Turing, Ampere, Ada): each client's blocks start on %smid 0, though "
-         "another "
-         "one runs there")
-# Half an SM's shared memory and more, so that no two blocks are on one.
+         "another one runs there")
+# Each block takes more than half of an SM's shared memory, so that no two blocks are on the same SM.
 BLOCKS, SHARED, MS = 48, 160 << 10, 60
 MODEL = Model(breaks={"mps_sm_numbers": ["fake", "not_from_zero"]},
               numbers={"fake": "which numbers clients are told is made up there", "not_from_zero": "the same"})
@@ -44,8 +43,7 @@ def conclude(data):
     n = numbers(data)
     return [
         Claim("one_each", f"without MPS {data['blocks']} blocks, each with more than half of an SM's shared memory, "
-                          f"read "
-              f"{len(n['alone'])} numbers", len(n["alone"]) == data["blocks"]),
+              f"read {len(n['alone'])} numbers", len(n["alone"]) == data["blocks"]),
         Claim("fake", f"two clients that run at once for {n['together_ms']:.0f} ms read {len(n['ids'][0])} and "
               f"{len(n['ids'][1])} numbers, {len(n['both'])} of which are the same, though no two such blocks fit on "
               f"one SM",
@@ -58,8 +56,8 @@ def conclude(data):
 def picture(data):
     n = numbers(data)
     most = max(max(ids) for ids in (*n["ids"], n["alone"]))
-    panel = Panel("Numbers of SMs that blocks read", (0, most + 1), "%smid", rows=["without "
-                                                                                   "MPS", "client 1", "client 2"])
+    panel = Panel("Numbers of SMs that blocks read", (0, most + 1), "%smid",
+                  rows=["without MPS", "client 1", "client 2"])
     for row, ids in enumerate((n["alone"], *n["ids"])):
         for number in ids:
             panel.bar(number + 0.05, number + 0.95, row, row)

@@ -9,8 +9,7 @@ from nvdlab.picture import Panel
 RULES = ("Pitfall 4",)
 TITLE = "MPS clients run fewer streams at once"
 PAPER = ("ECRTS 2025, Fig. 8 (Titan V): four streams of two kernels of one block all run at once without MPS, two at a "
-         "time "
-         "with it: a client has two channels, other tasks eight")
+         "time with it: a client has two channels, other tasks eight")
 STREAMS, KERNELS = 4, 2
 MODEL = Model(breaks={"mps_channels": ["with"]})
 
@@ -32,7 +31,7 @@ def measure(bench):
 
 
 def at_once(kernels):
-    """How many streams started before the last kernel of any stream had."""
+    """Returns how many streams started before the last kernel of any stream did."""
     last = min(max(kernel["ran"][0] for kernel in kernels if kernel["stream"] == n) for n in range(STREAMS))
     return sum(kernel["kernel"] == 0 and kernel["ran"][0] < last for kernel in kernels)
 

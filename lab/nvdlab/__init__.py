@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What the experiments share: a bench with a GPU, spans of time, claims, pictures, records."""
+"""The common parts of experiments: a bench with a GPU, spans of time, claims, pictures, records."""

@@ -4,33 +4,20 @@
 import contextlib
 import functools
 import json
-import os
-import pathlib
-import shutil
 import struct
 import subprocess
-import sys
-import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from nvdlab import bounded, rm
+from nvdlab.bounded import Failed, without_mps
+
 PATIENCE_S = 60
 # ctrla06c.h, ctrla06fgpfifo.h: *_CTRL_CMD_GPFIFO_SCHEDULE; bEnable not set: "disabled and removed from runlist"
 SCHEDULE = {"of each TSG": 0xa06c0101, "of each channel": 0xa06f0103}
 
 
-class Failed(Exception):
-    """With a sentence."""
-
-
-def without_mps(**more):
-    """An environment without an MPS server, whatever the user has."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("CUDA_")}
-    return kept | {"CUDA_MPS_PIPE_DIRECTORY": "/nonexistent"} | more
-
-
 class Instrument:
-    """A running one, which waits for go(). Times of what it finds are microseconds of the host's clock."""
+    """A running instrument, which waits for go(). It answers with times of the host's clock, in microseconds."""
 
     def __init__(self, program, name, options, env):
         self.name = f"{name} {' '.join(f'{key}={value}' for key, value in options.items())}"
@@ -40,9 +27,7 @@ class Instrument:
         self.pid = self.process.pid
 
     def wait_until_ready(self):
-        line = self.process.stderr.readline()
-        if line != "ready\n":
-            raise Failed(f"instrument {self.name}: {line or 'it ended'}{self.process.stderr.read()}".strip())
+        bounded.wait_until_ready(self.process, f"instrument {self.name}")
 
     def go(self):
         self.process.stdin.write("\n")
@@ -63,22 +48,15 @@ class Instrument:
 
 
 def on_host(found, nanoseconds):
-    """A time of the GPU's clock as one of the host's, in us; FOUND has both clocks at one moment."""
+    """Converts a time of the GPU's clock to the host's clock, in us. FOUND has both clocks at one moment."""
     clock = found["clock"]
     return (nanoseconds - clock["gpu"] + clock["host"]) / 1000
-
-
-def _rm():
-    """NVIDIA's driver by its own requests."""
-    sys.path.insert(0, str(ROOT / "tests" / "hardware"))
-    import rm  # pylint: disable=import-outside-toplevel
-    return rm
 
 
 class Bench:
     """A machine's first GPU."""
 
-    has_grce_program = False  # none was seen
+    has_grce_program = False  # no program was seen to copy by a GRCE
 
     def __init__(self, instrument, tool):
         self.instrument, self.nvdebugctl = instrument, tool
@@ -95,7 +73,10 @@ class Bench:
 
     @contextlib.contextmanager
     def ready(self, *wanted):
-        """Instruments that wait for go(), each ("exec", {"ms": 500}) or with an environment as third; ended at last."""
+        """Starts instruments, each ("exec", {"ms": 500}) or with an environment as third item, and ends them at last.
+
+        Yields them once all wait for go().
+        """
         running = []
         try:
             for name, options, *env in wanted:
@@ -108,7 +89,7 @@ class Bench:
                 each.end()
 
     def together(self, *wanted):
-        """What instruments that start at once found, one after the other."""
+        """Runs instruments that start at the same time, and returns the answer of each."""
         with self.ready(*wanted) as running:
             for each in running:
                 each.go()
@@ -133,7 +114,7 @@ class Bench:
         return json.loads(self.tool(*words, "--json").splitlines()[0])["data"]
 
     def samples(self, count, ms=10):
-        """COUNT looks at the engines: of each that a task was on, how often [a task was on it, it was busy]."""
+        """Looks COUNT times at the engines. Returns for each engine how often [a task was on it, it was busy]."""
         found = {}
         for line in filter(None, self.tool("watch", "--json", "-n", count, "-s", ms).split("\n")):
             for row in json.loads(line)["data"]["engines"]:
@@ -144,12 +125,12 @@ class Bench:
         return found
 
     def channels(self, pid):
-        """What lists hold of a process now."""
+        """Returns the channels of a process that are in lists now."""
         return [channel for channel in self.data("channel", "list")
                 if channel["process"] and channel["process"]["pid"] == pid]
 
     def tsgs(self):
-        """All TSGs that lists hold now, whoever made them."""
+        """Returns all TSGs that are in lists now, of every process, by (runlist, TSG)."""
         engines = {}
         for each in self.data("engine", "list"):
             engines.setdefault(each["runlist"], []).append(each["engine"])
@@ -160,15 +141,16 @@ class Bench:
 
     @functools.cached_property
     def _ours(self):
-        return _rm().Ours()
+        return rm.Ours()
 
     def registers(self, *offsets):
         return self._ours.registers(*offsets)
 
     def scheduling(self, pid):
-        """What asks a process' objects, through its own descriptor, on their lists or off: ask(HOW, ENABLED) gives the
-        driver's status for each; HOW is one of SCHEDULE."""
-        rm = _rm()
+        """Returns a function ask(HOW, ENABLED), which asks the driver to put a process' objects on their lists or off.
+
+        It uses the process' own descriptor. HOW is a key of SCHEDULE. ask() returns the driver's status for each object.
+        """
         theirs = rm.Theirs(pid, rm.Ours().client)
         objects = {"of each TSG": [tsg[:3] for tsg in theirs.tsgs], "of each channel": list(theirs.channels.values())}
 
@@ -183,21 +165,6 @@ class Bench:
 
     # --- MPS ---
 
-    @contextlib.contextmanager
     def mps(self):
-        """An MPS server of NVIDIA's, as it is; yields what its clients have in their environment, and its control."""
-        if not shutil.which("nvidia-cuda-mps-control"):
-            raise Failed("there is no nvidia-cuda-mps-control, NVIDIA's MPS server, which comes with its driver")
-        with tempfile.TemporaryDirectory() as folder:
-            place = without_mps(CUDA_MPS_PIPE_DIRECTORY=folder, CUDA_MPS_LOG_DIRECTORY=folder)
-
-            def control(command):
-                done = subprocess.run(["nvidia-cuda-mps-control"], env=place, input=command + "\n", text=True,
-                                      capture_output=True, check=True, timeout=PATIENCE_S)
-                return done.stdout.strip()
-
-            subprocess.run(["nvidia-cuda-mps-control", "-d"], env=place, check=True, timeout=PATIENCE_S)
-            try:
-                yield place, control
-            finally:
-                control("quit")
+        """Starts NVIDIA's MPS server; see bounded.mps()."""
+        return bounded.mps()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What an experiment concludes from its data."""
+"""The conclusions of an experiment from its data."""
 
 import dataclasses
 
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """`key` names it in tests; the sentence has the numbers that were found."""
+    """A conclusion. Tests use its `key`; the sentence has the measured numbers."""
 
     key: str
     sentence: str

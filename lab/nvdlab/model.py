@@ -16,10 +16,10 @@ KEPT = record.LAB / "model-h200.json"
 class Model:
     """How an experiment differs on the model."""
 
-    absent: str = ""                                          # why it is not there
+    absent: str = ""                                          # why the model cannot run it
     differs: dict = dataclasses.field(default_factory=dict)   # conclusions that do not hold there, and why
-    breaks: dict = dataclasses.field(default_factory=dict)    # with this rule broken, these do not hold either
-    numbers: dict = dataclasses.field(default_factory=dict)   # why these hold with other numbers than on hardware
+    breaks: dict = dataclasses.field(default_factory=dict)    # rule: conclusions that fail without it
+    numbers: dict = dataclasses.field(default_factory=dict)   # conclusion: why its numbers differ from hardware's
 
     def why(self, key):
         return self.differs.get(key) or self.numbers.get(key, "")
@@ -31,7 +31,10 @@ def conclude(experiment, bench):
 
 
 def numbers_differ(one, other):
-    """By more than a tenth, and more than one of the last digit, in sentences of the same conclusion."""
+    """Compares the numbers in two sentences of the same conclusion.
+
+    Returns true if any two differ by more than a tenth and by more than one unit of the last digit.
+    """
     def numbers(sentence):
         return [(float(found.replace(",", "")), 0.1 ** len(found.partition(".")[2]))
                 for found in re.findall(r"\d[\d,]*(?:\.\d+)?", sentence)]
@@ -45,7 +48,7 @@ def as_expected(experiment, claim):
 
 
 def kept():
-    """Conclusions, by experiment."""
+    """Returns the kept conclusions, by experiment."""
     if not KEPT.exists():
         return {}
     found = json.loads(KEPT.read_text(encoding="utf-8"))

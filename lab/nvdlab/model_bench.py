@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The GPU model in a GPU's place: lab/model's program, in virtual time, and nvdebugctl on the files that the module's
-core prints of it."""
+"""A bench with the GPU model in place of a GPU. It runs lab/model's program, in virtual time, and nvdebugctl on the files
+that the module's core prints."""
 
 import contextlib
 import json
@@ -48,7 +48,7 @@ class ModelBench(Bench):
         self._folder.cleanup()
 
     def ask(self, *words):
-        """A request of lab-model; its answer."""
+        """Sends a request to lab-model and returns its answer."""
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(" ".join(map(str, words)) + "\n")
             self._process.stdin.flush()
@@ -83,7 +83,7 @@ class ModelBench(Bench):
             self.ask("end")
 
     def _cuda(self, env):
-        """What of an environment the model has a meaning for."""
+        """Returns the variables of an environment that mean something to the model."""
         if env.get(MPS_FOLDER, NO_MPS) == NO_MPS:
             return {key: value for key, value in env.items() if key == CONNECTIONS}
         limit = {PERCENTAGE: self._percentage} if self._percentage else {}
@@ -124,7 +124,7 @@ class ModelBench(Bench):
         return [int(word) for word in self.ask("registers", *offsets)["words"]]
 
     def scheduling(self, pid):
-        """As an H100's driver answers: a request of TSGs does nothing, and its status is success."""
+        """Answers as an H100's driver does: a request for TSGs does nothing, and its status is success."""
         count = self.ask("count", pid)
 
         def ask(how, enabled):
@@ -138,7 +138,7 @@ class ModelBench(Bench):
 
     @contextlib.contextmanager
     def mps(self):
-        """A server with a limit for clients that start later."""
+        """Yields the environment and the control of a server. Its limit counts for clients that start later."""
         def control(command):
             name, *words = command.split()
             if name == "get_server_list":

@@ -9,7 +9,7 @@ from nvdlab import model, record
 from nvdlab.picture import render
 
 DOCS = record.LAB.parent / "docs"
-# The order of the page; what is not named comes last.
+# The order of experiments on the page; an experiment without a place here comes last.
 ORDER = ("disabled-channels", "false-dependencies", "unlisted-tasks", "timeslices", "independent-runlists",
          "shared-runlist", "shared-copy-engines", "mps-one-task", "mps-streams", "mps-sm-ids", "mps-partitions",
          "copy-behind-copies", "host-memory", "preemption", "context-switch", "default-timeslices", "overhead")
@@ -67,7 +67,7 @@ def names():
 
 
 def everything():
-    """(name, experiment, [(machine, record, claims), …]) of each experiment."""
+    """Yields (name, experiment, [(machine, record, claims), …]) for each experiment."""
     for name in names():
         experiment = record.experiment(name)
         found = []
@@ -98,7 +98,8 @@ def model_verdict(experiment, claims):
 
 
 def side_by_side(found, modelled):
-    """Of each conclusion what hardware and the model gave, and why they differ."""
+    """Returns a table of the sentences that hardware and the model gave for each conclusion, with the reasons for
+    differences."""
     out = [SIDE_BY_SIDE]
     for name, experiment, machines in found:
         if experiment.MODEL.absent:
@@ -143,7 +144,7 @@ def markdown(found):
 
 
 def conclusions(machines):
-    """A table: each conclusion once, with letters for numbers that differ, and a column of numbers for each machine."""
+    """Returns a table with each conclusion once: letters stand for numbers that differ, and each machine has a column."""
     out = [f"| conclusion | {' | '.join(one['gpu'] for _, one, _ in machines)} |\n|---{'|---' * len(machines)}|\n"]
     by_key = [{claim.key: claim for claim in claims} for _, _, claims in machines]
     for key in dict.fromkeys(key for found in by_key for key in found):
@@ -156,7 +157,7 @@ def conclusions(machines):
 
 
 def in_common(sentences):
-    """A sentence with letters for the numbers in which the given ones differ, and for each of them these numbers."""
+    """Returns a sentence with letters in place of numbers that differ, and the numbers of each given sentence."""
     rest = NUMBER.split(sentences[0])
     if any(NUMBER.split(sentence) != rest for sentence in sentences):
         return "", sentences
@@ -172,7 +173,7 @@ def in_common(sentences):
 
 
 def figure(experiment):
-    """Which figure of which paper, and its GPU."""
+    """Returns the figure of the paper, with the paper's GPU."""
     return experiment.PAPER.partition(":")[0].partition("; users")[0]
 
 
@@ -185,7 +186,7 @@ def anchor(title):
 
 
 def evidence(found):
-    """Of each rule that was measured; nvdebugctl check is built with it."""
+    """Returns a line of CSV for each rule and machine that it was measured on; nvdebugctl check is built with them."""
     rows = {(rule, one["generation"], machine, verdict(experiment, claims).partition(":")[0])
             for _, experiment, machines in found for machine, one, claims in machines for rule in experiment.RULES
             if rule.startswith("R") and rule[1:].isdigit()}
@@ -193,7 +194,7 @@ def evidence(found):
 
 
 def files():
-    """What write() writes: path and text."""
+    """Returns the text of each file that write() writes, by path."""
     found = list(everything())
     made = {DOCS / "lab.md": markdown(found), record.LAB / "evidence.csv": evidence(found)}
     for name, experiment, machines in found:

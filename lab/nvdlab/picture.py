@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Plots as SVG: the same data give the same bytes."""
+"""Draws plots as SVG. The same data give the same bytes."""
 
 import math
 import textwrap
@@ -9,10 +9,10 @@ PAPER, INK, FAINT, GRID = "#ffffff", "#1b1f24", "#57606a", "#d8dee4"
 COLORS = ("#0969da", "#cf222e", "#1a7f37", "#8250df", "#9a6700", "#1b7c83", "#bf3989", "#57606a", "#0a3069", "#a40e26")
 FONT = 'font-family="DejaVu Sans, Helvetica, Arial, sans-serif"'
 WIDTH, RIGHT, TOP, BETWEEN = 860, 20, 34, 62
-BOLD = 8.4  # of a bold letter of 13, on average at most
-LETTER = 7  # of a letter of 11, on average at most
+BOLD = 8.4  # width of a bold letter of size 13, on average at most
+LETTER = 7  # width of a letter of size 11, on average at most
 LEGEND_LINE = 18
-COLUMNS = 240  # of a line of the file
+COLUMNS = 240  # longest line of the file
 
 
 def _number(value):
@@ -20,7 +20,7 @@ def _number(value):
 
 
 def ticks(low, high, wanted=6):
-    """Round numbers from LOW to HIGH."""
+    """Returns about WANTED round numbers from LOW to HIGH."""
     if high <= low:
         return [low]
     step = 10 ** math.floor(math.log10((high - low) / wanted))
@@ -41,7 +41,7 @@ def _path(attributes, strokes):
 
 
 def _texts(attributes, texts):
-    """TEXTS: (x, y, text)."""
+    """Returns the lines for TEXTS, each (x, y, text), in a group with ATTRIBUTES."""
     lines = [f"<g {attributes}>"] if texts else []
     for x, y, text in texts:
         element = f'<text x="{_number(x)}" y="{_number(y)}">{escape(text)}</text>'
@@ -52,10 +52,10 @@ def _texts(attributes, texts):
 
 
 class Panel:
-    """An x axis in numbers; y is numbers, or rows with names (from the top)."""
+    """A plot. Its x axis has numbers; its y axis has numbers, or rows with names from the top."""
 
     def __init__(self, title, x, xlabel, y=None, ylabel="", rows=None, height=None, left=0):
-        """LEFT: where the axes begin at the earliest; panels of one left edge get the same."""
+        """LEFT is the least x at which the axes begin; panels with the same LEFT can begin at the same edge."""
         self.title, self.x, self.xlabel, self.ylabel, self.rows = title, x, xlabel, ylabel, rows
         self.y = (len(rows), 0) if rows else y
         self.height = height or (max(60, 22 * len(rows)) if rows else 200)
@@ -66,7 +66,7 @@ class Panel:
 
     @staticmethod
     def left_of(rows):
-        """The room that names of rows take."""
+        """Returns the width that the names of rows take."""
         return max((int(6.7 * len(row)) + 16 for row in rows), default=0)
 
     def at(self, x, y):
@@ -78,7 +78,10 @@ class Panel:
             self.legend.append((name, color))
 
     def stroke(self, x0, x1, y, width, color, attributes=""):
-        """Horizontal. All strokes of a kind make one path, or two where they touch: one would hide the seam."""
+        """Draws a horizontal stroke.
+
+        All strokes of a kind are one path. Strokes that touch are in two paths, so that the seam between them is seen.
+        """
         kind = f'stroke="{COLORS[color]}" stroke-width="{_number(width)}"{attributes}'
         to = f"H{_number(x1)}" if x1 > x0 else "h0"
         end, path = self.ends.get((kind, y), (-math.inf, 0))
@@ -90,7 +93,7 @@ class Panel:
         self.texts.setdefault(f'font-size="11" {attributes}', []).append((x, y, text))
 
     def bar(self, begin, end, row, color, name=None, text=None, share=(0.12, 0.88)):
-        """In ROW, from BEGIN to END; what is outside of the axis is cut off."""
+        """Draws a bar in ROW from BEGIN to END. Parts outside the axis are cut off."""
         begin, end = max(begin, self.x[0]), min(end, self.x[1])
         if end <= begin:
             return
@@ -102,7 +105,7 @@ class Panel:
         self.named(name, color)
 
     def shade(self, begin, end, color):
-        """Behind all else, over the whole height."""
+        """Shades the whole height from BEGIN to END, behind all other marks."""
         begin, end = max(begin, self.x[0]), min(end, self.x[1])
         if end > begin:
             x0, x1 = self.at(begin, self.y[0])[0], self.at(end, self.y[0])[0]
@@ -110,7 +113,7 @@ class Panel:
                                f'fill="{COLORS[color]}" opacity="0.12"/>')
 
     def line(self, points, color, name=None, dashes=""):
-        """DASHES: so that a line is seen below another one of the same points, as "4 4"."""
+        """Draws a line. With DASHES, such as "4 4", a line below it with the same points can be seen."""
         text = " ".join(",".join(map(_number, self.at(*point))) for point in points)
         dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
         kind = f'fill="none" stroke="{COLORS[color]}" stroke-width="1.5"{dashed}'
@@ -124,24 +127,26 @@ class Panel:
         self.named(name, color)
 
     def words(self, x, row, text, color=None):
-        """In the middle of ROW, to the right of X."""
+        """Writes TEXT in the middle of ROW, to the right of X."""
         at = self.at(x, row + 0.5)
         self.text(at[0] + 5, at[1] + 4, text, f'fill="{COLORS[color] if color is not None else INK}"')
 
     def title_at(self):
-        """Above the axes, or as far left of there as it takes to be in the picture."""
+        """Returns the x of the title: the axes' left edge, or less if the title would leave the picture."""
         at = min(0, self.wide - math.ceil(BOLD * len(self.title)))
         assert at >= RIGHT - self.left, f"the title is too long: {self.title}"
         return at
 
     @staticmethod
     def _width_of(name):
-        """Of an entry of the legend."""
+        """Returns the width of an entry of the legend."""
         return LETTER * len(name) + 26
 
     def legend_lines(self):
-        """The entries of each line of the legend. The first line is that of the axis' title, and is empty where the
-        title is in its way."""
+        """Returns the entries of each line of the legend.
+
+        The first line is beside the axis' title. It is empty if the entries do not fit there.
+        """
         beside = (self.wide - LETTER * len(self.xlabel)) / 2 - 12
         if sum(self._width_of(name) for name, _ in self.legend) <= beside:
             return [self.legend]
@@ -154,7 +159,7 @@ class Panel:
         return lines
 
     def below(self):
-        """The room that lines of the legend take below the title of the axis."""
+        """Returns the height of the legend's lines below the title of the axis."""
         return LEGEND_LINE * (len(self.legend_lines()) - 1)
 
     def svg(self, top):
@@ -192,7 +197,7 @@ class Panel:
 
 
 def render(panels, caption):
-    """CAPTION: lines below, and what the picture is called."""
+    """Returns an SVG of the panels. CAPTION is the lines below them; its first line is also the title."""
     body, top = [], TOP
     for panel in panels:
         body += panel.svg(top)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Experiments, and what was measured with them: lab/NAME/experiment.py, lab/NAME/CARD-DRIVER.json."""
+"""Finds experiments, lab/NAME/experiment.py, and their measured data, lab/NAME/CARD-DRIVER.json."""
 
 import importlib.util
 import json
 import pathlib
+
+from nvdlab.machine import gpu, program
 
 LAB = pathlib.Path(__file__).resolve().parents[1]
 
@@ -20,7 +22,7 @@ def experiment(name):
 
 
 def records(name):
-    """Paths, by machine: h100-580.159.04 and so on."""
+    """Returns the paths of an experiment's data, by machine, such as h100-580.159.04."""
     return {path.stem: path for path in sorted((LAB / name).glob("*-*.json"))}
 
 
@@ -39,7 +41,7 @@ def _rounded(value):
 
 
 def lines(value, depth):
-    """JSON with a line for each item of the outer levels."""
+    """Returns VALUE as JSON with a line for each item of the outer DEPTH levels."""
     if depth and isinstance(value, dict) and value:
         return "{" + ",\n".join(f"{json.dumps(key)}: {lines(each, depth - 1)}" for key, each in value.items()) + "}"
     if depth and isinstance(value, list) and value and isinstance(value[0], (dict, list)):
@@ -47,11 +49,36 @@ def lines(value, depth):
     return json.dumps(value, separators=(",", ":"))
 
 
+def rows(value, indent=0):
+    """Returns VALUE as JSON in which records have a line each, so that a diff shows a change.
+
+    A value is divided into lines if it is longer than 120 columns and has parts that have parts of their own.
+    """
+    flat = json.dumps(value)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if indent + len(flat) <= 120 or not any(isinstance(part, (dict, list)) for part in parts):
+        return flat
+    pad = "\n" + " " * (indent + 1)
+    items = ([f"{json.dumps(key)}: {rows(part, indent + 1)}" for key, part in value.items()]
+             if isinstance(value, dict) else [rows(part, indent + 1) for part in value])
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    return first + pad + ("," + pad).join(items) + pad[:-1] + last
+
+
+def write(path, found):
+    """Writes the data of a measurement of tests/hardware at once, with the program and the GPU unless FOUND has them."""
+    found = {key: fact() for key, fact in (("program", program), ("gpu", gpu)) if key not in found} | found
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(rows(found) + "\n", encoding="utf-8")
+    part.replace(path)
+
+
 def text(record):
     return lines(_rounded(record), 3) + "\n"
 
 
 def machine(record):
-    """h100-580.159.04: the GPU's model and the driver."""
-    gpu = record["gpu"].removeprefix("NVIDIA ").split()
-    return f"{'-'.join(gpu[:2] if gpu[0] in ('GeForce', 'Tesla', 'Quadro') else gpu[:1]).lower()}-{record['driver']}"
+    """Returns the GPU's model and the driver's version, such as h100-580.159.04."""
+    name = record["gpu"].removeprefix("NVIDIA ").split()
+    return f"{'-'.join(name[:2] if name[0] in ('GeForce', 'Tesla', 'Quadro') else name[:1]).lower()}-{record['driver']}"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Spans of time, as (begin, end), sorted; pure functions."""
+"""Pure functions on sorted lists of spans of time, each (begin, end)."""
 
 import heapq
 import statistics
 
 
 def merged(spans, gap=0):
-    """Those that are at most GAP apart as one."""
+    """Joins spans that are at most GAP apart."""
     found = []
     for begin, end in sorted(spans):
         if found and begin - found[-1][1] <= gap:
@@ -21,7 +21,7 @@ def total(spans):
 
 
 def common(one, other):
-    """Where both have a span; each must be merged."""
+    """Returns the spans that both lists have in common; each list must be merged."""
     found, i, k = [], 0, 0
     while i < len(one) and k < len(other):
         begin, end = max(one[i][0], other[k][0]), min(one[i][1], other[k][1])
@@ -35,12 +35,12 @@ def common(one, other):
 
 
 def cut(spans, begin, end):
-    """What of them is between."""
+    """Returns the parts of spans between BEGIN and END."""
     return common(spans, [(begin, end)])
 
 
 def turns(of_tasks):
-    """The spans of several tasks in order, as (begin, end, task); of one task in a row count once."""
+    """Returns the spans of several tasks in order, as (begin, end, task). Spans of a task in a row become one."""
     found = []
     for begin, end, task in heapq.merge(*([(*span, task) for span in spans] for task, spans in of_tasks.items())):
         if found and found[-1][2] == task:
@@ -59,6 +59,6 @@ def median(values):
 
 
 def part(values, share):
-    """The value below which that share of them is."""
+    """Returns the value below which this share of the values lies."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What CUDA's start and a launch take, without and with MPS."""
+"""CUDA's start-up and a launch take time, which may differ with MPS."""
 
 from nvdlab import spans
 from nvdlab.bench import without_mps
@@ -17,7 +17,7 @@ MODEL = Model(absent="launches and start-up are the processor's time, and NVIDIA
 def measure(bench):
     found = {}
     with bench.mps() as (clients, _):
-        bench.alone("launch", clients, count=1)  # so that the server is there
+        bench.alone("launch", clients, count=1)  # starts the server
         for turn in range(TURNS):
             for name, env in (("without MPS", without_mps()), ("with MPS", clients)):
                 begin = bench.now_us()
@@ -43,8 +43,8 @@ def conclude(data):
 
 def picture(data):
     most = max(five[4] for one in data.values() for five in one["launch_us"])
-    launch = Panel("Queuing a kernel: 0, 25, 50, 75, 99 % of 2,000, five "
-                   "times", (0, most * 1.05), "us", rows=list(data))
+    launch = Panel("Queuing a kernel: 0, 25, 50, 75, 99 % of 2,000, five times",
+                   (0, most * 1.05), "us", rows=list(data))
     for row, one in enumerate(data.values()):
         for number, five in enumerate(one["launch_us"]):
             launch.dots([(us, row + 0.2 + 0.15 * number) for us in five], row)

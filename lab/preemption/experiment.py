@@ -10,7 +10,7 @@ from nvdlab.picture import Panel
 RULES = ("Preemption",)
 TITLE = "Preemption in the middle of a kernel, by mode"
 PAPER = "none of these; RTAS 2024, Fig. 6 shows kernels of both tasks interrupted on a Pascal GPU"
-# Kernels of four waves of blocks, each of which takes the whole GPU for so long.
+# A kernel has WAVES waves of blocks, and each wave takes the whole GPU for BLOCK_US.
 BLOCK_US, WAVES, KERNELS, MS = 12_000, 4, 8, 350
 KERNEL_US = WAVES * BLOCK_US
 MODES = ("as it is", "cilp", "cta", "wfi")
@@ -32,7 +32,7 @@ def measure(bench):
         origin = large["launched"] / 1000
         found[mode] = {
             "waits_us": [(end - begin) / 1000 for begin, end in small["spans"]],
-            # of each kernel the first block of each wave
+            # The first block of each wave of each kernel.
             "blocks": [[(on_host(large, begin) - origin, on_host(large, end) - origin) for begin, end in block["ran"]]
                        for block in large["blocks"]],
         }
@@ -55,11 +55,10 @@ def conclude(data):
               f"{longest['as it is'] / 1000:.2f}), neither for a block's end nor for the kernel's",
               longest["as it is"] < BLOCK_US / 2),
         Claim("cilp", f"so it is with CILP: {waits['cilp'] / 1000:.2f} ms (at most {longest['cilp'] / 1000:.2f}), "
-                      f"{cuts['cilp']} "
-              "interruptions", longest["cilp"] < BLOCK_US / 2 and cuts["cilp"] > len(default["blocks"])),
+              f"{cuts['cilp']} interruptions",
+              longest["cilp"] < BLOCK_US / 2 and cuts["cilp"] > len(default["blocks"])),
         Claim("cta", f"with CTA no block is interrupted ({cuts['cta']} times), and it waits {waits['cta'] / 1000:.2f} "
-                     f"ms (at most "
-              f"{longest['cta'] / 1000:.2f}): for the rest of blocks of {BLOCK_US / 1000:.0f} ms",
+              f"ms (at most {longest['cta'] / 1000:.2f}): for the rest of blocks of {BLOCK_US / 1000:.0f} ms",
               not cuts["cta"] and BLOCK_US / 2 < longest["cta"] < 1.5 * BLOCK_US),
         Claim("wfi", f"with WFI no block is ({cuts['wfi']} times), and it waits {waits['wfi'] / 1000:.2f} ms (at most "
               f"{longest['wfi'] / 1000:.2f}): for the rest of kernels of {KERNEL_US / 1000:.0f} ms",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What the quota machine did, as JSON (docs/quotas.md). */
+/** @file Answers of the quota machine as JSON (docs/quotas.md). */
 #ifndef NVDEBUG_LAB_QUOTAS_ANSWER_HPP
 #define NVDEBUG_LAB_QUOTAS_ANSWER_HPP
 
@@ -9,7 +9,7 @@
 
 namespace quotas {
 
-/** @param epochs null: the case was not run */
+/** Returns the answer to a case. @param epochs null if the case was not run */
 std::string answer(const Case &one, const std::vector<qos::Epoch> *epochs);
 
 } // namespace quotas

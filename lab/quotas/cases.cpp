@@ -15,7 +15,7 @@ using nvdebug::base::Place;
 using nvdebug::base::wrong;
 using qos::Rational;
 
-/** A list by SM, or one number for all. */
+/** Reads blocks: a list with a number for each SM, or one number for all SMs. */
 void read_blocks(const Place &place, std::size_t kernel, qos::Table &into) {
     if (!place.value.is_array()) {
         const std::int64_t all = place.number(0, limit::blocks);
@@ -101,7 +101,7 @@ Span span(const Place &place, const qos::Shape &shape) {
     return found;
 }
 
-/** So that a file ends in a time that one can wait for. */
+/** Fails if a case has more work than a user would wait for. */
 void check_work(const Place &place, const Case &one) {
     const auto sms = static_cast<std::int64_t>(one.shape.sms),
                spans = static_cast<std::int64_t>(one.spans.size());

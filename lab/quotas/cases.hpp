@@ -16,12 +16,14 @@ namespace quotas {
 
 using nvdebug::base::Json;
 
-/** In cycles from, from + every, … before to, count warp instructions could be issued. */
+/** In each of the cycles from, from + every, … before to, `count` warp instructions can be issued.
+ */
 struct Offer {
     std::optional<std::size_t> sm; ///< none: on each SM
     std::size_t kernel = 0;
     std::int64_t from = 0, to = 0, every = 1, count = 1; ///< cycles from the begin of the span
-    std::vector<int> lanes; ///< by cycle of the offer, from the first again at its end
+    std::vector<int>
+        lanes; ///< by cycle of the offer; after the last item, the first one follows again
 };
 
 /** The kernel has no block on the SM from a cycle to the next epoch. */
@@ -30,7 +32,7 @@ struct Exit {
     std::int64_t at = 0; ///< cycles from the begin of the span
 };
 
-/** As many cycles as an epoch has. */
+/** Offers and exits in a time as long as an epoch. */
 struct Span {
     std::vector<Offer> offers;             ///< tried in this order
     std::vector<Exit> exits;               ///< by time
@@ -49,7 +51,7 @@ struct Case {
     std::string unsupported; ///< a sentence on the first reading that is not known; empty: none
 };
 
-/** A whole file; throws nvdebug::base::Wrong. */
+/** Reads a whole file of cases. Throws nvdebug::base::Wrong. */
 std::vector<Case> parse(std::string_view text);
 
 namespace limit {
@@ -58,7 +60,7 @@ inline constexpr std::size_t file_bytes = 256 << 20, nesting = 12, cases = 100'0
                              lanes = 1'000'000;
 inline constexpr std::int64_t slots = 64, cycles = 1'000'000'000, blocks = 1'000'000,
                               count = 1'000'000;
-/** Of a case: cycles of SMs, and offers on each SM and in each cycle. */
+/** Limits of a case: cycles, summed over SMs; offers, summed over SMs and cycles. */
 inline constexpr std::int64_t sm_cycles = 10'000'000'000, tried = 2'000'000'000;
 } // namespace limit
 

@@ -18,7 +18,7 @@ int fail(const std::string &sentence) {
     return 1;
 }
 
-/** Each outcome is written as soon as it is there. */
+/** Reads scenarios, and writes each outcome as soon as it is known. */
 int run() {
     std::string line;
     for (std::size_t number = 1; std::getline(std::cin, line); number++) {

@@ -23,7 +23,7 @@ int fail(const std::string &sentence) {
     return 1;
 }
 
-/** Returns false with errno set. */
+/** Reads a file. Returns false with errno set if it cannot be read. */
 bool read(const std::string &path, std::string &text) {
     std::ifstream file;
     errno = 0;

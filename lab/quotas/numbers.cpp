@@ -23,7 +23,7 @@ qos::Integer whole(std::string_view digits) {
     return qos::Integer(std::string(digits), 10);
 }
 
-/** `3`, `3/4`, `0.75`; none: is no such number, or a long one. */
+/** Reads `3`, `3/4` or `0.75`. Returns nothing if the text is no such number, or too long. */
 std::optional<Rational> rational_of(std::string_view text) {
     if (const std::size_t bar = text.find('/'); bar != text.npos) {
         const std::string_view above = text.substr(0, bar), below = text.substr(bar + 1);

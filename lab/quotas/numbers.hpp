@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Exact numbers in JSON: as numbers, or as texts like "3/4". */
+/** @file Reads exact numbers from JSON, where they are numbers or texts like "3/4". */
 #ifndef NVDEBUG_LAB_QUOTAS_NUMBERS_HPP
 #define NVDEBUG_LAB_QUOTAS_NUMBERS_HPP
 
@@ -10,14 +10,15 @@ namespace quotas {
 
 using nvdebug::base::Place;
 
-/** All throw nvdebug::base::Wrong. */
+/** All functions throw nvdebug::base::Wrong. */
 
-/** A JSON number is the decimal fraction that is written, not the nearest binary one. */
+/** Reads a rational number. A JSON number has its written decimal value, not the nearest binary
+ * one. */
 qos::Rational rational(const Place &place, const qos::Rational &least);
-/** Also as a text. */
+/** Reads a whole number, which may also be a text. */
 std::int64_t count(const Place &place, std::int64_t least, std::int64_t most);
 bool truth(const Place &place);
-/** Is the key there with a value other than null? */
+/** Returns whether the key is there with a value other than null. */
 bool is_there(const Place &place, const char *key);
 
 } // namespace quotas

@@ -51,7 +51,7 @@ void set_latency(const Place &place, qos::Readings &to) {
     to.latency = count(place, 0, limit::cycles);
 }
 
-/** By name. What is null is not set. */
+/** Returns a function for each reading, by name, that sets it from JSON. */
 const std::map<std::string, Set> &setters() {
     using namespace qos;
     using R = Readings;

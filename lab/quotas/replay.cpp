@@ -7,18 +7,18 @@
 namespace quotas {
 namespace {
 
-/** The next cycle of an offer; of those in one cycle, the first in the list comes first. */
+/** The next cycle of an offer. Offers in the same cycle are taken in the order of the list. */
 struct Next {
     std::int64_t cycle; ///< from the begin of the span
     std::size_t place;  ///< in the list of offers
-    std::size_t turn;   ///< of its cycles
+    std::size_t turn;   ///< number of this cycle among the offer's cycles
 
     bool operator<(const Next &other) const { // the largest is taken first
         return std::tie(other.cycle, other.place) < std::tie(cycle, place);
     }
 };
 
-/** A span's offers and exits, by time. */
+/** The offers and exits of a span in order of time. */
 class Events {
   public:
     Events(const Span &span, std::size_t sms) : span_(span), sms_(sms) {

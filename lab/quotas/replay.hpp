@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file A case, run on the quota machine. */
+/** @file Runs a case on the quota machine. */
 #ifndef NVDEBUG_LAB_QUOTAS_REPLAY_HPP
 #define NVDEBUG_LAB_QUOTAS_REPLAY_HPP
 
@@ -7,7 +7,7 @@
 
 namespace quotas {
 
-/** Epochs, or why there are none: a sentence. */
+/** The epochs of a case, or a sentence that says why it has none. */
 struct Replayed {
     std::vector<qos::Epoch> epochs;
     std::string failure;
@@ -16,7 +16,7 @@ struct Replayed {
 Replayed replay(const Case &one);
 
 namespace limit {
-/** Numbers of an answer's tables: an epoch may be as short as a cycle. */
+/** The most numbers in an answer's tables. A limit is needed, as an epoch may be one cycle long. */
 inline constexpr std::size_t answer = 50'000'000;
 } // namespace limit
 

@@ -17,7 +17,7 @@ using nvdebug::base::wrong;
 constexpr std::int64_t most_sms = 1024, most_cycles = 1'000'000'000, most_kernels = 16;
 constexpr std::size_t most_bytes = 1 << 20, nesting = 6;
 
-/** Of a place that may not be there. */
+/** Returns the number under a key, or @p otherwise if the key is missing. */
 std::int64_t number_or(const Place &place, const char *key, std::int64_t otherwise,
                        std::int64_t least, std::int64_t most) {
     return is_there(place, key) ? place.at(key).number(least, most) : otherwise;
@@ -31,7 +31,7 @@ void read_gpu(const Place &place, engine::GpuShape &into) {
     place.expect_object({"sms", "schedulers", "sixteenths_of_line"});
     into.sms = static_cast<std::size_t>(number_or(place, "sms", 16, 1, most_sms));
     into.sm.schedulers = static_cast<int>(number_or(place, "schedulers", 4, 1, 8));
-    // Warps of an SM are shared evenly, and a scheduler has a bit for each.
+    // The schedulers share the warps of an SM evenly, and each has a bit for each of its warps.
     if (into.sm.threads / engine::lanes_of_warp > into.sm.schedulers * engine::Scheduler::most)
         wrong(place.where(), "has too few schedulers for the warps of an SM");
     into.memory.sixteenths =

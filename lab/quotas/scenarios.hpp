@@ -15,7 +15,7 @@ struct NamedScenario {
     engine::Scenario scenario;
 };
 
-/** Throws nvdebug::base::Wrong. */
+/** Reads a scenario. Throws nvdebug::base::Wrong. */
 NamedScenario parse_scenario(std::string_view line);
 
 std::string text_of(const NamedScenario &scenario, const engine::Outcome &outcome);

@@ -8,11 +8,10 @@ from nvdlab.picture import Panel
 RULES = ("R8",)
 TITLE = "Copy engines that share physical ones"
 PAPER = ("RTAS 2024, Fig. 10 and 11 (RTX 6000 Ada): a GPU-to-CPU copy takes about twice as long beside OpenGL texture "
-         "uploads, "
-         "in the opposite direction and on other channels, runlists and LCEs; on a GTX 1080 Ti hardly longer")
+         "uploads, in the opposite direction and on other channels, runlists and LCEs; on a GTX 1080 Ti hardly longer")
 PART = ("which copy engines have the same physical ones was read from registers; but no program here copied by a GRCE, "
-        "so that "
-        "sharing slows copies down was not seen: Vulkan's do so on the way to the host's memory (lab/host-memory)")
+        "so that sharing slows copies down was not seen: Vulkan's do so on the way to the host's memory "
+        "(lab/host-memory)")
 MS, BYTES = 300, 64 << 20
 MODEL = Model(breaks={"shared_pces": ["physical"]},
               differs={"graphics_queue": "copies that GR0 makes slow no copy engine down there: on hardware they "
@@ -36,14 +35,14 @@ TASKS = {
     "kernel, then copy to the GPU": copies("h2d", kernels=1), "kernel, then copy to the host": copies("d2h", kernels=1),
     "kernel, then 51,200 bytes to the GPU": copies("h2d", 51_200, kernels=1),
     "kernel, then 51,200 bytes on the GPU": copies("d2d", 51_200, kernels=1),
-    "Vulkan, to the GPU": ("buffers", {"ms": MS, "kind": "h2d"}), "Vulkan, to the "
-                                                                  "host": ("buffers", {"ms": MS, "kind": "d2h"}),
+    "Vulkan, to the GPU": ("buffers", {"ms": MS, "kind": "h2d"}),
+    "Vulkan, to the host": ("buffers", {"ms": MS, "kind": "d2h"}),
     "Vulkan, on the GPU": ("buffers", {"ms": MS, "kind": "d2d"}),
     "texture upload (buffer)": textures("pbo"), "texture upload (memory)": textures("client"),
-    "texture download": textures("down"), "OpenGL buffer "
-                                          "upload": textures("buffer"), "OpenGL buffer copy": textures("copy"),
+    "texture download": textures("down"), "OpenGL buffer upload": textures("buffer"),
+    "OpenGL buffer copy": textures("copy"),
 }
-# The model's alone: copies to the GPU by LCE0, which has the physical engines of LCE2.
+# Only the model runs this: copies to the GPU by LCE0, which has the physical engines of LCE2.
 BY_GRCE = ("buffers", {"ms": MS, "kind": "h2d", "grce": 1})
 COPIES = ("copy to the GPU", "copy to the host")
 PAIRED = (*COPIES, "copy on the GPU", "Vulkan, to the GPU", "Vulkan, to the host", "Vulkan, on the GPU",
@@ -51,7 +50,7 @@ PAIRED = (*COPIES, "copy on the GPU", "Vulkan, to the GPU", "Vulkan, to the host
 
 
 def rate(found):
-    """How many a millisecond."""
+    """Returns how many copies ended in a millisecond."""
     ends = [end for _, end in found["spans"]]
     return (len(ends) - 1) / (ends[-1] - ends[0]) * 1e6
 
@@ -74,12 +73,12 @@ def measure(bench):
 
 
 def slowed(data):
-    """Of each pair how many times as long the copy takes as alone."""
+    """Returns for each (copy, other task) how many times as long the copy takes as alone."""
     return {(pair["task"], pair["beside"]): data["alone"][pair["task"]] / pair["rate"][0] for pair in data["pairs"]}
 
 
 def beside_grce(data):
-    """What only the model can show."""
+    """Returns the claim that only the model can show, if the data are its."""
     if "beside_grce" not in data:
         return []
     h2d, d2h = (data["alone"][copy] / data["beside_grce"][copy] for copy in COPIES)
@@ -103,18 +102,15 @@ def conclude(data):
               + ", ".join(f"{lce} has {len(pces)}" for lce, pces in own.items() if lce not in shared.values()),
               bool(shared) and all(own[lce] for lce in shared.values())),
         Claim("engines", f"CUDA copies to the GPU by {', '.join(used[h2d])}, to the host by {', '.join(used[d2h])}, on "
-                         f"the GPU by "
-              f"{', '.join(used['copy on the GPU'])}",
+              f"the GPU by {', '.join(used['copy on the GPU'])}",
               used[h2d] != used[d2h] and len(used[h2d]) == len(used[d2h]) == 1),
         Claim("same_engine", f"beside another copy the same way a copy takes {found[h2d, h2d]:.2f} (to the GPU) and "
               f"{found[d2h, d2h]:.2f} (to the host) times as long", min(found[h2d, h2d], found[d2h, d2h]) > 1.7),
         Claim("other_engine", f"beside a copy the other way, by other physical engines, {found[h2d, d2h]:.2f} and "
               f"{found[d2h, h2d]:.2f}", max(found[h2d, d2h], found[d2h, h2d]) < 1.4),
         Claim("graphics_queue", "beside Vulkan's copies on the graphics queue, whose channels, runlist and engine are "
-                                "others: to the "
-              f"GPU {found[h2d, vulkan[0]]:.2f} and {found[h2d, vulkan[1]]:.2f}, to the host "
-              f"{found[d2h, vulkan[0]]:.2f} and "
-              f"{found[d2h, vulkan[1]]:.2f} (beside copies to the GPU and to the host)",
+              f"others: to the GPU {found[h2d, vulkan[0]]:.2f} and {found[h2d, vulkan[1]]:.2f}, to the host "
+              f"{found[d2h, vulkan[0]]:.2f} and {found[d2h, vulkan[1]]:.2f} (beside copies to the GPU and to the host)",
               min(found[copy, other] for copy in COPIES for other in vulkan) > 1.7),
         Claim("grce", f"in {looks} looks at copies of CUDA, OpenGL and Vulkan {' and '.join(shared)} were never busy",
               not on_grce),

@@ -9,8 +9,8 @@ from nvdlab.picture import Panel
 RULES = ("R6", "R7")
 TITLE = "Engines of one runlist, and who takes turns there"
 PAPER = ("RTAS 2024, Tables II to IV and Fig. 9 (Jetson TX2): GR0 is on runlist 0 with two copy engines, every other "
-         "engine "
-         "alone on its own; copies progress for 1024 us, then stand for 1000 us, beside a task that only computes")
+         "engine alone on its own; copies progress for 1024 us, then stand for 1000 us, beside a task that only "
+         "computes")
 MS = 500
 MODEL = Model(breaks={"graphics_turns": ["coupled"]},
               numbers={"apart": "copies by different engines share no memory there, and PCIe's rate is constant"})
@@ -53,15 +53,13 @@ def conclude(data):
         Claim("several", "engines that share a runlist: " + "; ".join(
             f"{', '.join(names)} (runlist {runlist})" for runlist, names in several.items()),
             "GR0" in several.get(0, ()) and len(several[0]) > 1),
-        Claim("one", f"each of {len(of_engine)} engines is on one "
-                     f"runlist", all(len(on) == 1 for on in of_engine.values())),
+        Claim("one", f"each of {len(of_engine)} engines is on one runlist",
+              all(len(on) == 1 for on in of_engine.values())),
         Claim("coupled", "a texture upload by OpenGL, whose channels are on the compute engine's runlist, takes "
               f"{texture:.2f} times as long beside a task that only computes", texture > 1.5),
         Claim("by_gr0", f"GR0 was busy with uploads in {busy['GR0']} of {data['texture_busy']['GR0'][0]} looks, its "
-                        f"copy "
-              "engines in none: so these are turns on one engine, and that two engines of a list wait for each other "
-              "was "
-              "not seen",
+              "copy engines in none: so these are turns on one engine, and that two engines of a list wait for each "
+              "other was not seen",
               busy["GR0"] > 0 and not any(busy.get(engine) for engine in several.get(0, ()) if engine != "GR0")),
         Claim("apart", f"a copy on a runlist of its own takes {copy:.2f} times as long beside it (median); of 100 copies "
               f"90 take at most {spans.part(data['copy_beside'], 0.9):.0f} us, alone "

@@ -10,8 +10,7 @@ from nvdlab.picture import Panel
 RULES = ("R4",)
 TITLE = "Two tasks take turns"
 PAPER = ("RTAS 2024, Fig. 6 and 7 (GTX 1060 3GB): slices of about 2 ms of two compute tasks, of about 1 ms of two "
-         "copies, "
-         "and never both at once")
+         "copies, and never both at once")
 MS = 400
 MODEL = Model(breaks={"one_task": ["exclusive", "timeslice", "copies"],
                       "timeslices": ["exclusive", "alternate", "timeslice", "copies"]})
@@ -44,13 +43,13 @@ def measure(bench):
 
 
 def both_at_work(tasks):
-    """Slices of both, from when the later one started to when the first one ended."""
+    """Returns the slices of both tasks, cut to the time from the later start to the earlier end."""
     begin, end = max(task[0][0] for task in tasks), min(task[-1][1] for task in tasks)
     return [spans.cut(task, begin, end) for task in tasks]
 
 
 def slices(data):
-    """Of each task when any of its blocks ran."""
+    """Returns for each task the spans in which any of its blocks ran."""
     return [spans.merged([span for ran in blocks for span in ran], gap=20) for blocks in data["compute"]]
 
 
@@ -59,14 +58,14 @@ def copy_slices(data):
 
 
 def alternation(tasks):
-    """The share of slices that are followed by the other's."""
+    """Returns the share of slices that are followed by a slice of the other task."""
     order = sorted((begin, task) for task, all_of in enumerate(tasks) for begin, _ in all_of)
     changes = sum(one[1] != other[1] for one, other in zip(order, order[1:]))
     return changes / max(1, len(order) - 1)
 
 
 def whole(tasks):
-    """Durations of slices, without the first and the last, which may be cut off."""
+    """Returns the durations of slices, without the first and the last one, which may be cut off."""
     return [spans.durations(task[1:-1]) for task in tasks]
 
 
@@ -92,17 +91,14 @@ def conclude(data):
     listed = data["timeslice_us"][0]
     return [
         Claim("exclusive", f"blocks of both tasks execute at once for {n['overlap_us']:.0f} us of {MS} ms, though each "
-                           f"has "
-              f"{len(data['compute'][0])} blocks and the GPU {data['sms']} "
-              f"SMs", n["overlap_us"] == 0 and n["slices"] > 50),
+              f"has {len(data['compute'][0])} blocks and the GPU {data['sms']} SMs",
+              n["overlap_us"] == 0 and n["slices"] > 50),
         Claim("alternate", f"{100 * n['alternation']:.0f} % of {n['slices']} slices are followed by the other task's",
               n["alternation"] > 0.95),
         Claim("timeslice", f"a slice is {n['slice_us']:.0f} us (median), and {n['switch_us']:.0f} us pass until the "
-                           f"next; the "
-              f"list says {listed:.0f} us", listed * 0.95 < n["slice_us"] < listed * 1.15),
+              f"next; the list says {listed:.0f} us", listed * 0.95 < n["slice_us"] < listed * 1.15),
         Claim("copies", f"two copies to the host progress at once for {100 * n['copy_overlap']:.1f} % of their time; "
-                        f"their "
-              f"{n['copy_slices']} slices of {n['copy_slice_us']:.0f} us (median) alternate in "
+              f"their {n['copy_slices']} slices of {n['copy_slice_us']:.0f} us (median) alternate in "
               f"{100 * n['copy_alternation']:.0f} %",
               n["copy_overlap"] < 0.05 and n["copy_slices"] > 20 and n["copy_alternation"] > 0.9),
     ]

@@ -18,7 +18,7 @@ MODEL = Model(breaks={"unlisted_stop": ["channel"]},
 
 
 def enabled_and_listed(bench):
-    """Of each runlist with entries: channels that are enabled in the channel RAM, and those that its list holds."""
+    """Returns, for each runlist with entries, the channels enabled in the channel RAM, and the channels in the list."""
     bases = {engine["runlist"]: int(engine["runlist_base"], 16) for engine in bench.data("engine", "list")
              if engine["runlist"] is not None and engine["runlist_base"]}
     listed = {}
@@ -37,7 +37,7 @@ def enabled_and_listed(bench):
 
 
 def listed(bench, tsgs):
-    """How many of these TSGs lists hold."""
+    """Returns how many of these TSGs are in lists now."""
     now = bench.tsgs()
     return sum(tsg in now for tsg in tsgs)
 
@@ -49,7 +49,8 @@ def measure(bench):
             each.go()
         bench.sleep(0.2)
         lists = enabled_and_listed(bench)
-        # by their ids: a process that has duplicated another's descriptor, as this one does, counts as its owner, too
+        # TSGs are found again by their ids. Owners would not do: this process duplicates the other's descriptor, and so
+        # counts as an owner, too.
         tsgs = {(channel["runlist"], channel["tsg"]) for channel in bench.channels(running[0].pid)}
         ask = bench.scheduling(running[0].pid)
         attempts = []

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What is used of CUDA's driver API, looked up at run time: nothing of CUDA is needed to
-/// build. Names, arguments and numbers: NVIDIA's CUDA Driver API reference and cuda.h.
+/// @file The parts of CUDA's driver API that nvtaskset uses. Functions are looked up at run time,
+/// so that nothing of CUDA is needed to build. Source of names, arguments and numbers: NVIDIA's
+/// CUDA Driver API reference and cuda.h.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,7 @@ struct LaunchAttribute {
 };
 static_assert(sizeof(LaunchAttribute) == 72);
 
-/// Of an attribute launch_cluster; 0: it is not set.
+/// Returns the blocks of a cluster by an attribute launch_cluster, or 0 if it is not set.
 constexpr std::uint64_t blocks_of(const LaunchAttribute &cluster) {
     return std::uint64_t{cluster.words[0]} * cluster.words[1] * cluster.words[2];
 }
@@ -54,7 +55,7 @@ struct LaunchConfig {
 };
 static_assert(offsetof(LaunchConfig, stream) == 32);
 
-/// CUDA_KERNEL_NODE_PARAMS, its second version.
+/// The second version of CUDA_KERNEL_NODE_PARAMS.
 struct KernelNode {
     Handle function;
     unsigned grid[3], block[3], shared_bytes;
@@ -74,13 +75,14 @@ class Library {
     Library() : library_(dlopen("libcuda.so.1", RTLD_NOW)) {}
     bool loaded() const { return library_; }
 
-    /// nullptr: this CUDA does not have it.
+    /// Returns a function of CUDA, or nullptr if this CUDA does not have it.
     template <typename... Arguments>
     auto find(const char *name) const {
         return reinterpret_cast<int (*)(Arguments...)>(library_ ? dlsym(library_, name) : nullptr);
     }
 
-    /// The function's result; CUDA_ERROR_NOT_FOUND if there is no such function.
+    /// Calls a function of CUDA. Returns its result, or CUDA_ERROR_NOT_FOUND if there is no such
+    /// function.
     template <typename... Arguments>
     int call(const char *name, Arguments... arguments) const {
         constexpr int not_found = 500;
@@ -89,7 +91,7 @@ class Library {
     }
 
   private:
-    void *library_; // never closed: it may be the program's
+    void *library_; // never closed, because the program may use it, too
 };
 
 } // namespace nvtaskset::cuda

@@ -13,12 +13,12 @@ namespace nvtaskset::cuda {
 /// An error that a machine's set-up causes.
 struct KnownError {
     int number;
-    const char *name;  ///< as cuda.h has it; older libraries do not know the newer ones
-    const char *cause; ///< nullptr: none is likelier than others
+    const char *name;  ///< the name in cuda.h, because older libraries lack newer names
+    const char *cause; ///< nullptr: no cause is more likely than others
 };
 
-// Causes by NVIDIA's CUDA Driver API reference (CUresult) and the guides of the fabric manager, of
-// MPS and of forward compatibility.
+// Source of the causes: NVIDIA's CUDA Driver API reference (CUresult) and the guides of the fabric
+// manager, of MPS and of forward compatibility.
 inline constexpr KnownError known_errors[] = {
     {2, "CUDA_ERROR_OUT_OF_MEMORY", "the GPU's memory is full; 'nvidia-smi' shows of what"},
     {34, "CUDA_ERROR_STUB_LIBRARY",
@@ -56,8 +56,8 @@ inline constexpr KnownError known_errors[] = {
      "0' makes it), or the driver has failed, as after a suspend: the kernel's log may say more"},
 };
 
-/// Returns the name and number of an error, and for those that a machine's set-up causes the cause
-/// and what to do: `CUDA_ERROR_SYSTEM_NOT_READY (802): …`.
+/// Returns the name and number of an error, and if the machine's set-up may cause it, the likely
+/// cause and what to do: `CUDA_ERROR_SYSTEM_NOT_READY (802): …`.
 [[nodiscard]] inline std::string error_text(const Library &cuda, int error) {
     const auto known = std::ranges::find(known_errors, error, &KnownError::number);
     const bool is_known = known != std::end(known_errors);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Folders that are this user's alone, so that no one else can put anything in their place.
+/// @file Folders that belong to this user alone, so that no other user can put files into them.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace nvtaskset {
 
-/// A directory, open.
+/// An open directory.
 class Folder {
   public:
-    /// Fails if it is a link, another user's, or has one of the mode's bits @p forbidden. Makes it
-    /// if @p make.
+    /// Opens a directory, and makes it first if @p make. Fails if it is a link, belongs to another
+    /// user, or has one of the bits @p forbidden in its mode.
     [[nodiscard]] static Outcome<Folder> open(const std::string &path, bool make,
                                               unsigned forbidden = 077);
     Folder(Folder &&other) noexcept;
@@ -30,8 +30,8 @@ class Folder {
     int descriptor_;
 };
 
-/// Where this user's files lie until the next boot: `/run/nvtaskset` for root, else
-/// `$XDG_RUNTIME_DIR/nvtaskset`, `/run/user/UID/nvtaskset` or, where neither is,
+/// Returns the folder of this user's files until the next boot: `/run/nvtaskset` for root, or else
+/// `$XDG_RUNTIME_DIR/nvtaskset`, `/run/user/UID/nvtaskset` or, if there is neither of these,
 /// `/tmp/nvtaskset-UID`.
 [[nodiscard]] std::string runtime_path();
 

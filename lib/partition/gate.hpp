@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What holds for launches, as the words of a Gate have it: a limit of those in flight, or
-/// what a program that keeps goals asks of them for a while.
+/// @file The words of a Gate: a limit of launches in flight, and the limit or demand of a program
+/// that keeps goals, which it leases for a while and renews. A program that is killed leaves
+/// nothing behind, because its lease ends.
 #pragma once
 
 #include <algorithm>
@@ -11,23 +12,23 @@
 
 namespace nvtaskset {
 
-/// The largest limit; CUDA itself queues about as many.
+/// The largest limit. CUDA itself queues about as many launches.
 inline constexpr std::uint32_t in_flight_max = 1024;
-/// A lease that ends later was not meant: it has no effect.
+/// The longest lease. A lease that ends later is taken for an error and has no effect.
 inline constexpr std::uint64_t lease_max_us = 3'600'000'000;
 
-/// In place of a leased limit. To the library of an earlier nvtaskset they are limits that nothing
-/// reaches.
+/// Demands, which a lease has in place of a limit. The library of an earlier nvtaskset takes them
+/// for limits, which are so large that no program reaches them.
 namespace demand {
-/// Launches that have ended are counted.
+/// Launches and their ends are counted.
 inline constexpr std::uint32_t count = 0xfffd;
-/// The same, and the beginning and the end of requests are shown (Work).
+/// As `count`, and Work shows the beginning and the end of requests.
 inline constexpr std::uint32_t watch = 0xfffe;
 /// No launch is made until the lease ends.
 inline constexpr std::uint32_t hold = 0xffff;
 } // namespace demand
 
-/// CLOCK_MONOTONIC, which all processes of a machine share.
+/// Returns the time by CLOCK_MONOTONIC, which all processes of a machine share.
 inline std::uint64_t monotonic_us() {
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -35,13 +36,13 @@ inline std::uint64_t monotonic_us() {
            static_cast<std::uint64_t>(now.tv_nsec) / 1000;
 }
 
-/// In one word, as the two belong together: a limit, and the time from which on it does not hold. A
-/// program that renews it and is killed leaves nothing behind.
+/// Returns the word of a lease: a limit or a demand, and the time at which it ends. They are in one
+/// word so that a reader always gets both of the same lease.
 constexpr std::uint64_t lease_word(std::uint32_t limit, std::uint64_t until_us) {
     return std::uint64_t{limit} << 48 | (until_us & 0xffff'ffff'ffff);
 }
 
-/// A limit or a demand, at a time; 0: none.
+/// Returns the limit or demand that a lease has at a time, or 0.
 constexpr std::uint32_t leased(std::uint64_t word, std::uint64_t now_us) {
     const std::uint64_t until_us = word & 0xffff'ffff'ffff;
     return now_us < until_us && until_us - now_us <= lease_max_us
@@ -49,13 +50,13 @@ constexpr std::uint32_t leased(std::uint64_t word, std::uint64_t now_us) {
                : 0;
 }
 
-/// The limit of a lease at a time; 0: none.
+/// Returns the limit that a lease has at a time, or 0 if it has none or a demand.
 constexpr std::uint32_t leased_limit(std::uint64_t word, std::uint64_t now_us) {
     const std::uint32_t found = leased(word, now_us);
     return found <= in_flight_max ? found : 0;
 }
 
-/// The smaller one of the user's limit and of a lease; 0: none.
+/// Returns the smaller one of the user's limit and a lease's limit, or 0 if there is no limit.
 inline std::uint32_t in_flight_limit(const Gate &gate, std::uint64_t now_us) {
     const std::uint32_t limit = gate.limit, leased = leased_limit(gate.lease, now_us);
     return limit && leased ? std::min(limit, leased) : std::max(limit, leased);

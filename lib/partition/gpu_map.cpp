@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view first_line = "nvtaskset map 1";
 constexpr std::uint32_t bits_max = 32 * std::tuple_size_v<Bits>;
-/// More than any GPU has, by far.
+/// The limit of SM numbers in a map's file, far more than any GPU has.
 constexpr std::uint32_t sms_max = 4096;
 
 std::optional<std::uint32_t> number(std::string_view text) {
@@ -52,13 +52,13 @@ std::optional<Tpc> parse_tpc(const std::vector<std::string_view> &words) {
     return tpc;
 }
 
-using FreeTpcs = std::map<std::uint32_t, std::vector<std::uint32_t>>; // by GPC
+using FreeTpcs = std::map<std::uint32_t, std::vector<std::uint32_t>>; // TPCs by GPC
 
 std::vector<std::uint32_t> pack(FreeTpcs free, std::size_t count) {
     std::vector<std::uint32_t> chosen;
     while (chosen.size() < count) {
         const std::size_t wanted = count - chosen.size();
-        // The largest that is used up; else the smallest that has enough.
+        // Takes the largest GPC that would be used up, or else the smallest that has enough.
         auto best = free.end();
         for (auto gpc = free.begin(); gpc != free.end(); ++gpc) {
             const std::size_t size = gpc->second.size();

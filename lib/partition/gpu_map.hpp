@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The TPCs of a GPU, as the probe found them: which bit of a mask is which TPC, and what SMs
-/// it has. Kept in a file for each GPU and driver.
+/// @file The TPCs of a GPU as the probe finds them: their bits in a mask, and their SMs. A file
+/// keeps them for each GPU and driver.
 #pragma once
 
 #include <cstdint>
@@ -16,54 +16,57 @@ namespace nvtaskset {
 
 struct Tpc {
     std::uint32_t bit;
-    std::vector<std::uint32_t> sms; ///< by %smid, where no MPS server is between
-    std::uint32_t gpc;              ///< as nvdebug's gpc files count: logical
-    /// Where clusters can be: TPCs of one GPC that has the driver's virtual number.
+    std::vector<std::uint32_t> sms; ///< their %smid without an MPS server
+    std::uint32_t gpc;              ///< logical number, as in nvdebug's gpc files
+    /// The virtual number of the GPC in the driver. A cluster fits into TPCs of the same number.
     std::uint32_t cluster_group;
     bool operator==(const Tpc &) const = default;
 };
 
-/// A TPC's number is its place here: by GPC, then by bit.
+/// The TPCs of a GPU, by GPC and then by bit. A TPC's number is its index in `tpcs`.
 struct GpuMap {
     Uuid uuid{};
-    std::string driver; ///< as driver_version()
+    std::string driver; ///< the driver_version() of the probe
     std::vector<Tpc> tpcs;
     bool operator==(const GpuMap &) const = default;
 };
 
+/// Returns the text of a map's file.
 [[nodiscard]] std::string map_text(const GpuMap &map);
-/// nullopt: it is no such text, or one that contradicts itself.
+/// Parses the text of a map's file. Returns nullopt if it is malformed or contradicts itself.
 [[nodiscard]] std::optional<GpuMap> parse_map(std::string_view text);
 
-/// Bits of all TPCs.
+/// Returns a mask with the bits of all TPCs.
 Bits exists(const GpuMap &map);
-/// GPCs in rising order.
+/// Returns the numbers of the GPCs in rising order.
 [[nodiscard]] std::vector<std::uint32_t> gpcs(const GpuMap &map);
 
-/// `0-3,7`, numbers below @p limit, in any order. @p what: `TPC`, for the sentence.
+/// Parses a list as `0-3,7`, in any order.
+/// @param what `TPC` or `GPC`, for the error's sentence
+/// @param limit all numbers are below it
 [[nodiscard]] Outcome<std::vector<std::uint32_t>>
 parse_list(std::string_view text, const std::string &what, std::uint32_t limit);
-/// The shortest way to write rising numbers: `0-3,7`.
+/// Returns rising numbers as a list: `0-3,7`.
 [[nodiscard]] std::string list_text(const std::vector<std::uint32_t> &numbers);
 
-/// TPCs of the GPCs.
+/// Returns the numbers of the TPCs of the GPCs. Fails if a GPC is not in the map.
 [[nodiscard]] Outcome<std::vector<std::uint32_t>>
 tpcs_of_gpcs(const GpuMap &map, const std::vector<std::uint32_t> &gpcs);
 
-/// Of which GPCs TPCs are chosen.
+/// The order in which choose() takes the TPCs of GPCs.
 enum class Placement {
-    packed, ///< whole GPCs first, then as few more as possible
-    spread, ///< four of each (8 SMs, what any cluster fits on), then four more
+    packed, ///< whole GPCs first, then the smallest GPC that has enough
+    spread, ///< four TPCs of each GPC (8 SMs, on which any portable cluster fits), then four more
 };
 
-/// @p count TPCs of those that are not in @p taken.
+/// Chooses @p count TPCs that are not in @p taken. Fails if there are not enough.
 [[nodiscard]] Outcome<std::vector<std::uint32_t>> choose(const GpuMap &map, std::size_t count,
                                                          const std::vector<std::uint32_t> &taken,
                                                          Placement placement = Placement::packed);
 
-/// @p tpcs are of the map, at least one.
+/// Returns the partition of the TPCs, of which there is at least one.
 Partition partition_of(const GpuMap &map, const std::vector<std::uint32_t> &tpcs);
-/// The other way; TPCs that the map does not have are left out.
+/// Returns the TPCs of the partition. Bits without a TPC in the map are ignored.
 [[nodiscard]] std::vector<std::uint32_t> tpcs_of(const GpuMap &map, const Partition &partition);
 
 } // namespace nvtaskset

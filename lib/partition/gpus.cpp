@@ -19,13 +19,13 @@ namespace {
 namespace fs = std::filesystem;
 namespace base = nvdebug::base;
 
-/// Where NVIDIA's driver describes itself; tests have another place.
+/// Returns the folder in which NVIDIA's driver describes itself. Tests set another one.
 std::string driver_folder() {
     const char *const folder = variable("NVTASKSET_DRIVER_FOLDER");
     return folder ? folder : "/proc/driver/nvidia";
 }
 
-/// Linux' description of a PCI device; tests have another place.
+/// Returns the folder in which Linux describes a PCI device. Tests set another one.
 std::string device_folder(const std::string &pci_address) {
     const char *const folder = variable("NVTASKSET_SYS_FOLDER");
     return std::string(folder ? folder : "/sys") + "/bus/pci/devices/" + pci_address;
@@ -42,7 +42,7 @@ std::string first_word(const std::string &text) {
     return text.substr(0, text.find_first_of(" \n"));
 }
 
-/// `GPU UUID: \t GPU-…`
+/// Returns the value of a field in a text with lines as `GPU UUID: \t GPU-…`.
 std::string field(const std::string &text, std::string_view key) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -73,8 +73,7 @@ std::string described(std::size_t number, const std::string &pci_address) {
     return "GPU " + std::to_string(number) + " (" + pci_address + ")";
 }
 
-/// Returns what keeps this process from seeing GPUs, to be put before a sentence that there are
-/// none.
+/// Returns the obstacle that hides GPUs from this process, for the begin of an error.
 std::string hidden() {
     const auto found = nvdebug::obstacles();
     return found.empty() ? "" : found.front().finding + ": ";
@@ -156,7 +155,7 @@ Selection Gpus::all() {
     return some(numbers);
 }
 
-/// What the driver's files have of them.
+/// The facts of GPUs for base::find_gpus(), from the driver's files.
 class Gpus::Facts : public base::GpuSet {
   public:
     explicit Facts(Gpus &gpus) : gpus_(gpus) {}
@@ -203,7 +202,7 @@ Outcome<Selection> select(Gpus &gpus, const std::string &words) {
     const auto found = gpus.find(*names);
     if (!found)
         return fail(found.error() + " ('nvtaskset --list')", Exit::bad_usage);
-    // Of all, those that do not work are left out.
+    // `all` means the GPUs that work.
     if (std::ranges::any_of(*names, &base::GpuName::all)) {
         Selection chosen = gpus.some(*found);
         if (chosen.gpus.empty())

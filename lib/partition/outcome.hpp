@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file How nvtaskset ends, and results that may be a reason to end.
+/// @file The exit statuses of nvtaskset, and results that may be a reason to end.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace nvtaskset {
 
-/// Exit statuses: those of all programs (lib/base/exit_status.hpp), and from 125 on those of env(1)
-/// and timeout(1).
+/// The exit statuses of all programs (lib/base/exit_status.hpp), and from 125 on the statuses of
+/// env(1) and timeout(1).
 enum class Exit {
     done = nvdebug::base::exit_status::done,
-    bad_usage = nvdebug::base::exit_status::bad_usage, ///< also a GPU or process that is not there
+    bad_usage = nvdebug::base::exit_status::bad_usage, ///< includes GPUs and PIDs that do not exist
     refused = nvdebug::base::exit_status::refused,     ///< others have the TPCs or the process
-    not_supported = nvdebug::base::exit_status::not_supported, ///< no GPU that can be partitioned
-    partial = nvdebug::base::exit_status::partial, ///< of some GPUs nothing could be shown
-    failed = nvdebug::base::exit_status::failed,   ///< something of the system's or CUDA's
-    cannot_run = 126,                              ///< COMMAND
-    not_found = 127,                               ///< COMMAND
+    not_supported = nvdebug::base::exit_status::not_supported, ///< no GPU can be partitioned
+    partial = nvdebug::base::exit_status::partial,             ///< some GPUs could not be shown
+    failed = nvdebug::base::exit_status::failed,               ///< the system or CUDA failed
+    cannot_run = 126,                                          ///< COMMAND cannot be run
+    not_found = 127,                                           ///< COMMAND does not exist
 };
 
 struct Refusal {
-    std::string sentence; ///< what is wrong and what to do
+    std::string sentence; ///< names the problem and a remedy
     Exit exit = Exit::refused;
 };
 

@@ -24,7 +24,8 @@ const int only_looks = O_NONBLOCK;
 
 namespace {
 
-/// Limit of tries: a writer takes some nanoseconds, and a foreign page may never settle.
+/// The limit of tries to read. A writer takes some nanoseconds, but a malicious page may change
+/// forever.
 constexpr int reads_max = 300;
 
 struct File {
@@ -35,7 +36,7 @@ struct File {
     std::uint64_t bytes;
 };
 
-/// No file system is asked, as one that does not answer would stop the caller.
+/// Returns the facts of an open file without asking its file system, which might never answer.
 std::optional<File> file_of(int descriptor) {
     struct statx found {};
     if (statx(descriptor, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &found) < 0)
@@ -44,7 +45,8 @@ std::optional<File> file_of(int descriptor) {
                 found.stx_uid,       found.stx_mode,      found.stx_size};
 }
 
-/// A regular file of the size of a page, where the kernel has its memfds and no path leads.
+/// Returns the facts of a regular file with the size of a page, if it is on the kernel's file
+/// system for memfds, where no path leads.
 std::optional<File> memfd_of(int descriptor) {
     const auto file = file_of(descriptor);
     if (!file || !S_ISREG(file->mode) || file->bytes != State::bytes)
@@ -58,7 +60,8 @@ std::optional<File> memfd_of(int descriptor) {
                                                                                : std::nullopt;
 }
 
-/// Real, effective, saved and file system's user of a process. False: unknown.
+/// Reads the real, effective, saved and file system's user of a process. Returns false if they are
+/// unknown.
 bool users_of(pid_t pid, uid_t (&users)[4]) {
     char path[32], text[2048];
     std::snprintf(path, sizeof(path), "/proc/%d/status", pid);
@@ -86,7 +89,8 @@ bool users_of(pid_t pid, uid_t (&users)[4]) {
     return true;
 }
 
-/// A page has the user that started the task; its processes may have other users.
+/// Returns true if a page in the process may have this owner. A page belongs to the user that
+/// started the task. The processes of the task may have changed their users.
 bool is_expected_owner(uid_t owner, pid_t pid) {
     uid_t users[4];
     if (owner == 0 || owner == geteuid())
@@ -115,15 +119,15 @@ int lift(int descriptor) {
 
 namespace {
 
-/// ftruncate(); a limit for the size of files (ulimit -f) is an error, EFBIG, and no signal that
-/// ends the program.
+/// Calls ftruncate(). If that exceeds the limit of file sizes (ulimit -f), it fails with EFBIG, and
+/// does not let the signal SIGXFSZ end the program.
 int set_size(int descriptor, off_t bytes) {
     sigset_t limit, before, pending;
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
     sigpending(&pending);
     sigprocmask(SIG_BLOCK, &limit,
-                &before); // of this thread; pthread_sigmask() takes C library 2.32
+                &before); // pthread_sigmask() would need C library 2.32
     const int result = ftruncate(descriptor, bytes);
     const int error = errno;
     const timespec none{};
@@ -153,7 +157,7 @@ std::optional<Page> Page::make() {
     int descriptor = memfd_create(state_name, MFD_ALLOW_SEALING | MFD_CLOEXEC);
     if (descriptor < 0)
         return std::nullopt;
-    // The page cannot be taken away from processes that have it mapped.
+    // With seals, no process can shrink the file below memory that others have mapped.
     if (set_size(descriptor, State::bytes) == 0 &&
         fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
         void *const memory =
@@ -175,7 +179,7 @@ std::optional<Page> Page::open(int descriptor, Access access) {
     const auto file = memfd_of(descriptor);
     if (!file)
         return std::nullopt;
-    // What has no seals may shrink, and is none of ours.
+    // A page without seals could shrink while it is mapped, and nvtaskset makes none.
     const int seals = fcntl(descriptor, F_GET_SEALS), needed = F_SEAL_SHRINK | F_SEAL_GROW;
     if (seals < 0 || (seals & needed) != needed)
         return std::nullopt;
@@ -209,7 +213,7 @@ std::optional<Page> Page::of_process(pid_t pid, int number, Access access) {
         close(opened);
         return page;
     }
-    // Now others find the task by it.
+    // From now on, other processes find the task by this descriptor.
     opened = lift(opened);
     if (opened < 0 || fcntl(opened, F_SETFL, 0) < 0)
         return std::nullopt;
@@ -247,8 +251,8 @@ Slot *Page::take(const Uuid &uuid) const {
         return nullptr;
     for (Slot &slot : state->slots) {
         std::uint32_t owner = slot.owner.load();
-        // Perhaps for the same GPU; unless whoever takes it was killed, in which case it is left
-        // out.
+        // Another process may be taking the slot for the same GPU, so wait for it. If that process
+        // was killed, the slot is skipped after the last try.
         for (int read = 0; owner == Slot::being_taken && read < reads_max; read++) {
             sched_yield();
             owner = slot.owner.load();
@@ -272,7 +276,8 @@ bool Page::write(const Uuid &uuid, const Setting &setting) const {
     if (!slot)
         return false;
     const std::uint32_t now = slot->sequence.load();
-    // Whoever reads what is overwritten now sees the sequence that is in memory before.
+    // The write below is ordered after the previous store of the sequence, so that a reader of the
+    // setting which is overwritten finds that the sequence has changed.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     slot->settings[(now + 1) % 2] = setting;
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -340,7 +345,7 @@ bool Page::lease_mask(const Partition &partition, std::uint64_t until_us) const 
     MaskLease &lease = writable()->masks[slot - state_->slots];
     if (lease.disabled != partition.disabled || lease.largest_gpc != partition.largest_gpc ||
         lease.sequence % 2) {
-        // One that was killed while it wrote left an odd number.
+        // The number is already odd if a writer was killed while it wrote.
         const std::uint32_t writing = lease.sequence | 1;
         lease.sequence = writing;
         std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The shared page: making it, finding it, and reading and writing what holds for GPUs.
+/// @file Functions that make, find, read and write the page of a task (state.hpp).
 #pragma once
 
 #include <optional>
@@ -10,60 +10,64 @@
 
 namespace nvtaskset {
 
-/// What a page is opened for.
+/// The purpose for which a page is opened.
 enum class Access {
-    look,   ///< mapped read-only; the process is no part of the task
-    change, ///< of another process' task; the process is no part of it
+    look,   ///< to read it; the page is mapped read-only, and the process is no part of the task
+    change, ///< to change another process' task; the process is no part of the task
     join,   ///< the process is part of the task, and keeps the page open
 };
 
-/// A mapped page. Errors are errno, as nothing else can go wrong.
+/// A mapped page. make() and make_unshared() set errno if they fail.
 class Page {
   public:
-    /// A new one, without partitions. nullopt: errno.
+    /// Makes a page without partitions.
     [[nodiscard]] static std::optional<Page> make();
-    /// One that no other process finds, where none can be made otherwise. nullopt: errno.
+    /// Makes a page that no other process can find, for when make() fails.
     [[nodiscard]] static std::optional<Page> make_unshared();
-    /// That of @p descriptor, which is left alone. nullopt: it is none, or of another version.
+    /// Maps the page of a descriptor, which stays open. Returns nullopt if the descriptor has no
+    /// page, or a page of another version.
     [[nodiscard]] static std::optional<Page> open(int descriptor, Access access);
-    /// What process @p pid has as descriptor @p number. What is no page is not opened, whatever it
-    /// is called: a process may give any file or device the name of one.
+    /// Maps the page that process @p pid has as descriptor @p number. It opens nothing but a page,
+    /// because a process may give any file or device the name of a page.
     [[nodiscard]] static std::optional<Page> of_process(pid_t pid, int number, Access access);
     Page(Page &&other) noexcept;
     Page &operator=(Page &&other) noexcept;
     ~Page();
 
     const State &state() const { return *state_; }
-    /// nullptr: it was opened to look.
+    /// Returns the state, or nullptr if the page was opened to look.
     State *writable() const { return access_ == Access::look ? nullptr : state_; }
     ino_t inode() const { return inode_; }
-    /// Of a page that was made or joined; never 0 to 2; stays open when the page ends, and is
-    /// closed on exec.
+    /// Returns the descriptor of a page that was made or joined. It is never 0 to 2, is closed on
+    /// exec, and stays open after this object is destroyed.
     int descriptor() const { return descriptor_; }
 
-    /// The GPU's slot; nullptr: it has none.
+    /// Returns the GPU's slot, or nullptr if it has none.
     const Slot *find(const Uuid &uuid) const;
-    /// The same, after one was taken for it if there was none; nullptr: all are taken, or it was
-    /// opened to look.
+    /// Returns the GPU's slot, and takes one if it has none. Returns nullptr if all slots are
+    /// taken, or if the page was opened to look.
     Slot *take(const Uuid &uuid) const;
-    /// False: there is no slot. Not for two at once.
+    /// Sets the partition of a GPU. Returns false if there is no slot. Two threads or processes
+    /// must not do this at the same time.
     bool set(const Partition &partition) const;
-    /// All of the GPU is free for the task again. False: there is no slot.
+    /// Lets the task use the whole GPU again. Returns false if there is no slot.
     bool clear(const Uuid &uuid) const;
 
-    /// The GPU's gate; nullptr: it has no slot.
+    /// Returns the GPU's gate, or nullptr if the GPU has no slot.
     const Gate *find_gate(const Uuid &uuid) const;
-    /// The same of what Gate's leases show.
+    /// Returns the requests on the GPU, or nullptr if the GPU has no slot.
     const Work *find_work(const Uuid &uuid) const;
-    /// The task's user limits launches in flight; 0: no more. False: there is no slot.
+    /// Sets the user's limit of launches in flight, where 0 is no limit. Returns false if there is
+    /// no slot.
     bool limit(const Uuid &uuid, std::uint32_t in_flight) const;
-    /// A limit or a demand that holds until a time (gate.hpp) and is renewed before that; 0: no
-    /// more. False: there is no slot.
+    /// Leases a limit or a demand until a time (gate.hpp), before which the caller renews it. 0
+    /// ends the lease. Returns false if there is no slot.
     bool lease_limit(const Uuid &uuid, std::uint32_t in_flight, std::uint64_t until_us) const;
 
-    /// TPCs for a while (MaskLease), renewed before @p until_us. False: there is no slot.
+    /// Leases TPCs to the task (MaskLease) until @p until_us, before which the caller renews the
+    /// lease. Returns false if there is no slot.
     bool lease_mask(const Partition &partition, std::uint64_t until_us) const;
-    /// Ends that. False: there is no slot.
+    /// Ends the lease of TPCs. Returns false if there is no slot.
     bool end_mask(const Uuid &uuid) const;
 
   private:
@@ -79,27 +83,30 @@ class Page {
     int descriptor_ = -1;
 };
 
-/// What holds for the slot's GPU. nullopt: it changes without end, which no nvtaskset does.
+/// Returns the setting of the slot's GPU, or nullopt if it changes all the time, which no nvtaskset
+/// does.
 [[nodiscard]] std::optional<Setting> read_setting(const Slot &slot);
-/// The partition. nullopt: there is none.
+/// Returns the partition of the slot's GPU, or nullopt if there is none.
 [[nodiscard]] std::optional<Partition> read_partition(const Slot &slot);
-/// What a lease leaves at a time; nullopt: there is none, or it changes without end.
+/// The TPCs that a lease leaves to a task.
 struct LeasedMask {
     std::uint64_t until_us;
-    std::uint32_t sequence; ///< another one: it has changed
+    std::uint32_t sequence; ///< differs after each change
     std::uint32_t largest_gpc;
     Bits disabled;
 };
+/// Returns the lease that holds at a time, or nullopt if there is none, or if it changes all the
+/// time.
 [[nodiscard]] std::optional<LeasedMask> read_mask(const MaskLease &lease, std::uint64_t now_us);
-/// Is there a partition on any GPU?
+/// Returns true if there is a partition on any GPU.
 bool has_partition(const State &state);
 
-/// The descriptor's file under a high number, closed on exec: where neither a closed standard
-/// stream nor a script's own number is. @p descriptor is closed.
-/// @return @p descriptor itself if there is no other number; -1: errno
+/// Moves a descriptor to a high number, which is closed on exec. High numbers collide neither with
+/// closed standard streams nor with the numbers that scripts use.
+/// @return the new number, or @p descriptor if there is no other, or -1 with errno
 int lift(int descriptor);
 
-/// How an nvtaskset opens the pages of tasks that it looks at: for a page it means nothing else.
+/// The flag with which nvtaskset opens pages to look at them. It has no other effect on a page.
 extern const int only_looks;
 
 } // namespace nvtaskset

@@ -16,7 +16,7 @@ std::optional<Number> number(std::string_view text) {
                : std::nullopt;
 }
 
-/// The value of a hexadecimal digit; 16: it is none.
+/// Returns the value of a hexadecimal digit, or 16 for other characters.
 unsigned digit_value(char digit) {
     constexpr std::string_view digits = "0123456789abcdef";
     return static_cast<unsigned>(std::min(digits.find(digit), digits.size()));

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string page_link = "/memfd:" + std::string(state_name) + " (deleted)";
-/// What a program that uses CUDA has open; not nvidia-smi.
+/// The device that each program with CUDA has open, but not nvidia-smi.
 constexpr std::string_view gpu_link = "/dev/nvidia-uvm";
 
 fs::path folder_of(pid_t pid) {
@@ -33,7 +33,8 @@ std::string link_of(const fs::path &path) {
     return fs::read_symlink(path, error).string();
 }
 
-/// The lowest ones, as many as are looked at: that takes a microsecond for each.
+/// Returns the lowest descriptors of a process. Their number is limited, because looking at each
+/// takes a microsecond.
 std::vector<fs::path> descriptors_of(pid_t pid) {
     constexpr std::size_t most = 0x10000;
     std::vector<fs::path> found;
@@ -51,7 +52,8 @@ std::optional<pid_t> pid_of(const std::string &text) {
                                                                     : std::nullopt;
 }
 
-/// Is @p number, of a process, one that only looks? Then the process is no part of the task.
+/// Returns true if the process has opened the descriptor to look, so that it is no part of the
+/// task.
 bool is_looking(pid_t pid, int number) {
     std::ifstream about(folder_of(pid) / "fdinfo" / std::to_string(number));
     int flags = 0;
@@ -61,7 +63,8 @@ bool is_looking(pid_t pid, int number) {
     return flags & only_looks;
 }
 
-/// The page that CUDA's library has mapped in a process; a look maps read-only.
+/// Returns the page that the library has mapped for writing in a process. A process that only looks
+/// maps a page read-only.
 std::optional<ino_t> mapped_page(pid_t pid) {
     std::ifstream maps(folder_of(pid) / "maps");
     std::optional<ino_t> found;
@@ -76,7 +79,7 @@ std::optional<ino_t> mapped_page(pid_t pid) {
     return found;
 }
 
-/// The page that a process was started with, by its environment.
+/// Returns the page with which a process was started, by its environment.
 std::optional<ino_t> named_page(pid_t pid) {
     std::ifstream environment(folder_of(pid) / "environ");
     const std::string key = std::string(page_variable) + "=";
@@ -89,8 +92,9 @@ std::optional<ino_t> named_page(pid_t pid) {
 
 } // namespace
 
-/// A process may have others open: those of tasks in
-/// which its own was started.
+/// A process may have several pages open, as it inherits the pages of tasks in which its own task
+/// was started. So its page is the one that is mapped, or else the one in the environment, or else
+/// the newest.
 std::shared_ptr<Page> page_of(pid_t pid, Access access) {
     constexpr std::size_t pages_max = 32;
     std::vector<int> numbers;
@@ -100,7 +104,7 @@ std::shared_ptr<Page> page_of(pid_t pid, Access access) {
                 numbers.push_back(*number);
     if (numbers.empty())
         return nullptr;
-    // The newest first: a page gets the lowest number that is free above those before it.
+    // The newest page comes first, because a page gets the lowest free number above older pages.
     std::ranges::sort(numbers, std::greater());
     numbers.resize(std::min(numbers.size(), pages_max));
     std::vector<std::pair<int, Page>> pages;
@@ -109,7 +113,8 @@ std::shared_ptr<Page> page_of(pid_t pid, Access access) {
             pages.emplace_back(number, std::move(*page));
     if (pages.empty())
         return nullptr;
-    // The environment is memory of the process, which may take long to read: only where it decides.
+    // The environment is read only if it decides, because it is memory of the process, which may
+    // take long to read.
     const std::optional<ino_t> mapped = mapped_page(pid);
     const std::optional<ino_t> used = mapped || pages.size() == 1 ? mapped : named_page(pid);
     auto chosen =

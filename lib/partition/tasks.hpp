@@ -15,8 +15,8 @@ namespace nvtaskset {
 struct Process {
     pid_t pid;
     std::string command;
-    bool injected; ///< CUDA has loaded the library in it
-    bool uses_gpu; ///< it has NVIDIA's device open
+    bool injected; ///< CUDA has loaded the library into the process
+    bool uses_gpu; ///< the process has NVIDIA's device open
 };
 
 struct Task {
@@ -24,30 +24,29 @@ struct Task {
     std::vector<Process> processes; ///< by pid
 };
 
-/// What nvtaskset does for a process on a GPU.
+/// The effect of nvtaskset on a process on a GPU.
 struct Keeping {
-    std::optional<std::uint32_t>
-        tpcs;  ///< how many it is kept to; nullopt: it has no partition there
-    bool kept; ///< false: some of its launches were not, or CUDA did not load the library
+    std::optional<std::uint32_t> tpcs; ///< size of the partition; nullopt: none on this GPU
+    bool kept; ///< false: some launches were not kept to it, or CUDA did not load the library
 };
 
-/// nullopt: it was asked for no partition, or this user may not look.
+/// Returns nullopt if no partition was asked for, or if this user may not look into the process.
 [[nodiscard]] std::optional<Keeping> keeping_of(pid_t pid, const std::string &pci_address);
 
-/// Launches of a task that were not kept to the partition that was asked for. @p slot of a GPU, or
-/// nullptr.
+/// Returns the number of launches that should have been kept to a partition and were not.
+/// @param slot of a GPU, or nullptr
 std::uint64_t unkept_launches(const State &state, const Slot *slot);
 
-/// The page of a process' task. nullptr: it has none, or this user may not look. Reads what the
-/// process' user decides on (descriptors, mappings, the environment): not for a thread with a
-/// deadline.
+/// Returns the page of a process' task, or nullptr if it has none or this user may not look. It
+/// reads descriptors, mappings and the environment of the process, which its user may make slow, so
+/// it is not for a thread with a deadline.
 [[nodiscard]] std::shared_ptr<Page> page_of(pid_t pid, Access access);
-/// Those that this user may look into, by their oldest pid.
+/// Returns the tasks that this user may look into, by their oldest pid.
 [[nodiscard]] std::vector<Task> tasks();
-/// The task of a process; a failure names what is missing.
+/// Returns the task of a process, or a failure that names what is missing.
 [[nodiscard]] Outcome<Task> task_of(pid_t pid, Access access);
 
-/// The process as it is now; nullopt: there is none, or this user may not look into it.
+/// Returns the process as it is now, or nullopt if there is none or this user may not look into it.
 [[nodiscard]] std::optional<Process> look_at(pid_t pid);
 
 } // namespace nvtaskset

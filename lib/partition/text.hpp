@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Writes the texts that name a page and its partitions; parse.hpp reads them.
+/// @file Writers of the texts that name a page and its partitions. parse.hpp reads these texts.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace nvtaskset {
 
-/// As parse_partition() reads it.
+/// Returns a partition in the form that parse_partition() reads.
 [[nodiscard]] std::string partition_text(const Partition &partition);
 
-/// As nvidia-smi writes it: `GPU-` and 36 characters.
+/// Returns a UUID in the form of nvidia-smi: `GPU-` and 36 characters.
 [[nodiscard]] std::string uuid_text(const Uuid &uuid);
 
-/// Hexadecimal, without leading zeros.
+/// Returns bits in hexadecimal, without leading zeros.
 [[nodiscard]] std::string bits_text(const Bits &bits);
 
-/// The value of page_variable.
+/// Returns the value of page_variable.
 [[nodiscard]] std::string page_name_text(const PageName &name);
 
 } // namespace nvtaskset

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Environment variables, read with one rule by nvtaskset and by the library that CUDA loads.
+/// @file The rules by which nvtaskset and the library that CUDA loads read environment variables.
 #pragma once
 
 #include <cstdlib>
@@ -7,13 +7,13 @@
 
 namespace nvtaskset {
 
-/// The value of a variable; nullptr: it is unset or empty, which is the same.
+/// Returns the value of a variable, or nullptr if it is unset or empty, which means the same.
 inline const char *variable(const char *name) {
     const char *const value = std::getenv(name);
     return value && *value ? value : nullptr;
 }
 
-/// Is a variable set to anything but `0`, `no`, `false` and `off`, in capitals or not?
+/// Returns true if a variable is set to anything but `0`, `no`, `false` and `off`, in any case.
 inline bool is_on(const char *name) {
     const char *const value = variable(name);
     if (!value)

@@ -51,12 +51,13 @@ struct Goal {
     bool operator==(const Goal &) const = default;
 };
 
-/// Measured on an H100 and an H200 (docs/partitions.md).
+/// Measured on an H100 and an H200 (docs/partitions-measured.md).
 struct Costs {
     Ns change = 84 * us; ///< from the end of a turn to the next task's
     Ns rest = 103 * us;  ///< a turn is so much longer than its timeslice
     /// Of each turn no work comes, as its end is lost and caches are cold at its beginning: 101 to
-    /// 149 us for five kinds of kernels on an H100 (tests/hardware/h100-580.159.04/qos_reach.json).
+    /// 149 us for five kinds of kernels on an H100
+    /// (tests/hardware/h100-580.159.04/qos_reach.json.xz).
     Ns lost = 150 * us;
     /// From the decision to pause a task until nothing of it runs: 0.65 ms for the driver's
     /// request, and what a turn's end takes.
@@ -68,7 +69,7 @@ struct Settings {
     Scheme scheme = Scheme::rollover; ///< but Scheme::rollover_time: by turns it is rollover
     Ns epoch = 100 * ms;
     Costs costs = {};
-    /// Timeslices. The driver takes any; below 30 us nothing came of it (docs/qos.md).
+    /// Timeslices. The driver takes any; below 30 us nothing came of it (docs/qos-measured.md).
     Ns shortest = 30 * us, longest = second;
     /// What a tenant was owed and did not use is kept for so many epochs of its goal.
     std::int64_t kept_epochs = 8;

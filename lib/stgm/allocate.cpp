@@ -14,7 +14,7 @@ Wide share(Time time, Time period) {
     return (static_cast<Wide>(time) << utilisation_bits) / static_cast<Wide>(period);
 }
 
-/// a / b < c / d
+/// Returns true if a / b < c / d.
 bool less(Time a, Time b, Time c, Time d) {
     return static_cast<Wide>(a) * static_cast<Wide>(d) <
            static_cast<Wide>(c) * static_cast<Wide>(b);
@@ -54,7 +54,8 @@ class Allocator {
         return set;
     }
 
-    /// What line 14 sorts by: C and G, of suspending tasks C and G^m.
+    /// Returns the tasks in the order of line 14, by the part of their period that they have the
+    /// core: C + G, or C + G^m if tasks suspend.
     std::vector<std::size_t> by_utilisation() const {
         std::vector<std::size_t> order(model_.size());
         std::iota(order.begin(), order.end(), 0);
@@ -68,16 +69,16 @@ class Allocator {
         return order;
     }
 
-    /// Lines 7 to 13.
+    /// Gives each task as many consecutive SMs as counts_ has for it (lines 7 to 13).
     void share_out() {
         if (!needs_sms(options_.method))
-            return; // each has all
+            return; // each task has all SMs
         std::uint32_t next = 0;
         for (const std::size_t task : users_) {
             model_.set_sms(task, consecutive(next, counts_[task], model_.sms()));
             next = static_cast<std::uint32_t>((next + counts_[task]) % model_.sms());
         }
-        analysis_.shared_anew();
+        analysis_.sms_changed();
     }
 
     std::vector<std::size_t> with(const std::vector<std::size_t> &members, std::size_t task) const {
@@ -99,13 +100,13 @@ class Allocator {
     void move(std::size_t task, std::uint32_t core) {
         model_.set_core(task, core);
         if (analysis_.depends_on_cores())
-            analysis_.placed_anew();
+            analysis_.cores_changed();
     }
 
-    /// Lines 14 to 20: worst fit, or first fit. @return all are placed, and the analysis accepts it
+    /// Places the tasks on cores by worst fit or first fit (lines 14 to 20). Returns true if all
+    /// are placed, and the analysis accepts the result.
     bool place(bool worst_fit);
-    /// Some task cannot meet its deadline on any core, with all SMs and no other kernels in its
-    /// way.
+    /// Returns true if some task misses its deadline even alone, with all SMs.
     bool hopeless() const;
     bool grow();
     void group(const std::vector<std::vector<std::size_t>> &groups);
@@ -123,7 +124,7 @@ bool Allocator::place(bool worst_fit) {
     for (std::size_t task = 0; task < model_.size(); task++)
         model_.set_core(task, no_core);
     if (analysis_.depends_on_cores())
-        analysis_.placed_anew();
+        analysis_.cores_changed();
     std::vector<std::vector<std::size_t>> members(model_.cores());
     std::vector<Wide> load(model_.cores());
     bool all = true;
@@ -160,12 +161,13 @@ bool Allocator::hopeless() const {
     return false;
 }
 
-/// Lines 23 to 25: one SM more for the task that gains most.
+/// Gives one more SM to the task that gains most by it (lines 23 to 25, mended). Returns false if
+/// no task can have one more.
 bool Allocator::grow() {
     std::size_t total = 0;
     for (const std::size_t task : users_)
         total += counts_[task];
-    // Federated tasks share no SM.
+    // Federated tasks share no SM, so their counts add up.
     if (!needs_sms(options_.method) ||
         (options_.method == Method::federated && total >= model_.sms()))
         return false;
@@ -187,7 +189,7 @@ bool Allocator::grow() {
 }
 
 Allocation Allocator::result(bool found) {
-    // Those that found no place are where most room is, so that there is something to see of them.
+    // A task that found no place is put on the core with most room, so that its bound can be shown.
     std::vector<Wide> load(model_.cores());
     for (const Numbers &one : model_.tasks())
         if (one.core != no_core)
@@ -198,7 +200,7 @@ Allocation Allocator::result(bool found) {
             model_.set_core(task, core);
             load[core] += share(model_[task].cpu, model_[task].period);
         }
-    analysis_.placed_anew();
+    analysis_.cores_changed();
     Allocation allocation{.found = found, .set = set_, .bounds = analysis_.bounds()};
     for (std::size_t task = 0; task < model_.size(); task++) {
         allocation.set.tasks[task].core = model_[task].core;
@@ -255,8 +257,8 @@ Allocation Allocator::paper() {
             }
             return allocation;
         }
-        // Line 24 as printed: gains are negative, and the largest is the least. A task with more
-        // than all SMs never changes again.
+        // Line 24 as printed: the sign is wrong, so that the task that gains least is chosen. A
+        // task that has been given more than all SMs keeps its number.
         std::optional<std::size_t> chosen;
         Time least = 0;
         for (const std::size_t task : users_) {
@@ -275,7 +277,8 @@ Allocation Allocator::paper() {
     }
 }
 
-/// SMs for groups of tasks that share theirs: each next one where it shortens most.
+/// Divides the SMs among groups of tasks, all of which share the SMs of their group. Each SM goes
+/// to the group in which it shortens the jobs most.
 void Allocator::group(const std::vector<std::vector<std::size_t>> &groups) {
     std::vector<std::size_t> counts(groups.size(), 1);
     const auto cost = [&](std::size_t n, std::size_t sms) {
@@ -309,13 +312,13 @@ void Allocator::group(const std::vector<std::vector<std::size_t>> &groups) {
             model_.set_sms(task, consecutive(next, counts[n], model_.sms()));
         next += static_cast<std::uint32_t>(counts[n]);
     }
-    analysis_.shared_anew();
+    analysis_.sms_changed();
 }
 
 Allocation Allocator::disjoint() {
     if (hopeless() || !needs_sms(options_.method) || users_.empty())
         return mended();
-    // Kernels of like length together: a short one does not wait for long ones.
+    // Kernels of similar length are grouped, so that a short kernel does not wait for long ones.
     std::vector<std::size_t> order = users_;
     std::ranges::stable_sort(order, std::greater{},
                              [&](std::size_t task) { return model_[task].longest_kernel; });

@@ -7,24 +7,25 @@
 namespace stgm {
 
 enum class Algorithm {
-    mended, ///< Algorithm 1: the whole core is tested again, and the task that gains most gets the
-            ///< next SM
-    paper,  ///< Algorithm 1 as printed
+    /// Algorithm 1, mended: it tests the whole core again after placing a task, and gives the next
+    /// SM to the task that gains most.
+    mended,
+    paper,    ///< Algorithm 1 as printed
     disjoint, ///< any two tasks' sets of SMs are disjoint or equal
 };
 
 struct Allocation {
     bool found = false;
-    /// With cores and SMs, those of the last attempt if there are none that fit.
+    /// The set with cores and SMs. If none fit, they are those of the last attempt.
     TaskSet set;
-    /// By the analysis, of `set` as it is. Algorithm::paper with Method::printed: what its line 16
-    /// found.
+    /// The analysis of `set`. With Algorithm::paper and Method::printed, the bounds with which line
+    /// 16 accepted the tasks.
     std::vector<Bound> bounds;
-    /// Algorithm::paper found one that the analysis refuses.
+    /// Algorithm::paper found an allocation that the analysis refuses.
     bool refused = false;
 };
 
-/// Cores and SMs that the set has already are not kept.
+/// Allocates cores and SMs for all tasks, and ignores the cores and SMs in the set.
 Allocation allocate(const TaskSet &set, const Options &options, Algorithm algorithm);
 
 } // namespace stgm

@@ -18,7 +18,7 @@ std::uint64_t utilisation(const TaskSet &set) {
     return sum / set.cores;
 }
 
-/// What the figure varies.
+/// Returns the table of one point: figure 4 varies the number of tasks, figure 5 that of SMs.
 Table table_of(unsigned figure, std::uint32_t point, Reading reading) {
     Table table;
     table.reading = reading;
@@ -34,14 +34,14 @@ TaskSet with_fixed_kernels(TaskSet set) {
     return set;
 }
 
-/// One set of each reading, by all curves.
+/// Draws a set for each reading, and counts for each curve whether the set is schedulable.
 void measure(unsigned figure, std::uint32_t point, std::uint64_t seed,
              const std::vector<Curve> &all, std::vector<Count> &counts) {
     for (const Reading reading : {Reading::full, Reading::one}) {
         Random random(seed);
         const auto set = generate(table_of(figure, point, reading), random);
         if (!set)
-            continue; // no such point: every number of tasks has cores here
+            continue; // never, as each number of tasks in the figures has cores
         const TaskSet fixed = with_fixed_kernels(*set);
         const std::uint64_t weight = utilisation(*set);
         for (std::size_t n = 0; n < all.size(); n++) {
@@ -129,8 +129,8 @@ std::vector<Figure> figures(std::uint64_t sets_a_point, std::uint64_t seed, unsi
         for (std::size_t point = 0; point < found[figure].points.size(); point++)
             points.emplace_back(figure, point);
     }
-    // In pieces, so that all threads have work to the end; which thread has which piece changes
-    // nothing.
+    // Threads take small pieces, so that all of them have work to the end. The result does not
+    // depend on which thread takes which piece.
     constexpr std::uint64_t piece = 50;
     const std::uint64_t pieces = (sets_a_point + piece - 1) / piece,
                         whole = sets_a_point * points.size();

@@ -9,12 +9,12 @@
 
 namespace stgm {
 
-/// An analysis of sets of one reading.
+/// A line of the figures: an analysis and an allocation, on sets of one reading.
 struct Curve {
     std::string name;
     Reading reading;
-    /// Kernels take as long on any number of SMs as on one: what the published gain needs of the
-    /// baselines.
+    /// Kernels take as long on any number of SMs as on one. The published gain appears only if the
+    /// baselines' kernels do so.
     bool fixed;
     Options options;
     Algorithm algorithm;
@@ -23,18 +23,19 @@ std::vector<Curve> curves();
 
 struct Count {
     std::uint64_t sets = 0, schedulable = 0;
-    /// Σ of utilisations in millionths per core: of all sets, of those that are schedulable.
+    /// Sums of the utilisations of all sets, and of the schedulable sets, in millionths per core.
     std::uint64_t weight = 0, weight_schedulable = 0;
-    std::uint64_t weight_squares = 0; ///< of all sets
+    std::uint64_t weight_squares = 0; ///< sum of the squares of all sets' utilisations
 
     double part() const {
         return sets ? static_cast<double>(schedulable) / static_cast<double>(sets) : 0;
     }
-    /// Bastoni, Brandenburg and Anderson's: sets of more utilisation count more.
+    /// Returns the part of sets that are schedulable, weighted by utilisation (Bastoni, Brandenburg
+    /// and Anderson 2010).
     double weighted() const {
         return weight ? static_cast<double>(weight_schedulable) / static_cast<double>(weight) : 0;
     }
-    /// Number of sets of equal weight that would be as good an estimate of weighted() (Kish).
+    /// Returns the number of sets of equal weight that would estimate weighted() as well (Kish).
     double effective_sets() const {
         const auto sum = static_cast<double>(weight);
         return weight_squares ? sum * sum / static_cast<double>(weight_squares) : 0;
@@ -44,18 +45,19 @@ struct Count {
 struct Interval {
     double low, high;
 };
-/// Wilson's, of 95 %, of a part that was seen of @p count.
+/// Returns the 95 % interval of Wilson for a part that was seen in @p count cases.
 Interval wilson(double part, double count);
 
 struct Figure {
-    unsigned number; ///< of the paper
+    unsigned number; ///< the figure of the paper
     std::string axis;
     std::vector<std::uint32_t> points;
-    std::vector<std::vector<Count>> counts; ///< by point, by curve
+    std::vector<std::vector<Count>> counts; ///< counts[point][curve]
 };
 
-/// Figures 4 (tasks of a set) and 5 (SMs).
-/// @param progress gets the number of sets done and of all, from any thread, one call at a time
+/// Computes figures 4 (over the tasks of a set) and 5 (over SMs).
+/// @param progress is called with the number of sets done and of all, by any thread, one call at a
+/// time
 std::vector<Figure>
 figures(std::uint64_t sets_a_point, std::uint64_t seed, unsigned threads,
         const std::function<void(std::uint64_t done, std::uint64_t all)> &progress);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file How much work takes a given time.
+/// @file A search for the amount of work that takes a given time.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 
 namespace stgm {
 
-/// An amount from 1 to @p most that takes no longer than @p target, near the largest such one.
-/// @param measure the longest time of several of this amount: `Time(std::int64_t amount)`; grows
-/// with it
-/// @return 0: even the smallest takes longer
+/// Returns an amount from 1 to @p most that takes no longer than @p target and is near the largest
+/// such amount, or 0 if even an amount of 1 takes longer.
+/// @param measure `Time(std::int64_t amount)`, the longest time of several runs of this amount. It
+/// grows with the amount.
 template <typename Measure>
 std::int64_t fit(Time target, std::int64_t most, Measure &&measure) {
     Time at_good = measure(1), at_bad = 0;
@@ -25,7 +25,8 @@ std::int64_t fit(Time target, std::int64_t most, Measure &&measure) {
     };
     while (good < most && !at_bad)
         look_at(std::min(2 * good, most));
-    // To about 1 %: on the line between the two, and halfway where that does not end.
+    // Narrows the range to about 1 %, by interpolation, or by halves if interpolation takes too
+    // long.
     constexpr int on_the_line = 8;
     for (int n = 0; bad - good > std::max<std::int64_t>(1, good / 100); n++) {
         const double part = n < on_the_line ? static_cast<double>(target - at_good) /

@@ -11,7 +11,8 @@ double between(Random &random, double least, double most) {
     return least + random.part() * (most - least);
 }
 
-/// Bini and Buttazzo's UUniFast; sets with a task out of range are discarded. Empty: too many were.
+/// Draws utilisations by UUniFast (Bini and Buttazzo), and discards draws with a task out of range.
+/// Returns none if it discarded too many.
 std::vector<double> uunifast(const Table &table, std::size_t tasks, Random &random) {
     constexpr int tries = 100'000;
     const auto in_range = [&](double one) {
@@ -33,7 +34,7 @@ std::vector<double> uunifast(const Table &table, std::size_t tasks, Random &rand
     return {};
 }
 
-/// @p whole in @p count parts at random, none of them more than three times another.
+/// Divides @p whole into @p count parts at random, none of them more than three times another.
 std::vector<Time> split(Time whole, std::size_t count, Random &random) {
     std::vector<double> weights;
     double sum = 0;
@@ -50,7 +51,7 @@ std::vector<Time> split(Time whole, std::size_t count, Random &random) {
     return parts;
 }
 
-/// Of its time on one SM.
+/// Returns the time on @p sms SMs as a part of the time on one SM.
 double on(const Profile &profile, std::size_t sms) {
     return profile.serial +
            (1 - profile.serial) / static_cast<double>(std::min(sms, profile.most_sms));
@@ -98,7 +99,7 @@ Task make_task(const Table &table, double utilisation, bool gpu, Random &random)
 
 Outcome<TaskSet> generate(const Table &table, Random &random) {
     TaskSet set{.time_unit = "us", .cores = table.cores.value_or(0), .sms = table.sms, .tasks = {}};
-    // Where the number of tasks is given, one of the numbers of cores that may have so many.
+    // The cores are drawn from the numbers that allow for the number of tasks, if that is given.
     const std::uint32_t count_given = table.tasks.value_or(0);
     if (!table.cores) {
         std::vector<std::uint32_t> fitting;

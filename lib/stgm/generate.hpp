@@ -15,15 +15,15 @@ enum class Reading {
     one,  ///< one SM: on more it takes less
 };
 
-/// How a kernel speeds up: `serial` of its time on one SM does not, and none of it beyond
-/// `most_sms`.
+/// How a kernel speeds up with SMs: a part `serial` of its time on one SM does not get shorter, and
+/// SMs beyond `most_sms` have no effect.
 struct Profile {
     const char *name;
     double serial;
     std::size_t most_sms;
 };
-/// Made up, in the shapes that the paper's Figure 3 describes: two of eight gain nothing beyond 4
-/// SMs.
+/// Made-up profiles in the shapes that the paper's Figure 3 describes: two of eight gain nothing
+/// beyond 4 SMs.
 inline constexpr std::array<Profile, 8> profiles{{{"backprop", 0.05, 13},
                                                   {"b+tree", 0.10, 10},
                                                   {"hotspot", 0.02, 13},
@@ -33,20 +33,19 @@ inline constexpr std::array<Profile, 8> profiles{{{"backprop", 0.05, 13},
                                                   {"stereodisparity", 0.05, 11},
                                                   {"workzone", 0.30, 4}}};
 
-/// Table I. Times in microseconds.
+/// The ranges of Table I, by which sets are drawn. Times are in microseconds.
 struct Table {
     std::uint32_t sms = 13;
     std::optional<std::uint32_t> cores; ///< empty: 2 to 4
     std::optional<std::uint32_t> tasks; ///< empty: 2 to 4 for each core
-    /// Of all tasks, by UUniFast-discard; empty: each task's is drawn between the least and the
-    /// most.
+    /// The sum of all tasks' utilisations, which UUniFast-discard divides. If empty, the
+    /// utilisation of each task is drawn by itself.
     std::optional<double> utilisation;
-    double least_utilisation = 0.05, most_utilisation = 0.3;
+    double least_utilisation = 0.05, most_utilisation = 0.3; ///< of each task
     Reading reading = Reading::full;
 };
 
-/// Of the table's ranges, with no cores and SMs allocated. Fails if the utilisation cannot be that
-/// of so many tasks.
+/// Draws a set without cores and SMs by the table. Fails if its tasks cannot have the utilisation.
 Outcome<TaskSet> generate(const Table &table, Random &random);
 
 } // namespace stgm

@@ -6,21 +6,21 @@
 
 namespace stgm {
 
-/// Larger goes first; equals take turns, FIFO.
+/// The levels of one task. A larger level goes first; tasks of equal levels take turns, FIFO.
 struct Levels {
     int base;
     int boosted; ///< in a GPU segment: the same for all tasks
-    /// While a kernel waits, runs and completes with the CPU free: above the boosted ones, as
-    /// the protocol has the GPU start the next kernel by itself, and here the task's process
-    /// permits it. It takes microseconds.
+    /// The level while a kernel waits, runs and completes with the CPU free. It is above the
+    /// boosted level because the task's process has to let the next kernel start, for which the
+    /// protocol takes no CPU. That takes microseconds.
     int launching;
 };
 
-/// Linux has 1 to 99.
+/// Levels for sets are within 1 to 99, those of SCHED_FIFO on Linux.
 inline constexpr int lowest_level = 10;
 inline constexpr std::size_t most_levels = 64;
 
-/// In the order of the set, which has most_levels tasks at most.
+/// Returns the levels of the tasks in the order of the set, which has at most most_levels tasks.
 inline std::vector<Levels> levels_of(const TaskSet &set) {
     const int tasks = static_cast<int>(set.tasks.size());
     std::vector<Levels> levels;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What `nvstgm run` and the processes of its tasks share: the locks, what each task is to
-/// do, what happened.
+/// @file The memory that `nvstgm run` shares with the processes of its tasks: the locks, the work
+/// of each task, and a record of what happened. Times are in ns, and those of events count from the
+/// begin of the run.
 #pragma once
 
 #include <type_traits>
@@ -10,10 +11,10 @@
 
 namespace stgm {
 
-/// In ns since the begin.
+/// An event of a task's job.
 struct Event {
     Time at;
-    Time length; ///< of a stall
+    Time length; ///< the length of a stall
     std::uint64_t job;
     std::uint32_t segment;
     What what;
@@ -21,71 +22,73 @@ struct Event {
 
 enum class Phase : std::uint32_t {
     starting,
-    opened, ///< the GPU
+    opened, ///< the process has opened the GPU
     ready,  ///< its work is prepared
-    ended,  ///< as it should
+    ended,  ///< it ended as it should
 };
 
-/// Of a segment, in ns.
+/// Lengths of the parts of a segment, in ns.
 struct Lengths {
     Time cpu, to_device, kernel, from_device;
 };
 
-/// A segment of a task: written by `run`, but what was seen.
+/// A segment of a task. `run` writes it, but for `seen`.
 struct Step {
     bool gpu;
-    Lengths may;  ///< take, as in the file
-    Lengths work; ///< that is made for it
-    Lengths seen; ///< the largest, of those that no stall was in; written by the task
+    Lengths may;  ///< the lengths in the file
+    Lengths work; ///< the lengths for which the built-in work is made
+    Lengths seen; ///< the largest lengths without a stall, which the task writes
 };
 
-/// Of one task; in ns.
+/// The plan of a task. Times are in ns.
 struct TaskPlan {
     Time period, deadline, offset;
     int base_level, boosted_level, launching_level;
-    int cpu;      ///< to which it is pinned
-    bool own_cpu; ///< no other task of the set has it
+    int cpu;      ///< the CPU to which the task is pinned
+    bool own_cpu; ///< no other task of the set has this CPU
     std::uint32_t tpcs;
     std::uint32_t steps, first_step;
 };
 
-/// Of one task: written by its process alone, read by `run` when that has ended.
+/// The record of a task. Its process alone writes it, and `run` reads it when the process has
+/// ended.
 struct Progress {
     std::atomic<Phase> phase;
-    std::uint64_t jobs; ///< that ended
-    std::uint64_t
-        misses; ///< of them those after their deadline, and those that never came to an end
-    std::uint64_t overruns; ///< work that took longer than in the file
-    std::uint64_t stalls;   ///< times that the process did not get on
-    Time response;          ///< the largest, ns
-    std::uint64_t events;   ///< that are there
-    std::uint64_t lost;     ///< events for which there was no room
-    int refused;            ///< errno of SCHED_FIFO
+    std::uint64_t jobs;     ///< jobs that ended
+    std::uint64_t misses;   ///< jobs that ended after their deadline, or never
+    std::uint64_t overruns; ///< pieces of work that took longer than in the file
+    std::uint64_t stalls;   ///< pauses of the process, longer than Participant::least_stall_ns
+    Time response;          ///< the largest response, ns
+    std::uint64_t events;   ///< the number of events that are recorded
+    std::uint64_t lost;     ///< the number of events for which there was no room
+    int refused;            ///< errno with which SCHED_FIFO was refused, or 0
 };
 
-/// How tasks work.
+/// The options of a run that its tasks follow.
 struct Ways {
     bool busy, spin_copies, gpu;
-    bool handed;  ///< tasks hand their core to each other; else Linux has their priorities
+    bool handed;  ///< tasks hand their core to each other; else Linux schedules by priority
     bool managed; ///< copies and kernels are behind locks
-    /// Percent: the work made for a length is shorter by this, which leaves room for latencies.
+    /// Percent by which work is shorter than its length in the file, to leave room for latencies.
     std::uint32_t margin;
-    /// Percent of the file's lengths that the work really takes: another number than 100 is for
-    /// trying a wrong file.
+    /// Percent of the file's lengths that the work really takes. Numbers other than 100 are for
+    /// trying a file with wrong lengths.
     std::uint32_t stretch;
 };
 
-/// A file in memory: this, the steps of all tasks, the events of each. Zeroed at first.
+/// The layout of the shared file: this struct, the steps of all tasks, the events of each task.
+/// `run` creates it full of zeros.
 struct Memory {
-    /// Raised with each change of this file: a program may have been built with another version.
+    /// Number of this layout, to be raised with each change of this header. A user's program may
+    /// have been built with another version.
     static constexpr std::uint64_t this_layout = 0x6e767374676d0001;
 
     std::uint64_t layout, size;
     Turnstile copies, kernels, cores, preparing;
     Ways ways;
-    std::atomic<Time> begin; ///< by CLOCK_MONOTONIC; 0: not yet
+    std::atomic<Time> begin; ///< begin of the run by CLOCK_MONOTONIC; 0: it has not begun
     std::atomic<bool> opened, stop;
-    Time duration; ///< ns: no job comes after it
+    Time duration; ///< ns; no job is released after it
     std::uint64_t tasks, all_steps, events_each;
     TaskPlan plans[Turnstile::slots];
     Progress progress[Turnstile::slots];

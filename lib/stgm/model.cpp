@@ -14,8 +14,8 @@ Model::Model(const TaskSet &set) : cores_(set.cores), sms_(set.sms) {
         mine.core = task.core.value_or(no_core);
         const Segment *before = nullptr;
         for (const Segment &segment : task.segments) {
-            // A run of CPU segments is one phase; a GPU segment without one before it waits to
-            // begin.
+            // Consecutive CPU segments are one phase. A GPU segment without a CPU segment before it
+            // is another, as it begins only when the job has the core at its base priority.
             mine.phases += !before || before->gpu;
             before = &segment;
             if (!segment.gpu) {

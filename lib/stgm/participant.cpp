@@ -14,7 +14,7 @@ namespace {
 
 constexpr Time poll_ns = 1'000'000, look_ns = 50'000'000, awake_before_ns = 1'000'000;
 
-/// Of this thread.
+/// Returns the CPU time of this thread.
 Time thread_ns() {
     timespec at{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
@@ -41,7 +41,7 @@ const char *Participant::join(const char *place) {
         return "'nvstgm run' is of another version than the library that this program was built "
                "with";
     }
-    // What it starts, as CUDA does, does not inherit it.
+    // Processes that the program starts, as CUDA does, must not inherit the descriptor.
     close(descriptor);
     task_ = task;
     return nullptr;
@@ -55,7 +55,7 @@ bool Participant::opened() {
 }
 
 int Participant::pin() {
-    // This thread alone: those of CUDA stay where the process was started.
+    // Only this thread is pinned. CUDA's threads keep the CPUs with which the process was started.
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(static_cast<std::size_t>(plan().cpu), &one);
@@ -106,12 +106,13 @@ bool Participant::next_job() {
     if (release_ >= memory_->duration)
         return false;
     const bool early = now() < release_;
-    // A signal could be waited for; a look now and then cannot be missed.
+    // Polling, unlike waiting for a signal, cannot miss that the run is stopped.
     while (!memory_->stop && now() < release_ - look_ns)
         sleep_until(now_ns() + look_ns / 2);
     if (memory_->stop)
         return false;
-    // What is left over of a system that is overloaded does not keep it for long.
+    // An overloaded task has releases left when the run is over. They count as misses, instead of
+    // running on for long.
     if (now() > memory_->duration + period) {
         progress().misses +=
             static_cast<std::uint64_t>((memory_->duration - release_ + period - 1) / period);
@@ -136,8 +137,8 @@ bool Participant::next_job() {
     return true;
 }
 
-/// More than a job of the file has on its core: what it computes and copies, and the protocol's own
-/// work.
+/// Returns true if the job had its core for longer than the file allows for its CPU segments and
+/// copies (and kernels, if tasks are busy). The protocol's own work counts, too.
 bool Participant::took_too_much() const {
     Time may = 0, kernels = 0;
     for (std::size_t n = 0; n < plan().steps; n++) {
@@ -145,7 +146,7 @@ bool Participant::took_too_much() const {
         may += one.cpu + one.to_device + one.from_device;
         kernels += one.kernel;
     }
-    // Of a job that has kernels alone the protocol's work is counted as theirs.
+    // A job that has only kernels may use their time for the protocol's work.
     return cpu_time() + pieces_ > (ways().busy || !may ? may + kernels : may);
 }
 
@@ -166,7 +167,7 @@ void Participant::finish() {
     mine.response = std::max(mine.response, response);
 }
 
-/// Of the job on its core until now, without that for copies and kernels.
+/// Returns the time that the job has had its core until now, without copies and kernels.
 Time Participant::cpu_time() const {
     if (!ways().handed)
         return thread_ns() - core_since_ - elsewhere_;
@@ -302,7 +303,7 @@ void Participant::end_kernel() {
         return;
     if (ways().handed)
         take_core(plan().boosted_level);
-    // Behind those that are boosted already.
+    // The task goes behind the tasks that are boosted already.
     at_level(plan().boosted_level);
     if (!ways().handed)
         sched_yield();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Numbers that look random, the same on every machine for the same seed.
+/// @file Pseudo-random numbers, which are the same on every machine for the same seed.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace stgm {
 
-/// Vigna's splitmix64.
+/// The generator splitmix64 by Vigna.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -19,15 +19,15 @@ class Random {
         z = (z ^ z >> 27) * 0x94d049bb133111eb;
         return z ^ z >> 31;
     }
-    /// From @p least to @p most, both included.
+    /// Returns a number from @p least to @p most, both included.
     Time between(Time least, Time most) {
         const auto span = static_cast<std::uint64_t>(most - least) + 1;
         return least + static_cast<Time>(next() % span);
     }
     std::size_t below(std::size_t count) { return next() % count; }
-    /// In @p percent of 100 cases.
+    /// Returns true in @p percent of 100 cases.
     bool chance(unsigned percent) { return next() % 100 < percent; }
-    /// From 0 to 1, without 1.
+    /// Returns a number from 0 to 1, without 1.
     double part() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
   private:

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include <algorithm>
+#include "recurrence.hpp"
 
-#include "analysis.hpp"
+#include <algorithm>
 
 namespace stgm {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-/// At most the least response: its equation without rounding up. Saves steps where the demand
-/// nearly fills the core.
+/// Solves the equation without rounding up. The solution is not above the least response, and as a
+/// starting point saves steps if the demand nearly fills the core.
 Time from_below(Time base, std::span<const Source> sources) {
     constexpr int fraction = 40;
     const Wide one = Wide{1} << fraction;

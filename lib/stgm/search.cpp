@@ -12,7 +12,8 @@ void shuffle(std::vector<std::size_t> &order, Random &random) {
         std::swap(order[n - 1], order[random.below(n)]);
 }
 
-/// The longest part of any job: what offsets of interest are near to each other by.
+/// Returns the longest part of any job. Interesting offsets differ by no more than a few such
+/// parts.
 Time longest_part(const TaskSet &set) {
     Time longest = 1;
     for (const Task &task : set.tasks)

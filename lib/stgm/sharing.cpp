@@ -9,8 +9,9 @@
 namespace stgm {
 namespace {
 
-/// Steps to find a heaviest path: enough for 14 tasks that all share with each other. With many
-/// tasks each has fewer, so that all together take less than a second.
+/// Limits for the search of heaviest paths. The steps of one search are enough for 14 tasks that
+/// all share SMs with each other. A task of a larger set has fewer steps, so that the searches for
+/// all tasks take less than a second.
 constexpr std::size_t steps_of_one = 200'000, steps_of_all = 60'000'000;
 
 std::size_t find(std::vector<std::size_t> &root, std::size_t task) {
@@ -19,7 +20,8 @@ std::size_t find(std::vector<std::size_t> &root, std::size_t task) {
     return task;
 }
 
-/// Depth first, with the sum of what is left as the limit of what a path can still get.
+/// Searches depth first, and leaves a path as soon as all unused nodes together could not make it
+/// the heaviest.
 class HeaviestPath {
   public:
     HeaviestPath(std::vector<std::vector<std::size_t>> next, std::vector<Time> weight,
@@ -27,7 +29,8 @@ class HeaviestPath {
         : next_(std::move(next)), weight_(std::move(weight)), used_(weight_.size()),
           steps_max_(steps_max) {}
 
-    /// From node 0, without its own weight. Empty: it takes too many steps.
+    /// Returns the weight of the heaviest path from node 0, without the weight of node 0, or
+    /// nullopt if the search takes too many steps.
     std::optional<Time> find() {
         Time rest = 0;
         for (std::size_t node = 1; node < weight_.size(); node++)
@@ -116,7 +119,7 @@ Time Sharing::path(std::size_t task) const {
     const Time all = component(task);
     if (nodes.size() > most || all == endless)
         return all;
-    // Heavy ones first: good paths are found early.
+    // The heaviest nodes come first, so that the search finds heavy paths early.
     std::sort(nodes.begin() + 1, nodes.end(), [&](std::size_t a, std::size_t b) {
         return model_[a].longest_kernel > model_[b].longest_kernel;
     });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Which tasks' kernels can delay which: tasks that share an SM, and those that share one
-/// with them, and so on, since kernels start in the order of their launches.
+/// @file Which tasks can delay the kernels of which other tasks. Kernels start in the order of
+/// their launches, so a kernel waits for the kernels of tasks that share an SM with its task, and
+/// also for kernels that these wait for: for its whole connected component.
 #pragma once
 
 #include "model.hpp"
@@ -12,15 +13,15 @@ class Sharing {
     explicit Sharing(const Model &model);
 
     bool shares(std::size_t task) const { return direct_[task] > 0; }
-    /// For one kernel of the task: the longest kernels of those that share an SM with it (eq. 5 as
+    /// Returns the sum of the longest kernels of the tasks that share an SM with the task (eq. 5 as
     /// printed).
     Time direct(std::size_t task) const;
-    /// … of all others of its component.
+    /// Returns the sum of the longest kernels of all other tasks of the component (eq. 5, mended).
     Time component(std::size_t task) const;
-    /// … of those on the heaviest simple path from it, or of component() where that takes too long
-    /// to find.
+    /// Returns the sum of the longest kernels on the heaviest simple path from the task, or
+    /// component() if the path takes too long to find.
     Time path(std::size_t task) const;
-    /// … of one on each other core, the longest there, of its component.
+    /// Returns the sum of the longest kernel of the component on each other core.
     Time one_per_core(std::size_t task) const;
 
   private:
@@ -28,12 +29,12 @@ class Sharing {
 
     const Model &model_;
     std::vector<std::size_t> users_;  ///< tasks with GPU segments
-    std::vector<std::size_t> root_;   ///< of a task: names its component
-    std::vector<std::size_t> direct_; ///< how many share an SM with it
+    std::vector<std::size_t> root_;   ///< by task, the task that names its component
+    std::vector<std::size_t> direct_; ///< by task, how many of its SMs are shared
     std::vector<std::vector<std::size_t>> of_sm_;
     static constexpr std::size_t bits_of_word = 64;
     std::size_t words_;
-    std::vector<std::uint64_t> masks_; ///< SMs of each task, words_ of each
+    std::vector<std::uint64_t> masks_; ///< the SMs of each task, in words_ words for each
 };
 
 } // namespace stgm

@@ -9,31 +9,31 @@ namespace {
 
 constexpr std::size_t nobody = ~std::size_t{0};
 
-/// Where a task's job is.
+/// The place of a task's job in its segments.
 enum class Stage {
     none,      ///< no job
-    cpu,       ///< computes, or could
-    begin_gpu, ///< is to begin a GPU segment, at its base priority
-    want_cpu,  ///< boosted: needs the CPU to copy
-    want_copy, ///< boosted: asked for the copy engine
+    cpu,       ///< the job computes, or is ready to
+    begin_gpu, ///< the job is ready to begin a GPU segment, at its base priority
+    want_cpu,  ///< the job is boosted and needs the CPU to copy
+    want_copy, ///< the job is boosted and has asked for the copy engine
     copy,
-    kernel, ///< launched
+    kernel, ///< the kernel is launched
 };
 
 struct State {
     Stage stage = Stage::none;
-    std::size_t job = nobody; ///< of the plan
-    std::size_t number = 0;   ///< of the task's jobs
+    std::size_t job = nobody; ///< index in the plan
+    std::size_t number = 0;   ///< index among the task's jobs
     std::size_t segment = 0, part = 0;
-    bool back = false;               ///< the copy is the one after the kernel
-    Time left = 0;                   ///< of a CPU segment
-    std::deque<std::size_t> pending; ///< jobs released while the one before goes on
+    bool back = false;               ///< the kernel is complete; the next copy is from the device
+    Time left = 0;                   ///< the rest of a CPU segment
+    std::deque<std::size_t> pending; ///< jobs that were released before the previous job ended
 };
 
 struct Core {
     std::size_t running = nobody;
-    std::size_t holder = nobody; ///< boosted, and not to be preempted
-    Time since = 0;              ///< the running task has computed since
+    std::size_t holder = nobody; ///< a boosted task that must not be preempted
+    Time since = 0;              ///< when the running task got the core
     std::deque<std::size_t> boosted;
     std::vector<std::size_t> tasks; ///< by priority
 };
@@ -67,7 +67,7 @@ class Machine {
             if (soonest == endless)
                 return responses_;
             now_ = soonest;
-            // What is complete now is so before anything is released.
+            // Work that is complete at this time is complete before a release at this time.
             complete.clear();
             for (Core &core : cores_)
                 if (core.running != nobody && core.holder == nobody && computed(core) == 0)
@@ -83,7 +83,7 @@ class Machine {
                 settle();
             }
             if (!complete.empty())
-                continue; // what took no time is complete, too
+                continue; // work of length 0 that began now is complete, too
             for (; next < plan_.jobs.size() && plan_.jobs[next].release == now_; next++) {
                 release(next);
                 settle();
@@ -106,7 +106,7 @@ class Machine {
             trace_->push_back({now_, what, task, state(task).number, state(task).segment});
     }
 
-    /// What is left of the running task's CPU segment.
+    /// Returns the rest of the running task's CPU segment.
     Time computed(const Core &core) const {
         return tasks_[core.running].left - (now_ - core.since);
     }
@@ -151,7 +151,7 @@ class Machine {
         give(core, nobody);
     }
 
-    /// Gives out the cores of tasks that are ready since.
+    /// Dispatches on each core with a task that has changed.
     void settle() {
         while (!touched_.empty()) {
             Core &core = core_of(touched_.back());
@@ -188,7 +188,7 @@ class Machine {
 
     // --- segments ---
 
-    /// To the next segment that takes time, or the end of the job.
+    /// Goes on to the next segment that takes time, or to the end of the job.
     void advance(std::size_t task) {
         State &mine = state(task);
         const std::vector<Segment> &segments = set_.tasks[task].segments;
@@ -269,7 +269,7 @@ class Machine {
             next_segment(task);
             const std::size_t job = mine.job;
             advance(task);
-            // It is on the CPU: nothing that is released now comes before it begins.
+            // The job has the CPU, so it begins its GPU segment before a release at this time.
             if (mine.stage == Stage::begin_gpu && mine.job == job)
                 begin(task);
             break;
@@ -307,7 +307,7 @@ class Machine {
             core_of(task).boosted.push_back(task);
     }
 
-    /// It has the CPU, at least for this moment.
+    /// Asks for the copy engine, for a task that has the CPU at this time.
     void ask_copy(std::size_t task) {
         state(task).stage = Stage::want_copy;
         note(What::copy_ask, task);
@@ -347,7 +347,7 @@ class Machine {
         start_kernels();
     }
 
-    /// The CPU, which it had for the launch.
+    /// Takes the CPU from a task that needed it for the launch.
     void give_up(std::size_t task) {
         let_go(task);
         if (core_of(task).running == task)
@@ -366,7 +366,7 @@ class Machine {
                 continue;
             kernels_.erase(kernels_.begin() + static_cast<std::ptrdiff_t>(n));
             after_kernel(task);
-            n = ~std::size_t{0}; // from the first again
+            n = ~std::size_t{0}; // the next kernel is the first again
         }
     }
 
@@ -404,7 +404,7 @@ class Machine {
     Time copy_end_ = 0;
     std::deque<std::size_t> queue_;
     std::vector<Kernel> kernels_;      ///< in the order of launches
-    std::vector<std::size_t> touched_; ///< tasks with cores that are to be given out
+    std::vector<std::size_t> touched_; ///< tasks that have changed, for settle()
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The protocol itself, event by event: what really happens in one schedule. Knows nothing of
-/// the analyses.
+/// @file A simulation of the protocol, event by event, in one schedule. It shares no code with the
+/// analyses, so that it can be held against them.
 #pragma once
 
 #include "trace.hpp"
@@ -10,27 +10,27 @@ namespace stgm {
 struct Job {
     std::size_t task;
     Time release;
-    /// How long each part takes: one of a CPU segment; copy, kernel, copy of a GPU segment.
+    /// The length of each part: a CPU segment has one; a GPU segment has a copy, a kernel, a copy.
     std::vector<Time> parts;
 };
 
-/// A schedule's choices.
+/// The releases, lengths and order that decide a schedule.
 struct Plan {
-    /// By time; those of the same time are released one after the other, and the core is given out
-    /// in between.
+    /// Jobs by time. Jobs of the same time are released one after the other, and the core is
+    /// dispatched after each.
     std::vector<Job> jobs;
-    /// Tasks: what completes at the same time does so in this order.
+    /// The order of tasks if their work completes at the same time.
     std::vector<std::size_t> order;
 };
 
-/// A simulator that is wrong, to see that it is noticed.
+/// Faults that a test plants in the simulator, to see that check_trace() notices them.
 enum class Fault { none, kernel_order, copy_order, boost_order, no_boost, idle_copies };
 
-/// Parts of the task's job at its number of SMs, all at their worst case.
+/// Returns the worst-case parts of a job at the task's number of SMs, or @p all_sms if it has none.
 std::vector<Time> worst_parts(const Task &task, std::size_t all_sms);
 
-/// All tasks of the set have a core, and SMs if they use the GPU.
-/// @return the response of each job, in the order of the plan
+/// Simulates the plan, and returns the response of each job in the order of the plan.
+/// @param set all tasks have a core, and SMs if they use the GPU
 std::vector<Time> simulate(const TaskSet &set, const Waiting &waiting, const Plan &plan,
                            Trace *trace = nullptr, Fault fault = Fault::none);
 

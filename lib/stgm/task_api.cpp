@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A Participant for C programs: what is called in a wrong place is an error, and CPU segments are
-// what is between.
+// A Participant for C programs. A call in a wrong place is an error. Programs mark GPU segments
+// only; the time between them is a CPU segment.
 #include "nvdebug/stgm_task.h"
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ enum class Place { joined, ready, job, segment, copy, kernel };
 struct nvstgm_task {
     stgm::Participant self;
     Place place = Place::joined;
-    std::size_t next = 0; ///< segment of the job
+    std::size_t next = 0; ///< the segment that comes next in the job
     std::size_t segment = 0;
     bool on_cpu = false;
     const char *error = "";
@@ -27,7 +27,8 @@ struct nvstgm_task {
         return -1;
     }
 
-    /// CPU segments in a row are one: nothing shows where the next begins.
+    /// Begins a CPU segment. Consecutive CPU segments of the file count as one, because the program
+    /// does not mark where the next begins.
     void enter_cpu() {
         on_cpu = next < self.plan().steps && !self.step(next).gpu;
         if (on_cpu)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Sporadic tasks with CPU and GPU segments, where they run, and their file (docs/stgm.md).
+/// @file Sporadic tasks with CPU and GPU segments, their cores and SMs, and their file
+/// (docs/stgm.md).
 #pragma once
 
 #include <algorithm>
@@ -16,16 +17,17 @@
 
 namespace stgm {
 
-/// The error is one sentence.
+/// A result, or an error of one sentence.
 template <typename T>
 using Outcome = tl::expected<T, std::string>;
 
-/// On the CPU alone, or a copy to the GPU, a kernel, and a copy back.
+/// A CPU segment, or a GPU segment: a copy to the GPU, a kernel, and a copy back.
 struct Segment {
     bool gpu = false;
     Time cpu = 0;
     Time to_device = 0, from_device = 0;
-    /// On 1, 2, … SMs; on more than there are entries the last one holds. Does not increase.
+    /// The kernel's time on 1, 2, … SMs, which does not increase. The last time holds for more SMs,
+    /// too.
     std::vector<Time> kernel = {};
 
     /// @param sms 1 or more
@@ -51,14 +53,14 @@ struct TaskSet {
     std::vector<Task> tasks;
 };
 
-/// Place of each task in the order of priorities, 0 the highest. Deadline-monotonic where tasks
-/// have no priorities; of equals the one that comes first in the file is higher.
+/// Returns the place of each task in the order of priorities, from 0, the highest. The order is
+/// deadline-monotonic if tasks have no priorities. Of equal tasks, the first in the file is higher.
 std::vector<std::size_t> ranks(const TaskSet &set);
 
-/// @p text of a file; whatever it holds.
+/// Parses the text of a file, which may hold anything.
 Outcome<TaskSet> parse(std::string_view text);
 
-/// As parse() takes it.
+/// Returns the set in the form that parse() reads.
 nlohmann::ordered_json to_json(const TaskSet &set);
 
 namespace limit {

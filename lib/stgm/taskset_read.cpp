@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A task set's file. Text may be hostile: strict_json.hpp.
+// Reads the file of a task set. Its text may be hostile, so strict_json.hpp parses it.
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -81,7 +81,7 @@ Task task(const Place &place, const TaskSet &set) {
         wrong(place.at("segments").where(), "is empty");
     if (task.uses_gpu() && !set.sms)
         wrong(place.at("segments").where(), "a GPU segment, and 'sms' of the set is 0");
-    // What is null was not allocated, as what is absent.
+    // A null `core` or `sms` means the same as a missing one: `allocate` has not set it yet.
     if (place.has("core") && !place.at("core").value.is_null())
         task.core =
             static_cast<std::uint32_t>(place.at("core").number(0, std::int64_t{set.cores} - 1));

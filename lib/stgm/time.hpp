@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Times as whole numbers of the task set's unit. What does not fit stays at the largest: it
-/// is above any deadline, so that no bound is ever too small by it.
+/// @file Times as whole numbers of the task set's unit. A sum or product that does not fit becomes
+/// `endless`, which is above any deadline, so that no bound is too small because of it.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace stgm {
 
-/// Never negative.
+/// A time, which is never negative.
 using Time = std::int64_t;
 
 inline constexpr Time endless = std::numeric_limits<Time>::max();
-/// No time in a task set is longer: 31 years in microseconds.
+/// The longest time in a task set, 31 years in microseconds.
 inline constexpr Time longest_time = 1'000'000'000'000'000;
 
 constexpr Time add(Time a, Time b) {
@@ -25,7 +25,7 @@ constexpr Time multiply(Time a, Time b) {
     return __builtin_mul_overflow(a, b, &product) ? endless : product;
 }
 
-/// @p divisor is not 0.
+/// Returns a / divisor, rounded up. @p divisor is not 0.
 constexpr Time divide_up(Time a, Time divisor) {
     return a / divisor + (a % divisor != 0);
 }

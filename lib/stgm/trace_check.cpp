@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The rules of the protocol, held against a schedule one by one: a replay that only counts, and
-// decides nothing.
+// Checks the rules of the protocol one by one. The checker replays the records of a schedule and
+// counts, and makes no decision that the simulator makes.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -10,15 +10,15 @@
 namespace stgm {
 namespace {
 
-/// What one job was seen to do.
+/// The state of a task's job by the records so far.
 struct Watched {
     bool live = false, boosted = false, on_cpu = false;
-    std::size_t job = 0, jobs = 0;     ///< in progress; released so far
-    std::size_t segment = 0, step = 0; ///< step of the GPU segment: asks, copies, launch …
-    Time used = 0;                     ///< of the CPU segment
-    Time since = 0;                    ///< it waits or works, in this step
-    Time ready = 0;                    ///< at its base priority since
-    std::optional<Time> released;      ///< last
+    std::size_t job = 0, jobs = 0;     ///< the job in progress; the number of releases
+    std::size_t segment = 0, step = 0; ///< the step is an index of Checker::steps
+    Time used = 0;                     ///< time that the CPU segment has taken
+    Time since = 0;                    ///< when the step began
+    Time ready = 0;                    ///< when the job became ready at its base priority
+    std::optional<Time> released;      ///< the last release
 };
 
 class Checker {
@@ -48,7 +48,7 @@ class Checker {
 
   private:
     static constexpr std::size_t nobody = ~std::size_t{0};
-    /// What a GPU segment does, in order; copies of no length are left out.
+    /// The steps of a GPU segment, in order. Copies of no length have no records.
     static constexpr What steps[] = {
         What::copy_ask,   What::copy_begin, What::copy_end,   What::launch,   What::kernel_begin,
         What::kernel_end, What::copy_ask,   What::copy_begin, What::copy_end, What::segment_end};
@@ -85,7 +85,7 @@ class Checker {
         return tasks_[task].live && !tasks_[task].boosted;
     }
 
-    /// Until @p then nothing happens: was that right?
+    /// Checks that nothing had to happen between the last record and @p then.
     void pass(Time then) {
         for (std::uint32_t core = 0; core < on_core_.size(); core++)
             pass_core(core);
@@ -130,7 +130,8 @@ class Checker {
             wrong(running, now_, "has the CPU while it should be suspended");
     }
 
-    /// A kernel that was launched before the task's, is not complete and shares an SM with it.
+    /// Returns true if a kernel that was launched earlier is not complete, and shares an SM with
+    /// the task's kernel.
     bool before(std::size_t task) const {
         for (const std::size_t other : launched_) {
             if (other == task)
@@ -171,7 +172,8 @@ class Checker {
         }
     }
 
-    /// A copy may take less than its worst case, and none is made where it takes no time.
+    /// Skips the steps of a copy without records. A copy may take less than its worst case, even no
+    /// time, and then it has no records.
     void skip_empty_copies(std::size_t task, What what) {
         Watched &mine = tasks_[task];
         if (steps[mine.step] == What::copy_ask &&
@@ -254,7 +256,7 @@ class Checker {
     void end_cpu_segments(std::size_t task) {
         Watched &mine = tasks_[task];
         const auto &segments = set_.tasks[task].segments;
-        // What it computed is of the CPU segments that follow each other here.
+        // Consecutive CPU segments have no records between them, so their sum is checked.
         Time worst = 0;
         while (mine.segment < segments.size() && !segments[mine.segment].gpu) {
             worst = add(worst, segments[mine.segment].cpu);
@@ -271,7 +273,7 @@ class Checker {
         if (mine.boosted || record.segment != mine.segment ||
             mine.segment >= set_.tasks[record.task].segments.size())
             return wrong(record, "there is no such segment to begin");
-        // It was running, or is the highest of those that are ready.
+        // The task was running, or has the highest priority of the ready tasks of its core.
         for (const std::size_t other : index())
             if (other != record.task && core_of(other) == core_of(record.task) &&
                 ready_at_base(other) && rank_[other] < rank_[record.task] &&
@@ -317,9 +319,9 @@ class Checker {
     const std::vector<std::size_t> rank_;
     std::vector<Watched> tasks_;
     std::vector<std::optional<std::size_t>> on_core_;
-    std::map<std::uint32_t, std::vector<std::size_t>>
-        wanting_;                               ///< by core: boosted, in the order of asking
-    std::vector<std::size_t> asked_, launched_; ///< in their order
+    /// The boosted tasks of each core that need it, in the order of their requests.
+    std::map<std::uint32_t, std::vector<std::size_t>> wanting_;
+    std::vector<std::size_t> asked_, launched_; ///< tasks, in the order of requests and launches
     std::vector<std::size_t> index_;
     std::vector<std::string> wrong_;
     Time now_ = 0;

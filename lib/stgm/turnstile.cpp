@@ -29,8 +29,8 @@ void Turnstile::init() {
     pthread_mutexattr_init(&how);
     pthread_mutexattr_setpshared(&how, PTHREAD_PROCESS_SHARED);
     pthread_mutexattr_setrobust(&how, PTHREAD_MUTEX_ROBUST);
-    // A task of high priority does not wait behind others for one of low priority that is inside
-    // for a moment.
+    // With priority inheritance, tasks of medium priority cannot preempt a task of low priority
+    // that has the mutex while a task of high priority waits for it.
     pthread_mutexattr_setprotocol(&how, PTHREAD_PRIO_INHERIT);
     pthread_mutex_init(&mutex_, &how);
     pthread_mutexattr_destroy(&how);
@@ -48,7 +48,8 @@ void Turnstile::let_together(std::size_t a, std::size_t b) {
 }
 
 void Turnstile::lock() {
-    // Whoever died inside left it right; those whose turn it became are found by leave_for_ended().
+    // The state is consistent after each single store, so that a process may die inside.
+    // leave_for_ended() wakes the slots that got their turn.
     if (pthread_mutex_lock(&mutex_) == EOWNERDEAD)
         pthread_mutex_consistent(&mutex_);
 }
@@ -101,7 +102,7 @@ void Turnstile::wake(std::uint64_t which) {
 
 void Turnstile::ask(std::size_t slot, int level) {
     lock();
-    state_[slot] = waiting; // without a ticket it is nobody's
+    state_[slot] = waiting; // others ignore the slot until it has a ticket
     levels_[slot] = level;
     tickets_[slot] = ++last_ticket_;
     const std::uint64_t turns = grant(now_ns());
@@ -144,7 +145,7 @@ void Turnstile::set_level(std::size_t slot, int level) {
 
 void Turnstile::leave_for_ended(std::size_t slot) {
     withdraw(slot, nullptr);
-    // It may have ended between granting and waking.
+    // The process may have ended after it granted other slots their turn and before it woke them.
     std::uint64_t all = 0;
     for (std::size_t other = 0; other < slots; other++)
         if (state_[other] == granted)

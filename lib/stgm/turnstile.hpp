@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file A ticket lock in memory that processes share: within a level, requests are served in
-/// the order in which they came. A process that was killed is taken out of it.
+/// @file A ticket lock in memory that processes share: within a level, it serves requests in the
+/// order in which they came. The process that waited for a killed process takes it out.
 #pragma once
 
 #include <atomic>
@@ -13,19 +13,23 @@
 
 namespace stgm {
 
-/// By CLOCK_MONOTONIC.
+/// Returns the time by CLOCK_MONOTONIC.
 inline Time now_ns() {
     timespec at{};
     clock_gettime(CLOCK_MONOTONIC, &at);
     return Time{at.tv_sec} * 1'000'000'000 + at.tv_nsec;
 }
 
-/// Each process has a slot, and a request waits for all earlier ones that it excludes, whether
-/// these hold the turnstile or wait for it. So it is a lock where all exclude each other, and the
-/// order in which kernels start where those exclude each other that share an SM. With levels, a
-/// request goes before those of lower ones that wait. A holder keeps the turnstile; is_asked_for()
-/// returns whether a request of a higher level waits. So it is a core whose tasks hand it to each
-/// other. In shared memory, zeroed before init().
+/// A lock with a slot for each process. A request waits for all earlier requests of slots that it
+/// excludes, whether these hold the turnstile or wait for it. A request goes before waiting
+/// requests of lower levels, but it never takes the turnstile from a holder.
+///
+/// A turnstile has three uses. If all slots exclude each other it is a lock, as for the copy
+/// engine. If slots exclude each other that share an SM, it decides in which order kernels start.
+/// With levels it is a core that tasks hand to each other: the holder asks is_asked_for() whether a
+/// task of a higher level waits.
+///
+/// A turnstile is in shared memory, which is full of zeros before init().
 class Turnstile {
   public:
     static constexpr std::size_t slots = 64;
@@ -34,30 +38,33 @@ class Turnstile {
     Turnstile(const Turnstile &) = delete;
     Turnstile &operator=(const Turnstile &) = delete;
 
-    /// Once, by who made the memory: all slots exclude each other.
+    /// Makes all slots exclude each other. Is called once, by the process that made the memory.
     void init();
-    /// Before the first request: two slots may be in at the same time.
+    /// Lets two slots hold the turnstile at the same time. Is called before the first request.
     void let_together(std::size_t a, std::size_t b);
 
-    /// The slot waits from now on. @param level larger goes first
+    /// Makes a request, so that the slot waits from now on.
+    /// @param level a larger level goes first
     void ask(std::size_t slot, int level = 0);
-    /// Returns when it is the turn of the slot, which has asked. @param spin keep the CPU meanwhile
+    /// Waits until it is the turn of the slot, which has asked.
+    /// @param spin keep the CPU while waiting
     void wait(std::size_t slot, bool spin);
     void take(std::size_t slot, bool spin, int level = 0) {
         ask(slot, level);
         wait(slot, spin);
     }
-    /// @return when it was left: from then on it is the others' turn
+    /// Gives the turn to the next slots. Returns the time at which it did so.
     Time leave(std::size_t slot);
-    /// Of a slot that is in.
+    /// Changes the level of a slot that holds the turnstile.
     void set_level(std::size_t slot, int level);
-    /// One of a higher level waits for what the slot has.
+    /// Returns true if a request of a higher level waits for this slot, which holds the turnstile.
     bool is_asked_for(std::size_t slot) const {
         return asked_for_[slot].load(std::memory_order_relaxed);
     }
-    /// Of a slot that is in: since when, which is before its process finds out.
+    /// Returns when the slot, which holds the turnstile, got its turn. Its process runs only later.
     Time granted_at(std::size_t slot) const { return granted_at_[slot]; }
-    /// For a process that has ended, in whichever state: by who has waited for it.
+    /// Takes out the slot of a process that has ended, in whatever state. Is called by the process
+    /// that has waited for it.
     void leave_for_ended(std::size_t slot);
 
     bool is_in(std::size_t slot) const { return state_[slot].load() == granted; }
@@ -75,9 +82,9 @@ class Turnstile {
     void wake(std::uint64_t which);
     std::uint64_t withdraw(std::size_t slot, Time *at);
 
-    pthread_mutex_t mutex_; ///< robust; what it guards is right after each single store
+    pthread_mutex_t mutex_; ///< robust; the members below are consistent after each single store
     std::uint64_t last_ticket_;
-    std::uint64_t tickets_[slots]; ///< 0: none
+    std::uint64_t tickets_[slots]; ///< 0: the slot has no request
     std::uint64_t excludes_[slots];
     int levels_[slots];
     Time granted_at_[slots];

@@ -6,13 +6,13 @@
 namespace stgm {
 namespace {
 
-struct Job {
-    Time release, finish; ///< endless: it did not come to an end
+struct RecordedJob {
+    Time release, finish; ///< finish is endless if the job did not end
     std::size_t task;
 };
 
-std::vector<Job> jobs_of(const Trace &trace, std::size_t tasks) {
-    std::vector<Job> jobs;
+std::vector<RecordedJob> jobs_of(const Trace &trace, std::size_t tasks) {
+    std::vector<RecordedJob> jobs;
     std::vector<std::size_t> last(tasks);
     for (const Record &record : trace) {
         if (record.what == What::release) {
@@ -30,14 +30,14 @@ std::vector<Job> jobs_of(const Trace &trace, std::size_t tasks) {
 std::vector<Undisturbed> undisturbed(const Trace &trace,
                                      std::span<const std::optional<Time>> bounds) {
     std::vector<Undisturbed> found(bounds.size());
-    const std::vector<Job> jobs = jobs_of(trace, bounds.size());
+    const std::vector<RecordedJob> jobs = jobs_of(trace, bounds.size());
     std::vector<Time> disturbed;
     for (const Record &record : trace)
         if (record.what == What::overrun || record.what == What::stall)
             disturbed.push_back(record.at);
     for (std::size_t first = 0, next = 0; first < jobs.size(); first = next) {
         Time end = jobs[first].finish;
-        // What ends at a moment has ended before what comes at that moment.
+        // A job that ends at the time of a release has ended before that release.
         for (next = first + 1; next < jobs.size() && jobs[next].release < end; next++)
             end = std::max(end, jobs[next].finish);
         const auto from = std::ranges::lower_bound(disturbed, jobs[first].release);

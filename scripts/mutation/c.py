@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Changes of the kernel's C: a function is there as it is and once with each of its changes, and the environment
-selects which one is called, as it does for a flag in a table. What else is changed in a table is compiled alone."""
+"""Changes of the kernel's C. A function is compiled unchanged and once with each of its changes, and the environment selects
+the one that is called. It also selects flags in tables. Any other change of a table is compiled alone."""
 
 import collections
 import pathlib
@@ -45,7 +45,7 @@ class Source:
         self.mutants = list(self._mutants())
 
     def _functions(self):
-        """Of each that another can call the same way the numbers of the lines where it begins, "{" and "}"."""
+        """Yields (line of the beginning, line of "{", line of "}") of each function that a copy can replace."""
         for number, line in enumerate(self.code):
             if line == "{":
                 first = number
@@ -59,7 +59,7 @@ class Source:
         for number, line in enumerate(self.code):
             inside = depth > 0
             depth += line.count("{") - line.count("}")
-            # a tracepoint is the kernel's
+            # A tracepoint is code of the kernel.
             traces = "".join(self.code[number + 1:number + 2]).startswith("\t\ttrace_")
             if not inside or traces or line.startswith("#") or "BUILD_BUG_ON" in line:
                 continue
@@ -80,7 +80,7 @@ class Source:
         return next((f for f in self.functions if f[1] < line < f[2]), None)
 
     def is_together(self, mutant):
-        """Returns whether it can be compiled together with other changes."""
+        """Returns whether a change can be compiled together with other changes."""
         return bool(self.function_of(mutant.line) or self.flag_of(mutant.line))
 
     def covers(self, _mutant, _line):
@@ -88,16 +88,16 @@ class Source:
         return False
 
     def flag_of(self, line):
-        """Which flag of a table a line sets, as C names it."""
+        """Returns the flag of a table that a line sets, as C names it, or None."""
         flag = FLAG.match(self.code[line])
         if not flag:
             return None
-        # up to the line that begins in its first column
+        # The table begins at the last line above with text in its first column.
         table = TABLE.match(next(self.code[at] for at in range(line, 0, -1) if re.match(r"\w", self.code[at])))
         return table and f"{table[1]}.{flag[1]}"
 
     def with_all(self, numbers, places):
-        """The text with the changes of NUMBERS to choose from. PLACES gets what each one's line is known by."""
+        """Returns the text with a choice of the changes of NUMBERS. PLACES gets the place by which each line is reported."""
         by_function = collections.defaultdict(list)
         flags = []
         for mutant, number in numbers.items():
@@ -130,7 +130,7 @@ class Source:
         return "\n".join(out + self.lines[done:] + flags) + "\n"
 
     def _reporting(self, function, changes, places):
-        """The function's body, which reports that a line is reached; if it cannot, the function does."""
+        """Returns the function's body with a report at each changed line, or at the function's begin if there is no room."""
         _, top, end = function
         body = self.lines[:end + 1]
         known = {}
@@ -143,7 +143,7 @@ class Source:
         return begin + body[top + 1:]
 
     def _statement(self, line, top):
-        """Where the statement begins of which this line is one."""
+        """Returns the line at which the statement of this line begins."""
         while True:
             above = line - 1
             while not self.code[above]:
@@ -173,7 +173,7 @@ class Source:
         return True
 
     def with_one(self, mutant, numbers, places):
-        """The same with a change outside of functions."""
+        """Returns the text with a change outside of functions."""
         self.lines[mutant.line] = mutant.after
         try:
             return self.with_all(numbers, places)

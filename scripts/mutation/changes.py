@@ -19,12 +19,12 @@ class Mutant:
         return f"{self.path}:{self.line + 1}: {self.before.strip()}  ->  {self.after.strip() or '(left out)'}"
 
     def key(self):
-        """The name of the change in the file of explanations. It has no number of the line, which may change."""
+        """Returns the name of the change for the file of explanations, without the line's number, which may change."""
         after = self.after.strip()
         return f"{self.path} | {self.before.strip()} | {'-' if after in ('', ';') else after}"
 
     def identity(self):
-        """What decides whether the change is in a sample."""
+        """Returns the text whose hash decides whether the change is in a sample."""
         return self.key()
 
 
@@ -41,7 +41,7 @@ def draw(mutants, count, seed):
 
 
 class Explanations:
-    """The changes that no test needs to notice: lines of FILE | BEFORE | AFTER | WHY, where "*" stands for anything."""
+    """The changes that no test needs to notice. A file has them as lines FILE | BEFORE | AFTER | WHY, with "*" for any text."""
 
     def __init__(self, text):
         self.needed = set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Changes of C++: all that are tried are compiled at once, each as a choice beside what it changes."""
+"""Changes of C++. All changes of a trial are compiled at once; each is a choice beside the original text."""
 
 import bisect
 import collections
@@ -13,7 +13,7 @@ SWAPS = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&
 LITERALS = {"true": "false", "false": "true"}
 FUNCTIONS = {"min": "max", "max": "min", "any_of": "all_of", "all_of": "any_of", "none_of": "any_of"}
 
-# What tests/…/mutants.cpp defines. mutant_is() notes that the line is reached, also in a child of the test's process.
+# tests/…/mutants.cpp defines these names. mutant_is() notes that the line is reached, also in a child of the test's process.
 PROLOGUE = """\
 extern "C" { extern int mutant; extern unsigned char *mutant_places; }
 static inline bool mutant_is(int number) { mutant_places[number] = 1; return mutant == number; }
@@ -23,14 +23,14 @@ static inline bool mutant_is(int number) { mutant_places[number] = 1; return mut
 
 @dataclasses.dataclass(frozen=True)
 class Change(Mutant):
-    start: int  # what is replaced, in the file's text
+    start: int  # begin of the replaced part in the file's text
     end: int
     text: str
-    kind: str  # of the region that has it, and its place
+    kind: str  # kind of the region around it; `region` is that region's place
     region: tuple
 
     def identity(self):
-        """Words for people, in comments and messages, may change without another sample being drawn."""
+        """Returns a text without comments and messages, so that a change of words does not draw another sample."""
         def code(line):
             return " ".join('""' if token.kind == "string" else token.text for token in tokenize(line))
         return f"{self.path} | {code(self.before)} | {code(self.after)}"
@@ -56,7 +56,7 @@ class Source:
         self.parser = Parser(self.text)
         self.starts = [0] + [at + 1 for at, letter in enumerate(self.text) if letter == "\n"]
         self.mutants = sorted(self._changes(self.parser.regions), key=lambda change: (change.start, change.end))
-        # Changes of constants, which the compiler evaluates.
+        # These are changes of constants, which the compiler evaluates.
         self.left_out = len(list(self._changes(self.parser.constants)))
 
     def line_of(self, place):
@@ -112,7 +112,7 @@ class Source:
                     and tokens[min(at + 1, len(tokens) - 1)].text not in ("<<", "*"):
                 other = "0"
             elif token.text == "!":
-                # of what is no bool by itself, too, it makes one
+                # "!!" also makes a bool of a value that is not one.
                 other = "!!"
             elif token.text in LITERALS:
                 other = LITERALS[token.text]
@@ -122,12 +122,12 @@ class Source:
                 yield token.start, token.end, other
 
     def with_all(self, numbers, places):
-        """The text with the changes of `numbers` to choose from. `places` gets the number by which each is reached."""
+        """Returns the text with a choice of the changes of `numbers`. `places` gets the number by which each is reported."""
         places.update(numbers)
         by_region = collections.defaultdict(dict)
         for mutant, number in numbers.items():
             by_region[mutant.region, mutant.kind == "statement"][mutant] = number
-        # an outer region comes before what it has
+        # An outer region comes before the regions inside it.
         order = sorted(by_region, key=lambda region: (region[0][0], -region[0][1], not region[1]))
         root = Slot("", 0, len(self.text), {}, [])
         path = [root]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A reader of C++ that knows enough to find what can be changed: the statements and expressions in function bodies.
+"""Reads C++ as far as is needed to find statements and expressions in function bodies, which can be changed.
 
 It relies on clang-format: a binary operator has blanks on both sides, and the bracket of a template has none."""
 
@@ -19,14 +19,14 @@ TOKEN = re.compile(r"""
 
 OPENING, CLOSING = "([{", ")]}"
 ASSIGNMENTS = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
-# Their operands are not evaluated, or are constants.
+# The operands of these words are not evaluated, or are constants.
 UNEVALUATED = {"sizeof", "decltype", "alignof", "alignas", "noexcept"}
 CONSTANT = {"constexpr", "consteval", "constinit"}
 TYPE_WORDS = {"auto", "bool", "char", "class", "const", "delete", "double", "enum", "extern", "float", "int", "long",
               "mutable", "short", "signed", "static", "struct", "template", "thread_local", "typename", "union",
               "unsigned", "void", "volatile"}
 TYPES = {"class", "struct", "union"}
-# What a statement that is no code of its own begins with.
+# A statement that begins with one of these words is no code of its own.
 PASSED_OVER = {"asm", "goto", "static_assert", "typedef", "using"}
 
 Token = collections.namedtuple("Token", "kind text start end")
@@ -80,7 +80,7 @@ class Parser:
             at = self.match.get(at, at) + 1
 
     def _matches(self):
-        """By the number of an opening bracket that of the closing one; also of templates."""
+        """Returns the number of each closing bracket by the number of its opening bracket, also for templates."""
         match, open_ = {}, []
         for number, token in enumerate(self.tokens):
             if token.kind != "sign":
@@ -129,7 +129,7 @@ class Parser:
                 at = self.match.get(at, at) + 1
 
     def _kind(self, first, brace):
-        """What the braces behind a declaration hold."""
+        """Returns the kind of text in the braces behind a declaration."""
         texts = self._texts(first, brace)
         if texts[:1] == ["template"]:
             texts = texts[2:]
@@ -144,7 +144,7 @@ class Parser:
             return "value"
         if words & CONSTANT:
             return "skipped"
-        # behind a constructor's colon a name is followed by a member's value, and no name by the body
+        # Behind a constructor's colon, braces after a name are a member's value; the body's braces follow no name.
         has_colon = ":" in texts[texts.index("("):]
         is_value = has_colon and (self.tokens[brace - 1].kind == "word" or self._is(brace - 1, ">"))
         return "value" if is_value else "function"
@@ -201,7 +201,7 @@ class Parser:
             self._condition(first, close)
         elif word == "switch":
             self._expression(first, close)
-        # the end of a do loop
+        # This is the end of a do loop.
         if word == "while" and self._is(close + 1, ";"):
             return close + 2
         after = self._statement(close + 1, last, word != "catch")

@@ -8,9 +8,9 @@ import re
 import subprocess
 import sys
 
-# Of one file, so that others are not compiled again when one changes.
+# Each file has this many numbers of its own, so that a change in one file does not compile the others again.
 NUMBERS = 1000
-# As tests/…/mutants.cpp has it.
+# tests/…/mutants.cpp has the same number.
 MOST_NUMBERS = 1 << 18
 
 HOOK = """\
@@ -29,7 +29,7 @@ class Tree:
     def __init__(self, root, area, sources, chosen, jobs):
         self.root, self.area, self.jobs = root, area, jobs
         self.copy = root / "build" / f"mutate-{area.name}"
-        # As in the tree, so that the compiler's cache has what is not changed.
+        # The folder has the same place as in the tree, so that the compiler's cache has unchanged files.
         self.folder = self.copy / "build" / "cmake"
         self.sources = {source.path: source for source in sources}
         wanted = set(chosen)
@@ -62,7 +62,7 @@ class Tree:
                "mutants.cmake": HOOK.format(programs=" ".join(self.area.programs), listener=listener).encode()}
         for name, text in own.items():
             self._write(name, text)
-        # What has moved or gone would still be found by a pattern.
+        # CMake's patterns would still find files that are no longer in the tree.
         for folder, folders, files in os.walk(self.copy):
             here = pathlib.Path(folder).relative_to(self.copy)
             if folder == str(self.copy):
@@ -89,7 +89,7 @@ class Tree:
         return {mutant: number for mutant, number in self.numbers.items() if mutant.path == source.path}
 
     def build(self, listener):
-        """Builds the tests with all changes; what cannot be compiled is left out."""
+        """Builds the tests with all changes. Changes that cannot be compiled are left out."""
         self._copy(listener)
         for configured in (False, *[True] * 20):
             self.places = {}
@@ -113,7 +113,7 @@ class Tree:
         found = {mutant for mutant, number in self.numbers.items() if number in named}
         if found:
             return found
-        # With two forms of an expression, the compiler may complain about the one that is as it was.
+        # If an expression is there in two forms, the compiler may complain about the unchanged one.
         errors = collections.defaultdict(set)
         for path, line in re.findall(r"^(\S+?):(\d+):\d+: (?:fatal )?error", messages, re.M):
             for name in self.sources:
@@ -123,7 +123,7 @@ class Tree:
                 if self.sources[mutant.path].covers(mutant, line)}
 
     def build_with(self, mutant):
-        """Builds the tests with a change that is compiled alone; can it be?"""
+        """Builds the tests with a change that is compiled alone. Returns whether it can be compiled."""
         source = self.sources[mutant.path]
         self._write(source.path, source.with_one(mutant, self._numbers(source), {}).encode())
         return not self._build().returncode

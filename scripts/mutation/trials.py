@@ -7,9 +7,9 @@ import os
 import subprocess
 import sys
 
-# How much longer than usual a test may take: then it does not end.
+# A test that takes this many times as long as usual counts as one that does not end.
 PATIENCE = 20
-# More than any test waits for another process.
+# This is longer than any test waits for another process.
 LONGEST_WAIT = 60
 
 # A child that outlives its program ends with the namespace, and no other program holds a lock in /run.
@@ -29,7 +29,7 @@ class Test:
 
 
 def batches(tests, programs):
-    """The fastest in a first process, then more in each."""
+    """Groups tests: the fastest run in a first process, and each later process runs more."""
     budget = 0.3
     while tests:
         times = itertools.accumulate(test.seconds for test in tests)
@@ -50,7 +50,8 @@ class Trials:
 
     @staticmethod
     def _wrapper():
-        """Namespaces take root's rights, and without those a program does not get at the locks in /run, either."""
+        """Returns the words that give a test namespaces of its own. They need root's rights; without root a program cannot reach
+        the locks in /run either."""
         usable = subprocess.run([*APART, MEMORY_KB, "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return WITHIN_MEMORY if usable.returncode else APART
 
@@ -67,7 +68,7 @@ class Trials:
         return result.stdout.decode(errors="replace"), result.returncode != 0
 
     def record(self):
-        """All tests, fastest first, with what they reach."""
+        """Returns all tests, the fastest first, with the changes that they reach."""
         tests = []
         for program in self.area.programs:
             path = self.tree.copy / f"{program}.reached"
@@ -86,7 +87,7 @@ class Trials:
                            "ASAN_OPTIONS": "hard_rss_limit_mb=2000:allocator_may_return_null=1"}
             chosen = "--gtest_filter=" + ":".join(test.name for test in some)
             timeout = LONGEST_WAIT + PATIENCE * sum(test.waited for test in some)
-            # Where tests wait for other processes, a failure by chance is not one more time.
+            # If tests wait for other processes, a failure by chance does not happen several times in a row.
             if all(self._run(program, environment, "--gtest_fail_fast", chosen, timeout=timeout)[1]
                    for _ in range(self.area.failures)):
                 return True

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What nvdebugctl shows of a real GPU, against NVIDIA's driver's own answers.
+"""Checks the output of nvdebugctl against NVIDIA's driver's own answers.
 
     cross_check.py NVDEBUGCTL WORKLOAD [FOLDER]
 
-As root, with NVIDIA's driver (535 or newer) and without the module. WORKLOAD is workload.cpp, built;
-two run, and what is disabled or set is theirs alone, and put back. Prints a line for each check, and
-ends with 1 if one fails; FOLDER gets the lines as cross-check.txt.
+It needs root, NVIDIA's driver (535 or newer), and no module. WORKLOAD is the program of workload.cpp. Two of them run, and
+only their channels and timeslices are changed, and put back. Prints a line for each check, which FOLDER/cross-check.txt gets,
+too. Ends with 1 if a check fails.
 """
 
 import array
@@ -22,24 +22,16 @@ import subprocess
 import sys
 import time
 
-from rm import HUGE, Ours, Refused, Theirs
+from common import checks, rm, run, words
 
-TOOL, WORKLOAD = sys.argv[1:3]
-FOLDER = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
+TOOL, WORKLOAD, FOLDER = words(__doc__, "nvdebugctl", "workload", "[folder]")
 SECONDS = 100
-LINES, FAILED = [], []
+DONE = checks.Checks()
+say = DONE.say
 
 # ioctls of nvidia-uvm: uvm_ioctl.h
 UVM_MAP_EXTERNAL, UVM_CREATE_EXTERNAL = 33, 73
 PTIMER_LOW, PTIMER_HIGH = 0x9400, 0x9410
-
-
-def say(name, good, text):
-    line = f"{'ok  ' if good else 'FAIL'}  {name}: {text}"
-    print(line, flush=True)
-    LINES.append(line)
-    if not good:
-        FAILED.append(name)
 
 
 # --- nvdebugctl and the workload ---
@@ -62,12 +54,12 @@ def start(*how):
 
 
 def on_list(channels, places):
-    """Of nvdebugctl's channels those with these instance blocks."""
+    """Returns the channels whose instance blocks are among these addresses."""
     return [c for c in channels if c["instance_aperture"] == "vid" and int(c["instance_address"], 16) in places]
 
 
 def allocated_channels(ours, processes):
-    """The driver counts channels of the whole GPU, and answers for runlists of GR alone."""
+    """Compares allocated channels. The driver counts channels of the whole GPU, and answers only for runlists of GR."""
     shown = tool("channel", "list")
     given = set().union(*filter(None, (ours.allocated(each["runlist"]) for each in tool("runlist", "list"))))
     listed = {c["channel"] for c in shown}
@@ -110,7 +102,7 @@ def current_tsg():
 
 
 def timeslices(theirs):
-    """Which TSG is which is known by its channels: RM's object has no hardware id."""
+    """Sets timeslices through the driver. Objects of the driver have no hardware id, so the changed TSG is the one meant."""
     for tsg in theirs.tsgs:
         was = theirs.timeslice(tsg)
         before = {(t["runlist"], t["tsg"]): t["timeslice_us"] for t in tool("tsg", "list")}
@@ -121,7 +113,7 @@ def timeslices(theirs):
             finally:
                 theirs.timeslice(tsg, was)
             changed = {key: value for key, value in after.items() if before.get(key) != value}
-            # not longer than asked, in steps of the scale that fits
+            # The timeslice is rounded to a step of its scale.
             good = len(changed) == 1 and all(us * 0.97 < value <= us * 1.03 for value in changed.values())
             names = ", ".join(f"TSG {r}:{t} {before.get((r, t))} -> {v} us" for (r, t), v in changed.items())
             say("timeslice set by the driver", good, f"{us} us asked: {names or 'nothing changed'}")
@@ -131,7 +123,8 @@ def timeslices(theirs):
 
 
 def resident(ours, seconds=3):
-    """NV2080_CTRL_CMD_GR_GET_CURRENT_RESIDENT_CHANNEL, between two reads of ENGINE_STATUS0 that agree."""
+    """Compares the driver's resident channel (NV2080_CTRL_CMD_GR_GET_CURRENT_RESIDENT_CHANNEL) with ENGINE_STATUS0, which is
+    read before and after, and must be the same."""
     base = int(next(e for e in tool("engine", "list") if e["engine"] == "GR0")["runlist_base"], 16)
     tsg_of = {c["channel"]: c["tsg"] for c in tool("channel", "list") if c["runlist"] == 0}
     looks, others = 0, {}
@@ -141,7 +134,7 @@ def resident(ours, seconds=3):
         first = ours.register(base + 0x200)
         try:
             answer = ours.control(ours.client, ours.subdevice, 0x2080121c, bytes(24))
-        except Refused:  # there is none, for the moment
+        except rm.Refused:  # no channel is resident at the moment
             continue
         channel = struct.unpack_from("<I", answer)[0]
         # CTX_STATUS: valid, not in the middle of a switch
@@ -152,14 +145,14 @@ def resident(ours, seconds=3):
         if tsg_of.get(channel) != first & 0xfff:
             others[channel, first & 0xfff] = others.get((channel, first & 0xfff), 0) + 1
     wrong = sum(others.values())
-    # The engine may leave and come back between the two reads.
+    # The engine may leave the channel and come back between the two reads.
     say("resident on GR0", looks >= 100 and len(tsgs) >= 2 and wrong <= looks // 100,
         f"{looks - wrong} of {looks} times the driver's channel is of the TSG in ENGINE_STATUS0 (TSGs "
         f"{', '.join(map(str, sorted(tsgs)))})" + (f"; else, as (channel, TSG): {others}" if others else ""))
 
 
 def switched(ours, seconds=2):
-    """The task on GR0 by its register, and by the driver's own record of context switches."""
+    """Compares the task on GR0 by its register with the driver's own record of context switches."""
     base = int(next(e for e in tool("engine", "list") if e["engine"] == "GR0")["runlist_base"], 16)
     pid_of = {c["tsg"]: c["process"]["pid"] for c in tool("channel", "list") if c["runlist"] == 0 and c["process"]}
 
@@ -179,7 +172,7 @@ def switched(ours, seconds=2):
     agreed, others, pids = 0, {}, set()
     for first, last, tsg in looks:
         at = bisect.bisect(begins, first) - 1
-        # in a slice with all of it, and of a process
+        # Only a look that is within a slice, of a TSG with a known process, can be compared.
         if at < 0 or slices[at][1] < last or tsg not in pid_of:
             continue
         if slices[at][2] == pid_of[tsg]:
@@ -220,18 +213,18 @@ class Cuda:
         return address.value
 
     def managed(self, count):
-        """On the GPU, page by page."""
+        """Returns managed memory, which moves to the GPU page by page."""
         address = ctypes.c_uint64()
         self.call("cuMemAllocManaged", ctypes.byref(address), ctypes.c_size_t(count), 1)
         return address.value
 
     def move(self, address, count):
-        """Managed memory of this process' to the GPU, so many bytes and no more."""
+        """Moves COUNT bytes of managed memory to the GPU."""
         self.call("cuMemPrefetchAsync", ctypes.c_uint64(address), ctypes.c_size_t(count), 0, None)
         self.call("cuCtxSynchronize")
 
     def mapped(self, ours, memory, count):
-        """OURS' memory, mapped by nvidia-uvm at an address that is a multiple of its size."""
+        """Maps memory of OURS by nvidia-uvm at an address that is a multiple of its size."""
         held = mmap.mmap(-1, 2 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self.kept.append(held)
         begin = ctypes.addressof(ctypes.c_char.from_buffer(held)) + count - 1 & -count
@@ -248,11 +241,11 @@ class Cuda:
             fcntl.ioctl(uvm, number, data, True)
             status = struct.unpack_from("<I", data, 16 if number == UVM_CREATE_EXTERNAL else len(data) - 4)[0]
             if status:
-                raise Refused(f"nvidia-uvm's request {number}", status)
+                raise rm.Refused(f"nvidia-uvm's request {number}", status)
         return begin
 
     def registered(self, count):
-        """Pages of 2 MiB of this process, where the kernel gives some."""
+        """Returns memory of this process, in pages of 2 MiB if the kernel gives some."""
         size, align = ctypes.c_size_t(count), 2 << 20
         held = mmap.mmap(-1, count + align, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         held.madvise(mmap.MADV_HUGEPAGE)
@@ -271,7 +264,7 @@ class Cuda:
         self.call("cuCtxSynchronize")
 
     def created(self, count, *places):
-        """Memory of its own, at an address that is a multiple of its size. CUmemLocation: device 0, or PLACES."""
+        """Creates memory at an address that is a multiple of its size, in device 0 or in PLACES (CUmemLocation)."""
         device = (1, 0)
         # CUmemAllocationProp of cuda.h: pinned
         prop = struct.pack("<IIIiQ8x", 1, 0, *(places or (device,))[0], 0)
@@ -290,7 +283,7 @@ class Cuda:
 
 
 def page_frame(address):
-    """proc_pid_pagemap(5), of this process."""
+    """Returns the physical address of a page of this process, from proc_pid_pagemap(5)."""
     with open("/proc/self/pagemap", "rb") as pagemap:
         pagemap.seek(address // 4096 * 8)
         entry = struct.unpack("<Q", pagemap.read(8))[0]
@@ -298,7 +291,7 @@ def page_frame(address):
 
 
 def walk(address):
-    """Of the TSGs of runlist 0 the one that maps it."""
+    """Returns the translations by each TSG of runlist 0 that maps the address."""
     first = {c["tsg"]: c["channel"] for c in reversed(tool("channel", "list")) if c["runlist"] == 0}
     found = []
     for channel in first.values():
@@ -326,7 +319,7 @@ def translations(ours):
         except OSError as error:
             say("translate", True, f"{name} of {count:#x} bytes: not tried, {error}")
     handle, write = ours.page_of_512_mib()
-    made.append(("NV01_MEMORY_LOCAL_USER", HUGE, cuda.mapped(ours, handle, HUGE)))
+    made.append(("NV01_MEMORY_LOCAL_USER", rm.HUGE, cuda.mapped(ours, handle, rm.HUGE)))
     for number, (name, count, address) in enumerate(made):
         for offset in sorted({0, count // 2 & ~0xfff, count - 4096}):
             word = 0xc0de0000 | number << 8 | (offset >> 12 & 0xff)
@@ -357,16 +350,16 @@ def translations(ours):
 
 
 def main():
-    ours = Ours()
+    ours = rm.Ours()
     one, _ = start("3", "200", "16")
     other, _ = start("4", "500", "16")
     print(pathlib.Path("/proc/driver/nvidia/version").read_text(encoding="utf-8").splitlines()[0])
     try:
-        # first: a process that has duplicated another's descriptor counts as its owner, too
+        # This check comes first: later this process duplicates a descriptor of the others, and so counts as an owner, too.
         switched(ours)
-        youngest = Ours().client
-        theirs = Theirs(one.pid, youngest)
-        allocated_channels(ours, (theirs, Theirs(other.pid, youngest)))
+        youngest = rm.Ours().client
+        theirs = rm.Theirs(one.pid, youngest)
+        allocated_channels(ours, (theirs, rm.Theirs(other.pid, youngest)))
         disabled(theirs)
         timeslices(theirs)
         resident(ours)
@@ -375,11 +368,7 @@ def main():
         for process in (one, other):
             process.terminate()
             process.wait(timeout=30)
-    if FOLDER:
-        FOLDER.mkdir(exist_ok=True)
-        (FOLDER / "cross-check.txt").write_text("\n".join(LINES) + "\n", encoding="utf-8")
-    print(f"{len(LINES) - len(FAILED)} of {len(LINES)} checks passed")
-    sys.exit(bool(FAILED))
+    DONE.end(FOLDER and FOLDER / "cross-check.txt")
 
 
-main()
+run(main)

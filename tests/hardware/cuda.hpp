@@ -9,7 +9,7 @@ using Address = unsigned long long;
 
 constexpr unsigned sm_count = 16; // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
 
-/// Each program's own: prints what failed, with CUDA's error, and ends.
+/// Prints the failed call with CUDA's error, and ends the program. Each program defines it.
 [[noreturn]] void stop(const char *what, int error);
 
 inline Handle library() {

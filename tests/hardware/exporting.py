@@ -1,28 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvdebug-exporter on a real GPU: its metrics against what tasks count themselves; what it costs.
+"""Compares the metrics of nvdebug-exporter with the counts of tasks, and measures the cost of scrapes.
 
     exporting.py EXPORTER NVDEBUGCTL LOAD FOLDER
 
-As root, on an otherwise idle GPU, with NVIDIA's driver and without the module, in a minute. LOAD is load.cpp,
-built. Writes FOLDER/exporting.json, and an answer as FOLDER/metrics.txt. Ends with 1 if a share is wrong by 1 % or more,
-or something is missing.
+It needs root, an otherwise idle GPU, NVIDIA's driver, no module, and a minute. LOAD is the program of load.cpp. Writes
+FOLDER/exporting.json, and an answer as FOLDER/metrics.txt. Ends with 1 if a share is wrong by 1 % or more, or if a metric
+is missing.
 """
 
 import concurrent.futures
 import contextlib
 import json
-import os
-import pathlib
 import re
 import subprocess
 import sys
 import time
 import urllib.request
 
-from common import ended_by, loads, records, what_it_counted
+from common import bounded, counts, machine, record, run, words
 
-EXPORTER, TOOL, LOAD, FOLDER = *sys.argv[1:4], pathlib.Path(sys.argv[4])
+EXPORTER, TOOL, LOAD, FOLDER = words(__doc__, "exporter", "nvdebugctl", "load", "folder")
 PORT = 19745
 SLICES_US = (1000, 2000, 4000)
 SECONDS = 10
@@ -34,7 +32,7 @@ def answer():
 
 
 def values(text, name):
-    """{labels: value}"""
+    """Returns the values of a metric, by their labels."""
     rows = re.findall(rf"^{name}{{(.*?)}} (\S+)$", text, re.MULTILINE)
     return {tuple(re.findall(r'(\w+)="(.*?)"', labels)): float(value) for labels, value in rows}
 
@@ -58,15 +56,9 @@ def exporter():
             process.terminate()
 
 
-def processor_s(process):
-    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def labels():
-    """Of each series of a GPU, against what nvidia-smi prints."""
-    uuid, product = subprocess.run(["nvidia-smi", "--id=0", "--query-gpu=uuid,name", "--format=csv,noheader"], check=True,
-                                   capture_output=True, text=True, timeout=30).stdout.strip().split(", ")
+    """Returns how many series of the GPU there are, and how many have the UUID and the product that nvidia-smi prints."""
+    uuid, product = machine.ask_gpu("uuid", "name")
     with exporter():
         text = answer()
     of_gpu = [line for line in text.splitlines() if 'gpu="0"' in line]
@@ -75,14 +67,14 @@ def labels():
 
 
 def shares():
-    with loads(LOAD, *[("counted", "60")] * 3) as tasks, exporter() as process:
+    with bounded.loads(LOAD, *[("counted", "60")] * 3) as tasks, exporter() as process:
         for task, us in zip(tasks, SLICES_US):
             subprocess.run([TOOL, "--from", "driver", "task", "set", str(task.pid), "--timeslice", f"{us}us"], check=True,
                            stdout=subprocess.DEVNULL)
         time.sleep(1)
         looks = []
         for _ in range(2):
-            before, spent = time.monotonic_ns(), processor_s(process)
+            before, spent = time.monotonic_ns(), bounded.processor_s(process.pid)
             text = answer()
             looks.append(((before + time.monotonic_ns()) // 2, text, spent, time.monotonic_ns() - before))
             time.sleep(SECONDS)
@@ -92,7 +84,7 @@ def shares():
         told = {name: [of_pid(last, name, task.pid) for task in tasks] for name in (
             "nvdebug_task_timeslice_seconds", "nvdebug_task_channels", "nvdebug_task_slice_seconds_count",
             "nvdebug_task_saving_seconds_total", "nvdebug_task_away_seconds_total")}
-        counted = [ended_by(each, end) - ended_by(each, begin) for each in map(what_it_counted, tasks)]
+        counted = [counts.ended_by(each, end) - counts.ended_by(each, begin) for each in (task.lines() for task in tasks)]
     (FOLDER / "metrics.txt").write_text(last, encoding="utf-8")
     return {"timeslices_us": SLICES_US, "exported_percent": [round(100 * each / sum(held), 3) for each in held],
             "counted_percent": [round(100 * each / sum(counted), 3) for each in counted],
@@ -108,12 +100,12 @@ def shares():
 
 
 def storm():
-    """Two hundred scrapes, fifty at a time, of four tasks that switch often."""
-    with loads(LOAD, *[("tiny", "60")] * 4), exporter() as process, concurrent.futures.ThreadPoolExecutor(50) as pool:
+    """Measures 200 scrapes, 50 at a time, of four tasks that switch often."""
+    with bounded.loads(LOAD, *[("tiny", "60")] * 4), exporter() as process, concurrent.futures.ThreadPoolExecutor(50) as pool:
         time.sleep(1)
-        begin, spent = time.monotonic(), processor_s(process)
+        begin, spent = time.monotonic(), bounded.processor_s(process.pid)
         texts = list(pool.map(lambda _: answer(), range(200)))
-        took, spent = time.monotonic() - begin, processor_s(process) - spent
+        took, spent = time.monotonic() - begin, bounded.processor_s(process.pid) - spent
         return {"seconds": round(took, 3), "processor_seconds": round(spent, 3),
                 "whole": sum(re.search(r'^nvdebug_up{gpu="0"[^}]*} 1$', text, re.MULTILINE) is not None for text in texts),
                 "lost": sum(values(texts[-1], "nvdebug_switches_lost_total").values())}
@@ -125,10 +117,10 @@ def main():
     for name, work in {"labels": labels, "shares": shares, "storm": storm}.items():
         try:
             found[name] = work()
-        except Exception as error:  # pylint: disable=broad-except # the rest is worth having all the same
+        except Exception as error:  # pylint: disable=broad-except # the other parts still run
             found[name] = f"failed: {error!r}"
         print(f"{name}: {json.dumps(found[name], indent=1)}", flush=True)
-    (FOLDER / "exporting.json").write_text(records(found) + "\n", encoding="utf-8")
+    record.write(FOLDER / "exporting.json", found)
     if any(isinstance(part, str) for part in found.values()):
         return 1
     wrong = [(exported, counted) for exported, counted in zip(found["shares"]["exported_percent"],
@@ -143,4 +135,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvtaskset's limit of launches in flight on a real GPU: that it holds, and what it costs.
+"""Checks nvtaskset's limit of launches in flight, and measures its cost.
 
     in_flight_check.py NVTASKSET LOAD [FOLDER] [--seconds N] [--launches N]
 
-On an otherwise idle GPU, with NVIDIA's driver; no root, in a minute. LOAD is load.cpp, built. Kernels of 200 us, of which
-16 to 32 are queued where nothing limits them, with limits of 1 to 16 in turn; launches and a CUDA graph; what queuing an
-empty kernel takes. Prints a line for each check, and ends with 1 if one fails; FOLDER gets them as in-flight-check.txt.
+It needs an otherwise idle GPU with NVIDIA's driver, a minute, and no root. LOAD is the program of load.cpp. It runs kernels
+of 200 us, of which 16 to 32 are queued without a limit, under limits of 1 to 16; then launches and a CUDA graph; and it
+measures how long queuing an empty kernel takes. Prints a line for each check, which FOLDER/in-flight-check.txt gets, too.
+Ends with 1 if a check fails.
 """
 
 import argparse
@@ -16,18 +17,11 @@ import subprocess
 import sys
 import time
 
-from common import ended_by, environment, loads
+from common import bounded, checks, counts, kind, run
 
 PATIENCE_S = 60
-LINES, FAILED = [], []
-
-
-def report(name, good, text):
-    line = f"{'ok  ' if good else 'FAIL'}  {name}: {text}"
-    print(line, flush=True)
-    LINES.append(line)
-    if not good:
-        FAILED.append(name)
+DONE = checks.Checks()
+report = DONE.say
 
 
 def tool(asked, *words):
@@ -36,51 +30,38 @@ def tool(asked, *words):
 
 
 def limit(asked, process, number):
-    """Also of one that nvtaskset is about to start."""
+    """Sets the limit of a process, also if nvtaskset has yet to start its program."""
     end = time.monotonic() + PATIENCE_S
     while (done := tool(asked, "-p", process.pid, "--in-flight", number)).returncode:
         if process.poll() is not None or time.monotonic() > end:
             sys.exit(f"in_flight_check: {done.stderr.strip()}")
 
 
-def counts(asked, process):
-    """Of all GPUs together."""
+def gates(asked, process):
+    """Returns the counters of a process' launches, summed over all GPUs."""
     done = tool(asked, "-j", "-p", process.pid)
-    gates = [task["in_flight"] for gpu in json.loads(done.stdout)["gpus"] for task in gpu["tasks"] if task["in_flight"]]
-    return {key: sum(gate[key] for gate in gates) for key in ("launches", "ended", "waited", "overdue", "unlimited")}
+    found = [task["in_flight"] for gpu in json.loads(done.stdout)["gpus"] for task in gpu["tasks"] if task["in_flight"]]
+    return {key: sum(gate[key] for gate in found) for key in ("launches", "ended", "waited", "overdue", "unlimited")}
 
 
-def counted(process, ns=0):
-    """Returns the pairs of numbers that the process printed, one each 50 ms, up to one after `ns`. Returns nothing if the process
-    ends before."""
-    end = time.monotonic() + PATIENCE_S
-    while process.poll() is None and time.monotonic() < end:
-        process.told.seek(0)
-        lines = [tuple(map(int, line.split())) for line in process.told.read().splitlines() if line.count(" ") == 1]
-        if lines and lines[-1][0] > ns:
-            return lines
-        time.sleep(0.02)
-    return []
-
-
-def rate(process, begin, end):
-    """Kernels a second. None: the program printed too little."""
-    lines = counted(process, end)
-    if not lines or lines[0][0] > begin:
+def rate(task, begin, end):
+    """Returns the kernels per second, or None if the program ended early."""
+    try:
+        return round(counts.rate(task.wait_past(end), begin, end))
+    except bounded.Late:
         return None
-    return round((ended_by(lines, end) - ended_by(lines, begin)) / (end - begin) * 1e9)
 
 
 def limits(asked):
-    """One program, with one limit after the other."""
-    with loads(asked.nvtaskset, ("--no-mps", "--prepare", asked.load, "counted", "300")) as (process,):
-        counted(process)
+    """Checks one program under one limit after another."""
+    with bounded.loads(asked.nvtaskset, ("--no-mps", "--prepare", asked.load, "counted", "300")) as (process,):
+        process.wait_past(0)
         for number in (0, 1, 2, 4, 16, 0):
             limit(asked, process, number)
             time.sleep(0.2)
-            before, begin = counts(asked, process), time.monotonic_ns()
+            before, begin = gates(asked, process), time.monotonic_ns()
             time.sleep(asked.seconds)
-            now, end = counts(asked, process), time.monotonic_ns()
+            now, end = gates(asked, process), time.monotonic_ns()
             grown = {key: now[key] - before[key] for key in now}
             found = rate(process, begin, end)
             good = found is not None and not now["overdue"] and not now["unlimited"]
@@ -91,9 +72,9 @@ def limits(asked):
 
 
 def started(asked, number, *words):
-    """A program with that limit from its start (None: without nvtaskset): its lines and its status."""
+    """Runs a program with a limit from its start, or without nvtaskset for None. Returns its lines and its status."""
     by = [] if number is None else [asked.nvtaskset, "--no-mps", "--prepare"]
-    with subprocess.Popen([*by, asked.load, *map(str, words)], env=environment(),
+    with subprocess.Popen([*by, asked.load, *map(str, words)], env=bounded.without_mps(),
                           stdout=subprocess.PIPE, text=True) as process:
         if number:
             limit(asked, process, number)
@@ -115,20 +96,17 @@ def costs(asked):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("nvtaskset", type=lambda word: pathlib.Path(word).resolve())
-    parser.add_argument("load", type=lambda word: pathlib.Path(word).resolve())
+    parser.add_argument("nvtaskset", type=kind("nvtaskset"))
+    parser.add_argument("load", type=kind("load"))
     parser.add_argument("folder", nargs="?", type=pathlib.Path)
     parser.add_argument("--seconds", type=float, default=2, help="of each limit (default: 2)")
-    parser.add_argument("--launches", type=int, default=20_000, help="of which the cost is measured (default: 20000)")
+    parser.add_argument("--launches", type=int, default=20_000, help="number of launches whose cost is measured (default: 20000)")
     asked = parser.parse_args()
     limits(asked)
     graphs(asked)
     costs(asked)
-    if asked.folder:
-        asked.folder.mkdir(parents=True, exist_ok=True)
-        (asked.folder / "in-flight-check.txt").write_text("\n".join(LINES) + "\n", encoding="utf-8")
-    sys.exit(bool(FAILED))
+    DONE.end(asked.folder and asked.folder / "in-flight-check.txt")
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

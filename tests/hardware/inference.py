@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""PyTorch inference beside PyTorch training on one GPU: what each way to share it does to the 99th percentile.
+"""Measures PyTorch inference beside PyTorch training, for several ways to share the GPU.
 
     inference.py NVTASKSET FOLDER [NVDEBUGCTL]
 
-On an otherwise idle GPU, with PyTorch. NVDEBUGCTL (as root): also by timeslices. Writes
+It needs an otherwise idle GPU and PyTorch. With NVDEBUGCTL, and as root, it also sets timeslices. Writes
 FOLDER/inference.json. The models are made up and not trained for anything: a transformer of 12 layers, replayed as a
 CUDA graph and asked with 8 texts of 256 tokens every 20 ms, beside one of 24 layers that learns from noise.
 """
@@ -13,12 +13,11 @@ import contextlib
 import ctypes
 import json
 import os
-import pathlib
 import subprocess
 import sys
 import time
 
-from common import environment, mps
+from common import bounded, record, run, words
 
 SECONDS = float(os.environ.get("SECONDS_EACH", "6"))
 PERIOD = 0.020
@@ -31,7 +30,8 @@ def model(layers, width, torch):
 
 @contextlib.contextmanager
 def stream(torch):
-    """On the first PARTITION[1] SMs, or on all but these, as a green context; without PARTITION on all of them."""
+    """Makes a stream the present one. PARTITION in the environment is `first N` or `rest N`: then the stream is of a green
+    context with the first N SMs, or with the others. Without PARTITION the stream has all SMs."""
     wanted = os.environ.get("PARTITION", "").split()
     if not wanted:
         with torch.cuda.stream(torch.cuda.Stream()):
@@ -60,7 +60,8 @@ def stream(torch):
 
 
 def infer():
-    """A request each period, however long the one before took; ms from when it was due to its answer."""
+    """Sends a request each period, even if the previous request was late. Prints times, in ms, from the moment when a
+    request was due to its answer."""
     import torch
     with torch.no_grad(), stream(torch):
         asked, net = torch.randn(8, 256, 1024, device="cuda", dtype=torch.bfloat16), model(12, 1024, torch).eval()
@@ -90,7 +91,7 @@ def infer():
 
 
 def train():
-    """Steps, counted from the word to the end of its input."""
+    """Trains from a line of stdin to the next one, and prints the steps per second."""
     import select
     import torch
     with stream(torch):
@@ -119,57 +120,29 @@ def learn(torch, select):
     return round(steps / (time.monotonic() - begin), 2)
 
 
-class Task:
-    def __init__(self, role, env, prefix):
-        self.process = subprocess.Popen([*prefix, sys.executable, __file__, role], env=env, text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def ready(self):
-        if self.process.stdout.readline() != "ready\n":
-            sys.exit("a task did not start")
-
-    def go(self):
-        self.process.stdin.write("go\n")
-        self.process.stdin.flush()
-
-    def answer(self):
-        found = json.loads(self.process.stdout.readline())
-        self.process.stdin.close()
-        self.process.wait(timeout=60)
-        return found
-
-    def stop(self):
-        with contextlib.suppress(OSError):
-            self.process.kill()
-        self.process.wait()
-
-
 def together(env, of_infer=(), of_train=(), both=True, meanwhile=lambda infer, train: None):
+    """Returns the figures of one run. Calls `meanwhile` with the pids once both programs are ready."""
     tasks = []
     try:
-        asked = Task("infer", env, of_infer)
-        tasks.append(asked)
-        other = Task("train", env, of_train) if both else None
-        if other:
-            tasks.append(other)
+        for role, prefix in (("infer", of_infer), ("train", of_train))[:1 + both]:
+            tasks.append(bounded.Talking(*prefix, sys.executable, __file__, role, env=env))
         for task in tasks:
             task.ready()
-        meanwhile(asked.process.pid, other.process.pid if other else None)
+        meanwhile(tasks[0].pid, tasks[1].pid if both else None)
         for task in tasks:
-            task.go()
-        found = asked.answer()
-        if other:
-            other.go()
-            found |= other.answer()
+            task.ask("go")
+        found = json.loads(tasks[0].line())
+        if both:
+            tasks[1].ask("stop")
+            found |= json.loads(tasks[1].line())
         return found
     finally:
         for task in tasks:
-            task.stop()
+            task.kill()
 
 
 def main():
-    nvtaskset, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    tool = sys.argv[3] if len(sys.argv) > 3 else None
+    nvtaskset, folder, tool = words(__doc__, "nvtaskset", "folder", "[nvdebugctl]")
 
     def percent(n):
         return ("env", f"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE={n}")
@@ -183,7 +156,7 @@ def main():
     listed = subprocess.run([nvtaskset, "--list", "--json"], capture_output=True, text=True, check=True)
     tpcs = json.loads(listed.stdout)["gpus"][0]["tpcs"]
     of_gpc = [[tpc["tpc"] for tpc in tpcs if tpc["gpc"] == gpc] for gpc in range(4)]
-    some = [tpc for gpc in of_gpc for tpc in gpc[:4]]  # as -s 32 --spread chooses
+    some = [tpc for gpc in of_gpc for tpc in gpc[:4]]  # the choice of -s 32 --spread
     spread = keep("-t", ",".join(map(str, some)))
     rest = keep("-t", ",".join(str(n) for n in range(len(tpcs)) if n not in some))
     rows = []
@@ -197,11 +170,11 @@ def main():
             subprocess.run([tool, "--from", "driver", "task", "set", str(pid), "--timeslice", slice_of], check=True,
                            stdout=subprocess.DEVNULL)
 
-    say("inference alone", environment(), both=False)
-    say("time slices, as it is", environment())
+    say("inference alone", bounded.without_mps(), both=False)
+    say("time slices, as it is", bounded.without_mps())
     if tool:
-        say("timeslices 16 ms : 500 us", environment(), meanwhile=slices)
-    with mps() as server:
+        say("timeslices 16 ms : 500 us", bounded.without_mps(), meanwhile=slices)
+    with bounded.mps() as (server, _):
         say("MPS", server)
         say("MPS percentage 25 : 75", server, percent(25), percent(75))
         say("green contexts 32 SMs : the rest", server, partition("first"), partition("rest"))
@@ -211,8 +184,7 @@ def main():
         say("alone, green context of 32 SMs", server, partition("first"), both=False)
         say("alone, nvtaskset -s 32 --spread", server, keep("-s", "32", "--spread"), both=False)
         say("alone, nvtaskset -g 0,1", server, keep("-g", "0,1"), both=False)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "inference.json").write_text("[" + ",\n".join(json.dumps(row) for row in rows) + "]\n", encoding="utf-8")
+    record.write(folder / "inference.json", {"rows": rows})
 
 
-{"infer": infer, "train": train}.get(sys.argv[1], main)()
+run({"infer": infer, "train": train}.get(" ".join(sys.argv[1:]), main))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A program for which a partition was asked is kept to it on a real GPU, or a sentence on stderr names what is not kept.
+"""Checks that nvtaskset keeps a program to its partition, or prints a sentence that names the program.
 
     kept_check.py NVTASKSET LOAD [FOLDER]
 
-On otherwise idle GPUs, with NVIDIA's driver; no root. LOAD is load.cpp, built. What the environment names as
-the GPU, partitions in partitions, a library that cannot be loaded, an MPS server that is killed; with two GPUs, which
-of them. Prints a line for each check, and ends with 1 if one fails; FOLDER gets them as kept-check.txt.
+It needs otherwise idle GPUs with NVIDIA's driver, and no root. LOAD is the program of load.cpp. The checks cover names of
+GPUs in the environment, partitions in partitions, a library that cannot be loaded, a killed MPS server, and the choice
+between two GPUs. Prints a line for each check, which FOLDER/kept-check.txt gets, too. Ends with 1 if a check fails.
 """
 
 import json
@@ -14,22 +14,15 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 
-NVTASKSET, LOAD = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
-FOLDER = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
+from common import checks, run as run_main, words
+
+NVTASKSET, LOAD, FOLDER = words(__doc__, "nvtaskset", "load", "[folder]")
 NOT_KEPT = 125
-LINES, FAILED = [], []
-
-
-def report(name, good, text):
-    line = f"{'ok  ' if good else 'FAIL'}  {name}: {text}"
-    print(line, flush=True)
-    LINES.append(line)
-    if not good:
-        FAILED.append(name)
+DONE = checks.Checks()
+report = DONE.say
 
 
 def run(*words, **env):
@@ -44,7 +37,7 @@ def gpus():
 
 
 def expect(name, options, env, sms=None, status=0, sentence=None, where=()):
-    """`where` under `nvtaskset OPTIONS`: on so many SMs, with this status and this on stderr."""
+    """Runs `load where` under `nvtaskset OPTIONS`, and checks its SMs, its status, and a sentence on stderr."""
     done = run(NVTASKSET, *options.split(), *where, LOAD, "where", **env)
     found = json.loads(done.stdout.splitlines()[0])["sms"] if done.stdout else None
     good = done.returncode == status and found == sms and (sentence is None or sentence in done.stderr)
@@ -56,7 +49,7 @@ def expect(name, options, env, sms=None, status=0, sentence=None, where=()):
 
 
 def names(uuid, whole):
-    """One GPU, however the environment names it."""
+    """Checks the names by which the environment chooses one GPU."""
     for value in (uuid, uuid[:12], "0"):
         expect("the GPU that the command sees", "--no-mps -t 0-3", {"CUDA_VISIBLE_DEVICES": value}, 8)
     expect("the GPU that the command sees", "--no-mps -t 0-3",
@@ -69,7 +62,7 @@ def names(uuid, whole):
 
 
 def not_loaded(whole):
-    """CUDA goes on without a library that it cannot load, and nvtaskset's helper names the process."""
+    """Checks a library that cannot be loaded. CUDA goes on without it, and nvtaskset's helper names the process."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         shutil.copy(NVTASKSET, folder / "nvtaskset")
@@ -91,7 +84,7 @@ def not_loaded(whole):
 
 
 def mps():
-    """Its share beside a partition is named; a server that is killed ends its clients, and the next task has a new one."""
+    """Checks that MPS' share beside a partition is named, and that a killed server ends its clients and is replaced."""
     done = run(NVTASKSET, "-t", "0-3", LOAD, "where", CUDA_MPS_ACTIVE_THREAD_PERCENTAGE="50")
     report("MPS' share beside a partition", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE" in done.stderr,
            f"{done.stdout.strip()}, {done.stderr.strip()}")
@@ -114,7 +107,7 @@ def mps():
 
 
 def two(first, second, whole):
-    """Numbers and UUIDs of two GPUs."""
+    """Checks numbers and UUIDs of two GPUs."""
     expect("the second GPU", "--no-mps -t 0-3", {"CUDA_VISIBLE_DEVICES": "1"}, 8)
     expect("the second GPU", "--no-mps -t 0-3", {"CUDA_VISIBLE_DEVICES": second}, 8)
     expect("both, the second one first", "--no-mps -t 0-3", {"CUDA_VISIBLE_DEVICES": "1,0"}, 8)
@@ -141,11 +134,7 @@ def main():
     mps()
     scope = pathlib.Path("/proc/sys/kernel/yama/ptrace_scope")
     print("yama:", scope.read_text().strip() if scope.exists() else "not in this kernel")
-    if FOLDER:
-        FOLDER.mkdir(exist_ok=True)
-        (FOLDER / "kept-check.txt").write_text("\n".join(LINES) + "\n", encoding="utf-8")
-    print(f"{len(LINES) - len(FAILED)} of {len(LINES)} checks passed")
-    sys.exit(bool(FAILED))
+    DONE.end(FOLDER and FOLDER / "kept-check.txt")
 
 
-main()
+run_main(main)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Six kernels that wait for different parts of a GPU: what goals are tried on.
+// Six kernels that wait for different parts of a GPU, for measurements of goals.
 //
 //   kernels KIND SECONDS
 //
-// KIND is compute (multiply-adds), latency (one warp on each SM, each load needs the one before),
-// divergent (lanes of a warp go different ways), bandwidth (reads 1 GiB), short (some microseconds
-// each, one after the other) or barrier (threads of a block wait for each other again and again).
-// Some of them are always queued. Prints "ready" on stderr once the first has ended, and each 50 ms
-// a line: CLOCK_MONOTONIC in ns, and how many kernels had ended. Needs libcuda.so.1 alone. Each
-// kernel ends by itself; the program ends by an alarm.
+// KIND is compute (multiply-adds), latency (one warp on each SM, in which each load needs the
+// previous one), divergent (the lanes of a warp take different ways), bandwidth (reads 1 GiB), short
+// (some microseconds for each kernel) or barrier (the threads of a block wait for each other again
+// and again). Some kernels are always queued. Prints "ready" on stderr once the first kernel has
+// ended, and a line each 50 ms: CLOCK_MONOTONIC in ns, and how many kernels had ended. Needs only
+// libcuda.so.1. Each kernel ends by itself; the program ends by an alarm.
 #include "cuda.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned long long memory_bytes = 1ULL << 30;
 
-// All take the memory and how often they go round; the memory is full of zeros, and stays so.
+// All kernels take the memory and a number of turns. The memory is full of zeros, and stays so.
 const char *const ptx = R"(
 .version 6.0
 .target sm_60
@@ -61,7 +61,7 @@ again:
 done:
     ret;
 }
-// The next place is the one before, multiplied, plus what was read there: 0, but only the load shows it.
+// The next place is the previous place, multiplied, plus the value read there. The value is 0, which only the load shows.
 .visible .entry latency(.param .u64 data, .param .u32 turns)
 {
     .reg .u64 %a, %b, %t;
@@ -88,7 +88,7 @@ again:
 done:
     ret;
 }
-// Of each 32 lanes each takes another number of rounds, and every second one another way.
+// Each of 32 lanes takes another number of turns, and every second lane takes another way.
 .visible .entry divergent(.param .u64 data, .param .u32 turns)
 {
     .reg .u64 %a;
@@ -191,7 +191,7 @@ done:
 }
 )";
 
-/// How a kind is launched: on an H100 each takes 0.1 to 0.4 ms alone, short some microseconds.
+/// The launch of a kind. Alone on an H100, a kernel takes 0.1 to 0.4 ms, and short some microseconds.
 struct Kind {
     const char *name, *function;
     unsigned blocks_per_sm, threads, turns, queued;
@@ -230,7 +230,7 @@ int work(const Kind &kind, double seconds) {
     queue();
     call("cuStreamSynchronize", stream);
     std::fprintf(stderr, "ready\n");
-    long ended = -static_cast<long>(kind.queued); // what the first call waits for is nothing
+    long ended = -static_cast<long>(kind.queued); // the first wait is for nothing
     auto printed = Clock::now();
     const auto end = printed + std::chrono::duration_cast<Clock::duration>(
                                    std::chrono::duration<double>(seconds));
@@ -238,7 +238,7 @@ int work(const Kind &kind, double seconds) {
         for (unsigned n = 0; n < kind.queued; n++)
             queue();
         call("cuEventRecord", events[round % 2], stream);
-        // As long as the other half is queued there is something to run.
+        // This waits for the previous half while the GPU runs the half that was just queued.
         if (round > 0)
             call("cuEventSynchronize", events[(round + 1) % 2]);
         ended += kind.queued;
@@ -261,7 +261,7 @@ void stop(const char *what, int error) {
 
 int main(int argc, char **argv) {
     alarm(120);
-    std::setvbuf(stdout, nullptr, _IOLBF, 0); // it is killed
+    std::setvbuf(stdout, nullptr, _IOLBF, 0); // the program may be killed after any line
     const std::string name = argc == 3 ? argv[1] : "";
     const auto *const kind =
         std::find_if(kinds.begin(), kinds.end(), [&](const Kind &one) { return name == one.name; });

@@ -1,38 +1,37 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Kernels of a fixed amount of work, and how long each took: what a partition of the GPU is
-// measured by.
+// Kernels of a fixed amount of work and their times, for measurements of partitions and timeslices.
 //
 //   load compute|memory SECONDS
-//       one after the other, each awaited
+//       runs one kernel after another, and waits for each
 //   load queue SECONDS
-//       kernels of 200 us, always some of them queued
+//       runs kernels of 200 us, of which some are always queued
 //   load counted SECONDS
-//       the same, and each 50 ms a line: CLOCK_MONOTONIC in ns, kernels that ended
+//       does the same, and prints a line each 50 ms: CLOCK_MONOTONIC in ns, ended kernels
 //   load graph SECONDS
-//       CUDA graphs of 250 such kernels, 50 ms each, always one of them queued
+//       runs CUDA graphs of 250 such kernels, 50 ms each, of which one is always queued
 //   load bursts SECONDS
-//       such kernels and nothing in turns, of random lengths up to 100 ms
+//       runs such kernels and idles in turns, for random times up to 100 ms
 //   load tiny SECONDS
-//       kernels of a few us, each awaited: the GPU goes over to others after each
+//       runs kernels of a few us and waits for each, so that the GPU switches after each
 //   load copies SECONDS
-//       copies of 64 MiB from the host, always some of them queued
+//       copies 64 MiB from the host again and again, with some copies always queued
 //   load small SECONDS
-//       a kernel of 1 ms each 10 ms
+//       runs a kernel of 1 ms each 10 ms
 //   load launch COUNT
-//       what queuing an empty kernel takes
+//       measures how long queuing an empty kernel takes
 //   load where
-//       kernels on as many SMs as there are: how many they got
+//       runs kernels for all SMs, and prints how many SMs they got
 //   load follow SECONDS
-//       the same again and again, as launches and as a CUDA graph: each change
+//       repeats that, as launches and as a CUDA graph, and prints each change
 //   load together BLOCKS CLUSTER
-//       a cooperative launch of BLOCKS, and one in clusters of CLUSTER blocks
+//       makes a cooperative launch of BLOCKS, and a launch in clusters of CLUSTER blocks
 //   load start
-//       CUDA's start, one kernel, the end
+//       starts CUDA, runs one kernel, and ends
 //   load green SMS compute|memory compute|memory SECONDS
-//       two green contexts: the first of SMS, the second has the rest
+//       runs two green contexts: the first has SMS, and the second has the other SMs
 //
-// Prints one line of JSON; of green the first one's. Times are in microseconds. Needs libcuda.so.1
-// alone. Each kernel ends by itself; the program ends by an alarm.
+// Prints one line of JSON; green prints the figures of the first context. Times are in
+// microseconds. Needs only libcuda.so.1. Each kernel ends by itself; the program ends by an alarm.
 #include "cuda.hpp"
 
 #include <algorithm>
@@ -57,8 +56,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t memory_bytes = std::size_t{1} << 30;
 constexpr unsigned compute_turns = 20'000, compute_blocks = 4224, threads = 256;
 
-// where: each block writes down its SM and stays for 20 us, so that others go elsewhere; bounded.
-// compute: four chains of multiply-adds. memory: reads all of it once, 16 bytes at a time.
+// In where, each block notes its SM and stays there for 20 us, so that other blocks go elsewhere;
+// the wait is bounded. compute has four chains of multiply-adds. memory reads all of the memory
+// once, 16 bytes at a time.
 const char *const ptx = R"(
 .version 6.0
 .target sm_60
@@ -177,7 +177,7 @@ class Load {
              stream, arguments.data(), static_cast<void **>(nullptr));
     }
 
-    /// How long each kernel took, until @p seconds are over or @p enough.
+    /// Runs kernels until @p seconds are over or @p enough is true. Returns how long each took.
     std::vector<double> run(const std::string &kind, Handle stream, double seconds,
                             const std::atomic<bool> &enough) {
         std::vector<double> took;
@@ -192,7 +192,7 @@ class Load {
         return took;
     }
 
-    /// SMs that a kernel got since the last call. Under MPS these are not the GPU's own numbers.
+    /// Returns how many SMs kernels got since the last call. MPS may give SMs other numbers.
     int sms() {
         std::array<std::uint32_t, 1024> seen{};
         call("cuMemcpyDtoH_v2", static_cast<void *>(seen.data()), data_, sizeof(seen));
@@ -205,7 +205,7 @@ class Load {
              where_arguments_.data(), static_cast<void **>(nullptr));
     }
 
-    /// CUDA's answer to a launch with an attribute (CUlaunchAttribute).
+    /// Launches a kernel with an attribute (CUlaunchAttribute), and returns CUDA's answer.
     int queue_with(Handle stream, unsigned blocks, std::uint32_t id,
                    std::array<std::uint32_t, 3> value) {
         struct {
@@ -222,7 +222,7 @@ class Load {
             &config, where_, where_arguments_.data(), nullptr);
     }
 
-    /// An executable graph of one such kernel; its graph is gone.
+    /// Returns an executable graph of one such kernel.
     Handle graph(unsigned blocks) {
         struct {
             Handle function;
@@ -241,7 +241,7 @@ class Load {
     }
 
   private:
-    /// Streams of ours do not wait for the default one, in which this is.
+    /// Clears memory in the default stream, and waits, as our streams do not wait for that one.
     void clear(std::size_t bytes) {
         call("cuMemsetD8_v2", data_, static_cast<unsigned char>(0), bytes);
         call("cuCtxSynchronize");
@@ -269,7 +269,7 @@ void print(std::vector<double> took, int sms) {
                 at(1), sms);
 }
 
-/// An event that has passed when what was queued before the last call of this has.
+/// Records an event in a stream, and returns the previous event, which passes half a queue earlier.
 Handle event(Handle stream) {
     static std::array<Handle, 2> events{};
     static std::size_t now = 0;
@@ -281,13 +281,13 @@ Handle event(Handle stream) {
     return events[now];
 }
 
-/// CUdevResource of cuda.h, of which the number of SMs is used.
+/// CUdevResource of cuda.h. This program uses its number of SMs.
 struct Resource {
     std::uint32_t type, pad[23], sms, more[11];
 };
 static_assert(sizeof(Resource) == 144);
 
-/// A stream of a green context of @p resource. Its context is current afterwards.
+/// Makes a stream of a green context of @p resource, and makes that context current.
 Handle green_stream(Resource &resource) {
     constexpr unsigned default_stream = 1, non_blocking = 1;
     Handle description = nullptr, green = nullptr, context = nullptr, stream = nullptr;
@@ -356,18 +356,19 @@ int main(int argc, char **argv) {
         return Clock::now() +
                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
     };
-    // One wave on any GPU, so that turns are time: about 0.75 ms for compute_turns on an H100.
+    // One wave of blocks on any GPU, so that time depends on turns alone: compute_turns take about
+    // 0.75 ms on an H100.
     const unsigned wave = 8 * static_cast<unsigned>(sms);
     if ((what == "queue" || what == "counted") && argc == 3) {
         constexpr int queued = 16;
-        std::setvbuf(stdout, nullptr, _IOLBF, 0); // it is killed
+        std::setvbuf(stdout, nullptr, _IOLBF, 0); // the program may be killed after any line
         std::fprintf(stderr, "ready\n");
-        long ended = -queued; // what the first call waits for is nothing
+        long ended = -queued; // the first wait is for nothing
         auto told = Clock::now();
         for (const auto end = after(std::atof(argv[2])); Clock::now() < end;) {
             for (int n = 0; n < queued; n++)
                 load.queue("compute", stream, wave, compute_turns / 4);
-            // As long as the other half is queued there is something to run.
+            // This waits for the previous half while the GPU runs the half that was just queued.
             call("cuEventSynchronize", event(stream));
             ended += queued;
             if (const auto now = Clock::now();
@@ -449,7 +450,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     if (what == "launch" && argc == 3) {
-        constexpr int at_once = 100; // so that none waits for room in the queue
+        constexpr int at_once = 100; // few enough that no launch waits for room in the queue
         std::vector<double> took;
         for (int n = 0; n < std::atoi(argv[2]); n++) {
             const auto begin = Clock::now();

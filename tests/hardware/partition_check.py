@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvtaskset on a real GPU: programs run on the SMs that they were given, and on no others.
+"""Checks that programs under nvtaskset run on the SMs of their partitions, and on no others.
 
     partition_check.py NVTASKSET LOAD [FOLDER]
 
-On an otherwise idle GPU, with NVIDIA's driver; no root. LOAD is load.cpp, built. Prints a line for each
-check, and ends with 1 if one fails; FOLDER gets them as partition-check.txt.
+It needs an otherwise idle GPU with NVIDIA's driver, and no root. LOAD is the program of load.cpp. Prints a line for each
+check, which FOLDER/partition-check.txt gets, too. Ends with 1 if a check fails.
 """
 
 import contextlib
@@ -17,18 +17,12 @@ import sys
 import tempfile
 import time
 
-NVTASKSET, LOAD = sys.argv[1:3]
-FOLDER = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
+from common import checks, run as run_main, words
+
+NVTASKSET, LOAD, FOLDER = words(__doc__, "nvtaskset", "load", "[folder]")
 TOO_LARGE = 720  # CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
-LINES, FAILED = [], []
-
-
-def say(name, good, text):
-    line = f"{'ok  ' if good else 'FAIL'}  {name}: {text}"
-    print(line, flush=True)
-    LINES.append(line)
-    if not good:
-        FAILED.append(name)
+DONE = checks.Checks()
+say = DONE.say
 
 
 def run(*words, **env):
@@ -61,7 +55,7 @@ def known():
 
 
 def sizes(tpcs):
-    """Each GPC, some TPCs, and a single one."""
+    """Checks partitions of each GPC, of several TPCs, and of a single TPC."""
     last = len(tpcs) - 1
     for options, wanted in (
             *((f"-g {gpc}", [n for n, tpc in enumerate(tpcs) if tpc["gpc"] == gpc])
@@ -90,7 +84,7 @@ def follows():
 
 
 def never_ends():
-    """What would hang the GPU is refused, or runs on all of it."""
+    """Checks launches that would hang in a small partition: they are refused, or run on the whole GPU."""
     found = load("--no-mps -t 0-7", "together", "32", "2")
     say("cooperative, fits", found.get("cooperative") == 0 and found.get("sms") == 16, f"32 blocks on 16 SMs: {found}")
     found = load("--no-mps -t 0-7", "together", "33", "8")
@@ -102,7 +96,7 @@ def never_ends():
 
 
 def at_once(count):
-    """As many tasks as TPCs, four each, beside each other: what one server takes, and more."""
+    """Starts tasks of three TPCs each at the same time, more than one MPS server takes."""
     folder = tempfile.mkdtemp()
     processes = [subprocess.Popen([NVTASKSET, "-q", "-x", "-t", f"{3 * n}-{3 * n + 2}", LOAD, "where"],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
@@ -116,7 +110,7 @@ def at_once(count):
 
 
 def turns():
-    """Two partitions, each shared by two tasks that take turns."""
+    """Checks two partitions, each of which is shared by two tasks that take turns."""
     with contextlib.ExitStack() as stack:
         tasks = [stack.enter_context(subprocess.Popen(
             [NVTASKSET, "-q", "--turn", str(turn), "-g", gpcs, LOAD, "compute", "2"], stdout=subprocess.PIPE,
@@ -139,7 +133,7 @@ def wrong(tpcs):
 
 
 def escapes():
-    """A child without the library is named; it is no part of the partition."""
+    """Checks that nvtaskset names a child that runs without its library, and so outside the partition."""
     done = run(NVTASKSET, "--no-mps", "-t", "0", "env", "-u", "CUDA_INJECTION64_PATH", LOAD, "compute", "4")
     say("who escapes is named", "NOT kept to the partition" in done.stderr, done.stderr.strip().splitlines()[-1])
 
@@ -154,11 +148,7 @@ def main():
     turns()
     wrong(gpu["tpcs"])
     escapes()
-    if FOLDER:
-        FOLDER.mkdir(exist_ok=True)
-        (FOLDER / "partition-check.txt").write_text("\n".join(LINES) + "\n", encoding="utf-8")
-    print(f"{len(LINES) - len(FAILED)} of {len(LINES)} checks passed")
-    sys.exit(bool(FAILED))
+    DONE.end(FOLDER and FOLDER / "partition-check.txt")
 
 
-main()
+run_main(main)

@@ -1,52 +1,42 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What partitions of a real GPU cost, and how well they keep: the figures of ECRTS 2025, section 6, on this GPU.
+"""Measures the cost of partitions, and how well they keep tasks apart: the figures of ECRTS 2025, section 6.
 
     partitions.py NVTASKSET LOAD FOLDER
 
-On an otherwise idle GPU, with NVIDIA's driver. LOAD is load.cpp, built. Writes FOLDER/partitions.json and
-prints what it found. MPS servers are started, and ended again. Takes three minutes.
+It needs an otherwise idle GPU with NVIDIA's driver, and three minutes. LOAD is the program of load.cpp. It starts MPS
+servers and ends them again. Prints its rows and writes FOLDER/partitions.json.
 """
 
 import contextlib
 import json
 import os
-import pathlib
 import statistics
 import subprocess
 import sys
 import time
 
-from common import environment, mps, show, write
+from common import bounded, checks, record, run, words
 
-NVTASKSET, LOAD, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+NVTASKSET, LOAD, FOLDER = words(__doc__, "nvtaskset", "load", "folder")
 SECONDS = float(os.environ.get("SECONDS_EACH", "1"))
 STARTS = 15
 
 
 def answer(words, env, prefix=()):
+    """Returns what `load WORDS` prints, run under PREFIX."""
     done = subprocess.run([*prefix, LOAD, *map(str, words)], env=env, capture_output=True, text=True, timeout=100,
                           check=False)
     if done.returncode or not done.stdout:
-        sys.exit(f"{' '.join([*prefix, LOAD, *map(str, words)])}: {done.stdout}{done.stderr}")
+        sys.exit(f"{' '.join(map(str, [*prefix, LOAD, *words]))}: {done.stdout}{done.stderr}")
     return json.loads(done.stdout)
 
 
 @contextlib.contextmanager
 def neighbour(kind, env, prefix=()):
-    """A task that is there meanwhile; kind None: none."""
-    if kind is None:
+    """Runs a task of a kind beside the caller's, or none for None."""
+    with bounded.tasks(*[([*prefix, LOAD, kind, "60"], env)] * (kind is not None)):
         yield
-        return
-    with subprocess.Popen([*prefix, LOAD, kind, "60"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                          text=True) as process:
-        try:
-            for line in process.stderr:
-                if line == "ready\n":
-                    break
-            yield
-        finally:
-            process.kill()
 
 
 def keep(*words):
@@ -54,11 +44,11 @@ def keep(*words):
 
 
 def overheads():
-    """Fig. 11: the start of a program, and a launch. One after the other each time, so that drift is everybody's."""
-    with mps() as server:
-        ways = (("as it is", environment(), ()),
-                ("prepared", environment(), keep("--no-mps", "--prepare")),
-                ("nvtaskset, no MPS", environment(), keep("--no-mps", "-t", "0-15")),
+    """Measures Fig. 11, the start of a program and a launch. The ways take turns, so that drift affects all of them."""
+    with bounded.mps() as (server, _):
+        ways = (("as it is", bounded.without_mps(), ()),
+                ("prepared", bounded.without_mps(), keep("--no-mps", "--prepare")),
+                ("nvtaskset, no MPS", bounded.without_mps(), keep("--no-mps", "-t", "0-15")),
                 ("MPS", server, ()),
                 ("MPS, 8 connections", server | {"CUDA_DEVICE_MAX_CONNECTIONS": "8"}, ()),
                 ("nvtaskset, MPS", server, keep("-t", "0-15")))
@@ -78,14 +68,14 @@ def overheads():
 
 
 def enforcement(gpcs, tpcs, sms, all_sms):
-    """Fig. 12: a task in a partition of 57 %, beside another in the rest."""
+    """Measures Fig. 12, a task in a partition of 57 % beside another task in the rest."""
     rest = f"{tpcs}-{all_sms // 2 - 1}"
     percent = round(100 * sms / all_sms)
     for task in ("compute", "memory"):
         for other in (None, "compute", "memory"):
-            with mps() as server:
+            with bounded.mps() as (server, _):
                 ways = (
-                    ("time slices", environment(), (), ()),
+                    ("time slices", bounded.without_mps(), (), ()),
                     ("MPS", server, (), ()),
                     ("MPS percentage", server, ("env", f"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE={percent}"),
                      ("env", f"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE={100 - percent}")),
@@ -96,12 +86,12 @@ def enforcement(gpcs, tpcs, sms, all_sms):
                     yield {"task": task, "neighbour": other, "way": name} | found
             if other:
                 yield {"task": task, "neighbour": other, "way": "green contexts"} | answer(
-                    ("green", sms, task, other, SECONDS), environment())
+                    ("green", sms, task, other, SECONDS), bounded.without_mps())
 
 
 def granularity(all_sms):
-    """Fig. 13: the same work on each number of TPCs."""
-    with mps() as server:
+    """Measures Fig. 13, the same work on each number of TPCs."""
+    with bounded.mps() as (server, _):
         for tpcs in range(1, all_sms // 2 + 1):
             yield {"tpcs": tpcs, "way": "nvtaskset"} | answer(("compute", 0.2), server, keep("-s", str(2 * tpcs)))
             if tpcs % 3 == 0:
@@ -114,21 +104,19 @@ def main():
     listed = subprocess.run([NVTASKSET, "--list"], capture_output=True, text=True, check=True).stdout
     print(listed)
     words = [line.split()[3] for line in listed.splitlines() if line.startswith("  GPC")]
-    all_sms = answer(("launch", 100), environment())["sms"]
-    # whole GPCs of more than half of the GPU: those from 0 on
+    all_sms = answer(("launch", 100), bounded.without_mps())["sms"]
+    # The partition has whole GPCs, from GPC 0 on, until it is larger than half of the GPU.
     gpcs, tpcs = 0, 0
     while tpcs < 0.57 * all_sms / 2 - 1:
         tpcs = int(words[gpcs].split("-")[-1]) + 1
         gpcs += 1
     found = {
-        "gpu": listed.splitlines()[0],
-        "driver": pathlib.Path("/proc/driver/nvidia/version").read_text(encoding="utf-8").splitlines()[0],
-        "overheads": show("start and launch", overheads()),
-        "enforcement": show(f"a task in GPCs 0-{gpcs - 1} ({2 * tpcs} of {all_sms} SMs), and another in the rest; us",
-                            enforcement(f"0-{gpcs - 1}", tpcs, 2 * tpcs, all_sms)),
-        "granularity": show("the same work on so many TPCs; us", granularity(all_sms)),
+        "overheads": checks.show("start and launch", overheads()),
+        "enforcement": checks.show(f"a task in GPCs 0-{gpcs - 1} ({2 * tpcs} of {all_sms} SMs), and another in the rest; us",
+                                   enforcement(f"0-{gpcs - 1}", tpcs, 2 * tpcs, all_sms)),
+        "granularity": checks.show("the same work on so many TPCs; us", granularity(all_sms)),
     }
-    write(FOLDER / "partitions.json", found)
+    record.write(FOLDER / "partitions.json", found)
 
 
-main()
+run(main)

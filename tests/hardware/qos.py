@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvqos on a real GPU: shares and a cap by the driver's own record of context switches, kill -9, SIGSTOP, and its cost.
+"""Checks shares and caps of nvqos by the driver's own record of context switches, after kill -9 and SIGSTOP, too.
 
     qos.py NVQOS NVDEBUGCTL LOAD FOLDER [--parts A,B]
 
-As root, on an otherwise idle GPU, with NVIDIA's driver and without the module, in five minutes at most. LOAD is load.cpp, built.
-Only tasks that it starts are changed. Writes FOLDER/qos.json; ends with 1 if a check fails.
+It needs root, an otherwise idle GPU, NVIDIA's driver, no module, and five minutes. LOAD is the program of load.cpp. It
+changes only tasks that it started itself. Writes FOLDER/qos.json, also with the cost of nvqos. Ends with 1 if a check fails.
 """
 
 import argparse
-import pathlib
 import shutil
 import signal
 import subprocess
@@ -18,28 +17,26 @@ import tempfile
 import threading
 import time
 
-from bounded import Keeping
-from common import ended_by, loads, show, what_it_counted, write
+from common import bounded, checks, counts, kind as kind_of, record, rm, run
 from qos_looks import mean_of_seconds, most_of_a_second, part, slices, timeslices
-from rm import Ours
 
-LEFT_S = 10  # in what time nothing may be left
+LEFT_S = 10  # keepers must have ended in this time
 
 
 class Programs:
-    """Those that are tried, and the driver's record."""
+    """The programs that are checked, and the driver's record."""
 
     def __init__(self, asked):
-        self.nvqos, self.tool, self.load, self.ours = asked.nvqos, asked.nvdebugctl, asked.load, Ours()
+        self.nvqos, self.tool, self.load, self.ours = asked.nvqos, asked.nvdebugctl, asked.load, rm.Ours()
 
     def keep(self, *words):
-        keeping = Keeping(self.nvqos, *words)
+        keeping = bounded.Keeping(self.nvqos, *words)
         if keeping.refused is not None:
             sys.exit(f"nvqos {' '.join(words)}: {keeping.refused}")
         return keeping
 
     def loads(self, *how):
-        return loads(self.load, *how)
+        return bounded.loads(self.load, *how)
 
     def slices(self, seconds):
         return slices(self.ours, seconds)
@@ -48,16 +45,12 @@ class Programs:
         return timeslices(self.tool, pids)
 
 
-checks = []
-
-
-def check(name, good, **figures):
-    checks.append(bool(good))
-    return {"check": name, "good": bool(good)} | figures
+done = checks.Checks()
+check = done.row
 
 
 def shares(programs):
-    """Of 1, 3 or 7 tasks beside it, and of several with goals: those have at least theirs."""
+    """Checks shares beside 1, 3 or 7 tasks, and shares of several tasks. If all tasks have goals, each gets at least its goal."""
     for count, goals in ((2, (5,)), (2, (30,)), (2, (70,)), (2, (90,)), (4, (10,)), (4, (40,)), (8, (50,)), (2, (30, 60)),
                          (4, (20, 30)), (8, (5, 10, 15, 20))):
         with programs.loads(*[("queue", "60")] * count) as tasks:
@@ -74,7 +67,7 @@ def shares(programs):
 
 
 def idles_at_random(programs):
-    """A task that has work and none in turns: timeslices alone set no limit to it."""
+    """Checks a cap on a task that idles at random, which timeslices alone do not limit."""
     for way, word in (("timeslices alone", None), ("nvqos", "cap:30%")):
         with programs.loads(("bursts", "60"), ("queue", "60")) as tasks:
             pids = [task.pid for task in tasks]
@@ -86,7 +79,7 @@ def idles_at_random(programs):
             found = programs.slices(5)
             status = keeping.end() if keeping else None
             most = round(most_of_a_second(found, pids[0]), 2)
-            # Timeslices alone are there for comparison.
+            # The row for timeslices alone is only for comparison.
             yield check("idles at random", not keeping or (most <= 31 and status == 0), way=way, most=most,
                         mean=round(mean_of_seconds(found, pids[0]), 2), status=status)
 
@@ -125,14 +118,13 @@ def ends(programs):
 
 
 def tenant_killed(programs):
-    """The other has the GPU alone then, which no switch shows: what it counts itself does."""
+    """Kills a tenant. The other one then has the GPU alone; no switch shows that, so its own count is used."""
     with programs.loads(("queue", "60"), ("counted", "60")) as tasks:
         pids = [task.pid for task in tasks]
         before = programs.timeslices(pids)
         keeping = programs.keep(f"{tasks[0].pid}=cap:10%", f"{tasks[1].pid}=share:50%")
         time.sleep(1)
         tasks[0].kill()
-        tasks[0].wait()
         time.sleep(1)
         begin = time.monotonic_ns()
         time.sleep(1)
@@ -140,15 +132,16 @@ def tenant_killed(programs):
         after = programs.timeslices(pids)
         end = time.monotonic_ns()
         time.sleep(0.2)
-        counted = what_it_counted(tasks[1])
-        ended = round(ended_by(counted, end) - ended_by(counted, begin))
-        # Kernels of 200 us.
+        lines = tasks[1].lines()
+        ended = round(counts.ended_by(lines, end) - counts.ended_by(lines, begin))
+        # A kernel takes 200 us, so a second has up to 5,000 of them.
         yield check("tenant killed", ended > 4000 and status in (0, 4) and after == {pids[1]: before[pids[1]]},
                     kernels_in_a_second=round(ended * 1e9 / (end - begin)), status=status)
 
 
 def keepers_go():
-    """In what time none is left. The driver frees what a process of ten had in 0.1 to 0.2 s, and its keeper waits for that."""
+    """Returns the seconds until no keeper is left, or None. The driver takes 0.1 to 0.2 s to free the objects of one of ten
+    processes, and its keeper waits for that."""
     begin = time.monotonic()
     while time.monotonic() - begin < LEFT_S:
         if subprocess.run(["pgrep", "-x", "nvdebug-keeper"], stdout=subprocess.DEVNULL, check=False).returncode == 1:
@@ -158,21 +151,21 @@ def keepers_go():
 
 
 def forks(programs):
-    """A tenant of a hundred processes, ten at a time: the task beside it has what it had, and its timeslice in the end."""
+    """Checks a tenant of a hundred processes, ten at a time. The task beside it keeps running, and has its timeslice at the end."""
     with programs.loads(("queue", "100")) as (beside,), tempfile.TemporaryDirectory() as folder:
         tenant = shutil.copy(programs.load, f"{folder}/forks")
         before = programs.timeslices([beside.pid])
         keeping = programs.keep("command:forks=share:30%")
         known = set()
         for _ in range(10):
-            with loads(tenant, *[("queue", "60")] * 10) as ten:
+            with bounded.loads(tenant, *[("queue", "60")] * 10) as ten:
                 time.sleep(0.3)
                 known |= programs.timeslices([one.pid for one in ten]).keys()
-        runs = beside.poll() is None
+        runs = beside.runs()
         lines = keeping.lines()
         status = keeping.end()
         gone_s = keepers_go()
-        # From the first of ten on, until all of them are held.
+        # The time counts from the first unheld process of ten until all are held.
         held_s, since = [], None
         for line in lines:
             told = line["tenants"][0]
@@ -188,7 +181,7 @@ def forks(programs):
 
 
 def others_come_and_go(programs):
-    """Ten processes start, work and end beside a task with a cap, which is to hold all the time."""
+    """Checks that a cap holds while ten processes start, work and end beside the task."""
     def ten():
         with programs.loads(*[("queue", "60")] * 10):
             time.sleep(1)
@@ -201,7 +194,7 @@ def others_come_and_go(programs):
         others.join()
         lines, status = keeping.lines(), keeping.end()
         most = round(most_of_a_second(found, capped.pid), 2)
-        # A pause that the driver confirms late counts as use until then: nvqos may report more than it was.
+        # nvqos counts a pause from the driver's late confirmation on, so it may report more than the real use.
         yield check("others come and go", most <= 31 and status in (0, 4), cap=30, most=most,
                     told=max(line["tenants"][0]["got_percent"] or 0 for line in lines),
                     violations=lines[-1]["tenants"][0]["violations"],
@@ -216,7 +209,7 @@ PARTS = {"shares": shares, "caps": caps, "idles at random": idles_at_random, "en
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("nvqos", "nvdebugctl", "load", "folder"):
-        parser.add_argument(name, type=pathlib.Path)
+        parser.add_argument(name, type=kind_of(name))
     parser.add_argument("--parts", type=lambda text: text.split(","), default=list(PARTS))
     return parser.parse_args()
 
@@ -225,11 +218,11 @@ def main():
     asked = arguments()
     if unknown := [name for name in asked.parts if name not in PARTS]:
         sys.exit(f"qos: there is no part {unknown[0]!r}; there are {', '.join(PARTS)}")
-    signal.alarm(300)  # whatever hangs: its tasks end by their own alarms, and nvqos' keepers put back what it had set
+    # If anything hangs, this program ends; tasks end by their own alarms, and nvqos' keepers put timeslices back.
+    signal.alarm(300)
     programs = Programs(asked)
-    write(asked.folder / "qos.json", {name: show(name, PARTS[name](programs)) for name in asked.parts})
-    print(f"\n{sum(checks)} of {len(checks)} checks passed")
-    sys.exit(not all(checks))
+    record.write(asked.folder / "qos.json", {name: checks.show(name, PARTS[name](programs)) for name in asked.parts})
+    done.end()
 
 
-main()
+run(main)

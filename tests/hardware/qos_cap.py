@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What goals give a decode loop and a training, by the programs' own steps.
+"""Measures the steps of a decode loop and of a training under several sets of goals.
 
     qos_cap.py NVQOS FOLDER [--runs N] [--seconds N]
 
-As root, on an otherwise idle GPU, with NVIDIA's driver, PyTorch and without the module, in five minutes. A loop that
-decodes (a CUDA graph of one step of a made-up model, 32 layers wide 4096, then 0.5 ms of work of the CPU) always has a
-next step, and a transformer of 24 layers trains beside it. Each program counts its steps, alone and under each set of
-goals; nvqos is started anew for each run. Writes FOLDER/qos_cap.json: of each run the steps per second, as parts of
-those alone, and nvqos' exit status. Ends with 1 if a program or nvqos did not start.
+It needs root, an otherwise idle GPU, NVIDIA's driver, PyTorch, no module, and five minutes. The decode loop always has a
+next step: a CUDA graph of one step of a made-up model (32 layers, 4096 wide), then 0.5 ms of work on the CPU. A transformer
+of 24 layers trains beside it. Each program counts its steps, alone and under each set of goals, and each run has an nvqos of
+its own. Writes FOLDER/qos_cap.json with the steps per second of each run, as parts of the speeds alone, and with nvqos' exit
+status. Ends with 1 if a program or nvqos did not start.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import subprocess
 import sys
 import time
 
-from common import environment, records
+from common import bounded, kind as kind_of, record, run
 
 START_S, SETTLE_S, THINK_S = 120, 2.5, 0.0005
 GOALS = (("latency", "share:20%"), ("latency,cap:75%", "share:20%"), ("latency", "share:30%"), ("latency,cap:60%", "share:30%"),
@@ -82,7 +82,7 @@ def train(torch):
 
 
 def work(kind, path):
-    """Makes steps until it is killed, and counts them in the file."""
+    """Makes steps until the process is killed, and counts them in a file."""
     import torch
     with open(path, "r+b") as file, mmap.mmap(file.fileno(), 8) as count:
         step = {"decode": decode, "train": train}[kind](torch)
@@ -97,7 +97,7 @@ class Program:
     def __init__(self, kind, folder):
         self.path = folder / f".{kind}.steps"
         self.path.write_bytes(bytes(8))
-        self.process = subprocess.Popen([sys.executable, __file__, "--work", kind, self.path], env=environment())
+        self.process = subprocess.Popen([sys.executable, __file__, "--work", kind, self.path], env=bounded.without_mps())
         until = time.monotonic() + START_S
         while self.steps() < 5:
             if self.process.poll() is not None or time.monotonic() > until:
@@ -114,7 +114,7 @@ class Program:
 
 
 def speeds(programs, seconds):
-    """Steps per second of each, from the end of a step to the end of another."""
+    """Returns the steps per second of each program, from the end of a step to the end of a later step."""
     def at_a_step(program):
         before = program.steps()
         until = time.monotonic() + 10
@@ -135,8 +135,8 @@ def alone(program, other, seconds):
     return found
 
 
-def run(nvqos, goals, programs, seconds):
-    """The speeds under the goals, and nvqos' exit status."""
+def under(nvqos, goals, programs, seconds):
+    """Returns the speeds under the goals, and nvqos' exit status."""
     words = [f"{program.process.pid}={goal}" for program, goal in zip(programs, goals)]
     with subprocess.Popen([nvqos, "--quiet", *words], stderr=subprocess.DEVNULL) as keeping:
         time.sleep(SETTLE_S)
@@ -149,7 +149,7 @@ def run(nvqos, goals, programs, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("nvqos")
+    parser.add_argument("nvqos", type=kind_of("nvqos"))
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=10)
@@ -164,17 +164,17 @@ def main():
         rows = []
         for number in range(options.runs):
             for goals in GOALS:
-                found, status = run(options.nvqos, goals, programs, options.seconds)
+                found, status = under(options.nvqos, goals, programs, options.seconds)
                 rows.append({"run": number, "decode_goal": goals[0], "train_goal": goals[1],
                              "decode_of_alone": round(found[0] / first[0], 3), "train_of_alone": round(found[1] / first[1], 3),
                              "status": status})
                 print(rows[-1], flush=True)
-    whole = {"alone_per_s": {"decode": round(first[0], 2), "train": round(first[1], 2)}, "seconds": options.seconds, "runs": rows}
-    (options.folder / "qos_cap.json").write_text(records(whole) + "\n", encoding="utf-8")
+    record.write(options.folder / "qos_cap.json", {
+        "alone_per_s": {"decode": round(first[0], 2), "train": round(first[1], 2)}, "seconds": options.seconds, "runs": rows})
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--work"]:
         work(*sys.argv[2:4])
     else:
-        main()
+        run(main)

@@ -1,39 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What is left at an MPS server where nvqos held launches, and nvqos, a tenant, or the server ends at once.
+"""Checks that nothing stays held at an MPS server when nvqos, a tenant or the server is killed.
 
     qos_ends.py NVQOS NVTASKSET KERNELS FOLDER [--pace FACTOR] [--parts A,B]
 
-As root, on an otherwise idle GPU, with NVIDIA's driver and without the module, in two minutes. KERNELS is kernels.cpp,
-built. Two programs of nvtaskset's run the same kernel; nvqos keeps a speed of the first. Rates are of what the kernels
-count. Writes FOLDER/qos_ends.json; ends with 1 if a check fails. All times are FACTOR times as long.
+It needs root, an otherwise idle GPU, NVIDIA's driver, no module, and two minutes. KERNELS is the program of kernels.cpp.
+nvtaskset starts two programs with the same kernel, and nvqos keeps a speed of the first one, by holding launches. Rates are
+from the counts of the kernels. Writes FOLDER/qos_ends.json. Ends with 1 if a check fails. All times are FACTOR times as long.
 """
 
 import argparse
 import contextlib
 import os
-import pathlib
 import signal
 import subprocess
 import sys
 import time
 
-import bounded
-from common import mps, show, write
-from qos_reach import gpu
+from common import bounded, checks, counts, kind as kind_of, machine, record, run
 
-checks = []
+done = checks.Checks()
+check = done.row
 
 
 class Case:
-    """The two at work, without nvqos so far: what each has then, and alone."""
+    """The two programs at work, with their rates without nvqos, and the rate of one alone."""
 
     def __init__(self, stack, asked, kind="compute"):
         self.stack, self.asked = stack, asked
-        command = ([asked.nvtaskset, "-q", "--prepare", asked.kernels, kind, "60"], stack.enter_context(mps()))
-        with bounded.counting(command) as (one,):
+        command = ([asked.nvtaskset, "-q", "--prepare", asked.kernels, kind, "60"], stack.enter_context(bounded.mps())[0])
+        with bounded.tasks(command) as (one,):
             (self.alone,) = self.rates([one])
-        self.tasks = stack.enter_context(bounded.counting(command, command))
+        self.tasks = stack.enter_context(bounded.tasks(command, command))
         self.before = self.rates(self.tasks)
 
     def sleep(self, seconds):
@@ -44,10 +42,10 @@ class Case:
         begin = time.monotonic_ns()
         self.sleep(seconds)
         end = time.monotonic_ns()
-        return [round(bounded.rate(task.wait_past(end), begin, end), 1) for task in tasks]
+        return [round(counts.rate(task.wait_past(end), begin, end), 1) for task in tasks]
 
     def keep(self, goal, *options):
-        keeping = bounded.Keeping(self.asked.nvqos, *options, f"{self.tasks[0].pid()}=speed:{goal}%")
+        keeping = bounded.Keeping(self.asked.nvqos, *options, f"{self.tasks[0].pid}=speed:{goal}%")
         if keeping.refused is not None:
             raise bounded.Late(f"nvqos refused: {keeping.refused}")
         self.stack.callback(keeping.end, signal.SIGKILL)
@@ -59,13 +57,8 @@ def near(rate, other):
     return abs(rate - other) <= 0.1 * other
 
 
-def check(name, good, **figures):
-    checks.append(bool(good))
-    return {"check": name, "good": bool(good)} | figures
-
-
 def nvqos_ends(asked):
-    """The second is held while the first is behind, and the first while it is ahead."""
+    """Kills or stops nvqos while it holds the second program (the first is behind), or the first (it is ahead)."""
     for how, goal, options in ((signal.SIGKILL, 80, ()), (signal.SIGKILL, 20, ()), (signal.SIGKILL, 80, ("--tpcs",)),
                                (signal.SIGSTOP, 80, ("--tpcs",))):
         with contextlib.ExitStack() as stack:
@@ -73,7 +66,7 @@ def nvqos_ends(asked):
             keeping = case.keep(goal, *options)
             kept = case.rates(case.tasks)
             keeping.process.send_signal(how)
-            # Masks are leased for a second.
+            # A mask is leased for a second, and then ends by itself.
             after = case.rates(case.tasks, settle_s=1.2)
             keeping.end(signal.SIGKILL)
             yield check(how.name, all(map(near, after, case.before)) and not all(map(near, kept, case.before)),
@@ -81,7 +74,7 @@ def nvqos_ends(asked):
 
 
 def tenants_end(asked):
-    """The other one goes on as if it were alone, which it is."""
+    """Kills either program. The other one then has its rate alone."""
     for number, name in enumerate(("the first", "the second")):
         with contextlib.ExitStack() as stack:
             case = Case(stack, asked)
@@ -95,7 +88,7 @@ def tenants_end(asked):
 
 
 def server_ends(asked):
-    """Its clients end by its end, as without nvqos; nvqos goes on, and keeps a speed of those of the next server."""
+    """Kills the server, whose clients end with it, as without nvqos. nvqos goes on, and keeps a speed at the next server."""
     with contextlib.ExitStack() as stack:
         case = Case(stack, asked)
         keeping = case.keep(80)
@@ -118,7 +111,7 @@ def server_ends(asked):
 
 
 def wait(process):
-    """Its exit status, and None if it does not end."""
+    """Returns the exit status of a process, or None if it does not end."""
     try:
         return process.wait(bounded.END_S)
     except subprocess.TimeoutExpired:
@@ -126,7 +119,7 @@ def wait(process):
 
 
 def costs(asked):
-    """Of a processor, over four seconds of a speed; kernels of milliseconds, and of microseconds."""
+    """Measures the part of a processor that nvqos takes to keep a speed, for kernels of milliseconds and of microseconds."""
     for kind, options in (("compute", ()), ("short", ()), ("short", ("--tpcs",))):
         with contextlib.ExitStack() as stack:
             case = Case(stack, asked, kind)
@@ -144,7 +137,7 @@ PARTS = {"nvqos ends": nvqos_ends, "costs": costs, "a tenant ends": tenants_end,
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("nvqos", "nvtaskset", "kernels", "folder"):
-        parser.add_argument(name, type=pathlib.Path)
+        parser.add_argument(name, type=kind_of(name))
     parser.add_argument("--pace", type=float, default=1)
     parser.add_argument("--parts", type=lambda text: text.split(","), default=list(PARTS))
     return parser.parse_args()
@@ -154,17 +147,15 @@ def main():
     asked = arguments()
     if unknown := [name for name in asked.parts if name not in PARTS]:
         sys.exit(f"qos_ends: there is no part {unknown[0]!r}; there are {', '.join(PARTS)}")
-    signal.alarm(300)  # whatever hangs
-    found = {"gpu": gpu()}
+    signal.alarm(300)  # ends the program if anything hangs
+    found = {"gpu": machine.gpu(*machine.CLOCKS)}
     try:
         for name in asked.parts:
-            found[name] = show(name, PARTS[name](asked))
-    except (bounded.Late, subprocess.SubprocessError, OSError) as error:
-        print(f"qos_ends: {error}", file=sys.stderr)
-        checks.append(False)
-    write(asked.folder / "qos_ends.json", found)
-    print(f"\n{sum(checks)} of {len(checks)} checks passed")
-    sys.exit(not all(checks))
+            found[name] = checks.show(name, PARTS[name](asked))
+    except (bounded.Failed, subprocess.SubprocessError, OSError) as error:
+        done.say("qos_ends", False, str(error))
+    record.write(asked.folder / "qos_ends.json", found)
+    done.end()
 
 
-main()
+run(main)

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Requests of a PyTorch service beside PyTorch training: alone, as it is, and with `nvqos SERVICE=latency`.
+"""Measures requests of a PyTorch service beside PyTorch training: alone, as it is, and with `nvqos SERVICE=latency`.
 
     qos_latency.py NVQOS FOLDER [--runs N] [--seconds N] [--cases A,B] [--nvtaskset NVTASKSET] [--mps]
                    [--in-flight N]
 
-As root, on an otherwise idle GPU, with NVIDIA's driver, PyTorch and without the module, in seven minutes. The models
-are made up and learn from noise: a transformer of as many layers as make a request of 1.6, 3.4 or 10 ms on an H100,
-replayed as a CUDA graph or run eagerly, beside one of 24 layers that trains. Requests are due by a clock, or at
-random (Poisson); their times are from launch to end. Each case's ways run in turn, so that none has a cold or a warm
-GPU of its own. With --nvtaskset it starts them all, so that nvqos limits the training's launches in flight; with --mps
-all are clients of one server, and while requests run nvqos holds the training's launches. With --in-flight nvtaskset
-sets that limit for the training, too, while nvqos is there. Writes FOLDER/qos_latency.json (qos_latency-prepared.json,
-qos_latency-prepared-mps.json, qos_latency-prepared-mps-1.json): of each run the median, the 99th percentile and the
-steps of the training, and of each way their means with the half width of an interval of 95 %. Ends with 1 if a run
-failed.
+It needs root, an otherwise idle GPU, NVIDIA's driver, PyTorch, no module, and seven minutes. The models are made up and
+learn from noise. The service is a transformer with as many layers as make a request of 1.6, 3.4 or 10 ms on an H100, replayed
+as a CUDA graph or run eagerly. The training has 24 layers. Requests are due by a clock, or at random (Poisson); their times
+are from launch to end. The ways of a case take turns, so that the GPU's warmth affects all of them.
+
+With --nvtaskset, nvtaskset starts all programs, so that nvqos limits the training's launches in flight. With --mps all are
+clients of one server, and nvqos holds the training's launches while requests run. With --in-flight nvtaskset also sets that
+limit for the training while nvqos runs.
+
+Writes FOLDER/qos_latency.json (qos_latency-prepared.json, qos_latency-prepared-mps.json, qos_latency-prepared-mps-1.json).
+The file has the median, the 99th percentile and the training's steps of each run, and the means of each way with the half
+width of an interval of 95 %. Ends with 1 if a run failed.
 """
 
 import argparse
@@ -26,16 +28,13 @@ import random
 import select
 import signal
 import statistics
-import subprocess
 import sys
 import time
 
-import bounded
-from common import environment, mps, records
-from qos_reach import gpu
+from common import bounded, counts, kind, machine, record, run
 
 WIDTH, TEXTS, TOKENS = 1024, 8, 256
-CASES = {  # how many services, layers, graph or eager, period in ms, how requests come
+CASES = {  # number of services, layers, graph or eager, period in ms, arrivals of requests
     "1.6 ms": (1, 12, "graph", 4, "periodic"),
     "3.4 ms": (1, 25, "graph", 8, "periodic"),
     "3.4 ms at random": (1, 25, "graph", 8, "poisson"),
@@ -43,8 +42,7 @@ CASES = {  # how many services, layers, graph or eager, period in ms, how reques
     "eager": (1, 25, "eager", 24, "periodic"),
     "two services of 3.4 ms": (2, 25, "graph", 16, "periodic"),
 }
-START_S, SETTLE_S, STEP_S = 90, 1.0, 0.4  # the last: longer than a step of the training takes
-T_95 = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36}  # Student's, by the number of runs
+SETTLE_S, STEP_S = 1.0, 0.4  # STEP_S is longer than a step of the training
 
 
 # --- the two programs ---
@@ -55,7 +53,7 @@ def model(layers, torch):
 
 
 def serve(layers, how):
-    """For each line SECONDS PERIOD_MS periodic|poisson SEED the times of its requests, in ms."""
+    """Reads lines SECONDS PERIOD_MS periodic|poisson SEED, and prints the times of the requests of each, in ms."""
     import torch
     with torch.no_grad(), torch.cuda.stream(torch.cuda.Stream()):
         asked, net = torch.randn(TEXTS, TOKENS, WIDTH, device="cuda", dtype=torch.bfloat16), model(layers, torch).eval()
@@ -92,7 +90,7 @@ def serve(layers, how):
 
 
 def train():
-    """From a line to the next it learns; then when each of its steps ended."""
+    """Trains from a line of stdin to the next one, and then prints when each step ended."""
     import torch
     with torch.cuda.stream(torch.cuda.Stream()):
         net = model(24, torch).train()
@@ -118,42 +116,18 @@ def train():
 
 # --- their measurement ---
 
-class Program:
-    def __init__(self, *words, env, prefix=()):
-        self.name = words[0]
-        self.process = subprocess.Popen([*prefix, sys.executable, __file__, *map(str, words)], env=env, text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def line(self):
-        """The next one. Raises bounded.Late."""
-        if not select.select([self.process.stdout], [], [], START_S)[0]:
-            raise bounded.Late(f"{self.name} printed nothing in {START_S} s")
-        if not (text := self.process.stdout.readline()):
-            raise bounded.Late(f"{self.name} ended")
-        return text
-
-    def ask(self, line):
-        self.process.stdin.write(f"{line}\n")
-        self.process.stdin.flush()
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-
 @contextlib.contextmanager
 def programs(asked, case):
     count, layers, how, _, _ = case
     made = []
-    with mps() if asked.mps else contextlib.nullcontext(environment()) as env:
+    with bounded.mps() if asked.mps else contextlib.nullcontext((bounded.without_mps(), None)) as (env, _):
         try:
             prepared = (asked.nvtaskset, "-q", "--prepare") if asked.nvtaskset else ()
             for _ in range(count):
-                made.append(Program("serve", layers, how, env=env, prefix=prepared))
-            made.append(Program("train", env=env, prefix=prepared))
+                made.append(bounded.Talking(*prepared, sys.executable, __file__, "serve", layers, how, env=env))
+            made.append(bounded.Talking(*prepared, sys.executable, __file__, "train", env=env))
             for one in made:
-                if one.line() != "ready\n":
-                    raise bounded.Late("a program did not start")
+                one.ready()
             yield made[:-1], made[-1]
         finally:
             for one in made:
@@ -161,19 +135,19 @@ def programs(asked, case):
 
 
 def limit(asked, training, launches):
-    """In flight, of the training; 0: any number."""
+    """Limits the training's launches in flight; 0 removes the limit."""
     if asked.in_flight:
-        bounded.ask(asked.nvtaskset, "-q", "-p", training.process.pid, "--in-flight", launches)
+        bounded.ask(asked.nvtaskset, "-q", "-p", training.pid, "--in-flight", launches)
 
 
 def section(asked, services, training, case, seed, way):
-    """One run: times of requests, and steps a second of the training."""
+    """Returns a row for one run: times of requests, and the training's steps per second."""
     keeping = None
     if way != "alone":
         training.ask("go")
     try:
         if way == "nvqos":
-            keeping = bounded.Keeping(asked.nvqos, *[f"{one.process.pid}=latency" for one in services])
+            keeping = bounded.Keeping(asked.nvqos, *[f"{one.pid}=latency" for one in services])
             if keeping.refused is not None:
                 raise bounded.Late(f"nvqos refused: {keeping.refused}")
             limit(asked, training, asked.in_flight)
@@ -201,8 +175,8 @@ def section(asked, services, training, case, seed, way):
 
 
 def steps_per_s(ended, begin, end):
-    """While requests came, and parts of steps count."""
-    return round(bounded.rate([(round(at * 1e9), number) for number, at in enumerate(ended)], round(begin * 1e9), round(end * 1e9)), 3)
+    """Returns the steps per second between two times, in s, with parts of steps."""
+    return round(counts.rate([(round(at * 1e9), number) for number, at in enumerate(ended)], round(begin * 1e9), round(end * 1e9)), 3)
 
 
 def training_alone(training, seconds):
@@ -213,22 +187,17 @@ def training_alone(training, seconds):
     return steps_per_s(ended, ended[0], ended[-1] - 1e-6)
 
 
-def interval(values):
-    mean = statistics.fmean(values)
-    half = T_95.get(len(values), 2) * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
-    return [round(mean, 4), half if half is None else round(half, 4)]
-
-
 def summary(rows, alone_steps, case):
-    """Of each way, and what is left of the training for the time that requests leave it (the residual)."""
+    """Returns the means of each way. The residual is the training's rate as a part of its rate alone, in the time that
+    requests leave free."""
     ways = {way: [row for row in rows if row["way"] == way] for way in ("alone", "as it is", "nvqos")}
-    found = {way: {key: interval([row[key] for row in some]) for key in some[0] if key not in ("way", "requests")}
+    found = {way: {key: counts.interval([row[key] for row in some]) for key in some[0] if key not in ("way", "requests")}
              for way, some in ways.items() if some}
     if "alone" in found and "nvqos" in found:
         alone = found["alone"]["p99_ms"][0]
         found["p99_over_alone_percent"] = round(100 * (found["nvqos"]["p99_ms"][0] / alone - 1), 2)
         found["p99_over_alone_ms"] = round(found["nvqos"]["p99_ms"][0] - alone, 4)
-        # Requests of several services wait for each other, which is in their times.
+        # With several services, times contain waits for each other, so there is no residual.
         if case[0] == 1:
             left = 1 - found["alone"]["mean_ms"][0] / case[3]
             found["residual"] = round(found["nvqos"]["steps_per_s"][0] / statistics.fmean(alone_steps) / left, 4)
@@ -237,12 +206,12 @@ def summary(rows, alone_steps, case):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("nvqos", type=pathlib.Path)
+    parser.add_argument("nvqos", type=kind("nvqos"))
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--runs", type=int, default=5, help="of each way (default: 5)")
     parser.add_argument("--seconds", type=float, default=3, help="of each run (default: 3)")
     parser.add_argument("--cases", type=lambda text: text.split(","), default=list(CASES))
-    parser.add_argument("--nvtaskset", type=pathlib.Path, help="starts them all")
+    parser.add_argument("--nvtaskset", type=kind("nvtaskset"), help="starts all programs")
     parser.add_argument("--mps", action="store_true", help="all are clients of an MPS server")
     parser.add_argument("--in-flight", type=int, default=0, metavar="N", help="launches of the training; takes --nvtaskset")
     asked = parser.parse_args()
@@ -252,8 +221,8 @@ def main():
     place = asked.folder / f"qos_latency{how}.json"
     if unknown := [name for name in asked.cases if name not in CASES]:
         sys.exit(f"qos_latency: there is no case {unknown[0]!r}; there are {', '.join(CASES)}")
-    signal.alarm(560)  # whatever hangs
-    found = {"gpu": gpu(), "runs": asked.runs, "seconds": asked.seconds,
+    signal.alarm(560)  # ends the program if anything hangs
+    found = {"gpu": machine.gpu(*machine.CLOCKS), "runs": asked.runs, "seconds": asked.seconds,
              "programs": "started by nvtaskset" if asked.nvtaskset else "as they are", "mps": asked.mps,
              "in_flight": asked.in_flight or None, "cases": []}
     failed = False
@@ -263,10 +232,10 @@ def main():
         try:
             with programs(asked, case) as (services, training):
                 steps.append(training_alone(training, asked.seconds))
-                for run in range(asked.runs):
-                    # As it is, requests pile up, which two runs show as well as five.
-                    for way in ("alone", "as it is", "nvqos") if run < 2 else ("alone", "nvqos"):
-                        rows.append(section(asked, services, training, case, run, way))
+                for number in range(asked.runs):
+                    # Without nvqos requests pile up, and two runs are enough to show that.
+                    for way in ("alone", "as it is", "nvqos") if number < 2 else ("alone", "nvqos"):
+                        rows.append(section(asked, services, training, case, number, way))
                         print(f"{name}: " + "  ".join(f"{key} {value}" for key, value in rows[-1].items()), flush=True)
                 steps.append(training_alone(training, asked.seconds))
             row["ways"] = summary(rows, steps, case)
@@ -274,9 +243,8 @@ def main():
             row["failed"], failed = str(error), True
         found["cases"].append(row | {"training_alone": steps, "rows": rows})
         print(f"{name}: {json.dumps(row.get('ways') or row.get('failed'))}", flush=True)
-        asked.folder.mkdir(parents=True, exist_ok=True)
-        place.write_text(records(found) + "\n", encoding="utf-8")
-    sys.exit(failed)
+        record.write(place, found)
+    return failed
 
 
 if __name__ == "__main__":
@@ -285,4 +253,4 @@ if __name__ == "__main__":
     elif sys.argv[1:2] == ["train"]:
         train()
     else:
-        main()
+        run(main)

@@ -1,50 +1,50 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Which ways to share a GPU give a kernel so many percent of its speed alone (the QoSreach of the ISCA 2017 paper).
+"""Measures which ways to share a GPU give a kernel a part of its speed alone (the QoSreach of the ISCA 2017 paper).
 
     qos_reach.py NVQOS NVTASKSET KERNELS FOLDER [--budget SECONDS] [--seconds N] [--settle SECONDS] [--seed N]
                  [--kinds A,B] [--pairs A/B,C/D] [--goals N,N] [--ways A,B]
 
-As root, on an otherwise idle GPU, with NVIDIA's driver and without the module. KERNELS is kernels.cpp, built. Each pair
-of kinds is tried in each way: as it is, MPS, fixed masks (goal : rest of the SMs), Spart by masks (a hill climb, 0.5 s
-a step), nvqos by time (a speed), nvqos by launches (the same at an MPS server), nvqos by TPCs (the same with --tpcs).
-Spart's search and the last one's take some seconds: --settle is for how long these two run before anything counts; all
-others 1 s. The order is shuffled by the seed, which is printed; pairs that do not fit into the budget are listed, and
-so is what failed. A pair's kinds run alone before and after it, and before it as nvtaskset starts them at an MPS server,
-and beside a program that keeps a processor busy, too: kernels of some microseconds are as fast as it launches. Writes
-FOLDER/qos_reach.json after each run; reach_summary.py makes tables of it. Ends with 1 if something failed.
+It needs root, an otherwise idle GPU, NVIDIA's driver, and no module. KERNELS is the program of kernels.cpp. Each pair of
+kinds is tried in each way: as it is, MPS, fixed masks (goal : rest of the SMs), Spart by masks (a hill climb, 0.5 s a
+step), nvqos by time (a speed), nvqos by launches (a speed at an MPS server), nvqos by TPCs (the same with --tpcs). Spart
+and nvqos by TPCs search for some seconds. --settle says how long these two ways run before anything counts; the other ways
+settle for 1 s. The order is shuffled by the seed, which is printed. Pairs that do not fit into the budget are listed, and
+so are failures.
+
+The kinds of a pair also run alone, before and after the pair. Before it they run alone as nvtaskset starts them at an MPS
+server, too, and beside a program that keeps a processor busy, because kernels of some microseconds are as fast as their
+launches. Writes FOLDER/qos_reach.json after each run; reach_summary.py makes tables of it. Ends with 1 if a run failed.
 """
 
 import argparse
 import contextlib
 import itertools
 import json
-import pathlib
 import random
 import signal
 import subprocess
 import sys
 import time
 
-import bounded
-from common import environment, mps, records
+from common import bounded, counts, kind as kind_of, machine, record, run
 
 KINDS = ("compute", "latency", "divergent", "bandwidth", "short", "barrier")
 WAYS = ("as it is", "MPS", "fixed masks", "Spart by masks", "nvqos by time", "nvqos by launches", "nvqos by TPCs")
-WITHOUT_GOAL = ("as it is", "MPS")  # they are the same for every goal, and run once
+WITHOUT_GOAL = ("as it is", "MPS")  # these ways are the same for every goal, and run once
 SEARCHING = ("Spart by masks", "nvqos by TPCs")
 PREPARED = ("nvqos by launches", "nvqos by TPCs")
-SETTLE_S, STEP_S, START_S = 1, 0.5, 2.0  # the last: what the start and the end of a run take, to plan with
+SETTLE_S, STEP_S, START_S = 1, 0.5, 2.0  # START_S is for the start and the end of a run, when planning
 VERSION = 1
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("nvqos", "nvtaskset", "kernels", "folder"):
-        parser.add_argument(name, type=pathlib.Path)
-    parser.add_argument("--budget", type=float, default=3600, help="seconds for all of it (default: 3600)")
+        parser.add_argument(name, type=kind_of(name))
+    parser.add_argument("--budget", type=float, default=3600, help="seconds for all runs (default: 3600)")
     parser.add_argument("--seconds", type=float, default=5, help="seconds that count of each run (default: 5)")
-    parser.add_argument("--settle", type=float, default=1, help="seconds before them in ways that search (default: 1)")
+    parser.add_argument("--settle", type=float, default=1, help="seconds before them, in ways that search (default: 1)")
     parser.add_argument("--seed", type=int, default=None, help="of the order (default: another one each time)")
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=list(KINDS))
     parser.add_argument("--pairs", type=lambda text: [tuple(pair.split("/")) for pair in text.split(",")], default=None,
@@ -59,9 +59,9 @@ class Reach:
         self.asked = asked
         self.begin = time.monotonic()
         self.seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(1 << 32)
-        self.found = {"version": VERSION, "seed": self.seed, "budget_s": asked.budget, "seconds": asked.seconds,
-                      "settle_s": asked.settle, "kinds": asked.kinds, "goals": asked.goals, "ways": asked.ways,
-                      "gpu": gpu(), "alone": [], "alone_prepared": [], "alone_busy": [],
+        self.found = {"version": VERSION, "program": machine.program(), "seed": self.seed, "budget_s": asked.budget,
+                      "seconds": asked.seconds, "settle_s": asked.settle, "kinds": asked.kinds, "goals": asked.goals, "ways": asked.ways,
+                      "gpu": machine.gpu(*machine.CLOCKS), "alone": [], "alone_prepared": [], "alone_busy": [],
                       "runs": [], "not_run": []}
 
     # --- one run ---
@@ -73,7 +73,7 @@ class Reach:
         return self.asked.settle if searches else SETTLE_S
 
     def measure(self, tasks, step=None, searches=False):
-        """Rates of the tasks over the seconds that count; `step` is called meanwhile, now and then."""
+        """Returns the rates of tasks over the seconds that count. Calls `step` every STEP_S until their end."""
         begin = time.monotonic_ns() + int(self.settle_s(searches) * 1e9)
         end = begin + int(self.asked.seconds * 1e9)
         while (left := (end - time.monotonic_ns()) / 1e9) > 0:
@@ -81,25 +81,25 @@ class Reach:
             if step:
                 step()
         counted = [task.wait_past(end) for task in tasks]
-        return [{"rate": round(bounded.rate(lines, begin, end), 2),
-                 "slowest": round(bounded.slowest(lines, begin, end) or 0, 2)} for lines in counted]
+        return [{"rate": round(counts.rate(lines, begin, end), 2),
+                 "slowest": round(counts.slowest(lines, begin, end) or 0, 2)} for lines in counted]
 
     def alone(self, kind):
-        with bounded.counting((self.command(kind), environment())) as tasks:
+        with bounded.tasks((self.command(kind), bounded.without_mps())) as tasks:
             (found,) = self.measure(tasks)
         self.add_alone("alone", kind, found)
 
     def alone_prepared(self, kind):
-        """As nvqos has it to keep a speed by launches: a part of it is taken by nvtaskset and the server."""
-        with mps() as server, bounded.counting((self.command(kind, self.prepare()), server)) as tasks:
+        """Measures a kind alone as nvqos sees it when it keeps a speed by launches: nvtaskset and the server take time, too."""
+        with bounded.mps() as (server, _), bounded.tasks((self.command(kind, self.prepare()), server)) as tasks:
             (found,) = self.measure(tasks)
         self.add_alone("alone_prepared", kind, found)
 
     def alone_busy(self, kind):
-        """Without another kernel, but a program beside it that keeps a processor busy, as each of two does."""
+        """Measures a kind beside a program that keeps a processor busy, as a second kernel's program would."""
         busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
         try:
-            with bounded.counting((self.command(kind), environment())) as tasks:
+            with bounded.tasks((self.command(kind), bounded.without_mps())) as tasks:
                 (found,) = self.measure(tasks)
         finally:
             busy.kill()
@@ -115,18 +115,18 @@ class Reach:
         return (self.asked.nvtaskset, "-q", "--prepare")
 
     def pair(self, commands, step_of=None):
-        with bounded.counting(*commands) as tasks:
+        with bounded.tasks(*commands) as tasks:
             return self.measure(tasks, step_of(tasks) if step_of else None, bool(step_of)), {}
 
     def as_it_is(self, kinds, _goal):
-        return self.pair([(self.command(kind), environment()) for kind in kinds])
+        return self.pair([(self.command(kind), bounded.without_mps()) for kind in kinds])
 
     def by_mps(self, kinds, _goal):
-        with mps() as server:
+        with bounded.mps() as (server, _):
             return self.pair([(self.command(kind), server) for kind in kinds])
 
     def masks(self, *words):
-        """The kernels are as large as without: they have as many blocks as the SMs that CUDA shows them allow."""
+        """Returns the words that start a kernel with masks. --whole-count keeps its number of blocks as without masks."""
         return (self.asked.nvtaskset, "-q", "--whole-count", *words)
 
     def tpcs(self):
@@ -137,13 +137,13 @@ class Reach:
         tpcs = self.tpcs()
         first = max(1, min(tpcs - 1, round(tpcs * goal / 100)))
         parts = (f"0-{first - 1}", f"{first}-{tpcs - 1}")
-        with mps() as server:
+        with bounded.mps() as (server, _):
             rates, more = self.pair([(self.command(kind, self.masks("-t", part)), server)
                                      for kind, part in zip(kinds, parts)])
         return rates, more | {"tpcs": [first, tpcs - first]}
 
     def spart(self, kinds, goal):
-        """Whole TPCs; one more while the rate so far is below the goal, one less where that would still do."""
+        """Searches for a number of TPCs: one more while the rate is below the goal, one less if the goal would still be kept."""
         tpcs, alone = self.tpcs(), self.rate_alone(kinds[0])
         wanted, first = alone * goal / 100, tpcs // 2
         parts = []
@@ -158,36 +158,36 @@ class Reach:
                     return
                 now = lines[-1][0] - 1
                 since = max(lines[0][0], now - int(STEP_S * 1e9))
-                history, last = bounded.rate(lines, max(lines[0][0], begin), now), bounded.rate(lines, since, now)
+                history, last = counts.rate(lines, max(lines[0][0], begin), now), counts.rate(lines, since, now)
                 change = 1 if history < wanted else -1 if last * (first - 1) / first >= wanted else 0
                 if change and 1 <= first + change <= tpcs - 1:
                     first += change
                     for task, part in zip(tasks, (f"0-{first - 1}", f"{first}-{tpcs - 1}")):
-                        bounded.ask(self.asked.nvtaskset, "-q", "-t", part, "-p", task.pid())
+                        bounded.ask(self.asked.nvtaskset, "-q", "-t", part, "-p", task.pid)
                 parts.append(first)
             return step
         halves = (f"0-{first - 1}", f"{first}-{tpcs - 1}")
-        with mps() as server:
+        with bounded.mps() as (server, _):
             rates, more = self.pair([(self.command(kind, self.masks("-t", half)), server)
                                      for kind, half in zip(kinds, halves)], step_of)
         return rates, more | {"tpcs": [first, tpcs - first], "tpcs_of_first": parts}
 
     def by_time(self, kinds, goal):
-        return self.keep([(self.command(kind), environment()) for kind in kinds], goal)
+        return self.keep([(self.command(kind), bounded.without_mps()) for kind in kinds], goal)
 
     def by_launches(self, kinds, goal, *options):
-        with mps() as server:
+        with bounded.mps() as (server, _):
             return self.keep([(self.command(kind, self.prepare()), server) for kind in kinds], goal, *options)
 
     def by_tpcs(self, kinds, goal):
-        self.tpcs()  # nvqos takes them from what has been found out
+        self.tpcs()  # nvtaskset --list finds the TPCs and keeps them in a file, which nvqos reads
         return self.by_launches(kinds, goal, "--tpcs")
 
     def keep(self, commands, goal, *options):
-        """A speed of the first, by nvqos."""
+        """Measures a pair while nvqos keeps a speed of the first kernel."""
         searches = "--tpcs" in options
-        with bounded.counting(*commands) as tasks:
-            keeping = bounded.Keeping(self.asked.nvqos, *options, f"{tasks[0].pid()}=speed:{goal}%")
+        with bounded.tasks(*commands) as tasks:
+            keeping = bounded.Keeping(self.asked.nvqos, *options, f"{tasks[0].pid}=speed:{goal}%")
             try:
                 if keeping.refused is not None:
                     return None, {"refused": keeping.refused}
@@ -201,11 +201,11 @@ class Reach:
         found = {"nvqos_status": status, "nvqos_core_percent": round(100 * cost_s / took_s, 2),
                  "nvqos_got_percent": first["got_percent"], "nvqos_wait_p99_us": first.get("wait_p99_us"),
                  "nvqos_speed_percent": first["speed_percent"], "nvqos_alone_per_s": first["launches_alone_per_s"]}
-        if searches:  # each with the number of epochs in which the first had it
+        if searches:  # [TPCs of the first kernel, number of epochs in a row]
             found["tpcs_of_first"] = [[own, len(list(same))] for own, same in itertools.groupby(tpcs)]
         return rates, found
 
-    # --- all of them ---
+    # --- the whole plan ---
 
     def now(self):
         return round(time.monotonic() - self.begin, 2)
@@ -214,22 +214,18 @@ class Reach:
         return next(row["rate"] for row in reversed(self.found["alone"]) if row["kind"] == kind)
 
     def write(self):
-        self.asked.folder.mkdir(parents=True, exist_ok=True)
-        path = self.asked.folder / "qos_reach.json"
-        part = path.with_suffix(".part")
-        part.write_text(records(self.found) + "\n", encoding="utf-8")
-        part.replace(path)
+        record.write(self.asked.folder / "qos_reach.json", self.found)
 
     def leave_out(self, why, pair, way, goal):
         self.found["not_run"].append({"pair": list(pair), "way": way, "goal": goal, "why": why})
 
     def one(self, pair, way, goal):
         row = {"at_s": self.now(), "pair": list(pair), "way": way, "goal": goal}
-        run = {"as it is": self.as_it_is, "MPS": self.by_mps, "fixed masks": self.fixed_masks,
-               "Spart by masks": self.spart, "nvqos by time": self.by_time, "nvqos by launches": self.by_launches,
-               "nvqos by TPCs": self.by_tpcs}[way]
+        measure = {"as it is": self.as_it_is, "MPS": self.by_mps, "fixed masks": self.fixed_masks,
+                   "Spart by masks": self.spart, "nvqos by time": self.by_time, "nvqos by launches": self.by_launches,
+                   "nvqos by TPCs": self.by_tpcs}[way]
         try:
-            rates, more = run(pair, goal)
+            rates, more = measure(pair, goal)
             row |= more | ({"rates": [one["rate"] for one in rates], "slowest": [one["slowest"] for one in rates]}
                            if rates else {})
         except (bounded.Late, subprocess.SubprocessError, OSError) as error:
@@ -240,7 +236,7 @@ class Reach:
         self.write()
 
     def all(self):
-        """Returns whether all that was begun came to its end."""
+        """Runs the pairs that fit into the budget. Returns false if a run failed."""
         asked = self.asked
         print(f"seed {self.seed}, at most {asked.budget:g} s", flush=True)
         order = random.Random(self.seed)
@@ -272,22 +268,13 @@ class Reach:
                 continue
             for way, goal in cases:
                 self.one(pair, way, goal)
-            with contextlib.suppress(bounded.Late):  # the rate before is there
+            with contextlib.suppress(bounded.Late):  # the rate from before the pair is enough
                 for kind in kinds:
                     self.alone(kind)
         self.found["took_s"] = self.now()
         self.write()
         missed = [row for row in self.found["not_run"] if row["why"].startswith("a kind")]
         return not missed and not any("failed" in row for row in self.found["runs"])
-
-
-def gpu():
-    """Its name, driver and clocks, or why they are not known."""
-    try:
-        return bounded.ask("nvidia-smi", "--id=0", "--query-gpu=name,driver_version,clocks.sm,clocks.mem,clocks.max.sm",
-                           "--format=csv,noheader").strip()
-    except (bounded.Late, OSError) as error:
-        return f"not known: {error}"
 
 
 def main():
@@ -298,13 +285,13 @@ def main():
         sys.exit("qos_reach: a pair is two kinds with / between them")
     if unknown := [kind for kind in [*asked.kinds, *itertools.chain(*(asked.pairs or ()))] if kind not in KINDS]:
         sys.exit(f"qos_reach: there is no kind {unknown[0]!r}; there are {', '.join(KINDS)}")
-    # Whatever hangs: tasks end by their own alarms, and nvqos' keepers put back what it had set.
+    # If anything hangs, this program ends; tasks end by their own alarms, and nvqos' keepers put timeslices back.
     signal.alarm(int(asked.budget) + 120)
     reach = Reach(asked)
     good = reach.all()
     print(f"{len(reach.found['runs'])} runs, {len(reach.found['not_run'])} not run: all in {asked.folder}/qos_reach.json")
-    sys.exit(not good)
+    return not good
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvqos --socket on a real GPU: goals that others ask for, as nvdebug's plugin of Slurm does, and their end.
+"""Checks goals over the socket of nvqos, as nvdebug's plugin of Slurm asks for them, and their ends.
 
     qos_socket.py NVQOS NVDEBUGCTL LOAD FOLDER
 
-As root, on an otherwise idle GPU, with NVIDIA's driver and without the module, in half a minute. LOAD is load.cpp, built.
-Only tasks that it starts are changed. Writes FOLDER/qos_socket.json; ends with 1 if a check fails.
+It needs root, an otherwise idle GPU, NVIDIA's driver, no module, and half a minute. LOAD is the program of load.cpp. It
+changes only tasks that it started itself. Writes FOLDER/qos_socket.json. Ends with 1 if a check fails.
 """
 
 import contextlib
 import json
 import os
-import pathlib
 import signal
 import socket
 import stat
@@ -20,16 +19,15 @@ import sys
 import tempfile
 import time
 
-from common import loads, show, write
+from common import bounded, checks, record, rm, run, words
 from qos_looks import most_of_a_second, part, slices, timeslices
-from rm import Ours
 
-NVQOS, TOOL, LOAD, FOLDER = sys.argv[1], sys.argv[2], sys.argv[3], pathlib.Path(sys.argv[4])
+NVQOS, TOOL, LOAD, FOLDER = words(__doc__, "nvqos", "nvdebugctl", "load", "folder")
 PATIENCE_S = 10
 
 
 class Desk:
-    """nvqos, and a connection to it."""
+    """nvqos, and connections to its socket."""
 
     def __init__(self, folder):
         self.path = f"{folder}/qos.sock"
@@ -64,8 +62,8 @@ def comes_true(condition):
 
 @contextlib.contextmanager
 def scene():
-    """A desk and two tasks that always have work, and their timeslices before."""
-    with tempfile.TemporaryDirectory() as folder, loads(LOAD, *[("queue", "60")] * 2) as tasks:
+    """Yields a desk, the pids of two tasks that always have work, and their timeslices before the desk started."""
+    with tempfile.TemporaryDirectory() as folder, bounded.loads(LOAD, *[("queue", "60")] * 2) as tasks:
         os.chmod(folder, 0o700)
         pids = [task.pid for task in tasks]
         before = timeslices(TOOL, pids)
@@ -76,7 +74,7 @@ def scene():
             desk.end(signal.SIGKILL)
 
 
-def checks(ours):
+def rows(ours):
     with scene() as (desk, pids, before):
         yield {"check": "mode of the socket", "good": stat.S_IMODE(os.stat(desk.path).st_mode) == 0o600}
         yield {"check": "nothing is held, nothing is changed", "good": timeslices(TOOL, pids) == before}
@@ -118,13 +116,14 @@ def checks(ours):
 
 
 def main():
-    signal.alarm(120)  # whatever hangs: its tasks end by their own alarms, and nvqos' keepers put back what it had set
-    found = show("socket", checks(Ours()))
-    write(FOLDER / "qos_socket.json", {"socket": found})
+    # If anything hangs, this program ends; tasks end by their own alarms, and nvqos' keepers put timeslices back.
+    signal.alarm(120)
+    found = checks.show("socket", rows(rm.Ours()))
+    record.write(FOLDER / "qos_socket.json", {"socket": found})
     good = sum(row["good"] for row in found)
     print(f"\n{good} of {len(found)} checks passed")
-    sys.exit(good != len(found))
+    return good != len(found)
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Tables of qos_reach.json, in Markdown, from that file alone.
+"""Makes tables, in Markdown, of files that qos_reach.py wrote.
 
     reach_summary.py FILE [FILE ...]
 
-*Reach*: cases in which the first kernel had its goal, in percent of its mean rate alone before and after; strictly, and at
-0.99 and 0.98 of it. *Overshoot*: how far above the goal, over the cases reached at 0.99. *Throughput*: the second kernel's
-rate in percent of its own alone, over a way's own reached cases, and over the common cases, which all ways reached. A case
-that was refused is not reached. One that failed is not counted, and is listed. A table of its own has the cases in which
-all of the first kernel's rates alone are within 2 %.
+A file whose name ends with .xz is decompressed.
+
+*Reach* is the part of the cases in which the first kernel had its goal. Goals are in percent of the mean of the kernel's
+rates alone before and after the case. A case counts strictly, and if it has 0.99 or 0.98 of the goal. *Overshoot* is how
+far the rate is above the goal, over the cases reached at 0.99. *Throughput* is the second kernel's rate in percent of its
+rate alone: over the cases that a way itself reached, and over the common cases, which all ways reached. A refused case
+counts as not reached. A failed case is not counted, but listed. A second table has only the cases in which all rates alone
+of the first kernel are within 2 %.
 """
 
 import json
+import lzma
 import pathlib
 import sys
 
@@ -148,10 +152,18 @@ def drifts(files):
             yield from (after / before - 1 for before, after in zip(rates, rates[1:]) if before)
 
 
+def load(path):
+    try:
+        data = path.read_bytes()
+        return json.loads(lzma.decompress(data) if path.suffix == ".xz" else data)
+    except (OSError, ValueError, lzma.LZMAError) as error:
+        sys.exit(f"reach_summary: {path} cannot be read: {error}")
+
+
 def main():
     if len(sys.argv) < 2:
-        sys.exit("reach_summary: name one or more files qos_reach.json")
-    print(summary([(path, json.loads(path.read_text(encoding="utf-8"))) for path in map(pathlib.Path, sys.argv[1:])]))
+        sys.exit("reach_summary: name one or more files that qos_reach.py wrote")
+    print(summary([(path, load(path)) for path in map(pathlib.Path, sys.argv[1:])]))
 
 
 if __name__ == "__main__":

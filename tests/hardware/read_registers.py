@@ -119,7 +119,7 @@ class Gpu:
         self.ask(self.client, "attached_ids", ids)
         found = [i for i in ids if i != 0xffffffff]
         if len(found) != 1:
-            raise RmError("%d GPUs are in use, and which of them is meant is not told apart"
+            raise RmError("%d GPUs are in use, and this program cannot choose one of them"
                           % len(found))
         info = IdInfo(gpu=found[0])
         self.ask(self.client, "id_info", info)
@@ -176,7 +176,7 @@ def reason(status):
             0x57: " (no such object)"}.get(status, "")
 
 
-# ---- what is read --------------------------------------------------------
+# ---- registers -----------------------------------------------------------
 
 def words(start, end):
     return list(range(start, end, 4))
@@ -237,7 +237,7 @@ def is_error(value):
 
 
 def runs(got):
-    """Ranges of registers that are zero, and that answer with one error."""
+    """Yields ranges of registers that are zero, or that answer with the same error."""
     last = None
     for offset, value, status in got:
         if status or (value and not is_error(value)):
@@ -253,7 +253,7 @@ def runs(got):
         yield last
 
 
-# ---- what the driver answers ---------------------------------------------
+# ---- facts from the driver -----------------------------------------------
 
 def facts(gpu):
     def get(fill):
@@ -335,7 +335,7 @@ def main():
     parser.add_argument("--group", action="append", choices=[g for g, _ in GROUPS],
                         help="only this group of registers (may be repeated)")
     parser.add_argument("--rm", action="store_true",
-                        help="print what the driver says of the GPU's wiring, as JSON, no registers")
+                        help="print the driver's facts on the GPU's wiring, as JSON, and no registers")
     parser.add_argument("--any-driver", action="store_true",
                         help="try a driver on which this was not seen to work")
     parser.add_argument("--any-gpu", action="store_true",

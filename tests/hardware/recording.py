@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""`nvdebugctl record` and `top` on a real GPU: shares against what tasks count themselves, slices against timeslices,
-what recording costs, copy engines by samples.
+"""Compares `nvdebugctl record` and `top` with the counts of tasks and with timeslices, and measures the cost of recording.
 
     recording.py NVDEBUGCTL LOAD FOLDER
 
-As root, on an otherwise idle GPU, with NVIDIA's driver and without the module, in a minute. LOAD is load.cpp,
-built. Writes FOLDER/recording.json, and two seconds of three tasks as FOLDER/recording.ndjson. Ends with 1 if a share is
-wrong by 1 % or more.
+It needs root, an otherwise idle GPU, NVIDIA's driver, no module, and a minute. LOAD is the program of load.cpp. Writes
+FOLDER/recording.json, and two seconds of three tasks as FOLDER/recording.ndjson. Ends with 1 if a share is wrong by 1 % or
+more.
 """
 
 import contextlib
@@ -21,9 +20,9 @@ import sys
 import tempfile
 import time
 
-from common import ended_by, loads, records, what_it_counted
+from common import bounded, counts, record, run, words
 
-TOOL, LOAD, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+TOOL, LOAD, FOLDER = words(__doc__, "nvdebugctl", "load", "folder")
 
 
 def tool(*words, **options):
@@ -34,13 +33,17 @@ def tool(*words, **options):
     return done
 
 
+def loads(*how):
+    return bounded.loads(LOAD, *how)
+
+
 def gr0(summary):
     return next(engine for engine in summary["engines"] if engine["engine"] == "GR0")
 
 
 def three_tasks(slices, seconds, keep=None):
-    """Shares as recorded, and as the tasks counted in the same time."""
-    with tempfile.TemporaryDirectory() as folder, loads(LOAD, *[("counted", "60")] * 3) as tasks:
+    """Returns the recorded shares of three tasks, and the shares that the tasks counted in the same time."""
+    with tempfile.TemporaryDirectory() as folder, loads(*[("counted", "60")] * 3) as tasks:
         for task, us in zip(tasks, slices):
             tool("task", "set", task.pid, "--timeslice", f"{us}us")
         time.sleep(0.5)
@@ -48,15 +51,15 @@ def three_tasks(slices, seconds, keep=None):
         summary = json.loads(tool("record", "--for", f"{seconds}s", "-o", path, "-j").stdout)["data"]
         time.sleep(0.2)
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        told = [what_it_counted(task) for task in tasks]
+        told = [task.lines() for task in tasks]
         if keep:
             keep.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     clocks = [line for line in lines if line["kind"] == "clock"]
     turns = [line for line in lines if line["kind"] == "turn" and line["engine"] == "GR0"]
-    # From the first whole turn to the last, by the host's clock.
+    # The time goes from the first whole turn to the last one, by the host's clock.
     origin, = [line for line in lines if line["kind"] == "origin"]
     begin, end = (int(origin["monotonic_ns"]) + clocks[n]["monotonic_ns"] + turns[n]["begin_ns"] - clocks[n]["gpu_ns"] for n in (0, -1))
-    counted = [ended_by(each, end) - ended_by(each, begin) for each in told]
+    counted = [counts.ended_by(each, end) - counts.ended_by(each, begin) for each in told]
     held = {task.pid: sum(turn["end_ns"] - turn["begin_ns"] for turn in turns[:-1] if turn["pid"] == task.pid)
             for task in tasks}
     engine = gr0(summary)
@@ -80,8 +83,8 @@ def three_tasks(slices, seconds, keep=None):
 
 
 def costs():
-    """Of a core, by how many switches there are a second."""
-    with tempfile.TemporaryDirectory() as folder, loads(LOAD, *[("tiny", "60")] * 4):
+    """Yields the part of a core that recording takes, by form and by the number of switches per second."""
+    with tempfile.TemporaryDirectory() as folder, loads(*[("tiny", "60")] * 4):
         for rate, form in ((0, None), (0, "ndjson"), (0, "csv"), (0, "pftrace"), (0, "html"), (10, None), (20, None)):
             words = ["-o", f"{folder}/run.{form}"] if form else []
             summary = json.loads(tool("record", "--for", "3s", "--rate", rate, "-j", *words).stdout)["data"]
@@ -97,7 +100,7 @@ def costs():
 
 
 def copies():
-    with loads(LOAD, ("copies", "20")) as (task,):
+    with loads(("copies", "20")) as (task,):
         summary = json.loads(tool("record", "--for", "2s", "--rate", 200, "-j").stdout)["data"]
         return [{"engine": engine["engine"], "held_percent": engine["held_percent"],
                  "holders": [(row["name"], row["pid"] == task.pid, row["share_percent"]) for row in engine["holders"]]}
@@ -105,8 +108,8 @@ def copies():
 
 
 def top():
-    """Its screen for two seconds, as the terminal gets it."""
-    with loads(LOAD, *[("queue", "20")] * 2):
+    """Returns the screen of `top` after two seconds, as a terminal gets it, and its lines without a terminal."""
+    with loads(*[("queue", "20")] * 2):
         master, slave = pty.openpty()
         text = b""
         with subprocess.Popen([TOOL, "--from", "driver", "top", "-s", "500", "-n", "4"], stdin=slave, stdout=slave,
@@ -123,16 +126,16 @@ def top():
 
 
 def as_user():
-    """As the user nobody: own processes are there, others' are hidden."""
-    with loads(LOAD, *[("queue", "20")] * 2):
+    """Records as the user nobody, from whom the processes of other users are hidden."""
+    with loads(*[("queue", "20")] * 2):
         done = subprocess.run([TOOL, "--from", "driver", "record", "--for", "1s", "-j"], capture_output=True, text=True,
                               timeout=60, check=False, user=65534, group=65534)
         return {"status": done.returncode, "err": done.stderr, "out": done.stdout[-1500:]}
 
 
 def ends():
-    """How far from a whole number of timeslices a task's turns are that another one ends, every 10 ms."""
-    with loads(LOAD, ("queue", "20"), ("small", "20")) as (task, _), tempfile.TemporaryDirectory() as folder:
+    """Yields how far turns are from whole numbers of timeslices, if another task ends them every 10 ms."""
+    with loads(("queue", "20"), ("small", "20")) as (task, _), tempfile.TemporaryDirectory() as folder:
         for us in (500, 2000, 8000):
             tool("task", "set", task.pid, "--timeslice", f"{us}us")
             time.sleep(0.2)
@@ -148,7 +151,7 @@ def ends():
 
 
 def marks():
-    with loads(LOAD, *[("queue", "20")] * 2) as (task, _), tempfile.TemporaryDirectory() as folder:
+    with loads(*[("queue", "20")] * 2) as (task, _), tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "run.ndjson"
         with subprocess.Popen([TOOL, "--from", "driver", "record", "--for", "2s", "-o", path]) as recording:
             time.sleep(0.7)
@@ -173,13 +176,13 @@ def main():
         begin = time.monotonic()
         try:
             found[name] = work()
-        except Exception as error:  # pylint: disable=broad-except # the rest is worth having all the same
+        except Exception as error:  # pylint: disable=broad-except # the other parts still run
             found[name] = f"failed: {error!r}"
             wrong = True
         print(f"{name}, {time.monotonic() - begin:.1f} s: {json.dumps(found[name], indent=1)}", flush=True)
-        (FOLDER / "recording.json").write_text(records(found) + "\n", encoding="utf-8")
-    for run in found["three"] if isinstance(found["three"], list) else []:
-        for recorded, counted in zip(run["recorded_percent"], run["counted_percent"]):
+        record.write(FOLDER / "recording.json", found)
+    for row in found["three"] if isinstance(found["three"], list) else []:
+        for recorded, counted in zip(row["recorded_percent"], row["counted_percent"]):
             if abs(recorded - counted) >= 1:
                 print(f"recording.py: recorded {recorded} %, but the task counted {counted} %", file=sys.stderr)
                 wrong = True
@@ -187,4 +190,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Unmodified CuPy, Triton, JAX and PyTorch compute the same with and without a partition, on its SMs alone.
+"""Checks that unmodified CuPy, Triton, JAX and PyTorch compute the same in a partition, and on its SMs alone.
 
     same_results.py NVTASKSET [FOLDER]
 
-On an otherwise idle GPU, with NumPy and any of the four: what is not installed is named. Inputs are made on the
-CPU. With --whole-count each output must equal that of the whole GPU bit by bit. Without it libraries choose grids by
-the partition's number of SMs and may add floating-point numbers in another order: each output must be equal, or as
-near as ROUNDING. Kernels that note their SMs must have run on all of the partition's, and no others. Ends with 1 if
-one differs; FOLDER gets all as same-results.json.
+It needs an otherwise idle GPU, NumPy, and any of the four libraries; it names the libraries that are not installed. Inputs
+are made on the CPU. With --whole-count each output must be the whole GPU's output bit by bit. Without it libraries choose
+grids by the partition's number of SMs, and may add floating-point numbers in another order; then each output must be equal,
+or as near as ROUNDING. Kernels that note their SMs must have run on all SMs of the partition, and on no others. Ends with 1
+if an output differs. Writes FOLDER/same-results.json.
 """
 
 import importlib.util
@@ -19,8 +19,11 @@ import subprocess
 import sys
 import tempfile
 
-import numpy
-from common import records
+from common import record, run, words
+
+GIVEN = words(__doc__, "nvtaskset", "[folder]") if sys.argv[1:2] != ["--one"] else None
+
+import numpy  # noqa: E402 # pylint: disable=wrong-import-position # --help needs no NumPy
 
 PARTITIONS = ("-t 0-3", "-t 0-15", "-g 1,3", "-s 25% --spread", "-t 0-3 --whole-count", "-s 25% --spread --whole-count")
 ROUNDING = 1e-4  # of the largest absolute value of an output; bfloat16 outputs were equal
@@ -43,7 +46,7 @@ def inputs():
 
 @work
 def cupy():
-    """Elementwise, reductions, cuBLAS, cuFFT, sort, an own kernel; launched, and replayed as a CUDA graph."""
+    """Yields results of elementwise kernels, reductions, cuBLAS, cuFFT, sorting, and a kernel of our own in three launches."""
     import cupy
     given = {name: cupy.asarray(array) for name, array in inputs().items()}
     yield "elementwise", cupy.asnumpy(cupy.sin(given["long"]) * 3 + given["long"] ** 2)
@@ -77,7 +80,7 @@ def cupy():
 
 @work
 def triton():
-    """An own kernel of each kind: elementwise, a dot product, its SMs."""
+    """Yields results of an elementwise kernel, of a matrix product, and of a kernel that notes its SMs."""
     import torch
     import triton
     import triton.language as tl
@@ -120,7 +123,7 @@ def triton():
 
 
 def pallas_where(jax, jnp):
-    """The SM of each of 4,096 blocks."""
+    """Returns the SM of each of 4,096 blocks."""
     from jax.experimental import pallas
     from jax.experimental.pallas import triton
 
@@ -136,7 +139,7 @@ def pallas_where(jax, jnp):
 
 @work
 def jax():
-    """jit, a scan, convolution; the SMs of a Pallas kernel."""
+    """Yields results of jitted functions, a scan, a gradient and sorting, and the SMs of a Pallas kernel."""
     os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
     import jax
     import jax.numpy as jnp
@@ -152,7 +155,7 @@ def jax():
 
 @work
 def pytorch():
-    """Eager, cuBLAS, cuDNN, a network with its gradient, sort, a CUDA graph, torch.compile."""
+    """Yields results of eager kernels, cuBLAS, cuDNN, a gradient, sorting, a CUDA graph and torch.compile."""
     import torch
     torch.use_deterministic_algorithms(True, warn_only=True)
     given = {name: torch.from_numpy(array).cuda() for name, array in inputs().items()}
@@ -191,10 +194,10 @@ def one(name, folder):
 
 
 def results(nvtaskset, options, name):
-    """Of a process under `nvtaskset OPTIONS`: by case a number, or an array."""
-    words = [nvtaskset, "--no-mps", *options.split()] if options else []
+    """Runs a library in a process under `nvtaskset OPTIONS`. Returns a number or an array for each case."""
+    prefix = [nvtaskset, "--no-mps", *options.split()] if options else []
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([*words, sys.executable, __file__, "--one", name, folder], capture_output=True, text=True,
+        done = subprocess.run([*prefix, sys.executable, __file__, "--one", name, folder], capture_output=True, text=True,
                               timeout=200, check=False)
         found = dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
         if done.returncode:
@@ -203,7 +206,7 @@ def results(nvtaskset, options, name):
 
 
 def compared(value, alone):
-    """The largest difference, by the largest value; 0 only if all bits are equal."""
+    """Returns the largest difference as a part of the largest value. It is 0 only if all bits are equal."""
     if not isinstance(alone, numpy.ndarray) or not isinstance(value, numpy.ndarray) or value.shape != alone.shape:
         return float("inf")
     if value.tobytes() == alone.tobytes():
@@ -212,7 +215,7 @@ def compared(value, alone):
 
 
 def check(name, options, found, alone, sms, whole):
-    """What differs from the whole GPU's results, and what must not."""
+    """Compares results with the whole GPU's. Returns the cases that failed, and a record of all cases."""
     differs, failed = {}, []
     whole_count = "--whole-count" in options
     for case in sorted({*found, *alone}):
@@ -237,33 +240,31 @@ def check(name, options, found, alone, sms, whole):
 
 
 def main():
-    nvtaskset, folder = sys.argv[1], pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    nvtaskset, folder = GIVEN
     gpu = json.loads(subprocess.run([nvtaskset, "--list", "--probe", "--json"], capture_output=True, text=True,
                                     check=True).stdout)["gpus"][0]
     gpcs = [tpc["gpc"] for tpc in gpu["tpcs"]]
     sizes = {"-t 0-3": 8, "-t 0-15": 32, "-g 1,3": 2 * sum(gpc in (1, 3) for gpc in gpcs),
              "-s 25% --spread": 2 * -(-len(gpcs) // 4)}
-    record, failed = {}, []
+    found, failed = {}, []
     for name, module in (("cupy", "cupy"), ("triton", "triton"), ("jax", "jax"), ("pytorch", "torch")):
         if not importlib.util.find_spec(module):
             print(f"{name} is not installed", flush=True)
             continue
         alone = results(nvtaskset, "", name)
-        record[name] = {}
-        for options in ("", *PARTITIONS):  # twice on the whole GPU: equal by itself
+        found[name] = {}
+        for options in ("", *PARTITIONS):  # the whole GPU is compared with itself, too
             sms = sizes.get(options.replace(" --whole-count", ""), 2 * len(gpcs))
-            more, record[name][options or "whole GPU"] = check(
+            more, found[name][options or "whole GPU"] = check(
                 name, options, results(nvtaskset, options, name), alone, sms, 2 * len(gpcs))
             failed += more
     if folder:
-        folder.mkdir(exist_ok=True)
-        (folder / "same-results.json").write_text(records({"gpu": gpu["name"], "results": record}) + "\n",
-                                                  encoding="utf-8")
+        record.write(folder / "same-results.json", {"gpu": gpu["name"], "results": found})
     print(f"{len(failed)} failures")
-    sys.exit(bool(failed))
+    return bool(failed)
 
 
 if sys.argv[1:2] == ["--one"]:
     one(*sys.argv[2:])
 else:
-    main()
+    run(main)

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Task sets of nvstgm on a real GPU: calibrated on one run and validated on another, with controls that have to fail.
+"""Calibrates task sets of nvstgm on one run and validates them on another, with controls that must fail.
 
     stgm.py NVSTGM NVTASKSET FOLDER [--budget SECONDS] [--seconds SECONDS] [--order SEED] [--profile LOAD]
 
-On a GPU that nobody else uses, with NVIDIA's driver and more CPUs than a set has tasks (8 at most). Without rights for
-SCHED_FIFO tasks hand their cores to each other, and stalls of the machine are counted. Writes FOLDER/stgm.json, and prints
-what it found. Ends with 1 if an undisturbed job took longer than a sound bound, or a control was not noticed.
-nvtaskset's MPS server is started, and ended again.
+It needs an otherwise idle GPU with NVIDIA's driver, and more CPUs than a set has tasks (8 at most). Without rights for
+SCHED_FIFO, tasks hand their cores to each other, and stalls of the machine are counted. Prints its rows and writes
+FOLDER/stgm.json. Ends with 1 if an undisturbed job took longer than a sound bound, or if a control did not fail. It starts
+nvtaskset's MPS server and ends it again.
 
-First the controls, then 20 sets, in an order by chance. Each is run with the lengths that were drawn; the largest times,
-and 20 % more, are its lengths from then on; and with the same work it is run again, for 20 s, three of them for 60. Five
-sets are also run without management, under MPS and taking turns: the first at once, the others in the end. With --budget,
-what does not fit is left out and listed.
+The controls come first, then 20 sets in random order. A set first runs with the lengths that were drawn. Its largest times,
+and 20 % more, become its lengths. Then it runs again with the same work, for 20 s, or for 60 s in three of the sets. Five sets
+also run without management, under MPS and by time slices, the first set at once and the other four at the end. Runs that do
+not fit into --budget are left out and listed.
 """
 
 import argparse
@@ -26,12 +26,12 @@ import sys
 import tempfile
 import time
 
-from common import show, write
+from common import checks, machine, record, run
 
 SETS, LONG, COMPARED = 20, 3, 5
 DRAWN = 1  # the seed of the sets
 CONTROL_SECONDS, CALIBRATION_SECONDS, COMPARISON_SECONDS = 3, 3, 3
-AROUND_A_RUN_S = 6.0  # at first: then what was seen
+AROUND_A_RUN_S = 6.0  # the first estimate; later the time of earlier runs
 MEASURE_MARGIN = 20  # percent; chosen before the first run
 
 
@@ -55,8 +55,8 @@ def taskset(*tasks):
             "tasks": list(tasks)}
 
 
-# The counterexamples in milliseconds, with lengths at which what the printed equations leave out is large. The work is
-# 10 % shorter than here, and the printed bound is exceeded all the same.
+# The counterexamples in milliseconds. Their lengths make the terms large that the printed equations leave out. The work is
+# 10 % shorter than these lengths, and still exceeds the printed bound.
 BUSY = ("--waiting", "busy")
 CONTROLS = {
     "CE1": (taskset(task("hi", 0, 60, cpu(3), priority=2), task("lo", 0, 60, gpu(6, 2, 6), tpcs=[0], priority=1)),
@@ -71,19 +71,20 @@ CONTROLS = {
     "CE5": (taskset(task("hi", 0, 120, cpu(10), priority=3), task("lo", 0, 120, gpu(0, 10, 0), tpcs=[0], priority=2),
                     task("other", 1, 120, gpu(0, 20, 0), tpcs=[0], priority=1)),
             (*BUSY, "--offset", "lo=1000", "--offset", "hi=2000"), "hi")}
-# The file has half of what copies and kernels take.
+# Copies and kernels take twice the lengths of this set.
 HALVED = taskset(task("a", 0, 90, cpu(2), gpu(1, 6, 1), tpcs=range(4)), task("b", 1, 90, gpu(1, 8, 1), cpu(2), tpcs=range(4)),
                  task("c", 2, 90, cpu(1), gpu(1, 9, 1), cpu(1), tpcs=range(4)))
 MODES = ((), ("--copy-wait", "spin"), BUSY)
 
 
 def ms_of(draw, least, most):
-    """To the tenth."""
+    """Draws a number of milliseconds with one digit behind the point."""
     return draw.randint(10 * least, 10 * most) / 10
 
 
 def drawn(number, fits):
-    """A set of 3 to 8 tasks, with times between which all is idle now and then; how it is run; offsets."""
+    """Draws a set of 3 to 8 tasks that leaves the GPU idle now and then. Returns the set, and the words for its way to wait
+    and for its offsets."""
     draw = random.Random(f"{DRAWN} {number}")
     count, cores, mode = 3 + number % 6, draw.randint(2, 4), MODES[number % 3]
     groups = draw.choice(([range(8)], [range(8), range(8, 16)], [range(4), range(2, 8), range(8, 24)],
@@ -99,7 +100,7 @@ def drawn(number, fits):
             segments = [cpu(ms_of(draw, 3, 8))]
         on_gpu = any("gpu" in segment for segment in segments)
         tasks.append(task("abcdefgh"[n], draw.randrange(cores), 100, *segments, tpcs=draw.choice(groups) if on_gpu else ()))
-    # All at once, again and again; or in all phases.
+    # Either all tasks are released together, or in all phases to each other.
     together = number % 2 == 0
     found, offsets = taskset(*tasks), [draw.randint(0, 6000 if together else 60_000) for _ in tasks]
     stretch = [1 if together else draw.uniform(1, 1.6) for _ in tasks]
@@ -113,7 +114,7 @@ def drawn(number, fits):
 
 
 def longer(what, factor):
-    """As calibration may find it."""
+    """Returns the set with longer segments, as calibration may find them."""
     found = copy.deepcopy(what)
     for segment in (segment for one in found["tasks"] for segment in one["segments"]):
         times = segment.get("gpu", segment)
@@ -122,7 +123,7 @@ def longer(what, factor):
 
 
 class Left(Exception):
-    """No time is left for it."""
+    """No time is left for a run."""
 
 
 class Bench:
@@ -146,12 +147,12 @@ class Bench:
         return {row["name"]: row["response"] for row in json.loads(found.stdout)["data"]["tasks"]}
 
     def need(self, *seconds):
-        """Time for runs of so many seconds is left."""
+        """Raises Left unless there is time for runs of so many seconds."""
         if sum(seconds) + len(seconds) * self.around > self.remaining():
             raise Left
 
     def run(self, name, what, *words, seconds):
-        """Its rows, a task each."""
+        """Runs a set, and returns a row for each task."""
         where = ("--without-gpu",) if self.typed.without_gpu else ("--nvtaskset", self.typed.nvtaskset)
         begin = time.monotonic()
         try:
@@ -160,10 +161,11 @@ class Bench:
             self.expect(f"{name}: ends within {seconds + 60} s", False)
             return []
         self.around = .5 * self.around + .5 * (time.monotonic() - begin - seconds)
-        if not done.stdout:
-            self.expect(f"{name}: runs ({done.stderr.strip()})", False)
+        document = json.loads(done.stdout) if done.stdout else {}
+        if "data" not in document:
+            self.expect(f"{name}: runs ({document.get('error', {}).get('message') or done.stderr.strip()})", False)
             return []
-        data = json.loads(done.stdout)["data"]
+        data = document["data"]
         return [{"set": name, "seconds": seconds, "status": done.returncode} |
                 {key: data[key] for key in ("analysis", "waiting", "copy_wait", "mps", "managed", "priorities", "fifo",
                                             "own_cpus", "margin", "stretch")} | row for row in data["tasks"]]
@@ -173,7 +175,7 @@ class Bench:
         if not condition:
             self.failed.append(name)
 
-    # --- what is run ---
+    # --- the runs ---
 
     def control(self, name):
         what, words, victim = CONTROLS[name]
@@ -195,7 +197,7 @@ class Bench:
         self.expect("halved: a response is above its bound", any(row["response"] > row["bound"] for row in rows))
 
     def calibrated(self, number, seconds):
-        """The set with measured lengths, and rows of its second run."""
+        """Runs a set twice. Returns the set with measured lengths, and the rows of the second run."""
         name = f"set {number}"
         what, mode, offsets = drawn(number, self.fits)
         self.need(CALIBRATION_SECONDS, seconds)
@@ -236,7 +238,7 @@ class Bench:
             yield from ({"margin": data["margin"]} | row for row in data["rows"])
 
     def rows(self, name, rows):
-        """Those for which there is time."""
+        """Yields rows as long as there is time, and notes NAME as not run if there is none."""
         try:
             yield from rows
         except Left:
@@ -245,12 +247,7 @@ class Bench:
 
 
 def clocks():
-    query = "name,driver_version,clocks.sm,clocks.mem,temperature.gpu,clocks_event_reasons.active"
-    try:
-        return subprocess.run(["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"], capture_output=True,
-                              text=True, check=False).stdout.strip()
-    except FileNotFoundError:
-        return "no nvidia-smi"
+    return machine.gpu("clocks.sm", "clocks.mem", "temperature.gpu", "clocks_event_reasons.active")
 
 
 def brief(row):
@@ -308,17 +305,17 @@ def main():
         for number in order[1:COMPARED]:
             found["unmanaged"] += bench.beside(number)
         if typed.profile:
-            found["profile"] = show("profile of load.cpp's kernels (us)", bench.rows("profile", bench.profile()))
+            found["profile"] = checks.show("profile of load.cpp's kernels (us)", bench.rows("profile", bench.profile()))
     finally:
         found["not_run"] = bench.not_run
         found["failed"] = [{"what": name} for name in bench.failed]
         found["after"] = clocks()
         if not typed.without_gpu:
             subprocess.run([typed.nvtaskset, "--quit-mps"], check=False)
-        write(typed.folder / "stgm.json", found)
+        record.write(typed.folder / "stgm.json", found)
         print(f"\n{time.monotonic() - bench.begin:.0f} s; not run: {len(bench.not_run)}")
     if bench.failed:
         sys.exit(f"failed: {'; '.join(bench.failed)}")
 
 
-main()
+run(main)

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvdebugctl --from driver on a real GPU, with two CUDA processes of its own.
+"""Records the outputs of nvdebugctl --from driver with two CUDA processes, and checks that they agree with each other.
 
     through_driver.py NVDEBUGCTL WORKLOAD FOLDER
 
-As root, with NVIDIA's driver and without the module. WORKLOAD is workload.cpp, built. The outputs and
-a capture go to FOLDER; what does not fit together ends the program with a sentence. It reads only, and
-starts and ends no process but its own.
+It needs root, NVIDIA's driver, and no module. WORKLOAD is the program of workload.cpp. Writes the outputs and a capture to
+FOLDER. Outputs that contradict each other end the program with a sentence. It only reads, and starts and ends only its own
+processes.
 """
 
 import json
-import pathlib
 import subprocess
 import sys
 import time
 
-TOOL, WORKLOAD = sys.argv[1:3]
-FOLDER = pathlib.Path(sys.argv[3])
+from common import run, words
+
+TOOL, WORKLOAD, FOLDER = words(__doc__, "nvdebugctl", "workload", "folder")
 SECONDS = 40
 VERBS = ("gpu list", "gpu show", "engine list", "engine shared", "runlist list", "runlist tree",
          "runlist show 0", "channel list", "tsg list", "process list", "copy show", "topology show",
@@ -25,7 +25,7 @@ NOBODY = 65534
 
 
 def tool(*words, user=None, ok=(0,)):
-    """Its output; and how long it took."""
+    """Returns the output of nvdebugctl, and prints how long it took."""
     begin = time.monotonic()
     done = subprocess.run([TOOL, *words], capture_output=True, text=True, timeout=60, user=user,
                           group=user, extra_groups=[] if user else None, check=False)
@@ -59,10 +59,10 @@ def pid(row):
 
 def look(one, other, address):
     for verb in VERBS:
-        # check finds trouble or none: both are answers
+        # `check` may find trouble, which is no failure here.
         out = tool("--from", "driver", *verb.split(), ok=(0, 2, 4) if verb == "check" else (0,))
         keep(verb.replace(" ", "-") + ".txt", out)
-    # The address is of one address space, and so of one TSG on the runlist.
+    # The address is in one address space, and so one TSG of the runlist maps it.
     lists = data("--from", "driver", "channel", "list")
     first = {c["tsg"]: c["channel"] for c in reversed(lists) if c["runlist"] == 0}
     walks = [tool("--from", "driver", "memory", "translate", f"0:{channel}", address, ok=(0, 2))
@@ -70,7 +70,7 @@ def look(one, other, address):
     mapped = [walk for walk in walks if "not mapped" not in walk]
     if len(mapped) != 1:
         sys.exit(f"{len(mapped)} of {len(walks)} TSGs map {address}")
-    # So the process that has the address is known in another way, too.
+    # This TSG must be of the process that printed the address.
     tsg = list(first)[walks.index(mapped[0])]
     pids = {pid(c) for c in lists if (c["runlist"], c["tsg"]) == (0, tsg)}
     if pids != {one.pid}:
@@ -87,7 +87,7 @@ def look(one, other, address):
 
 
 def owners(one, other, lists):
-    """Each of a TSG's channels is of one process, and what each process made is there."""
+    """Checks that all channels of a TSG are of one process, and that each process has channels on lists."""
     found = {}
     for channel in lists:
         found.setdefault((channel["runlist"], channel["tsg"]), set()).add(pid(channel))
@@ -98,7 +98,7 @@ def owners(one, other, lists):
         listed = sum(pid(channel) == process.pid for channel in lists)
         known = sum(row["channels"] for row in made if row["pid"] == process.pid)
         print(f"{process.pid}: {listed} channels on runlists, of {known} that it made")
-        # A channel is on its list from its first work on.
+        # A channel gets on its list with its first work.
         if not 0 < listed <= known:
             sys.exit("that cannot be")
     nobodys = sum(pid(channel) is None for channel in lists)
@@ -119,7 +119,7 @@ def without_rights():
 
 
 def while_processes_end():
-    """A list may be torn or change (4), and no more than that."""
+    """Reads while processes end. A list may then be torn or change (status 4), but nothing worse may happen."""
     for _ in range(4):
         ends, _ = start(30)
         for n in range(4):
@@ -142,4 +142,4 @@ def main():
     print("done")
 
 
-main()
+run(main)

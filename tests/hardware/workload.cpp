@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Work for a GPU, so that its scheduler has something to show: kernels and copies in streams, for
-// some seconds. Each kernel ends after its time by the GPU's clock, or after so many turns; the
-// program ends by an alarm if the driver does not let it.
+// Runs kernels and copies in streams for some seconds, so that a GPU's lists have entries. Each
+// kernel ends after its time by the GPU's clock, or after a number of turns. If the driver hangs,
+// an alarm ends the program.
 //
 //   workload SECONDS [STREAMS [KERNEL_US [COPY_MIB]]]
 //
-// Prints "ready" and an address of its memory once work is queued. Needs libcuda.so.1 alone, which
-// the driver brings.
+// Prints "ready" and an address of its memory once work is queued. Needs only libcuda.so.1, which
+// comes with the driver.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +18,7 @@
 
 namespace {
 
-// What is used of cuda.h: opaque pointers, and 0 for success.
+// The program uses opaque pointers of cuda.h, and 0 for success.
 using Handle = void *;
 using Pointer = unsigned long long;
 
@@ -60,7 +60,7 @@ class Library {
             stop(dlerror(), 0);
     }
 
-    /// Calls a function of the driver API; its error, if not 0, ends the program.
+    /// Calls a function of the driver API. An error ends the program.
     template <typename... Arguments>
     void call(const char *name, Arguments... arguments) {
         if (const int error = ask(name, arguments...))

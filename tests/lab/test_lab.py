@@ -370,7 +370,7 @@ def test_an_unknown_rule_is_refused():
 
 
 class Driver:
-    """Stands in for tests/hardware/rm.py. It accepts requests for channels, and refuses requests for TSGs."""
+    """Stands in for nvdlab.rm. It accepts requests for channels, and refuses requests for TSGs."""
 
     class Refused(Exception):
         status = 0x56
@@ -394,7 +394,7 @@ class Driver:
 
 
 def test_the_driver_is_asked_for_tsgs_and_channels(monkeypatch):
-    monkeypatch.setattr(bench, "_rm", lambda: Driver)
+    monkeypatch.setattr(bench, "rm", Driver)
     machine = bench.Bench(None, None)
     ask = machine.scheduling(4711)
     assert (ask("of each TSG", False), ask("of each channel", False)) == ([0x56], [0, 0])
@@ -466,10 +466,13 @@ def test_no_words_of_a_picture_overlap(path):
     assert overlaps(path.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("form", ("short", "full"))
+OUTCOMES = {"short": "short.jsonl", "full": "full.jsonl.xz"}
+
+
+@pytest.mark.parametrize("form", OUTCOMES)
 def test_pictures_of_quotas_are_of_the_outcomes(form):
     """lab/quotas/figures makes these pictures again."""
-    found = results.Results(plan.FORMS[form], engine.outcomes(LAB / f"quotas/{form}.jsonl"))
+    found = results.Results(plan.FORMS[form], engine.outcomes(LAB / "quotas" / OUTCOMES[form]))
     for name, text in quota_pictures.all_of(found, results.of_mean).items():
         path = page.DOCS / quota_page.FOLDERS[form] / f"{name}.svg"
         assert path.read_text(encoding="utf-8") == text, f"{path}: run lab/quotas/figures"

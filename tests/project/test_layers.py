@@ -34,7 +34,7 @@ HOMES = {"include/nvdebug": "lib/nvdebug"}
 TESTS = {
     "tests": "tests/support tests/bench vm",
     "tests/support": "vm tests/hardware tests/module/core tests/module/kselftest tests/qos tests/taskset",
-    "tests/hardware": "",
+    "tests/hardware": "lab/nvdlab",
     "tests/module": "shared tests/bench",
     "tests/module/decode": "tests/data module/decode include",
     "tests/module/core": "tests/support tests/golden module model",

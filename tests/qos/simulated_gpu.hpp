@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // A GPU that takes turns, simulated in steps: timeslices, switches and pauses as they were measured
-// on an H100 (docs/partitions.md). It shares nothing with what is tested but the type of a turn.
+// on an H100 (docs/partitions-measured.md). It shares nothing with what is tested but the type of a turn.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class Gpu {
                 (task.pausing ? task.pausing->second : task.paused) != paused)
                 task.pausing = {now_ + after, paused};
     }
-    /// The turn that goes on may end with that (docs/qos.md).
+    /// The turn that goes on may end with that (docs/qos-measured.md).
     void set_timeslice(std::size_t tenant, Ns timeslice) {
         for (Task &task : tasks)
             if (task.tenant == tenant && std::exchange(task.timeslice, timeslice) != timeslice)

@@ -98,7 +98,7 @@ def test_examples_have_no_goal_that_another_can_break(machine, path):
 @pytest.mark.parametrize("page", ("README.md", "docs/qos.md", "tools/nvqos/nvqos.1.in"))
 def test_commands_on_pages_have_none_either(machine, page):
     text = (ROOT / page).read_text(encoding="utf-8").replace("sudo $(which nvqos)", "sudo nvqos")
-    commands = re.findall(r"sudo nvqos ((?:\S+=(?:share|speed|latency|cap|best)\S* ?)+)", text)
+    commands = re.findall(r"sudo nvqos ((?:\S+=(?:share|speed|latency|cap|best)[^\s`]* ?)+)", text)
     assert commands
     for words in commands:
         done = machine.run(*words.split(), "--dry-run")

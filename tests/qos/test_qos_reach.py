@@ -4,6 +4,7 @@ nvtaskset and MPS' daemon. What they measure is made up; the order, the bounds a
 virtual (virtual_time.py)."""
 
 import json
+import lzma
 import os
 import re
 import stat
@@ -207,6 +208,35 @@ def test_a_run_without_a_goal_counts_for_each_and_failures_for_none(tmp_path):
     assert "Not run: 1\n* the budget was used up: 1: short beside short, B, 50 %" in text
 
 
+def summary_of(*paths):
+    return subprocess.run([sys.executable, HARDWARE / "reach_summary.py", *paths], capture_output=True, text=True,
+                          timeout=PATIENCE_S, check=False)
+
+
+def test_measured_files_are_compressed_and_give_the_figures_of_the_page(tmp_path):
+    """docs/qos-measured.md rounds them: reached 0.99 of the goal, beyond it, the second kernel's speed."""
+    paths = sorted(HARDWARE.glob("*/qos_reach*"))
+    assert len(paths) == 7 and {path.suffix for path in paths} == {".xz"}
+    for path in paths:
+        done = summary_of(path)
+        assert done.returncode == 0 and rows(done.stdout), done.stderr
+        plain = tmp_path / path.stem
+        plain.write_bytes(lzma.decompress(path.read_bytes()))
+        assert summary_of(plain).stdout == done.stdout
+    table = rows(summary_of(HARDWARE / "h100-580.159.04/qos_reach.json.xz").stdout)
+    assert {way: [cells[2], cells[4], cells[5]] for way, cells in table.items() if cells[0] != "0"} == {
+        "as it is": ["13.3", "17.4", "63.1"], "MPS": ["73.3", "41.1", "83.6"], "nvqos by time": ["86.7", "7.2", "31.1"]}
+
+
+@pytest.mark.parametrize("name, data", (("a.json", b"{"), ("a.json.xz", b"{}"), ("a.json.xz", lzma.compress(b"{}")[:-3]), ("b", None)))
+def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path, name, data):
+    if data is not None:
+        (tmp_path / name).write_bytes(data)
+    done = summary_of(tmp_path / name)
+    assert done.returncode == 1 and done.stderr.startswith("reach_summary: ") and done.stderr.count("\n") == 1
+    assert name in done.stderr
+
+
 def hami(programs):
     done = run(programs, "qos_hami.py", programs / "nvqos", programs / "kernels", programs / "out", "--seconds", "1",
                "--times", "1")
@@ -313,3 +343,18 @@ def test_what_is_left_after_nvqos_is_seen(programs):
     assert done.returncode == 1, done.stdout
     # One that is stopped still keeps its goal.
     assert [row["good"] for row in found["nvqos ends"]] == [True] * 3 + [False]
+
+
+# --- qos_ends.py ---
+
+def test_every_part_of_qos_ends_is_run_and_the_checks_that_fail_are_seen(programs):
+    """The stand-in of nvqos holds no launch, so killing it changes nothing, which those checks notice."""
+    done = run(programs, "qos_ends.py", programs / "nvqos", programs / "nvtaskset", programs / "kernels", programs / "out",
+               "--parts", "nvqos ends,costs,a tenant ends")
+    found = json.loads((programs / "out/qos_ends.json").read_text(encoding="utf-8"))
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stdout + done.stderr
+    assert set(found) == {"program", "gpu", "nvqos ends", "costs", "a tenant ends"} and "A GPU" in found["gpu"]
+    assert [row["good"] for row in found["nvqos ends"]] == [False] * 4
+    for row in found["a tenant ends"]:
+        assert row["good"] and row["alone"] == pytest.approx(1000, rel=0.01)
+    assert "5 of 9 checks passed" in done.stdout

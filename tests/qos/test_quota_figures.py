@@ -5,6 +5,7 @@ interrupted goes on, and verdicts change with the numbers. The engine itself: te
 import copy
 import io
 import json
+import lzma
 import os
 import pathlib
 import signal
@@ -22,7 +23,7 @@ sys.path.insert(0, str(ROOT / "lab"))
 from nvdlab.quotas import engine, page, pictures, plan, results, shapes  # noqa: E402
 
 SHORT = plan.FORMS["short"]
-KEPT = {name: ROOT / f"lab/quotas/{name}.jsonl" for name in plan.FORMS}
+KEPT = {"short": ROOT / "lab/quotas/short.jsonl", "full": ROOT / "lab/quotas/full.jsonl.xz"}
 PATIENCE_S = 600
 # A form of seconds.
 TINY = plan.Form("tiny", 2, (50,), (3,), (), (), (), (), epoch=200)
@@ -94,6 +95,35 @@ def test_a_run_that_was_interrupted_goes_on(tmp_path):
     again = path.read_bytes()
     assert again.startswith(b"".join(lines[:40])) and engine.run_all(TINY, program(), path, 3) == whole
     assert path.read_bytes() == again, "nothing is run twice"
+
+
+def test_a_compressed_file_is_continued_in_an_unfinished_one(tmp_path):
+    kept, unfinished = tmp_path / "kept.jsonl.xz", tmp_path / "build/unfinished.jsonl"
+    whole = engine.run_kept(TINY, program(), kept, unfinished, 2)
+    assert not unfinished.exists() and engine.outcomes(kept) == whole and len(whole) == 20 + 10 * len(plan.OF_PAIRS)
+    some = dict(list(whole.items())[:40])
+    engine.write_sorted(kept, some)
+    lines = lzma.decompress(kept.read_bytes()).splitlines(keepends=True)
+    assert len(lines) == 40 and lines == sorted(lines, key=lambda line: json.loads(line)["id"])
+    with pytest.raises(engine.Failed):
+        engine.run_kept(TINY, "/bin/true", kept, unfinished, 1)
+    assert engine.outcomes(kept) == some == engine.outcomes(unfinished), "a run that fails keeps both files"
+    assert engine.run_kept(TINY, program(), kept, unfinished, 1) == whole == engine.outcomes(kept)
+    assert not unfinished.exists()
+
+
+def test_a_compressed_file_can_be_replayed_but_not_continued(tmp_path):
+    def figures(*words):
+        return subprocess.run([ROOT / "lab/quotas/figures", *words], check=False, capture_output=True, text=True,
+                              timeout=PATIENCE_S)
+    done = figures("--full", "--replay", KEPT["full"])
+    assert done.returncode == 0 and f"{len(plan.shared(plan.FORMS['full']))} runs" in done.stdout, done.stderr
+    done = figures("--full", tmp_path / "some.jsonl.xz")
+    assert done.returncode == 2 and "must not be compressed" in done.stderr and not list(tmp_path.iterdir())
+    broken = tmp_path / "broken.jsonl.xz"
+    broken.write_bytes(KEPT["full"].read_bytes()[:100])
+    done = figures("--replay", broken)
+    assert done.returncode == 1 and "cannot be decompressed" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_ctrl_c_keeps_what_is_done(tmp_path):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Allocations: what is found, and that the analysis accepts it.
+// Allocations: each algorithm on small sets, and the analysis on what it finds.
 #include "lib/stgm/allocate.hpp"
 #include "random_sets.hpp"
 
@@ -13,7 +13,7 @@ TEST(Allocate, LineSixteenAsPrintedForgetsWhoIsOnTheCore) {
     EXPECT_TRUE(printed.refused);
     EXPECT_EQ(printed.bounds[0].response, 6);
     EXPECT_EQ(printed.bounds[1].response, 3);
-    // No algorithm finds it schedulable by the analysis that holds.
+    // By the sound analysis no allocation of this set is schedulable.
     for (const Algorithm algorithm : {Algorithm::mended, Algorithm::paper, Algorithm::disjoint})
         EXPECT_FALSE(allocate(set, {}, algorithm).found);
     EXPECT_TRUE(allocate(set, {}, Algorithm::paper).refused);
@@ -28,18 +28,18 @@ TaskSet two_of_four_sms() {
              task("steady", 50, {gpu(1, {10}, 1)}, 0)}};
 }
 
-TEST(Allocate, TheNextSmGoesWhereItSavesMost) {
+TEST(Allocate, NextSmGoesWhereItSavesMost) {
     const Allocation mended = allocate(two_of_four_sms(), {}, Algorithm::mended);
     ASSERT_TRUE(mended.found);
     EXPECT_EQ(*mended.set.tasks[0].sms, (std::vector<std::uint32_t>{0, 1, 2}));
     EXPECT_EQ(*mended.set.tasks[1].sms, (std::vector<std::uint32_t>{3}));
-    // Line 24 as printed gives it to the task that gains nothing, until there are no more.
+    // Line 24 as printed gives each SM to the task that gains nothing, until there are no more.
     EXPECT_FALSE(allocate(two_of_four_sms(), {}, Algorithm::paper).found);
 }
 
 class Algorithms : public testing::TestWithParam<Algorithm> {};
 
-TEST_P(Algorithms, WhatIsFoundIsAcceptedAndWhatIsNotIsNot) {
+TEST_P(Algorithms, FoundAllocationsAreAccepted) {
     Random random(3);
     int found = 0, not_found = 0;
     for (int n = 0; n < 150; n++) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Bounds, worked out by hand: the counterexamples to the paper's equations, and each other
-// analysis.
+// Bounds worked out by hand, of the counterexamples to the paper's equations and of each analysis.
 #include "sets.hpp"
 
 namespace stgm {
 namespace {
 
-/** Broken equations of the paper, each by a set with a known response of a task. */
+/** A set that breaks an equation of the paper, with a response of a task in a known schedule. */
 struct Counterexample {
     const char *file, *task;
     bool busy, spin_copies;
@@ -26,7 +25,7 @@ const Counterexample counterexamples[] = {
 
 class Counterexamples : public testing::TestWithParam<Counterexample> {};
 
-TEST_P(Counterexamples, BoundsAreThoseWorkedOutByHand) {
+TEST_P(Counterexamples, BoundsMatchHandCalculations) {
     const auto &one = GetParam();
     const TaskSet set = set_of(one.file);
     Options options{.busy = one.busy, .spin_copies = one.spin_copies};
@@ -51,7 +50,7 @@ TEST_P(Counterexamples, OneEquationAsPrintedMakesTheBoundTooSmall) {
 INSTANTIATE_TEST_SUITE_P(Paper, Counterexamples, testing::ValuesIn(counterexamples),
                          [](const auto &info) { return std::string(info.param.file); });
 
-TEST(Analysis, ATaskOfHigherPriorityOnTheCoreMayLoseItsBound) {
+TEST(Analysis, NewTaskTakesABoundFromAnotherOnItsCore) {
     const TaskSet set = set_of("a16");
     EXPECT_FALSE(bound_of(set, {}, "long"));
     EXPECT_EQ(bound_of(set, {}, "short"), 3);
@@ -66,7 +65,7 @@ TaskSet example() {
              task("b", 200, {gpu(4, {12}, 5)}, 1, {1}), task("c", 400, {cpu(7)}, 0)}};
 }
 
-TEST(Analysis, SuspendingTasks) {
+TEST(Analysis, SuspendingTasksHaveEachTerm) {
     const auto bounds = analyse(example(), {});
     // a: C 4, G 13, B^m 2·5, B^e 12, B^l 0
     EXPECT_EQ(bounds[0].blocking.copy, 10);
@@ -75,7 +74,7 @@ TEST(Analysis, SuspendingTasks) {
     EXPECT_EQ(bounds[0].response, 4 + 13 + 10 + 12);
     // b: G 21, B^m 2·2, B^e 10
     EXPECT_EQ(bounds[1].response, 21 + 4 + 10);
-    // c: 7 and a's CPU time of 7, with a jitter of 39 - 7
+    // c: its own 7, and a's CPU time of 7 with a jitter of 39 - 7
     EXPECT_EQ(bounds[2].response, 7 + 7);
     EXPECT_EQ(bounds[2].preemption, 7);
 }
@@ -94,9 +93,9 @@ TEST(Analysis, SpinningForTheCopyEngineIsDemandOnTheCore) {
     EXPECT_EQ(bounds[2].response, 7 + (4 + 3 + 2 * 5));
 }
 
-TEST(Analysis, OneLockForTheGpu) {
-    // FIFO: one segment of each other task; by priority: a waits for b's segment, b for that of a
-    // before and after.
+TEST(Analysis, LocksWaitInFifoOrPriorityOrder) {
+    // In FIFO order a request waits for one segment of each other task. By priority, a waits for
+    // b's segment, and b for a segment of a's job before it and of one after it.
     const auto fifo = analyse(example(), {.method = Method::fmlp});
     EXPECT_EQ(fifo[0].blocking.kernel, 21);
     EXPECT_EQ(fifo[0].blocking.copy, 0);
@@ -123,10 +122,11 @@ TEST(Analysis, RequestsOfHigherPriorityAreCountedOncePerResponse) {
     EXPECT_EQ(busy.response, 3 + 3 * 2 * 5);
 }
 
-TEST(Analysis, AServerDoesTheirGpuSegments) {
+TEST(Analysis, ServerRunsGpuSegments) {
     const auto bounds =
         analyse(example(), {.method = Method::server, .server_overhead = 1, .server_core = 0});
-    // b's segment with the server's work, a's own request twice; b's copies come on a's core, too.
+    // a waits for b's segment with the server's work, and for its own request twice. b's copies
+    // take a's core, too, where the server runs.
     EXPECT_EQ(bounds[0].blocking.kernel, 22 + 2);
     EXPECT_EQ(bounds[0].response, 4 + 13 + 24 + (9 + 2) * 2);
     EXPECT_EQ(bounds[1].blocking.kernel, 2 * (13 + 1) + 2);
@@ -139,7 +139,7 @@ TEST(Analysis, FederatedTasksHaveSmsOfTheirOwn) {
     EXPECT_EQ(analyse(set, {.method = Method::federated})[0].response, 4 + 13 + 10);
 }
 
-TEST(Analysis, TurnsOnTheGpu) {
+TEST(Analysis, KernelsWaitForTurnsOfOthers) {
     const auto bounds =
         analyse(example(),
                 {.method = Method::timeslice, .timeslice = 4, .turn_extra = 1, .turn_switch = 2});
@@ -148,7 +148,7 @@ TEST(Analysis, TurnsOnTheGpu) {
     EXPECT_EQ(bounds[0].blocking.copy, 10);
 }
 
-TEST(Analysis, OthersOnlyCountWhileTheyMeetTheirDeadlines) {
+TEST(Analysis, BoundNeedsTheBoundsThatItCountsOn) {
     TaskSet set = example();
     set.tasks[0].deadline = 20;
     const auto bounds = analyse(set, {.method = Method::mpcp});
@@ -157,7 +157,7 @@ TEST(Analysis, OthersOnlyCountWhileTheyMeetTheirDeadlines) {
     EXPECT_GT(bounds[1].blocking.kernel, 0);
 }
 
-TEST(Analysis, NumbersThatDoNotFitAreNoBound) {
+TEST(Analysis, OverflowGivesNoBound) {
     TaskSet set = example();
     for (Task &one : set.tasks)
         one.period = one.deadline = longest_time;
@@ -173,8 +173,8 @@ TEST(Analysis, NumbersThatDoNotFitAreNoBound) {
         }
 }
 
-/** From every starting point that is not above the least solution the same is found. */
-TEST(LeastResponse, ACoreThatIsNearlyFull) {
+/** The jump of the recurrence finds the same solution as single steps would. */
+TEST(LeastResponse, SolvesANearlyFullCore) {
     const Source sources[] = {{999'999'998, 1'000'000'000, 0}, {1, 1'000'000'000, 0}};
     EXPECT_EQ(least_response(1000, sources, longest_time, 0), 1000 * Time{1'000'000'000});
     const Source full[] = {{1, 2, 0}, {1, 2, 0}};

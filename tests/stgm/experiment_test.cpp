@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Sets at random by Table I, and the counts that figures are made of.
+// Sets at random by Table I, and the counts of figures.
 #include "lib/stgm/experiment.hpp"
 #include "sets.hpp"
 
 namespace stgm {
 namespace {
 
-TEST(Generate, SetsAreThoseOfTableOne) {
+TEST(Generate, SetsAreWithinTableOne) {
     Random random(5);
     for (int n = 0; n < 500; n++) {
         const auto set = generate({}, random);
@@ -49,7 +49,7 @@ TEST(Generate, UtilisationsAddUp) {
     EXPECT_FALSE(generate({.cores = 4, .tasks = 3, .utilisation = 1.5}, random));
 }
 
-TEST(Generate, TheSameSeedGivesTheSameSet) {
+TEST(Generate, SameSeedGivesTheSameSet) {
     Random one(8), other(8), third(9);
     const std::string text = to_json(*generate({}, one)).dump();
     EXPECT_EQ(to_json(*generate({}, other)).dump(), text);
@@ -72,8 +72,8 @@ TEST(Experiment, CountsDependOnTheSeedAndNotOnThreads) {
     EXPECT_FALSE(all || none);
 }
 
-/** Wilson 1927; the numbers are Newcombe's (1998), table I. */
-TEST(Experiment, WilsonsIntervals) {
+/** Compares with table I of Newcombe (1998). */
+TEST(Experiment, WilsonIntervalsMatchPublishedOnes) {
     EXPECT_NEAR(wilson(81.0 / 263, 263).low, 0.2553, 5e-5);
     EXPECT_NEAR(wilson(81.0 / 263, 263).high, 0.3662, 5e-5);
     EXPECT_NEAR(wilson(0.0 / 20, 20).low, 0, 1e-9);
@@ -82,7 +82,7 @@ TEST(Experiment, WilsonsIntervals) {
     EXPECT_NEAR(wilson(29.0 / 29, 29).high, 1, 1e-9);
 }
 
-TEST(Experiment, WeightsThatDifferCountForFewerSets) {
+TEST(Experiment, UnequalWeightsCountForFewerSets) {
     EXPECT_DOUBLE_EQ((Count{.sets = 4, .weight = 40, .weight_squares = 400}.effective_sets()), 4);
     EXPECT_DOUBLE_EQ((Count{.sets = 2, .weight = 40, .weight_squares = 1000}.effective_sets()),
                      1.6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Small task sets at random: times of a few ticks, so that schedules meet in many ways. */
+/** @file Small task sets at random, with times of a few ticks so that schedules vary a lot. */
 #ifndef STGM_TESTS_RANDOM_SETS_HPP
 #define STGM_TESTS_RANDOM_SETS_HPP
 

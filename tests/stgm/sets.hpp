@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Task sets of tests: files, and short forms of what they hold. */
+/** @file Task sets of tests, from files and by short functions. */
 #ifndef STGM_TESTS_SETS_HPP
 #define STGM_TESTS_SETS_HPP
 
@@ -41,7 +41,7 @@ inline std::optional<Time> bound_of(const TaskSet &set, const Options &options,
     return analyse(set, options)[index_of(set, name)].response;
 }
 
-/** A task with the deadline-monotonic priority of its period. */
+/** Returns a task with the period as its deadline, without a priority of its own. */
 inline Task task(const std::string &name, Time period, std::vector<Segment> segments,
                  std::uint32_t core, std::vector<std::uint32_t> sms = {}) {
     Task made{.name = name,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Schedules worked out by hand, and the check of traces, which shares no code with the simulator.
+// Schedules worked out by hand, and traces of the simulator under the checker, which shares no code
+// with it.
 #include "lib/stgm/search.hpp"
 #include "random_sets.hpp"
 
 namespace stgm {
 namespace {
 
-/** All parts at their worst case, tasks released in the order given, each once. */
+/** Returns a plan with one job of each task, released in the given order, with worst-case parts. */
 Plan once(const TaskSet &set, const std::vector<std::pair<std::string, Time>> &releases) {
     Plan plan;
     for (const auto &[name, at] : releases) {
@@ -28,7 +29,7 @@ struct Schedule {
 
 class Schedules : public testing::TestWithParam<Schedule> {};
 
-TEST_P(Schedules, TakeAsLongAsWorkedOutByHand) {
+TEST_P(Schedules, MatchHandCalculations) {
     const auto &one = GetParam();
     const TaskSet set = set_of(one.file);
     const Plan plan = once(set, one.releases);
@@ -51,20 +52,20 @@ INSTANTIATE_TEST_SUITE_P(
                     Schedule{"ce4", {true, false}, {{"far", 0}, {"hi", 0}, {"lo", 0}}, "lo", 4},
                     Schedule{"ce5", {true, false}, {{"far", 0}, {"lo", 0}, {"hi", 0}}, "hi", 4},
                     Schedule{"ce6", {false, true}, {{"far", 0}, {"hi", 0}, {"lo", 0}}, "lo", 5},
-                    // Suspending for the copy engine it lets the other run.
+                    // A task that suspends while it waits for the copy engine lets the other run.
                     Schedule{"ce6", {}, {{"far", 0}, {"hi", 0}, {"lo", 0}}, "lo", 1}),
     [](const auto &info) {
         return std::string(info.param.file) + (info.index == 7 ? "_suspend" : "");
     });
 
-TEST(Simulator, WorkThatIsCompleteComesBeforeARelease) {
+TEST(Simulator, CompletionComesBeforeARelease) {
     const TaskSet set{
         "tick", 1, 1, {task("hi", 10, {cpu(5)}, 0), task("lo", 20, {cpu(3), cpu(0)}, 0)}};
     EXPECT_EQ(simulate(set, {}, once(set, {{"lo", 0}, {"hi", 3}})), (std::vector<Time>{3, 5}));
     EXPECT_EQ(simulate(set, {}, once(set, {{"lo", 0}, {"hi", 2}})), (std::vector<Time>{8, 5}));
 }
 
-TEST(Simulator, AJobWaitsForTheOneBefore) {
+TEST(Simulator, JobWaitsForThePreviousJob) {
     const TaskSet set{"tick", 1, 1, {task("a", 10, {cpu(15)}, 0)}};
     Trace trace;
     EXPECT_EQ(simulate(set, {}, once(set, {{"a", 0}, {"a", 10}, {"a", 20}}), &trace),
@@ -72,7 +73,7 @@ TEST(Simulator, AJobWaitsForTheOneBefore) {
     EXPECT_TRUE(check_trace(trace, set, {}).empty());
 }
 
-/** @return how many of the traces the checker finds fault with */
+/** Simulates schedules with a planted fault. Returns for how many the checker reports errors. */
 int noticed(Fault fault, const Waiting &waiting, int schedules) {
     int count = 0;
     Random random(7);
@@ -116,7 +117,7 @@ TEST_P(Waitings, AnIdleCopyEngineIsNoticed) {
 INSTANTIATE_TEST_SUITE_P(Simulator, Waitings,
                          testing::Values(Waiting{}, Waiting{false, true}, Waiting{true, false}));
 
-// Busy tasks never wait for the CPU while they are boosted.
+// Busy tasks never wait for the CPU while they are boosted, so only suspending ones are tried.
 TEST(Simulator, ADroppedBoostIsNoticed) {
     EXPECT_GT(noticed(Fault::no_boost, {}, 1000), 0);
     EXPECT_GT(noticed(Fault::no_boost, {false, true}, 1000), 0);
@@ -126,7 +127,7 @@ TEST(Simulator, BrokenOrderOfBoostedTasksIsNoticed) {
     EXPECT_GT(noticed(Fault::boost_order, {}, 3000), 0);
 }
 
-/** What else a trace may have wrong, by changing a good one. */
+/** Changes single records of a correct trace. */
 TEST(Checker, NoticesChangedTimes) {
     const TaskSet set = set_of("ce3");
     Trace good;
@@ -137,7 +138,7 @@ TEST(Checker, NoticesChangedTimes) {
         bad.erase(bad.begin() + static_cast<std::ptrdiff_t>(n));
         EXPECT_FALSE(check_trace(bad, set, {}).empty()) << "without record " << n << " of\n"
                                                         << to_text(good, set);
-        // All that follows comes later, as if something took longer.
+        // All later records are shifted, as if something took longer.
         bad = good;
         for (std::size_t later = n; later < bad.size(); later++)
             bad[later].at++;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// No schedule takes longer than a sound bound; each of the paper's equations that does not hold is
-// found out.
+// Many schedules, none of which takes longer than a sound bound. For each unsound equation of the
+// paper there is a schedule that takes longer than its bound.
 #include <cstdlib>
 
 #include "lib/stgm/allocate.hpp"
@@ -26,8 +26,7 @@ Options options_of(const Waiting &waiting, Method method = Method::stgm) {
 
 class Soundness : public testing::TestWithParam<Mode> {};
 
-/** 10,000 schedules in all, 1,000,000 in the long run, of small sets that the bounds fit closely.
- */
+/** Simulates 10,000 schedules of sets with close bounds, or 1,000,000 in the long run. */
 TEST_P(Soundness, NoScheduleTakesLongerThanABound) {
     const Waiting waiting = GetParam().waiting;
     const std::uint64_t each = 25,
@@ -57,8 +56,8 @@ TEST_P(Soundness, NoScheduleTakesLongerThanABound) {
     EXPECT_GT(reached, bounds / 10) << "the search does not come near";
 }
 
-/** What is found by an analysis of the protocol misses no deadline in it, whichever algorithm found
- * it. */
+/** Allocations that an analysis of the protocol accepts miss no deadline, whichever algorithm made
+ * them. */
 TEST_P(Soundness, AllocatedSetsMissNoDeadline) {
     const Waiting waiting = GetParam().waiting;
     Random random(1912);
@@ -91,12 +90,12 @@ struct Broken {
     const char *name;
     Waiting waiting;
     Printed printed;
-    const char *file; ///< the search of it finds the case; nullptr: sets at random
+    const char *file; ///< the set to search; nullptr: sets at random
 };
 
 class Equations : public testing::TestWithParam<Broken> {};
 
-/** Is the bound of some task exceeded in a schedule that the search finds? */
+/** Returns true if the search finds a schedule in which some task exceeds its bound. */
 bool exceeded(const TaskSet &set, const Broken &broken, std::uint64_t schedules,
               std::uint64_t seed) {
     Options options = options_of(broken.waiting);
@@ -115,7 +114,7 @@ bool exceeded(const TaskSet &set, const Broken &broken, std::uint64_t schedules,
                              .enough = over}));
 }
 
-TEST_P(Equations, AsPrintedAloneIsExceeded) {
+TEST_P(Equations, PrintedFormAloneIsExceeded) {
     const Broken &broken = GetParam();
     if (broken.file) {
         EXPECT_TRUE(exceeded(set_of(broken.file), broken, 20'000, 1));

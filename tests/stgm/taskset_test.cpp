@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Files of task sets: what is wrong is reported in one sentence, with its place.
+// Files of task sets. An error is reported in one sentence with its place.
 #include "sets.hpp"
 
 namespace stgm {
@@ -17,7 +17,7 @@ std::string with(const std::string &what, const std::string &instead) {
     return text.replace(at, what.size(), instead);
 }
 
-TEST(TaskSet, IsReadAndWritten) {
+TEST(TaskSet, RoundTripKeepsTheSet) {
     const auto set = parse(good);
     ASSERT_TRUE(set) << set.error();
     const Task &one = set->tasks[0];
@@ -32,7 +32,7 @@ TEST(TaskSet, IsReadAndWritten) {
     EXPECT_EQ(to_json(*again).dump(), text);
 }
 
-TEST(TaskSet, OneNumberIsAKernelThatNeverGetsFaster) {
+TEST(TaskSet, SingleKernelTimeHoldsForAllSms) {
     const auto set = parse(with("[9, 5]", "7"));
     ASSERT_TRUE(set);
     EXPECT_EQ(set->tasks[0].segments[1].kernel_on(3), 7);
@@ -44,7 +44,7 @@ struct Bad {
 
 class BadInput : public testing::TestWithParam<Bad> {};
 
-TEST_P(BadInput, IsOneSentenceWithItsPlace) {
+TEST_P(BadInput, GivesOneSentenceWithItsPlace) {
     const auto set = parse(with(GetParam().what, GetParam().instead));
     ASSERT_FALSE(set);
     EXPECT_TRUE(set.error().starts_with(std::string(GetParam().place) + ": ")) << set.error();
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"\"a\"", "}", "line 2, column 21", "no JSON"},
         Bad{"\"segments\": [", "\"segments\": [], \"x\": [", "tasks[0]", "no field 'x'"}));
 
-TEST(TaskSet, TasksThatDoNotFitTogether) {
+TEST(TaskSet, RefusesTasksThatDoNotFitTogether) {
     const std::string second = R"(}, {"name": "b", "period": 5, "segments": [{"cpu": 1}]}]})";
     std::string text = good;
     text.replace(text.rfind("}]}"), 3, second);
@@ -98,7 +98,7 @@ TEST(TaskSet, TasksThatDoNotFitTogether) {
     EXPECT_NE(parse(text).error().find("another task is called 'a'"), std::string::npos);
 }
 
-TEST(TaskSet, TextThatIsNoJsonOrDeep) {
+TEST(TaskSet, RefusesMalformedAndDeepJson) {
     for (const std::string &text :
          {std::string(), std::string("[[["), std::string("nul"), std::string("\xff\xfe"),
           std::string("{\"a\":1"), std::string(10 << 20, '['), std::string(100, '['),
@@ -118,7 +118,7 @@ TEST(TaskSet, ManyKeysOfOneObjectTakeLittleTime) {
     EXPECT_NE(parse(text + "}").error().find("no field"), std::string::npos);
 }
 
-TEST(TaskSet, EqualsAreInTheOrderOfTheFile) {
+TEST(TaskSet, EqualTasksKeepTheOrderOfTheFile) {
     TaskSet set{"tick",
                 1,
                 1,

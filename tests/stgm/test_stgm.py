@@ -60,7 +60,7 @@ def test_check(name, analysis, waiting, copy_wait):
 @pytest.mark.parametrize("waiting, copy_wait", stgm_equations.WAITS)
 @pytest.mark.parametrize("analysis", ("stgm", "stgm-printed"))
 def test_bounds_are_those_of_the_equations(analysis, waiting, copy_wait):
-    """Evaluated once more, in Python, by the text alone."""
+    """Compares with the equations as evaluated in Python, from their text."""
     generator = random.Random(f"{analysis} {waiting} {copy_wait}")
     with_bound = without = 0
     for _ in range(30):
@@ -96,7 +96,7 @@ def test_bounds_of_other_systems_are_those_of_the_page(analysis, waiting, copy_w
         tasks = document(check(taskset, "-j", "-a", analysis, *words))["tasks"]
         assert [task["name"] for task in tasks] == [task["name"] for task in taskset["tasks"]]
         for task, bound in zip(tasks, expected):
-            # A bound that counts on a deadline is none where that is not proven.
+            # A bound that counts on the deadline of a task without a bound is withdrawn.
             withdrawn = analysis in ("mpcp", "server") and task["response"] is None and None in expected
             assert task["response"] == bound or withdrawn, json.dumps(taskset)
             assert all(isinstance(time, int) and time >= 0 for time in task["blocking"].values())
@@ -143,7 +143,7 @@ def test_no_allocation_is_no_answer():
     result = check(taskset, "-j")
     assert result.status == 1 and "task 'lo' has no 'sms'" in json.loads(result.out)["error"]["message"]
     assert "task 'lo' has no 'sms'" in result.err
-    # What serialises kernels lets each have all SMs.
+    # Systems that serialise kernels let each kernel have all SMs.
     assert check(taskset, "-a", "mpcp").status == 0
     del taskset["tasks"][0]["core"]
     assert "task 'hi' has no 'core'" in check(taskset, "-a", "mpcp").err
@@ -228,7 +228,7 @@ def test_a_number_or_a_field_that_is_wrong_has_its_reason(change, sentence):
 
 
 def test_whole_numbers_may_have_a_point():
-    """pandas, jq and JavaScript write them so."""
+    """pandas, jq and JavaScript may write whole numbers with a point."""
     taskset = a_set("ce1")
     plain = check(taskset, "-j").out
     for task in taskset["tasks"]:
@@ -324,7 +324,7 @@ def test_an_allocation_as_commands(tmp_path):
 
 
 def of_gpu_tasks(sms, *counts):
-    """Tasks with kernels that need as many SMs as given, to meet their deadlines."""
+    """Returns a set of tasks that need the given numbers of SMs to meet their deadlines."""
     tasks = [{"name": f"task{n}", "period": 100 + n,
               "segments": [{"gpu": {"kernel": [1000 * left + 10 for left in reversed(range(count))]}}]}
              for n, count in enumerate(counts)]
@@ -333,7 +333,7 @@ def of_gpu_tasks(sms, *counts):
 
 
 @pytest.mark.parametrize("taskset, algorithm, lines", (
-    # Equal sets are one partition; more tasks than SMs have to share.
+    # Tasks with equal SMs share a partition, and with more tasks than SMs some have to.
     (of_gpu_tasks(1, 1, 1), "disjoint", ["sm_partition add GPU 1  # task0, task1; 1 before compute capability 9.0",
                                          "1 chunks of 8 SMs, of which 2 SMs have 0: too many"]),
     (of_gpu_tasks(9, 5, 4), "mended", ["sm_partition add GPU 2  # task0; 3 before compute capability 9.0",
@@ -372,7 +372,7 @@ def test_a_schedule_by_its_offsets():
     words = ("--offset", "A=1", "--offset", "B=1", "--duration", "900")
     result = nvstgm("simulate", SETS / "ce2c.json", *words, "-j")
     data = document(result)
-    # B comes before A only by chance; the search has it.
+    # B is before A only in schedules of the search.
     assert (result.status, data["schedules"], data["jobs"]) == (0, 1, 3)
     assert data["nearest"] in responses(result)
     assert max(document(nvstgm("simulate", SETS / "ce2c.json", "-n", 20000, "-j"))["tasks"][0]["response"], 0) >= 115
@@ -402,7 +402,7 @@ def test_bounds_of_another_system_are_named_as_such(analysis):
     (1, 0, ("--duration", 10**15), "jobs are too many"),
 ))
 def test_schedules_that_do_not_end(period, time, words, sentence):
-    """Thousands of tasks: no sum of theirs is too large for a number."""
+    """Sums over thousands of tasks do not overflow."""
     taskset = {**a_set(), "tasks": [
         {"name": f"task{n}", "period": period, "core": 0, "segments": [{"cpu": time}] * 10} for n in range(10_000)]}
     result = nvstgm("simulate", "-", *words, stdin=json.dumps(taskset))
@@ -426,7 +426,7 @@ def test_what_happened_as_text(tmp_path):
 
 
 def perfetto_fields(data):
-    """Numbers of fields and what they hold, of one message of protobuf."""
+    """Yields the number and the value of each field in a message of protobuf."""
     def varint(at):
         value = shift = 0
         while True:
@@ -519,7 +519,7 @@ def test_a_folder_that_is_none(tmp_path):
     assert result.status == 2 and "no folder" in result.err
 
 
-# --- where it all goes ---
+# --- output ---
 
 WAYS_OUT = (("check", SETS / "ce1.json"), ("check", SETS / "ce1.json", "-j"), ("check", SETS / "a16.json", "--csv"),
             ("allocate", ROOT / "docs/examples/robot.json"), ("allocate", SETS / "a16.json", "-j"),
@@ -534,7 +534,7 @@ def test_what_cannot_be_written_is_an_error(words, line):
     done = subprocess.run(["bash", "-c", line, "bash", building.built("bin/nvstgm"), *map(str, words)],
                           check=False, capture_output=True, text=True, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout) == (5, "")
-    # A reader that has had enough of help is no error to speak of.
+    # No error is printed if the reader of the help closes the pipe.
     is_silent = "exec true" in line and words[-1] in ("--help", "--version")
     assert ("nvstgm: cannot write to stdout: " in done.stderr) != is_silent
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """nvstgm run and profile over a stand-in for CUDA. No VM.
 
-How long something takes is asserted nowhere: what is exact are counts, orders, and what adds up."""
+The tests assert no times of the host. Counts, orders and sums are exact."""
 
 import json
 import re
@@ -51,7 +51,7 @@ RECORDING = """\
 
 
 def test_the_gpus_own_switches_are_in_the_trace(desk, tmp_path):
-    """As nvdebugctl records them; here a program in its place."""
+    """A program in the place of nvdebugctl prints a recording."""
     script, lines = tmp_path / "recorder", tmp_path / "lines"
     lines.write_text(RECORDING, encoding="utf-8")
     script.write_text(f"""#!/bin/sh
@@ -93,7 +93,7 @@ def profile(desk, *words):
 
 
 def test_a_profile(desk, tmp_path):
-    """A line that is a number alone is a time; it halves with each doubling of TPCs here."""
+    """The program prints times that halve with each doubling of TPCs."""
     script = tmp_path / "command"
     script.write_text(f"""#!/bin/sh
 echo started
@@ -111,13 +111,13 @@ echo 3 kernels
     segment = {"gpu": {"to_device": 7, "kernel": [96_000, 48_000, 48_000, 24_000], "from_device": 0}}
     assert data["segment"] == segment == json.loads((tmp_path / "segment").read_text())
     assert data["raised"] == 0
-    # It is a segment of a set.
+    # The output is valid as a segment of a set.
     checked = stgm.check(taskset(task("measured", SECOND, segment, sms=[0, 1])), "-j")
     assert stgm.responses(checked) == {"measured": 48_007}
 
 
 def test_a_profile_does_not_increase(desk, tmp_path):
-    """Where more TPCs took longer, fewer are not counted on to be faster."""
+    """If more TPCs took longer, fewer TPCs get that longer time, too."""
     script = tmp_path / "command"
     script.write_text(f'#!/bin/sh\n{PROGRAM} "attribute 16"\n')  # ms: SMs
     script.chmod(0o755)

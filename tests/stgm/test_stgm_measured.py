@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What docs/stgm.md shows as measured on an H100, held against the rows that tests/hardware/stgm.py wrote there, and those
-against the bounds of this program."""
+"""Compares the measurements in docs/stgm-measured.md with the rows that tests/hardware/stgm.py wrote on an H100, and
+those rows with the bounds of the present nvstgm."""
 
 import json
 import re
@@ -17,12 +17,13 @@ def data(name="stgm"):
 
 
 def section():
-    (found,) = re.findall(r"^### Measured\n(.*?)^## ", (stgm.ROOT / "docs/stgm.md").read_text(encoding="utf-8"), re.M | re.S)
-    return " ".join(found.split("\n")).replace("  ", " "), found
+    page = (stgm.ROOT / "docs/stgm-measured.md").read_text(encoding="utf-8")
+    (found,) = re.findall(r"^## Measured\n(.*?)^## Figures", page, re.M | re.S)
+    return " ".join(found.split()), found
 
 
 def table(header):
-    """Rows of cells of the table whose header begins so."""
+    """Returns the rows of the table with a header that begins with the text."""
     (found,) = re.findall(rf"^\| {re.escape(header)}.*\n\|[-|]+\n((?:\|.*\n)+)", section()[1], re.M)
     return [line.strip("|").strip().split(" | ") for line in found.splitlines()]
 
@@ -60,7 +61,7 @@ def test_the_rows_of_undisturbed_jobs_are_within_the_sound_bounds_and_not_within
     above = {row["set"]: row["name"] for row in found["controls"]
              if (row["undisturbed"]["response"] or 0) > row["printed"]}
     assert above == EXCEEDED
-    # Responses above a bound are there, and each has a reason that was measured.
+    # Some responses are above their bounds, and each of them has a measured reason.
     disturbed = [row for row in found["sets"] if row["response"] > row["bound"]]
     assert disturbed and all(row["stalls"] and row["overruns"] for row in disturbed)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """nvstgm run: task sets in processes of their own, without a GPU. No VM.
 
-How long something takes is asserted nowhere: what is exact are counts, orders, and what adds up."""
+The tests assert no times of the host. Counts, orders and sums are exact."""
 
 import contextlib
 import itertools
@@ -32,7 +32,7 @@ def rows_of(result):
 
 
 def tasks_of(process):
-    """Their processes, by number."""
+    """Returns the PIDs of the tasks' processes, by the number of the task."""
     found = {}
     for pid in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
         with contextlib.suppress(FileNotFoundError):
@@ -47,7 +47,7 @@ def is_pinned(pid):
 
 
 def wait_for_tasks(process, count):
-    """All of them are there, and past their preparation."""
+    """Waits until all tasks exist and have prepared their work."""
     until(lambda: len(tasks_of(process)) == count and all(map(is_pinned, tasks_of(process).values())))
     return tasks_of(process)
 
@@ -57,7 +57,7 @@ def jobs_in(seconds, period):
 
 
 def events_in(path):
-    """(ns, task, job, what, segment)"""
+    """Returns the records of a trace as (ns, task, job, what, segment)."""
     found = []
     for line in path.read_text(encoding="utf-8").splitlines():
         at, name, job, what, segment = re.fullmatch(r"(\d+) (\S+)#(\d+): (\w+)(?: \(segment (\d+)\))?", line).groups()
@@ -66,7 +66,7 @@ def events_in(path):
 
 
 def of_protocol(events):
-    """What each job does: without what was noticed, and without the parts in which it had its core."""
+    """Returns the protocol's events of each job, without overruns, stalls, and changes of the core."""
     found = []
     for event in events:
         if event[3] in ("overrun", "stall"):
@@ -79,13 +79,14 @@ def of_protocol(events):
 
 
 def by_job(events, task):
-    """The same for each job of a task. On a busy machine a job may be released before the one before it has finished."""
+    """Returns the protocol's events of each job of a task. Jobs may overlap, as on a busy machine a job may be released before
+    the previous job has finished."""
     own = [event for event in events if event[1] == task]
     return [of_protocol(event for event in own if event[2] == job) for job in sorted({event[2] for event in own})]
 
 
 def spans(events, begin, end):
-    """(begin, end, task), of each task in turn."""
+    """Returns (begin, end, task) of each pair of events, task by task."""
     found, since = [], {}
     for at, name, _, what, _ in events:
         if what == begin:
@@ -132,7 +133,7 @@ def test_a_set_that_runs(tmp_path, words, priorities):
 
 @pytest.mark.parametrize("words", ((), ("--copy-wait", "spin"), ("--waiting", "busy")), ids=" ".join)
 def test_one_copy_and_one_kernel_at_a_time(tmp_path, words):
-    """Tasks that come at the same moment, on cores of their own where there are two."""
+    """Tasks are released at the same moment, on different cores if the machine has two."""
     other = min(len(os.sched_getaffinity(0)) - 1, 1)
     pair = taskset(*(task(name, SECOND, gpu(100 * MS, 150 * MS, 100 * MS), core=core, sms=[0, 1 + core])
                      for name, core in (("a", 0), ("b", other))))
@@ -159,9 +160,9 @@ def test_without_management_kernels_run_together(tmp_path):
 
 
 def test_tasks_hand_their_core_to_each_other(tmp_path):
-    """By priority, without Linux: who is on the core alone is on it, and a task of lower priority is interrupted."""
-    # Where others load the machine a CPU's speed is measured too low, and 400 ms of work take less; or they take seconds, of
-    # which there are twice the longest period, and not all jobs of hi come to run within one.
+    """Priorities hold without SCHED_FIFO: one task at a time has the core, and a task of lower priority is interrupted."""
+    # On a loaded machine nvstgm may measure the CPU's speed too low, so that 400 ms of work take less. Or the work may take
+    # seconds, so that not all jobs of hi run within the end of the run, which is twice the longest period.
     pair = taskset(task("hi", 50 * MS, cpu(5 * MS)), task("lo", 30 * SECOND, cpu(400 * MS)))
     result = without_gpu(pair, "--for", 1, "--priorities", "handed", "-j", "-o", tmp_path / "trace")
     data = stgm.document(result)
@@ -179,7 +180,7 @@ def test_tasks_hand_their_core_to_each_other(tmp_path):
 
 @pytest.mark.parametrize("priorities", ("linux", "handed"))
 def test_a_gpu_segment_is_boosted(tmp_path, priorities):
-    """Its copies are not interrupted, and the kernel in between leaves the core to the other task."""
+    """The copies of a GPU segment are not interrupted, and its kernel leaves the core to the other task."""
     if priorities == "linux":
         needs_root()
     pair = taskset(task("hi", 20 * SECOND, cpu(900 * MS)), task("lo", 30 * SECOND, gpu(200 * MS, 300 * MS, 200 * MS), sms=[0]))
@@ -194,12 +195,12 @@ def test_a_gpu_segment_is_boosted(tmp_path, priorities):
     assert back < at["hi", "stop"][-1]
     if priorities == "handed":
         assert_apart(spans(events, "run", "stop") + spans(events, "copy_begin", "copy_end")[:0])
-        # Where lo comes late to its copy, hi has the core once more in between.
+        # If lo is late with its second copy, hi may have the core once more before it.
         assert len(at["hi", "run"]) >= 2 and at["lo", "copy_begin"][1] <= at["hi", "run"][-1]
 
 
 def test_measured_lengths_and_the_same_work_again(tmp_path):
-    """The work is that of the first file, and the lengths that it may take are those that were seen, and more."""
+    """The second run has the work of the first file, and as its lengths the measured ones with a margin."""
     drawn, measured = tmp_path / "drawn.json", tmp_path / "measured.json"
     drawn.write_text(json.dumps(THREE), encoding="utf-8")
     assert without_gpu(THREE, "--for", 1, "--measure", measured, "--measure-margin", 100).status in (0, 4)
@@ -210,7 +211,8 @@ def test_measured_lengths_and_the_same_work_again(tmp_path):
             times, seen = segment.get("gpu", segment), seen.get("gpu", seen)
             for key, length in times.items():
                 longest = seen[key][0] if isinstance(seen[key], list) else seen[key]
-                # By the clock copies and kernels take 90 %, twice which is written; the speed of the CPU is measured.
+                # By the clock, copies and kernels take 90 % of their length, and the margin of 100 % doubles that. CPU times
+                # depend on the measured speed.
                 assert longest > (0 if key == "cpu" else 1.5 * length) if length else longest == 0
     result = without_gpu(found, "--for", 1, "--margin", 0, "--work", drawn, "-j")
     assert all(row["jobs"] for row in rows_of(result).values())
@@ -220,12 +222,12 @@ def test_measured_lengths_and_the_same_work_again(tmp_path):
 
 
 def test_work_that_is_longer_than_the_file_says_is_noticed():
-    """A kernel of 900 ms, by the clock, where the file has 100 and a deadline of 200."""
+    """A kernel takes 900 ms by the clock, while the file has 100 ms and a deadline of 200 ms."""
     wrong = taskset(task("a", 200 * MS, gpu(0, 100 * MS, 0), sms=[0]))
     result = without_gpu(wrong, "--for", 1, "--stretch", 1000, "-j")
     row = rows_of(result)["a"]
     assert result.status == 4 and row["overruns"] >= row["jobs"] >= 1 and row["undisturbed"]["jobs"] == 0
-    assert row["misses"] == 5  # those that never came to run, too
+    assert row["misses"] == 5  # includes jobs that never ran
     assert row["response"] > row["bound"] and stgm.document(result)["above"] == 1
 
 
@@ -236,7 +238,7 @@ def test_offsets(tmp_path):
 
 
 def test_a_task_that_is_killed_lets_go(tmp_path):
-    """In its kernel, for which the other waits from its first job on."""
+    """The task is killed in its kernel, for which the other task waits in its first job."""
     pair = taskset(task("killed", 20 * SECOND, gpu(0, 19 * SECOND, 0), sms=[0]),
                    task("other", 500 * MS, gpu(100, 1 * MS, 100), sms=[0]))
     with running(pair, "--without-gpu", "--for", 3, "--offset", "other=100000", "-j") as process:
@@ -281,7 +283,7 @@ def test_tasks_are_pinned_and_have_sched_fifo():
         first = min(os.sched_getaffinity(0))
         until(lambda: all(os.sched_getscheduler(pid) & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO for pid in tasks.values()))
         assert all(os.sched_getaffinity(pid) == {first} for pid in tasks.values())
-        assert os.sched_getparam(tasks[2]).sched_priority == 10  # never boosted, of the lowest priority
+        assert os.sched_getparam(tasks[2]).sched_priority == 10  # the lowest level, as this task is never boosted
     result = without_gpu(THREE, "--for", 1, "-j")
     assert stgm.document(result)["fifo"] and not result.err
 
@@ -348,7 +350,7 @@ def test_text_and_csv():
 
 
 def test_a_file_stays_as_it_is_until_there_is_another(tmp_path):
-    """A run that fails, or is killed, takes nothing away."""
+    """A run that fails or is killed does not change an existing file."""
     kept = tmp_path / "trace"
     kept.write_text("kept", encoding="utf-8")
     kept.chmod(0o640)
@@ -363,7 +365,7 @@ def test_a_file_stays_as_it_is_until_there_is_another(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["trace"]
 
 
-# --- programs of one's own ---
+# --- users' programs ---
 
 LIBRARY = ROOT / "build/cmake/lib/stgm/libnvstgm_task.a"
 
@@ -380,7 +382,7 @@ OWN = taskset(
 
 @pytest.mark.parametrize("priorities", ("linux", "handed"))
 def test_programs_of_ones_own(tmp_path, priorities):
-    """In C++ and C, beside a task whose work is built in."""
+    """Programs in C++ and C run beside a task with built-in work."""
     result = without_gpu(OWN, "--for", 1, "-j", "-o", tmp_path / "trace", "--priorities", priorities,
                          "--program", f"camera={example('stgm_camera')}", "--program", f"planner={example('stgm_planner')}")
     rows, events = rows_of(result), events_in(tmp_path / "trace")
@@ -461,7 +463,7 @@ ERRORS = ["nvstgm_next_job: nvstgm_ready() was not called before",
 
 
 def test_calls_in_wrong_places(tmp_path):
-    """Of a C program that is linked with the C library alone; and the set runs on."""
+    """A C program, linked with the C library alone, makes calls in wrong places, and the set runs on."""
     example("stgm_planner")
     source, wrong = tmp_path / "wrong.c", tmp_path / "wrong"
     source.write_text(WRONG, encoding="utf-8")
@@ -473,7 +475,7 @@ def test_calls_in_wrong_places(tmp_path):
 
 
 def test_a_program_of_another_version(tmp_path):
-    """The memory that it would share looks otherwise."""
+    """A program of another version is refused, because the layout of the shared memory differs."""
     own = tmp_path / "memory"
     own.write_bytes(bytes(1 << 20))
     with own.open("rb+") as file:

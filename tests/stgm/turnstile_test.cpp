@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What tasks share when they run: real processes, real kills.
+// The locks and levels of running tasks, with real processes that are killed.
 #include <array>
 #include <csignal>
 #include <cstdlib>
@@ -45,7 +45,7 @@ class Shared {
         for (int n = 0; !condition(*memory_); n++) {
             if (n > 300'000) { // 30 s and more
                 ADD_FAILURE() << "waits for ever";
-                std::abort(); // who waits for it would, too
+                std::abort(); // processes that wait for this one would hang, too
             }
             usleep(100);
         }
@@ -68,7 +68,7 @@ void kill_and_wait(pid_t pid) {
 
 class TurnstileOf : public testing::TestWithParam<bool> {};
 
-TEST_P(TurnstileOf, GoesInTheOrderOfRequests) {
+TEST_P(TurnstileOf, ServesRequestsInOrder) {
     const bool spin = GetParam();
     const Shared shared;
     shared->turnstile.take(0, spin);
@@ -90,7 +90,7 @@ TEST_P(TurnstileOf, GoesInTheOrderOfRequests) {
     EXPECT_EQ(shared->order[2], 2);
 }
 
-TEST_P(TurnstileOf, AKilledHolderLetsGo) {
+TEST_P(TurnstileOf, KilledHolderLetsGo) {
     const bool spin = GetParam();
     const Shared shared;
     const pid_t holder = shared.start([&](Memory &memory) {
@@ -107,7 +107,7 @@ TEST_P(TurnstileOf, AKilledHolderLetsGo) {
     EXPECT_TRUE(shared->turnstile.is_in(1));
 }
 
-TEST_P(TurnstileOf, AKilledWaiterIsNotWaitedFor) {
+TEST_P(TurnstileOf, KilledWaiterIsSkipped) {
     const bool spin = GetParam();
     const Shared shared;
     shared->turnstile.take(0, false);
@@ -123,8 +123,8 @@ TEST_P(TurnstileOf, AKilledWaiterIsNotWaitedFor) {
 INSTANTIATE_TEST_SUITE_P(Waiting, TurnstileOf, testing::Bool(),
                          [](const auto &one) { return one.param ? "spin" : "sleep"; });
 
-/** The order of kernels: B, which waits for C, is waited for by A, although A and C share no SM. */
-TEST(Turnstile, WhoMayGoTogetherStillWaitsForThoseThatWait) {
+/** As kernels do: B waits for C, and A waits for B, although A and C share no SM. */
+TEST(Turnstile, RequestWaitsForAnEarlierWaiter) {
     enum : std::size_t { a, b, c, d };
     const Shared shared;
     shared->turnstile.let_together(a, c);
@@ -135,7 +135,7 @@ TEST(Turnstile, WhoMayGoTogetherStillWaitsForThoseThatWait) {
     shared.until([](Memory &memory) { return memory.turnstile.waits(b); });
     const pid_t third = shared.start([](Memory &memory) { memory.turnstile.take(a, false); });
     shared.until([](Memory &memory) { return memory.turnstile.waits(a); });
-    shared->turnstile.take(d, false); // excludes nobody
+    shared->turnstile.take(d, false); // slot d excludes no other slot
     shared->turnstile.leave(c);
     EXPECT_EQ(wait_for(second), 0);
     EXPECT_TRUE(shared->turnstile.waits(a));
@@ -143,7 +143,8 @@ TEST(Turnstile, WhoMayGoTogetherStillWaitsForThoseThatWait) {
     EXPECT_EQ(wait_for(third), 0);
 }
 
-/** A core: by level, and of equals who asked first. Who is in is not put out, but finds out. */
+/** As a core does: a larger level goes first, and equal levels go in the order of requests. A
+ * holder keeps the turnstile, but finds by is_asked_for() that a larger level waits. */
 TEST(Turnstile, LevelsGoBeforeTheOrderOfRequests) {
     enum : std::size_t { low, middle, high, also_high };
     const Shared shared;
@@ -155,7 +156,7 @@ TEST(Turnstile, LevelsGoBeforeTheOrderOfRequests) {
     EXPECT_FALSE(core.is_asked_for(low));
     core.ask(high, 3);
     core.ask(also_high, 3);
-    EXPECT_FALSE(core.is_asked_for(low)); // of its own level
+    EXPECT_FALSE(core.is_asked_for(low)); // the waiting task has the same level
     core.set_level(low, 1);
     EXPECT_TRUE(core.is_asked_for(low));
     const Time left = core.leave(low);
@@ -171,8 +172,9 @@ TEST(Turnstile, LevelsGoBeforeTheOrderOfRequests) {
     EXPECT_FALSE(core.is_asked_for(low));
 }
 
-/** Kills at any moment: nobody is in with another, and nobody waits for ever. */
-TEST(Turnstile, ProcessesThatAreKilledAtAnyMoment) {
+/** Kills processes at any moment. No two slots hold the turnstile together, and none waits
+ * forever. */
+TEST(Turnstile, SurvivesKillsAtAnyMoment) {
     constexpr std::size_t tasks = 4;
     constexpr int kills = 150;
     const Shared shared;
@@ -181,7 +183,7 @@ TEST(Turnstile, ProcessesThatAreKilledAtAnyMoment) {
             for (;;) {
                 memory.turnstile.take(slot, slot % 2);
                 const int other = memory.inside.exchange(static_cast<int>(slot) + 1);
-                // Of one that was killed inside nothing is left but its number.
+                // A process that was killed inside has left its number, but holds no slot.
                 if (other && memory.turnstile.is_in(static_cast<std::size_t>(other) - 1) &&
                     static_cast<std::size_t>(other) - 1 != slot)
                     memory.wrong++;
@@ -197,7 +199,7 @@ TEST(Turnstile, ProcessesThatAreKilledAtAnyMoment) {
     for (int n = 0; n < kills; n++) {
         const std::size_t slot = static_cast<std::size_t>(n) % tasks;
         const int before = shared->next;
-        shared.until([&](Memory &memory) { return memory.next != before; }); // it goes on
+        shared.until([&](Memory &memory) { return memory.next != before; }); // the others go on
         usleep(static_cast<useconds_t>(n * 7 % 50));
         kill_and_wait(pids[slot]);
         shared->turnstile.leave_for_ended(slot);
@@ -212,7 +214,7 @@ TEST(Turnstile, ProcessesThatAreKilledAtAnyMoment) {
         EXPECT_FALSE(shared->turnstile.is_in(slot) || shared->turnstile.waits(slot));
 }
 
-TEST(Levels, AreThePrioritiesAndABoostAboveAll) {
+TEST(Levels, FollowPrioritiesWithTheBoostAboveAll) {
     TaskSet set{.time_unit = "us", .cores = 1, .sms = 1};
     for (const Time period : {300, 100, 200})
         set.tasks.push_back(task(std::to_string(period), period, {cpu(1)}, 0));
@@ -227,7 +229,7 @@ TEST(Levels, AreThePrioritiesAndABoostAboveAll) {
     set.tasks.assign(most_levels, set.tasks[0]);
     for (const Levels &one : levels_of(set)) {
         EXPECT_GE(one.base, 1);
-        EXPECT_LT(one.launching, 98); // whom nvstgm watches from
+        EXPECT_LT(one.launching, 98); // the level from which nvstgm watches the tasks
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Which jobs of a run count, by traces made by hand.
+// The undisturbed jobs in traces made by hand.
 #include <gtest/gtest.h>
 
 #include "lib/stgm/undisturbed.hpp"
@@ -24,7 +24,8 @@ void expect(const Trace &trace, const std::vector<Expected> &expected) {
     }
 }
 
-/** Two intervals: the first with both tasks, the second with one job, above its bound. */
+/** Returns a trace with two intervals. The first has a job of each task, and the second one job,
+ * which is above its bound. */
 Trace two_intervals() {
     return {{0, What::release, 0, 0, 0}, {5, What::release, 1, 0, 0},  {9, What::finish, 0, 0, 0},
             {20, What::finish, 1, 0, 0}, {20, What::release, 0, 1, 0}, {31, What::finish, 0, 1, 0}};
@@ -37,23 +38,24 @@ Trace with(What what, Time at, std::size_t task) {
     return trace;
 }
 
-TEST(Undisturbed, AllJobsCountWhereNothingHappened) {
+TEST(Undisturbed, AllJobsCountWithoutDisturbances) {
     expect(two_intervals(), {{2, 11, 1}, {1, 15, 0}});
 }
 
-TEST(Undisturbed, AJobDoesNotCountWhereAnothersWorkTookLonger) {
-    // Of the other task, before its release and after its end, in the same interval.
+TEST(Undisturbed, DisturbancesExcludeTheirInterval) {
+    // The first two are overruns of the other task in the same interval, before the release of a
+    // job and after its end.
     expect(with(What::overrun, 3, 1), {{1, 11, 1}, {0, 0, 0}});
     expect(with(What::overrun, 15, 1), {{1, 11, 1}, {0, 0, 0}});
     expect(with(What::stall, 9, 0), {{1, 11, 1}, {0, 0, 0}});
     expect(with(What::stall, 30, 1), {{1, 9, 0}, {1, 15, 0}});
 }
 
-TEST(Undisturbed, WhatHappenedBetweenIntervalsReachesNone) {
+TEST(Undisturbed, DisturbancesBetweenIntervalsExcludeNoJob) {
     expect(with(What::stall, 40, 0), {{2, 11, 1}, {1, 15, 0}});
 }
 
-TEST(Undisturbed, AJobThatDoesNotEndIsNotCountedNorWhatComesAfter) {
+TEST(Undisturbed, UnfinishedJobExcludesLaterJobs) {
     Trace trace = two_intervals();
     std::erase_if(
         trace, [](const Record &record) { return record.at == 20 && record.what == What::finish; });

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Reads and writes the texts of tests/golden. The text of most boards is a `diff -U0` against the file of the same name
-of another board.
+"""tests/golden: texts. A text that is mostly that of the same file of another board is kept as a `diff -U0` against it.
 
-tests/support/sections.hpp reads these files, too. As a program: golden_text.py BOARD/NAME prints the text of a file."""
+tests/support/sections.hpp reads these files, too. As a program: golden_text.py BOARD/NAME prints the text of a file.
+"""
 
 import pathlib
 import re
@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1] / "golden"
-# The boards with whole texts, and for each of them the boards whose texts differ least from it.
+# Each board that always has whole texts, with the boards whose texts differ least from its texts.
 BASES = {"gtx1060-3gb": ("quadro-k5000", "gtx980", "gtx1080ti", "jetson-tx2"),
          "rtx2080ti": ("titan-v", "jetson-xavier"),
          "rtx6000-ada": ("a100", "rtx-a6000", "h200", "b200", "rtx5090", "jetson-orin")}
@@ -19,11 +19,11 @@ HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? ")
 
 
 def patched(base, hunks):
-    """Applies a `diff -U0`, from its third line on, to the lines of @base."""
+    """Returns the lines of BASE after HUNKS, the lines of a `diff -U0` behind its two lines of names, were applied."""
     lines, at = [], 0
     for line in hunks:
         if head := HUNK.match(line):
-            # Without old lines, the new lines come after the line of that number.
+            # A hunk without old lines adds its lines after the line of that number.
             start = int(head[1]) - (head[2] != "0")
             lines += base[at:start]
             at = start
@@ -44,7 +44,7 @@ def load(name):
 
 
 def difference(base, name):
-    """Returns the difference between BASE's text and NAME's text, which is already written."""
+    """Returns the `diff -U0` from the text of BASE to the text of NAME, which is already in its file."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as old:
         old.write(load(base))
         old.flush()
@@ -54,7 +54,10 @@ def difference(base, name):
 
 
 def write(name, text):
-    """Writes a text, as a diff if that is much shorter. Files that are diffs against this file keep their text."""
+    """Writes TEXT to the file NAME: as a diff if that has at most a third of the text's lines, else whole.
+
+    The files of other boards that are diffs against NAME are written again, so that they keep their texts.
+    """
     board, _, file = name.partition("/")
     others = {f"{other}/{file}" for other in BASES.get(board, ()) if (FOLDER / other / file).exists()}
     texts = {other: load(other) for other in others}
@@ -64,7 +67,7 @@ def write(name, text):
     for base, boards in BASES.items():
         if board in boards and (FOLDER / base / file).exists():
             diff = difference(f"{base}/{file}", name)
-            if diff.count("\n") < 0.75 * text.count("\n"):
+            if diff.count("\n") <= text.count("\n") / 3:
                 path.write_text(diff, encoding="utf-8")
     for other, kept in texts.items():
         write(other, kept)

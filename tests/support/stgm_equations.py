@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A second implementation of the equations of docs/stgm.md, as the page and the paper print them, on a task set in
+"""A second implementation of the equations of docs/stgm-design.md, as the page and the paper print them, on a task set in
 JSON. nvstgm's bounds are compared with it. Also makes small random task sets."""
 
 import dataclasses

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""A second implementation of the other analyses of docs/stgm.md, as the page and the papers define them: mpcp, fmlp,
+"""A second implementation of the other analyses of docs/stgm-design.md, as the page and the papers define them: mpcp, fmlp,
 server, federated and timeslice. nvstgm's bounds are compared with it."""
 
 import dataclasses

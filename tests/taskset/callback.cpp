@@ -16,7 +16,7 @@ struct Subscriber {
     std::mutex lock;
     cuda::Callback callback = nullptr;
     void *user = nullptr;
-    std::set<std::pair<int, int>> enabled; // domain, id
+    std::set<std::pair<int, int>> enabled; // pairs of a domain and an id
 } subscriber;
 
 int subscribe(void **handle, cuda::Callback callback, void *user) {

@@ -14,7 +14,7 @@ const void *const *export_table();
 bool wants(int domain, int id);
 void call_back(int domain, int id, const void *params);
 
-/// A call of the API, between the callbacks that it has. `arguments` is a struct of its arguments.
+/// Makes a call of the API between its two callbacks. `arguments` is a struct of its arguments.
 template <typename Arguments, typename Body>
 cuda::Result call(int id, const char *name, cuda::Context context, const Arguments &arguments,
                   Body body) {
@@ -23,7 +23,7 @@ cuda::Result call(int id, const char *name, cuda::Context context, const Argumen
     cuda::Result result = 999;
     int skip = 0;
     const auto word = [](const auto *pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
-    // Words with no known meaning have a value that must not be used.
+    // Words without a known meaning get a value that no reader can use by mistake.
     std::array<std::uint64_t, 13> words;
     words.fill(0xdead);
     words[0] = 0xdead'0000'0068;
@@ -41,7 +41,7 @@ cuda::Result call(int id, const char *name, cuda::Context context, const Argumen
     return result;
 }
 
-/// A descriptor is about to go to the GPU.
+/// Calls back before a descriptor goes to the GPU.
 void call_back_for_launch(const void *driver_context, void *descriptor);
 
 } // namespace stand_in

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What the stand-in and its tests take of CUDA's driver API: names, layouts and numbers are those
-// of cuda.h of CUDA 13.0.
+// The parts of CUDA's driver API for the stand-in and its tests. Names, layouts and numbers are
+// from cuda.h of CUDA 13.0.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-// What handles point to is the driver's own.
+// Handles point to types of the driver, which programs do not see.
 struct CUctx;
 struct CUmod;
 struct CUfunc;
@@ -94,7 +94,7 @@ struct UpdateResult {
     Node error_node, error_from;
 };
 
-/// What stands behind a pointer that cuGetExportTable() gives for `tools_table`: not documented,
+/// The id of the table of callbacks for cuGetExportTable(). The table is not documented, and was
 /// found on driver 580.159.04.
 constexpr Uuid tools_table = {{0x2c, 0x8e, 0x0a, 0xd8, 0x07, 0x10, 0xab, 0x4e, 0x90, 0xdd, 0x54,
                                0x71, 0x9f, 0xe5, 0xf7, 0x4b}};

@@ -5,7 +5,7 @@
 
 namespace stand_in {
 
-// clc3c0qmd.h, QMDV02_02 (SM_DISABLE_MASK). That its bits are TPCs is libsmctrl's finding.
+// Source: clc3c0qmd.h, QMDV02_02 (SM_DISABLE_MASK). libsmctrl has found that its bits are TPCs.
 const Layout v02_02 = {.version = 0x22,
                        .version_at = {583, 576},
                        .width = {415, 384},
@@ -27,11 +27,11 @@ Layout like(const Layout &layout, std::uint8_t version) {
 
 } // namespace
 
-// clc5c0qmd.h, clc6c0qmd.h: as far as this goes, Volta's.
+// Source: clc5c0qmd.h, clc6c0qmd.h. These fields are where Volta has them.
 const Layout v02_03 = like(v02_02, 0x23), v03_00 = like(v02_02, 0x30);
 
-// clcbc0qmd.h, and measured: version, mask and valid bit. DEPENDENT_QMD0_POINTER, which may be
-// anything, has the byte where V05.00 has its version.
+// Source: clcbc0qmd.h; version, mask and valid bit were measured. DEPENDENT_QMD0_POINTER, with any
+// value, is in the byte in which V05.00 has its version.
 const Layout v04_00 = {.version = 0x40,
                        .version_at = {583, 576},
                        .width = {1055, 1024},
@@ -46,8 +46,9 @@ const Layout v04_00 = {.version = 0x40,
                        .other_value = 0x50};
 const Layout unknown = like(v04_00, 0x60);
 
-// clcdc0qmd.h. RELEASE_SEMAPHORE0_PAYLOAD_UPPER has the byte where the others have their version.
-// The number of the mask's bits is not in it: up to the next field, 256.
+// Source: clcdc0qmd.h. RELEASE_SEMAPHORE0_PAYLOAD_UPPER is in the byte in which the others have
+// their version. The header does not have the number of the mask's bits; 256 reach up to the next
+// field.
 const Layout v05_00 = {.version = 0x50,
                        .version_at = {471, 464},
                        .width = {1279, 1248},

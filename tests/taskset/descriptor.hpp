@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The descriptor by which a GPU takes a launch (QMD), as NVIDIA's open-gpu-doc lays it out for each
-// generation: the parts that may be read or changed.
+// The launch descriptor (QMD) as NVIDIA's open-gpu-doc lays it out for each generation, as far as
+// the stand-in or nvtaskset reads or changes it.
 #pragma once
 
 #include <array>
@@ -9,24 +9,24 @@
 
 namespace stand_in {
 
-/// A field as the headers give it: its highest and its lowest bit.
+/// The highest and the lowest bit of a field, as in the headers.
 struct Bits {
     unsigned high, low;
 };
 
-/// Where a generation has what.
+/// The places of the fields in the descriptors of a generation.
 struct Layout {
-    std::uint8_t version; ///< major, minor
+    std::uint8_t version; ///< major and minor number, four bits each
     Bits version_at, width, height, depth, block[3];
-    Bits mask;                       ///< a bit for each TPC: not to be used
-    unsigned valid = 0;              ///< the bit that is set if that holds; 0: it always does
-    Bits type = {}, cluster[3] = {}; ///< generations with clusters
-    Bits other;                      ///< of another purpose, where the version of other layouts is
+    Bits mask;                       ///< a bit for each TPC that must not be used
+    unsigned valid = 0;              ///< the bit that makes the mask valid; 0: it always is
+    Bits type = {}, cluster[3] = {}; ///< fields of generations with clusters
+    Bits other;                      ///< an unrelated field in the place of others' version
     std::uint32_t other_value;
 };
 
 extern const Layout v02_02, v02_03, v03_00, v04_00, v05_00;
-/// Like V04.00, with a version that no header has.
+/// The layout V04.00 with a version that is in no header.
 extern const Layout unknown;
 
 using Mask = std::bitset<256>;
@@ -36,11 +36,11 @@ class Descriptor {
   public:
     void build(const Layout &layout, const Dimensions &grid, const Dimensions &block,
                const Dimensions &cluster);
-    /// The TPCs that are not to be used.
+    /// Returns the TPCs that must not be used.
     Mask disabled(const Layout &layout) const;
-    /// The mask of another one, and whether it holds.
+    /// Copies the mask of another descriptor, and the bit that makes it valid.
     void take_mask(const Layout &layout, const Descriptor &other);
-    /// Whether there is no difference but in the mask and the bit that makes it valid.
+    /// Returns true if the descriptors differ at most in the mask and the bit that makes it valid.
     bool same_but_mask(const Layout &layout, const Descriptor &other) const;
     std::uint32_t get(Bits field) const;
     void *words() { return words_.data(); }

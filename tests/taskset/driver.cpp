@@ -33,7 +33,7 @@ CUmod *module_of(const CUfunc *function) {
 }
 
 bool has_stream(cuda::Stream stream, const CUctx &context) {
-    return reinterpret_cast<std::uintptr_t>(stream) <= 2 || // default ones
+    return reinterpret_cast<std::uintptr_t>(stream) <= 2 || // a default stream
            (driver().streams.has(stream) && stream->context == &context);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What the stand-in keeps: objects behind handles, and memory.
+// The state of the stand-in: objects behind handles, and memory.
 #pragma once
 
 #include "api.hpp"
@@ -36,7 +36,7 @@ struct CUstream_ {
 };
 struct CUevent_ {
     CUctx *context;
-    unsigned long looks_left = 0; // until what it was recorded after has ended
+    unsigned long looks_left = 0; // queries until the launches before the event have ended
 };
 
 namespace stand_in {
@@ -52,29 +52,29 @@ struct Work {
 } // namespace stand_in
 
 struct CUgraphNode_ {
-    CUgraphNode_ *original; // of a clone's node
+    CUgraphNode_ *original; // in a clone, the node that was cloned
     stand_in::Work work;
-    CUgraph_ *child; // of a child graph's node, and its own
+    CUgraph_ *child; // the child graph, which belongs to the node
     std::map<int, std::string> attributes;
-    std::vector<void *> pointers; // to the arguments, for cuGraphKernelNodeGetParams()
+    std::vector<void *> pointers; // pointers to arguments, for cuGraphKernelNodeGetParams()
 };
 struct CUgraph_ {
     std::vector<std::unique_ptr<CUgraphNode_>> nodes;
 };
 struct CUgraphExec_ {
     struct Step {
-        CUgraphNode_ *node; // that it was made from; it may be gone
+        CUgraphNode_ *node; // the node that the step was made from, which may no longer exist
         stand_in::Work work;
         std::map<int, std::string> attributes;
-        std::optional<stand_in::Descriptor> descriptor; // once it was launched
-        std::optional<stand_in::Descriptor> before;     // it was changed
+        std::optional<stand_in::Descriptor> descriptor; // built at the first launch
+        std::optional<stand_in::Descriptor> before;     // the descriptor before the last change
     };
     std::vector<Step> steps;
 };
 
 namespace stand_in {
 
-/// Handles that are valid.
+/// The objects behind valid handles.
 template <typename T>
 class Live {
   public:
@@ -124,7 +124,8 @@ Driver &driver();
 extern thread_local CUctx *current_context;
 using Lock = std::unique_lock<std::mutex>;
 
-/// Does it if this process has initialised the driver; a child of one that has, has not.
+/// Calls @p body under the lock, if this process has initialised the driver. A child of a process
+/// that has initialised the driver has to do so itself.
 template <typename Body>
 cuda::Result locked(Body body) {
     Lock lock(driver().lock);
@@ -153,16 +154,16 @@ cuda::Result on_device(cuda::Device device, const void *answer, Body body) {
 
 CUctx *make_context(cuda::Device device);
 void end_context(CUctx *context);
-/// None if there is no such function.
+/// Returns the module of a function, or nullptr if there is no such function.
 CUmod *module_of(const CUfunc *function);
-/// Launches with an event after them which shows that they have not ended.
+/// Returns the number of events that show launches which have not ended.
 unsigned in_flight();
-/// All launches have ended.
+/// Ends all launches.
 void end_launches();
-/// Of a stream that is captured: what is launched there is kept, and not run.
+/// Returns true if the stream is captured, so that launches are recorded and do not run.
 bool is_captured(cuda::Stream stream);
 bool has_stream(cuda::Stream stream, const CUctx &context);
-/// The bytes that are allocated there, or none.
+/// Returns the allocated bytes at an address, or nullptr.
 unsigned char *memory_at(cuda::DevicePointer address, std::size_t bytes);
 
 } // namespace stand_in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Events and captures of streams. An event shows that what was launched before it has ended once it
-// was looked at STAND_IN_LOOKS times.
+// Events and captures of streams. After STAND_IN_LOOKS queries an event shows that the launches
+// before it have ended.
 #include "callback.hpp"
 #include "driver.hpp"
 #include "log.hpp"
@@ -14,8 +14,8 @@ namespace {
 constexpr int global_mode = 0, relaxed_mode = 2;
 // CUpti_driver_api_trace_cbid
 constexpr int event_query = 120, event_synchronize = 121;
-/// Threads in another mode must not call what is not safe while a stream is captured in the global
-/// mode, which ends the capture.
+/// The capture mode of the thread. While a stream is captured in the global mode, threads in
+/// stricter modes than the relaxed one must not call unsafe functions, which would end the capture.
 thread_local int capture_mode = global_mode;
 
 bool is_default(cuda::Stream stream) {
@@ -31,7 +31,8 @@ unsigned long looks() {
     return text ? std::stoul(text) : 0;
 }
 
-/// Does it with an event of this process; one that is not there any more would be a crash.
+/// Calls @p body with an event of this process. The real driver would crash on an event that no
+/// longer exists, and end a capture, so that both end the process here.
 template <typename Body>
 cuda::Result with_event(const char *what, cuda::Event event, Body body) {
     return locked([&](Lock &) {

@@ -18,13 +18,13 @@ struct Product {
     const char *key, *name;
     const Layout *layout;
     int major, minor, threads_per_sm;
-    std::vector<unsigned> gpcs;    // TPCs of each
-    unsigned stride;               // from the first bit of a GPC to the next one's
+    std::vector<unsigned> gpcs;    // the number of TPCs of each GPC
+    unsigned stride;               // distance between the first bits of two GPCs
     std::vector<unsigned> singles; // bits of TPCs that are alone in their GPC
 };
 
-// The H100 is as measured. Of an H200 64 of 66 TPCs were seen, which are not these: it is one with
-// others missing. The rest stands for generations that were not measured.
+// The H100 is as measured. The H200 differs from the one that was measured, of which 64 of 66 TPCs
+// were seen: other TPCs are missing. The rest stands for generations that were not measured.
 const std::vector<Product> products = {
     {"h100",
      "NVIDIA H100 80GB HBM3",
@@ -61,8 +61,8 @@ Gpu make(const Product &product, unsigned place) {
                .uuid = {{0x57, 0xa2, 0xd1, 0x20}},
                .address = {},
                .most_disabled = Mask().size()};
-    // SMs are numbered round robin: the first TPC of each GPC, then the second of each.
-    // Which logical GPC a virtual one is, is made up: it is not the same number.
+    // SMs are numbered round robin: the first TPC of each GPC, then the second of each. The logical
+    // number of a GPC is made up, so that it differs from the virtual number.
     const unsigned gpcs = product.gpcs.size();
     const auto add = [&](unsigned bit, unsigned gpc) {
         gpu.tpcs.push_back({bit, gpc, gpc < gpcs ? gpcs - 1 - gpc : gpcs - 1, gpu.sms()});
@@ -72,10 +72,10 @@ Gpu make(const Product &product, unsigned place) {
         for (unsigned gpc = 0; gpc < gpcs; gpc++)
             if (tpc < product.gpcs[gpc])
                 add(gpc * product.stride + tpc, gpc);
-    // Their virtual GPCs begin with 8, at bit 72.
+    // The virtual GPCs of single TPCs begin with 8, at bit 72.
     for (const unsigned bit : product.singles)
         add(bit, bit - 72 + 8);
-    // Tasks of others on this machine, with their own stand-ins, have other GPUs.
+    // The seed gives other tests on this machine, with stand-ins of their own, other GPUs.
     if (const char *const seed = std::getenv("STAND_IN_SEED")) {
         const auto number = static_cast<std::uint32_t>(std::strtoul(seed, nullptr, 10));
         std::memcpy(&gpu.uuid.bytes[4], &number, sizeof(number));
@@ -119,7 +119,7 @@ std::vector<Gpu> all_gpus() {
             throw std::invalid_argument("STAND_IN_GPUS: no GPU " + name);
         all.push_back(make(*product, all.size()));
     }
-    // What the GPU's descriptors promise, and it does not do.
+    // These lies make the GPU ignore parts of its descriptors.
     const char *const lies = std::getenv("STAND_IN_LIES");
     for (const std::string &lie : split(lies ? lies : "", ',')) {
         const auto words = split(lie, ':');
@@ -137,7 +137,8 @@ std::vector<Gpu> all_gpus() {
     return all;
 }
 
-/// As the driver does: numbers or beginnings of UUIDs, up to the first that is neither.
+/// Reads CUDA_VISIBLE_DEVICES as the driver does: numbers or beginnings of UUIDs, up to the first
+/// word that is neither.
 std::vector<Gpu> visible_gpus() {
     const auto all = all_gpus();
     const char *const wanted = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -157,7 +158,8 @@ std::vector<Gpu> visible_gpus() {
 }
 
 unsigned Gpu::blocks_per_sm(unsigned threads, std::size_t shared_bytes) const {
-    // A block takes whole warps, and 1 KiB more shared memory than it asks for, of Hopper's 228.
+    // A block takes whole warps, and 1 KiB more of Hopper's 228 KiB of shared memory than it asks
+    // for.
     const std::size_t warps = (threads + 31) / 32;
     const std::size_t by_threads = warps ? threads_per_sm / 32 / warps : 0;
     return std::min({std::size_t{32}, by_threads, 228 * 1024 / (shared_bytes + 1024)});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A GPU as far as the stand-in has one: where its TPCs are, and which of them a launch may use.
+// The GPU of the stand-in: the places of its TPCs, and the TPCs that a launch may use.
 #pragma once
 
 #include "cuda.hpp"
@@ -11,14 +11,14 @@
 namespace stand_in {
 
 struct Tpc {
-    unsigned bit; ///< in the mask
-    unsigned gpc; ///< virtual: where clusters are
+    unsigned bit; ///< its bit in the mask
+    unsigned gpc; ///< virtual number of the GPC, in which clusters have to fit
     unsigned logical_gpc;
-    unsigned first_sm; ///< of two
-    bool deaf = false; ///< to its bit
+    unsigned first_sm; ///< the first of its two SMs
+    bool deaf = false; ///< the TPC ignores its bit
 };
 
-/// What of a launch matters here.
+/// The parts of a launch that decide where it can run.
 struct Launch {
     Dimensions grid = {1, 1, 1}, block = {1, 1, 1}, cluster = {1, 1, 1};
     unsigned shared_bytes = 0;
@@ -38,22 +38,22 @@ class Gpu {
     std::vector<Tpc> tpcs;
     cuda::Uuid uuid;
     std::string address;
-    std::size_t most_disabled; ///< by masks that it obeys
+    std::size_t most_disabled; ///< the GPU ignores masks with more bits
 
     unsigned sms() const { return 2 * tpcs.size(); }
     unsigned blocks_per_sm(unsigned threads, std::size_t shared_bytes) const;
-    /// How many of the launch's blocks fit at once; a cluster is within a GPC.
+    /// Returns how many of the launch's blocks fit at once. A cluster has to fit into a GPC.
     std::uint64_t room(const Launch &launch, const Mask &disabled) const;
-    /// The SMs that the launch gets, ascending; or `why` it would never end.
+    /// Returns the SMs of the launch, ascending. If it would never end, sets `why`.
     std::vector<unsigned> run(const Launch &launch, const Mask &disabled, std::string &why) const;
 
   private:
     bool usable(const Tpc &tpc, const Mask &disabled) const;
 };
 
-/// Those of STAND_IN_GPUS, e.g. `h100,h200`. Throws std::invalid_argument.
+/// Returns the GPUs of STAND_IN_GPUS, such as `h100,h200`. Throws std::invalid_argument.
 std::vector<Gpu> all_gpus();
-/// Of them, those that CUDA_VISIBLE_DEVICES leaves.
+/// Returns the GPUs that CUDA_VISIBLE_DEVICES leaves.
 std::vector<Gpu> visible_gpus();
 
 } // namespace stand_in

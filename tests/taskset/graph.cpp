@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Graphs, and executable ones.
+// Graphs and executable graphs.
 #include "callback.hpp"
 #include "launch.hpp"
 
@@ -24,14 +24,15 @@ CUgraphNode_ *node_of(cuda::Node node) {
                : nullptr;
 }
 
-/// For an executable graph, which has its own of everything.
+/// Makes the steps of an executable graph. They are copies, so that changes of the graph do not
+/// affect them.
 cuda::Result steps_of(std::vector<CUgraphExec_::Step> &steps, const CUgraph_ &graph) {
     for (const auto &node : graph.nodes) {
         if (node->child)
             if (const auto error = steps_of(steps, *node->child))
                 return error;
         const Work &work = node->work;
-        // When the real one checks that was not measured.
+        // It was not measured at which time the real driver checks this.
         if (work.function)
             if (const auto error = check(*work.function->module->context->gpu, work.launch))
                 return error;
@@ -52,7 +53,7 @@ cuda::Result instantiate(cuda::Exec *exec, cuda::Graph graph) {
     });
 }
 
-/// Its descriptor is built anew at the next launch if something is another.
+/// Changes a step. If anything differs, its descriptor is built again at the next launch.
 void change(CUgraphExec_::Step &step, const Work &work,
             const std::map<int, std::string> &attributes) {
     if (step.work == work && step.attributes == attributes)
@@ -188,7 +189,7 @@ cuda::Result cuGraphGetNodes(cuda::Graph graph, cuda::Node *nodes, std::size_t *
         if (!count || !driver().graphs.has(graph))
             return cuda::invalid_value;
         const std::size_t there = graph->nodes.size();
-        // More than there is memory for.
+        // The variable is a number of nodes for which there is no memory.
         if (!nodes && std::getenv("STAND_IN_NODES")) {
             *count = std::stoull(std::getenv("STAND_IN_NODES"));
             return cuda::success;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A library as CUDA_INJECTION64_PATH may name one: it leaves a trace in the environment.
+// A library for CUDA_INJECTION64_PATH, which sets a variable when it is loaded.
 #include <cstdlib>
 
 extern "C" [[gnu::visibility("default")]] int InitializeInjection() {

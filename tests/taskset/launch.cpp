@@ -158,7 +158,7 @@ struct LaunchArguments {
     void **params;
 };
 struct LaunchArgumentsAndExtra {
-    LaunchArguments most; // ends at a multiple of 8
+    LaunchArguments most; // its size is a multiple of 8
     void **extra;
 };
 

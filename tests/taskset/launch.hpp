@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Launches: what the GPU is given, and what it does with it.
+// Launches: the descriptors that the GPU gets, and the SMs on which it runs them.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,16 @@
 
 namespace stand_in {
 
-/// As the driver does, which counts with the whole GPU.
+/// Checks a launch as the driver does, against the whole GPU and not the mask.
 cuda::Result check(const Gpu &gpu, const Launch &launch);
-/// What of an attribute matters.
+/// Takes the dimensions of clusters, and whether the launch is cooperative, from an attribute.
 void apply(Launch &launch, int attribute, const cuda::AttributeValue &value);
-/// Returns success and fills `work`, or why not.
+/// Fills `work` and returns success, or returns an error.
 cuda::Result work_of(Work &work, CUctx &context, cuda::Function function, Launch launch,
                      void **params);
-/// What a subscriber makes of it. It may use the driver meanwhile.
-/// One that is built again has the mask of the one before (measured, H100).
+/// Builds a descriptor and lets the subscriber change it. The lock is open during the callback,
+/// which may use the driver. A descriptor that is built again has its previous mask (measured,
+/// H100).
 Descriptor descriptor_for(const Work &work, Lock &lock,
                           const std::optional<Descriptor> &before = {});
 void run(const Work &work, const Descriptor &descriptor, const char *how);

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A stand-in for libcuda: there is no GPU; it answers as CUDA 13.0 of driver 580.159.04 was
-// measured to do, as far as that is known, and a launch is over when it returns.
+// A stand-in for libcuda. It has no GPU, and answers as CUDA 13.0 of driver 580.159.04 was measured
+// to do, as far as that is known. A launch is over when it returns.
 //
-// Of the environment:
-//   STAND_IN_GPUS      h100,h200,... (gpu.cpp); by default h100
-//   STAND_IN_SEED      of UUIDs
-//   STAND_IN_LIES      deaf:BIT has no effect; swap:BIT:BIT is the other; masks of more bits than
-//                      weak:BITS have none
-//   STAND_IN_LOG       a file for a line a launch
-//   STAND_IN_LOOKS     how often an event is looked at until what is before it has ended
-//   (event.cpp) STAND_IN_PAUSE_US  from the callback before a launch to the one with the descriptor
-//   STAND_IN_REFUSES   the number of a callback that cannot be had
-//   STAND_IN_NAMELESS  a device without UUID
-//   STAND_IN_DEVICE    a file to have open, as the real one has /dev/nvidia-uvm
+// Variables of the environment:
+//   STAND_IN_GPUS      the GPUs, as h100,h200,... (gpu.cpp); by default h100
+//   STAND_IN_SEED      makes other UUIDs
+//   STAND_IN_LIES      deaf:BIT makes a bit have no effect, swap:BIT:BIT swaps two bits, and with
+//                      weak:BITS masks of more bits have no effect
+//   STAND_IN_LOG       a file that gets a line for each launch
+//   STAND_IN_LOOKS     how often an event is queried until the launches before it have ended
+//                      (event.cpp)
+//   STAND_IN_PAUSE_US  the time from the callback before a launch to that with the descriptor
+//   STAND_IN_REFUSES   the number of a callback that cannot be enabled
+//   STAND_IN_NAMELESS  the number of a device without a UUID
+//   STAND_IN_NODES     the number of nodes that each graph pretends to have
+//   STAND_IN_NESTS     makes launches by a nested call of the API (launch.cpp)
+//   STAND_IN_CUINIT    the error of cuInit()
+//   STAND_IN_DEVICE    a file to keep open, as the real CUDA keeps /dev/nvidia-uvm open
 #include "callback.hpp"
 #include "driver.hpp"
 #include "log.hpp"
@@ -31,7 +35,7 @@ namespace {
 
 // --- modules ---
 
-/// Bytes of each parameter of a kernel in PTX; none if there is no such kernel.
+/// Returns the size of each parameter of a kernel in PTX, or nullopt if there is no such kernel.
 std::optional<std::vector<std::size_t>> params_in(const std::string &ptx, const std::string &name) {
     for (std::size_t at = ptx.find(".entry"); at != std::string::npos;
          at = ptx.find(".entry", at + 1)) {
@@ -70,14 +74,14 @@ cuda::Result load(cuda::Module *module, const void *image) {
     });
 }
 
-// --- the start ---
+// --- initialisation ---
 
-/// As the driver does: what cannot be loaded is not spoken of.
+/// Loads the injected library. As the driver does, it prints nothing if that fails.
 void inject() {
     const char *const path = std::getenv("CUDA_INJECTION64_PATH");
     void *const library = path ? dlopen(path, RTLD_NOW) : nullptr;
     void *const start = library ? dlsym(library, "InitializeInjection") : nullptr;
-    // What the real one does with a library that fails was not measured.
+    // It was not measured what the real driver does with a library that fails.
     if (start && !reinterpret_cast<int (*)()>(start)())
         dlclose(library);
 }
@@ -123,7 +127,7 @@ cuda::Result copy_text(char *to, int bytes, const std::string &text) {
     return cuda::success;
 }
 
-/// Symbols with another version in their name than the newest that is here.
+/// Returns the symbol of a function in a version. Some names have several versions.
 std::string symbol(const std::string &name, int version) {
     if (name == "cuCtxCreate")
         return version >= 13000 ? "cuCtxCreate_v4" : "cuCtxCreate_v2";
@@ -139,13 +143,13 @@ std::string symbol(const std::string &name, int version) {
 cuda::Result cuInit(unsigned flags) {
     if (flags)
         return cuda::invalid_value;
-    // As on a machine that is not set up.
+    // The error stands for a machine that is not set up.
     if (const char *const error = std::getenv("STAND_IN_CUINIT"))
         return static_cast<cuda::Result>(std::atoi(error));
     Lock lock(driver().lock);
     if (driver().process == getpid())
         return cuda::success;
-    // A child of a process that uses the GPU cannot.
+    // A child of a process that uses the GPU cannot initialise CUDA.
     if (driver().process)
         return cuda::not_initialized;
     try {
@@ -155,7 +159,7 @@ cuda::Result cuInit(unsigned flags) {
     }
     if (driver().gpus.empty())
         return cuda::no_device;
-    // What shows that a process uses the GPU; never closed.
+    // The open device shows nvtaskset that this process uses the GPU. It is never closed.
     if (const char *const device = std::getenv("STAND_IN_DEVICE"))
         if (open(device, O_RDWR | O_CLOEXEC) < 0)
             die(std::string("WRONG STAND_IN_DEVICE ") + device);
@@ -469,7 +473,7 @@ cuda::Result cuStreamDestroy_v2(cuda::Stream stream) {
     });
 }
 
-/// It has ended, as if it had been waited for.
+/// Ends all launches of a stream, as a real wait would.
 static cuda::Result wait_for(cuda::Stream stream) {
     return in_context([&](CUctx &context, Lock &) {
         if (!has_stream(stream, context))

@@ -14,7 +14,7 @@ void log(const std::string &line) {
     const int file = path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666) : -1;
     if (file < 0)
         return;
-    // In one piece, as many processes write here.
+    // The line is written by one call, because many processes write to the file.
     const std::string whole = line + "\n";
     if (write(file, whole.data(), whole.size()) != static_cast<ssize_t>(whole.size()))
         std::perror(path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What happened, for tests: a line each in the file named by STAND_IN_LOG.
+// The log of the stand-in, with a line for each launch or error in the file of STAND_IN_LOG.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 namespace stand_in {
 
 void log(const std::string &line);
-/// What a real GPU does not survive: the line goes to stderr, too, and the process ends with
-/// status 99.
+/// Ends the process with status 99, for errors that a real GPU would not survive. The line is also
+/// printed on stderr.
 [[noreturn]] void die(const std::string &line);
 
 } // namespace stand_in

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A partition is many words: a reader during a write gets all of the old or of the new one.
+// The page of a task: partitions, of which readers get the old or the new one but no mixture, and
+// limits.
 #include "lib/partition/gate.hpp"
 #include "lib/partition/page.hpp"
 
@@ -38,7 +39,7 @@ TEST(Page, PartitionsAreReadWhole) {
             page->set(i % 2 ? one : other);
     });
     unsigned ones = 0, others = 0, torn = 0;
-    // Until both were seen, and often: the writer may not have begun.
+    // Reads until both partitions were seen, as the writer may begin late.
     for (unsigned look = 0; look < 200'000 || !ones || !others; look++)
         if (const auto seen = read_partition(*slot)) {
             ones += *seen == one;
@@ -51,7 +52,7 @@ TEST(Page, PartitionsAreReadWhole) {
     close(page->descriptor());
 }
 
-TEST(Page, WhatIsNoPageIsNotOpened) {
+TEST(Page, OpenRefusesOtherDescriptors) {
     const auto page = Page::make();
     ASSERT_TRUE(page);
     for (const Access access : {Access::look, Access::change, Access::join})
@@ -63,7 +64,7 @@ TEST(Page, WhatIsNoPageIsNotOpened) {
     close(page->descriptor());
 }
 
-TEST(Page, WhoLooksCannotWrite) {
+TEST(Page, LookingMapsThePageReadOnly) {
     const auto page = Page::make();
     ASSERT_TRUE(page);
     const auto look = Page::of_process(getpid(), page->descriptor(), Access::look);
@@ -80,7 +81,7 @@ TEST(Page, WhoLooksCannotWrite) {
     close(page->descriptor());
 }
 
-TEST(Page, AWriterThatWasKilledInTheMiddleLeavesThePartition) {
+TEST(Page, KilledWriterLeavesThePartition) {
     const auto page = Page::make();
     ASSERT_TRUE(page);
     ASSERT_TRUE(page->set(filled(1)));
@@ -96,7 +97,7 @@ TEST(Page, AWriterThatWasKilledInTheMiddleLeavesThePartition) {
     close(page->descriptor());
 }
 
-TEST(Page, ASlotIsItsGpusForGood) {
+TEST(Page, SlotsStayWithTheirGpus) {
     const auto page = Page::make();
     ASSERT_TRUE(page);
     for (std::uint8_t gpu = 0; gpu < State::slots_max; gpu++)
@@ -107,7 +108,7 @@ TEST(Page, ASlotIsItsGpusForGood) {
     close(page->descriptor());
 }
 
-TEST(Page, ALeaseIsALimitUntilItsTime) {
+TEST(Page, LeaseLimitsUntilItsTime) {
     const auto page = Page::make();
     ASSERT_TRUE(page);
     EXPECT_EQ(page->find_gate({7}), nullptr);
@@ -123,7 +124,7 @@ TEST(Page, ALeaseIsALimitUntilItsTime) {
     EXPECT_TRUE(page->lease_limit({7}, 3, 2000));
     EXPECT_EQ(in_flight_limit(gate, 1999), 3u);
     EXPECT_EQ(in_flight_limit(gate, 2000), 4u);
-    // Another clock, as in a time namespace: it would never end.
+    // A lease by another clock, as in a time namespace, would never end.
     EXPECT_TRUE(page->lease_limit({7}, 3, 2000 + lease_max_us));
     EXPECT_EQ(in_flight_limit(gate, 1999), 4u);
     EXPECT_TRUE(page->lease_limit({7}, 0, 2000));
@@ -136,8 +137,8 @@ TEST(Page, ALeaseIsALimitUntilItsTime) {
     close(page->descriptor());
 }
 
-/** Standard streams are closed, or only some: the page is none of them. */
-TEST(Page, ItIsNeverAStandardStream) {
+/** All or some standard streams are closed, and the page does not take their numbers. */
+TEST(Page, DescriptorIsNeverAStandardStream) {
     for (const int closed : {0, 1, 2, 3}) {
         const pid_t child = fork();
         if (!child) {

@@ -1,36 +1,43 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// A CUDA program that carries out its arguments or, after the last of them, lines on stdin if that
-// is `-`; it answers each with a line. It finds CUDA as others do, so a real GPU does, too.
+// A CUDA program for tests. It carries out its arguments and, if the last one is `-`, the lines on
+// stdin, and prints one line for each as its answer. It loads CUDA as other programs do, so that it
+// runs on a real GPU, too. "SMs" is an answer like `3 0-1,8`: how many SMs the kernel ran on, and
+// which.
 //
-//   gpus                  each GPU's PCI address, UUID and name, `;` between
-//   device N              the GPU to use, before anything else of it
-//   context               makes another context and uses that
-//   use N                 the Nth context again, from 0
-//   end-context           ends the context that is used
-//   attribute N           of the GPU
-//   occupancy THREADS     blocks per SM
-//   launch [BLOCKS]       which SMs does it get?
-//   cooperative BLOCKS [THREADS [CALL]]    the same, of a launch with all blocks there at
-//   once;
-//                         CALL: cuLaunchCooperativeKernel_ptsz, cuLaunchKernelEx, ...
-//   cluster SIZE [BLOCKS [cooperative]]    the same, in clusters
-//   graph [BLOCKS [cooperative] [child]]    instantiates one, after the others, with an empty node
-//   in
-//                         front, as the child of another one
-//   graph-launch N        launches the Nth
-//   graph-update N BLOCKS makes its kernel that large
-//   graph-set N BLOCKS    the same, in the executable graph alone
-//   graph-destroy N       ends the Nth
-//   storm THREADS TIMES   that many threads launch so often: which numbers of SMs did they get?
-//   burst THREADS TIMES CALL  each thread launches so often on a stream of its own, without
-//   waiting;
-//                         CALL as above, cuLaunchKernel, or cuGraphLaunch for graph 0
-//   wait CALL             cuCtxSynchronize, cuStreamSynchronize, cuStreamQuery or
-//   cuEventSynchronize capture TIMES         launches so often on a stream that is captured, and on
-//   another one primary TIMES         launches so often in the device's primary context, and ends
-//   that repeat TIMES LINE     the answers that there were, `;` between subscribe             to
-//   callbacks, as a profiler does fork                  a child does the rest
+//   gpus                                  PCI address, UUID and name of each GPU, separated by `;`
+//   device N                              uses GPU N; this comes before all else about a GPU
+//   context                               makes another context and uses it
+//   use N                                 uses the Nth context again, from 0
+//   end-context                           ends the context that is used
+//   attribute N                           attribute N of the GPU
+//   occupancy THREADS                     blocks of the kernel that fit on an SM
+//   launch [BLOCKS]                       launches the kernel: SMs
+//   cooperative BLOCKS [THREADS [CALL]]   launches it with all blocks at once: SMs. CALL is
+//                                         cuLaunchCooperativeKernel_ptsz, cuLaunchKernelEx, ...
+//   cluster SIZE [BLOCKS [cooperative]]   launches it in clusters: SMs
+//   graph [BLOCKS [cooperative] [child]]  instantiates the next graph, of an empty node and the
+//                                         kernel; `child` makes it the child of another graph
+//   graph-launch N                        launches the Nth graph: SMs
+//   graph-update N BLOCKS                 changes the kernel of the Nth graph to BLOCKS blocks
+//   graph-set N BLOCKS                    does so in the executable graph alone
+//   graph-destroy N                       ends the Nth graph
+//   storm THREADS TIMES                   launches TIMES times in each of THREADS threads: the
+//                                         numbers of SMs, separated by `;`
+//   burst THREADS TIMES CALL              does so on a stream for each thread, without waiting.
+//                                         CALL as above, cuLaunchKernel, or cuGraphLaunch for
+//                                         graph 0
+//   wait CALL                             waits by cuCtxSynchronize, cuStreamSynchronize,
+//                                         cuStreamQuery or cuEventSynchronize
+//   capture TIMES                         launches TIMES times on a stream that is captured, and on
+//                                         another one
+//   primary TIMES                         launches TIMES times in the device's primary context, and
+//                                         ends it
+//   subscribe                             subscribes to callbacks, as a profiler does
+//   repeat TIMES LINE                     the different answers to LINE, separated by `;`
+//   fork                                  forks; the child carries out the rest
 #include "cuda.hpp"
+#include "loaded_cuda.hpp"
+#include "words.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -45,13 +52,12 @@
 #include <thread>
 #include <vector>
 
-#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace {
 
-// Each block notes its SM, and stays there for some time, so that others go elsewhere.
+// Each block notes its SM, and occupies it for some time, so that other blocks go to other SMs.
 constexpr char kernel_ptx[] = R"(.version 6.0
 .target sm_70
 .address_size 64
@@ -80,25 +86,6 @@ again:
 constexpr std::size_t most_sms = 1024;
 constexpr unsigned many_blocks = 1024;
 
-struct Cuda {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    Cuda() {
-        if (!library) {
-            std::fprintf(stderr, "program: no libcuda.so.1\n");
-            std::exit(1);
-        }
-    }
-    template <typename... Arguments>
-    int operator()(const char *name, Arguments... arguments) const {
-        void *const function = dlsym(library, name);
-        if (!function) {
-            std::fprintf(stderr, "program: no %s\n", name);
-            std::exit(1);
-        }
-        return reinterpret_cast<int (*)(Arguments...)>(function)(arguments...);
-    }
-};
-
 struct Task {
     cuda::Context context = nullptr;
     cuda::Function where = nullptr;
@@ -110,144 +97,150 @@ struct Graph {
     cuda::Exec exec = nullptr;
 };
 
-/// SMs as `0-3,8`.
-std::string text_of(const std::vector<unsigned> &sms) {
-    std::string text;
-    for (std::size_t i = 0; i < sms.size(); i++) {
-        if (i && sms[i] == sms[i - 1] + 1 && i + 1 < sms.size() && sms[i + 1] == sms[i] + 1)
-            continue;
-        const bool goes_on = i && sms[i] == sms[i - 1] + 1;
-        text += (i ? goes_on ? "-" : "," : "") + std::to_string(sms[i]);
-    }
-    return text.empty() ? "-" : text;
-}
-
 class Program {
   public:
-    /// The answer to a line.
+    /// Carries out a line and returns the answer.
     std::string answer(const std::string &line) {
-        std::istringstream words(line);
-        std::string verb;
-        words >> verb;
-        const auto number = [&](std::uint64_t otherwise) {
-            std::uint64_t value;
-            return words >> value ? value : otherwise;
+        struct Verb {
+            std::string (Program::*answer)(Words &words);
+            bool starts_cuda = true;
         };
-        if (verb == "repeat") {
-            const auto times = number(1);
-            std::string again, text;
-            std::getline(words >> std::ws, again);
-            std::set<std::string> answers;
-            for (std::uint64_t n = 0; n < times; n++)
-                answers.insert(answer(again));
-            for (const std::string &each : answers)
-                text += (text.empty() ? "" : ";") + each;
-            return text;
+        static const std::map<std::string, Verb> verbs{
+            {"gpus", {&Program::gpus}},
+            {"device", {&Program::device, false}},
+            {"context", {&Program::context}},
+            {"use", {&Program::use}},
+            {"end-context", {&Program::end_context}},
+            {"attribute", {&Program::attribute}},
+            {"occupancy", {&Program::occupancy}},
+            {"launch", {&Program::launch}},
+            {"cooperative", {&Program::cooperative}},
+            {"cluster", {&Program::cluster}},
+            {"graph", {&Program::graph}},
+            {"graph-launch", {&Program::graph_launch}},
+            {"graph-update", {&Program::graph_update}},
+            {"graph-set", {&Program::graph_set}},
+            {"graph-destroy", {&Program::graph_destroy}},
+            {"storm", {&Program::storm}},
+            {"burst", {&Program::burst}},
+            {"wait", {&Program::wait}},
+            {"capture", {&Program::capture}},
+            {"primary", {&Program::primary}},
+            {"subscribe", {&Program::subscribe, false}},
+            {"repeat", {&Program::repeat, false}},
+        };
+        Words words(line);
+        const auto verb = verbs.find(words.word());
+        if (verb == verbs.end()) {
+            std::fprintf(stderr, "program: what is '%s'?\n", line.c_str());
+            std::exit(1);
         }
-        if (verb == "device") {
-            device_ = static_cast<int>(number(0));
-            return "ok";
-        }
-        if (verb == "subscribe")
-            return subscribe();
-        if (const int error = start())
+        if (const int error = verb->second.starts_cuda ? start() : 0)
             return failed(error);
-        if (verb == "gpus")
-            return gpus();
-        if (verb == "context")
-            return done(make_context());
-        if (verb == "use") {
-            current_ = tasks_.at(number(0));
-            return done(cuda_("cuCtxSetCurrent", current_.context));
-        }
-        if (verb == "end-context")
-            return done(cuda_("cuCtxDestroy_v2", current_.context));
-        if (verb == "attribute") {
-            int value = -1;
-            const int which = static_cast<int>(number(cuda::multiprocessors));
-            const int error = cuda_("cuDeviceGetAttribute", &value, which, device_);
-            return error ? failed(error) : std::to_string(value);
-        }
-        if (verb == "occupancy") {
-            int blocks = -1;
-            const int error = cuda_("cuOccupancyMaxActiveBlocksPerMultiprocessor", &blocks,
-                                    current_.where, static_cast<int>(number(1024)), std::size_t{0});
-            return error ? failed(error) : std::to_string(blocks);
-        }
-        if (verb == "launch") {
-            const unsigned blocks = number(many_blocks);
-            return sms([&](void **params) { return launch(blocks, params); });
-        }
-        if (verb == "cooperative") {
-            const unsigned blocks = number(1), threads = number(1024);
-            words.clear();
-            std::string call = "cuLaunchCooperativeKernel";
-            words >> call;
-            return sms([&](void **params) {
-                if (call.starts_with("cuLaunchKernelEx"))
-                    return launch_ex(call.c_str(), blocks, threads, 1, true, params);
-                return cuda_(call.c_str(), current_.where, blocks, 1U, 1U, threads, 1U, 1U, 0U,
-                             cuda::Stream{}, params);
-            });
-        }
-        if (verb == "cluster") {
-            const unsigned size = number(2), blocks = number(64 * size);
-            words.clear();
-            std::string how;
-            words >> how;
-            return sms([&](void **params) {
-                return launch_ex("cuLaunchKernelEx", blocks, 1024, size, how == "cooperative",
-                                 params);
-            });
-        }
-        if (verb == "graph") {
-            const unsigned blocks = number(many_blocks);
-            words.clear();
-            bool cooperative = false, child = false;
-            for (std::string how; words >> how;) {
-                cooperative = cooperative || how == "cooperative";
-                child = child || how == "child";
-            }
-            return make_graph(blocks, cooperative, child);
-        }
-        if (verb == "graph-launch") {
-            const Graph &graph = graphs_.at(number(0));
-            return sms([&](void **) { return cuda_("cuGraphLaunch", graph.exec, cuda::Stream{}); });
-        }
-        if (verb == "graph-update") {
-            const Graph &graph = graphs_.at(number(0));
-            return update(graph, number(many_blocks));
-        }
-        if (verb == "graph-set") {
-            const Graph &graph = graphs_.at(number(0));
-            return set(graph, number(many_blocks));
-        }
-        if (verb == "graph-destroy")
-            return done(cuda_("cuGraphExecDestroy", graphs_.at(number(0)).exec));
-        if (verb == "burst") {
-            const unsigned threads = number(1), times = number(1);
-            std::string call;
-            words >> call;
-            return burst(threads, times, call);
-        }
-        if (verb == "wait") {
-            std::string call;
-            words >> call;
-            return done(wait(call));
-        }
-        if (verb == "capture")
-            return done(capture(number(1)));
-        if (verb == "primary")
-            return done(primary(number(1)));
-        if (verb == "storm") {
-            const unsigned threads = number(1), times = number(1);
-            return storm(threads, times);
-        }
-        std::fprintf(stderr, "program: what is '%s'?\n", line.c_str());
-        std::exit(1);
+        return (this->*verb->second.answer)(words);
     }
 
   private:
+    std::string repeat(Words &words) {
+        const auto times = words.number(1);
+        const std::string again = words.rest();
+        std::set<std::string> answers;
+        for (std::uint64_t n = 0; n < times; n++)
+            answers.insert(answer(again));
+        std::string text;
+        for (const std::string &each : answers)
+            text += (text.empty() ? "" : ";") + each;
+        return text;
+    }
+
+    std::string device(Words &words) {
+        device_ = static_cast<int>(words.number(0));
+        return "ok";
+    }
+
+    std::string context(Words &) { return done(make_context()); }
+
+    std::string use(Words &words) {
+        current_ = tasks_.at(words.number(0));
+        return done(cuda_("cuCtxSetCurrent", current_.context));
+    }
+
+    std::string end_context(Words &) { return done(cuda_("cuCtxDestroy_v2", current_.context)); }
+
+    std::string attribute(Words &words) {
+        int value = -1;
+        const int which = static_cast<int>(words.number(cuda::multiprocessors));
+        const int error = cuda_("cuDeviceGetAttribute", &value, which, device_);
+        return error ? failed(error) : std::to_string(value);
+    }
+
+    std::string occupancy(Words &words) {
+        int blocks = -1;
+        const int threads = static_cast<int>(words.number(1024));
+        const int error = cuda_("cuOccupancyMaxActiveBlocksPerMultiprocessor", &blocks,
+                                current_.where, threads, std::size_t{0});
+        return error ? failed(error) : std::to_string(blocks);
+    }
+
+    std::string launch(Words &words) {
+        const unsigned blocks = words.number(many_blocks);
+        return sms([&](void **params) { return launch_blocks(blocks, params); });
+    }
+
+    std::string cooperative(Words &words) {
+        const unsigned blocks = words.number(1), threads = words.number(1024);
+        const std::string call = words.word("cuLaunchCooperativeKernel");
+        return sms([&](void **params) {
+            if (call.starts_with("cuLaunchKernelEx"))
+                return launch_ex(call.c_str(), blocks, threads, 1, true, params);
+            return cuda_(call.c_str(), current_.where, blocks, 1U, 1U, threads, 1U, 1U, 0U,
+                         cuda::Stream{}, params);
+        });
+    }
+
+    std::string cluster(Words &words) {
+        const unsigned size = words.number(2), blocks = words.number(64 * size);
+        const bool cooperative = words.word() == "cooperative";
+        return sms([&](void **params) {
+            return launch_ex("cuLaunchKernelEx", blocks, 1024, size, cooperative, params);
+        });
+    }
+
+    std::string graph(Words &words) {
+        const unsigned blocks = words.number(many_blocks);
+        bool cooperative = false, child = false;
+        for (std::string how = words.word(); !how.empty(); how = words.word()) {
+            cooperative = cooperative || how == "cooperative";
+            child = child || how == "child";
+        }
+        return make_graph(blocks, cooperative, child);
+    }
+
+    std::string graph_launch(Words &words) {
+        const Graph &graph = graphs_.at(words.number(0));
+        return sms([&](void **) { return cuda_("cuGraphLaunch", graph.exec, cuda::Stream{}); });
+    }
+
+    std::string graph_update(Words &words) {
+        const Graph &graph = graphs_.at(words.number(0));
+        return update(graph, words.number(many_blocks));
+    }
+
+    std::string graph_set(Words &words) {
+        const Graph &graph = graphs_.at(words.number(0));
+        return set(graph, words.number(many_blocks));
+    }
+
+    std::string graph_destroy(Words &words) {
+        return done(cuda_("cuGraphExecDestroy", graphs_.at(words.number(0)).exec));
+    }
+
+    std::string wait(Words &words) { return done(wait_by(words.word())); }
+
+    std::string capture(Words &words) { return done(launch_captured(words.number(1))); }
+
+    std::string primary(Words &words) { return done(launch_in_primary(words.number(1))); }
+
     std::string failed(int error) const {
         const char *name = nullptr;
         cuda_("cuGetErrorName", error, &name);
@@ -276,7 +269,7 @@ class Program {
         return error;
     }
 
-    std::string gpus() const {
+    std::string gpus(Words &) {
         int count = 0;
         std::string text;
         cuda_("cuDeviceGetCount", &count);
@@ -297,7 +290,7 @@ class Program {
         return text;
     }
 
-    int launch(unsigned blocks, void **params) const {
+    int launch_blocks(unsigned blocks, void **params) const {
         return cuda_("cuLaunchKernel", current_.where, blocks, 1U, 1U, 256U, 1U, 1U, 0U,
                      cuda::Stream{}, params, static_cast<void **>(nullptr));
     }
@@ -314,8 +307,9 @@ class Program {
                      static_cast<void **>(nullptr));
     }
 
-    /// A single thread uses the default stream; CALL decides which one that is.
-    int wait(const std::string &call) {
+    /// Waits on the default stream, which a burst of a single thread uses, too. @p call decides
+    /// which default stream that is.
+    int wait_by(const std::string &call) {
         if (call == "cuCtxSynchronize")
             return cuda_(call.c_str());
         if (call != "cuEventSynchronize")
@@ -326,7 +320,9 @@ class Program {
         return cuda_(call.c_str(), event);
     }
 
-    std::string burst(unsigned threads, unsigned times, const std::string &call) {
+    std::string burst(Words &words) {
+        const unsigned threads = words.number(1), times = words.number(1);
+        const std::string call = words.word();
         cuda::DevicePointer &memory = memory_[current_.context];
         std::atomic<int> error = memory ? 0 : array(&memory);
         std::vector<std::thread> all;
@@ -348,7 +344,7 @@ class Program {
         return done(error);
     }
 
-    int capture(unsigned times) {
+    int launch_captured(unsigned times) {
         cuda::DevicePointer &memory = memory_[current_.context];
         cuda::Stream captured = nullptr, other = nullptr;
         cuda::Graph graph = nullptr;
@@ -365,7 +361,7 @@ class Program {
         return error ? error : cuda_("cuStreamEndCapture", captured, &graph);
     }
 
-    int primary(unsigned times) {
+    int launch_in_primary(unsigned times) {
         const Task before = current_;
         cuda::Module module;
         int error = cuda_("cuDevicePrimaryCtxRetain", &current_.context, device_);
@@ -405,13 +401,13 @@ class Program {
         return cuda_(call, &config, current_.where, params, static_cast<void **>(nullptr));
     }
 
-    /// Memory for the answers of launches of this context.
+    /// Allocates the memory in which the kernels of this context note their SMs.
     int array(cuda::DevicePointer *array) const {
         const int error = cuda_("cuMemAlloc_v2", array, 4 * most_sms);
         return error ? error : cuda_("cuMemsetD32_v2", *array, 0U, most_sms);
     }
 
-    /// Does it with the kernel's parameters, and returns which SMs it got.
+    /// Calls @p work with the kernel's parameters, waits, and adds the SMs that the kernel ran on.
     template <typename Work>
     int sms_of(Work work, std::vector<unsigned> &sms, cuda::DevicePointer memory) const {
         std::uint64_t ns = 200'000;
@@ -507,7 +503,8 @@ class Program {
         return done(cuda_("cuGraphExecKernelNodeSetParams_v2", graph.exec, graph.node, &node));
     }
 
-    std::string storm(unsigned threads, unsigned times) const {
+    std::string storm(Words &words) {
+        const unsigned threads = words.number(1), times = words.number(1);
         std::mutex lock;
         std::set<std::size_t> counts;
         std::atomic<int> error = 0;
@@ -520,7 +517,9 @@ class Program {
                     failure = array(&memory);
                 for (unsigned n = 0; !failure && n < times; n++) {
                     std::vector<unsigned> sms;
-                    const auto work = [&](void **params) { return launch(many_blocks, params); };
+                    const auto work = [&](void **params) {
+                        return launch_blocks(many_blocks, params);
+                    };
                     failure = sms_of(work, sms, memory);
                     const std::lock_guard guard(lock);
                     counts.insert(sms.size());
@@ -536,7 +535,7 @@ class Program {
         return error ? failed(error) : text;
     }
 
-    std::string subscribe() const {
+    std::string subscribe(Words &) {
         const void *const *table = nullptr;
         void *handle = nullptr;
         if (const int error = cuda_("cuGetExportTable", &table, &cuda::tools_table))
@@ -555,7 +554,7 @@ class Program {
     std::map<cuda::Context, cuda::DevicePointer> memory_;
 };
 
-/// The parent's part: it ends as the child does.
+/// Forks. The child goes on, and the parent waits for it and ends with its status.
 void follow_child() {
     const pid_t child = fork();
     if (!child)

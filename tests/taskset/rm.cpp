@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// For LD_PRELOAD: the part of NVIDIA's kernel driver that reports where SMs are, of the stand-in's
-// GPUs. The answer is laid out as ctrl2080gr.h of open-gpu-kernel-modules has it (580.159.04: nine
-// fields).
+// A library for LD_PRELOAD that stands for the part of NVIDIA's kernel driver which reports the
+// places of SMs. The answer is laid out as in ctrl2080gr.h of open-gpu-kernel-modules (580.159.04
+// has nine fields).
 #include "gpu.hpp"
 #include "lib/driver/rm_abi.hpp"
 

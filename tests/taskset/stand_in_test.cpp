@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The stand-in for libcuda does what was measured of the real one.
+// The stand-in for libcuda behaves as the real one was measured to do.
 #include "api.hpp"
 
 #include <gtest/gtest.h>
@@ -21,11 +21,11 @@ namespace {
 
 constexpr char ptx[] = ".version 6.0\n.entry where(.param .u64 array, .param .u64 ns) { ret; }\n"
                        ".visible .entry other ( .param .u32 n ) { ret; }\n.entry none { ret; }\n";
-// In the order of STAND_IN_GPUS.
+// The numbers of the devices, in the order of STAND_IN_GPUS.
 enum { h100, h200, volta, turing, ampere, blackwell, unknown };
 
 using Words = const std::uint64_t *;
-/// What the only subscriber of this process does.
+/// The function that the subscriber of this process calls for each callback.
 std::function<void(int domain, int id, Words words)> on_callback;
 void *subscriber = nullptr;
 
@@ -57,22 +57,22 @@ T *at(std::uint64_t word) {
     return reinterpret_cast<T *>(static_cast<std::uintptr_t>(word));
 }
 
-/// Bits of a descriptor that are one.
+/// Sets a bit of a descriptor.
 void set_bit(std::uint32_t *descriptor, unsigned bit) {
     descriptor[bit / 32] |= 1U << bit % 32;
 }
 
-/// Where the mask and its valid bit are.
+/// The places of the mask and of its valid bit.
 struct Place {
     unsigned mask, bits, valid;
 };
 constexpr Place hopper = {2432, 128, 31}, old = {672, 64, 0}, newest = {2240, 256, 159};
 
-/// Only these TPCs.
+/// Lets a descriptor use only these TPCs.
 void allow(std::uint32_t *descriptor, const Place &place, const std::vector<unsigned> &tpcs) {
     if (place.valid)
         set_bit(descriptor, place.valid);
-    // It may come with the mask that it had.
+    // A descriptor that is built again has its previous mask, which is cleared first.
     for (unsigned bit = 0; bit < place.bits; bit++) {
         const unsigned at = place.mask + bit;
         descriptor[at / 32] &= ~(1U << at % 32);
@@ -138,7 +138,7 @@ class StandIn : public testing::Test {
         const cuda::LaunchConfig config = {{blocks, 1, 1}, {1024, 1, 1}, 0, nullptr, attributes, 2};
         return cuLaunchKernelEx(&config, where, params, nullptr);
     }
-    /// A graph of one launch.
+    /// Makes a graph of one launch.
     cuda::Graph graph_of(unsigned blocks, cuda::Node &node) {
         cuda::Graph graph;
         EXPECT_EQ(cuGraphCreate(&graph, 0), 0);
@@ -159,8 +159,8 @@ class StandIn : public testing::Test {
 };
 using StandInDeath = StandIn;
 
-TEST(StandInStart, NothingBeforeInit) {
-    // In a process of its own, which gets what to load.
+TEST(StandInStart, CallsFailBeforeInit) {
+    // The child initialises CUDA, with the library to load in its environment.
     const pid_t child = fork();
     if (!child) {
         int count;
@@ -170,7 +170,7 @@ TEST(StandInStart, NothingBeforeInit) {
         if (getenv("STAND_IN_INJECTED") || cuInit(0) || !getenv("STAND_IN_INJECTED"))
             _exit(2);
         const pid_t grandchild = fork();
-        if (!grandchild) // what is known of the GPU is not inherited
+        if (!grandchild) // a grandchild does not inherit the initialisation
             _exit(cuInit(0) == cuda::not_initialized &&
                           cuDeviceGetCount(&count) == cuda::not_initialized
                       ? 0
@@ -184,7 +184,7 @@ TEST(StandInStart, NothingBeforeInit) {
     EXPECT_EQ(status, 0);
 }
 
-TEST_F(StandIn, Gpus) {
+TEST_F(StandIn, GpusAreListed) {
     int count, sms, version, capability;
     cuda::Uuid first, second;
     ASSERT_EQ(cuDeviceGetCount(&count), 0);
@@ -204,7 +204,7 @@ TEST_F(StandIn, Gpus) {
     EXPECT_EQ(cuDeviceGetAttribute(nullptr, cuda::multiprocessors, 0), cuda::invalid_value);
 }
 
-TEST_F(StandIn, EachTpcWhereItWasMeasured) {
+TEST_F(StandIn, TpcsHaveTheirMeasuredBits) {
     const std::map<unsigned, unsigned> first_sm = {
         {0, 0},   {9, 2},    {18, 4},   {27, 6},   {36, 8},   {45, 10},  {54, 12}, {63, 14},
         {1, 16},  {10, 18},  {3, 48},   {12, 50},  {66, 62},  {13, 64},  {22, 66}, {67, 76},
@@ -216,7 +216,7 @@ TEST_F(StandIn, EachTpcWhereItWasMeasured) {
     }
 }
 
-TEST_F(StandIn, OneWithoutATpcHangs) {
+TEST_F(StandIn, LaunchWithoutATpcHangs) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     for (const unsigned bit : {4, 8, 17, 53, 72, 74, 84, 127}) {
         only(hopper, {bit});
@@ -224,14 +224,14 @@ TEST_F(StandIn, OneWithoutATpcHangs) {
     }
 }
 
-TEST_F(StandIn, AsManySmsAsBlocks) {
+TEST_F(StandIn, LaunchUsesAnSmForEachBlock) {
     ASSERT_EQ(launch(1000), 0);
     EXPECT_EQ(sms().size(), 132u);
     ASSERT_EQ(launch(5), 0);
     EXPECT_EQ(sms().size(), 5u);
 }
 
-TEST_F(StandIn, DescriptorsOfEachGeneration) {
+TEST_F(StandIn, DescriptorsFollowTheGeneration) {
     const struct {
         int device;
         unsigned version_byte, version, width;
@@ -253,19 +253,19 @@ TEST_F(StandIn, DescriptorsOfEachGeneration) {
     }
 }
 
-TEST_F(StandIn, AMaskThatIsNotValidIsNone) {
+TEST_F(StandIn, InvalidMaskHasNoEffect) {
     on_callback = [](int, int, Words words) { std::memset(at<char>(words[4]) + 304, 0xff, 16); };
     ASSERT_EQ(launch(1000), 0);
     EXPECT_EQ(sms().size(), 132u);
 }
 
-TEST_F(StandInDeath, OnlyTheMaskMayChange) {
+TEST_F(StandInDeath, SubscriberMayChangeOnlyTheMask) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     on_callback = [](int, int, Words words) { set_bit(at<std::uint32_t>(words[4]), 2560); };
     EXPECT_EXIT(launch(1), testing::ExitedWithCode(99), "WRONG");
 }
 
-TEST_F(StandInDeath, CooperativeLaunches) {
+TEST_F(StandInDeath, CooperativeLaunchHangsUnlessItFits) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     int blocks;
     ASSERT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, where, 1024, 0), 0);
@@ -277,16 +277,16 @@ TEST_F(StandInDeath, CooperativeLaunches) {
     EXPECT_EXIT(launch_cooperative(9), testing::ExitedWithCode(99), "HANG .*8 blocks fit");
 }
 
-TEST_F(StandInDeath, Clusters) {
+TEST_F(StandInDeath, ClusterHangsUnlessItFitsInAGpc) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EQ(launch_cluster(8), 0);
     EXPECT_EQ(launch_cluster(9), cuda::invalid_cluster_size);
-    only(hopper, {0, 9, 10}); // 4 SMs in one GPC
+    only(hopper, {0, 9, 10}); // 4 SMs in a GPC
     EXPECT_EQ(launch_cluster(8), 0);
     only(hopper, {0, 9, 18}); // 2 in each
     EXPECT_EQ(launch_cluster(4), 0);
     EXPECT_EXIT(launch_cluster(5), testing::ExitedWithCode(99), "HANG .*a cluster of 5 blocks");
-    // Of 12 blocks in each of two GPCs, two clusters of five.
+    // Each of two GPCs has room for 12 blocks, which are two clusters of five.
     only(hopper, {9, 10, 11, 18, 19, 20});
     EXPECT_EQ(launch_cluster(5, 20), 0);
     EXPECT_EXIT(launch_cluster(5, 25), testing::ExitedWithCode(99), "HANG .*20 blocks fit");
@@ -294,7 +294,7 @@ TEST_F(StandInDeath, Clusters) {
     EXPECT_EQ(launch_cluster(2), cuda::invalid_cluster_size);
 }
 
-TEST_F(StandIn, OneSubscriber) {
+TEST_F(StandIn, SecondSubscriberIsRefused) {
     void *handle = &handle;
     EXPECT_EQ(subscribe(&handle), cuda::already_acquired);
     EXPECT_EQ(handle, &handle);
@@ -304,7 +304,7 @@ TEST_F(StandIn, OneSubscriber) {
     EXPECT_EQ(cuGetExportTable(&none, &another), cuda::not_found);
 }
 
-TEST_F(StandIn, CallsAreTold) {
+TEST_F(StandIn, SubscriberSeesCalls) {
     std::string told;
     on_callback = [&](int domain, int, Words words) {
         if (domain == cuda::launch_domain) {
@@ -332,7 +332,7 @@ TEST_F(StandIn, CallsAreTold) {
     EXPECT_EQ(told, "cuLaunchKernel entry descriptor cuLaunchKernel exit");
 }
 
-TEST_F(StandIn, CallsCanBeSkippedAndAnswersChanged) {
+TEST_F(StandIn, SubscriberSkipsCallsAndChangesAnswers) {
     on_callback = [&](int domain, int id, Words words) {
         if (domain == cuda::api_domain && id == 477) {
             *at<int>(words[11]) = 1;
@@ -366,7 +366,7 @@ TEST_F(StandIn, GraphsKeepTheirDescriptors) {
     }
     EXPECT_EQ(built, 1u);
 
-    // The same again changes nothing; another one does.
+    // An update from an equal graph changes nothing, and an update from another graph does.
     only(hopper, {18});
     cuda::UpdateResult result;
     ASSERT_EQ(cuGraphExecUpdate_v2(exec, graph, &result), 0);
@@ -374,7 +374,7 @@ TEST_F(StandIn, GraphsKeepTheirDescriptors) {
     EXPECT_EQ(sms().size(), 4u);
     cuda::KernelNodeParams given;
     ASSERT_EQ(cuGraphKernelNodeGetParams_v2(node, &given), 0);
-    given.params = params; // those of the node end with this
+    given.params = params; // the update frees the parameters of the node
     given.grid[0] = 900;
     ASSERT_EQ(cuGraphKernelNodeSetParams_v2(node, &given), 0);
     ASSERT_EQ(cuGraphExecUpdate_v2(exec, graph, &result), 0);
@@ -382,7 +382,7 @@ TEST_F(StandIn, GraphsKeepTheirDescriptors) {
     EXPECT_EQ(sms(), (std::vector<unsigned>{4, 5}));
     EXPECT_EQ(built, 2u);
 
-    // So does there and back, without a launch in between.
+    // Two updates, away from the first parameters and back, count as a change, too.
     only(hopper, {27});
     for (const unsigned blocks : {901, 900}) {
         given.grid[0] = blocks;
@@ -401,7 +401,7 @@ TEST_F(StandIn, GraphsKeepTheirDescriptors) {
     EXPECT_EQ(cuGraphLaunch(exec, nullptr), cuda::invalid_value);
 }
 
-TEST_F(StandIn, ANodeBelongsToItsGraph) {
+TEST_F(StandIn, NodesBelongToTheirGraph) {
     cuda::Node node, cloned;
     const cuda::Graph graph = graph_of(1000, node);
     cuda::Graph clone;
@@ -438,7 +438,7 @@ TEST_F(StandIn, KernelsAreThoseOfTheModule) {
     EXPECT_EQ(launch(1), cuda::invalid_context);
 }
 
-TEST_F(StandIn, FunctionsByName) {
+TEST_F(StandIn, FunctionsAreFoundByName) {
     void *found;
     int status;
     ASSERT_EQ(cuGetProcAddress_v2("cuMemAlloc", &found, 13000, 0, &status), 0);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvtaskset on programs of a stand-in for CUDA, with launches that print which SMs they got: no GPU, no VM."""
+"""nvtaskset with a program over a stand-in for CUDA, which prints the SMs of its launches. No GPU, no VM."""
 
 import re
 
@@ -24,7 +24,7 @@ def test_tpcs_by_name(desk, options, tpcs):
 
 @pytest.mark.parametrize("size, count", (("2", 2), ("1", 2), ("3", 4), ("16", 16), ("132", 132), ("25%", 34), ("100%", 132)))
 def test_so_many_sms(desk, size, count):
-    """Never fewer than asked for."""
+    """A program gets at least as many SMs as it asks for."""
     assert len(sms_in(desk.run(f"-s {size}", "launch").answers[0])) == count
 
 
@@ -79,7 +79,7 @@ def test_the_commands_own_status(desk):
     desk.refused("--no-mps -t 0", "no COMMAND to run is given", exit_status=USAGE)
 
 
-# --- while it runs ---
+# --- running tasks ---
 
 def test_a_running_one_follows(desk):
     program = desk.start("-t 0-3")
@@ -111,7 +111,7 @@ def test_a_change_before_cuda_is_used(desk):
 
 
 def test_each_launch_sees_one_partition_or_the_other(desk):
-    """Masks are several words: TPCs 0 and 65 are in different ones."""
+    """TPCs 0 and 65 are in different words of the mask, which must change together."""
     program = desk.start("-t 0-2,60-65")
     wanted = {"18", "76"}
     assert answers_while_it_changes(desk, program, "storm 4 2000", ("-t 3-40", "-t 0-2,60-65"), wanted) == wanted
@@ -149,7 +149,7 @@ def test_the_same_as_json(desk):
     assert (partition["launches_kept"], partition["launches_refused"], partition["graphs"]) == (1, 1, 1)
 
 
-# --- others ---
+# --- other tasks ---
 
 def test_exclusive(desk):
     program = desk.start("-t 0-9")
@@ -189,7 +189,7 @@ def test_free_ones_before_others(desk):
 
 
 def test_spread(desk):
-    """Four of each GPC, then the next four; first those that no task has."""
+    """--spread takes four TPCs of each GPC, and then the next four, of TPCs that no task has."""
     alone = desk.run("-s 32 --spread", "launch").answers[0]
     assert sms_in(alone) == sms_of(0, 1, 2, 3, 9, 10, 11, 12, 18, 19, 20, 21, 26, 27, 28, 29)
     most = desk.run("-s 70 --spread", "launch").answers[0]
@@ -199,13 +199,13 @@ def test_spread(desk):
 
 
 def test_many_at_once(desk):
-    """Each has a TPC of its own, also if all choose at the same time."""
+    """Each task gets a TPC of its own, even if all choose at the same time."""
     programs = [desk.start_command("--no-mps -x -s 2", PROGRAM, "launch", "-") for _ in range(64)]
     used = [sm for program in programs for sm in sms_in(program.hear())]
     assert len(used) == 128 == len(set(used))
     desk.change(programs[0].pid, "-x -s 6")
     desk.refused("--no-mps -x -s 2", "are free", PROGRAM, "launch")
-    # What one had is free when it is gone.
+    # The TPCs of a task are free when it has ended.
     lost = programs[5].launch()
     programs[5].kill()
     assert sms_in(desk.run("-x -s 2", "launch").answers[0]) == lost
@@ -213,7 +213,7 @@ def test_many_at_once(desk):
 
 
 def test_a_probe_is_no_task(desk):
-    """It uses each TPC in turn, in a process of its own, while others may choose theirs."""
+    """A probe uses each TPC in turn, but does not take TPCs from tasks that start meanwhile."""
     slow = desk.start_command("--probe", STAND_IN_PAUSE_US="500000")
     until(lambda: desk.launches("nvtaskset"))
     assert desk.run(f"--no-mps -x -s {len(ALL)}", "launch").status == 0

@@ -25,7 +25,7 @@ def path(*first):
 
 
 def offered(words, **env):
-    """What bash would put in for the last of its words."""
+    """Returns the words that bash offers for the last word."""
     script = f"{shells.sources([SCRIPT])}; COMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1)); _nvtaskset; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     done = subprocess.run(["bash", "--norc", "-c", script, "bash", "nvtaskset", *words], check=True, capture_output=True, text=True,
                           env={**os.environ, "PATH": path(), "COMP_WORDBREAKS": " \t\n\"'><=;|&(:", **env})

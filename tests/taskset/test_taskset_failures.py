@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What may go wrong with nvtaskset, and systems with other C libraries."""
+"""Failures of nvtaskset, and systems with other C libraries."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from throwaway_root import needs_root
 # --- other systems ---
 
 def run_in_debian(suite, folder, *command):
-    """A command in a bare system that has the folder as /mnt."""
+    """Runs a command in a bare Debian, which has the folder as /mnt."""
     root = subprocess.run([ROOT / "vm/fetch", "debian", suite], check=True,
                           stdout=subprocess.PIPE, text=True).stdout.strip()
     script = 'mount --bind "$1" "$2/mnt"; shift; root=$1; shift; exec chroot "$root" "$@"'
@@ -25,14 +25,14 @@ def run_in_debian(suite, folder, *command):
 
 
 def load_in_debian(suite, library):
-    """What its loader prints of the library, with each symbol looked up at once."""
+    """Returns the errors of Debian's loader, which looks up each symbol of the library at once."""
     return run_in_debian(suite, library.parent, "env", "LD_BIND_NOW=1", f"LD_PRELOAD=/mnt/{library.name}",
                          "/bin/true").stderr
 
 
 @pytest.mark.ci
 def test_an_older_c_library(tmp_path):
-    """Debian 11 has 2.31, as Ubuntu 20.04."""
+    """The library loads in Debian 11, with C library 2.31 as in Ubuntu 20.04."""
     needs_root()
     build(*TARGETS)
     assert not load_in_debian("bullseye", LIBRARY)
@@ -67,10 +67,10 @@ def test_a_build_that_needs_a_newer_c_library_fails(tmp_path, source, name):
     assert done.returncode == 1 and name in done.stderr and not library.exists()
 
 
-# --- what may go wrong ---
+# --- failures ---
 
 def test_callbacks_that_cuda_refuses(desk):
-    """The library that fails has subscribed already: it stays where CUDA calls it."""
+    """A library that fails after it has subscribed stays loaded, because CUDA may call it."""
     desk.done("--list")
     result = desk.run("-t 0", "launch", STAND_IN_REFUSES="652")
     assert result.status == NOT_KEPT and "CUDA refuses the callback of a function" in result.err
@@ -79,7 +79,7 @@ def test_callbacks_that_cuda_refuses(desk):
 
 
 def test_a_graph_for_which_there_is_no_memory(desk):
-    """It runs on the whole GPU, which is counted; nothing is thrown through CUDA."""
+    """The graph runs on the whole GPU, which is counted, and no exception passes through CUDA."""
     program = desk.start("-t 0-3", STAND_IN_NODES=str(1 << 59))
     assert program.ask("graph") == "ok"
     assert sms_in(program.ask("graph-launch 0")) == list(ALL)
@@ -116,7 +116,7 @@ def test_another_has_cudas_callbacks(desk):
 @pytest.mark.parametrize("value, status", ((None, NOT_KEPT), ("", NOT_KEPT), ("0", NOT_KEPT), ("no", NOT_KEPT),
                                            ("False", NOT_KEPT), ("1", 0), ("yes", 0)))
 def test_best_effort_by_the_environment(desk, value, status):
-    """A variable that is empty is unset, and 0 switches it off."""
+    """An empty variable counts as unset, and 0 switches best effort off."""
     wanted = {} if value is None else {"NVTASKSET_BEST_EFFORT": value}
     assert desk.run("-t 0", "subscribe", "launch", **wanted).status == status
 
@@ -138,7 +138,7 @@ def test_the_library_is_missing(desk, tmp_path):
 
 @pytest.mark.parametrize("content", (b"", b"no library", b"\x7fELF" + bytes(60)))
 def test_the_library_cannot_be_loaded(desk, tmp_path, content):
-    """CUDA would go on without it; also where the map of TPCs is known already."""
+    """nvtaskset refuses, because CUDA would go on without the library, even if the map of TPCs is known already."""
     desk.done("--list")
     shutil.copy(TOOL, tmp_path)
     (tmp_path / "libnvtaskset.so").write_bytes(content)
@@ -149,7 +149,7 @@ def test_the_library_cannot_be_loaded(desk, tmp_path, content):
 @pytest.mark.parametrize("partitions", (True, False))
 @pytest.mark.parametrize("limit", (0, 1, 4096))
 def test_a_limit_for_the_size_of_files(desk, limit, partitions):
-    """The library, in a container that has only its variables: the program goes on, with its partition."""
+    """In a container with only the variables, the program has its partition although no page file can be made."""
     named = desk.command(TOOL, "--no-mps", "-t", "0-3", "sh", "-c", "echo $NVTASKSET_PARTITIONS").out.strip()
     env = {"CUDA_INJECTION64_PATH": str(LIBRARY)} | ({"NVTASKSET_PARTITIONS": named} if partitions else {})
     result = desk.command("prlimit", f"--fsize={limit}", PROGRAM, "launch", STAND_IN_LOG="/dev/null", **env)
@@ -163,7 +163,7 @@ def test_a_limit_for_the_size_of_files(desk, limit, partitions):
 @pytest.mark.parametrize("option, variable", (("--best-effort", "NVTASKSET_BEST_EFFORT"),
                                               ("--whole-count", "NVTASKSET_WHOLE_COUNT")))
 def test_options_are_of_one_task(desk, option, variable):
-    """A task inside has only its own."""
+    """A task that is started inside another does not have the options of that task."""
     inside = (TOOL, "--no-mps", "-t", "10", "printenv", variable)
     assert desk.command(TOOL, "--no-mps", option, "-t", "0-3", *inside[-2:]).out == "1\n"
     assert not desk.command(TOOL, "--no-mps", option, "-t", "0-3", *inside).out
@@ -171,7 +171,7 @@ def test_options_are_of_one_task(desk, option, variable):
 
 @pytest.mark.parametrize("first", (False, True))
 def test_cuda_does_not_load_it(desk, tmp_path, first):
-    """The program takes the variable away, and uses the GPU; it may be the first process of a container."""
+    """nvtaskset warns of a program that unsets the variable and uses the GPU, even as the first process of a container."""
     needs_root()
     uses, starts = tmp_path / "inside", "unshare -pf --kill-child --mount-proc" if first else ""
     uses.write_text(f"""
@@ -197,10 +197,10 @@ def test_cuda_does_not_load_it(desk, tmp_path, first):
 
 
 def test_there_may_be_no_more_processes(open_desk):
-    """Then none watches; the command runs."""
+    """If no watcher can be started, the command runs all the same."""
     needs_root()
     open_desk.done("--list")
-    # Another user trusts a map of root's.
+    # The other user trusts this map, because it belongs to root.
     folder = open_desk.folder / "cache/nvtaskset"
     folder.mkdir(parents=True)
     shutil.copy(open_desk.kept(), folder)
@@ -212,7 +212,7 @@ def test_there_may_be_no_more_processes(open_desk):
 
 
 def test_the_watcher_is_no_part_of_the_task(desk):
-    """Not for a moment."""
+    """The watcher is never shown as a process of the task, not even at the start."""
     for _ in range(10):
         program = desk.start("--prepare")
         assert re.findall(r"process (\d+)", desk.told(program.pid)) == [str(program.pid)]

@@ -40,7 +40,7 @@ def test_several_gpus(tmp_path):
             assert sms_in(sms) != sms_of(*range(4, 8)), "it has them elsewhere"
         for name in ("all", "0,1"):
             assert [len(sms_in(desk.run(f"-i {name} -s 10", *which).answers[-2])) for which in one] == [10, 10]
-        # CUDA may count them in another way.
+        # CUDA may number the GPUs in another order.
         seen = {"CUDA_VISIBLE_DEVICES": "1,0"}
         assert sms_in(desk.run("-i 0 -t 0-3", *one[1], **seen).answers[1]) == sms_of(*range(4))
         desk.refused("--no-mps -i 2 -t 0", "there is no GPU '2'", PROGRAM, "launch", exit_status=USAGE)
@@ -55,7 +55,7 @@ WRONG_GPU = "launches on a GPU for which no partition was asked are not kept to 
     ("-i 0 -t 0-3", (), {"CUDA_VISIBLE_DEVICES": "1"}), ("-i 0 -t 0-3", (), {"CUDA_VISIBLE_DEVICES": "1,0"})))
 @pytest.mark.parametrize("launch", ("launch", "cooperative 1", "cluster 2", "graph-launch 0"))
 def test_another_gpu_than_asked_for(tmp_path, options, actions, env, launch):
-    """The process is ended before its first launch there, unless best effort is asked for."""
+    """A process ends before its first launch on a GPU without a partition, unless best effort is asked for."""
     with desk_of(tmp_path, "h100,h200") as desk:
         desk.done("--list")
         actions = (*actions, "graph", launch)
@@ -81,7 +81,7 @@ def test_another_gpu_is_shown(tmp_path):
 @pytest.mark.parametrize("options, change, outside", (
     ("--prepare", None, False), ("--prepare", "-i 1 -t 0", True), ("-i 0 -t 0", "-i 0 --whole", False)))
 def test_a_gpu_for_which_nothing_was_asked(tmp_path, options, change, outside):
-    """A task that was prepared goes on, with a message; one that got the whole GPU on purpose is left alone."""
+    """A prepared task goes on with a message. A task that was given the whole GPU gets no message."""
     with desk_of(tmp_path, "h100,h200") as desk:
         program = desk.start(options)
         if change:
@@ -121,7 +121,7 @@ def test_a_graph_of_another_gpu_than_the_current_one(tmp_path):
         assert program.ask("graph") == "ok"
         desk.change(program.pid, "-i 1 -t 0")
         assert program.ask("device 1") == "ok" and program.ask("context") == "ok"
-        # The program looks into its current context's memory, and finds nothing.
+        # The program reads the memory of its current context, where the graph's kernel has recorded no SM.
         program.ask("graph-launch 0")
         assert " gpu=0 " in desk.launches()[-1] and " count=10 " in desk.launches()[-1]
         assert len(program.launch()) == 2
@@ -136,7 +136,7 @@ def test_contexts_of_a_process(desk):
     assert program.launch() == sms_of(9)
 
 
-# --- GPUs that do not what their descriptors promise ---
+# --- GPUs that ignore parts of their descriptors ---
 
 @pytest.mark.parametrize("lies", ("deaf:63", "deaf:0", "deaf:83", "weak:64", "weak:40"))
 def test_masks_that_do_nothing(desk, lies):
@@ -144,7 +144,7 @@ def test_masks_that_do_nothing(desk, lies):
 
 
 def test_bits_are_measured_and_not_supposed(desk):
-    """A GPU with other bits is used by these; one that has changed, after --probe."""
+    """Masks use the bits that the probe finds. After a change of the GPU, --probe finds the new bits."""
     swapped = {"STAND_IN_LIES": "swap:63:0,swap:70:83"}
     for gpc in (0, 7):
         assert sms_in(desk.run(f"-g {gpc}", "launch", **swapped).answers[0]) == sms_of(*GPC_TPCS[gpc])
@@ -154,7 +154,7 @@ def test_bits_are_measured_and_not_supposed(desk):
 
 
 def test_a_probe_is_kept_for_this_driver(desk):
-    """It is a launch for each bit."""
+    """A probe takes a launch for each bit, so the launches in the log count the probes."""
     desk.done("--list")
     probes = len(desk.launches("nvtaskset"))
     assert probes > 128
@@ -179,7 +179,7 @@ def test_a_damaged_probe_is_made_anew(desk, damage):
     assert kept.read_text() == text
 
 
-# --- which GPUs ---
+# --- choosing GPUs ---
 
 @pytest.mark.parametrize("gpus, devices, order, kept", (
     ("h100,h100", None, None, {0, 1}), ("h100,h100", "1", None, {1}), ("h100,h100", "0", "PCI_BUS_ID", {0}),
@@ -188,7 +188,7 @@ def test_a_damaged_probe_is_made_anew(desk, damage):
     ("h100,h100,h100", "UUID2,UUID0,junk,UUID1", None, {0, 2}), ("h100", "0", None, {0}), ("h100", "UUID0", None, {0}),
     ("h200,h100", "1", "FASTEST_FIRST", {1})))
 def test_the_gpus_that_the_command_will_see(tmp_path, gpus, devices, order, kept):
-    """Its page has a partition on each of them, and on no other."""
+    """The task has a partition on each GPU that the command will see, and on no other."""
     with desk_of(tmp_path, gpus) as desk:
         env = {} if order is None else {"CUDA_DEVICE_ORDER": order}
         if devices is not None:
@@ -305,7 +305,7 @@ def test_one_gpu_without_a_uuid(tmp_path, spoil, bad):
 
 
 def test_looking_wakes_none(tmp_path):
-    """Reading a GPU's information wakes it: here it never ends."""
+    """Reading the information of a sleeping GPU would wake it. Here such a read would never end."""
     with desk_of(tmp_path, "h100,h100") as desk:
         file = information(desk, 1)
         file.unlink()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What nvqos asks of launches by a lease: that none is made, that they are counted, that requests are shown. In the
-stand-in a launch has ended once its event was looked at so often, or when the program waited for it."""
+"""The demands of nvqos's leases: launches are held, they are counted, or requests are shown. In the stand-in a launch ends
+when its event was queried a number of times, or when the program has waited for it."""
 
 import ctypes
 import time
@@ -10,7 +10,7 @@ from desk import LAUNCHES, LEASE, NEVER, gate, page_of, prepared
 from waiting import until
 
 COUNT, WATCH, HOLD = 0xfffd, 0xfffe, 0xffff  # lib/partition/gate.hpp
-GATE, WORK = 4144, 5176  # of the first GPU, in the task's page
+GATE, WORK = 4144, 5176  # offsets for the first GPU in the task's page (lib/partition/state.hpp)
 LONG_S = 3000
 
 
@@ -24,7 +24,7 @@ def ask(program, demand, until_s=LONG_S):
 
 
 def requests(program):
-    """How many have begun and ended, and how long those took, in microseconds; 0: not known."""
+    """Returns how many requests have begun and finished, and how long each took in microseconds, or 0 if that is unknown."""
     with page_of(program) as page:
         begun, finished = (int.from_bytes(page[WORK + at:WORK + at + 4], "little") for at in (0, 4))
         took = [int.from_bytes(page[WORK + 16 + 4 * n:WORK + 20 + 4 * n], "little") for n in range(finished)]
@@ -32,13 +32,13 @@ def requests(program):
 
 
 def unmarked(program):
-    """Launches that no event follows so far."""
+    """Returns the number of launches that no event follows so far."""
     with page_of(program) as page:
         return int.from_bytes(page[GATE + 4:GATE + 8], "little")
 
 
 def started(desk, looks="0", **env):
-    """Its GPU has a place in the page."""
+    """Starts a program with a page that has a slot for the GPU."""
     program = prepared(desk, looks, **env)
     desk.change(program.pid, "--in-flight 1")
     desk.change(program.pid, "--in-flight 0")
@@ -52,7 +52,7 @@ def test_launches_are_held_until_they_are_let_go(desk, call):
     before = len(desk.launches())
     program.say(f"burst 1 3 {call}")
     until(lambda: gate(desk, program)["waited"])
-    time.sleep(0.3)  # longer than a launch waits for a limit
+    time.sleep(0.3)  # a launch waits less than this for a limit
     assert len(desk.launches()) == before and not gate(desk, program)["overdue"]
     assert gate(desk, program)["demand"] == "hold" and "held (by nvqos)" in desk.told(program.pid)
     ask(program, 0)
@@ -86,7 +86,7 @@ def test_launches_are_counted_and_none_waits(desk):
     found = gate(desk, program)
     assert found["launches"] == 500 and not found["waited"] and found["demand"] == "count"
     assert unmarked(program) <= 500 - found["ended"]
-    # A launch that is held looks for the ends of those before.
+    # A launch that is held puts an event behind earlier launches, and queries it.
     ask(program, HOLD)
     program.say("burst 1 1 cuLaunchKernel")
     until(lambda: gate(desk, program)["ended"] == 500)
@@ -96,7 +96,7 @@ def test_launches_are_counted_and_none_waits(desk):
 
 
 def test_launches_that_take_long_are_counted_one_by_one(desk):
-    """Of a burst after others that took a millisecond or more, none of which ends before the program waits."""
+    """After launches that took a millisecond each, nearly each launch of a burst gets an event of its own."""
     program = started(desk, NEVER)
     ask(program, COUNT)
     for _ in range(12):
@@ -116,7 +116,7 @@ def test_launches_have_ended_when_the_program_has_waited_for_them(desk, wait):
     program = started(desk, NEVER)
     ask(program, COUNT)
     for number in range(1, 4):
-        # Longer than from one event to the next.
+        # The sleep is longer than the shortest time between two events.
         time.sleep(0.001)
         assert program.ask("burst 1 1 cuLaunchKernel") == "ok"
         assert gate(desk, program)["ended"] == number - 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvtaskset's limit of launches in flight. In the stand-in a launch has ended once its event was looked at so often."""
+"""nvtaskset's limit of launches in flight. In the stand-in a launch ends when its event was queried a number of times."""
 
 import ctypes
 import json
@@ -72,7 +72,7 @@ def test_beside_a_partition(desk):
 
 
 def test_a_launch_that_never_ends_stops_nothing_for_good(desk):
-    """Others may have to be launched for it to end. It counts no more, so that each is waited for once."""
+    """A launch that never ends is waited for once and then counts no more, as it may wait for a later launch itself."""
     program = prepared(desk, NEVER)
     desk.change(program.pid, "--in-flight 1")
     assert program.ask("burst 1 3 cuLaunchKernel") == "ok"
@@ -82,7 +82,7 @@ def test_a_launch_that_never_ends_stops_nothing_for_good(desk):
 
 
 def test_a_wait_ends_with_the_limit(desk):
-    """In vain, all of them would take minutes."""
+    """Launches stop waiting when the limit is removed. With the limit, all waits together would take minutes."""
     program = prepared(desk, NEVER)
     desk.change(program.pid, "--in-flight 1")
     program.say("burst 1 1000 cuLaunchKernel")
@@ -93,7 +93,7 @@ def test_a_wait_ends_with_the_limit(desk):
 
 
 def test_graphs_that_are_captured(desk):
-    """Launches into a capture are none, and no event of the library ends the capture."""
+    """Launches on a captured stream do not count, and no event of the library ends the capture."""
     program = prepared(desk)
     desk.change(program.pid, "--in-flight 2")
     assert program.ask("capture 8") == "ok"
@@ -130,7 +130,7 @@ def test_only_the_gpu_that_is_named(tmp_path):
 
 
 def test_a_library_of_an_earlier_version(desk):
-    """It counts itself as attached, and not as one that limits."""
+    """A process with an earlier library counts as attached, but not as limiting launches."""
     program = prepared(desk)
     with page_of(program) as page:
         attach_earlier_library(page)
@@ -139,7 +139,7 @@ def test_a_library_of_an_earlier_version(desk):
 
 
 def test_a_lease_holds_until_its_time(desk):
-    """Beside the user's limit the smaller one holds; one that has lapsed, or is of too long, is none."""
+    """The smaller one of the user's limit and the lease's holds. A lease that has ended, or is too long, has no effect."""
     program = prepared(desk)
     for limit, leased, until_s, in_flight in ((0, 3, 3000, 3), (2, 3, 3000, 2), (4, 1, 3000, 1), (4, 1, -1, 4), (4, 1, 4000, 4)):
         desk.change(program.pid, f"--in-flight {limit}")
@@ -177,11 +177,11 @@ def test_a_task_that_was_not_started_by_nvtaskset(desk):
 
 @pytest.mark.ci
 def test_the_check_for_hardware(desk):
-    """tests/hardware/in_flight_check.py, over the stand-in."""
+    """Runs tests/hardware/in_flight_check.py over the stand-in."""
     load = desk.folder / "load"
     subprocess.run(["g++", "-std=c++20", "-O1", "-o", load, ROOT / "tests/hardware/load.cpp", "-ldl"], check=True)
     done = desk.command(ROOT / "tests/hardware/in_flight_check.py", TOOL, load, desk.folder / "out", "--seconds", "0.3",
                         "--launches", "200", STAND_IN_LOOKS="3", STAND_IN_LOG="")
     assert done.status == 0, done.out + done.err
     lines = (desk.folder / "out/in-flight-check.txt").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == 13 and done.out.splitlines() == lines
+    assert len(lines) == 13 and done.out.splitlines() == [*lines, "13 of 13 checks passed"]

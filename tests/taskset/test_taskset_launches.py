@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Launches that nvtaskset keeps to a partition: those that would hang, and graphs."""
+"""Launches in a partition that need special care: cooperative launches, clusters, and graphs."""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 from desk import ALL, TOO_LARGE, answers_while_it_changes, numbers, sms_in, sms_of
 
 
-# --- what would hang ---
+# --- launches that could hang ---
 
 @pytest.mark.parametrize("tpcs, fit", (("0", 4), ("0-3", 16), ("0,20,40", 12)))
 def test_cooperative_launches(desk, tpcs, fit):
@@ -32,13 +32,13 @@ def test_cooperative_launches_follow(desk):
 
 
 def test_clusters_that_fit(desk):
-    """The descriptor does not have the number of blocks that an SM takes: one is assumed, to be safe."""
+    """nvtaskset assumes one block on each SM, because the descriptor does not have the number that fits."""
     assert [sms_in(answer) for answer in desk.run("-t 0,1", "cluster 4", "cluster 2").answers] == 2 * [sms_of(0, 1)]
     assert sms_in(desk.run("-t 9-12", "cluster 8").answers[0]) == sms_of(*range(9, 13))
 
 
 def test_clusters_that_do_not_fit(desk):
-    """They run all the same, somewhere, and a message reports it."""
+    """Clusters that may not fit run outside of the partition, which a message reports."""
     program = desk.start("-t 0,9,18")
     assert sms_in(program.ask("cluster 2")) == sms_of(0, 9, 18)
     assert sms_in(program.ask("cluster 8")) == list(ALL)
@@ -54,7 +54,7 @@ def test_cooperative_launches_by_other_calls(desk, call):
 
 
 def test_cooperative_launches_in_clusters(desk):
-    """A GPC with 6 SMs takes 12 blocks, which are two clusters of five: of more GPCs nothing is supposed."""
+    """A GPC with 6 SMs takes 12 blocks, which are two clusters of five. Only the largest GPC counts."""
     fine, too_large, more = desk.run("-t 0-2,9-11,18-20", "cluster 5 10 cooperative", "cluster 5 35 cooperative",
                                      "cluster 5 40").answers
     assert set(sms_in(fine)) <= set(sms_of(0, 1, 2, 9, 10, 11, 18, 19, 20)) and too_large == TOO_LARGE
@@ -64,7 +64,7 @@ def test_cooperative_launches_in_clusters(desk):
 @pytest.mark.parametrize("line, count, pause_us", (
     ("repeat 100 cooperative 17", "17", 2_000), ("repeat 5000 graph-launch 0", "42", 20_000)))
 def test_what_fits_is_decided_once_for_a_launch(desk, line, count, pause_us):
-    """Also if the partition changes between that and the descriptor."""
+    """A launch fits or fails as a whole, even if the partition changes between the check and the descriptor."""
     program = desk.start("-t 0-20", STAND_IN_PAUSE_US=str(pause_us))
     assert program.ask("graph 48 cooperative") == "ok"
     wanted = {count, "error"}
@@ -72,7 +72,7 @@ def test_what_fits_is_decided_once_for_a_launch(desk, line, count, pause_us):
 
 
 def test_clusters_of_tpcs_that_are_alone(desk):
-    """TPCs 62 to 65 are one GPC to the driver, each its own to clusters."""
+    """TPCs 62 to 65 are one GPC to the driver, but no cluster fits on two of them."""
     assert sms_in(desk.run("-t 62-65", "cluster 8").answers[0]) == list(ALL)
     assert sms_in(desk.run("-t 58-61", "cluster 8").answers[0]) == sms_of(*range(58, 62))
 
@@ -99,7 +99,7 @@ def test_graphs_made_before_their_first_launch(desk):
 
 
 def test_graphs_that_are_updated(desk):
-    """They stay what the program made of them."""
+    """Graphs keep the parameters that the program gave them in updates."""
     program = desk.start("-t 0-3")
     assert [program.ask(line) for line in ("graph", "graph", "graph-update 0 5")] == 3 * ["ok"]
     desk.change(program.pid, "-t 9-20")
@@ -154,7 +154,7 @@ def test_cooperative_graphs_that_grow(desk, before):
 
 @pytest.mark.parametrize("before", (("graph-launch 0",), ()))
 def test_cooperative_graphs_that_the_program_changed(desk, before):
-    """What such a graph is, cannot be asked: it runs, where it may."""
+    """CUDA does not return the nodes of an executable graph, so a changed cooperative graph runs on the whole GPU."""
     program = desk.start("-t 0-3")
     assert program.ask("graph 48 cooperative") == "ok"
     for line in before:
@@ -166,7 +166,7 @@ def test_cooperative_graphs_that_the_program_changed(desk, before):
 
 
 def test_graphs_that_the_program_changed(desk):
-    """A change after that does not reach them, which a message reports."""
+    """Changes of the partition have no effect on a graph that the program has changed, which a message reports."""
     program = desk.start("-t 0-3")
     assert program.ask("graph") == "ok"
     assert sms_in(program.ask("graph-launch 0")) == sms_of(*range(4))

@@ -7,12 +7,12 @@ import time
 import pytest
 from desk import document, page_of, sms_in, sms_of
 
-MASK = 6456  # of the first GPU, in the task's page (lib/partition/state.hpp)
+MASK = 6456  # offset of the first GPU's MaskLease in the task's page (lib/partition/state.hpp)
 EVERY = range(66)
 
 
 def lease(desk, program, tpcs, until_s=3000, largest_gpc=16, sequence=2):
-    """Leaves these TPCs."""
+    """Leases the TPCs to the program."""
     bits = {row["tpc"]: row["bit"] for row in document(desk.done("--list", "--json"))["gpus"][0]["tpcs"]}
     with page_of(program) as page:
         words = (ctypes.c_uint32 * 12).from_buffer(page, MASK)
@@ -32,7 +32,7 @@ def lease(desk, program, tpcs, until_s=3000, largest_gpc=16, sequence=2):
 def program(desk):
     program = desk.start("--prepare")
     assert program.launch() == sms_of(*EVERY)
-    # Its GPU has a place in the page.
+    # A limit gives the GPU a slot in the page.
     desk.change(program.pid, "--in-flight 1")
     desk.change(program.pid, "--in-flight 0")
     return program
@@ -61,7 +61,7 @@ def test_beside_a_partition_of_the_task(desk):
     assert program.launch() == sms_of(*range(10))
     lease(desk, program, range(5, 20))
     assert program.launch() == sms_of(*range(5, 10))
-    # Nothing would be left.
+    # A lease without any TPC of the partition has no effect.
     lease(desk, program, range(20, 30), sequence=4)
     assert program.launch() == sms_of(*range(10))
     desk.change(program.pid, "-t 25-40")
@@ -72,7 +72,7 @@ def test_beside_a_partition_of_the_task(desk):
 
 @pytest.mark.parametrize("line", ("cooperative 132", "graph-launch 0", "cluster 8"))
 def test_launches_that_are_not_kept_to_them(desk, program, line):
-    """A cooperative one might never end, a cluster neither, and a graph would have to be built anew."""
+    """Cooperative launches and clusters might never end on leased TPCs, and graphs would have to be built again."""
     assert program.ask("graph") == "ok"
     before = program.ask(line)
     lease(desk, program, (0, 1), largest_gpc=4)
@@ -93,6 +93,6 @@ def test_clusters_that_fit(desk, program):
 
 @pytest.mark.parametrize("until_s, sequence", ((3000, 3), (4000, 2)))
 def test_what_is_no_lease(desk, program, until_s, sequence):
-    """Half written, or of too long."""
+    """A lease that is half written, or too long, has no effect."""
     lease(desk, program, (0,), until_s, sequence=sequence)
     assert program.launch() == sms_of(*EVERY)

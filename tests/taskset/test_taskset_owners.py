@@ -57,7 +57,7 @@ def test_children_belong_to_it(desk):
 
 
 def test_a_child_without_its_descriptors(desk):
-    """As Python starts children; it is changed with the others all the same."""
+    """A child without its parent's descriptors, as Python starts children, follows changes of the partition."""
     start = "import subprocess, sys; sys.exit(subprocess.run([sys.argv[1], '-'], close_fds=True).returncode)"
     program = desk.start_command("--no-mps -t 0-3", sys.executable, "-c", start, PROGRAM)
     assert program.launch() == sms_of(*range(4))
@@ -67,17 +67,17 @@ def test_a_child_without_its_descriptors(desk):
 
 
 def test_a_child_that_is_left_alone(desk):
-    """No process has the page: the program keeps to the partition of its start."""
+    """If no process has the page, the program keeps to the partition of its start."""
     script = f"exec {TOOL_WORD} --no-mps -t 4 bash -c 'for fd in /proc/$$/fd/*; do fd=${{fd##*/}}; " \
              "[ $fd -le 2 ] || eval \"exec $fd>&-\"; done; exec \"$0\" launch' " + PROGRAM_WORD
     result = desk.command("sh", "-c", script)
     assert sms_in(result.answers[-1]) == sms_of(4), result.err
 
 
-# --- tasks in tasks, and what is taken for one ---
+# --- tasks in tasks, and disguises ---
 
 def test_a_task_in_a_task(desk):
-    """The inner one's partition holds, and is what is shown, changed and kept from others."""
+    """The inner task's partition holds. nvtaskset shows and changes it, and keeps other tasks from its TPCs."""
     outer = desk.start_command("--no-mps -t 0-31", TOOL, "--no-mps", "-t", "10-12", PROGRAM, "device 0", "-")
     assert outer.hear() == "ok"
     assert outer.launch() == sms_of(10, 11, 12)
@@ -93,7 +93,7 @@ def test_a_task_in_a_task(desk):
 
 @pytest.mark.parametrize("keeps", (True, False))
 def test_a_task_beside_the_one_in_which_it_was_started(desk, keeps):
-    """Also where the inner one has the outer one's page open, as a descriptor that it was given anew."""
+    """Both tasks keep their partitions, even if the inner one has the page of the outer one under a new descriptor."""
     dup = "exec 950<&$fd;" if keeps else ""
     script = f"fd=${{NVTASKSET_PAGE#*:}}; fd=${{fd%:*}}; {dup} {TOOL_WORD} --no-mps -t 10-11 {PROGRAM_WORD} launch - <&4 4<&- & " \
              f"exec {PROGRAM_WORD} launch -"
@@ -108,7 +108,7 @@ def test_a_task_beside_the_one_in_which_it_was_started(desk, keeps):
 
 @pytest.mark.parametrize("closed", ("0 1 2", "0 1", "1 2", "0 2", "1"))
 def test_standard_streams_are_closed(desk, closed):
-    """No stream of the command is the page: what the command prints would change it."""
+    """The page takes no number of a standard stream, because the command's output would change it."""
     needed = desk.folder / "streams"
     script = f"for n in 0 1 2; do readlink /proc/$$/fd/$n >> {needed}; done; {PROGRAM_WORD} launch >/dev/null 2>&1 </dev/null; " \
              f"for n in 1 2 3 4 5 6 7 8 9; do echo '[server] request done in 12 ms, 200 OK: all is well'; done; " \
@@ -121,9 +121,9 @@ def test_standard_streams_are_closed(desk, closed):
 
 @pytest.mark.parametrize("closed", ("1", "0 1 2"))
 def test_a_page_of_the_process_own(desk, closed):
-    """A container's way: the program has closed its streams, and only CUDA_INJECTION64_PATH is set."""
+    """As in a container, the program has closed its streams, and only CUDA_INJECTION64_PATH is set."""
     desk.done("--list")
-    desk.log_file.unlink(missing_ok=True)  # the launches of others
+    desk.log_file.unlink(missing_ok=True)  # removes the launches of the probe
     fifo = desk.folder / "fifo"
     os.mkfifo(fifo)
     closing = " ".join(f"{n}>&-" for n in closed.split() if n != "0")
@@ -143,7 +143,7 @@ DISGUISES = {
 
 @pytest.mark.parametrize("kind", DISGUISES)
 def test_what_only_has_the_name_of_a_page_is_not_opened(open_desk, kind):
-    """In a mount namespace of its own a process gives any file that name; root looks at it with all tools."""
+    """In a mount namespace of its own, a process can give any file the name of a page. Root's tools do not open such a file."""
     needs_root()
     desk = open_desk
     real, name = desk.folder / "real", "/memfd:nvtaskset (deleted)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What surrounds nvtaskset: processes, locks, folders, and NVIDIA's MPS."""
+"""The surroundings of nvtaskset: processes, locks, folders, and NVIDIA's MPS."""
 
 import contextlib
 import fcntl
@@ -18,10 +18,10 @@ from desk import FAILED, LIBRARY, PATIENCE_S, PROGRAM, REFUSED, TOOL, TOOL_WORD,
 from throwaway_root import needs_root
 
 
-# --- surroundings ---
+# --- the terminal and processes ---
 
 def test_names_do_not_reach_the_terminal(desk):
-    """Colours, a title, a bell and a mark that turns the text round."""
+    """A command's name has colours, a title, a bell and a mark that reverses text."""
     program = desk.folder / os.fsdecode(b"a\x1b[31m\x1b]0;x\x07\xe2\x80\xae")
     shutil.copy(PROGRAM, program)
     running = desk.start_command("--no-mps -t 0-3", program, "device 0", "-")
@@ -62,7 +62,7 @@ def test_the_command_has_its_own_children_alone(desk, before):
 
 @pytest.mark.parametrize("before", FAMILIES)
 def test_the_mps_daemon_is_no_child_of_the_command(control, before, tmp_path):
-    """The daemon lives on in the background, in a session of its own."""
+    """The command waits for all its children, and the daemon, which runs on in a session of its own, is none of them."""
     control.does(f'case "$*" in *-d*) setsid sleep 600 > /dev/null 2>&1 & echo $! > {tmp_path}/daemon;; esac')
     (tmp_path / "wait.py").write_text(WAIT_ALL)
     command = shlex.join(str(word) for word in (*before, TOOL, "-t", "0-3", sys.executable, tmp_path / "wait.py"))
@@ -74,7 +74,7 @@ def test_the_mps_daemon_is_no_child_of_the_command(control, before, tmp_path):
 
 
 def test_the_watcher_keeps_nothing_of_the_command(desk):
-    """A lock, a pipe and a folder that the command lets go of."""
+    """The watcher holds no lock, pipe or folder that the command has left."""
     lock = desk.folder / "lock"
     place = desk.folder / "place"
     place.mkdir()
@@ -97,7 +97,7 @@ def test_the_watcher_keeps_nothing_of_the_command(desk):
 
 @pytest.mark.parametrize("signal_name", ("SIGCHLD", "SIGPIPE"))
 def test_signals_are_the_commands(desk, signal_name):
-    """Ignored ones stay so for the command, and disturb nothing before."""
+    """Signals that are ignored stay ignored for the command, and do not disturb nvtaskset."""
     number = getattr(signal, signal_name)
     start = f"import os, signal, sys; signal.signal({int(number)}, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])"
     for ignored, before in ((True, (sys.executable, "-c", start)), (False, ())):
@@ -119,7 +119,7 @@ def test_output_that_cannot_be_written(desk, words):
 
 
 def test_a_lock_that_another_holds(desk):
-    """It delays a choice for some seconds, then its holder is named; what chooses nothing does not wait."""
+    """A choice waits for the lock for some seconds, and then names its holder. A task that chooses no TPCs does not wait."""
     needs_root()
     desk.done("--list")
     script = f"""
@@ -148,7 +148,7 @@ def test_a_lock_of_others_means_nothing(desk):
 
 
 def test_the_probe_is_kept_in_the_users_own_folder(open_desk):
-    """Root with another user's HOME or cache writes nothing there and trusts nothing there."""
+    """Root with another user's HOME or cache does not use the folder there."""
     needs_root()
     desk = open_desk
     home = desk.folder / "home"
@@ -162,7 +162,7 @@ def test_the_probe_is_kept_in_the_users_own_folder(open_desk):
 
 
 def test_root_finds_its_probe_without_a_home(desk):
-    """As a service has none; and with any cache."""
+    """Root finds its probe without a HOME, as in a service, and with any cache."""
     needs_root()
     desk.done("--list")
     probes = len(desk.launches("nvtaskset"))
@@ -197,7 +197,7 @@ def test_a_probe_that_another_put_there(desk):
 
 # --- MPS ---
 
-# What stands for NVIDIA's control program: it records how it was called, and does what a file beside it demands.
+# A script in the place of NVIDIA's control program. It records how it was called, and runs the file `does` beside it.
 CONTROL = r"""#!/bin/bash
 here=$(dirname "$0")
 { echo "called $* in $PWD"; env; ls -l /proc/$$/fd; grep SigIgn /proc/$$/status; } >> "$here/calls"
@@ -211,7 +211,7 @@ exit 0
 
 
 class Control:
-    """In a mount namespace of its own, where /run is empty."""
+    """Runs commands with the script in the place of NVIDIA's program, in a mount namespace with an empty /run."""
 
     def __init__(self, desk, folder):
         needs_root()
@@ -258,7 +258,7 @@ def test_the_mps_server_has_its_own_surroundings(control):
 
 
 def test_the_mps_server_is_in_a_scope_of_its_own(control):
-    """Where systemd runs and lets it."""
+    """The server is in a scope if systemd runs and grants one, and runs without a scope if not."""
     scope = control.bin / "systemd-run"
     scope.write_text(
         '#!/bin/sh\necho "scope $*" >> "$(dirname "$0")/calls"\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n')
@@ -273,7 +273,7 @@ def test_the_mps_server_is_in_a_scope_of_its_own(control):
 
 @contextlib.contextmanager
 def usual_place():
-    """/tmp/nvidia-mps, to mount something there; it goes if it was not there. One test at a time has it."""
+    """Provides /tmp/nvidia-mps for a mount to one test at a time, and removes it afterwards if it did not exist."""
     place, tmp = pathlib.Path("/tmp/nvidia-mps"), os.open("/tmp", os.O_RDONLY)
     fcntl.flock(tmp, fcntl.LOCK_EX)
     was_there = place.exists()
@@ -288,7 +288,7 @@ def usual_place():
 
 @pytest.mark.parametrize("owner, trusted", (("0", True), ("65534", False)))
 def test_a_server_that_is_already_there(control, owner, trusted):
-    """Any user can make /tmp/nvidia-mps: it is asked only if it is root's or ours."""
+    """nvtaskset asks the server in /tmp/nvidia-mps only if the folder is root's or its own, because any user can make it."""
     with usual_place() as place:
         result = control.shell(f"mount -t tmpfs none {place} && : > {place}/control; chown {owner} {place}; {TOOL_WORD} -t 0 "
                                f"sh -c 'echo $CUDA_MPS_PIPE_DIRECTORY'")
@@ -311,7 +311,7 @@ def test_an_mps_server_that_cannot_start(control, does, sentence, ignores_childr
 
 
 def test_a_control_program_that_does_not_answer(control):
-    """It is not waited for, and others are not kept waiting."""
+    """A control program that does not answer does not keep other tasks from choosing TPCs."""
     control.does("sleep 1000")
     result = control.shell("mkdir -p /run/nvtaskset/mps-1; chmod -R 700 /run/nvtaskset; : > /run/nvtaskset/mps-1/control; "
                            f"{TOOL_WORD} -t 0 true & {TOOL_WORD} --no-mps -x -s 2 true; echo $?; kill $!", timeout=str(PATIENCE_S))
@@ -321,7 +321,7 @@ def test_a_control_program_that_does_not_answer(control):
 @pytest.mark.parametrize("spoil", ("chown 65534 {}", "chmod 777 {}", "chmod 750 {}", "rmdir {}; mkdir -m 700 /run/other; ln -s /run/other {}"))
 @pytest.mark.parametrize("folder", ("/run/nvtaskset", "/run/nvtaskset/mps-1"))
 def test_folders_that_are_not_ours(control, folder, spoil):
-    """Nothing is started with them, asked there or written there."""
+    """nvtaskset starts no server, asks none and writes nothing in a folder of others."""
     prepare = "mkdir -m 700 /run/nvtaskset; "
     if folder.endswith("mps-1"):
         prepare += f"mkdir -m 700 {folder}; "

@@ -10,7 +10,7 @@
 namespace nvstgm {
 namespace {
 
-/// Of MPS: a partition is whole chunks, each so many SMs.
+/// A partition of MPS has whole chunks of this many SMs; before compute capability 9.0, of fewer.
 constexpr std::size_t chunk_sms = 8, chunk_sms_before_9 = 4;
 constexpr std::size_t sms_of_tpc = 2;
 
@@ -22,7 +22,8 @@ bool meet(const std::vector<std::uint32_t> &one, const std::vector<std::uint32_t
     return std::ranges::find_first_of(one, other) != one.end();
 }
 
-/// One partition for each set of SMs: partitions share none, so that sets may not either.
+/// Returns the commands for a partition of MPS for each set of SMs. Partitions share no SMs, so
+/// there are none if two sets overlap.
 std::string partitions(const stgm::TaskSet &set) {
     std::map<std::vector<std::uint32_t>, std::string> names;
     for (const stgm::Task &task : set.tasks)
@@ -48,7 +49,7 @@ std::string partitions(const stgm::TaskSet &set) {
     return text;
 }
 
-/// The commands that make the split: an "SM" of the set is a TPC, which has two SMs.
+/// Returns the commands that make the split. An "SM" of the set is a TPC, which has two SMs.
 std::string commands(const stgm::TaskSet &set) {
     std::string masks, percents, contexts;
     for (const stgm::Task &task : set.tasks) {
@@ -60,8 +61,8 @@ std::string commands(const stgm::TaskSet &set) {
                              list_of(*task.sms), name);
         percents += fmt::format("  CUDA_MPS_ACTIVE_THREAD_PERCENTAGE={} COMMAND  # {}\n",
                                 divide_up(100 * count, set.sms), name);
-        // What cuDevSmResourceSplitByCount() grants: from 9.0 on multiples of 8, before that 4 at
-        // least on 8.x.
+        // cuDevSmResourceSplitByCount() grants multiples of 8 SMs from 9.0 on, and at least 4 SMs
+        // on 8.x.
         contexts +=
             fmt::format("  {} SMs; {} of them on compute capability 8.x, {} from 9.0 on  # {}\n",
                         sms, std::max<std::size_t>(sms, 4), 8 * divide_up(sms, 8), name);
@@ -115,17 +116,17 @@ Answer<void> print(const Arguments &arguments, const stgm::Allocation &allocatio
     const std::string text = table(columns, rows) + commands(allocation.set);
     if (arguments.has("--output"))
         return write(text);
-    // stdout is the set, for a file or for 'check -'.
+    // The commands go to stderr, because stdout has the set, for a file or for 'check -'.
     std::fputs(text.c_str(), stderr);
     return write(stgm::to_json(allocation.set).dump(1) + "\n");
 }
 
-/// The most that a program may use: of the processor, and of SMs for so long.
+/// A need of the machine: how many cores and SMs are in use, on average.
 struct Need {
     double cores = 0, sms = 0;
 };
 
-/// What a task needs at least, however it is placed.
+/// Returns the least need of a task over all placements.
 Need need_of(const stgm::Task &task, std::uint32_t sms, const stgm::Options &options) {
     Need need;
     const auto period = static_cast<double>(task.period);
@@ -147,7 +148,7 @@ Need need_of(const stgm::Task &task, std::uint32_t sms, const stgm::Options &opt
     return need;
 }
 
-/// The length of a job that waits for nobody, with all SMs.
+/// Returns the length of a job that has all SMs and never waits.
 stgm::Time alone(const stgm::Task &task, std::uint32_t sms) {
     stgm::Time length = 0;
     for (const stgm::Segment &segment : task.segments)
@@ -158,7 +159,8 @@ stgm::Time alone(const stgm::Task &task, std::uint32_t sms) {
     return length;
 }
 
-/// The number that decides, where one does; else how much of the machine is needed.
+/// Returns why there is no allocation: a need that is above the machine, if there is one, or else
+/// how much of the machine is needed.
 std::string why_none(const stgm::TaskSet &set, const stgm::Options &options) {
     Need all;
     for (const stgm::Task &task : set.tasks) {
@@ -169,7 +171,7 @@ std::string why_none(const stgm::TaskSet &set, const stgm::Options &options) {
         all.cores += need.cores;
         all.sms += need.sms;
     }
-    // As many digits as it takes to see which one is larger.
+    // The text has enough digits to show which of the two numbers is larger.
     const auto number = [](double value, std::uint32_t there) {
         std::string text;
         for (int digits = 2; digits <= 17; digits++) {

@@ -12,7 +12,7 @@ namespace {
 
 using namespace drawing;
 
-/// Lines differ by colour and dashes, and each has its name at its end.
+/// Returns the stroke of the nth line. Lines differ by colour and dashes.
 Stroke stroke_of(std::size_t n) {
     static constexpr const char *colors[] = {palette::blue,   palette::vermillion,
                                              palette::orange, palette::sky,
@@ -26,19 +26,19 @@ Stroke stroke_of(std::size_t n) {
 constexpr Box plot{70, 95, 560, 380};
 constexpr double names_width = 250, name_height = 15;
 
-} // namespace
+double y_of(double part) {
+    return plot.bottom() - part * plot.height;
+}
 
-std::string chart(const std::string &title, const std::string &subtitle, const std::string &axis,
-                  const std::vector<Line> &lines, const std::string &source) {
-    const double width = plot.right() + names_width;
-    Svg svg(width);
-    const Caption caption{subtitle, source, "nvstgm " NVSTGM_VERSION ", figures"};
-    svg.heading(title, caption);
-    double least = lines[0].dots.front().x, most = lines[0].dots.back().x;
-    if (least == most)
-        most++;
-    const auto x_of = [&](double x) { return plot.x + (x - least) / (most - least) * plot.width; };
-    const auto y_of = [&](double part) { return plot.bottom() - part * plot.height; };
+/// The range of x in the picture.
+struct Range {
+    double least, most;
+
+    double x_of(double x) const { return plot.x + (x - least) / (most - least) * plot.width; }
+};
+
+void draw_axes(Svg &svg, const Range &range, const std::vector<Dot> &dots,
+               const std::string &axis) {
     std::vector<Segment> grid, marks;
     for (int percent = 0; percent <= 100; percent += 20) {
         const double y = y_of(percent / 100.0);
@@ -46,50 +46,78 @@ std::string chart(const std::string &title, const std::string &subtitle, const s
         svg.text(plot.x - 8, y + 4, fmt::format("{} %", percent), {}, Anchor::end);
     }
     svg.lines(grid, {.color = palette::grey});
-    for (const Dot &dot : lines[0].dots) {
-        marks.push_back({x_of(dot.x), plot.bottom(), x_of(dot.x), plot.bottom() + 5});
-        svg.text(x_of(dot.x), plot.bottom() + 20, fmt::format("{:g}", dot.x), {}, Anchor::middle);
+    for (const Dot &dot : dots) {
+        const double x = range.x_of(dot.x);
+        marks.push_back({x, plot.bottom(), x, plot.bottom() + 5});
+        svg.text(x, plot.bottom() + 20, fmt::format("{:g}", dot.x), {}, Anchor::middle);
     }
     svg.text(plot.x + plot.width / 2, plot.bottom() + 40, axis, {}, Anchor::middle);
     marks.push_back({plot.x, plot.y, plot.x, plot.bottom()});
     marks.push_back({plot.x, plot.bottom(), plot.right(), plot.bottom()});
     svg.lines(marks);
+}
 
-    // Names beside the ends, apart from each other, and above the labels of the axis.
-    std::vector<std::size_t> order(lines.size());
-    for (std::size_t n = 0; n < order.size(); n++)
-        order[n] = n;
-    std::ranges::stable_sort(order, std::greater{},
-                             [&](std::size_t n) { return lines[n].dots.back().y; });
-    std::vector<double> heights;
-    for (const std::size_t n : order)
-        heights.push_back(std::max(heights.empty() ? plot.y : heights.back() + name_height,
-                                   y_of(lines[n].dots.back().y)));
+/// A line with the height of its name.
+struct NamedLine {
+    std::size_t line;
+    double height;
+};
+
+/// Returns the lines from top to bottom. Each name stands beside the end of its line, apart from
+/// other names, and above the labels of the axis.
+std::vector<NamedLine> place_names(const std::vector<Line> &lines) {
+    std::vector<NamedLine> names;
+    for (std::size_t n = 0; n < lines.size(); n++)
+        names.push_back({n, y_of(lines[n].dots.back().y)});
+    std::ranges::stable_sort(names, std::greater{},
+                             [&](const NamedLine &name) { return lines[name.line].dots.back().y; });
+    double lowest = plot.y;
+    for (NamedLine &name : names) {
+        name.height = std::max(lowest, name.height);
+        lowest = name.height + name_height;
+    }
     double highest = plot.bottom();
-    for (double &height : heights | std::views::reverse) {
-        height = std::min(height, highest);
-        highest = height - name_height;
+    for (NamedLine &name : names | std::views::reverse) {
+        name.height = std::min(name.height, highest);
+        highest = name.height - name_height;
     }
-    for (std::size_t place = 0; place < order.size(); place++) {
-        const std::size_t n = order[place];
-        const Stroke stroke = stroke_of(n);
-        svg.open_group("curve", lines[n].name);
-        const std::vector<Dot> &dots = lines[n].dots;
-        std::vector<Segment> thin, thick;
-        for (std::size_t at = 0; at < dots.size(); at++) {
-            const double x = x_of(dots[at].x);
-            thin.push_back({x, y_of(dots[at].low), x, y_of(dots[at].high)});
-            if (at)
-                thick.push_back({x_of(dots[at - 1].x), y_of(dots[at - 1].y), x, y_of(dots[at].y)});
+    return names;
+}
+
+void draw_line(Svg &svg, const Range &range, const Line &line, const Stroke &stroke, double y) {
+    svg.open_group("curve", line.name);
+    std::vector<Segment> thin, thick;
+    for (std::size_t at = 0; at < line.dots.size(); at++) {
+        const Dot &dot = line.dots[at];
+        const double x = range.x_of(dot.x);
+        thin.push_back({x, y_of(dot.low), x, y_of(dot.high)});
+        if (at) {
+            const Dot &before = line.dots[at - 1];
+            thick.push_back({range.x_of(before.x), y_of(before.y), x, y_of(dot.y)});
         }
-        const double y = heights[place];
-        thin.push_back({plot.right(), y_of(dots.back().y), plot.right() + 12, y});
-        thick.push_back({plot.right() + 12, y, plot.right() + 36, y});
-        svg.lines(thin, {.color = stroke.color});
-        svg.lines(thick, stroke);
-        svg.text(plot.right() + 42, y + 4, lines[n].name, {.size = 12});
-        svg.close_group();
     }
+    thin.push_back({plot.right(), y_of(line.dots.back().y), plot.right() + 12, y});
+    thick.push_back({plot.right() + 12, y, plot.right() + 36, y});
+    svg.lines(thin, {.color = stroke.color});
+    svg.lines(thick, stroke);
+    svg.text(plot.right() + 42, y + 4, line.name, {.size = 12});
+    svg.close_group();
+}
+
+} // namespace
+
+std::string chart(const std::string &title, const std::string &subtitle, const std::string &axis,
+                  const std::vector<Line> &lines, const std::string &source) {
+    Svg svg(plot.right() + names_width);
+    const Caption caption{subtitle, source, "nvstgm " NVSTGM_VERSION ", figures"};
+    svg.heading(title, caption);
+    const std::vector<Dot> &dots = lines[0].dots;
+    Range range{dots.front().x, dots.back().x};
+    if (range.least == range.most)
+        range.most++;
+    draw_axes(svg, range, dots, axis);
+    for (const auto &[n, height] : place_names(lines))
+        draw_line(svg, range, lines[n], stroke_of(n), height);
     const double end = svg.footer(plot.bottom() + 55, caption);
     return svg.finish(end, title);
 }

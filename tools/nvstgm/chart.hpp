@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Curves with their intervals as a picture.
+/// @file A picture of curves with their intervals.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace nvstgm {
 
-/// Between 0 and 1.
+/// A point of a curve with its interval. y, low and high are from 0 to 1.
 struct Dot {
     double x, y, low, high;
 };

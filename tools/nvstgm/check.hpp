@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Bounds as data: what `check` and `allocate` show of each task.
+/// @file Bounds as data, which `check` and `allocate` show for each task.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace nvstgm {
 
-/// One for each task, in the order of the file.
+/// Returns a row for each task, in the order of the file.
 Json rows_of(const stgm::TaskSet &set, std::span<const stgm::Bound> bounds, stgm::Method method);
-/// `data` of a document.
+/// Returns `data` of a document (forms.hpp).
 Json data_of(const stgm::TaskSet &set, const stgm::Options &options, bool schedulable, Json rows);
 std::vector<Column> task_columns();
 

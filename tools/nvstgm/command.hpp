@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /** @file The commands of nvstgm(1), each with the table of its options (lib/cli/table.hpp), and
- * what several of them have in common. */
+ * functions that several of them use. */
 #ifndef NVSTGM_COMMAND_HPP
 #define NVSTGM_COMMAND_HPP
 
@@ -20,8 +20,8 @@ using Json = nlohmann::ordered_json;
 using nvdebug::base::exit_status::Exit;
 using enum nvdebug::base::exit_status::Exit;
 
-/** Why a command ends, and with which status. A sentence alone is about what was typed or what a
- * file has. */
+/** The reason for which a command ends, and its exit status. A sentence alone is about an error in
+ * the command line or in a file. */
 struct Failure {
     Exit exit;
     std::string sentence;
@@ -62,35 +62,36 @@ Command simulate_command();
 
 std::vector<Command> all_commands();
 
-// What several commands have.
+// Functions and options of several commands.
 
-/** `--analysis`, `--waiting` and the like. */
+/** Returns `--analysis`, `--waiting` and the other options of analyses. */
 std::vector<Option> analysis_options();
-/** `-j`, `--csv` */
+/** Returns `-j` and `--csv`. */
 std::vector<Option> form_options();
 /** Returns the option's value, @p least … @p most, or a sentence. */
 Outcome<std::int64_t> number_of(const Arguments &arguments, const std::string &option,
                                 std::int64_t otherwise, std::int64_t least,
                                 std::int64_t most = stgm::longest_time);
-/** Returns a time in the set's unit, or a sentence. A number alone is in that unit; where it is us,
- * the time may have a unit of its own, as 2ms. */
+/** Returns a time in the set's unit, or a sentence. A number alone is in the set's unit. If that is
+ * us, the time may have a unit of its own, as 2ms. */
 Outcome<stgm::Time> time_of(const Arguments &arguments, const std::string &option,
                             stgm::Time otherwise, stgm::Time least, const std::string &unit);
-/** @param unit of the set: where times of today's GPUs are defaults, they are microseconds */
+/** Returns the options of the analysis. If the set's unit is us, the default times of `timeslice`
+ * are those of an H100. */
 Outcome<stgm::Options> analysis_of(const Arguments &arguments, const stgm::TaskSet &set);
 std::string name_of(stgm::Method method);
 
-/** The set in a file, `-`: stdin. */
+/** Reads the set from a file, or from stdin if the path is `-`. */
 Outcome<stgm::TaskSet> read_set(const std::string &path);
-/** Of `--offset`, as `camera=500`: the task's number, and the time. */
+/** Parses a value of `--offset`, as `camera=500`. Returns the task's number and the time. */
 Outcome<std::pair<std::size_t, stgm::Time>> offset_of(const std::string &typed,
                                                       const stgm::TaskSet &set);
-/** A task that lacks what the method needs. */
+/** Fails if a task has no core, or no SMs and the method needs them. */
 Outcome<void> need_allocation(const stgm::TaskSet &set, stgm::Method method);
 
-/** On stderr. */
+/** Prints `nvstgm: ` and the sentence on stderr, with control characters replaced. */
 void say(const std::string &sentence);
-/** Equations that the method takes from the paper and that are too small. */
+/** Warns on stderr if the method uses equations of the paper that are not safe. */
 void warn_of(const stgm::Options &options);
 
 } // namespace nvstgm

@@ -15,15 +15,15 @@ using nvtaskset::cuda::Handle;
 
 constexpr unsigned sync_spins = 1, sync_sleeps = 4; // CU_CTX_SCHED_SPIN, CU_CTX_SCHED_BLOCKING_SYNC
 constexpr unsigned non_blocking = 1;                // CU_STREAM_NON_BLOCKING
-// Full SMs: no second kernel has room beside it.
+// A kernel fills its SMs, so that no second kernel has room beside it.
 constexpr unsigned threads_per_block = 256, blocks_per_sm = 8, sms_per_tpc = 2;
-// A turn of a full SM is about 40 ns (H100): 170 ms at most, whatever is asked for.
+// A turn of a full SM takes about 40 ns (H100), so that no kernel takes longer than 170 ms.
 constexpr std::int64_t most_turns = std::int64_t{1} << 22;
-// No copy is faster than this, in bytes/ns.
+// No copy is faster than fastest_copy, in bytes/ns. It bounds the first guess of a size.
 constexpr std::int64_t fastest_copy = 128, most_bytes = std::int64_t{512} << 20;
 constexpr int warm_ups = 3, each_measured = 4, at_last_measured = 12, most_corrections = 20;
 
-// Chains of multiply-adds: each thread ends after so many turns.
+// Each thread of the kernel does a chain of multiply-adds, for a given number of turns.
 const char *const ptx = R"(
 .version 6.0
 .target sm_60
@@ -70,10 +70,9 @@ class CudaDevice final : public Device {
             return fail("libcuda.so.1, of NVIDIA's driver, cannot be loaded; --without-gpu runs "
                         "the set without it");
         Handle context = nullptr, module = nullptr;
-        // One after the other, up to the first that fails.
         if (const auto did = call("cuInit", 0U); !did)
             return did;
-        // Not there in old drivers: then CUDA decides how it waits.
+        // Old drivers do not have this function. With them CUDA decides how it waits.
         cuda_.call("cuDevicePrimaryCtxSetFlags_v2", 0, busy_ ? sync_spins : sync_sleeps);
         if (const auto did = call("cuDevicePrimaryCtxRetain", &context, 0); !did)
             return did;
@@ -111,7 +110,7 @@ class CudaDevice final : public Device {
     struct Work {
         bool copies = false, to_device = false;
         unsigned blocks = 0;
-        std::int64_t amount = 0; ///< bytes, turns
+        std::int64_t amount = 0; ///< bytes of a copy, turns of a kernel
     };
 
     template <typename... Arguments>
@@ -169,11 +168,12 @@ class CudaDevice final : public Device {
         return launched ? complete() : launched;
     }
 
-    /// The amount of work that was seen to take longer once at most.
+    /// Finds an amount of work that takes longer than @p length at most once in at_last_measured
+    /// runs. Returns the number of the work, or an error if even the least amount takes longer.
     Outcome<std::size_t> prepare(Work work, stgm::Time length, std::int64_t most,
                                  const char *what) {
         Outcome<void> state;
-        // Without the longest of them, in which the machine may have been busy with something else.
+        // Returns the second longest time: the machine may have been busy with something else once.
         const auto longest = [&](std::int64_t amount, int times) {
             work.amount = amount;
             stgm::Time first = 0, second = 0;
@@ -210,7 +210,7 @@ class CudaDevice final : public Device {
     Handle function_ = nullptr, stream_ = nullptr;
     void *host_ = nullptr;
     Address there_ = 0;
-    std::size_t room_ = 0; ///< of each
+    std::size_t room_ = 0; ///< bytes at host_, and at there_
     std::vector<Work> work_;
 };
 

@@ -41,7 +41,7 @@ std::string readable(std::string_view name) {
     return std::string(name) + end;
 }
 
-/** Of the part of sets, of the weighted part. */
+/** Returns the intervals of the part of schedulable sets, and of the weighted part. */
 std::pair<stgm::Interval, stgm::Interval> intervals_of(const stgm::Count &count) {
     return {stgm::wilson(count.part(), static_cast<double>(count.sets)),
             stgm::wilson(count.weighted(), count.effective_sets())};
@@ -111,8 +111,8 @@ std::string picture(const stgm::Figure &figure, const std::vector<stgm::Curve> &
                  figure.axis, lines, source);
 }
 
-/** A line on stderr that is written over: of a terminal each tenth of a second, else each tenth of
- * the whole. */
+/** Shows progress on stderr. On a terminal it writes the same line again each tenth of a second;
+ * elsewhere it writes a line for each tenth of the whole. */
 class Progress {
   public:
     void operator()(std::uint64_t done, std::uint64_t all) {

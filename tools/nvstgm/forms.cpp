@@ -56,7 +56,8 @@ Exit status_of(int number) {
     }
 }
 
-/// In columns of a terminal, for Latin letters and the like.
+/// Returns the width in columns of a terminal, for UTF-8 text whose characters have one column
+/// each.
 std::size_t width_of(const std::string &text) {
     return static_cast<std::size_t>(std::ranges::count_if(
         text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
@@ -93,7 +94,8 @@ Answer<void> write_file(const std::string &path, const std::string &text) {
     struct stat there {};
     const bool exists = stat(path.c_str(), &there) == 0,
                replaces = !exists || S_ISREG(there.st_mode);
-    // A pipe or a device is written, and not replaced. A link's file is, and not the link.
+    // A pipe or a device is written to. A regular file is replaced; of a link, the file that it
+    // leads to.
     std::string final = path;
     std::error_code no_link;
     if (exists && replaces)

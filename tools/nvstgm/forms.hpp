@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What a command prints: JSON, CSV, and tables for people.
+/// @file The forms in which commands print: JSON, CSV, and tables for people.
 #pragma once
 
 #include <span>
@@ -9,33 +9,34 @@
 
 namespace nvstgm {
 
-/// Writes all of it to stdout, or returns why not.
+/// Writes the whole text to stdout.
 Answer<void> write(const std::string &text);
-/// … into a file; `-`: stdout. An existing file is replaced when all is written, else it stays as
-/// it is.
+/// Writes the whole text into a file, or to stdout if the path is `-`. It replaces an existing file
+/// only after all is written, and leaves it as it is if that fails.
 Answer<void> write_file(const std::string &path, const std::string &text);
-/// As far as that can be found out without writing.
+/// Fails if write_file() would fail, as far as that can be found out without writing.
 Answer<void> can_write(const std::string &path);
 
-/// One line. @p schema as `check`
+/// Returns a document of JSON, in one line. @param schema the command, as `check`
 std::string document(const std::string &schema, Json data, const std::string &version = "1.0");
 
 struct Column {
-    std::string key;   ///< of a row, as /blocking/copy where it is deeper; of CSV
-    std::string title; ///< of the table
-    bool left = false; ///< words
+    std::string key;   ///< the key in a row, a path as /blocking/copy if nested; the title in CSV
+    std::string title; ///< the title in the table
+    bool left = false; ///< the column is aligned to the left, for words
 };
 
-/// Numbers and words; what is null is `-`, or empty in CSV.
+/// Returns the rows as a table, with `-` for null.
 std::string table(const std::vector<Column> &columns, const Json &rows);
+/// Returns the rows as CSV, with an empty field for null.
 std::string csv(const std::vector<Column> &columns, const Json &rows);
 
-/// A sentence below a table, broken at words where stdout is a terminal.
+/// Returns a sentence to stand below a table, broken at words if stdout is a terminal.
 std::string sentence(const std::string &text);
 
 using nvdebug::base::printable;
 
-/// Numbers in ascending order as nvtaskset takes them: `0-3,8`
+/// Returns ascending numbers in the form that nvtaskset takes: `0-3,8`.
 std::string list_of(std::span<const std::uint32_t> numbers);
 
 } // namespace nvstgm

@@ -15,7 +15,7 @@ Answer<Exit> run_generate(const Arguments &arguments) {
     const auto sms = number_of(arguments, "--sms", 13, 1, stgm::limit::sms);
     const auto cores = number_of(arguments, "--cores", 0, 1, stgm::limit::cores);
     const auto tasks = number_of(arguments, "--tasks", 0, 1, stgm::limit::tasks);
-    // Of Linux: std::random_device takes a C library as new as the compiler's.
+    // std::random_device would need a C library as new as the compiler's.
     std::uint32_t any = 0;
     if (getrandom(&any, sizeof(any), 0) != sizeof(any))
         return fail(failed, "the kernel has no random numbers (getrandom); give one with --seed");

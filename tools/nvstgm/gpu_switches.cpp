@@ -32,10 +32,11 @@ std::string text_of_file(const std::filesystem::path &path) {
     return text.str();
 }
 
-/// The clocks of a GPU: two moments at least, between which both go evenly.
+/// The times of two moments by CLOCK_MONOTONIC and by the clock of a GPU, between which both clocks
+/// run evenly.
 struct Clocks {
-    Time monotonic = 0;                      ///< at the origin
-    Time gpu_later = 0, monotonic_later = 0; ///< since the origin
+    Time monotonic = 0;                      ///< CLOCK_MONOTONIC at the first moment, the origin
+    Time gpu_later = 0, monotonic_later = 0; ///< times from the origin to the second moment
 
     Time monotonic_at(Time gpu) const {
         const double rate =
@@ -130,7 +131,7 @@ void GpuRecording::begin(const std::string &nvdebugctl) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(failed);
-    std::signal(SIGINT, SIG_IGN); // of the terminal: it ends with the run
+    std::signal(SIGINT, SIG_IGN); // the terminal's signal is for nvstgm, which ends the recording
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Which process had the GPU when, while a set runs: by `nvdebugctl record`, from the
+/// @file Which process had the GPU at which time of a run, recorded by `nvdebugctl record` from the
 /// driver's record.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace nvstgm {
 
-/// A recording that is made beside the run. It ends with this at the latest.
+/// A recording beside the run. The destructor ends it, if end() did not.
 class GpuRecording {
   public:
     GpuRecording() = default;
@@ -18,10 +18,10 @@ class GpuRecording {
     GpuRecording &operator=(const GpuRecording &) = delete;
     ~GpuRecording();
 
-    /// @param nvdebugctl the program. Whether it records is found out by end().
+    /// Starts the program @p nvdebugctl. If it cannot record, end() fails.
     void begin(const std::string &nvdebugctl);
-    /// The turns of all engines, by CLOCK_MONOTONIC. The error is a sentence: what is missing, and
-    /// why.
+    /// Ends the recording, and returns the turns of all engines, or a sentence on why there are
+    /// none.
     Outcome<std::vector<GpuTurn>> end();
 
   private:
@@ -29,7 +29,7 @@ class GpuRecording {
     pid_t pid_ = 0;
 };
 
-/// Turns of a recording in NDJSON, as nvdebugctl(1) writes it.
+/// Returns the turns of a recording in NDJSON, as nvdebugctl(1) writes it.
 Outcome<std::vector<GpuTurn>> turns_of(const std::string &recording);
 
 } // namespace nvstgm

@@ -12,14 +12,14 @@ struct Keeper {
 
     static Keeper of(const Arguments &arguments);
 
-    /// A program on TPCs, `0-3`.
+    /// Returns the command line that runs @p command on TPCs, as `0-3`.
     std::vector<std::string> words(const std::string &tpcs,
                                    const std::vector<std::string> &command) const;
-    /// How many TPCs the first GPU has.
+    /// Returns how many TPCs the first GPU has.
     Answer<std::size_t> tpcs() const;
 };
 
-/// `--nvtaskset`, `--no-mps`
+/// Returns `--nvtaskset` and `--no-mps`.
 std::vector<Option> keeper_options();
 
 } // namespace nvstgm

@@ -53,7 +53,7 @@ int run(const std::vector<std::string> &words) {
 
 int main(int argc, char **argv) {
     nvdebug::base::make_inheritance_usable();
-    nvdebug::base::survive_broken_pipes(); // an error of write()
+    nvdebug::base::survive_broken_pipes(); // a broken pipe is an error of write() instead
     try {
         return nvstgm::run({argv + 1, argv + argc});
     } catch (const std::exception &error) {

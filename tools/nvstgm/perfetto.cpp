@@ -19,7 +19,7 @@ using stgm::What;
 
 class Writer {
   public:
-    /// @param gpus that there are turns of
+    /// @param gpus the GPUs of the turns
     Writer(const stgm::TaskSet &set, Source source, const std::set<std::uint32_t> &gpus = {})
         : set_(set), runs_(source == Source::run), sink_(drawing::make_perfetto()) {
         drawing::RecordingHead head{.time = "",
@@ -132,7 +132,7 @@ class Writer {
     }
 
     static constexpr int ns_per_unit = 1000;
-    static constexpr std::uint32_t first_gpu = 1; ///< in the trace: 0 is the set
+    static constexpr std::uint32_t first_gpu = 1; ///< number in the trace, where 0 is the set
 
     const stgm::TaskSet &set_;
     bool runs_;

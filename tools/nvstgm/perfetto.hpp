@@ -9,28 +9,29 @@
 namespace nvstgm {
 
 enum class Source {
-    simulation, ///< in the set's unit; a tick is shown as a microsecond
-    run,        ///< in ns, of a set in us; `run` and `stop` are a CPU segment's begin and end
+    simulation, ///< times are in the set's unit, and a tick is shown as a microsecond
+    run,        ///< times are in ns; `run` and `stop` are a CPU segment's begin and end
 };
 
-/// A process had an engine of a GPU; by CLOCK_MONOTONIC.
+/// A time in which a process had an engine of a GPU, by CLOCK_MONOTONIC.
 struct GpuTurn {
     std::uint32_t gpu;
     std::string engine;
     stgm::Time begin, end;
-    std::uint32_t pid; ///< 0: hidden
+    std::uint32_t pid; ///< 0: the driver hides it
     std::string process;
 };
 
-/// Tracks of the cores, the copy engine and each set of SMs; of a run, of each task's CPU segments,
-/// as these include the times at which others have the core.
+/// Returns a trace with tracks of the cores, the copy engine and each set of SMs. A run has a track
+/// for the CPU segments of each task instead of the cores, because these segments include times at
+/// which other tasks have the core.
 std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace, Source source);
-/// … of a run, and beside it what the GPU did. @param begin of the run, by CLOCK_MONOTONIC: what is
-/// before is left out
+/// Returns the trace of a run with additional tracks of the GPU's turns.
+/// @param begin of the run by CLOCK_MONOTONIC; earlier turns are left out
 std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace,
                      const std::vector<GpuTurn> &gpu, stgm::Time begin);
 
-/// The file's name says that it is for Perfetto.
+/// Returns true if the file's name ends as those for Perfetto do.
 bool is_perfetto(const std::string &path);
 
 } // namespace nvstgm

@@ -13,10 +13,12 @@
 namespace nvstgm {
 namespace {
 
-constexpr std::size_t most_samples = 1'000'000, any_gpu = 1024; ///< more TPCs than a GPU has
+constexpr std::size_t most_samples = 1'000'000;
+constexpr std::size_t any_gpu = 1024; ///< more TPCs than any GPU has
 constexpr double us_per_ms = 1000, longest_ms = 3'600'000;
 
-/// The lines of a program that are a number alone: ms.
+/// Returns the times in ms that a program printed, each in a line of its own, and skips other
+/// lines.
 Outcome<std::vector<double>> times_in(const std::string &text, const std::string &program) {
     std::vector<double> found;
     for (std::size_t at = 0; at < text.size() && found.size() < most_samples;) {
@@ -43,9 +45,9 @@ Outcome<std::vector<double>> times_in(const std::string &text, const std::string
     return found;
 }
 
-/// Returns the numbers of `1,2,4`, or those that are usual, on a GPU of @p all TPCs.
+/// Returns the numbers of TPCs to measure, by `--tpcs` or the default, on a GPU of @p all TPCs.
 Outcome<std::vector<std::size_t>> grid_of(const Arguments &arguments, std::size_t all) {
-    std::set<std::size_t> grid{1}; // a list of times begins there
+    std::set<std::size_t> grid{1}; // the list of a kernel's times begins with 1
     if (!arguments.has("--tpcs")) {
         for (const std::size_t tpcs : {1U, 2U, 4U, 8U, 16U, 33U, 66U})
             if (tpcs < all)
@@ -68,7 +70,7 @@ Outcome<std::vector<std::size_t>> grid_of(const Arguments &arguments, std::size_
     return std::vector(grid.begin(), grid.end());
 }
 
-/// The GPU's clocks in MHz now; null: nvidia-smi does not show them.
+/// Returns the GPU's clocks in MHz now, or null if nvidia-smi does not show them.
 Json clocks() {
     const auto text = output_of({"nvidia-smi", "--query-gpu=clocks.sm,clocks.mem",
                                  "--format=csv,noheader,nounits", "-i", "0"});
@@ -88,7 +90,8 @@ std::vector<Column> profile_columns() {
             {"kernel", "kernel"}, {"/clocks/sm", "SM MHz"}, {"/clocks/memory", "memory MHz"}};
 }
 
-/// e(1), e(2), …: what lies between two numbers of TPCs is that of the smaller one.
+/// Returns e(1), e(2), …. A number of TPCs between two measured numbers gets the time of the
+/// smaller number.
 std::vector<stgm::Time> kernel_of(const Json &rows) {
     std::vector<stgm::Time> kernel;
     stgm::Time last = rows[0]["kernel"];
@@ -101,8 +104,14 @@ std::vector<stgm::Time> kernel_of(const Json &rows) {
     return kernel;
 }
 
-Answer<Exit> run_profile(const Arguments &arguments) {
-    const Keeper keeper = Keeper::of(arguments);
+/// The command line of `profile`.
+struct ProfileRequest {
+    std::int64_t runs, margin; ///< margin in percent
+    stgm::Time to_device, from_device;
+    std::vector<std::size_t> grid; ///< numbers of TPCs, ascending
+};
+
+Answer<ProfileRequest> profile_request(const Arguments &arguments, const Keeper &keeper) {
     const auto runs = number_of(arguments, "--runs", 3, 1, 1000);
     const auto margin = number_of(arguments, "--margin", 10, 0, 1000);
     const auto in = time_of(arguments, "--to-device", 0, 0, "us"),
@@ -110,7 +119,7 @@ Answer<Exit> run_profile(const Arguments &arguments) {
     for (const auto *const one : {&runs, &margin, &in, &out})
         if (!*one)
             return fail(one->error());
-    // What no GPU has is found before any GPU is asked.
+    // Numbers that are wrong for every GPU are refused before nvtaskset asks the GPU.
     if (const auto typed = grid_of(arguments, any_gpu); !typed)
         return fail(typed.error());
     const auto all = keeper.tpcs();
@@ -119,46 +128,68 @@ Answer<Exit> run_profile(const Arguments &arguments) {
     const auto grid = grid_of(arguments, *all);
     if (!grid)
         return fail(grid.error());
+    return ProfileRequest{*runs, *margin, *in, *out, *grid};
+}
 
-    const std::string &program = arguments.words[0];
-    Json rows = Json::array();
-    for (const std::size_t tpcs : *grid) {
-        std::vector<double> times;
-        Json clock;
-        for (std::int64_t n = 0; n < *runs; n++) {
-            const auto text = output_of(keeper.words(
-                "0" + (tpcs > 1 ? "-" + std::to_string(tpcs - 1) : ""), arguments.words));
-            if (!text)
-                return fail(failed, fmt::format("on {} TPCs: {}", tpcs, text.error().sentence));
-            const auto found = times_in(*text, program);
-            if (!found)
-                return fail(failed, found.error());
-            times.insert(times.end(), found->begin(), found->end());
-            clock = clocks(); // as the work left them
-        }
-        std::ranges::sort(times);
-        const auto at = [&](double part) {
-            return us(
-                times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))]);
-        };
-        rows.push_back({{"tpcs", tpcs},
-                        {"samples", times.size()},
-                        {"min", at(0)},
-                        {"median", at(0.5)},
-                        {"p99", at(0.99)},
-                        {"max", at(1)},
-                        {"kernel", stgm::divide_up(at(1) * (100 + *margin), 100)},
-                        {"clocks", clock}});
+/// Runs the program on @p tpcs TPCs as often as was asked for, and returns the row of its times.
+Answer<Json> measure_on(std::size_t tpcs, const ProfileRequest &request, const Keeper &keeper,
+                        const std::vector<std::string> &command) {
+    std::vector<double> times;
+    Json clock;
+    for (std::int64_t n = 0; n < request.runs; n++) {
+        const auto text = output_of(
+            keeper.words("0" + (tpcs > 1 ? "-" + std::to_string(tpcs - 1) : ""), command));
+        if (!text)
+            return fail(failed, fmt::format("on {} TPCs: {}", tpcs, text.error().sentence));
+        const auto found = times_in(*text, command[0]);
+        if (!found)
+            return fail(failed, found.error());
+        times.insert(times.end(), found->begin(), found->end());
+        clock = clocks(); // while the GPU is still warm from the work
     }
-    // More TPCs that took longer: the time of the smaller number is not one to count on.
+    std::ranges::sort(times);
+    const auto at = [&](double part) {
+        return us(times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))]);
+    };
+    return Json{{"tpcs", tpcs},
+                {"samples", times.size()},
+                {"min", at(0)},
+                {"median", at(0.5)},
+                {"p99", at(0.99)},
+                {"max", at(1)},
+                {"kernel", stgm::divide_up(at(1) * (100 + request.margin), 100)},
+                {"clocks", clock}};
+}
+
+/// Raises each time of `kernel` to that on more TPCs, so that times do not increase with TPCs.
+/// Returns how many it raised.
+std::size_t raise_kernels(Json &rows) {
     std::size_t raised = 0;
     for (std::size_t n = rows.size() - 1; n-- > 0;)
         if (rows[n]["kernel"] < rows[n + 1]["kernel"]) {
             rows[n]["kernel"] = rows[n + 1]["kernel"];
             raised++;
         }
-    const Json segment{
-        {"gpu", {{"to_device", *in}, {"kernel", kernel_of(rows)}, {"from_device", *out}}}};
+    return raised;
+}
+
+Answer<Exit> run_profile(const Arguments &arguments) {
+    const Keeper keeper = Keeper::of(arguments);
+    const auto request = profile_request(arguments, keeper);
+    if (!request)
+        return fail(request.error());
+    Json rows = Json::array();
+    for (const std::size_t tpcs : request->grid) {
+        const auto row = measure_on(tpcs, *request, keeper, arguments.words);
+        if (!row)
+            return fail(row.error());
+        rows.push_back(*row);
+    }
+    const std::size_t raised = raise_kernels(rows);
+    const Json segment{{"gpu",
+                        {{"to_device", request->to_device},
+                         {"kernel", kernel_of(rows)},
+                         {"from_device", request->from_device}}}};
     if (arguments.has("--output"))
         if (const auto written = write_file(arguments.text("--output"), segment.dump() + "\n");
             !written)
@@ -167,8 +198,8 @@ Answer<Exit> run_profile(const Arguments &arguments) {
     if (arguments.has("--json"))
         text = document("profile", {{"command", arguments.words},
                                     {"time_unit", "us"},
-                                    {"margin", *margin},
-                                    {"runs", *runs},
+                                    {"margin", request->margin},
+                                    {"runs", request->runs},
                                     {"mps", keeper.mps},
                                     {"raised", raised},
                                     {"rows", rows},
@@ -178,8 +209,8 @@ Answer<Exit> run_profile(const Arguments &arguments) {
     else
         text = table(profile_columns(), rows) + "\n" +
                sentence(fmt::format(
-                   "'kernel' is the largest of the samples and {} % more{} (times in us):", *margin,
-                   raised ? ", and not less than on more TPCs" : "")) +
+                   "'kernel' is the largest of the samples and {} % more{} (times in us):",
+                   request->margin, raised ? ", and not less than on more TPCs" : "")) +
                segment.dump() + "\n";
     return write(text).map([] { return done; });
 }

@@ -44,7 +44,7 @@ Answer<std::string> output_of(const std::vector<std::string> &words) {
         return fail(failed, printable(words[0]) + " was ended by signal " +
                                 std::to_string(WTERMSIG(status)));
     if (WEXITSTATUS(status))
-        // nvtaskset's statuses mean the same here.
+        // nvtaskset's exit statuses mean the same as nvstgm's.
         return fail(WEXITSTATUS(status) <= failed ? static_cast<Exit>(WEXITSTATUS(status)) : failed,
                     printable(words[0]) + " ended with status " +
                         std::to_string(WEXITSTATUS(status)));

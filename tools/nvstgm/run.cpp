@@ -19,7 +19,7 @@ using stgm::Time;
 constexpr nvdebug::base::TimeRule run_times{
     .least = ns_per_s / 1000, .most = 3600 * ns_per_s, .bare = "s"};
 
-/// Returns a whole number where it is one, as scripts of earlier versions have it.
+/// Returns seconds, as a whole number where possible, because scripts may expect an integer.
 Json seconds_of(Time ns) {
     return ns % ns_per_s ? Json(static_cast<double>(ns) / ns_per_s) : Json(ns / ns_per_s);
 }
@@ -48,8 +48,8 @@ Outcome<void> can_run(const stgm::TaskSet &set, bool gpu, bool mps) {
     return {};
 }
 
-/// How many TPCs the GPU has: those of all tasks. That it is asked once keeps the tasks' nvtaskset
-/// from finding them out at once.
+/// Returns how many TPCs the GPU has, or fails if a task has TPCs beyond. By asking once before the
+/// tasks start, it keeps the tasks' nvtaskset from probing the GPU all at the same time.
 Answer<std::size_t> have_tpcs(const stgm::TaskSet &set, const Keeper &keeper) {
     if (std::ranges::none_of(set.tasks, &stgm::Task::uses_gpu))
         return 0;
@@ -63,7 +63,7 @@ Answer<std::size_t> have_tpcs(const stgm::TaskSet &set, const Keeper &keeper) {
     return *tpcs;
 }
 
-/// The set that the work is made for: it differs in times alone.
+/// Returns the set for which the work is made: that of `--work`, which may differ in times only.
 Outcome<stgm::TaskSet> work_of(const Arguments &arguments, const stgm::TaskSet &set) {
     if (!arguments.has("--work"))
         return set;
@@ -82,7 +82,7 @@ Outcome<stgm::TaskSet> work_of(const Arguments &arguments, const stgm::TaskSet &
     return work;
 }
 
-/// Of options as NAME=WHAT.
+/// Returns the command of each task by `--program`, empty for built-in work.
 Outcome<std::vector<std::string>> programs_of(const Arguments &arguments,
                                               const stgm::TaskSet &set) {
     std::vector<std::string> programs(set.tasks.size());
@@ -109,7 +109,7 @@ Outcome<std::vector<Time>> offsets_of(const Arguments &arguments, const stgm::Ta
     return offsets;
 }
 
-/// The set with the largest times that were seen, and so many percent more.
+/// Returns the set with the largest times that were seen, and @p margin percent more.
 stgm::TaskSet measured(const stgm::TaskSet &set, const stgm::Memory &memory, Time margin) {
     stgm::TaskSet found = set;
     const auto with_margin = [&](Time ns) {
@@ -172,7 +172,7 @@ Json row_of(const stgm::Task &task, const stgm::Progress &progress, const stgm::
             {"ended", end.empty() ? Json() : Json(end)}};
 }
 
-/// What the system keeps from the tasks, and what that costs.
+/// Prints that SCHED_FIFO was refused, and what this means for the tasks.
 void say_of_priorities(int refused, const stgm::Ways &ways, bool own_cpus) {
     if (!refused)
         return;
@@ -188,7 +188,17 @@ void say_of_priorities(int refused, const stgm::Ways &ways, bool own_cpus) {
                    : what + "; tasks hand their cores to each other");
 }
 
-Answer<Exit> run_set(const Arguments &arguments) {
+/// The command line of `run`, with the files that it names.
+struct RunRequest {
+    stgm::TaskSet set;
+    stgm::Options analysis;
+    Order order; ///< without `ways.handed`, which depends on the machine
+    bool mps;
+    Time measure_margin; ///< percent
+};
+
+/// Reads the command line and its files, and checks all that can be checked without a GPU.
+Answer<RunRequest> run_request(const Arguments &arguments) {
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());
@@ -219,35 +229,39 @@ Answer<Exit> run_set(const Arguments &arguments) {
     for (const char *const file : {"--output", "--measure"})
         if (const auto can = can_write(arguments.text(file, "-")); !can)
             return fail(can.error());
-    const Keeper keeper = Keeper::of(arguments);
-    const auto tpcs = gpu ? have_tpcs(*set, keeper) : Answer<std::size_t>(0);
-    if (!tpcs)
-        return fail(tpcs.error().exit, arguments.words[0] + ": " + tpcs.error().sentence +
-                                           "; 'run --without-gpu' does without a GPU, by the "
-                                           "clock");
-    warn_of(*options);
-    const std::vector<stgm::Bound> bounds = stgm::analyse(*set, *options);
+    return RunRequest{.set = *set,
+                      .analysis = *options,
+                      .order = {.ways = {.busy = options->busy,
+                                         .spin_copies = options->spin_copies,
+                                         .gpu = gpu,
+                                         .managed = !arguments.has("--unmanaged"),
+                                         .margin = static_cast<std::uint32_t>(*margin),
+                                         .stretch = static_cast<std::uint32_t>(*stretch)},
+                                .duration = static_cast<Time>(*length),
+                                .offsets = *offsets,
+                                .work = *work,
+                                .programs = *programs},
+                      .mps = mps,
+                      .measure_margin = *above_seen};
+}
 
-    const std::string priorities = arguments.text("--priorities", "auto");
-    int refused = priorities == "handed" ? 0 : try_fifo();
-    Order order{.ways = {.busy = options->busy,
-                         .spin_copies = options->spin_copies,
-                         .gpu = gpu,
-                         .handed = priorities == "handed" || (priorities == "auto" && refused),
-                         .managed = !arguments.has("--unmanaged"),
-                         .margin = static_cast<std::uint32_t>(*margin),
-                         .stretch = static_cast<std::uint32_t>(*stretch)},
-                .duration = static_cast<Time>(*length),
-                .offsets = *offsets,
-                .work = *work};
-    Running running(*set);
+/// How the processes ran.
+struct RunEnd {
+    bool whole;                     ///< the run was not stopped before its time
+    std::vector<GpuTurn> gpu_turns; ///< empty, too, if they were not recorded
+};
+
+/// Starts the tasks, lets them run for their time, and records the GPU's switches beside them if
+/// the trace is for ui.perfetto.dev.
+Answer<RunEnd> run_tasks(const Arguments &arguments, const Order &order, const Keeper &keeper,
+                         std::size_t tpcs, Running &running) {
     if (const auto shared = running.share(order); !shared)
         return fail(failed, shared.error());
-    if (const auto started = running.start(keeper, *tpcs, *programs); !started)
+    if (const auto started = running.start(keeper, tpcs, order.programs); !started)
         return fail(failed, started.error());
     GpuRecording recording;
     const bool records =
-        gpu && *tpcs && arguments.has("--output") && is_perfetto(arguments.text("--output"));
+        tpcs && arguments.has("--output") && is_perfetto(arguments.text("--output"));
     if (records)
         recording.begin(arguments.text("--nvdebugctl", "nvdebugctl"));
     if (const auto began = running.begin(); !began)
@@ -258,87 +272,139 @@ Answer<Exit> run_set(const Arguments &arguments) {
         say("the trace is without the GPU's own switches, which 'nvdebugctl record' reads from "
             "NVIDIA's driver: " +
             turns.error());
-    const std::vector<GpuTurn> gpu_turns = turns.value_or(std::vector<GpuTurn>());
+    return RunEnd{whole, turns.value_or(std::vector<GpuTurn>())};
+}
 
-    const stgm::Trace trace = trace_of(running.memory());
+/// The rows of the table, and their sums.
+struct RunReport {
+    Json rows = Json::array();
+    std::uint64_t misses = 0, overruns = 0, stalls = 0;
+    std::uint64_t lost = 0;        ///< events for which there was no room
+    std::uint64_t ended = 0;       ///< tasks that ended before their time
+    std::uint64_t above = 0;       ///< tasks with a response above the bound
+    std::uint64_t unexplained = 0; ///< undisturbed jobs with a response above the bound
+    std::string names;             ///< names of the tasks above their bounds
+    int refused = 0;               ///< errno of SCHED_FIFO in a task
+};
+
+RunReport report_of(const stgm::TaskSet &set, const std::vector<stgm::Bound> &bounds,
+                    const Running &running, const stgm::Trace &trace) {
     std::vector<std::optional<Time>> limits;
     for (const stgm::Bound &bound : bounds)
         limits.push_back(bound.response ? std::optional(*bound.response * ns_per_us)
                                         : std::nullopt);
     const auto good = stgm::undisturbed(trace, limits);
-    Json rows = Json::array();
-    std::uint64_t misses = 0, lost = 0, ended = 0, above = 0, overruns = 0, stalls = 0,
-                  unexplained = 0;
-    std::string names; // of the tasks above their bounds
-    for (std::size_t n = 0; n < set->tasks.size(); n++) {
+    RunReport report;
+    for (std::size_t n = 0; n < set.tasks.size(); n++) {
         const stgm::Progress &progress = running.memory().progress[n];
-        rows.push_back(
-            row_of(set->tasks[n], progress, good[n], bounds[n].response, running.end_of(n)));
-        misses += progress.misses;
-        lost += progress.lost;
-        overruns += progress.overruns;
-        stalls += progress.stalls;
-        unexplained += good[n].above;
-        ended += !rows.back()["ended"].is_null();
-        if (rows.back()["response"].is_number() && rows.back()["bound"].is_number() &&
-            rows.back()["response"] > rows.back()["bound"]) {
-            names += (above ? ", " : "") + printable(set->tasks[n].name);
-            above++;
+        const Json &row = report.rows.emplace_back(
+            row_of(set.tasks[n], progress, good[n], bounds[n].response, running.end_of(n)));
+        report.misses += progress.misses;
+        report.lost += progress.lost;
+        report.overruns += progress.overruns;
+        report.stalls += progress.stalls;
+        report.unexplained += good[n].above;
+        report.ended += !row["ended"].is_null();
+        if (row["response"].is_number() && row["bound"].is_number() &&
+            row["response"] > row["bound"]) {
+            report.names += (report.above ? ", " : "") + printable(set.tasks[n].name);
+            report.above++;
         }
-        refused = refused ? refused : progress.refused;
+        report.refused = report.refused ? report.refused : progress.refused;
     }
-    say_of_priorities(refused, order.ways, running.has_own_cpus());
-    if (lost)
-        say(fmt::format("{} events were too many to be kept: the trace, and the count of "
-                        "undisturbed jobs, end before the "
-                        "run does",
-                        lost));
+    return report;
+}
+
+/// Writes the trace and the measured set, if they were asked for.
+Answer<void> write_results(const Arguments &arguments, const RunRequest &request,
+                           const stgm::Memory &memory, const stgm::Trace &trace,
+                           const std::vector<GpuTurn> &gpu_turns) {
     if (arguments.has("--output")) {
         const std::string path = arguments.text("--output");
-        const auto text = is_perfetto(path)
-                              ? perfetto(*set, trace, gpu_turns, running.memory().begin)
-                              : stgm::to_text(trace, *set);
+        const auto text = is_perfetto(path) ? perfetto(request.set, trace, gpu_turns, memory.begin)
+                                            : stgm::to_text(trace, request.set);
         if (const auto written = write_file(path, text); !written)
-            return fail(written.error());
+            return written;
     }
-    if (arguments.has("--measure")) {
-        const auto text =
-            stgm::to_json(measured(*set, running.memory(), *above_seen)).dump(1) + "\n";
-        if (const auto written = write_file(arguments.text("--measure"), text); !written)
-            return fail(written.error());
-    }
-    std::string text;
+    if (!arguments.has("--measure"))
+        return {};
+    const stgm::TaskSet found = measured(request.set, memory, request.measure_margin);
+    return write_file(arguments.text("--measure"), stgm::to_json(found).dump(1) + "\n");
+}
+
+/// Returns the answer in the form that was asked for.
+/// @param fifo tasks had SCHED_FIFO
+std::string run_text(const Arguments &arguments, const RunRequest &request, const RunReport &report,
+                     bool whole, bool fifo, bool own_cpus) {
+    const stgm::Ways &ways = request.order.ways;
     if (arguments.has("--json"))
-        text =
-            document("run",
-                     {{"analysis", name_of(options->method)},
-                      {"waiting", order.ways.busy ? "busy" : "suspend"},
-                      {"copy_wait", order.ways.spin_copies || order.ways.busy ? "spin" : "suspend"},
-                      {"time_unit", set->time_unit},
-                      {"seconds", seconds_of(static_cast<Time>(*length))},
-                      {"whole", whole},
-                      {"gpu", gpu},
-                      {"mps", gpu && mps},
-                      {"managed", order.ways.managed},
-                      {"fifo", !refused && !order.ways.handed},
-                      {"priorities", order.ways.handed ? "handed" : "linux"},
-                      {"own_cpus", running.has_own_cpus()},
-                      {"margin", *margin},
-                      {"stretch", *stretch},
-                      {"above", above},
-                      {"tasks", rows}},
-                     "1.2");
-    else if (arguments.has("--csv"))
-        text = csv(run_columns(), rows);
-    else
-        text = table(run_columns(), rows) + "\n" +
-               sentence(fmt::format(
-                   "{} deadlines missed; {} of {} tasks above their bounds{}, {} jobs of them "
-                   "undisturbed; {} pieces of work longer than in the file, {} stalls{} (times in "
-                   "us)",
-                   misses, above, set->tasks.size(), above ? " (" + names + ")" : "", unexplained,
-                   overruns, stalls, ended ? "; some tasks ended before their time" : ""));
-    return write(text).map([&] { return misses || ended ? partial : done; });
+        return document("run",
+                        {{"analysis", name_of(request.analysis.method)},
+                         {"waiting", ways.busy ? "busy" : "suspend"},
+                         {"copy_wait", ways.spin_copies || ways.busy ? "spin" : "suspend"},
+                         {"time_unit", request.set.time_unit},
+                         {"seconds", seconds_of(request.order.duration)},
+                         {"whole", whole},
+                         {"gpu", ways.gpu},
+                         {"mps", ways.gpu && request.mps},
+                         {"managed", ways.managed},
+                         {"fifo", fifo},
+                         {"priorities", ways.handed ? "handed" : "linux"},
+                         {"own_cpus", own_cpus},
+                         {"margin", ways.margin},
+                         {"stretch", ways.stretch},
+                         {"above", report.above},
+                         {"tasks", report.rows}},
+                        "1.2");
+    if (arguments.has("--csv"))
+        return csv(run_columns(), report.rows);
+    return table(run_columns(), report.rows) + "\n" +
+           sentence(fmt::format(
+               "{} deadlines missed; {} of {} tasks above their bounds{}, {} jobs of them "
+               "undisturbed; {} pieces of work longer than in the file, {} stalls{} (times in us)",
+               report.misses, report.above, request.set.tasks.size(),
+               report.above ? " (" + report.names + ")" : "", report.unexplained, report.overruns,
+               report.stalls, report.ended ? "; some tasks ended before their time" : ""));
+}
+
+Answer<Exit> run_set(const Arguments &arguments) {
+    auto request = run_request(arguments);
+    if (!request)
+        return fail(request.error());
+    const stgm::TaskSet &set = request->set;
+    stgm::Ways &ways = request->order.ways;
+    const Keeper keeper = Keeper::of(arguments);
+    const auto tpcs = ways.gpu ? have_tpcs(set, keeper) : Answer<std::size_t>(0);
+    if (!tpcs)
+        return fail(tpcs.error().exit, arguments.words[0] + ": " + tpcs.error().sentence +
+                                           "; 'run --without-gpu' does without a GPU, by the "
+                                           "clock");
+    warn_of(request->analysis);
+    const std::vector<stgm::Bound> bounds = stgm::analyse(set, request->analysis);
+
+    const std::string priorities = arguments.text("--priorities", "auto");
+    int refused = priorities == "handed" ? 0 : try_fifo();
+    ways.handed = priorities == "handed" || (priorities == "auto" && refused);
+    Running running(set);
+    const auto end = run_tasks(arguments, request->order, keeper, *tpcs, running);
+    if (!end)
+        return fail(end.error());
+
+    const stgm::Trace trace = trace_of(running.memory());
+    const RunReport report = report_of(set, bounds, running, trace);
+    refused = refused ? refused : report.refused;
+    say_of_priorities(refused, ways, running.has_own_cpus());
+    if (report.lost)
+        say(fmt::format("{} events were too many to be kept: the trace, and the count of "
+                        "undisturbed jobs, end before the run does",
+                        report.lost));
+    if (const auto written =
+            write_results(arguments, *request, running.memory(), trace, end->gpu_turns);
+        !written)
+        return fail(written.error());
+    return write(run_text(arguments, *request, report, end->whole, !refused && !ways.handed,
+                          running.has_own_cpus()))
+        .map([&] { return report.misses || report.ended ? partial : done; });
 }
 
 } // namespace

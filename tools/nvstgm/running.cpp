@@ -56,9 +56,9 @@ stgm::Lengths shortened(stgm::Lengths lengths, const stgm::Ways &ways) {
     return lengths;
 }
 
-/// Room for all that the longest of the tasks writes down.
+/// Returns the number of events for which each task has room: as many as the busiest task records.
 std::uint64_t events_of(const stgm::TaskSet &set, Time duration) {
-    // With what is written down of work that takes too long, and of cores that are handed on.
+    // These numbers include the events of overruns and of cores that are handed on.
     constexpr std::uint64_t of_job = 4, of_cpu = 6, of_gpu = 16, at_least = 1 << 16;
     std::uint64_t events = at_least;
     for (const stgm::Task &task : set.tasks) {
@@ -102,8 +102,8 @@ Running::~Running() {
     sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
-/// Where tasks hand cores to each other, none needs the CPU of another: with enough of them each
-/// has one.
+/// Chooses a CPU for each task. Tasks that hand their cores to each other need not share a CPU, so
+/// each gets one of its own if there are enough.
 void Running::place(bool handed) {
     own_cpus_ = handed && tasks_.size() < cpus_.size();
     for (std::size_t n = 0; n < tasks_.size(); n++) {
@@ -199,7 +199,7 @@ Outcome<void> Running::begin() {
     memory_->opened = true;
     if (const auto ready = await(Phase::ready); !ready)
         return ready;
-    // Who lets go for a task that was killed is not behind the others.
+    // This process frees the locks of tasks that were killed, so it must run before the tasks.
     const sched_param level{.sched_priority = watching_level};
     sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &level);
     memory_->begin = stgm::now_ns() + before_begin;
@@ -237,12 +237,12 @@ void Running::become(const std::vector<std::string> &words, std::size_t task, pi
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(failed);
-    std::signal(SIGINT, SIG_IGN); // of the terminal: they end with their parent's word
+    std::signal(SIGINT, SIG_IGN); // the terminal's signal is for the parent, which stops the tasks
     sigprocmask(SIG_SETMASK, &before_, nullptr);
     fcntl(file_, F_SETFD, 0);
     setenv(NVSTGM_TASK_VARIABLE, fmt::format("{} {}", file_, task).c_str(), 1);
-    // What else there is, CUDA's threads and MPS's, is kept off the CPUs of the set, if there are
-    // others.
+    // All threads of the process, as CUDA's, are kept off the CPUs of the set if there are other
+    // CPUs. The task's own thread is pinned later.
     if (CPU_COUNT(&others_))
         sched_setaffinity(0, sizeof others_, &others_);
     dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -275,7 +275,7 @@ Outcome<void> Running::await(Phase phase) {
     }
 }
 
-/// Waits a little. @return it is to stop
+/// Waits a little, and notices tasks that have ended. Returns true if a signal asks to stop.
 bool Running::watch() {
     constexpr timespec a_little{0, 5'000'000};
     const int signal = sigtimedwait(&signals_, nullptr, &a_little);

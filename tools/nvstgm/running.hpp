@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The processes of a set that runs, from their start to their end.
+/// @file The processes of a run, from their start to their end.
 #pragma once
 
 #include <csignal>
@@ -14,17 +14,18 @@ namespace nvstgm {
 
 inline constexpr stgm::Time ns_per_us = 1000, ns_per_s = 1'000'000'000;
 
-/// What `run` was asked for.
+/// The run that the command line of `run` asks for.
 struct Order {
     stgm::Ways ways{};
     stgm::Time duration = 0;         ///< ns
     std::vector<stgm::Time> offsets; ///< ns
-    /// The set whose lengths the work is made for: the same tasks, perhaps with other lengths.
+    /// The set for whose lengths the work is made. It has the same tasks, perhaps with other
+    /// lengths.
     stgm::TaskSet work;
-    std::vector<std::string> programs; ///< of each task, for sh; empty: the work is built in
+    std::vector<std::string> programs; ///< each task's command for sh; empty: the built-in work
 };
 
-/// None of the processes outlives it.
+/// The processes of the tasks. The destructor kills the processes that still run.
 class Running {
   public:
     explicit Running(const stgm::TaskSet &set);
@@ -32,25 +33,27 @@ class Running {
     Running &operator=(const Running &) = delete;
     ~Running();
 
+    /// Makes the memory that is shared with the tasks.
     Outcome<void> share(const Order &order);
-    /// Each in a process of its own; its kernels on its TPCs, or where nothing is managed on all.
+    /// Starts a process for each task. Its kernels run on the task's TPCs, or on all TPCs if copies
+    /// and kernels are unmanaged.
     Outcome<void> start(const Keeper &keeper, std::size_t all_tpcs,
                         const std::vector<std::string> &programs);
-    /// Until all are ready, and work.
+    /// Waits until all tasks are ready, and lets them begin.
     Outcome<void> begin();
-    /// @return false: it was stopped before its time
+    /// Waits until all tasks have ended. @return false: the run was stopped before its time
     bool finish();
 
     const stgm::Memory &memory() const { return *memory_; }
-    /// A CPU for each task, and more for others.
+    /// Returns true if each task has a CPU of its own, and other processes have another CPU.
     bool has_own_cpus() const { return own_cpus_; }
-    /// How its process ended; empty: as it should.
+    /// Returns how the task's process ended, or nothing if it ended as it should.
     std::string end_of(std::size_t task) const;
 
   private:
     struct Process {
         pid_t pid = 0;
-        std::optional<int> status; ///< as wait() has it
+        std::optional<int> status; ///< the status of wait(), once the process has ended
     };
 
     void place(bool handed);
@@ -65,23 +68,23 @@ class Running {
     const stgm::TaskSet &set_;
     std::vector<Process> tasks_;
     sigset_t signals_, before_{};
-    std::vector<int> cpus_;   ///< that nvstgm may use
-    std::vector<int> cpu_of_; ///< by task
+    std::vector<int> cpus_;   ///< the CPUs that nvstgm may use
+    std::vector<int> cpu_of_; ///< the CPU of each task
     bool own_cpus_ = false;
-    cpu_set_t others_{}; ///< of no task
+    cpu_set_t others_{}; ///< the CPUs that no task is pinned to
     int file_ = -1;
     stgm::Memory *memory_ = nullptr;
     std::size_t bytes_ = 0;
 };
 
-/// SCHED_FIFO is permitted: 0, or errno.
+/// Returns 0 if this process may have SCHED_FIFO, or errno.
 int try_fifo();
 
-/// By time; in ns.
+/// Returns the events of all tasks by time, in ns.
 stgm::Trace trace_of(const stgm::Memory &memory);
 
-/// The process of a task whose work is built in: `nvstgm __task NAME`, with the environment of a
-/// user's program.
+/// Is the process of a task with built-in work: `nvstgm __task NAME`, with the environment that a
+/// user's program gets. Returns the exit status.
 int be_task(const std::vector<std::string> &words);
 
 } // namespace nvstgm

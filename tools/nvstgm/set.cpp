@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What commands about a task set have in common: its file, and the options of analyses.
+// Functions for commands about a task set: they read its file and the options of analyses.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -24,7 +24,7 @@ Outcome<std::int64_t> number_of(const Arguments &arguments, const std::string &o
 
 namespace {
 
-/// Returns a time in the set's unit; nullopt: it is none, or out of bounds.
+/// Returns a time in the set's unit, or nullopt if the text is no time or below @p least.
 std::optional<stgm::Time> parse_set_time(const std::string &text, const std::string &unit,
                                          stgm::Time least) {
     auto time = nvdebug::base::parse_whole(text);
@@ -33,7 +33,7 @@ std::optional<stgm::Time> parse_set_time(const std::string &text, const std::str
     return time && *time >= least && *time <= stgm::longest_time ? time : std::nullopt;
 }
 
-/// Returns which times there are, for a sentence.
+/// Returns a phrase for errors that names the forms of times.
 std::string times_of(const std::string &unit) {
     return unit == "us" ? "a time as 500us or 2ms, or a whole number of microseconds"
                         : "a whole number of ticks";
@@ -61,7 +61,7 @@ Outcome<stgm::TaskSet> read_set(const std::string &path) {
         return cannot(errno);
     std::string text;
     std::size_t got = 1;
-    // One byte more than there may be: that it is too long is found by parse().
+    // The loop may read more than the limit, so that parse() finds that the text is too long.
     while (got && text.size() <= stgm::limit::file_bytes) {
         char part[std::size_t{1} << 16];
         got = std::fread(part, 1, sizeof part, file);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 
 #include "check.hpp"
 #include "lib/stgm/search.hpp"
@@ -9,7 +10,8 @@
 namespace nvstgm {
 namespace {
 
-/// The bound of which the largest part was seen: `name`, null if no task has one.
+/// Returns the name of the task with the largest ratio of response and bound, or null if there is
+/// none.
 Json nearest(const Json &rows) {
     Json found;
     double most = -1;
@@ -37,14 +39,46 @@ Answer<void> write_trace(const Arguments &arguments, const stgm::TaskSet &set,
                                               : stgm::to_text(trace, set));
 }
 
-Answer<Exit> run_simulate(const Arguments &arguments) {
+constexpr std::size_t most_jobs = 1'000'000, most_searched = 32;
+
+/// The command line of `simulate`, with the set that it names.
+struct SimulateRequest {
+    stgm::TaskSet set;
+    stgm::Options analysis;
+    stgm::Waiting waiting;
+    std::int64_t schedules, seed;
+    stgm::Time until;        ///< no job of the first schedule is released from then on
+    stgm::Time until_others; ///< the same for the schedules that are searched
+    stgm::Choices first;     ///< the choices of the first schedule
+};
+
+/// Fails if the first schedule would have too many jobs, or last too long for a trace.
+Outcome<void> can_simulate(const stgm::TaskSet &set, stgm::Time until) {
+    constexpr stgm::Time most_time = 10 * stgm::longest_time; // fits into ns of a trace
+    stgm::Time jobs_to_come = 0, end = until;
+    for (const stgm::Task &task : set.tasks) {
+        const stgm::Time jobs = until / task.period + 1;
+        jobs_to_come = stgm::add(jobs_to_come, jobs);
+        for (const stgm::Time part : stgm::worst_parts(task, set.sms))
+            end = stgm::add(end, stgm::multiply(jobs, part));
+    }
+    if (jobs_to_come > stgm::Time{most_jobs})
+        return fail(fmt::format(
+            "{} jobs are too many for one schedule; --duration makes it shorter", jobs_to_come));
+    if (end > most_time)
+        return fail(fmt::format(
+            "a schedule may last {} at most, and the jobs of this one may take longer", most_time));
+    return {};
+}
+
+Outcome<SimulateRequest> simulate_request(const Arguments &arguments) {
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());
     const auto options = analysis_of(arguments, *set);
     if (!options)
         return fail(options.error());
-    // It is the protocol that is simulated, whichever the bounds are.
+    // The simulation follows the protocol, whichever system the bounds are for.
     if (const auto allocated = need_allocation(*set, stgm::Method::stgm); !allocated)
         return fail(arguments.words[0] + ": " + allocated.error());
     stgm::Time longest = 0;
@@ -57,119 +91,144 @@ Answer<Exit> run_simulate(const Arguments &arguments) {
     for (const auto *const one : {&schedules, &seed, &until})
         if (!*one)
             return fail(one->error());
-    warn_of(*options);
-    if (!stgm::needs_sms(options->method))
-        say(name_of(options->method) +
-            ": its bounds are those of another system than the one that is simulated, in "
-            "which responses may be longer");
-    const stgm::Waiting waiting{options->busy, options->spin_copies && !options->busy};
-    const std::vector<stgm::Bound> bounds = stgm::analyse(*set, *options);
-
-    // The schedule that was asked for, then those that are looked for.
-    stgm::Choices asked = stgm::synchronous(*set);
-    if (const auto typed = arguments.options.find("--offset"); typed != arguments.options.end())
-        for (const std::string &one : typed->second) {
-            const auto offset = offset_of(one, *set);
-            if (!offset)
-                return fail(offset.error());
-            asked.offset[offset->first] = offset->second;
-        }
-    constexpr std::size_t most_jobs = 1'000'000, most_searched = 32;
-    constexpr stgm::Time most_time = 10 * stgm::longest_time; // in ns of a trace, it fits
-    stgm::Time jobs_to_come = 0, end = *until;
-    for (const stgm::Task &task : set->tasks) {
-        const stgm::Time jobs = *until / task.period + 1;
-        jobs_to_come = stgm::add(jobs_to_come, jobs);
-        for (const stgm::Time part : stgm::worst_parts(task, set->sms))
-            end = stgm::add(end, stgm::multiply(jobs, part));
+    stgm::Choices first = stgm::synchronous(*set);
+    for (const std::string &one : arguments.all("--offset")) {
+        const auto offset = offset_of(one, *set);
+        if (!offset)
+            return fail(offset.error());
+        first.offset[offset->first] = offset->second;
     }
-    if (jobs_to_come > stgm::Time{most_jobs})
-        return fail(fmt::format(
-            "{} jobs are too many for one schedule; --duration makes it shorter", jobs_to_come));
-    if (end > most_time)
-        return fail(fmt::format(
-            "a schedule may last {} at most, and the jobs of this one may take longer", most_time));
+    if (const auto can = can_simulate(*set, *until); !can)
+        return fail(can.error());
+    return SimulateRequest{.set = *set,
+                           .analysis = *options,
+                           .waiting = {options->busy, options->spin_copies && !options->busy},
+                           .schedules = *schedules,
+                           .seed = *seed,
+                           .until = *until,
+                           .until_others = std::min(*until, 3 * longest),
+                           .first = std::move(first)};
+}
+
+/// Simulates @p plan, the first schedule, and searches among the others.
+stgm::Found simulate_all(const SimulateRequest &request, const stgm::Plan &plan) {
+    const stgm::TaskSet &set = request.set;
     stgm::Found found =
-        *schedules == 1
-            ? stgm::Found{.worst = std::vector<stgm::Worst>(set->tasks.size()),
-                          .misses = std::vector<std::uint64_t>(set->tasks.size())}
-            : stgm::search(*set, {.waiting = waiting,
-                                  .schedules = static_cast<std::uint64_t>(*schedules) - 1,
-                                  .seed = static_cast<std::uint64_t>(*seed),
-                                  .until = std::min(*until, 3 * longest),
-                                  .most_jobs = most_searched});
-    const stgm::Plan plan = stgm::plan_of(*set, asked, *until, most_jobs);
-    const std::vector<stgm::Time> responses = stgm::simulate(*set, waiting, plan);
+        request.schedules == 1
+            ? stgm::Found{.worst = std::vector<stgm::Worst>(set.tasks.size()),
+                          .misses = std::vector<std::uint64_t>(set.tasks.size())}
+            : stgm::search(set, {.waiting = request.waiting,
+                                 .schedules = static_cast<std::uint64_t>(request.schedules) - 1,
+                                 .seed = static_cast<std::uint64_t>(request.seed),
+                                 .until = request.until_others,
+                                 .most_jobs = most_searched});
+    const std::vector<stgm::Time> responses = stgm::simulate(set, request.waiting, plan);
     for (std::size_t job = 0; job < responses.size(); job++) {
         const std::size_t task = plan.jobs[job].task;
         if (responses[job] > found.worst[task].response)
-            found.worst[task] = {responses[job], asked};
-        found.misses[task] += responses[job] > set->tasks[task].deadline;
+            found.worst[task] = {responses[job], request.first};
+        found.misses[task] += responses[job] > set.tasks[task].deadline;
     }
     found.schedules++;
     found.jobs += responses.size();
+    return found;
+}
 
+Json simulate_rows(const stgm::TaskSet &set, const std::vector<stgm::Bound> &bounds,
+                   const stgm::Found &found) {
     Json rows = Json::array();
-    std::uint64_t misses = 0;
-    std::size_t traced = 0;
-    double most = -1;
-    for (std::size_t task = 0; task < set->tasks.size(); task++) {
+    for (std::size_t task = 0; task < set.tasks.size(); task++) {
         const stgm::Time response = found.worst[task].response;
         const auto &bound = bounds[task].response;
         const double ratio = bound && *bound && response >= 0
                                  ? static_cast<double>(response * 1000 / *bound) / 1000
                                  : -1;
-        rows.push_back({{"name", set->tasks[task].name},
+        rows.push_back({{"name", set.tasks[task].name},
                         {"response", response < 0 ? Json() : Json(response)},
                         {"bound", bound ? Json(*bound) : Json()},
                         {"ratio", ratio < 0 ? Json() : Json(ratio)},
-                        {"deadline", set->tasks[task].deadline},
+                        {"deadline", set.tasks[task].deadline},
                         {"misses", found.misses[task]}});
-        misses += found.misses[task];
-        const double pressing =
-            static_cast<double>(response) / static_cast<double>(set->tasks[task].deadline);
+    }
+    return rows;
+}
+
+/// Returns the plan that `--output` shows: the first plan, if there is no other, or else the plan in
+/// which a task came nearest to its deadline or passed it furthest.
+stgm::Plan plan_to_show(const SimulateRequest &request, const stgm::Plan &first,
+                        const stgm::Found &found) {
+    if (request.schedules == 1)
+        return first;
+    std::size_t shown = 0;
+    double most = -1;
+    for (std::size_t task = 0; task < request.set.tasks.size(); task++) {
+        const double pressing = static_cast<double>(found.worst[task].response) /
+                                static_cast<double>(request.set.tasks[task].deadline);
         if (pressing > most) {
             most = pressing;
-            traced = task;
+            shown = task;
         }
     }
-    if (arguments.has("--output")) {
-        const bool own = *schedules == 1;
-        const stgm::Plan worst = own ? plan
-                                     : stgm::plan_of(*set, found.worst[traced].choices,
-                                                     std::min(*until, 3 * longest), most_searched);
-        if (const auto done = write_trace(arguments, *set, worst, waiting); !done)
-            return fail(done.error());
-    }
+    return stgm::plan_of(request.set, found.worst[shown].choices, request.until_others,
+                         most_searched);
+}
+
+/// Returns the answer in the form that was asked for.
+std::string simulate_text(const Arguments &arguments, const SimulateRequest &request,
+                          const stgm::Found &found, const Json &rows, std::uint64_t misses) {
     const Json near = nearest(rows);
+    if (arguments.has("--json"))
+        return document(
+            "simulate",
+            {{"analysis", name_of(request.analysis.method)},
+             {"waiting", request.waiting.busy ? "busy" : "suspend"},
+             {"copy_wait",
+              request.analysis.spin_copies || request.waiting.busy ? "spin" : "suspend"},
+             {"time_unit", request.set.time_unit},
+             {"schedules", found.schedules},
+             {"jobs", found.jobs},
+             {"seed", request.seed},
+             {"nearest", near},
+             {"tasks", rows}});
+    if (arguments.has("--csv"))
+        return csv(simulate_columns(), rows);
     const bool above = std::ranges::any_of(rows, [](const Json &row) {
         return row["bound"].is_number() && row["response"].is_number() &&
                row["response"] > row["bound"];
     });
-    std::string text;
-    if (arguments.has("--json"))
-        text = document("simulate",
-                        {{"analysis", name_of(options->method)},
-                         {"waiting", waiting.busy ? "busy" : "suspend"},
-                         {"copy_wait", options->spin_copies || waiting.busy ? "spin" : "suspend"},
-                         {"time_unit", set->time_unit},
-                         {"schedules", found.schedules},
-                         {"jobs", found.jobs},
-                         {"seed", *seed},
-                         {"nearest", near},
-                         {"tasks", rows}});
-    else if (arguments.has("--csv"))
-        text = csv(simulate_columns(), rows);
-    else
-        text = table(simulate_columns(), rows) + "\n" +
-               sentence(fmt::format(
-                   "{} schedule{}, {} jobs, {} deadlines missed; {} (times in {})", found.schedules,
-                   found.schedules == 1 ? "" : "s", found.jobs, misses,
-                   near.is_null() ? "no task has a bound"
-                                  : (above ? "most above its bound: " : "nearest to its bound: ") +
-                                        printable(near.get<std::string>()),
-                   set->time_unit == "us" ? "us" : "ticks"));
-    return write(text).map([&] { return misses ? refused : done; });
+    return table(simulate_columns(), rows) + "\n" +
+           sentence(fmt::format(
+               "{} schedule{}, {} jobs, {} deadlines missed; {} (times in {})", found.schedules,
+               found.schedules == 1 ? "" : "s", found.jobs, misses,
+               near.is_null() ? "no task has a bound"
+                              : (above ? "most above its bound: " : "nearest to its bound: ") +
+                                    printable(near.get<std::string>()),
+               request.set.time_unit == "us" ? "us" : "ticks"));
+}
+
+Answer<Exit> run_simulate(const Arguments &arguments) {
+    const auto request = simulate_request(arguments);
+    if (!request)
+        return fail(request.error());
+    warn_of(request->analysis);
+    if (!stgm::needs_sms(request->analysis.method))
+        say(name_of(request->analysis.method) +
+            ": its bounds are those of another system than the one that is simulated, in "
+            "which responses may be longer");
+    const std::vector<stgm::Bound> bounds = stgm::analyse(request->set, request->analysis);
+    const stgm::Plan plan = stgm::plan_of(request->set, request->first, request->until, most_jobs);
+    const stgm::Found found = simulate_all(*request, plan);
+    if (arguments.has("--output"))
+        if (const auto shown = write_trace(arguments, request->set,
+                                           plan_to_show(*request, plan, found), request->waiting);
+            !shown)
+            return fail(shown.error());
+    const std::uint64_t misses =
+        std::accumulate(found.misses.begin(), found.misses.end(), std::uint64_t{0});
+    const Json rows = simulate_rows(request->set, bounds, found);
+    return write(simulate_text(arguments, *request, found, rows, misses)).map([&] {
+        return misses ? refused : done;
+    });
 }
 
 } // namespace

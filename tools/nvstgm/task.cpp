@@ -16,7 +16,7 @@ namespace {
 
 using stgm::Time;
 
-/// Work on the CPU, of a length: turns of a loop, whose time is measured.
+/// Work of a given length on the CPU: turns of a loop, whose time measure() finds.
 class Cpu {
   public:
     void measure() {
@@ -27,13 +27,13 @@ class Cpu {
             turn(turns);
             one = static_cast<double>(stgm::now_ns() - begin) / static_cast<double>(turns);
         }
-        // Faster than most: what another process took away is not counted, and another run finds
-        // the same.
+        // The lower quartile leaves out measurements in which another process took the CPU, and is
+        // nearly the same in each run.
         std::ranges::sort(took);
         ns_per_turn_ = std::max(took[took.size() / 4], 1e-3);
     }
 
-    /// In parts of @p part_ns, with @p between after each.
+    /// Works for @p ns, in parts of @p part_ns, and calls @p between after each part.
     template <typename Between>
     void work(Time ns, Time part_ns, Between &&between) const {
         for (; ns > 0; ns -= part_ns) {
@@ -56,8 +56,8 @@ class Runner {
   public:
     explicit Runner(stgm::Participant &self)
         : self_(self),
-          // On a CPU of its own a task looks at it all the time, that the protocol's core is free
-          // or not.
+          // A task with a CPU of its own polls, to notice stalls. Other tasks do not need its CPU,
+          // even while its core is free in the protocol.
           device_((self.ways().gpu ? cuda_device : clock_device)(
               self.ways().busy || (self.ways().handed && self.plan().own_cpu),
               [this] { self_.look(); })) {}
@@ -70,7 +70,7 @@ class Runner {
             return {};
         if (const int error = self_.pin())
             return fail(std::string("it cannot be pinned to its core: ") + std::strerror(error));
-        // One after the other, so that none measures the others.
+        // Tasks prepare one after the other, so that no measurement includes another task's work.
         self_.begin_preparing();
         const auto prepared = prepare();
         self_.end_preparing();

@@ -16,7 +16,7 @@ namespace {
 constexpr int start_timeout_ms = 120'000; // the first CUDA process after boot may take long
 constexpr std::size_t bytes_max = 1 << 20;
 
-/// The child's part: its text, and how it ends.
+/// Writes the child's text to the parent, and ends the child with the exit status.
 [[noreturn]] void answer(int to, const Outcome<std::string> &made) {
     const std::string text = made ? *made : made.error().sentence;
     for (std::size_t done = 0; done < text.size();) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Work that is done in a process of its own, with which its use of CUDA ends.
+/// @file Work in a child process. Its use of CUDA ends with the child.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,9 @@
 
 namespace nvtaskset {
 
-/// Returns the text that @p work makes in a child, which may change its environment.
+/// Returns the text that @p work makes in a child process, whose environment it may change.
 /// Fails with the error of @p work, and if the child ends unexpectedly or takes two minutes.
-/// @param what the work, for a sentence: `a kernel that finds the TPCs`
+/// @param what names the work in errors: `a kernel that finds the TPCs`
 [[nodiscard]] Outcome<std::string> apart(const std::string &what,
                                          const std::function<Outcome<std::string>()> &work);
 

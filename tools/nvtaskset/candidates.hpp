@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Values that completion in shells offers: what there is on this machine now.
+/// @file Values that completion in shells offers, as they are on this machine now.
 #pragma once
 
 #include <string>

@@ -20,10 +20,10 @@ namespace {
 namespace base = nvdebug::base;
 using Json = nlohmann::ordered_json;
 
-/// Of a library that the image has at no place of its own.
+/// The place of the library in a container. Images have no file there.
 constexpr const char *inside = "/usr/lib/nvtaskset/libnvtaskset.so";
 
-/// The partitions, chosen as a command's are, as the environment has them.
+/// Chooses partitions as for a command, and returns the value of partitions_variable.
 Outcome<std::string> partitions_text(const Options &options) {
     const auto targets = targets_of_command(options);
     if (!targets)

@@ -29,7 +29,7 @@ Exit show(const Options &options, const Task &task) {
                         describe(map, task.page->state(), *there).c_str());
             any = true;
         }
-    // It may be on a GPU that is asleep.
+    // The partition may be on a GPU that is asleep.
     if (!any)
         std::printf(has_partition(task.page->state())
                         ? "no partition on these GPUs\n"
@@ -39,7 +39,7 @@ Exit show(const Options &options, const Task &task) {
     return written(exit);
 }
 
-/// The whole GPU again, on those that are named, or on all.
+/// Lets the task use the whole GPU again, on each GPU that is named, or on all.
 Exit free_task(const Options &options, const Task &task) {
     if (!options.gpu) {
         for (const Slot &slot : task.page->state().slots)
@@ -57,7 +57,7 @@ Exit free_task(const Options &options, const Task &task) {
     return Exit::done;
 }
 
-/// Launches in flight, on the GPUs that are named, or on all.
+/// Limits launches in flight, on each GPU that is named, or on all.
 Exit limit_launches(const Options &options, const Task &task) {
     const State &state = task.page->state();
     if (state.limiting < state.attached)
@@ -74,7 +74,7 @@ Exit limit_launches(const Options &options, const Task &task) {
     return Exit::done;
 }
 
-/// Those that the options name.
+/// Sets the partitions that the options name.
 Exit set_partitions(const Options &options, const Task &task) {
     const auto targets = targets_of_task(options, task);
     if (!targets)

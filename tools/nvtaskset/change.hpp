@@ -6,7 +6,8 @@
 
 namespace nvtaskset {
 
-/// Changes what the task of a process has, or shows it where the options name no change.
+/// Changes the partition or the limit of a process' task, or shows them if the options name no
+/// change.
 Exit change_task(const Options &options);
 
 } // namespace nvtaskset

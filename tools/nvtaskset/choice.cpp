@@ -40,11 +40,12 @@ std::string whose(const Tpcs &tpcs, const Task &task) {
            " of task " + std::to_string(task.processes.front().pid) + " (" + command_of(task) + ")";
 }
 
-/// Returns the target's TPCs, of those that others leave.
+/// Chooses TPCs of the target beside the other tasks.
 Outcome<Tpcs> chosen_tpcs(const Options &options, const Target &target,
                           const std::vector<Task> &others) {
     if (target.count) {
-        // Others' TPCs are taken only where there are not enough, unless that is not wanted at all.
+        // TPCs of others are used only if there are not enough free TPCs, and never with
+        // --exclusive.
         if (const auto free =
                 choose(target.map, target.count, taken(target.map, others), options.placement);
             free || options.exclusive)

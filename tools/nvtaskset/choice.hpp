@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Which TPCs of the targets a task gets beside the other tasks.
+/// @file The choice of TPCs for a task beside other tasks.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace nvtaskset {
 
-/// A partition on each target, of the TPCs that @p others leave where the options demand it.
+/// Returns a partition on each target. It avoids TPCs of @p others as far as the options demand it.
 [[nodiscard]] Outcome<std::vector<Partition>> chosen_partitions(const Options &options,
                                                                 const std::vector<Target> &targets,
                                                                 const std::vector<Task> &others);

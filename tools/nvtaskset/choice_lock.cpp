@@ -25,15 +25,15 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds patience{10};
 constexpr std::chrono::milliseconds pause{20}, between_looks{500};
 
-/// `process 12 (nvtaskset)`, as /proc/locks has it.
+/// Returns the holder of the lock by /proc/locks, as `process 12 (nvtaskset)`.
 std::string holder_of(const struct stat &file) {
     std::ifstream locks("/proc/locks");
     for (std::string line; std::getline(locks, line);) {
         int pid = 0;
         unsigned major_number = 0, minor_number = 0;
         unsigned long long inode = 0;
-        // `1: FLOCK  ADVISORY  WRITE 1234 00:1a:5678 0 EOF`; those that wait have `->` before the
-        // kind.
+        // A holder has the line `1: FLOCK  ADVISORY  WRITE 1234 00:1a:5678 0 EOF`. A process that
+        // waits has `->` before the kind, so that the line does not match.
         if (std::sscanf(line.c_str(), "%*d: FLOCK %*s %*s %d %x:%x:%llu", &pid, &major_number,
                         &minor_number, &inode) != 4 ||
             inode != file.st_ino || makedev(major_number, minor_number) != file.st_dev)
@@ -61,7 +61,7 @@ Outcome<ChoiceLock> ChoiceLock::take() {
     ChoiceLock lock(descriptor);
     struct stat file {};
     fstat(descriptor, &file);
-    // Many tasks may start at once: the patience is with each that holds the lock.
+    // Many tasks may start at once, so the patience begins again with each new holder.
     std::string holder;
     for (auto since = Clock::now(), looked = since; flock(descriptor, LOCK_EX | LOCK_NB) < 0;
          std::this_thread::sleep_for(pause)) {

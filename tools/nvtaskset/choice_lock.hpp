@@ -6,8 +6,8 @@
 
 namespace nvtaskset {
 
-/// One for each user; held as long as it lives, for the choice alone: not while a GPU or another
-/// program is asked.
+/// A lock for each user, which is held as long as the object lives. It is for the choice alone, and
+/// not held while nvtaskset waits for a GPU or another program.
 class ChoiceLock {
   public:
     /// Fails if another process holds it for ten seconds.

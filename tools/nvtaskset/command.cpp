@@ -28,7 +28,7 @@ std::size_t clients_of(std::uint32_t server, const std::vector<Task> &others) {
         others, [server](const Task &task) { return task.page->state().mps_server == server; }));
 }
 
-/// That of the turn, else the first of nvtaskset's MPS servers that has room.
+/// Chooses an MPS server of nvtaskset: that of --turn, or else the first that has room.
 Outcome<std::uint32_t> choose_server(const Options &options, const std::vector<Task> &others) {
     if (options.turn && clients_of(options.turn, others) >= clients_max)
         return fail("turn " + std::to_string(options.turn) + " has " + std::to_string(clients_max) +
@@ -52,7 +52,7 @@ void name_limits(const Options &options, const OtherMps &mps) {
                           ", where no MPS server answers: tasks run one after the other");
 }
 
-/// The page, with the partitions that are chosen while no other task of this user chooses.
+/// Makes the page, and chooses its partitions while no other task of this user chooses.
 Outcome<Page> page_with_choice(const Options &options, const std::vector<Target> &targets,
                                bool own_server) {
     std::optional<ChoiceLock> lock;
@@ -84,7 +84,7 @@ Outcome<Page> page_with_choice(const Options &options, const std::vector<Target>
     return std::move(*page);
 }
 
-/// Where the command's processes find their partitions.
+/// Sets the variables by which the command's processes find their partitions.
 void describe_to_command(const Options &options, const Page &page) {
     std::string texts;
     for (const Slot &slot : page.state().slots)
@@ -99,7 +99,7 @@ void describe_to_command(const Options &options, const Page &page) {
         setenv(whole_count_variable, "1", 1);
 }
 
-/// The command is no part of the task in which it is started, and has none of its options.
+/// Leaves the task in which nvtaskset was started, so that the command has none of its options.
 void leave_task() {
     const char *const named = variable(page_variable);
     const auto name = named ? parse_page_name(named) : std::nullopt;
@@ -112,8 +112,7 @@ void leave_task() {
     unsetenv(whole_count_variable);
 }
 
-/// Returns whether execvp() would find a file for @p command, which may yet be one that cannot be
-/// run.
+/// Returns true if execvp() would find a file for @p command, even if it could not run the file.
 bool is_there(const std::string &command) {
     if (command.find('/') != command.npos)
         return access(command.c_str(), F_OK) == 0 || errno != ENOENT;
@@ -130,7 +129,7 @@ bool is_there(const std::string &command) {
     return false;
 }
 
-/// CUDA goes on without a library that it cannot load, and prints nothing.
+/// Fails if the library cannot be loaded, because CUDA would go on without it and print nothing.
 Outcome<void> check_library(const std::string &library) {
     if (access(library.c_str(), R_OK) < 0)
         return fail("the library that keeps programs to a partition is not installed: " + library,
@@ -146,7 +145,7 @@ Outcome<void> check_library(const std::string &library) {
 } // namespace
 
 Exit run_command(const Options &options) {
-    // Before a GPU is asked and an MPS server started, for a name that is mistyped.
+    // A mistyped name is an error before a GPU is asked and an MPS server is started.
     if (!is_there(options.command[0]))
         return refuse(options.command[0] + ": " + std::strerror(ENOENT), Exit::not_found);
     const std::string library = injection_path();
@@ -189,7 +188,7 @@ Exit run_command(const Options &options) {
     }
     describe_to_command(options, *page);
     watch(page);
-    // Now the command may have it.
+    // From now on the descriptor is inherited by the command.
     fcntl(page->descriptor(), F_SETFD, 0);
     std::vector<char *> words;
     for (const std::string &word : options.command)

@@ -6,8 +6,8 @@
 
 namespace nvtaskset {
 
-/// Replaces nvtaskset by the COMMAND, which has its partitions from the start. Returns only if that
-/// fails.
+/// Replaces nvtaskset by the COMMAND, which has its partitions from the start. Returns only on
+/// failure.
 Exit run_command(const Options &options);
 
 } // namespace nvtaskset

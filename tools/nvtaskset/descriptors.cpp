@@ -10,7 +10,7 @@
 namespace nvtaskset {
 namespace {
 
-/// For kernels before 5.9.
+/// Closes descriptors one by one, on kernels before 5.9, which have no close_range().
 void close_listed(int first) {
     std::vector<int> listed;
     std::error_code error;

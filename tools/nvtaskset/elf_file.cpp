@@ -14,7 +14,7 @@ namespace {
 
 using Problem = tl::unexpected<std::string>;
 
-// Glibc's has 2 MiB, 14 program headers, 30 entries of its dynamic section and 45 versions.
+// Glibc's library has 2 MiB, 14 program headers, 30 dynamic entries and 45 versions.
 constexpr off_t bytes_max = 64 << 20;
 constexpr std::size_t headers_max = 64, entries_max = 256;
 constexpr unsigned versions_max = 512;
@@ -29,7 +29,7 @@ Problem damaged() {
     return Problem("is damaged or cut off");
 }
 
-/// Fills @p value from that place of the file. False: the file ends before.
+/// Fills @p value from a place of the file. Returns false if the file ends too early.
 template <typename T>
 bool read_at(int descriptor, std::uint64_t at, T &value) {
     if (at > bytes_max)
@@ -56,7 +56,7 @@ struct Segments {
                 return &headers[n];
         return nullptr;
     }
-    /// Where in the file that address lies. nullopt: nowhere.
+    /// Returns the place in the file of an address, or nullopt if it is not in the file.
     std::optional<std::uint64_t> place(std::uint64_t address) const {
         for (std::size_t n = 0; n < count; n++) {
             const Elf64_Phdr &each = headers[n];
@@ -68,7 +68,7 @@ struct Segments {
     }
 };
 
-/// What of the dynamic section leads to the versions.
+/// The entries of the dynamic section that lead to the versions.
 struct Tables {
     std::uint64_t versions = 0, versions_count = 0, names = 0;
 };
@@ -103,7 +103,7 @@ std::optional<Tables> read_tables(int descriptor, const Segments &segments) {
     return tables;
 }
 
-/// N of `GLIBC_2.N`; 0: another name.
+/// Returns the N of `GLIBC_2.N`, or 0 for other names.
 unsigned minor_of(const std::array<char, 16> &name) {
     constexpr std::string_view begin = "GLIBC_2.";
     const std::string_view text(name.data(), strnlen(name.data(), name.size()));
@@ -151,7 +151,7 @@ tl::expected<std::optional<CLibrary>, std::string> read_c_library(int descriptor
         if (!at || !read_at(descriptor, *at, version) ||
             !read_at(descriptor, *at + version.vd_aux, name))
             return damaged();
-        // A name at the very end of the file may be shorter than what is read.
+        // The read may be short, because a name at the end of the file is shorter than the buffer.
         std::array<char, 16> text{};
         const auto begin = segments.place(tables->names + name.vda_name);
         if (!begin || pread(descriptor, text.data(), text.size(), static_cast<off_t>(*begin)) <= 0)

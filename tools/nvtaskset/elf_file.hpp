@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What an ELF file offers to programs that are linked with it. The file may be anything:
-/// each read is bounded.
+/// @file The versions that a C library offers to programs. The file may have any content, so each
+/// read is bounded.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,13 @@ namespace nvtaskset {
 
 /// A C library for programs of this tool's machine.
 struct CLibrary {
-    /// The newest GLIBC_2.N that it defines; 0: it has no versions, as musl's.
+    /// The N of the newest GLIBC_2.N that the library defines; 0: it has no versions, as musl.
     unsigned minor = 0;
 };
 
-/// Reads the versions that the library @p descriptor defines. nullopt: it is for another machine,
-/// such as one of 32 bits. Fails with a reason, without the file's name, if the file is no library,
-/// is damaged, or has more than 64 MiB.
+/// Reads the versions that the library @p descriptor defines. Returns nullopt if it is for another
+/// machine, such as one of 32 bits. Fails with a reason, without the file's name, if the file is no
+/// library, is damaged, or has more than 64 MiB.
 [[nodiscard]] tl::expected<std::optional<CLibrary>, std::string> read_c_library(int descriptor);
 
 } // namespace nvtaskset

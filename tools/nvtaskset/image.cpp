@@ -33,14 +33,15 @@ constexpr const char *musl_loader = "lib/ld-musl-aarch64.so.1";
 #define NVTASKSET_TRIPLET "x86_64-linux-gnu"
 constexpr const char *musl_loader = "lib/ld-musl-x86_64.so.1";
 #endif
-/// Where glibc's loader of Debian, Ubuntu, RHEL, SUSE and Arch looks.
+/// The folders in which glibc's loader looks on Debian, Ubuntu, RHEL, SUSE and Arch.
 constexpr std::array library_folders = {"lib/" NVTASKSET_TRIPLET "/",
                                         "usr/lib/" NVTASKSET_TRIPLET "/",
                                         "lib64/",
                                         "usr/lib64/",
                                         "lib/",
                                         "usr/lib/"};
-/// The other library that nvtaskset's is linked with; part of glibc, and empty since 2.34.
+/// The only other library with which nvtaskset's is linked. It is part of glibc, and empty since
+/// 2.34.
 constexpr const char *loading_library = "libdl.so.2";
 
 class Descriptor {
@@ -59,8 +60,8 @@ class Descriptor {
     int number_;
 };
 
-/// What the path names below the root, as a process in the container would find it. Nothing of a
-/// device or a FIFO happens by that. -1: errno.
+/// Opens a path as a process in the container would find it below its root. O_PATH does not disturb
+/// a device or a FIFO. Returns -1 with errno on failure.
 int find_below(int root, const char *path) {
     open_how how{};
     how.flags = O_PATH | O_CLOEXEC;
@@ -68,7 +69,7 @@ int find_below(int root, const char *path) {
     return static_cast<int>(syscall(SYS_openat2, root, path, &how, sizeof(how)));
 }
 
-/// The folder that becomes the container's root.
+/// Returns the folder that becomes the container's root.
 Outcome<std::string> root_of_state() {
     const auto state = base::read_container_state();
     if (!state)

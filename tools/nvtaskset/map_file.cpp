@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr unsigned written_by_others = 022;
 
-/// No matter if it fails: then the next one probes, too.
+/// Keeps the map in a file. If that fails, the next nvtaskset probes, too.
 void keep(const Gpu &gpu, const GpuMap &map) {
     const auto folder = Folder::open(maps_path(), true, written_by_others);
     if (!folder)
@@ -37,7 +37,7 @@ void keep(const Gpu &gpu, const GpuMap &map) {
         unlinkat(folder->descriptor(), fresh.c_str(), 0);
 }
 
-/// In a child: CUDA and what the probe puts into the environment end with it.
+/// Probes in a child, so that CUDA and the changes of the environment end with it.
 Outcome<GpuMap> probe_apart(const Gpu &gpu, const std::string &driver) {
     const std::string library = injection_path();
     if (access(library.c_str(), R_OK) < 0)
@@ -62,7 +62,7 @@ std::string injection_path() {
     const fs::path beside = tool.parent_path() / name;
     if (!error && fs::exists(beside, error))
         return beside;
-    // PREFIX/bin and PREFIX/lib/nvtaskset
+    // The program is in PREFIX/bin, and the library in PREFIX/lib/nvtaskset.
     return tool.parent_path().parent_path() / "lib/nvtaskset" / name;
 }
 

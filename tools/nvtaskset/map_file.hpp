@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What is known of a GPU's TPCs, kept in a file from the first probe on.
+/// @file The TPCs of a GPU, which a file keeps from the first probe on.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace nvtaskset {
 
-/// The injected library: beside the tool, or where it is installed.
+/// Returns the path of the injected library, beside the program or in its place of installation.
 [[nodiscard]] std::string injection_path();
 
-/// Its TPCs: from the file that an earlier probe has left, or by a probe in a process of its own.
-/// @param anew probe in any case
+/// Returns the TPCs of a GPU, from the file of an earlier probe, or by a probe in a child process.
+/// @param anew probe even if there is a file
 [[nodiscard]] Outcome<GpuMap> map_of(const Gpu &gpu, bool anew);
 
 } // namespace nvtaskset

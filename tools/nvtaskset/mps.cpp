@@ -18,32 +18,33 @@ namespace {
 
 constexpr const char *pipe_variable = "CUDA_MPS_PIPE_DIRECTORY",
                      *log_variable = "CUDA_MPS_LOG_DIRECTORY";
-/// NVIDIA's own place.
+/// The default folder of NVIDIA's MPS.
 constexpr const char *default_pipes = "/tmp/nvidia-mps";
 constexpr const char *control = "nvidia-cuda-mps-control";
-/// Channels as without MPS: its default of fewer makes streams wait for each other (ECRTS 2025,
-/// pitfall 4).
+/// The number of channels without MPS. Under MPS the default is smaller, so that streams wait for
+/// each other (ECRTS 2025, pitfall 4).
 constexpr const char *connections_variable = "CUDA_DEVICE_MAX_CONNECTIONS", *connections = "8";
 
-/// No GPU runs as many tasks.
+/// The limit of server numbers. No GPU runs as many tasks.
 constexpr std::uint32_t servers_max = 100;
 
-/// A request is answered in milliseconds; a daemon starts in one second, and ends when its servers
-/// have.
+/// A daemon answers a request in milliseconds, starts in one second, and ends after its servers
+/// have ended.
 constexpr int request_patience_ms = 5'000, daemon_patience_ms = 30'000;
 
 std::string path_of(std::uint32_t server) {
     return runtime_path() + "/mps-" + std::to_string(server);
 }
 
-/// The folder of one of nvtaskset's servers; no other user can have put anything into it.
+/// Opens the folder of one of nvtaskset's servers, into which no other user can put files.
 Outcome<Folder> folder_of(std::uint32_t server, bool make) {
     if (const auto parent = Folder::open(runtime_path(), make); !parent)
         return fail(parent.error());
     return Folder::open(path_of(server), make);
 }
 
-/// A request to the server of a folder; empty: to start it.
+/// Returns the program that makes a request to the server of a folder, or starts the server if the
+/// request is empty.
 Service control_of(const std::string &folder, const std::string &request, int patience_ms) {
     const std::vector<std::string> arguments =
         request.empty() ? std::vector<std::string>{"-d"} : std::vector<std::string>{};
@@ -63,7 +64,7 @@ bool answers(const std::string &folder) {
         return false;
     const ServiceResult ended =
         run_service(control_of(folder, "get_server_list\n", request_patience_ms));
-    // A container has the server's folder, but not always the program.
+    // A container may have the server's folder without the control program.
     return ended.is_success() || ended.error == ENOENT;
 }
 
@@ -79,7 +80,8 @@ std::string why(const ServiceResult &ended, const std::string &folder) {
     return std::string(control) + " -d " + (ended.late ? "did not end" : "failed") + otherwise;
 }
 
-/// Anybody may make a folder in /tmp, and NVIDIA's program trusts what it finds there.
+/// Returns true if the folder belongs to root or this user. Any user may make a folder in /tmp, and
+/// NVIDIA's program trusts its content.
 bool is_trusted(const std::string &folder) {
     struct stat found {};
     return lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
@@ -110,7 +112,8 @@ Outcome<void> join_mps(std::uint32_t server) {
             const ServiceResult in_scope = run_in_scope(start);
             return in_scope.is_success() || answers(path) ? in_scope : run_service(start);
         });
-        // Of two that start at the same time one fails, and finds the other's.
+        // If two processes start the server at the same time, one fails and uses the other's
+        // server.
         if (!started.is_success() && (started.error || !answers(path)))
             return fail(why(started, path), Exit::failed);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file NVIDIA's MPS, which lets several processes' kernels run at the same time.
+/// @file Servers of NVIDIA's MPS, which lets kernels of several processes run at the same time.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,20 @@ struct OtherMps {
     std::string folder;
 };
 
-/// That which the user has named, else that at NVIDIA's own place. Asks it; takes some seconds at
-/// most.
+/// Returns the server that the user has named, or else the server at NVIDIA's default place. It
+/// asks the server, which takes at most some seconds.
 OtherMps other_mps();
 
-/// What CUDA in the command takes as many channels with as without MPS: unless the user has set it.
+/// Sets the variable with which CUDA has as many channels under MPS as without, unless the user has
+/// set it.
 void set_connections();
 
-/// Sees to it that nvtaskset's server of this number, from 1, runs, and that the command becomes
-/// its client. Fails, within a minute, if it cannot be started.
+/// Starts nvtaskset's server of this number, from 1, if it does not run, and makes the command its
+/// client. Fails within a minute if the server cannot be started.
 [[nodiscard]] Outcome<void> join_mps(std::uint32_t server);
 
-/// Ends all of nvtaskset's. Their clients' work ends with them. False: there is none.
+/// Ends all of nvtaskset's servers, and with them the work of their clients. Returns false if there
+/// is no server.
 [[nodiscard]] Outcome<bool> quit_mps();
 
 } // namespace nvtaskset

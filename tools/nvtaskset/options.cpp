@@ -24,9 +24,10 @@ std::optional<Size> parse_size(const std::string &text) {
 
 namespace {
 
-/// Returns what is wrong with the choice of TPCs and GPUs, as far as that is known without a GPU.
+/// Returns a sentence on an error in the choice of TPCs and GPUs that does not depend on the GPU,
+/// or nothing.
 std::string wrong_choice(const Options &options) {
-    // More TPCs than a GPU has: only what is no list at all is wrong on every GPU.
+    // The limit is above the TPCs of any GPU, so that only malformed lists are refused here.
     constexpr std::uint32_t limit = 4096;
     for (const auto &[text, what] : {std::pair(options.tpcs, "TPC"), {options.gpcs, "GPC"}})
         if (!text.empty())

@@ -16,15 +16,15 @@ namespace nvtaskset {
 
 struct Options {
     std::string tpcs, gpcs, size;
-    std::optional<std::string> gpu; ///< nullopt: those that the command sees, or the task has
+    std::optional<std::string> gpu; ///< nullopt: the GPUs that the command sees, or the task has
     Placement placement = Placement::packed;
     bool exclusive = false, whole = false, prepare = false, mps = true, best_effort = false,
          whole_count = false, quiet = false;
-    std::uint32_t turn = 0;                 ///< 0: any
+    std::uint32_t turn = 0;                 ///< 0: any turn
     std::optional<std::uint32_t> in_flight; ///< 0: no limit
     pid_t pid = 0;
     std::string cdi; ///< the name of a device of containers; empty: none is written
-    /// Until the next boot, as UUIDs and TPCs are looked up.
+    /// The default folder is emptied at boot, because TPCs may differ afterwards.
     std::string cdi_folder = nvdebug::base::device_folder;
     bool cdi_folder_named = false, check_image = false;
     bool list = false, probe = false, quit_mps = false, json = false;
@@ -33,20 +33,20 @@ struct Options {
     bool names_tpcs() const { return !tpcs.empty() || !gpcs.empty() || !size.empty(); }
 };
 
-/// What --sms takes: a number of SMs, or a part of them in millionths of a percent.
+/// The value of --sms: a number of SMs, or a part of them in millionths of a percent.
 struct Size {
-    std::size_t sms = 0; ///< 0: it is a part
+    std::size_t sms = 0; ///< 0: `percent` is the value
     std::int64_t percent = 0;
 };
 
 /// Reads `16` or `25%`.
 [[nodiscard]] std::optional<Size> parse_size(const std::string &text);
 
-/// Reads what was typed into @p options. Returns what is wrong with it on every GPU; empty:
-/// nothing.
+/// Reads the command line into @p options. Returns a sentence on an error that does not depend on
+/// the GPU, or nothing.
 [[nodiscard]] std::string read(const nvdebug::cli::Arguments &arguments, Options &options);
 
-/// Returns which options contradict each other; empty: none do.
+/// Returns a sentence on options that contradict each other, or nothing.
 [[nodiscard]] std::string contradiction(const Options &options);
 
 } // namespace nvtaskset

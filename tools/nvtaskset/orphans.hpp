@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Processes that outlive the one that started them, where orphans become the command's
-/// children.
+/// @file Starting processes that outlive nvtaskset, even if orphans become children of the command.
 #pragma once
 
 #include <functional>
@@ -10,15 +9,17 @@
 
 namespace nvtaskset {
 
-/// Would a process whose parent ends become this one's child? It is PID 1, or a subreaper.
+/// Returns true if orphans among the descendants become children of this process, because it is PID
+/// 1 or a subreaper.
 bool adopts_orphans();
 
-/// fork(), but the child's end is no signal, and wait() without __WALL does not see it.
+/// Forks as fork() does, but the child's end raises no signal, and wait() without __WALL does not
+/// see the child.
 pid_t fork_unseen();
 
-/// Runs @p start, which starts a daemon. Where this process adopts orphans the daemon becomes the
-/// child of another process, which waits for it: the command that this process becomes does not
-/// wait for what it has not started.
+/// Runs @p start, which starts a daemon. If this process adopts orphans, the daemon becomes the
+/// child of another process, which waits for it. The command that this process becomes would not
+/// expect a child that it has not started.
 ServiceResult start_daemon(const std::function<ServiceResult()> &start);
 
 } // namespace nvtaskset

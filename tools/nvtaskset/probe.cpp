@@ -25,11 +25,11 @@ using Sms = std::vector<std::uint32_t>;
 
 constexpr std::uint32_t bits_max = 32 * std::tuple_size_v<Bits>;
 constexpr std::size_t probed_sms_max = 1024;
-constexpr unsigned threads = 1024; // two blocks an SM, on all generations
+constexpr unsigned threads = 1024; // at most two blocks fit on an SM of any generation
 constexpr unsigned waves = 4;
 constexpr auto kernel_timeout = std::chrono::seconds(5);
 
-// Each block writes down its SM, and stays for @ns, so that the next goes elsewhere; bounded.
+// Each block records its SM and occupies it for @ns, so that the next block goes to another SM.
 const char *const kernel = R"(
 .version 6.0
 .target sm_60
@@ -110,7 +110,7 @@ class Runner {
     int sms() const { return sms_; }
     std::uint64_t launches() const { return launches_; }
 
-    /// The SMs that run the kernel.
+    /// Runs the kernel and returns its SMs.
     Outcome<Sms> where() {
         std::array<std::uint32_t, probed_sms_max> seen{};
         if (const int error =
@@ -176,7 +176,7 @@ class Probe {
             return fail(surprise("a kernel ran on " + std::to_string(all->size()) + " of " +
                                  std::to_string(runner_.sms()) + " SMs"));
         std::vector<Tpc> tpcs;
-        std::map<std::uint32_t, std::uint32_t> bit_of; // by SM
+        std::map<std::uint32_t, std::uint32_t> bit_of; // the bit of each SM
         for (std::uint32_t bit = 0; bit < bits_max; bit++) {
             const auto left = where(only(bit));
             if (!left)
@@ -201,7 +201,8 @@ class Probe {
         return tpcs;
     }
 
-    /// From large to small: a surprise comes before a mask that leaves little.
+    /// Checks masks from large to small parts of the GPU, so that a mask with an unexpected effect
+    /// is found before a mask that leaves little.
     Outcome<void> check(const GpuMap &map) {
         std::vector<std::vector<std::uint32_t>> kept;
         const auto count = static_cast<std::uint32_t>(map.tpcs.size());
@@ -251,8 +252,8 @@ class Probe {
     const Uuid uuid_;
 };
 
-/// Where no MPS server is: with one between, a kernel does not see real SMs (ECRTS 2025, pitfall
-/// 5).
+/// A folder without an MPS server, because under MPS a kernel does not see real SMs (ECRTS 2025,
+/// pitfall 5).
 constexpr const char *no_mps = "/nonexistent/nvtaskset";
 
 } // namespace
@@ -266,7 +267,7 @@ Outcome<GpuMap> probe(const Uuid &uuid, const std::string &pci_address, const st
                 std::strerror(errno),
             Exit::failed);
     page->writable()->probes = 1;
-    page->writable()->warned = 1; // find_tpcs() counts them itself
+    page->writable()->warned = 1; // find_tpcs() checks the counts itself
     const std::string name = page_name_text({getpid(), page->descriptor(), page->inode()});
     setenv(injection_variable, library.c_str(), 1);
     setenv(page_variable, name.c_str(), 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Finding out what masks do on a GPU, before any is used: a kernel writes down which SMs run
-/// it, first with each bit of the mask alone, then with masks as partitions have them.
+/// @file The probe, which finds the effect of masks on a GPU before they are used. A kernel records
+/// the SMs on which it runs, first with each bit of the mask alone, and then with masks of several
+/// TPCs as partitions have them.
 #pragma once
 
 #include <string>
@@ -9,8 +10,9 @@
 
 namespace nvtaskset {
 
-/// Asks the GPU itself, which takes a CUDA context and some 50 ms. For a process of its own: what
-/// CUDA finds in the environment is changed. @p library: the injected library.
+/// Probes a GPU, which takes a CUDA context and about 50 ms. It changes environment variables of
+/// CUDA, so it is called in a child process.
+/// @param library the path of the injected library
 [[nodiscard]] Outcome<GpuMap> probe(const Uuid &uuid, const std::string &pci_address,
                                     const std::string &driver, const std::string &library);
 

@@ -27,7 +27,8 @@ Words pointers(std::vector<std::string> &words) {
     return found;
 }
 
-/// The child's part; @p failed is closed by exec, or receives its errno.
+/// Turns the child into the program. If exec fails, it writes errno to @p failed, which exec
+/// closes.
 [[noreturn]] void become(const Words &words, const Words &environment, int input, int failed) {
     setsid();
     (void)!chdir("/");
@@ -49,7 +50,7 @@ Words pointers(std::vector<std::string> &words) {
     std::_Exit(127);
 }
 
-/// Returns false if the time is over.
+/// Waits for the child. Returns false if the time is over.
 bool wait_for(pid_t child, int patience_ms, ServiceResult &ended) {
     using std::chrono::steady_clock;
     const auto end = steady_clock::now() + std::chrono::milliseconds(patience_ms);
@@ -68,7 +69,7 @@ bool wait_for(pid_t child, int patience_ms, ServiceResult &ended) {
     }
 }
 
-/// This process' variables of these names, as `NAME=VALUE`.
+/// Returns variables of this process, as `NAME=VALUE`.
 std::vector<std::string> own(const std::vector<const char *> &names) {
     std::vector<std::string> entries;
     for (const char *name : names)
@@ -92,7 +93,7 @@ ServiceResult run_in_scope(const Service &service) {
                   service.input,
                   {},
                   service.patience_ms};
-    // It needs the bus of the user's manager; the program does not get it.
+    // systemd-run needs the bus of the user's manager. The program does not get these variables.
     if (geteuid()) {
         scope.arguments.push_back("--user");
         scope.environment = own({"XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"});
@@ -130,7 +131,7 @@ ServiceResult run_service(const Service &service) {
     if (child > 0 && read(failed[0], &error, sizeof(error)) == static_cast<ssize_t>(sizeof(error)))
         ended.error = error;
     close(failed[0]);
-    // It fits into the pipe, which may have no reader.
+    // The input fits into the pipe, so that the write does not wait. The pipe may have no reader.
     if (child > 0 && !ended.error) {
         const auto before = signal(SIGPIPE, SIG_IGN);
         (void)!write(input[1], service.input.data(), service.input.size());

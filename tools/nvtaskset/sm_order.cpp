@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// NV2080_CTRL_CMD_GR_GET_GLOBAL_SM_ORDER: src/common/sdk/nvidia/inc/ctrl/ctrl2080/ctrl2080gr.h of
-// NVIDIA's open-gpu-kernel-modules; the number of fields of an SM grew from version to version.
+// Source of NV2080_CTRL_CMD_GR_GET_GLOBAL_SM_ORDER: NVIDIA's open-gpu-kernel-modules,
+// src/common/sdk/nvidia/inc/ctrl/ctrl2080/ctrl2080gr.h. The number of fields of an SM has grown
+// with versions of the driver.
 #include "sm_order.hpp"
 
 #include <algorithm>
@@ -23,10 +24,10 @@ constexpr std::uint32_t device_handle = 1, subdevice_handle = 2;
 constexpr std::uint32_t get_sm_order = 0x2080121b;
 constexpr std::size_t sms_max = 512;
 constexpr std::size_t most_fields = 12, fewest_fields = 5;
-// gpcId, localTpcId, localSmId, globalTpcId, virtualGpcId
+// The first fields of an SM are gpcId, localTpcId, localSmId, globalTpcId and virtualGpcId.
 enum Field : std::size_t { gpc = 0, tpc = 3, cluster_group = 4 };
 
-/// A descriptor, closed in the end.
+/// A descriptor that the destructor closes.
 struct Node {
     driver::Kernel &kernel;
     int descriptor;
@@ -40,6 +41,83 @@ Error refused(const std::string &pci_address, std::uint32_t status) {
     return {ErrorCode::unsupported, EOPNOTSUPP, "",
             "NVIDIA's driver does not show which SM is in which GPC of " + pci_address +
                 " (status " + std::to_string(status) + ")"};
+}
+
+/// Requests of a client of the driver's about one GPU.
+class GpuClient {
+  public:
+    GpuClient(driver::Kernel &system, const driver::Client &client)
+        : kernel_(system), client_(client) {}
+
+    /// Returns the driver's status, or ~0 if the driver cannot be asked.
+    std::uint32_t ask(std::uint32_t object, std::uint32_t command, void *params,
+                      std::size_t bytes) const {
+        const auto answer = driver::ask_rm(kernel_, client_.descriptor(), client_.handle(), object,
+                                           command, params, bytes);
+        return answer.error ? ~0U : answer.status;
+    }
+
+    /// Makes the GPU's objects device_handle and subdevice_handle. Returns the driver's status,
+    /// or ~0.
+    std::uint32_t make_objects(std::uint32_t gpu_id) const {
+        rm::IdInfo id{};
+        id.gpu_id = gpu_id;
+        if (const auto status = ask(client_.handle(), rm::IdInfo::command, &id, sizeof(id)))
+            return status;
+        rm::DeviceParams device{};
+        device.device = id.device;
+        rm::SubdeviceParams subdevice{id.subdevice};
+        if (const auto status =
+                make(client_.handle(), device_handle, rm::class_device, &device, sizeof(device)))
+            return status;
+        return make(device_handle, subdevice_handle, rm::class_subdevice, &subdevice,
+                    sizeof(subdevice));
+    }
+
+  private:
+    std::uint32_t make(std::uint32_t parent, std::uint32_t object, std::uint32_t which,
+                       void *params, std::size_t bytes) const {
+        rm::Alloc alloc{client_.handle(),
+                        parent,
+                        object,
+                        which,
+                        reinterpret_cast<std::uintptr_t>(params),
+                        0,
+                        static_cast<std::uint32_t>(bytes),
+                        0,
+                        0};
+        const int error =
+            kernel_.ioctl(client_.descriptor(), rm::request(rm::esc_alloc, sizeof(alloc)), &alloc);
+        return error ? ~0U : alloc.status;
+    }
+
+    driver::Kernel &kernel_;
+    const driver::Client &client_;
+};
+
+/// Asks for the order of SMs. The driver takes requests of a single size, which depends on its
+/// version, so each size is tried.
+nvdebug::Result<std::vector<SmPlace>> ask_order(const GpuClient &client,
+                                                const std::string &pci_address) {
+    std::uint32_t status = 0;
+    for (std::size_t fields = most_fields; fields >= fewest_fields; fields--) {
+        constexpr std::size_t route_bytes = 16; // NV2080_CTRL_GR_ROUTE_INFO with no route
+        const std::size_t table = sms_max * fields;
+        std::vector<std::uint16_t> answer((table * 2 + 4 + 7) / 8 * 4 + route_bytes / 2);
+        status = client.ask(subdevice_handle, get_sm_order, answer.data(), answer.size() * 2);
+        if (status)
+            continue;
+        const std::size_t sms = answer[table];
+        if (!sms || sms > sms_max)
+            return tl::unexpected(refused(pci_address, 0));
+        std::vector<SmPlace> places;
+        for (std::size_t sm = 0; sm < sms; sm++) {
+            const std::uint16_t *const at = &answer[sm * fields];
+            places.push_back({at[gpc], at[cluster_group], at[tpc]});
+        }
+        return places;
+    }
+    return tl::unexpected(refused(pci_address, status));
 }
 
 } // namespace
@@ -56,63 +134,12 @@ nvdebug::Result<std::vector<SmPlace>> sm_order(const std::string &pci_address) {
     if (card == cards->end())
         return tl::unexpected(Error{ErrorCode::not_found, ENODEV, "",
                                     "NVIDIA's driver has no GPU at " + pci_address});
-    // The driver takes requests about a GPU from a process that has it open.
+    // The driver takes requests about a GPU only from a process that has the GPU open.
     const Node node{*kernel, kernel->open("/dev/nvidia" + std::to_string(card->minor))};
-    const auto ask = [&](std::uint32_t object, std::uint32_t command, void *params,
-                         std::size_t bytes) {
-        const auto answer = driver::ask_rm(*kernel, (*client)->descriptor(), (*client)->handle(),
-                                           object, command, params, bytes);
-        return answer.error ? ~0U : answer.status;
-    };
-    const auto make = [&](std::uint32_t parent, std::uint32_t object, std::uint32_t which,
-                          void *params, std::size_t bytes) {
-        rm::Alloc alloc{(*client)->handle(),
-                        parent,
-                        object,
-                        which,
-                        reinterpret_cast<std::uintptr_t>(params),
-                        0,
-                        static_cast<std::uint32_t>(bytes),
-                        0,
-                        0};
-        const int error = kernel->ioctl((*client)->descriptor(),
-                                        rm::request(rm::esc_alloc, sizeof(alloc)), &alloc);
-        return error ? ~0U : alloc.status;
-    };
-    rm::IdInfo id{};
-    id.gpu_id = card->gpu_id;
-    if (const auto status = ask((*client)->handle(), rm::IdInfo::command, &id, sizeof(id)))
+    const GpuClient asked(*kernel, **client);
+    if (const auto status = asked.make_objects(card->gpu_id))
         return tl::unexpected(refused(pci_address, status));
-    rm::DeviceParams device{};
-    device.device = id.device;
-    rm::SubdeviceParams subdevice{id.subdevice};
-    if (const auto status =
-            make((*client)->handle(), device_handle, rm::class_device, &device, sizeof(device)))
-        return tl::unexpected(refused(pci_address, status));
-    if (const auto status = make(device_handle, subdevice_handle, rm::class_subdevice, &subdevice,
-                                 sizeof(subdevice)))
-        return tl::unexpected(refused(pci_address, status));
-
-    // The driver takes a request of one size alone.
-    std::uint32_t status = 0;
-    for (std::size_t fields = most_fields; fields >= fewest_fields; fields--) {
-        constexpr std::size_t route_bytes = 16; // NV2080_CTRL_GR_ROUTE_INFO: none
-        const std::size_t table = sms_max * fields;
-        std::vector<std::uint16_t> answer((table * 2 + 4 + 7) / 8 * 4 + route_bytes / 2);
-        status = ask(subdevice_handle, get_sm_order, answer.data(), answer.size() * 2);
-        if (status)
-            continue;
-        const std::size_t sms = answer[table];
-        if (!sms || sms > sms_max)
-            return tl::unexpected(refused(pci_address, 0));
-        std::vector<SmPlace> places;
-        for (std::size_t sm = 0; sm < sms; sm++) {
-            const std::uint16_t *const at = &answer[sm * fields];
-            places.push_back({at[gpc], at[cluster_group], at[tpc]});
-        }
-        return places;
-    }
-    return tl::unexpected(refused(pci_address, status));
+    return ask_order(asked, pci_address);
 }
 
 } // namespace nvtaskset

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file In which GPC each SM is, from NVIDIA's driver, which answers any user.
+/// @file The GPC of each SM, from NVIDIA's driver, which answers any user.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@
 namespace nvtaskset {
 
 struct SmPlace {
-    std::uint32_t gpc;           ///< logical
+    std::uint32_t gpc;           ///< the GPC's logical number
     std::uint32_t cluster_group; ///< the GPC's virtual number
-    std::uint32_t tpc;           ///< of the GPU
+    std::uint32_t tpc;           ///< the TPC's number on the GPU
 };
 
-/// By %smid. @p pci_address: `0000:01:00.0`
+/// Returns the places of SMs by %smid.
+/// @param pci_address such as `0000:01:00.0`
 [[nodiscard]] nvdebug::Result<std::vector<SmPlace>> sm_order(const std::string &pci_address);
 
 } // namespace nvtaskset

@@ -11,7 +11,7 @@
 namespace nvtaskset {
 namespace {
 
-/// `16` SMs or `25%`, as TPCs: never fewer SMs than asked for.
+/// Returns a number of SMs as `16` or `25%` in TPCs, rounded up.
 Outcome<std::size_t> tpc_count(const GpuMap &map, const std::string &size) {
     const auto typed = parse_size(size);
     if (!typed)
@@ -32,7 +32,8 @@ Outcome<std::size_t> tpc_count(const GpuMap &map, const std::string &size) {
     return (sms + per_tpc - 1) / per_tpc;
 }
 
-/// Which TPCs of the GPU, or how many, without a look at others.
+/// Returns the TPCs of the GPU, or their number, by the options alone, without a look at other
+/// tasks.
 Outcome<Target> target_on(const Options &options, const Gpu &gpu) {
     auto map = map_of(gpu, false);
     if (!map)
@@ -58,8 +59,9 @@ Outcome<Target> target_on(const Options &options, const Gpu &gpu) {
     return target;
 }
 
-/// @p named: each of the GPUs was asked for by name. Otherwise some may be of another kind, and are
-/// left out.
+/// Returns a target on each GPU of a selection.
+/// @param named each GPU was asked for by name, so that an error on any of them is an error.
+/// Otherwise a GPU that cannot be partitioned is left out.
 Outcome<std::vector<Target>> targets_on(const Options &options, const Selection &chosen,
                                         bool named) {
     const std::size_t gpus = chosen.gpus.size() + chosen.left_out.size();
@@ -82,7 +84,7 @@ Outcome<std::vector<Target>> targets_on(const Options &options, const Selection 
                : chosen.left_out.empty()
                    ? fail("no GPU of this machine can be partitioned", Exit::not_supported)
                    : fail(chosen.left_out.front());
-    // That a GPU is not kept to a partition is no note that -q leaves out.
+    // Even -q does not suppress the message that a GPU has no partition.
     for (const Refusal &each : left_out)
         say(each.sentence);
     for (const std::string &sentence : chosen.left_out)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The GPUs that partitions are for, and which TPCs of them the options name.
+/// @file The GPUs on which a task gets partitions, and the TPCs that the options name there.
 #pragma once
 
 #include <vector>
@@ -12,18 +12,19 @@ namespace nvtaskset {
 
 using Tpcs = std::vector<std::uint32_t>;
 
-/// A GPU that a partition is for.
+/// A GPU on which a task gets a partition.
 struct Target {
     Gpu gpu;
     GpuMap map;
-    Tpcs tpcs;             ///< with -t or -g
-    std::size_t count = 0; ///< with -s
+    Tpcs tpcs;             ///< the TPCs of -t or -g
+    std::size_t count = 0; ///< the number of TPCs for -s
 };
 
-/// For a COMMAND.
+/// Returns the targets of a COMMAND.
 [[nodiscard]] Outcome<std::vector<Target>> targets_of_command(const Options &options);
 
-/// For a task that runs: the GPUs on which it has a partition, else those that it sees.
+/// Returns the targets of a running task: GPUs with a partition of the task, or else all that it
+/// sees.
 [[nodiscard]] Outcome<std::vector<Target>> targets_of_task(const Options &options,
                                                            const Task &task);
 

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// null: no partition there.
+/// Returns the partition as JSON, or null if there is none.
 Json json_of(const GpuMap &map, const ShownPartition &shown) {
     if (shown.setting.use != Use::partition)
         return nullptr;
@@ -35,7 +35,7 @@ Json json_of(const GpuMap &map, const ShownPartition &shown) {
             {"graphs_with_older_partition", counts.old_graphs.load()}};
 }
 
-/// The limit that holds now, and of which programs it is.
+/// Returns the limit that holds now, the limits of the user and of the lease, and the counts.
 Json json_of(const Gate &gate) {
     const std::uint64_t now = monotonic_us();
     const auto number = [](std::uint32_t limit) { return limit ? Json(limit) : Json(); };
@@ -83,12 +83,12 @@ Json json_of(const std::vector<Process> &processes) {
     return rows;
 }
 
-/// Names of commands may be any bytes.
+/// Prints the document, with invalid UTF-8 replaced, as names of commands may be any bytes.
 void print(const Json &document) {
     std::printf("%s\n", document.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
-/// The GPU and its TPCs; of @p tasks those that have a partition there, or should.
+/// Returns the GPU with its TPCs and the tasks that have a partition there, or should.
 Json json_of(const Gpu &gpu, const GpuMap &map, const std::vector<const Task *> &tasks) {
     Json tpcs = Json::array(), rows = Json::array();
     for (std::size_t n = 0; n < map.tpcs.size(); n++)

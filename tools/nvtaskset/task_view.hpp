@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What is shown of tasks and their partitions, as text and as JSON.
+/// @file Tasks and their partitions as text and as JSON.
 #pragma once
 
 #include <optional>
@@ -13,30 +13,30 @@
 
 namespace nvtaskset {
 
-/// A task's partition on a GPU, its launches that should have had one, or its limit of launches.
+/// The facts of a task on a GPU: its partition, launches that should have had one, and its limit.
 struct ShownPartition {
     const Slot *slot;
     Setting setting;
-    const Gate *gate; ///< nullptr: no launch was limited
+    const Gate *gate; ///< nullptr: there was no limit of launches
 };
 
-/// Empty: the task has none of them on that GPU.
+/// Returns the facts of a task on a GPU, or nullopt if there are none.
 [[nodiscard]] std::optional<ShownPartition> shown(const Task &task, const Uuid &uuid);
 
-/// What a task has on a GPU, in words.
+/// Describes the facts of a task on a GPU in words.
 [[nodiscard]] std::string describe(const GpuMap &map, const State &state,
                                    const ShownPartition &shown);
 
-/// `process 4711 (load): kept to the partition`
+/// Returns a line as `process 4711 (load): kept to the partition`.
 [[nodiscard]] std::string line_of(const Process &process, const State &state);
 
 using Maps = std::vector<std::pair<Gpu, GpuMap>>;
 
-/// Of the GPUs that are awake and can be read; the others are named on standard error. @p exit
-/// becomes `partial` if a GPU could not be read.
+/// Returns the maps of all GPUs that are awake and can be read, and names the other GPUs on
+/// standard error. Sets @p exit to `partial` if a GPU could not be read.
 [[nodiscard]] Outcome<Maps> maps_of(const Options &options, Exit &exit);
 
-/// Prints the document of the GPUs, with those of @p tasks that have a partition there, or should.
+/// Prints the JSON document of the GPUs and of the tasks that have a partition there, or should.
 Exit print_json(const Maps &maps, const std::vector<const Task *> &tasks, Exit exit);
 
 } // namespace nvtaskset

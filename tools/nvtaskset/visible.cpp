@@ -34,7 +34,8 @@ void set(const char *name, const std::optional<std::string> &text) {
         unsetenv(name);
 }
 
-/// PCI addresses of CUDA's devices, each in a line. For a process of its own.
+/// Returns the PCI addresses of CUDA's devices, each in a line. It changes the environment, so it
+/// is called in a child process.
 Outcome<std::string> ask_cuda(const Visibility &visibility) {
     set(devices_variable, visibility.devices);
     set(order_variable, visibility.order);
@@ -68,10 +69,10 @@ void add(Numbers &to, std::size_t number) {
         to.push_back(number);
 }
 
-/// As CUDA shows them.
+/// Returns the numbers of the GPUs that CUDA shows in a child process.
 Outcome<Numbers> asked_of_cuda(const Gpus &gpus, const Visibility &visibility) {
     const auto text = apart("asking CUDA for its GPUs", [&] { return ask_cuda(visibility); });
-    // Without CUDA, no GPU that is named can be partitioned either.
+    // The error suggests -i, unless CUDA is missing, because then -i does not help either.
     if (!text)
         return fail("which GPUs CUDA_VISIBLE_DEVICES=" + *visibility.devices +
                         " leaves cannot be found out: " + text.error().sentence +
@@ -118,14 +119,14 @@ Outcome<Numbers> visible_gpus(Gpus &gpus, const Visibility &visibility) {
             continue;
         }
         const bool uuid = word.starts_with("GPU-");
-        // The list ends at a word that is no GPU.
+        // CUDA ignores the list from a word on that is no GPU.
         if (!uuid &&
             (word.empty() || word[0] == '-' || std::isalpha(static_cast<unsigned char>(word[0]))))
             break;
         const auto fit = uuid ? gpus.with_uuid(word) : std::vector<Gpu>();
         if (uuid && fit.size() != 1)
             break;
-        // What CUDA makes of a list that repeats itself is not documented.
+        // NVIDIA does not document how CUDA treats a GPU that is twice in the list.
         if (!uuid || std::ranges::count(shown, fit[0].number))
             return asked_of_cuda(gpus, visibility);
         add(shown, fit[0].number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Which GPUs CUDA shows to a program: CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER.
+/// @file The GPUs that CUDA shows to a program, by CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,21 @@
 
 namespace nvtaskset {
 
-/// The variables of a program; nullopt: not set. An empty CUDA_VISIBLE_DEVICES hides all GPUs.
+/// The variables of a program, nullopt if not set. An empty CUDA_VISIBLE_DEVICES hides all GPUs.
 struct Visibility {
     std::optional<std::string> devices, order;
 
-    /// This process' own.
+    /// Returns the variables of this process.
     static Visibility own();
-    /// Those that a process was started with.
+    /// Returns the variables with which a process was started.
     static Visibility of(pid_t pid);
 };
 
-/// The numbers of the GPUs that CUDA shows, in no certain order; none: it shows none, or parts of
-/// GPUs (MIG). UUIDs are looked up. What a number means is asked of CUDA, in a process of its own,
-/// as CUDA counts the fastest GPU first by rules that NVIDIA does not publish, and only GPUs that
-/// the process may open. Fails if CUDA is asked and cannot answer.
+/// Returns the numbers of the GPUs that CUDA shows, in no particular order. There are none if CUDA
+/// shows no GPU, or only parts of GPUs (MIG). UUIDs are looked up here. For numbers, a child
+/// process asks CUDA, because CUDA counts the fastest GPU first, by rules that NVIDIA does not
+/// publish, and counts only GPUs that the process may open. Fails if CUDA is asked and cannot
+/// answer.
 [[nodiscard]] Outcome<std::vector<std::size_t>> visible_gpus(Gpus &gpus,
                                                              const Visibility &visibility);
 

@@ -23,7 +23,7 @@
 namespace nvtaskset {
 namespace {
 
-/// Is @p pid @p root or a descendant of it?
+/// Returns true if @p pid is @p root or a descendant of it.
 bool descends(pid_t pid, pid_t root) {
     for (int step = 0; step < 64 && pid > 0; step++) {
         if (pid == root)
@@ -39,7 +39,7 @@ bool descends(pid_t pid, pid_t root) {
     return false;
 }
 
-/// Looks for them until the command ends.
+/// Looks for processes without the library until the command ends.
 [[noreturn]] void look(pid_t command, int pidfd) {
     constexpr int first_ms = 500, longest_ms = 8000;
     std::set<pid_t> suspects, named;
@@ -54,7 +54,7 @@ bool descends(pid_t pid, pid_t root) {
             if (pid <= 0 || named.contains(pid) || !descends(pid, command))
                 continue;
             const auto process = look_at(pid);
-            // Twice: it may be in the middle of CUDA's beginning.
+            // A process is named at the second look, as it may be initialising CUDA at the first.
             if (!process || !process->uses_gpu || process->injected || suspects.insert(pid).second)
                 continue;
             std::fprintf(
@@ -74,7 +74,7 @@ void watch(std::optional<Page> &page) {
     const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, command, 0));
     if (pidfd < 0)
         return;
-    // Its end is the sign that the child has let go of the page.
+    // The pipe closes when the child has left the page, so that this process can wait for that.
     int ready[2];
     if (pipe2(ready, O_CLOEXEC) < 0) {
         close(pidfd);
@@ -92,7 +92,7 @@ void watch(std::optional<Page> &page) {
             waitpid(child, nullptr, 0);
         return;
     }
-    // It is no part of the task, from before the command begins.
+    // The watcher leaves the task before the command begins.
     page.reset();
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(nothing, STDIN_FILENO);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file A process beside the command that names processes which use the GPU and are not kept to
-/// the partition.
+/// @file A process beside the command that warns of processes which use the GPU and are not kept to
+/// the partition. CUDA itself gives no sign if it does not load the library.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,10 @@
 
 namespace nvtaskset {
 
-/// Starts it for the command that this process becomes; it ends with the command. CUDA gives no
-/// sign where it does not load the library. The command never waits for it: it is a child of init's
-/// or, where the command is init or adopts the orphans among its descendants, one of the command's
-/// that wait() does not see. It keeps standard error, and no part of the task: no page, lock, pipe
-/// or folder.
+/// Starts the watcher for the command that this process becomes. The watcher ends with the command,
+/// and the command's wait() never sees it: it is a child of init or, if the command is init or
+/// adopts orphans, a child that is hidden from wait(). It keeps standard error open, but no page,
+/// lock, pipe or folder of the task.
 void watch(std::optional<Page> &page);
 
 } // namespace nvtaskset

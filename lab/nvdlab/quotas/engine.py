@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Runs scenarios in as many processes of quota-engine as there are cores; outcomes are lines of a file, so that a run
-that was interrupted is continued."""
+"""Runs scenarios in several processes of quota-engine. Outcomes are appended to a file, a line each, so that an
+interrupted run can go on."""
 
 import contextlib
 import fractions
 import json
+import lzma
 import queue
 import random
 import subprocess
@@ -20,14 +21,23 @@ class Failed(Exception):
 
 
 def outcomes(path):
-    """By id. A last line that was not written whole is cut off."""
+    """Returns the outcomes in a file, by id. If the last line was not written whole, it is removed from the file.
+
+    A file with a name that ends with .xz is decompressed. Such a file is written at once, and all of its lines are whole.
+    """
     if not path.exists():
         return {}
-    data = path.read_bytes()
-    whole = data[:data.rfind(b"\n") + 1]
-    if whole != data:
-        with open(path, "r+b") as file:
-            file.truncate(len(whole))
+    if path.suffix == ".xz":
+        try:
+            whole = lzma.decompress(path.read_bytes())
+        except lzma.LZMAError as error:
+            raise Failed(f"{path} cannot be decompressed ({error}); git checkout brings the committed file back") from error
+    else:
+        data = path.read_bytes()
+        whole = data[:data.rfind(b"\n") + 1]
+        if whole != data:
+            with open(path, "r+b") as file:
+                file.truncate(len(whole))
     try:
         return {one["id"]: one for one in map(json.loads, whole.splitlines())}
     except (ValueError, KeyError, TypeError) as error:
@@ -38,8 +48,14 @@ def line(outcome):
     return json.dumps(outcome, separators=(",", ":")) + "\n"
 
 
+def write_sorted(path, found):
+    """Writes outcomes, a line each, sorted by their ids; compressed if the name of the file ends with .xz."""
+    data = "".join(line(found[name]) for name in sorted(found)).encode()
+    path.write_bytes(lzma.compress(data, preset=9) if path.suffix == ".xz" else data)
+
+
 def speeds_alone(form, found):
-    """By (GPU, name), exact."""
+    """Returns the speed of each kernel alone by (GPU, name), as an exact fraction of instructions per cycle."""
     speeds = {}
     for run in plan.alone():
         if run.id(form) not in found:
@@ -50,7 +66,7 @@ def speeds_alone(form, found):
 
 
 class Workers:
-    """Feeds processes, one scenario at a time to each."""
+    """Processes of the engine, each with one scenario at a time."""
 
     def __init__(self, program, path, jobs, progress=sys.stderr):
         self.program, self.path, self.jobs, self.progress = program, path, jobs, progress
@@ -77,7 +93,7 @@ class Workers:
             raise Failed(self.failure)
 
     def _work(self, todo, file, what):
-        # A session of its own: Ctrl-C lets it end the run that it is in.
+        # Each process has a session of its own, so that it finishes its present run after Ctrl-C.
         with subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                               start_new_session=True) as process:
             while not self.failure:
@@ -115,7 +131,7 @@ class Workers:
 
 
 def run_all(form, program, path, jobs):
-    """Runs what is not in the file yet; returns all outcomes by id."""
+    """Runs the scenarios that have no outcome in the file yet, and appends theirs. Returns all outcomes by id."""
     workers = Workers(program, path, jobs)
     found = outcomes(path)
     missing = [run.scenario(form, {}) for run in plan.alone() if run.id(form) not in found]
@@ -123,7 +139,22 @@ def run_all(form, program, path, jobs):
     found = outcomes(path)
     speeds = speeds_alone(form, found)
     missing = [run.scenario(form, speeds) for run in plan.shared(form) if run.id(form) not in found]
-    # What is there of an interrupted run is a fair sample.
+    # The order is random, so that the outcomes of an interrupted run are a fair sample of all.
     random.Random(form.name).shuffle(missing)
     workers.run(missing, "kernels that share")
     return outcomes(path)
+
+
+def run_kept(form, program, kept, unfinished, jobs):
+    """Runs the scenarios that have no outcome in KEPT or UNFINISHED, and returns all outcomes by id.
+
+    Lines cannot be appended to KEPT, which is compressed. So they go to UNFINISHED until all are there; then KEPT is
+    written and UNFINISHED removed. After an interruption, the same call goes on from UNFINISHED.
+    """
+    if not unfinished.exists():
+        unfinished.parent.mkdir(parents=True, exist_ok=True)
+        write_sorted(unfinished, outcomes(kept))
+    found = run_all(form, program, unfinished, jobs)
+    write_sorted(kept, found)
+    unfinished.unlink()
+    return found

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The parts of docs/quotas.md and docs/quotas-full.md that are made from the runs."""
+"""Makes the parts of docs/quotas.md and docs/quotas-full.md that come from runs."""
 
 import textwrap
 
 from nvdlab.quotas import pictures, results as result, shapes
 
-# Of each form: docs/FOLDER.md has its page, docs/FOLDER its pictures.
+# The folder of each form: docs/FOLDER.md is its page, and docs/FOLDER has its pictures.
 FOLDERS = {"short": "quotas", "full": "quotas-full"}
 BEGIN, END = "<!-- figures: made by lab/quotas/figures -->\n", "<!-- figures: end -->\n"
 
@@ -51,7 +51,7 @@ def text(found):
 
 
 def replaced(page, part):
-    """PAGE with PART between the marks."""
+    """Returns PAGE with PART between the marks."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return before + BEGIN + part + END + after

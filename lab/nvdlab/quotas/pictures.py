@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Figures 5 to 13 as curves over goals, with intervals of 95 %."""
+"""Draws Figures 5 to 13 as curves over goals, with intervals of 95 %."""
 
 import math
 
@@ -13,7 +13,7 @@ KINDS = {"pair": "pairs", "trio1": "trios, one goal", "trio2": "trios, two goals
 
 
 def _curves(panel, goals, schemes, value):
-    """VALUE(scheme, goal): (middle, low, high). Schemes stand side by side, so that their intervals can be seen."""
+    """Draws VALUE(scheme, goal), which is (middle, low, high). Schemes are side by side, so that intervals can be seen."""
     for number, scheme in enumerate(schemes):
         aside = (number - (len(schemes) - 1) / 2) * 0.35
         points = []
@@ -84,7 +84,7 @@ def overshoot(results):
 
 
 def all_of(results, of_mean):
-    """Name and text of each picture."""
+    """Returns the SVG of each picture, by name."""
     caption = (f"on the engine of lab/quotas (a model; its kernels are made up): {results.form.epochs} epochs of "
                f"{results.form.epoch:,} cycles, {len(results.all)} runs. Intervals of 95 %.")
     spart = plan.OF_OTHERS

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Which runs of the engine the figures take."""
+"""Lists the runs of the engine that the figures need."""
 
 import dataclasses
 import fractions
 
 KERNELS = ("cutcp", "histo", "lbm", "mri-gridding", "mri-q", "sad", "sgemm", "spmv", "stencil", "tpacf")
-# What a GPU of 16 SMs and one of 56 have; the rest is the same (Section 4.6).
+# The two GPUs differ only in these numbers (Section 4.6).
 GPUS = {"16": {"sms": 16, "schedulers": 4}, "56": {"sms": 56, "schedulers": 2}}
-# By the name in figures: the engine's words. spart1 leaves the other kernel an SM at least.
+# The engine's options for each scheme of the figures. spart1 leaves the other kernel at least one SM.
 SCHEMES = {"naive": {"scheme": "naive"}, "history": {"scheme": "history"}, "elastic": {"scheme": "elastic"},
            "rollover": {"scheme": "rollover"}, "rollover_time": {"scheme": "rollover_time"},
            "spart": {"scheme": "spart"}, "spart1": {"scheme": "spart", "spart_least": 1}}
@@ -17,8 +17,11 @@ OF_OTHERS = ("rollover", "spart", "spart1")
 
 @dataclasses.dataclass(frozen=True)
 class Form:
-    """How much is run. Kernels are numbered by KERNELS; SHIFTS lead from a pair's QoS kernel to the other one, and from
-    the first of a trio to the others, so that each kernel has each role equally often."""
+    """The number and length of runs.
+
+    Kernels are numbered as in KERNELS. A shift leads from the QoS kernel of a pair to the other kernel, and from the first
+    kernel of a trio to the others, so that each kernel has each role equally often.
+    """
 
     name: str
     epochs: int
@@ -40,7 +43,7 @@ FORMS = {
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """Kernels with their goals in per cent of their speed alone; None: no goal."""
+    """A run of kernels. A goal is in percent of the kernel's speed alone, or None."""
 
     kind: str  # alone, pair, trio1, trio2
     gpu: str
@@ -55,7 +58,7 @@ class Run:
         return next((goal for _, goal in self.kernels if goal is not None), None)
 
     def scenario(self, form, alone):
-        """ALONE: speeds of kernels alone by (GPU, name)."""
+        """Returns the run as the engine reads it. ALONE has the speeds of kernels alone by (GPU, name)."""
         kernels = [{"name": name} if goal is None else
                    {"name": name, "goal": str(fractions.Fraction(goal, 100) * alone[self.gpu, name])}
                    for name, goal in self.kernels]
@@ -72,7 +75,7 @@ def _of(first, *shifts):
 
 
 def shared(form):
-    """All but those of a kernel alone."""
+    """Returns all runs in which kernels share a GPU."""
     found = []
     for goal in form.goals:
         for shift in form.shifts:

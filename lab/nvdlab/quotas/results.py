@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What runs attained: reach, overshoot, speed of kernels without goals; with intervals of 95 %."""
+"""Computes reach, overshoot and the speed of kernels without goals from runs, with intervals of 95 %."""
 
 import dataclasses
 import math
@@ -13,7 +13,7 @@ MEMORY_SHARE = 0.5
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """Of one run: speeds of QoS kernels in goals, of the others in their speeds alone."""
+    """The result of a run: speeds of QoS kernels as parts of their goals, of the others as parts of their speeds alone."""
 
     run: plan.Run
     attained: tuple
@@ -33,7 +33,7 @@ def mean(values):
 
 
 def of_share(successes, all_of):
-    """(share, low, high): Wilson's interval of 95 %."""
+    """Returns (share, low, high) with Wilson's interval of 95 %."""
     if not all_of:
         return (math.nan,) * 3
     z, share = 1.96, successes / all_of
@@ -43,7 +43,7 @@ def of_share(successes, all_of):
 
 
 def of_mean(values):
-    """(mean, low, high): by the normal distribution."""
+    """Returns (mean, low, high) with an interval of 95 % by the normal distribution."""
     values = list(values)
     middle = mean(values)
     if len(values) < 2:
@@ -53,7 +53,7 @@ def of_mean(values):
 
 
 class Results:
-    """All that is there of a form; runs that are missing are left out."""
+    """The results of a form. Runs without an outcome are left out and counted in `missing`."""
 
     def __init__(self, form, outcomes):
         self.form, self.alone = form, engine.speeds_alone(form, outcomes)
@@ -66,7 +66,7 @@ class Results:
     def _result(self, run, outcome):
         attained, others = [], []
         for (name, goal), instructions in zip(run.kernels, outcome["instructions"]):
-            # Exact: a goal is reached or missed by one instruction, too.
+            # The share is an exact fraction, because a single instruction decides whether a goal is reached.
             share = instructions / (outcome["cycles"] * self.alone[run.gpu, name])
             if goal is None:
                 others.append(float(share))
@@ -90,11 +90,11 @@ class Results:
         return of_share(sum(found), len(found))
 
     def throughputs(self, kind, scheme, goal=None, gpu="16", tolerance=1.0):
-        """Of cases that reach their goals, by kernels."""
+        """Returns the throughput of each case that reaches its goals, by kernels."""
         return {one.run.kernels: one.throughput for one in self.of(kind, scheme, goal, gpu) if one.reached(tolerance)}
 
     def common(self, kind, schemes, goal=None, gpu="16", tolerance=1.0):
-        """Throughputs by scheme over the cases that all of them reach."""
+        """Returns throughputs by scheme over the cases that all SCHEMES reach."""
         found = {scheme: self.throughputs(kind, scheme, goal, gpu, tolerance) for scheme in schemes}
         cases = set.intersection(*(set(one) for one in found.values()))
         return {scheme: [one[case] for case in sorted(cases, key=str)] for scheme, one in found.items()}

@@ -2,7 +2,7 @@
 """The shapes of the paper's figures, as conditions that were written before the runs. A condition is tested for each
 tolerance (the goal itself, 0.99 of it) and, where Spart is in it, for each answer to whether Spart may leave a kernel
 without SMs. A shape is found if all of these tests hold, partly found if some do, and not found if none does. A test
-whose numbers are missing (no case reaches its goals) does not hold."""
+without numbers, because no case reaches its goals, does not hold."""
 
 import dataclasses
 import math
@@ -40,7 +40,7 @@ def _pairs(names):
 
 
 def reach_is_more(kind, more, less, gpu="16"):
-    """LESS may be ("spart", "spart1"): a test for each."""
+    """Tests that MORE reaches more goals than each of LESS."""
     def tests(results):
         found = []
         for tolerance, other in _pairs(less):
@@ -51,7 +51,7 @@ def reach_is_more(kind, more, less, gpu="16"):
 
 
 def throughput_is_more(kind, more, less, gpu="16", factor=1.0):
-    """On average over the cases that both reach."""
+    """Tests that other kernels get more with MORE than with each of LESS, on average over the cases that both reach."""
     def tests(results):
         found = []
         for tolerance, other in _pairs(less):
@@ -142,7 +142,7 @@ def histo_is_worst(results):
 
 
 def throughput_falls(kind):
-    """From each goal to the next one, over the cases of each."""
+    """Tests that the mean throughput falls from each goal to the next higher one."""
     def tests(results):
         found = []
         for tolerance, scheme in _pairs(("rollover", *SPARTS)):
@@ -157,7 +157,7 @@ def throughput_falls(kind):
 
 
 def gain_grows_with_goals(kind, gpu="16"):
-    """Of the cases that both reach, those with the higher half of goals against the lower half."""
+    """Tests that rollover gains more at the higher half of goals than at the lower half, in the cases that both reach."""
     def tests(results):
         goals, found = results.goals(kind), []
         for tolerance, scheme in _pairs(SPARTS):
@@ -199,7 +199,7 @@ def time_reaches_as_often(results):
 
 
 def more_sms_help_spart(results):
-    """On the pairs that both GPUs ran."""
+    """Tests that Spart reaches more goals with 56 SMs than with 16, on the pairs that both GPUs ran."""
     found = []
     cases = {one.run.kernels for one in results.of("pair", "spart", gpu="56")}
     for tolerance, scheme in _pairs(SPARTS):

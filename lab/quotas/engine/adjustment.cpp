@@ -4,7 +4,8 @@
 namespace engine {
 namespace {
 
-/** How many blocks of @p from must leave so that one of @p to fits; more than it has: never. */
+/** Returns how many blocks of @p from must leave so that a block of @p to fits. The result is
+ * more than @p from has if no number is enough. */
 int needed(const Tenant &from, const Tenant &to, Room free) {
     int count = 0;
     for (; count <= from.blocks && !free.fits(to.need); count++)
@@ -12,7 +13,7 @@ int needed(const Tenant &from, const Tenant &to, Room free) {
     return count;
 }
 
-/** 1 to 3: which condition makes it a victim; 0: none. */
+/** Returns the number of the condition, 1 to 3, that makes @p from a victim, or 0. */
 int condition(const Tenant &from, int count, const AdjustmentReadings &readings) {
     if (!from.qos)
         return from.blocks - count >= readings.least ? 1 : 0;
@@ -43,7 +44,8 @@ std::optional<Swap> growth(const std::vector<Tenant> &tenants, const Room &free,
     return found;
 }
 
-/** From a QoS kernel with blocks to spare to another kernel that has fewer than at the start. */
+/** Finds a QoS kernel with blocks to spare, and a kernel without a goal that has fewer blocks than
+ * at the start. Returns the swap from the first to the second. */
 std::optional<Swap> back(const std::vector<Tenant> &tenants, const Room &free) {
     for (std::size_t k = 0; k < tenants.size(); k++) {
         const Tenant &giver = tenants[k];

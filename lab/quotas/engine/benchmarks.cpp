@@ -6,11 +6,11 @@
 namespace engine {
 namespace {
 
-/** The body of a warp, part by part. */
+/** Builds the body of a warp, part by part. */
 class Body {
   public:
-    /** @p count instructions, of which each @p together depend on none of each other, and the next
-     * ones wait @p wait cycles for them. */
+    /** Adds @p count instructions in groups of @p together. The instructions of a group do not
+     * depend on each other, and the next group waits @p wait cycles for them. */
     Body &compute(int count, int together, int wait, int lanes = lanes_of_warp) {
         for (int n = 1; n <= count; n++)
             steps_.push_back({.lanes = lanes, .wait = n % together ? 1 : wait});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Ten kernels with the characters of the benchmarks that the paper uses (Parboil without
- * bfs). All their numbers are made up: no program was traced (docs/quotas.md).
+/** @file Ten kernels with the characters of the paper's benchmarks (Parboil without bfs). All their
+ * numbers are made up: no program was traced (docs/quotas.md).
  */
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_BENCHMARKS_HPP
 #define NVDEBUG_LAB_QUOTAS_ENGINE_BENCHMARKS_HPP
@@ -11,9 +11,9 @@
 
 namespace engine {
 
-/** By name. */
+/** Returns all kernels, sorted by name. */
 std::span<const Kernel> benchmarks();
-/** null: there is no such kernel. */
+/** Returns the kernel of a name, or null. */
 const Kernel *benchmark(const std::string &name);
 
 } // namespace engine

@@ -20,7 +20,7 @@ Gpu::Gpu(const GpuShape &shape, std::vector<Kernel> kernels, std::uint64_t seed,
 void Gpu::allot(const qos::Table &blocks) {
     allotted_ = blocks;
     for (std::size_t sm = 0; sm < sms_.size(); sm++) {
-        // Counters and blocks may be others.
+        // Counters and blocks may have changed, so the SM looks again.
         sms_[sm].wake(now_);
         fill(sm);
     }
@@ -39,7 +39,7 @@ void Gpu::report_absent() {
                 stage_.machine->leave(sm, k);
 }
 
-/** Places blocks where they are allotted and fit. */
+/** Places blocks on an SM as far as they are allotted and fit. */
 void Gpu::fill(std::size_t sm) {
     for (std::size_t k = 0; k < kernels(); k++) {
         while (grids_[k].has_more() && sms_[sm].blocks(k) < allotted_(sm, k) &&
@@ -51,7 +51,7 @@ void Gpu::fill(std::size_t sm) {
     }
 }
 
-/** One block on each SM in turn, as long as there are any that fit. */
+/** Places a block on each SM in turn, until no block fits any more. */
 void Gpu::launch() {
     for (std::size_t k = 0; k < kernels(); k++) {
         if (grids_[k].launch_at() > now_)
@@ -85,7 +85,7 @@ void Gpu::cycle() {
     now_++;
 }
 
-/** Blocks that have ended or left make room for others. */
+/** Gives the room of blocks that have ended or left an SM to other blocks. */
 void Gpu::take_out(std::size_t sm) {
     Sm &one = sms_[sm];
     bool saved = false;
@@ -99,7 +99,7 @@ void Gpu::take_out(std::size_t sm) {
         saved = true;
     }
     fill(sm);
-    // Those that were saved may have their place on any SM.
+    // A saved block may be placed on any SM.
     for (std::size_t other = 0; saved && other < sms_.size(); other++)
         fill(other);
     if (stage_.machine)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file SMs, a memory, and the blocks of kernels, cycle by cycle. */
+/** @file A GPU of SMs, a memory and the blocks of kernels, simulated cycle by cycle. */
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_GPU_HPP
 #define NVDEBUG_LAB_QUOTAS_ENGINE_GPU_HPP
 
@@ -8,23 +8,23 @@
 
 namespace engine {
 
-/** If an epoch begins: evict(), allot(), report_absent(). Then cycle(), and skip(). */
+/** Call evict(), allot() and report_absent() when an epoch begins. Then call cycle() and skip(). */
 class Gpu {
   public:
     /**
      * @param kernels at most 64
-     * @param machine the counters that all that is issued is charged to; null: there are none. Its
-     * SMs and slots must be this GPU's
+     * @param machine has the counters, which each issued instruction is charged to; null: there are
+     * none. It must have as many SMs and slots as this GPU
      */
     Gpu(const GpuShape &shape, std::vector<Kernel> kernels, std::uint64_t seed,
         qos::Machine *machine);
 
-    /** Blocks that each kernel may have on each SM from now on. Those that are there and are too
-     * many stay: evict(). */
+    /** Sets the blocks that each kernel may have on each SM from now on. Blocks beyond that number
+     * stay until evict(). */
     void allot(const qos::Table &blocks);
-    /** On this SM @p count of the kernel's blocks are saved and leave. */
+    /** Saves @p count blocks of the kernel, which then leave the SM. */
     void evict(std::size_t sm, std::size_t kernel, int count);
-    /** Issues, and ends the cycle of the machine. */
+    /** Issues the instructions of a cycle, and ends the cycle of the machine. */
     void cycle();
     /** Passes cycles in which nothing happens, if there are any, but not @p end. */
     void skip(std::int64_t end);
@@ -37,10 +37,10 @@ class Gpu {
     const Memory &memory() const { return stage_.memory; }
     const Grid &grid(std::size_t kernel) const { return grids_[kernel]; }
     const qos::Table &allotted() const { return allotted_; }
-    /** Thread instructions of a kernel so far. */
+    /** Returns the thread instructions of a kernel so far. */
     std::int64_t used(std::size_t kernel) const;
-    /** Lets the machine leave out kernels without a block where they have some allotted: an epoch
-     * has begun. */
+    /** Tells the machine, at the begin of an epoch, which kernels have no block on an SM where
+     * some are allotted. */
     void report_absent();
 
   private:

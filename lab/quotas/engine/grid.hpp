@@ -13,7 +13,7 @@ class Grid {
     Grid(std::uint8_t kernel, std::uint64_t seed) : kernel_(kernel), seed_(seed) {}
 
     bool has_more() const { return pending_ > 0 || !saved_.empty(); }
-    /** The cycle of the next launch; never while blocks of this one have not ended. */
+    /** Returns the cycle of the next launch, or `never` while blocks of this launch run. */
     std::int64_t launch_at() const { return launch_at_; }
     std::int64_t launches() const { return launches_; }
 
@@ -22,7 +22,7 @@ class Grid {
         launches_++;
         launch_at_ = never;
     }
-    /** The next block: those that were on an SM before come first. has_more() must be true. */
+    /** Takes the next block, first the blocks that were saved. has_more() must be true. */
     std::int32_t take(Live &live, const Kernel &kernel) {
         if (!saved_.empty()) {
             const std::int32_t found = saved_.back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What a kernel does: the instructions of a warp, and what a block needs of an SM. */
+/** @file A kernel: the instructions of a warp, and the needs of a block. */
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_KERNEL_HPP
 #define NVDEBUG_LAB_QUOTAS_ENGINE_KERNEL_HPP
 
@@ -10,22 +10,22 @@
 
 namespace engine {
 
-/** A warp instruction, and when the next one of the warp can be issued. */
+/** A warp instruction, and the condition for the warp's next instruction. */
 struct Step {
-    int lanes = 32;       ///< active ones, 1 to 32
-    int wait = 1;         ///< cycles until the next one; 1: they do not depend on each other
-    int lines = 0;        ///< of memory; unless posted, the next one waits until they are there
-    int far = 256;        ///< of 256 lines as many are in memory, the others in the L2 cache
+    int lanes = 32;       ///< active lanes, 1 to 32
+    int wait = 1;         ///< cycles until the next instruction; 1: it does not depend on this one
+    int lines = 0;        ///< lines of memory; unless posted, the next instruction waits for them
+    int far = 256;        ///< so many of 256 lines are in memory, the others in the L2 cache
     bool posted = false;  ///< lines are written: nothing waits for them
-    bool barrier = false; ///< the next one waits for all warps of the block
+    bool barrier = false; ///< the next instruction waits for all warps of the block
 };
 
-/** What a block needs of an SM. */
+/** The threads, registers and shared memory of an SM that a block needs. */
 struct Need {
     int threads = 0, registers = 0, shared_bytes = 0;
 
     int warps() const { return (threads + lanes_of_warp - 1) / lanes_of_warp; }
-    /** Lines of memory that hold what a block has on its SM. */
+    /** Returns how many lines of memory hold the registers and the shared memory of a block. */
     std::int64_t lines() const {
         return (std::int64_t{registers} * 4 + shared_bytes + bytes_of_line - 1) / bytes_of_line;
     }

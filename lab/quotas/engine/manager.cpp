@@ -8,7 +8,7 @@
 namespace engine {
 namespace {
 
-/** Every block that fits, from the first cycle on. */
+/** Allots every block that fits, from the first cycle on. */
 class NoManager : public Manager {
   public:
     explicit NoManager(const Scenario &scenario) : scenario_(scenario) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Memory of the whole GPU: one queue of lines, limited by bandwidth. */
+/** @file The memory of the whole GPU is one queue of lines, limited by bandwidth. */
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_MEMORY_HPP
 #define NVDEBUG_LAB_QUOTAS_ENGINE_MEMORY_HPP
 
@@ -14,9 +14,9 @@ class Memory {
     explicit Memory(const MemoryShape &shape) : shape_(shape) {}
 
     /**
-     * Moves lines, after all that were asked for before.
+     * Moves lines, after all lines of earlier requests.
      * @param cycle in which they are asked for
-     * @param far lines of memory; with none of them, lines of the L2 cache alone
+     * @param far lines of memory; 0 if all lines are in the L2 cache
      * @returns the cycle in which the last one is there
      */
     std::int64_t move(std::int64_t cycle, std::int64_t far) {
@@ -27,9 +27,9 @@ class Memory {
         return cycle_of(free_) - cycle_of(shape_.sixteenths) + shape_.far;
     }
 
-    /** Lines of memory that were asked for so far. */
+    /** Returns how many lines of memory were requested so far. */
     std::int64_t lines() const { return lines_; }
-    /** Cycles that they take. */
+    /** Returns how many cycles these lines take. */
     std::int64_t busy() const { return cycle_of(lines_ * shape_.sixteenths); }
 
   private:

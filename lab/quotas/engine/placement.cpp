@@ -8,7 +8,7 @@
 namespace engine {
 namespace {
 
-/** @param here kernels of this SM */
+/** Adds blocks to one SM. @param here the SM's kernels */
 void fill(const SmShape &shape, const std::vector<Kernel> &kernels,
           const std::vector<std::size_t> &here, std::size_t sm, qos::Table &into) {
     Room room(shape);

@@ -32,7 +32,7 @@ QuotaManager::QuotaManager(const Scenario &scenario)
       samples_(scenario.gpu.sms, scenario.kernels.size()) {}
 
 void QuotaManager::begin_epoch(Gpu &gpu) {
-    // An epoch that elastic begins early for the whole GPU is none of these.
+    // The scheme elastic may begin an epoch early for the whole GPU. Blocks are not adjusted then.
     if (gpu.now() >= adjusted_ + scenario_.epoch) {
         speeds_ = speeds(gpu, speeds_, adjusted_);
         adjust_blocks(gpu);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Quotas: the counters of lib/qos decide what may issue; blocks are adjusted between epochs.
+/** @file A manager for quotas: the counters of the quota machine decide which kernel may issue, and
+ * blocks are adjusted between epochs.
  */
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_QUOTA_MANAGER_HPP
 #define NVDEBUG_LAB_QUOTAS_ENGINE_QUOTA_MANAGER_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Numbers at random that depend on a seed alone. */
+/** @file Pseudo-random numbers, which depend on a seed alone. */
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_RANDOM_HPP
 #define NVDEBUG_LAB_QUOTAS_ENGINE_RANDOM_HPP
 
@@ -7,7 +7,7 @@
 
 namespace engine {
 
-/** splitmix64: the same everywhere. */
+/** Mixes the bits of a value (splitmix64). The result is the same on every machine. */
 constexpr std::uint64_t mixed(std::uint64_t value) {
     value += 0x9e3779b97f4a7c15;
     value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What is left of an SM for blocks: threads, registers, shared memory, blocks. */
+/** @file The room for further blocks on an SM: threads, registers, shared memory, places. */
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_ROOM_HPP
 #define NVDEBUG_LAB_QUOTAS_ENGINE_ROOM_HPP
 

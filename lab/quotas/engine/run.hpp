@@ -22,7 +22,7 @@ struct Outcome {
 /** Called after each cycle that was not skipped. */
 using Watch = std::function<void(const Gpu &, const qos::Machine *)>;
 
-/** The same scenario has the same outcome. @param watch none: nothing is called */
+/** Runs a scenario. The same scenario always has the same outcome. @param watch may be empty */
 Outcome run(const Scenario &scenario, const Watch &watch = {});
 
 } // namespace engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Idle warps of an epoch: how many of a kernel's were ready and not issued, on average over
+/** @file Counts the idle warps of an epoch: warps that were ready and not issued, on average over
  * samples (Section 3.6).
  */
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_SAMPLES_HPP
@@ -15,8 +15,8 @@ class Samples {
         : open_(sms, kernels), open_times_(sms, kernels), all_(sms, kernels), sms_(sms),
           kernels_(kernels) {}
 
-    /** @param has_quota did the kernel's quota let it issue? Warps that wait for a quota are not
-     * those that wait for a full pipeline */
+    /** Adds a sample. @param has_quota the kernel's quota let it issue; without quota, its warps
+     * did not wait for a full pipeline */
     void add(std::size_t sm, std::size_t kernel, int idle, bool has_quota) {
         all_(sm, kernel) += idle;
         if (!has_quota)
@@ -26,7 +26,8 @@ class Samples {
     }
     void end_sample() { times_++; }
 
-    /** Whole blocks of @p warps each: in samples with quota, and in all. 0 without samples. */
+    /** Returns the idle warps as whole blocks of @p warps each; 0 without samples. Only samples
+     * with quota count here, and all samples in blocks_of_all(). */
     int blocks(std::size_t sm, std::size_t kernel, int warps) const {
         return whole(open_(sm, kernel), open_times_(sm, kernel) * warps);
     }

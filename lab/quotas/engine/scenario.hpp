@@ -10,8 +10,8 @@ namespace engine {
 
 /** The blocks by which a quota is shared. */
 enum class Hosted {
-    allotted, ///< all that a kernel may have on an SM
-    resident, ///< those that are there when the epoch begins
+    allotted, ///< the blocks that a kernel may have on an SM
+    resident, ///< the blocks on the SM when the epoch begins
 };
 
 struct Participant {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file A warp scheduler, greedy-then-oldest: the warp that it chose last, or else the one that is
- * on the SM for longest.
+/** @file A warp scheduler, greedy-then-oldest: it chooses the same warp again, or else the warp
+ * that has been on the SM for longest.
  */
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_SCHEDULER_HPP
 #define NVDEBUG_LAB_QUOTAS_ENGINE_SCHEDULER_HPP
@@ -19,7 +19,7 @@ class Scheduler {
 
     int warps() const { return std::popcount(used_); }
 
-    /** The warp is the youngest. At most 64 are there. */
+    /** Adds a warp as the youngest one. There are at most 64 warps. */
     void attach(Live &live, std::int32_t number) {
         if (end_ == most)
             close_up(live);
@@ -37,23 +37,24 @@ class Scheduler {
     void set_ready(const Warp &warp) { ready_[warp.kernel] |= bit(warp); }
     void set_waiting(const Warp &warp) { ready_[warp.kernel] &= ~bit(warp); }
 
-    /** By kernel: a bit for each warp that can issue. The oldest has the lowest bit. */
+    /** Returns a bit for each warp of a kernel that can issue. The oldest warp has the lowest bit.
+     */
     std::uint64_t ready(std::size_t kernel) const { return ready_[kernel]; }
 
-    /** @param among bits of warps that may issue, not 0 */
+    /** Chooses a warp. @param among bits of warps that may issue, not 0 */
     std::int32_t choose(std::uint64_t among) {
         if (last_ == none || !(among >> last_ & 1))
             last_ = std::countr_zero(among);
         return warps_[static_cast<std::size_t>(last_)];
     }
-    /** The bit of the last choice. */
+    /** Returns the bit of the last chosen warp. */
     std::uint64_t chosen() const { return last_ == none ? 0 : std::uint64_t{1} << last_; }
 
   private:
     static constexpr int none = -1;
     static std::uint64_t bit(const Warp &warp) { return std::uint64_t{1} << warp.position; }
 
-    /** Makes places at the end, in the same order. */
+    /** Moves the warps together in the same order, so that the last places are free. */
     void close_up(Live &live) {
         int end = 0;
         std::uint64_t used = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What a GPU has. The defaults are Table 1 of the paper; what it does not give is made up
- * (docs/quotas.md).
+/** @file The size of a GPU. The defaults are Table 1 of the paper. Numbers that are not in the
+ * table are made up (docs/quotas.md).
  */
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_SHAPE_HPP
 #define NVDEBUG_LAB_QUOTAS_ENGINE_SHAPE_HPP
@@ -13,9 +13,9 @@ namespace engine {
 inline constexpr int lanes_of_warp = 32, bytes_of_line = 128;
 
 struct MemoryShape {
-    std::int64_t sixteenths = 11; ///< of a cycle that a line of 128 bytes takes
+    std::int64_t sixteenths = 11; ///< of a cycle; the time of a line of 128 bytes
     std::int64_t near = 160;      ///< cycles until a line of the L2 cache is there
-    std::int64_t far = 360;       ///< cycles until a line of memory is there, if none is before it
+    std::int64_t far = 360;       ///< cycles until a line of memory is there, if the queue is empty
 };
 
 struct SmShape {

@@ -48,7 +48,8 @@ void Sm::cycle(Stage &stage, std::int64_t now) {
         issues = true;
         issue(stage, scheduler, number, now);
     }
-    // A counter changes where it is tested, and where something completes.
+    // A counter may change when it is tested, and when an instruction completes, unless
+    // instructions are charged when they are issued. After a change the SM looks again.
     const bool changes = stage.machine && (stage.machine->is_stirred(number_) ||
                                            stage.machine->readings().charge != qos::Charge::issue);
     wakes_at_ = issues || changes ? now + 1 : wheel_.next(now);
@@ -82,7 +83,7 @@ void Sm::issue(Stage &stage, Scheduler &scheduler, std::int32_t number, std::int
     }
 }
 
-/** The SM asks for a line in a cycle. */
+/** Requests the lines of a step, one in each cycle. Returns the cycle in which all are there. */
 std::int64_t Sm::request(Stage &stage, Warp &warp, const Step &step, std::int64_t now) {
     port_ = std::max(port_, now) + step.lines;
     const int far = warp.far + step.lines * step.far;
@@ -181,7 +182,7 @@ void Sm::evict(Stage &stage, std::size_t kernel, int count, std::int64_t now) {
     wake(now);
 }
 
-/** All at once, when no warp of theirs waits for memory any more. */
+/** Lets the evicted blocks leave together, once none of their warps waits for memory. */
 void Sm::let_leave(Stage &stage) {
     for (const std::int32_t number : leaving_)
         if (stage.live.at(number).waiting > 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file One SM: its blocks, its schedulers, its warps that wait. */
+/** @file One SM with its blocks, its schedulers and its waiting warps. */
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_SM_HPP
 #define NVDEBUG_LAB_QUOTAS_ENGINE_SM_HPP
 
@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/** What all SMs have in common. */
+/** The parts that all SMs share. */
 struct Stage {
     std::vector<Kernel> kernels;
     Live live;
@@ -23,30 +23,31 @@ class Sm {
   public:
     Sm(std::size_t number, const SmShape &shape, std::size_t kernels);
 
-    /** Issues what can be issued in this cycle. */
+    /** Issues the instructions that can be issued in this cycle. */
     void cycle(Stage &stage, std::int64_t now);
 
-    /** Room must be there. */
+    /** Puts a block on the SM, which must have room for it. */
     void place(Stage &stage, std::int32_t block, std::int64_t now);
-    /** The youngest blocks of a kernel stop, and leave once they are saved: left().
+    /** Stops the youngest blocks of a kernel. They are in left() once they are saved.
      * @param count at most blocks() */
     void evict(Stage &stage, std::size_t kernel, int count, std::int64_t now);
 
-    /** Blocks that have ended in this cycle, and those that were evicted and have left. Their room
-     * is free; the caller empties both. */
+    /** Returns the blocks that have ended in this cycle; left() returns the evicted blocks that
+     * have left. Their room is free. The caller empties both lists. */
     std::vector<std::int32_t> &ended() { return ended_; }
     std::vector<std::int32_t> &left() { return left_; }
 
     const Room &room() const { return room_; }
-    /** Those of a kernel that are here and not on their way out. */
+    /** Returns how many blocks of a kernel are on the SM and not evicted. */
     int blocks(std::size_t kernel) const { return counts_[kernel]; }
     bool is_evicting() const { return !leaving_.empty(); }
-    /** Thread instructions so far. */
+    /** Returns the thread instructions of a kernel so far. */
     std::int64_t used(std::size_t kernel) const { return used_[kernel]; }
-    /** Warps that are ready and were not issued in this cycle, after cycle(). */
+    /** Returns, after cycle(), how many warps are ready and were not issued in it. */
     int idle(std::size_t kernel, std::int64_t now) const;
 
-    /** Until this cycle cycle() would do nothing, if no counter is changed by others. */
+    /** Returns the first cycle in which cycle() may do something, unless another SM changes a
+     * counter earlier. */
     std::int64_t wakes_at() const { return wakes_at_; }
     void wake(std::int64_t cycle) { wakes_at_ = std::min(wakes_at_, cycle); }
 
@@ -64,16 +65,16 @@ class Sm {
     std::size_t number_;
     Room room_;
     std::vector<Scheduler> schedulers_;
-    std::vector<std::uint64_t> issued_; ///< by scheduler: the bit of the warp that it issued last
+    std::vector<std::uint64_t> issued_; ///< by scheduler: the bit of the last issued warp
     std::vector<char> open_;            ///< by kernel: may it issue?
     std::vector<int> counts_;
     std::vector<std::int64_t> used_;
     Wheel wheel_;
     std::vector<std::int32_t> blocks_; ///< the oldest first
     std::vector<std::int32_t> leaving_, left_, ended_;
-    std::int64_t saved_at_ = 0; ///< all of leaving_
+    std::int64_t saved_at_ = 0; ///< the cycle in which all blocks of leaving_ are saved
     std::int64_t port_ = 0;     ///< the cycle from which on the SM can ask for another line
-    std::int64_t last_ = -1;    ///< cycle()
+    std::int64_t last_ = -1;    ///< the last cycle of cycle()
     std::int64_t wakes_at_ = 0;
 };
 

@@ -4,7 +4,7 @@
 namespace engine {
 namespace {
 
-/** With an SM less, if speed grows with SMs. */
+/** Returns the speed with one SM less, if speed is proportional to SMs. */
 qos::Rational with_one_less(const qos::Rational &speed, int sms) {
     return sms ? qos::Rational(speed * qos::fraction(sms - 1, sms)) : qos::Rational(0);
 }

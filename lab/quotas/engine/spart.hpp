@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Spatial partition with hill climbing, the scheme that the paper compares with: whole SMs
- * for each kernel, of which some change hands at the end of an epoch. A decision from numbers
+/** @file Spatial partition with hill climbing, with which the paper compares its schemes. Each
+ * kernel has whole SMs, and SMs change hands at the end of an epoch. The decision is from numbers
  * alone.
  */
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_SPART_HPP
@@ -27,13 +27,14 @@ struct Move {
     bool operator==(const Move &) const = default;
 };
 
-/** Equal parts; the first ones are larger by an SM if it does not come out even. */
+/** Divides SMs into equal parts. If they cannot be equal, the first parts have an SM more. */
 std::vector<int> equal_parts(std::size_t sms, std::size_t kernels);
 
 /**
- * What QoS kernel @p k does: behind its goal it takes an SM from the kernel without a goal that has
- * most, else from a QoS kernel that would keep its goal. If it would have reached its goal in the
- * last epoch with an SM less, it gives one to the kernel without a goal that has fewest.
+ * Returns the move of QoS kernel @p k, if any. If it is behind its goal, it takes an SM from the
+ * kernel without a goal that has most SMs, or else from a QoS kernel that would still reach its
+ * goal. If it would have reached its goal in the last epoch with an SM less, it gives an SM to the
+ * kernel without a goal that has fewest.
  * @param least SMs that a kernel without a goal keeps
  */
 std::optional<Move> climb(const std::vector<Share> &shares, std::size_t k, int least);

@@ -37,7 +37,7 @@ void SpartManager::climb_all(Gpu &gpu) {
     }
 }
 
-/** The last SM of a kernel that does not change hands as it is. */
+/** Hands over the last SM of kernel @p from that is not already changing hands. */
 void SpartManager::hand_over(Gpu &gpu, std::size_t from, std::size_t to) {
     for (std::size_t sm = owner_.size(); sm-- > 0;) {
         if (owner_[sm] != from || gpu.sm(sm).is_evicting())

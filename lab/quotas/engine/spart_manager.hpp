@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Whole SMs for each kernel, with hill climbing (spart.hpp). */
+/** @file A manager that gives whole SMs to each kernel, with hill climbing (spart.hpp). */
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_SPART_MANAGER_HPP
 #define NVDEBUG_LAB_QUOTAS_ENGINE_SPART_MANAGER_HPP
 

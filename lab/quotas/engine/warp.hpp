@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Warps and blocks that have begun and not ended. */
+/** @file The live warps and blocks, which have begun and not ended. */
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_WARP_HPP
 #define NVDEBUG_LAB_QUOTAS_ENGINE_WARP_HPP
 
@@ -13,32 +13,33 @@ namespace engine {
 struct Warp {
     enum class State : std::uint8_t { ready, waiting, at_barrier, ended };
 
-    std::int64_t due = 0;   ///< while it waits: the cycle from which on it is ready
-    std::int64_t left = 0;  ///< turns
-    std::int32_t next = -1; ///< of those in the same slot of a wheel
+    std::int64_t due = 0;   ///< the cycle from which a waiting warp is ready
+    std::int64_t left = 0;  ///< turns that are left
+    std::int32_t next = -1; ///< the next warp in the same slot of a wheel
     std::int32_t block = 0;
     std::int32_t step = 0;
     State state = State::ready;
     std::uint8_t kernel = 0;
     std::uint8_t scheduler = 0, position = 0;
-    std::uint8_t far = 0; ///< of 256, what is left of lines of memory when they are counted
+    std::uint8_t far = 0; ///< remainder, in 256ths of a line, when lines of memory are counted
 };
 
 struct Block {
-    std::int32_t first = 0; ///< of its warps
+    std::int32_t first = 0; ///< its first warp
     std::int32_t warps = 0, running = 0, waiting = 0, at_barrier = 0;
     std::uint8_t kernel = 0;
-    bool leaving = false; ///< its SM gets rid of it: its warps issue nothing more
+    bool leaving = false; ///< evicted: its warps issue nothing more
     bool saved = false;   ///< it was on an SM before
 };
 
-/** All of a GPU. What has ended is used again, so that nothing is allocated in the end. */
+/** All live warps and blocks of a GPU. Places are used again, so that in time a run allocates
+ * nothing more. */
 struct Live {
     std::vector<Warp> warps;
     std::vector<Block> blocks;
     std::vector<std::vector<std::int32_t>> unused; ///< blocks by kernel
 
-    /** @returns the number of a block; its warps have yet to be set up */
+    /** Adds a block and returns its number. The caller sets up its warps. */
     std::int32_t add(std::uint8_t kernel, const Need &need) {
         if (!unused[kernel].empty()) {
             const std::int32_t found = unused[kernel].back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file Warps of an SM that wait, by the cycle in which they are ready. */
+/** @file The waiting warps of an SM, by the cycle in which they are ready. */
 #ifndef NVDEBUG_LAB_QUOTAS_ENGINE_WHEEL_HPP
 #define NVDEBUG_LAB_QUOTAS_ENGINE_WHEEL_HPP
 
@@ -17,18 +17,18 @@ class Wheel {
   public:
     Wheel() { heads_.fill(-1); }
 
-    /** @param now before warp.due */
+    /** Adds a waiting warp. @param now before warp.due */
     void add(Live &live, std::int32_t number, std::int64_t now) {
         Warp &warp = live.warp(number);
-        // What is further away is put in again when the wheel has turned.
+        // A warp that is due after more than a turn of the wheel is added again after the turn.
         const std::size_t slot = slot_of(std::min(warp.due, now + slots - 1));
         warp.next = heads_[slot];
         heads_[slot] = number;
         used_[slot / 64] |= std::uint64_t{1} << slot % 64;
     }
 
-    /** Calls @p ready for each warp that is due now. Cycles in which a slot is used must not be
-     * left out. */
+    /** Calls @p ready for each warp that is due now. The caller must not leave out a cycle whose
+     * slot is used. */
     void turn(Live &live, std::int64_t now, auto ready) {
         const std::size_t slot = slot_of(now);
         std::int32_t number = heads_[slot];
@@ -46,7 +46,7 @@ class Wheel {
         }
     }
 
-    /** The first cycle after now in which a slot is used. */
+    /** Returns the first cycle after now whose slot is used. */
     std::int64_t next(std::int64_t now) const {
         const std::size_t first = slot_of(now + 1);
         for (std::size_t n = 0; n <= words; n++) {

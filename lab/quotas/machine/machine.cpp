@@ -144,7 +144,7 @@ void Machine::set_quotas(std::size_t kernel) {
 void Machine::set_counters(std::size_t kernel, bool early) {
     const std::vector<std::int64_t> counters = counter_.of_kernel(kernel),
                                     quotas = epoch_.quota.of_kernel(kernel);
-    // An epoch that begins early goes on with what all had overdrawn.
+    // When an epoch begins early, all kernels keep their debts.
     const Kept what = early ? Kept{.rests = false, .debts = true}
                             : kept(scheme_, shape_.kernels[kernel].qos, readings_);
     const std::vector<std::int64_t> rests =
@@ -236,7 +236,8 @@ bool Machine::all_are_exhausted() const {
 void Machine::end_cycle() {
     for (; !in_flight_.empty() && in_flight_.front().due == cycle_; in_flight_.pop_front())
         charge(in_flight_.front().sm, in_flight_.front().kernel, in_flight_.front().lanes);
-    // Where nothing has changed since the last test, it comes out as it did then.
+    // An SM without a change since its last test would give the same result again, so it is not
+    // tested.
     const bool some = std::ranges::any_of(stirred_, [](char one) { return one; });
     if (some && is_gpu_wide())
         early_ = all_are_exhausted();

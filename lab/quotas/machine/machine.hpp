@@ -44,7 +44,7 @@ class Table {
     }
     std::size_t kernels() const { return kernels_; }
     std::size_t sms() const { return kernels_ ? values_.size() / kernels_ : 0; }
-    /// By SM.
+    /// Returns the counts of a kernel, by SM.
     std::vector<std::int64_t> of_kernel(std::size_t kernel) const;
 
   private:
@@ -52,51 +52,53 @@ class Table {
     std::vector<std::int64_t> values_;
 };
 
-/// What happened in an epoch.
+/// The record of an epoch.
 struct Epoch {
     std::int64_t first_cycle = 0, length = 0;
     std::vector<Rational> alpha; ///< by kernel; 1 where it is not in use
     std::vector<Rational> goal;  ///< by kernel: a QoS kernel's own, else the artificial one
     Table quota;
     Table counter_start;   ///< after the boundary
-    Table counter_end;     ///< after the last cycle, its refill included
+    Table counter_end;     ///< after the last cycle and its refill
     Table issued, refused; ///< warp instructions
     Table used;            ///< thread instructions that were charged
-    Table refills;         ///< those by more than 0
+    Table refills;         ///< refills by more than 0
 };
 
-/// In each cycle: boundary() if one is due, leave(), offer(), end_cycle(). Arguments are within the
-/// shape; they are not checked.
+/// The counters of all SMs. In each cycle call boundary() if it is due, leave(), offer(), and
+/// end_cycle(). Arguments must be within the shape; they are not checked.
 class Machine {
   public:
     Machine(Shape shape, Scheme scheme, Readings readings);
 
-    /// In the first cycle, when an epoch has lasted its time, and for elastic with the scope of the
-    /// GPU.
+    /// Returns true in the first cycle and when an epoch has lasted its time. With the scheme
+    /// elastic for the whole GPU it is also true when all SMs have used up their quotas.
     bool boundary_is_due() const;
-    /// Begins an epoch with the cycle that comes, and returns the one that ends, if there is one.
-    /// @param blocks of each kernel on each SM: what is allocated from now on
+    /// Begins an epoch with the next cycle, and returns the epoch that ends, if there is one.
+    /// @param blocks of each kernel on each SM, allocated from now on
     std::optional<Epoch> boundary(const Table &blocks);
     /// Ends the epoch after the last cycle. Returns none if no cycle has passed in it.
     std::optional<Epoch> finish();
 
-    /// The kernel has no block on this SM until the next boundary.
+    /// Notes that the kernel has no block on this SM until the next boundary.
     void leave(std::size_t sm, std::size_t kernel);
-    /// The kernel has a block on this SM again: its quota and its counter are as they were.
+    /// Notes that the kernel has a block on this SM again. Its quota and its counter are unchanged.
     void come_back(std::size_t sm, std::size_t kernel);
 
-    /// May the kernel issue here now, as far as quotas go?
+    /// Returns whether quotas let the kernel issue on this SM now.
     bool is_open(std::size_t sm, std::size_t kernel) const;
+    /// Issues as many of the offered warp instructions as quotas and slots allow.
     /// @param lanes 1 to lanes_of_warp
     /// @param count warp instructions that could be issued
-    /// @returns how many of them are
+    /// @returns how many are issued
     std::int64_t offer(std::size_t sm, std::size_t kernel, int lanes, std::int64_t count = 1);
-    /// Charges what completes, and refills.
+    /// Charges the instructions that complete, and refills counters.
     void end_cycle();
-    /// Whether the next end_cycle() tests this SM for a refill; if not, and nothing is offered,
-    /// nothing changes here. With Charge::complete also what is in flight changes counters.
+    /// Returns whether the next end_cycle() tests this SM for a refill. If not, and if nothing is
+    /// offered, the SM's counters do not change. With Charge::complete they also change when
+    /// instructions in flight complete.
     bool is_stirred(std::size_t sm) const { return stirred_[sm]; }
-    /// As many end_cycle() without an offer. Stops at a boundary.
+    /// Has the effect of @p cycles calls of end_cycle() without an offer, but stops at a boundary.
     /// @param cycles at least 1
     /// @returns how many cycles have passed
     std::int64_t pass(std::int64_t cycles);
@@ -106,17 +108,19 @@ class Machine {
     const Readings &readings() const { return readings_; }
     std::int64_t counter(std::size_t sm, std::size_t kernel) const { return counter_(sm, kernel); }
     bool is_resident(std::size_t sm, std::size_t kernel) const { return blocks_(sm, kernel) > 0; }
-    /// The epoch so far, without counter_end and length.
+    /// Returns the epoch so far, without counter_end and length.
     const Epoch &epoch() const { return epoch_; }
-    /// False once a quota or a counter was larger than largest_count: what follows is not exact.
+    /// Returns false once a quota or a counter was larger than largest_count. Later results are not
+    /// exact then.
     bool is_exact() const { return exact_; }
 
   private:
-    /// Of one kernel, since it first had a block.
+    /// The past of a kernel since it first had a block.
     struct History {
         bool launched = false;
-        Progress total = {};              ///< of all epochs, or of those in window
-        std::deque<Progress> window = {}; ///< the last ones, where α_k looks back so far only
+        Progress total = {}; ///< of all epochs, or of the epochs in window
+        std::deque<Progress> window =
+            {}; ///< the last epochs, if α_k looks back on a limited number
         Progress last = {};
         std::int64_t last_used = 0;
     };

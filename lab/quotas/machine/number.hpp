@@ -10,10 +10,10 @@ namespace qos {
 static_assert(sizeof(long) == sizeof(std::int64_t), "GMP takes 64-bit numbers as long");
 
 using Integer = mpz_class;
-/// In lowest terms with a positive denominator.
+/// A fraction in lowest terms with a positive denominator.
 using Rational = mpq_class;
 
-/// @p numerator / @p denominator, which is not 0.
+/// Returns @p numerator / @p denominator, which must not be 0.
 inline Rational fraction(const Integer &numerator, const Integer &denominator) {
     Rational value(numerator, denominator);
     value.canonicalize();
@@ -32,7 +32,7 @@ inline Integer ceil(const Rational &value) {
     return up;
 }
 
-/// Halves are rounded up.
+/// Returns the nearest whole number. Halves are rounded up.
 inline Integer nearest(const Rational &value) {
     return floor(value + fraction(1, 2));
 }

@@ -13,47 +13,49 @@
 
 namespace qos {
 
-/// What a kernel did in a time.
+/// The thread instructions of a kernel in a number of cycles.
 struct Progress {
     std::int64_t instructions = 0, cycles = 0;
 };
 
-/// α_k = max(IPC_goal / IPC_history, 1) of Section 3.4.2, with @p past for IPC_history. Returns 1
-/// if @p past has no time (before the first epoch of the kernel ends) and, if nothing was done in
-/// it, the α_k by which the goal becomes
-/// @p peak, all that the GPU can issue.
+/// Returns α_k = max(IPC_goal / IPC_history, 1) of Section 3.4.2, with @p past for IPC_history.
+/// Returns 1 if @p past has no cycles, which is so before the kernel's first epoch ends. If @p past
+/// has cycles but no instructions, α_k raises the goal to @p peak, the most that the GPU can issue.
 /// @param goal above 0
 Rational alpha(const Rational &goal, const Progress &past, const Rational &peak,
                const Readings &readings);
 
-/// IPC_epoch / (α_k × IPC_goal) of a QoS kernel, Section 3.5. @param last the epoch that ends
+/// Returns IPC_epoch / (α_k × IPC_goal) of a QoS kernel, Section 3.5.
+/// @param last the epoch that ends
 Rational attainment(const Progress &last, const Rational &alpha, const Rational &goal);
 
-/// The factor of the search (Section 3.5) from each QoS kernel's attainment(); 1 if there is none.
+/// Returns the factor of the search (Section 3.5) from each QoS kernel's attainment(), or 1 if
+/// there is no QoS kernel.
 Rational search_factor(std::span<const Rational> attained, SearchOperator by);
 
-/// Quota_k = α_k × IPC_goal × T_epoch before it is made whole: equation (1), and Section 3.4.2.
-/// @param most none: not bounded
+/// Returns Quota_k = α_k × IPC_goal × T_epoch, equation (1) with Section 3.4.2, before rounding.
+/// @param most the bound of a quota, or null
 Rational quota(const Rational &goal, const Rational &alpha, std::int64_t epoch,
                const Rational *most);
 
-/// quota_k × T_i / T of Section 3.4.1 for each SM i.
-/// @param blocks T_i; where all are 0, all shares are 0
+/// Returns quota_k × T_i / T of Section 3.4.1 for each SM i.
+/// @param blocks T_i; if all are 0, all shares are 0
 std::vector<Integer> shares(const Rational &quota, std::span<const std::int64_t> blocks,
                             Rounding by);
 
-/// What the counters of one kernel keep at the end of an epoch, for each SM: new quotas are added
-/// to it.
+/// The values of a kernel's counters that stay at the end of an epoch. New quotas are added to
+/// them.
 struct Kept {
-    bool rests; ///< those above 0
-    bool debts; ///< those below 0
+    bool rests; ///< values above 0 stay
+    bool debts; ///< values below 0 stay
 };
 
-/// Which that is at the end of an epoch's time (Sections 3.4.1 to 3.4.4).
+/// Returns the values that stay when an epoch has lasted its time (Sections 3.4.1 to 3.4.4).
 Kept kept(Scheme scheme, bool qos, const Readings &readings);
 
-/// @param counters, quotas, blocks by SM; quotas and blocks are those of the epoch that begins
-/// @returns by SM; a pooled rest of a kernel that has no block anywhere stays where it is
+/// Returns the kept values of a kernel's counters, by SM. If rests are pooled, a kernel without any
+/// block keeps its rests on their SMs.
+/// @param counters, quotas, blocks by SM; quotas and blocks are of the epoch that begins
 std::vector<std::int64_t> carried(std::span<const std::int64_t> counters,
                                   std::span<const std::int64_t> quotas,
                                   std::span<const std::int64_t> blocks, Kept what,
@@ -76,7 +78,8 @@ struct Exhausted {
     }
 };
 
-/// Does the kernel get its quota again within the epoch? Section 3.4.1, for elastic 3.4.3.
+/// Returns whether the kernel gets its quota again within the epoch (Section 3.4.1; 3.4.3 for
+/// elastic).
 bool is_refilled(const Seat &seat, const Exhausted &on_sm, Scheme scheme, const Readings &readings);
 
 } // namespace qos

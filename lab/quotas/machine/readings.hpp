@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The readings of what Wang et al., *Quality of Service Support for Fine-Grained Sharing on
-/// GPUs*, ISCA 2017, leave open in their text (docs/quotas.md has the reasons). The first enumerator
-/// of each is the default.
+/// @file The readings of questions that Wang et al., *Quality of Service Support for Fine-Grained
+/// Sharing on GPUs*, ISCA 2017, leave open (docs/quotas.md has the reasons). The first enumerator
+/// of each reading is its default.
 #pragma once
 
 #include <cstdint>
@@ -12,44 +12,44 @@
 
 namespace qos {
 
-/// What becomes of a counter below 0 at the end of an epoch.
+/// The treatment of a counter below 0 at the end of an epoch.
 enum class Debt {
-    by_scheme, ///< carried where rests are kept (rollover, rollover_time), else forgiven
+    by_scheme, ///< carried if the scheme keeps rests (rollover, rollover_time), else forgiven
     forgive,
     carry,
 };
 
-/// A refill within an epoch.
+/// A refill within an epoch adds the quota to the counter, or sets the counter to it.
 enum class Refill { add, set };
 
-/// Which counters must be at 0 or below for a refill on an SM.
+/// The counters that must be at 0 or below for a refill on an SM.
 enum class Trigger {
-    all, ///< those of all kernels
-    own, ///< those of all QoS kernels and that of the kernel itself
-    qos, ///< those of all QoS kernels
+    all, ///< the counters of all kernels
+    own, ///< the counters of all QoS kernels and of the kernel itself
+    qos, ///< the counters of all QoS kernels
 };
 
-/// A kernel that has no block on an SM: does its counter keep others there from a refill?
+/// Whether the counter of a kernel without a block on an SM keeps other kernels from a refill.
 enum class Absent { exempt, counts };
 
-/// How the search joins what QoS kernels got of what they were granted (Section 3.5; the operator
-/// is lost in print).
+/// The operator by which the search joins the attainments of QoS kernels (Section 3.5, where the
+/// operator is lost in print).
 enum class SearchOperator { product, min, mean, sum };
 
-/// What the search multiplies.
+/// The number that the search multiplies.
 enum class SearchBase {
     achieved, ///< the kernel's instructions per cycle in the last epoch
     goal,     ///< its last artificial goal
 };
 
-/// Which α_k divides what a QoS kernel got.
+/// The α_k in a QoS kernel's attainment.
 enum class SearchAlpha {
-    newest,   ///< that of the epoch which begins
-    previous, ///< that of the epoch which ends
+    newest,   ///< of the epoch that begins
+    previous, ///< of the epoch that ends
     none,     ///< 1
 };
 
-/// How the share of an SM is made whole.
+/// The rounding of an SM's share.
 enum class Rounding {
     largest, ///< largest remainders, so that the shares add up to the quota; ties go to the lower
              ///< SM
@@ -63,10 +63,10 @@ enum class Charge {
     complete, ///< a fixed number of cycles later
 };
 
-/// Which counter decides whether an instruction may be issued.
+/// The value of the counter that decides whether an instruction may be issued.
 enum class Check {
-    snapshot, ///< as it was when the cycle began
-    serial,   ///< as it is after the instructions that were issued before in this cycle
+    snapshot, ///< the value at the begin of the cycle
+    serial,   ///< the value after the instructions that were already issued in this cycle
 };
 
 enum class ElasticScope {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file A task set on the GPU model, in virtual time: the locks and levels are those of 'nvstgm
- * run', what copies and kernels take is the model's, and neither shares a line with the simulator
+/** @file A task set on the GPU model, in virtual time. It has the locks and levels of 'nvstgm run',
+ * and the GPU model decides how long copies and kernels take. It shares no code with the simulator
  * of nvstgm. */
 #ifndef STGM_MODEL_SET_ON_MODEL_HPP
 #define STGM_MODEL_SET_ON_MODEL_HPP
@@ -25,27 +25,27 @@ using stgm::Time;
 
 enum class Fault {
     none,
-    no_boost,     ///< a GPU segment has the task's own priority
-    long_kernels, ///< they take twice what the set has
+    no_boost,     ///< GPU segments have the task's own priority
+    long_kernels, ///< kernels take twice as long as in the set
 };
 
 struct How {
     stgm::Waiting waiting;
     std::vector<Time> offsets; ///< us, by task
-    Time duration = 0;         ///< us: no job comes after it
+    Time duration = 0;         ///< us; no job is released after it
     Fault fault = Fault::none;
 };
 
-/** What came of a task. */
+/** The jobs of a task. */
 struct Came {
     std::size_t jobs = 0;
-    Ns response = 0;     ///< the largest
+    Ns response = 0;     ///< the largest response
     bool longer = false; ///< a copy or a kernel took longer than in the set
 };
 
 class SetOnModel final : private lab::World {
   public:
-    /** @param set in us; with cores and SMs */
+    /** @param set has times in us, cores and SMs */
     SetOnModel(const nvmodel::Board &board, const stgm::TaskSet &set, How how)
         : set_(set), how_(std::move(how)), levels_(stgm::levels_of(set)), came_(set.tasks.size()) {
         std::vector<nvmodel::Process> processes;
@@ -83,7 +83,7 @@ class SetOnModel final : private lab::World {
     };
 
     static Ns us(Time time) { return time * nvmodel::ns_per_us; }
-    /** As `run` has it: what else a copy or a kernel takes has room in what the set has. */
+    /** Returns 90 % of a length, as `run` does, to leave room for latencies. */
     static Ns shortened(Time time) { return us(time) * 9 / 10; }
 
     static bool share_sms(const stgm::Task &one, const stgm::Task &other) {
@@ -101,7 +101,7 @@ class SetOnModel final : private lab::World {
     }
     lab::Stage::Wait at(Ns time) { return {stage_, time, {}}; }
 
-    /** True from then on. */
+    /** Returns a flag that becomes true after @p duration. */
     const bool *timer(Ns duration) {
         bool *const over = &over_.emplace_back(false);
         timers_.push_back(wait_and_set(now() + duration, over));
@@ -121,7 +121,8 @@ class SetOnModel final : private lab::World {
         return gpu_->copy(streams_[task], direction,
                           static_cast<std::uint64_t>(std::max(bytes, 1.0)));
     }
-    /** Blocks that fill an SM each: as many as the task has of the set's SMs, which are TPCs. */
+    /** Launches blocks of which each fills an SM, for all SMs of the task. An "SM" of the set is a
+     * TPC, which has two SMs. */
     std::size_t kernel(std::size_t task, Time length) {
         constexpr unsigned sms_per_tpc = 2;
         const Ns block = shortened(length) * (how_.fault == Fault::long_kernels ? 2 : 1);

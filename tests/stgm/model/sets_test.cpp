@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// No response of a set on the GPU model is above a sound bound; and what is wrong on it is noticed.
+// Sets on the GPU model. No response is above a sound bound, unless a fault is planted.
 #include <algorithm>
 #include <list>
 
@@ -20,7 +20,7 @@ const nvmodel::Board &board() {
     return found;
 }
 
-/** A tick is so many milliseconds. */
+/** Returns the set with ticks of @p tick_ms milliseconds, in us. */
 TaskSet in_milliseconds(TaskSet set, Time tick_ms = 1) {
     const Time us = 1000 * tick_ms;
     set.time_unit = "us";
@@ -56,7 +56,7 @@ Options options_of(const stgm::Waiting &waiting, stgm::Method method = stgm::Met
     return {.method = method, .busy = waiting.busy, .spin_copies = waiting.spin_copies};
 }
 
-/** Tasks whose responses, by the model's clock, are above their bounds. */
+/** Returns the tasks with a response above the bound, by the model's clock. */
 std::vector<std::string> above(const TaskSet &set, const std::vector<Came> &came,
                                const Options &options) {
     std::vector<std::string> found;
@@ -67,7 +67,7 @@ std::vector<std::string> above(const TaskSet &set, const std::vector<Came> &came
     return found;
 }
 
-/** So many periods of the slowest task, with offsets at random. */
+/** Returns a run of @p periods periods of the slowest task, with offsets at random. */
 How at_random(const TaskSet &set, const stgm::Waiting &waiting, stgm::Random &random,
               Time periods) {
     How how{.waiting = waiting};
@@ -78,7 +78,7 @@ How at_random(const TaskSet &set, const stgm::Waiting &waiting, stgm::Random &ra
     return how;
 }
 
-/** @return jobs that ended */
+/** Runs the set and expects that no task exceeds its bound. Returns the number of jobs. */
 std::size_t hold(const TaskSet &set, const How &how) {
     const auto came = SetOnModel(board(), set, how).run();
     EXPECT_EQ(above(set, came, options_of(how.waiting)), std::vector<std::string>());
@@ -106,7 +106,7 @@ TEST(SetsOnTheModel, TheCounterexamplesAreWithinTheSoundBounds) {
     for (const char *const name : {"ce1", "ce2", "ce2c", "ce3", "ce4", "ce5", "ce6"})
         for (const Mode &mode : modes) {
             SCOPED_TRACE(std::string(name) + " " + mode.name);
-            // What a launch costs beside its work is within the tenth that work may take longer.
+            // Ticks of 2 ms are long enough for a tenth of a kernel to have room for a launch.
             const TaskSet set = in_milliseconds(stgm::set_of(name), 2);
             for (int n = 0; n < 20; n++)
                 hold(set, at_random(set, mode.waiting, random, 4));
@@ -130,8 +130,8 @@ TEST(SetsOnTheModel, SetsOfTableOneAreWithinTheirBounds) {
     EXPECT_GE(held, 5);
 }
 
-/** Schedules of stgm.md's counterexamples, as they are: the model shows what the printed equations
- * leave out. */
+/** Runs counterexamples of stgm.md with the offsets of their schedules. Responses on the model
+ * exceed the printed bounds, too. */
 TEST(SetsOnTheModel, PrintedBoundsAreExceeded) {
     struct Case {
         const char *name;
@@ -139,7 +139,8 @@ TEST(SetsOnTheModel, PrintedBoundsAreExceeded) {
         std::vector<Time> offsets; // us
         std::vector<std::string> above;
     };
-    // In the order of the files' tasks; a little later means behind.
+    // Offsets are in the order of the file's tasks. A small difference decides which task requests
+    // first.
     const Case cases[] = {{"ce1", {}, {100, 0}, {"hi"}},
                           {"ce4", {.busy = true}, {100, 200, 0}, {"lo"}},
                           {"ce5", {.busy = true}, {200, 100, 0}, {"hi"}}};
@@ -162,8 +163,8 @@ TEST(SetsOnTheModel, KernelsThatTakeTwiceAsLongAreNoticed) {
     EXPECT_TRUE(std::ranges::any_of(came, &Came::longer));
 }
 
-/** A task that is not boosted has the copy engine while another computes on its core, and a third
- * waits for it. */
+/** Without the boost, a task keeps the copy engine while another computes on its core, and a third
+ * task waits for the copy engine too long. */
 TEST(SetsOnTheModel, AMissingBoostIsNoticed) {
     TaskSet set{.time_unit = "us", .cores = 2, .sms = 2};
     set.tasks = {stgm::task("computes", 100'000, {stgm::cpu(30'000)}, 0),

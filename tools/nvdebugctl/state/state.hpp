@@ -30,8 +30,8 @@ struct State {
 };
 
 /// Reads the state of a GPU's engines. If a runlist never had a list, the status words of its block
-/// are random (docs/hardware.md). So an engine of an empty list is shown without an occupant,
-/// whatever the words contain.
+/// are random (docs/hardware-measured.md). So an engine of an empty list is shown without an
+/// occupant, whatever the words contain.
 class EngineStates {
   public:
     explicit EngineStates(nvdebug::Gpu gpu) : gpu_(std::move(gpu)) {}

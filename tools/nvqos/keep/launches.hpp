@@ -55,7 +55,7 @@ class Launches {
     /// Launches of a process that are queued or running at most beside a service: so many that
     /// short kernels still follow each other. It was chosen and not measured.
     static constexpr std::uint32_t in_flight = 4;
-    /// The same at its MPS server, where a request waits for all of them. By trial (docs/qos.md).
+    /// The same at its MPS server, where a request waits for all of them. By trial (docs/qos-measured.md).
     static constexpr std::uint32_t in_flight_at_mps = 2;
 
     /// @param pci_address of the GPU
