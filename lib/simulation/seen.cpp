@@ -96,11 +96,13 @@ class Maker {
             gpus_.push_back(bursts_of(gpu, usual.timeslice_us * usual.timeslice_unit));
         }
         const auto cost = [&](std::optional<Ns> GpuBursts::*of, Ns &to) {
-            if (const auto seen_cost = middle_of(gpus_, of))
+            const auto seen_cost = middle_of(gpus_, of);
+            if (seen_cost)
                 to = rounded_to_us(*seen_cost);
+            return seen_cost.has_value();
         };
-        cost(&GpuBursts::switching, scenario.gpus.switching);
-        cost(&GpuBursts::late, scenario.gpus.late);
+        made.has_seen_switching = cost(&GpuBursts::switching, scenario.gpus.switching);
+        made.has_seen_late = cost(&GpuBursts::late, scenario.gpus.late);
         for (std::size_t task = 0; task < seen.tasks.size(); task++)
             add_job(task);
         set_length();

@@ -40,6 +40,8 @@ struct Estimate {
 struct Model {
     Scenario scenario; ///< a job for each task, in their order, without goals and control
     std::vector<Estimate> estimates;
+    /// Whether Gpus::switching and Gpus::late are those of the turns.
+    bool has_seen_switching = false, has_seen_late = false;
 
     /// Returns the greatest difference between what was seen and what is simulated.
     Part worst() const;

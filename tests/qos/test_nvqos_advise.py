@@ -147,6 +147,13 @@ def test_the_text_says_that_it_is_a_simulation(tmp_path):
     assert all(len(line) <= 80 for line in done.stdout.splitlines() if not line.startswith("  sudo") and str(tmp_path) not in line)
 
 
+def test_the_page_shows_what_its_command_prints():
+    page = (ROOT / "docs/advise.md").read_text(encoding="utf-8")
+    (words, text), = re.findall(r"^```\n\$ nvqos advise (.*?)\n(.*?)^\[…\]\n```", page, re.M | re.S)
+    assert run("advise", *words.split()).stdout.startswith(text) and text.endswith("=share:30%\n")
+    assert page.count("](simulate.md)") and "](advise.md)" in (ROOT / "docs/simulate.md").read_text(encoding="utf-8")
+
+
 def test_a_task_that_pauses_is_proposed_as_a_service(tmp_path):
     recording = Recording()
     recording.process(11, "serve", 2.048)

@@ -189,11 +189,14 @@ std::string text_of(const Advice &advice) {
         paragraph(fmt::format("{}, {:.2f} s, and a simulation of it without goals:", advice.source,
                               qos::seconds(advice.sighting.length)));
     text += lines_of(tasks_table(advice));
-    text += paragraph(fmt::format("A switch takes {}, and a turn ends {} after its timeslice, as "
-                                  "was seen; a resumed turn loses {} and a request to the driver "
-                                  "takes {}, as on an H100.",
-                                  text_of_time(gpus.switching), text_of_time(gpus.late),
-                                  text_of_time(gpus.resume), text_of_time(gpus.request)));
+    const auto from = [](bool is_seen) { return is_seen ? "as was seen" : "as on an H100"; };
+    text +=
+        paragraph(fmt::format("A switch takes {}, {}, and a turn ends {} after its timeslice, {}. "
+                              "A resumed turn loses {} "
+                              "and a request to the driver takes {}, as on an H100.",
+                              text_of_time(gpus.switching), from(advice.model.has_seen_switching),
+                              text_of_time(gpus.late), from(advice.model.has_seen_late),
+                              text_of_time(gpus.resume), text_of_time(gpus.request)));
     for (const std::string &note : notes_of(advice))
         text += paragraph("Note: " + note + ".");
     for (const Proposal &proposal : advice.proposals) {

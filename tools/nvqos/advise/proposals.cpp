@@ -153,8 +153,11 @@ class Proposals {
                             return goals;
                         });
         }
+        std::ranges::sort(order);
+        std::ranges::stable_sort(order, std::greater(),
+                                 [&](std::size_t job) { return alone_[job]; });
         for (std::size_t n = 0; n < count; n++) {
-            const std::size_t job = order[order.size() - 1 - n];
+            const std::size_t job = order[n];
             add_largest("the most for " + base_.jobs[job].name, std::min(alone_[job], most_for_one),
                         [&](int percent) {
                             auto goals = nobody();
