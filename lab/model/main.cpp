@@ -18,6 +18,8 @@ using lab::Session;
 using nvmodel::Rules;
 using Words = std::vector<std::string>;
 
+/// A rule of the model that --break switches off, so that an experiment can show that it would
+/// detect a GPU without the rule. docs/model.md says what each rule is.
 struct Rule {
     const char *name;
     bool Rules::*kept;

@@ -35,9 +35,9 @@ struct Report {
 /// Carries out the orders in the helper. A change must be undone until the driver has confirmed the
 /// undo or the process has ended. So an undo that fails is repeated with growing pauses, and the
 /// helper does not end before.
-class Hand {
+class HoldHelper {
   public:
-    Hand(Helper &helper, HeldCalls &calls, JournalEntry &entry)
+    HoldHelper(Helper &helper, HeldCalls &calls, JournalEntry &entry)
         : helper_(helper), calls_(calls), entry_(entry), enable_(calls.enable),
           slices_(calls.set.size()) {
         for (Call &call : enable_)
@@ -261,9 +261,9 @@ Hold::start(std::shared_ptr<Kernel> kernel, const std::string &gpu, std::vector<
     HeldCalls &all = hold->calls_;
     Helper helper(*hold->kernel_, sockets[1], processes,
                   {&all.disable, &all.enable, &all.set, &all.look});
-    Hand hand(helper, all, hold->entry_);
+    HoldHelper own(helper, all, hold->entry_);
     const int error = helper.fork("nvdebug-keeper",
-                                  [&] { hand.work(static_cast<int>(options.patience.count())); });
+                                  [&] { own.work(static_cast<int>(options.patience.count())); });
     ::close(sockets[1]);
     hold->socket_ = sockets[0];
     hold->asked_ = 1;

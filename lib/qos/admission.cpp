@@ -6,7 +6,7 @@
 namespace qos {
 namespace {
 
-/// What rounds have beside promised parts, and those.
+/// The load of a round: its promised parts, and the time and turns beside them.
 struct Load {
     Ns besides = 0;
     Part promised = 0;

@@ -10,8 +10,8 @@
 
 namespace qos {
 
-/// What is asked for is repeated so often, as whoever carries it out undoes it without being asked
-/// for a second (nvdebug::HoldOptions::patience).
+/// The time after which a request for a task is repeated. The helper that holds the task restores
+/// it when it has had no request for a second (nvdebug::HoldOptions::patience).
 inline constexpr Ns usual_beat = 250 * ms;
 /// While tasks are searched for, a step comes so often.
 inline constexpr Ns between_looks_at_a_search = 10 * ms;

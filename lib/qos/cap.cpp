@@ -10,24 +10,26 @@ Ns in_a_second(const Cap &cap) {
     return scaled(second, cap.part, whole);
 }
 
-/// Credit of the pause of a cycle.
+/// Returns the credit that a task gains in the pause of a cycle.
 Ns in_a_pause(const Cap &cap) {
     return scaled(scaled(cap.cycle, cap.part, whole), whole - cap.part, whole);
 }
 
-/// Of its last second.
+/// Returns how much time the cap leaves of the last second.
 Ns left(const Cap &cap) {
     return in_a_second(cap) - used_in_second(cap, cap.at);
 }
 
-/// To go on, it has to have so much time until the next pause: an eighth of what credit alone gives
-/// it. Beside others it uses its time more slowly, and a longer one would leave too much unused.
+/// Returns the shortest run for which a task is resumed: an eighth of the run that its credit alone
+/// would allow. Beside others it uses its time more slowly, so a longer minimum would leave too
+/// much unused.
 Ns worth_a_run(const Cap &cap, const Settings &settings) {
     return std::max(scaled(enough(cap, settings), whole, 8 * (whole - cap.part)),
                     settings.costs.pause);
 }
 
-/// After the last look: how long it may have the GPU until the second up to then leaves it @p rest.
+/// Returns how long, counted from the last look, the task may have the GPU until its cap leaves it
+/// only @p rest of the second before.
 Ns runs_until(const Cap &cap, Ns rest) {
     Ns can = left(cap) - rest, time = 0;
     for (const Span &use : cap.uses) {
@@ -41,7 +43,7 @@ Ns runs_until(const Cap &cap, Ns rest) {
     return time + can;
 }
 
-/// After the last look: when the second before has room for so much.
+/// Returns how long after the last look the second before has room for @p wanted.
 Ns room_for(const Cap &cap, Ns wanted) {
     Ns lacking = wanted - left(cap); // below 0: there is room now
     Ns when = cap.at;
@@ -56,8 +58,8 @@ Ns room_for(const Cap &cap, Ns wanted) {
     return when - cap.at;
 }
 
-/// After the last look: when it may go on, as far as the second before is concerned. While it runs,
-/// that second leaves it less and less: its end decides.
+/// Returns how long after the last look the task may go on by the use of the second before. That
+/// second leaves the task less and less while it runs, so the room at the end of the run decides.
 Ns may_run(const Cap &cap, const Settings &settings) {
     const Ns run = worth_a_run(cap, settings);
     return std::max<Ns>(0, room_for(cap, run + settings.costs.pause) - run);

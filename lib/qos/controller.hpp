@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file What tenants get in the next epoch, from what they had in the last ones: timeslices and
-/// pauses. The schemes are those of readings.hpp, with time on the GPU for instructions
-/// (docs/qos-measured.md): a tenant's quota of an epoch is its part of the time in which it had work.
+/// pauses. The schemes are in scheme.hpp, with time on the GPU for instructions
+/// (docs/qos-measured.md): a tenant's quota of an epoch is its part of the time in which it had
+/// work.
 #pragma once
 
 #include "admission.hpp"

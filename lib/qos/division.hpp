@@ -8,42 +8,44 @@
 
 namespace qos {
 
-/// For one tenant that a Pacer keeps the speed of.
+/// Decides the TPCs for one tenant whose speed a Pacer keeps.
 class Division {
   public:
     struct Seen {
         Launched tenant;
         std::uint64_t others_ended; ///< launches of the others; does not go back
-        bool drained;               ///< of what is held, nothing runs any more
+        bool drained;               ///< no launch of a held task runs any more
         bool others_work;
     };
 
     /// @param tpcs of the GPU, at least 2
     Division(int tpcs, Part goal, Ns now) : tpcs_(tpcs), splitter_(tpcs, goal, now) {}
 
-    /// Is to be called after the pacer's step.
+    /// Decides anew. The caller has made the pacer's step before.
     void step(Ns now, const Seen &seen, const Pacer &pacer);
     void others_changed() { splitter_.others_changed(); }
 
     /// TPCs of the tenant beside the others; 0: all have all.
     int split() const { return splitter_.own(); }
-    /// What launches are to have from now on; 0: all TPCs.
+    /// Returns how many TPCs new launches of the tenant get; 0: all.
     int of_tenant() const { return has_gpu_alone_ ? 0 : split(); }
     int of_others() const { return split() ? tpcs_ - split() : 0; }
-    /// All that the tenant has launched is for all TPCs: it shows its speed alone.
+    /// Returns whether all launches of the tenant were made for all TPCs, so that they show its
+    /// speed alone.
     bool is_whole() const { return is_whole_; }
-    /// The others are held, by the pacer or for what the tenant has launched for all TPCs.
+    /// Returns whether the others are held, by the pacer or because launches of the tenant for all
+    /// TPCs are in flight.
     bool holds_others() const { return holds_others_; }
 
   private:
     const int tpcs_;
     Splitter splitter_;
     bool has_gpu_alone_ = false, is_whole_ = true, holds_others_ = false;
-    Ns others_held_at_ = 0;    ///< since when they are, by the pacer
-    std::uint64_t wide_ = 0;   ///< launches of the tenant until it had all TPCs for the last time,
-    Ns narrowed_at_ = 0;       ///< which ended then
-    std::uint64_t narrow_ = 0; ///< launches of the tenant until it had some for the last time,
-    Ns widened_at_ = 0;        ///< which ended then
+    Ns others_held_at_ = 0;    ///< the time since which the pacer has held the others
+    std::uint64_t wide_ = 0;   ///< the tenant's launches when it last ceased to have all TPCs
+    Ns narrowed_at_ = 0;       ///< the time of that change
+    std::uint64_t narrow_ = 0; ///< the tenant's launches when it last ceased to have some TPCs
+    Ns widened_at_ = 0;        ///< the time of that change
 };
 
 } // namespace qos

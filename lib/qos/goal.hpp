@@ -29,14 +29,15 @@ constexpr double seconds(Ns ns) {
 }
 
 enum class Aim {
-    best_effort, ///< what the others leave, by weight
+    best_effort, ///< a part, by weight, of the time that the others leave
     share,       ///< at least this part of the time, while it has work
-    speed,       ///< at least this part of its speed alone: Costs::lost of a turn does not count
+    speed,       ///< at least this part of the speed that it has alone. Costs::lost of each turn
+                 ///< brings it no progress, so it gets as much more time
     latency,     ///< served first
     timeslice,   ///< turns of this length, whatever the others have
 };
 
-/// Does the tenant have a part of the time for itself?
+/// Returns whether the tenant has a part of the time for itself.
 constexpr bool is_promised(Aim aim) {
     return aim == Aim::share || aim == Aim::speed;
 }
@@ -54,9 +55,9 @@ struct Goal {
 /// Measured on an H100 and an H200 (docs/partitions-measured.md).
 struct Costs {
     Ns change = 84 * us; ///< from the end of a turn to the next task's
-    Ns rest = 103 * us;  ///< a turn is so much longer than its timeslice
-    /// Of each turn no work comes, as its end is lost and caches are cold at its beginning: 101 to
-    /// 149 us for five kinds of kernels on an H100
+    Ns rest = 103 * us;  ///< by how much a turn is longer than its timeslice
+    /// The part of each turn in which no work is done, because its end is lost and caches are cold
+    /// at its beginning. It was 101 to 149 us for five kinds of kernels on an H100
     /// (tests/hardware/h100-580.159.04/qos_reach.json.xz).
     Ns lost = 150 * us;
     /// From the decision to pause a task until nothing of it runs: 0.65 ms for the driver's

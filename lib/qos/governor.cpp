@@ -7,12 +7,12 @@
 namespace qos {
 namespace {
 
-/// Between looks: they cost time, too.
+/// The shortest time between two looks at a cap, because looks cost time, too.
 constexpr Ns shortest_look = ms;
-/// Until a change has reached the GPU, at most.
+/// The longest time until a change has reached the GPU.
 constexpr Ns change_takes = 3 * ms;
 
-/// Do tenants wait for their parts beside a cap?
+/// Returns whether tenants wait for their parts beside a cap.
 bool is_hurried(const std::vector<Goal> &goals) {
     return std::ranges::any_of(goals,
                                [](const Goal &goal) { return goal.aim != Aim::best_effort; });
@@ -20,12 +20,20 @@ bool is_hurried(const std::vector<Goal> &goals) {
 
 } // namespace
 
-Governor::Governor(Settings settings, const std::vector<Goal> &goals, Ns now)
-    : settings_(settings), usual_pause_(settings.costs.pause), begin_(now) {
+Governor::Governor(Settings settings, const std::vector<Goal> &goals, Ns now, Planner planner)
+    : planner_(std::move(planner)), settings_(settings), usual_pause_(settings.costs.pause),
+      begin_(now) {
     for (const Goal &goal : goals)
         enter(goal, is_hurried(goals), now);
-    plan_ = next_epoch(entrants_, accounts_, {}, settings_);
+    plan_ = make_plan({});
     apply(now);
+}
+
+Plan Governor::make_plan(std::vector<Observation> seen) const {
+    return planner_(GpuView{.settings = settings_,
+                            .entrants = entrants_,
+                            .accounts = accounts_,
+                            .seen = std::move(seen)});
 }
 
 void Governor::enter(const Goal &goal, bool hurried, Ns now) {
@@ -49,7 +57,7 @@ void Governor::set_goals(const std::vector<Goal> &goals,
     Governor old = std::move(*this);
     Settings settings = old.settings_;
     settings.costs.pause = old.usual_pause_;
-    *this = Governor(settings, {}, old.begin_);
+    *this = Governor(settings, {}, old.begin_, old.planner_);
     std::vector<std::optional<std::size_t>> numbers(old.entrants_.size());
     for (std::size_t n = 0; n < goals.size(); n++) {
         enter(goals[n], is_hurried(goals), now);
@@ -72,7 +80,7 @@ void Governor::set_goals(const std::vector<Goal> &goals,
     }
     demand_ = std::move(old.demand_);
     demand_.renumber(numbers);
-    plan_ = next_epoch(entrants_, accounts_, {}, settings_);
+    plan_ = make_plan({});
     apply(now);
 }
 
@@ -92,10 +100,11 @@ void Governor::add(const TenantTurn &turn) {
     // A change of timeslices may end a turn (measured on an H100: turns of 0.1 to 1 ms in place of
     // 3 ms; where epochs and rounds kept step, each epoch had one, and a share of 30 % got 28.9 %).
     const bool is_cut = turn.end >= changed_at_ && turn.end - changed_at_ <= change_takes;
-    // One that went on when the epoch began has the timeslice of before. The driver rounds them by
-    // less than 1 %, and a change by less than 1 % is not asked for.
+    // A turn that spans the start of the epoch may still have the previous timeslice, so the
+    // smaller one is used. The driver rounds timeslices by less than 1 %, and changes of less than
+    // 1 % are not requested.
     const Ns timeslice = std::min(levers_[turn.tenant].timeslice, before_[turn.tenant]);
-    // Twice: the turns of a round differ.
+    // The bound is two rounds, because the turns of a round differ.
     if (const auto wait =
             demand_.add(turn, is_cut ? 0 : timeslice - timeslice / 16,
                         2 * std::max(plan_.round, settings_.round()) + settings_.latency_slice))
@@ -124,14 +133,14 @@ bool Governor::needs_turns(Ns now) const {
 }
 
 std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
-    // One that runs is looked at when its use is known.
+    // A task that runs is judged by its cap only when its use is known.
     for (auto &cap : caps_)
         if (cap && (seen || cap->paused))
             look(*cap, now, settings_);
     std::optional<EpochRecord> record;
     if (seen && (now - begin_ >= settings_.epoch || is_over(entrants_, seen_, settings_))) {
         const auto taken = demand_.take(entrants_.size());
-        plan_ = next_epoch(entrants_, accounts_, taken, settings_);
+        plan_ = make_plan(taken);
         accounts_ = plan_.accounts;
         record = EpochRecord{begin_, now, plan_.round, plan_.overcommitted, {}};
         for (std::size_t n = 0; n < entrants_.size(); n++) {
@@ -147,7 +156,7 @@ std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
             before_[n] = levers_[n].timeslice;
     } else if (changed_) {
         // Turns are divided anew among the tenants that are there; nothing is settled.
-        plan_ = next_epoch(entrants_, accounts_, {}, settings_);
+        plan_ = make_plan({});
         changed_ = false;
     }
     apply(now);

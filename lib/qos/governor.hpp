@@ -5,36 +5,39 @@
 
 #include "cap.hpp"
 #include "ledger.hpp"
+#include "plan.hpp"
 #include "waits.hpp"
 
 namespace qos {
 
-/// What is to be set for a tenant.
+/// The timeslice and the pause to set for a tenant.
 struct Lever {
     Ns timeslice = 0; ///< of each of its TSGs
     bool paused = false;
     bool operator==(const Lever &) const = default;
 };
 
-/// A tenant in the epoch that has ended.
+/// The state of a tenant at the end of an epoch.
 struct Record {
-    Observation seen;
+    Observation seen; ///< its turns in the epoch (demand.hpp)
     Account account;
-    Balance second; ///< up to its end
-    bool kept;
+    Balance second; ///< the second up to the end of the epoch
+    bool kept;      ///< whether that second keeps the goal
 };
 
 struct EpochRecord {
     Ns begin, end;
-    Ns round;           ///< of the next one
-    bool overcommitted; ///< is the next one?
+    Ns round;           ///< of the next epoch
+    bool overcommitted; ///< whether the next epoch has too little time for all promises
     std::vector<Record> tenants;
 };
 
 class Governor {
   public:
     /// @param goals of the tenants; tasks without a tenant are one of them, too
-    Governor(Settings settings, const std::vector<Goal> &goals, Ns now);
+    /// @param planner has the decisions of each epoch, from the plan of all GPUs
+    Governor(Settings settings, const std::vector<Goal> &goals, Ns now,
+             Planner planner = plan_alone);
 
     /// Sets how many TSGs of a tenant compete for the GPU; 0: it is not there. Takes effect with
     /// the next step().
@@ -46,10 +49,11 @@ class Governor {
     /// one
     void set_goals(const std::vector<Goal> &goals,
                    std::span<const std::optional<std::size_t>> before, Ns now);
-    /// What pauses take now, from when step() is due until nothing of the task runs: caps are left
-    /// so early, if that is more than Costs::pause, and as far as it leaves the smallest one runs.
+    /// Sets how long a pause takes now, from the time when step() is due until nothing of the task
+    /// runs. If that is more than Costs::pause, tasks are paused so much earlier, as far as the
+    /// smallest cap still leaves its task runs.
     void set_pause(Ns takes);
-    /// Some turns are missing between the last one and the next.
+    /// Notes that turns are missing between the last one and the next.
     void lose() { demand_.lose(); }
 
     /// Does step() at @p now decide by turns until then? Not where it only ends pauses.
@@ -63,15 +67,20 @@ class Governor {
     const Lever &lever(std::size_t tenant) const { return levers_[tenant]; }
     /// Returns the credit of a cap, or what a promise is owed; 0 for a tenant with neither.
     Ns credit(std::size_t tenant) const;
-    /// Of its tasks, from one turn to the next while they had work (Demand), since the beginning.
+    /// Returns how long the tenant's tasks waited for turns while they had work (Demand), since the
+    /// beginning.
     const Waits &waits(std::size_t tenant) const { return waits_[tenant]; }
     const std::vector<Entrant> &entrants() const { return entrants_; }
     const Settings &settings() const { return settings_; }
 
   private:
     void enter(const Goal &goal, bool hurried, Ns now);
+    /// Returns the plan for the next epoch.
+    /// @param seen by tenant in the epoch that ends; empty: none ends
+    Plan make_plan(std::vector<Observation> seen) const;
     void apply(Ns now);
 
+    Planner planner_;
     Settings settings_;
     Ns usual_pause_; ///< Costs::pause as it was given
     std::vector<Entrant> entrants_;

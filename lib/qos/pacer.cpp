@@ -7,20 +7,20 @@
 namespace qos {
 namespace {
 
-/// Looks that count.
+/// How many of the last looks count.
 constexpr std::size_t looks_max = 3;
-/// A tenant is owed so much at most, as its rollover is bounded.
+/// The most that a tenant is owed, because its rollover is bounded.
 constexpr Ns most_owed = 100 * ms;
-/// A tenant is ahead by so much at most, and does not do more in a step: its counts may be
-/// anything.
+/// The most that a tenant is ahead, and that it does in one step. Its counts come from the program
+/// and may be any number.
 constexpr Ns most_done = second;
-/// What is in flight may wait for the others so long. Then it has ended, and the program has found
-/// that in a way that is not seen.
+/// The longest time that launches in flight may wait for the others. After it they count as ended,
+/// and the program has found their end in a way that leaves no trace.
 constexpr Ns longest_wait = 200 * ms;
-/// So much may be in flight when the program has waited for all of it: no event follows the last
-/// launches (nvtaskset's marks, which are half as far apart).
+/// Work of up to this time may count as in flight although the program has waited for all of it,
+/// because no event follows the last launches. (nvtaskset's marks are half as far apart.)
 constexpr Ns unseen = ms;
-/// Launches that count in a step.
+/// The most launches that count in one step.
 constexpr std::uint64_t most_launches = 1'000'000;
 /// The goal is kept with so much to spare, in millionths of the goal.
 constexpr Part spare = 5'000;
@@ -33,8 +33,9 @@ Pacer::Pacer(const std::vector<Part> &goals, Ns now, const Times &times) : times
     look_due_.assign(goals.size(), now + times.first);
 }
 
-/// Of the last looks: whatever disturbs a program makes it slower. Where its speed alone differs
-/// from time to time, as the processor's, the goal is a part of the larger one.
+/// Returns the fastest rate of the last looks, because each disturbance makes a program slower. If
+/// its speed alone differs from look to look, like a processor's, the goal is a part of the largest
+/// one.
 Pacer::Rate Pacer::fastest(const Tenant &tenant) {
     const auto found = std::ranges::max_element(tenant.alone, {}, [](const Rate &rate) {
         return static_cast<double>(rate.launches) / static_cast<double>(rate.time);
@@ -63,7 +64,8 @@ Ns Pacer::due_for(const Tenant &tenant, Ns time) {
     return scaled(time, tenant.goal + scaled(tenant.goal, spare, whole), whole);
 }
 
-/// What its launches take alone that were not seen to have ended. 0: its speed alone is not known.
+/// Returns the time that the launches in flight would take alone; 0 if the tenant's speed alone is
+/// not known.
 Ns Pacer::alone_time_in_flight(const Tenant &tenant) {
     const Rate rate = fastest(tenant);
     const std::uint64_t launches = std::min(
@@ -71,8 +73,9 @@ Ns Pacer::alone_time_in_flight(const Tenant &tenant) {
     return rate.time ? scaled(static_cast<std::int64_t>(launches), rate.time, rate.launches) : 0;
 }
 
-/// What it is ahead by. Launches are seen to have ended when the program makes others, after it has
-/// waited for many, for example: what is in flight may have ended since one was seen to.
+/// Returns by how much time alone the tenant is ahead. The end of a launch is seen only when the
+/// program launches again, for example after it has waited for many launches. So launches that
+/// still count as in flight may have ended, and are credited.
 Ns Pacer::credit(const Tenant &tenant) {
     const Ns due = due_for(tenant, tenant.unsettled);
     return tenant.credit - due +
@@ -94,9 +97,9 @@ void Pacer::settle(Tenant &tenant, Ns now, Ns passed, const Launched &seen) {
         tenant.last = seen;
         return;
     }
-    // What it gains while the others are held for a look is not taken from it later.
+    // The gain of a look, in which the others are held, is not taken from the tenant later.
     const bool is_looked_at = look_ && &tenant == &tenants_[look_->tenant];
-    // What passes before a launch ends was work if one does, or if the tenant is held.
+    // The time before a launch ends was work, if one ends or if the tenant is held.
     tenant.unsettled += passed;
     if (tenant.idle) {
         tenant.unsettled = 0;
@@ -186,7 +189,7 @@ void Pacer::decide(Ns now, bool others) {
     for (std::size_t n = 0; n < tenants_.size(); n++) {
         Tenant &tenant = tenants_[n];
         const bool is_alone = !others && working - !tenant.idle == 0;
-        // What it does while it is alone is not taken from it later.
+        // The work of a tenant that is alone is not taken from it later.
         if (is_alone)
             tenant.credit = std::min(tenant.credit, times_.band);
         const bool yields = is_behind && tenant.state != State::behind;

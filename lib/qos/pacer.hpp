@@ -22,22 +22,23 @@ struct Launched {
     bool operator==(const Launched &) const = default;
 };
 
-/// Where launches are held for a goal, all of them must be: of a tenant that is not, its neighbours
-/// are not slowed.
+/// Keeps the speeds of tenants by holding launches. If one goal needs launches to be held, the
+/// launches of all tasks must be held: a task that is not held is not slowed for the others.
 class Pacer {
   public:
     struct Times {
         Ns step = 4 * ms;    ///< until the next step
         Ns band = 5 * ms;    ///< a tenant may be ahead or behind by so much of its time alone
-        Ns first = 100 * ms; ///< until the first look: what was launched before is not counted
+        Ns first = 100 * ms; ///< until the first look; earlier launches are not counted
         /// The speed alone is seen while the others are held. Their launches end within this.
         Ns drain = 60 * ms;
-        Ns count = 40 * ms;       ///< for so long at least launches are counted then, and
-        std::uint64_t least = 20; ///< so many of them,
-        Ns longest = 300 * ms;    ///< but no longer
-        Ns soon = 1500 * ms;      ///< from one look to the next, while there were few
-        Ns again = 10 * second;   ///< later
-        /// Without a launch that is made or ends: it has no work. Longer if some are in flight.
+        Ns count = 40 * ms;       ///< the shortest look
+        std::uint64_t least = 20; ///< the fewest launches that end a look
+        Ns longest = 300 * ms;    ///< the longest look, whatever the launches
+        Ns soon = 1500 * ms;      ///< from one look to the next, as long as there were few looks
+        Ns again = 10 * second;   ///< from one look to the next, later
+        /// A tenant has no work if no launch was made or ended for this time. The time is longer if
+        /// launches are in flight.
         Ns idle = 20 * ms;
     };
 
@@ -47,22 +48,23 @@ class Pacer {
 
     /// Decides what is held until the next step, which is due after some milliseconds.
     /// @param seen by tenant
-    /// @param drained of what is held, nothing runs any more
+    /// @param drained no launch of a held task runs any more
     /// @param others have work; without any, a tenant that is ahead does not wait
-    /// @param counts what ends now shows a speed alone, if nothing else runs
+    /// @param counts launches that end now show a speed alone, if nothing else runs
     void step(Ns now, std::span<const Launched> seen, bool drained, bool others,
               bool counts = true);
 
     bool holds(std::size_t tenant) const { return tenants_[tenant].held; }
-    /// Are the tasks without a goal held?
+    /// Returns whether the tasks without a goal are held.
     bool holds_others() const { return holds_others_; }
-    /// Is that for a look at a speed alone?
+    /// Returns whether they are held for a look at a tenant's speed alone.
     bool is_looking() const { return look_.has_value(); }
 
-    /// Of the last second with work: its speed, as a part of that alone. None: it had no work, or
-    /// its speed alone is not known.
+    /// Returns the tenant's speed in the last second with work, as a part of its speed alone;
+    /// nullopt if it had no work, or if its speed alone is not known.
     std::optional<Part> speed(std::size_t tenant) const;
-    /// Launches a second while it is alone, the most of the last looks; 0: not known.
+    /// Returns the tenant's launches a second while it is alone, the most of the last looks; 0: not
+    /// known.
     double alone(std::size_t tenant) const;
 
   private:
@@ -81,7 +83,7 @@ class Pacer {
         bool held = false;
         Ns credit = 0;    ///< of its time alone
         Ns unsettled = 0; ///< time since the last launch ended: work, or none
-        Ns open = 0;      ///< what was taken from its credit since then
+        Ns open = 0;      ///< the time taken from its credit since that end
         Launched last = {};
         Ns moved_at = 0;  ///< a launch was made, or one ended
         Ns held_at = 0;   ///< the last time that it was held

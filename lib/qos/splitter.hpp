@@ -12,19 +12,19 @@
 
 namespace qos {
 
-/// Launches of the others are compared over some time with each division that is tried, from one
-/// moment at which the tenant is not behind its goal to another one: whatever it is owed by then is
-/// the division's.
+/// Compares divisions by the launches of the others. Each division is tried for some time, from one
+/// moment at which the tenant is not behind its goal to another one, so that a debt to the tenant
+/// counts for the division that made it.
 class Splitter {
   public:
     struct Times {
-        Ns settle = 100 * ms; ///< after a change; what was launched before has the old TPCs
-        Ns count = 400 * ms;
-        Ns longest = 700 * ms; ///< it is waited so long that the tenant is not behind
-        /// From the end of a search to the next at first, and again where its result was another
-        /// one than before. Else twice as long each time,
+        Ns settle = 100 * ms;  ///< after a change, as earlier launches have the old TPCs
+        Ns count = 400 * ms;   ///< how long launches are counted with a division
+        Ns longest = 700 * ms; ///< the longest wait for a moment at which the tenant is not behind
+        /// The time between the first two searches, and after a search with a new result. Each
+        /// search with the same result doubles the time, up to `rarest`.
         Ns again = 60 * second;
-        Ns rarest = 960 * second; ///< but no longer
+        Ns rarest = 960 * second; ///< the longest time between two searches
     };
 
     /// @param tpcs of the GPU, at least 2
@@ -32,8 +32,9 @@ class Splitter {
     Splitter(int tpcs, Part goal, Ns now) : Splitter(tpcs, goal, now, Times()) {}
     Splitter(int tpcs, Part goal, Ns now, const Times &times);
 
-    /// What the others do: they launch; are held, as the tenant is behind its goal; are held for a
-    /// look at its speed alone, which does not count; or have no work.
+    /// The state of the others. They launch; they yield, which means that they are held because the
+    /// tenant is behind its goal; they are held for a look at its speed alone, which does not
+    /// count; or they have no work.
     enum class Others { launch, yield, look, idle };
 
     /// @param ended launches of the others that have ended so far, which does not go back
@@ -42,7 +43,7 @@ class Splitter {
     /// There is another task beside the tenant: the next search is not put off any longer.
     void others_changed() { rest_ = std::min(rest_, times_.again); }
 
-    /// TPCs of the tenant; the others have the rest. 0: all have all.
+    /// Returns how many TPCs the tenant has; the others have the rest. 0: all have all.
     int own() const { return tried_; }
     bool is_searching() const { return stage_ != Stage::rests; }
 
@@ -58,19 +59,19 @@ class Splitter {
     const Times times_;
     const int tpcs_;
     Ns rest_ = 0;              ///< until the next search
-    std::optional<int> found_; ///< by the last one
+    std::optional<int> found_; ///< the result of the last search
     int begin_;                ///< the first division of a search
     int coarse_;               ///< its first step
     Stage stage_ = Stage::undivided;
-    int tried_ = 0;             ///< as it is now
-    int best_ = 0, stride_ = 0; ///< of the divisions that were tried
+    int tried_ = 0;             ///< the present division
+    int best_ = 0, stride_ = 0; ///< the best division so far, and the present step
     double best_rate_ = 0, undivided_rate_ = 0;
-    Ns since_; ///< of the attempt; of the end of the search
+    Ns since_; ///< when the attempt began, or the search ended
     bool counts_ = false;
-    Ns counted_ = 0;             ///< so long
-    std::uint64_t launches_ = 0; ///< that ended in it
-    Ns at_;                      ///< the last step
-    std::uint64_t ended_ = 0;    ///< until then
+    Ns counted_ = 0;             ///< how long this attempt has counted
+    std::uint64_t launches_ = 0; ///< launches that ended in that time
+    Ns at_;                      ///< when the last step was
+    std::uint64_t ended_ = 0;    ///< launches that had ended at the last step
 };
 
 } // namespace qos

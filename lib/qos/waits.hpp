@@ -17,7 +17,7 @@ namespace qos {
 /// (1.6 %) at most, and never too short. What is longer than 18 minutes counts as one length.
 class Waits {
   public:
-    /// A 99th percentile of fewer is that of one or two waits.
+    /// Fewer waits have no 99th percentile: one or two waits would decide it.
     static constexpr std::int64_t least_for_p99 = 100;
 
     /// @param wait below 0: as 0

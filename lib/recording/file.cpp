@@ -228,6 +228,7 @@ void RecordedFile::replay_turn(const Json &line, Sink &sink) {
     const Lane &where = lane(line, turn.who.context ? Lane::Means::switches : Lane::Means::samples);
     if (is_of_gr0(turn, where) || !cut_at_begin(turn, where.gpu))
         return;
+    // The start of the process tells it from later processes with the same pid.
     if (const auto found = started_.find({where.gpu, turn.who.pid.value_or(0)});
         turn.who.pid && found != started_.end())
         turn.who.started = found->second;

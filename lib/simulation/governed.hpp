@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file nvqos' own control: a qos::Governor for each GPU, driven as nvqos drives it on hardware
-/// (tools/nvqos/warden.hpp). A job is a tenant. nvqos runs from the beginning on.
+/// (tools/nvqos/keep/gpu_goals.hpp). A job is a tenant. nvqos runs from the beginning on.
 #pragma once
 
 #include <map>

@@ -83,7 +83,8 @@ bool Rank::go_on_with_collectives(Ns now) {
     return true;
 }
 
-/// Returns whether the GPU may go on to the next item.
+/// Begins the first item of the GPU's queue if it was not begun, which draws a random length for a
+/// kernel, and returns whether it has ended, so that the GPU may go on to the next one.
 bool Rank::is_over(const Item &item) {
     switch (item.kind) {
     case Item::Kind::kernel:

@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-#include "turnstile.hpp"
+#include "ticket_lock.hpp"
 #include "what.hpp"
 
 namespace stgm {
@@ -84,14 +84,14 @@ struct Memory {
     static constexpr std::uint64_t this_layout = 0x6e767374676d0001;
 
     std::uint64_t layout, size;
-    Turnstile copies, kernels, cores, preparing;
+    TicketLock copies, kernels, cores, preparing;
     Ways ways;
     std::atomic<Time> begin; ///< begin of the run by CLOCK_MONOTONIC; 0: it has not begun
     std::atomic<bool> opened, stop;
     Time duration; ///< ns; no job is released after it
     std::uint64_t tasks, all_steps, events_each;
-    TaskPlan plans[Turnstile::slots];
-    Progress progress[Turnstile::slots];
+    TaskPlan plans[TicketLock::slots];
+    Progress progress[TicketLock::slots];
 
     static std::size_t bytes(std::size_t tasks, std::uint64_t steps, std::uint64_t events_each) {
         return sizeof(Memory) + steps * sizeof(Step) + tasks * events_each * sizeof(Event);

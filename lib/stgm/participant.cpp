@@ -191,7 +191,7 @@ void Participant::end_cpu() {
 
 // --- the core ---
 
-void Participant::wait(Turnstile &lock, bool spin) {
+void Participant::wait(TicketLock &lock, bool spin) {
     if (!looks_)
         return lock.wait(task_, spin);
     while (!lock.is_in(task_))

@@ -80,7 +80,7 @@ class Participant {
     void stall(Time length);
     bool took_too_much() const;
     void finish();
-    void wait(Turnstile &lock, bool spin);
+    void wait(TicketLock &lock, bool spin);
     void take_core(int level);
     void leave_core();
     void yield();

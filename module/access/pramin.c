@@ -138,7 +138,10 @@ static bool window_is_unchanged(const struct nvdebug_pramin *p,
 	void __iomem *reg = nvdebug_device(p->gpu)->bar0 + p->window->reg;
 	u32 now = readl(reg);
 
-	/* An error code is not a position: read the register again. */
+	/*
+	 * A read that failed on the bus returns an error code (0xbad…) and not
+	 * the position of the window. Such failures may pass, so try again once.
+	 */
 	if (nvdebug_reg_value_check(now))
 		now = readl(reg);
 	return now == stay->value;

@@ -209,7 +209,9 @@ static int channels_read_owners(struct nvdebug_gpu *gpu,
 }
 
 /*
- * Read the owners for a lease, before the change. If a list cannot be read, the
+ * Read the owners for a lease, before the change, and remember them, so that the
+ * undo can tell whether an id was used again. On GPUs where a register has the
+ * owner, channel_read_owner() reads it instead. If a list cannot be read, the
  * ids alone identify its channels.
  */
 static int channels_keep_owners(struct nvdebug_gpu *gpu,

@@ -149,8 +149,8 @@ static int read_channels(struct nvdebug_gpu *gpu, const struct engine_line *line
 
 /*
  * Read the engine once. Go on after an engine or a PBDMA that cannot be read.
- * @used: the previous read found the engine busy, so all registers are
- * announced.
+ * @used: the previous read found the engine busy, so the registers of its
+ * channels are announced, too (nvdebug_reg_expect()), and one call reads all.
  */
 static int read_once(struct nvdebug_gpu *gpu, const struct engine_line *line,
 		     bool used, struct engine_reading *r)

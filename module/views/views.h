@@ -30,6 +30,11 @@ struct nvdebug_view_file {
 extern const struct nvdebug_view_file nvdebug_view_files[];
 extern const size_t nvdebug_view_files_count;
 
+/*
+ * The views of the files in /proc/gpuX. A view is defined in the file of its
+ * name, or in runlist.c, device_info.c or copy_topology.c (the views of PCEs,
+ * the physical copy engines, and of GRCEs, which LCEs of graphics runlists are).
+ */
 extern const struct nvdebug_view nvdebug_contexts_view;
 extern const struct nvdebug_view nvdebug_engines_view;
 extern const struct nvdebug_view nvdebug_engines_brief_view;

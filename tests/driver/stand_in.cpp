@@ -33,6 +33,8 @@ StandIn::StandIn()
             {"/sys/bus/pci/devices/0000:01:00.0/subsystem_vendor", "0x10de\n"},
             {"/sys/bus/pci/devices/0000:01:00.0/subsystem_device", "0x16c1\n"},
             {"/sys/bus/pci/devices/0000:01:00.0/class", "0x030200\n"},
+            // A row has the start, the end and the flags of a resource. BAR0, BAR1 (in row 2) and
+            // BAR3 (in row 4) are 64-bit memory.
             {"/sys/bus/pci/devices/0000:01:00.0/resource",
              "0x0000102002000000 0x0000102002ffffff 0x000000000014220c\n"
              "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"

@@ -140,8 +140,10 @@ def serves(root, user):
 
 
 def works(root, unpacked, dynamic):
-    """Checks the programs in a root, as root and as another user. The library is loaded into a program of that
-    root."""
+    """Checks the programs in a root, as root and as another user, and loads nvtaskset's library into a program of that
+    root.
+
+    dynamic: whether the C library there is new enough for the programs that are not static."""
     shutil.copytree(unpacked, root / "opt/nvdebug")
     for path in (root / "opt", root / "opt/nvdebug"):
         path.chmod(0o755)

@@ -11,20 +11,20 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Bottom to top; what stands in one string has one rank. A name with a dot is a file at the root.
+# The order is from bottom to top. Names in one string have one rank, and a name with a dot is a file at the root.
 MODULE = ("include", "module/compat", "module/decode", "module/core", "module/chips", "mmu.c", "module/access",
           "module/state", "module/views runlist.c device_info.c copy_topology.c", "module/probe", "module/host",
           "module/control", "module/gpus", "module/proc", "nvdebug_entry.c")
 PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing lib/live", "lib/driver", "lib/nvdebug",
             "lib/partition lib/recording lib/stgm lib/qos", "lib/simulation",
             "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
-# The same within nvqos: folders, and the files at its top by their names without a suffix.
+# The order within nvqos: folders, and the files at its top by their names without a suffix.
 NVQOS = ("failure family goals file gpus refusal", "keep", "report table metrics display", "serve",
          "trace", "simulate", "advise",
          "command_line run main")
-# The same within nvdebugctl: its folders, and "." for the files beside them.
+# The order within nvdebugctl: its folders, and "." for the files beside them.
 NVDEBUGCTL = ("cli", "state", "control", "check", "task", "objects", "recording", "live", ".")
-# Declared at the bottom, and implemented by whoever has the machine.
+# The seam is declared at the bottom, and each machine implements it: the kernel, the driver's reader, and tests.
 SEAM = "module/core/machine.h"
 # Public headers stand apart from what they declare.
 HOMES = {"include/nvdebug": "lib/nvdebug"}
@@ -63,7 +63,7 @@ TESTS = {
                   "module/decode include module/core model",
 }
 SHARED = ("tests", "tests/support", "tests/golden", "tests/data", "tests/hardware", "vm")
-# Made of the module's sources, elsewhere.
+# Libraries of CMake that are built from the module's sources by a CMakeLists.txt elsewhere.
 OF_MODULE = {"nvdebug_decode": "module/decode", "nvdebug_core": "module/core"}
 # Where compilers find headers of tests, and Python what they import, beside a file's own folder.
 HEADERS = (".", "module", "include", "model/src", "model/tests", "tools/nvdebugctl", "tests/driver", "tests/module/core",
@@ -186,7 +186,8 @@ def test_programs_include_nothing_of_each_other():
 
 
 def test_no_part_of_nvqos_includes_one_above_it():
-    """What keeps goals does not depend on who asks for them, and neither does on how a program begins and ends."""
+    """The part that keeps goals does not depend on the part that serves requests, and neither depends on how the
+    program begins and ends."""
     def rank_of(path):
         part = path.parts[2] if len(path.parts) > 3 else path.stem
         found = [rank for rank, names in enumerate(NVQOS) if part in names.split()]

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Goals that a Warden keeps on the simulated GPU.
+// A GpuGoals that keeps goals on the simulated GPU.
 #pragma once
 
 #include "served.hpp"
 
-#include "tools/nvqos/keep/warden.hpp"
+#include "tools/nvqos/keep/gpu_goals.hpp"
 
 namespace served {
 
 class Kept : public Served {
   protected:
-    /// Without threads, as the simulation has one, but where @p searches are others.
-    void start(const std::vector<std::string> &words, nvqos::Warden::Options options = {},
+    /// Starts to keep the goals. Searches are made in this thread, since the simulation has one,
+    /// unless
+    /// @p searches is another policy.
+    void start(const std::vector<std::string> &words, nvqos::GpuGoals::Options options = {},
                std::launch searches = std::launch::deferred) {
         for (const std::string &word : words) {
             const auto added = nvqos::add_word(word, asked);
@@ -20,24 +22,25 @@ class Kept : public Served {
         if (!options.clock)
             options.clock = [this] { return sim.now(); };
         options.searches = searches;
-        // Holds are asked for in virtual time. Keepers wait by the machine's clock, and this
-        // process may be kept from running.
+        // Levers repeat requests in virtual time. Keepers wait by the machine's clock, and this
+        // process may be kept from running, so their patience is long.
         options.beat = options.patience / 4;
         options.patience = driver_test::plenty;
-        auto made = nvqos::Warden::start(gpu, asked, options,
-                                         [this](const std::string &text) { said.push_back(text); });
+        auto made = nvqos::GpuGoals::start(
+            gpu, asked, options, [this](const std::string &text) { said.push_back(text); });
         if (made)
-            warden = std::move(*made);
+            gpu_goals = std::move(*made);
         else
             refused = made.error();
     }
 
+    /// Makes all steps until @p end.
     /// @param late each step comes so much later than it is due
     void keep_until(Ns end, Ns late = 0) {
         while (sim.now() < end) {
-            const Ns wait = std::max<Ns>(warden->wait(), 100 * qos::us) + late;
+            const Ns wait = std::max<Ns>(gpu_goals->wait(), 100 * qos::us) + late;
             run_until(std::min(end, sim.now() + wait));
-            auto report = warden->step();
+            auto report = gpu_goals->step();
             steps++;
             ASSERT_TRUE(report) << report.error().sentence;
             if (*report)
@@ -45,7 +48,7 @@ class Kept : public Served {
         }
     }
 
-    /// The most that a tenant had of a second that began after @p since.
+    /// Returns the most that a tenant had of any second that began after @p since.
     Ns most_of_a_second(Ns since, std::size_t tenant = 0) const {
         Ns most = 0, sum = 0;
         const auto &use = sim.use_by_ms[tenant];
@@ -62,9 +65,9 @@ class Kept : public Served {
                static_cast<double>(sim.now() - since);
     }
 
-    nvqos::Asked asked;
+    nvqos::Goals asked;
     std::vector<std::string> said;
-    std::unique_ptr<nvqos::Warden> warden;
+    std::unique_ptr<nvqos::GpuGoals> gpu_goals;
     std::optional<nvqos::Failure> refused;
     std::vector<nvqos::Report> reports;
     std::uint64_t steps = 0;

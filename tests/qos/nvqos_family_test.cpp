@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Processes that descend from others, with real ones.
+// Families of processes: descendants among real processes, and among a list that is made up.
 #include "tools/nvqos/family.hpp"
 
 #include "tests/support/waiting.hpp"
@@ -29,7 +29,7 @@ nvdebug::Process process_of(const Birth &birth, const std::string &cgroup = "/")
     return process;
 }
 
-/// A child, with a child of its own.
+/// A real child process, which has a child of its own.
 class Descendants : public testing::Test {
   protected:
     Descendants() {
@@ -118,7 +118,7 @@ TEST_F(Descendants, LiveAsLongAsAThread) {
             static_cast<void>(!::read(ends[0], &none, 1));
             ::_exit(0);
         }).detach();
-        ::syscall(SYS_exit, 0); // of this thread alone
+        ::syscall(SYS_exit, 0); // ends this thread alone
     }
     ::close(ends[0]);
     const auto pid = static_cast<std::uint32_t>(child);
@@ -141,7 +141,7 @@ TEST_F(Descendants, LiveAsLongAsAThread) {
 
 // --- among processes that are made up ---
 
-/// This process, and below it a chain of so many.
+/// Returns this process, and below it a chain of so many processes.
 std::vector<ProcessState> chain(std::uint32_t length) {
     std::vector<ProcessState> all = {{birth_of(::getpid()), 1, false}};
     for (std::uint32_t n = 0; n < length; n++)
@@ -149,7 +149,7 @@ std::vector<ProcessState> chain(std::uint32_t length) {
     return all;
 }
 
-/// One reading of all processes, and one pass over them, however many families there are.
+/// All processes are read once, and passed once, however many families there are.
 TEST(Families, AreFoundInOnePass) {
     constexpr std::uint32_t length = 5'000;
     const auto all = chain(length);
@@ -170,7 +170,7 @@ TEST(Families, AreFoundInOnePass) {
     EXPECT_TRUE(families[3]->has(process_of(all[31].birth)));
 }
 
-/// Parents were read one after the other: they may be each other's.
+/// Parents are read one after the other, so two processes may seem to be each other's parent.
 TEST(Families, MayHaveARingOfParents) {
     auto all = chain(3);
     all[1].parent = all[3].birth.pid;
@@ -181,7 +181,7 @@ TEST(Families, MayHaveARingOfParents) {
     EXPECT_TRUE(family->has(process_of(all[3].birth)));
 }
 
-/// Too few descriptors to read them: nobody has ended.
+/// If there are too few descriptors to read processes, no member counts as ended.
 TEST(Families, StayWhereProcessesCannotBeRead) {
     const auto family = std::make_shared<Family>();
     family->add(birth_of(::getpid()));

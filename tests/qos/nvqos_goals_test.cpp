@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Goals as they are typed and as a file has them.
+// Goals on the command line and in a file.
 #include "tools/nvqos/command_line.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ Outcome<Invocation> parse(const std::vector<std::string> &words) {
     return parsed.wrong ? fail(bad_usage, *parsed.wrong) : read(parsed.arguments);
 }
 
-/// Returns what completion offers in place of the last word.
+/// Returns the words that completion offers for the last word.
 std::vector<std::string> completions(const std::vector<std::string> &words) {
     std::vector<std::string> found;
     for (const std::string &line : nvdebug::cli::completions(program(), words))
@@ -27,8 +27,8 @@ std::vector<std::string> completions(const std::vector<std::string> &words) {
     return found;
 }
 
-Asked typed(const std::vector<std::string> &words) {
-    Asked asked;
+Goals typed(const std::vector<std::string> &words) {
+    Goals asked;
     for (const std::string &word : words) {
         const auto added = add_word(word, asked);
         EXPECT_TRUE(added) << added.error().sentence;
@@ -37,7 +37,7 @@ Asked typed(const std::vector<std::string> &words) {
 }
 
 TEST(Words, NameTenantsAndGoals) {
-    const Asked asked =
+    const Goals asked =
         typed({"4711=share:30%,cap:40.5%", "command:a=b=latency", "job:17=speed:12.5%",
                "container:3f=best-effort:3", "all-of:9=cap:20%", "cgroup:/x/y=best-effort",
                "9=latency:2.5ms,cap:60%", "others=cap:50%"});
@@ -58,7 +58,7 @@ TEST(Words, NameTenantsAndGoals) {
     EXPECT_EQ(text_of(asked.tenants[6].goal), "latency 2.5 ms, cap 60 %");
 }
 
-TEST(Words, ThatMakeNoSenseAreRefused) {
+TEST(Words, AreRefusedWithASentence) {
     for (const char *const word : {"",
                                    "4711",
                                    "=share:30%",
@@ -85,17 +85,17 @@ TEST(Words, ThatMakeNoSenseAreRefused) {
                                    "4711=latency:0ms",
                                    "4711=share:30%,",
                                    "4711=share:-3%"}) {
-        Asked asked;
+        Goals asked;
         const auto added = add_word(word, asked);
         ASSERT_FALSE(added) << word;
         EXPECT_EQ(added.error().exit, bad_usage) << word;
         EXPECT_FALSE(added.error().sentence.empty());
     }
-    Asked asked = typed({"4711=cap:30%"});
+    Goals asked = typed({"4711=cap:30%"});
     EXPECT_FALSE(add_word("4711=share:10%", asked)) << "twice";
 }
 
-TEST(Times, HaveDigitsThatCount) {
+TEST(Times, PrintThreeDigits) {
     for (const auto &[ns, text] : {std::pair<qos::Ns, const char *>{0, "0 us"},
                                    {499, "0 us"},
                                    {81'400, "81 us"},
@@ -159,7 +159,7 @@ TEST(Selectors, FitWhatTaskSetFits) {
 
 class File : public testing::Test {
   protected:
-    Outcome<Asked> read(const std::string &text) {
+    Outcome<Goals> read(const std::string &text) {
         std::ofstream(path) << text;
         return read_goals(path);
     }
@@ -245,7 +245,7 @@ TEST_F(File, IsRefusedWithTheLineWhereTomlAsserts) {
 }
 
 /// Container runtimes make a folder where the file of a mount is missing.
-TEST_F(File, IsNothingElse) {
+TEST_F(File, RefusesFoldersAndLargeFiles) {
     const auto is_no_file = [](const std::string &place, const std::string &what) {
         const auto asked = read_goals(place);
         ASSERT_FALSE(asked) << place;
@@ -264,15 +264,15 @@ TEST_F(File, IsNothingElse) {
               std::string::npos);
 }
 
-TEST_F(File, StandsBelowWhatIsTyped) {
+TEST_F(File, IsOverriddenByOptions) {
     ASSERT_TRUE(
         read("epoch = \"200ms\"\nscheme = \"naive\"\n[[tenant]]\npid = 7\ngoal = \"cap:3%\"\n"));
     const auto both = parse({"--file", path, "-e", "50ms", "8=cap:4%"});
     ASSERT_TRUE(both) << both.error().sentence;
-    EXPECT_EQ(both->asked.settings.epoch, 50 * qos::ms);
-    EXPECT_EQ(both->asked.settings.scheme, qos::Scheme::naive);
-    ASSERT_EQ(both->asked.tenants.size(), 2U);
-    EXPECT_EQ(both->asked.tenants[0].who.pid, 8U);
+    EXPECT_EQ(both->goals.settings.epoch, 50 * qos::ms);
+    EXPECT_EQ(both->goals.settings.scheme, qos::Scheme::naive);
+    ASSERT_EQ(both->goals.tenants.size(), 2U);
+    EXPECT_EQ(both->goals.tenants[0].who.pid, 8U);
 }
 
 TEST(CommandLine, RefusesWhatMakesNoSense) {
@@ -298,7 +298,7 @@ TEST(CommandLine, TimesOfPeopleAreSecondsWithoutAUnit) {
     ASSERT_TRUE(parsed) << parsed.error().sentence;
     EXPECT_EQ(parsed->length, 2 * qos::second);
     EXPECT_EQ(parsed->interval, 3 * qos::second);
-    EXPECT_EQ(parsed->asked.settings.epoch, 50 * qos::ms);
+    EXPECT_EQ(parsed->goals.settings.epoch, 50 * qos::ms);
 }
 
 TEST(CommandLine, SentencesSayWhatToWrite) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What is told of goals: parts of enough time, which were not kept and when, what does not fit.
+// Reports on goals: parts of enough time, goals that were not kept and when, promises that do not
+// fit.
 #include "kept.hpp"
 
 #include <gtest/gtest.h>
@@ -16,15 +17,15 @@ TEST_F(Kept, PartsAreOfEnoughTime) {
     sim.tasks[0].arrives = simulated::always();
     start({"558=cap:90%"});
     keep_until(1200 * ms);
-    nvqos::Asked held = asked;
+    nvqos::Goals held = asked;
     auto family = std::make_shared<nvqos::Family>();
     family->add({557, kernel.processes[557].started});
     held.tenants.push_back({"held", {}, *nvqos::parse_goal("share:30%"), family});
     run_until(1270 * ms);
-    ASSERT_TRUE(warden->set_goals(held));
+    ASSERT_TRUE(gpu_goals->set_goals(held));
     for (Ns until = 1275 * ms; until < 3 * qos::second; until += 25 * ms) {
         keep_until(until);
-        const nvqos::Use use = warden->uses().at(0).use;
+        const nvqos::Use use = gpu_goals->uses().at(0).use;
         EXPECT_LE(use.used, use.time) << until;
         EXPECT_EQ(use.part.has_value(), use.time >= qos::second) << until;
         EXPECT_LE(use.part.value_or(0), qos::whole);
@@ -42,26 +43,26 @@ TEST_F(Kept, PartsAreOfEnoughTime) {
     EXPECT_EQ(qos::least_for_part({.epoch = qos::second}), 4 * qos::second);
 }
 
-/// At the end it is known which goal was not kept, and in how many epochs.
+/// Missed goals have the tenant's name and the number of epochs.
 TEST_F(Kept, MissesHaveTheirNamesAndNumbers) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     start({"557=latency", "558=share:30%"});
     keep_until(2 * qos::second);
-    auto missed = warden->missed();
+    auto missed = gpu_goals->missed();
     ASSERT_EQ(missed.size(), 1U);
     EXPECT_EQ(missed[0].tenant, "558");
     EXPECT_EQ(missed[0].of, reports.size());
     EXPECT_EQ(missed[0].epochs, reports.back().tenants[1].violations);
     const std::string first = missed[0].first;
     const auto epochs = missed[0].epochs;
-    // Another goal for the same tenant is counted by itself.
-    nvqos::Asked other;
+    // Another goal of the same tenant is counted separately.
+    nvqos::Goals other;
     for (const char *const word : {"557=latency", "558=share:40%"})
         ASSERT_TRUE(nvqos::add_word(word, other));
-    ASSERT_TRUE(warden->set_goals(other));
+    ASSERT_TRUE(gpu_goals->set_goals(other));
     keep_until(4 * qos::second);
-    missed = warden->missed();
+    missed = gpu_goals->missed();
     ASSERT_EQ(missed.size(), 2U);
     EXPECT_EQ(missed[0].epochs, epochs);
     EXPECT_EQ(missed[0].first, first);
@@ -105,9 +106,9 @@ TEST_F(Kept, PromisesThatDoNotFitAreNamed) {
     for (const char *const part : {"gpu0: since 2", "Z each promise is cut", "add up to 110 %",
                                    "557 (share 60 %), 558 (share 50 %)", "ask for less"})
         EXPECT_NE(notes[0].find(part), std::string::npos) << notes[0];
-    nvqos::Asked other;
+    nvqos::Goals other;
     ASSERT_TRUE(nvqos::add_word("557=share:60%", other));
-    ASSERT_TRUE(warden->set_goals(other));
+    ASSERT_TRUE(gpu_goals->set_goals(other));
     keep_until(2 * qos::second);
     EXPECT_TRUE(nvqos::notes_on({{0, reports.back()}}).empty());
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Marks of nvqos in recordings: which are made, over the stand-in for NVIDIA's driver, and what
-// becomes of them where many come, no recorder runs, or a recorder does not read.
+// Marks of nvqos in recordings, over the stand-in for NVIDIA's driver: which marks are made, and
+// how many are sent if there are many, no recorder runs, or a recorder does not read.
 #include "served.hpp"
 
-#include "tools/nvqos/keep/warden.hpp"
+#include "tools/nvqos/keep/gpu_goals.hpp"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ using namespace qos;
 using nvdebug::base::MarkSocket;
 using Texts = std::vector<std::string>;
 
-/// A clock that stands, and what this process sent.
+/// Marks by a clock that stands still unless a test moves it, and the marks that were received.
 class Marked : public Served {
   protected:
     void pass(std::uint64_t ns) { now += ns; }
@@ -28,7 +28,7 @@ class Marked : public Served {
         return texts;
     }
 
-    /// Sends all that waits.
+    /// Sends all waiting marks, and returns the marks that the recorder got.
     Texts heard(MarkSocket &socket) {
         Texts all;
         for (int n = 0; n < 10; n++) {
@@ -40,8 +40,8 @@ class Marked : public Served {
         return all;
     }
 
-    nvqos::Asked asked(const std::vector<std::string> &words) const {
-        nvqos::Asked made;
+    nvqos::Goals asked(const std::vector<std::string> &words) const {
+        nvqos::Goals made;
         for (const std::string &word : words)
             EXPECT_TRUE(nvqos::add_word(word, made));
         return made;
@@ -50,22 +50,22 @@ class Marked : public Served {
     void start(const std::vector<std::string> &words) {
         sim.tasks[0].arrives = simulated::always();
         sim.tasks[1].arrives = simulated::always();
-        auto made = nvqos::Warden::start(gpu, asked(words),
-                                         {.patience = driver_test::plenty,
-                                          .beat = std::chrono::milliseconds(250),
-                                          .clock = [this] { return sim.now(); },
-                                          .marks = &*marks},
-                                         [](const std::string &) {});
+        auto made = nvqos::GpuGoals::start(gpu, asked(words),
+                                           {.patience = driver_test::plenty,
+                                            .beat = std::chrono::milliseconds(250),
+                                            .clock = [this] { return sim.now(); },
+                                            .marks = &*marks},
+                                           [](const std::string &) {});
         ASSERT_TRUE(made) << made.error().sentence;
-        warden = std::move(*made);
+        gpu_goals = std::move(*made);
     }
 
     void keep_for(
         Ns length, std::function<void()> before_each = [] {}) {
         for (const Ns end = sim.now() + length; sim.now() < end;) {
             before_each();
-            run_until(std::min(end, sim.now() + std::max<Ns>(warden->wait(), 100 * us)));
-            const auto report = warden->step();
+            run_until(std::min(end, sim.now() + std::max<Ns>(gpu_goals->wait(), 100 * us)));
+            const auto report = gpu_goals->step();
             ASSERT_TRUE(report) << report.error().sentence;
             epochs_not_kept += *report && !(**report).tenants[0].record.kept;
         }
@@ -76,7 +76,7 @@ class Marked : public Served {
     std::optional<nvqos::Marks> marks{std::in_place,
                                       [this](const std::string &text) { said.push_back(text); },
                                       [this] { return now; }};
-    std::unique_ptr<nvqos::Warden> warden;
+    std::unique_ptr<nvqos::GpuGoals> gpu_goals;
     std::size_t epochs_not_kept = 0;
 };
 
@@ -86,33 +86,33 @@ TEST_F(Marked, GoalsBeginAreReplacedAndEnd) {
     EXPECT_EQ(heard(recorder),
               (Texts{"gpu0 nvqos: 557: share 30 %", "gpu0 nvqos: command:two: latency",
                      "gpu0 nvqos: others: best effort 2"}));
-    EXPECT_FALSE(warden->set_goals(asked({"557=share:100%"})));
+    EXPECT_FALSE(gpu_goals->set_goals(asked({"557=share:100%"})));
     EXPECT_EQ(heard(recorder), Texts{}) << "it was refused";
-    EXPECT_TRUE(warden->set_goals(asked({"558=share:20%", "557=share:40%"})));
+    EXPECT_TRUE(gpu_goals->set_goals(asked({"558=share:20%", "557=share:40%"})));
     EXPECT_EQ(heard(recorder),
               (Texts{"gpu0 nvqos: command:two: latency ends",
                      "gpu0 nvqos: others: best effort 2 ends", "gpu0 nvqos: 558: share 20 %",
                      "gpu0 nvqos: 557: share 40 %, in place of share 30 %"}));
-    EXPECT_TRUE(warden->set_goals(asked({"557=share:40%", "558=share:20%"})));
+    EXPECT_TRUE(gpu_goals->set_goals(asked({"557=share:40%", "558=share:20%"})));
     EXPECT_EQ(heard(recorder), Texts{}) << "they are the same";
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(heard(recorder),
               (Texts{"gpu0 nvqos: 557: share 40 % ends", "gpu0 nvqos: 558: share 20 % ends"}));
 }
 
-TEST_F(Marked, TheFirstPauseForACap) {
+TEST_F(Marked, FirstPauseForACapIsMarked) {
     MarkSocket recorder;
     start({"557=cap:30%"});
     keep_for(3 * qos::second);
     EXPECT_EQ(heard(recorder),
               (Texts{"gpu0 nvqos: 557: cap 30 %", "gpu0 nvqos: 557: cap 30 %: first pause"}));
-    EXPECT_TRUE(warden->set_goals(asked({"557=cap:20%"})));
+    EXPECT_TRUE(gpu_goals->set_goals(asked({"557=cap:20%"})));
     keep_for(3 * qos::second);
     EXPECT_EQ(heard(recorder), (Texts{"gpu0 nvqos: 557: cap 20 %, in place of cap 30 %",
                                       "gpu0 nvqos: 557: cap 20 %: first pause"}));
 }
 
-TEST_F(Marked, AGoalThatIsNotKeptForAWhile) {
+TEST_F(Marked, GoalIsMarkedWhenItFailsAndRecovers) {
     MarkSocket recorder;
     start({"557=cap:30%"});
     keep_for(qos::second);
@@ -124,16 +124,16 @@ TEST_F(Marked, AGoalThatIsNotKeptForAWhile) {
     pauses_tasks = true;
     EXPECT_GT(epochs_not_kept, 5U);
     EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 557: cap 30 % is not kept"});
-    EXPECT_TRUE(warden->set_goals(asked({"558=share:1%", "557=cap:30%"})));
+    EXPECT_TRUE(gpu_goals->set_goals(asked({"558=share:1%", "557=cap:30%"})));
     EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 558: share 1 %"}) << "the other is the same";
-    // It idles, and no mark is left to be made.
+    // The task idles until the goal is kept again.
     sim.tasks[0].arrives = nullptr;
     sim.tasks[0].work = 0;
     keep_for(10 * qos::second);
     EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 557: cap 30 % is kept again"});
 }
 
-TEST_F(Marked, MoreThanAFewASecondAreCounted) {
+TEST_F(Marked, MarksAboveTheRateAreCounted) {
     MarkSocket recorder;
     for (std::size_t n = 0; n < nvqos::Marks::burst + 68; n++)
         marks->add(n % 2, std::to_string(n));
@@ -142,7 +142,8 @@ TEST_F(Marked, MoreThanAFewASecondAreCounted) {
     EXPECT_EQ(texts.front(), "gpu0 nvqos: 0");
     EXPECT_EQ(std::ranges::count(texts, "gpu0 nvqos: 34 marks before this were left out"), 1);
     EXPECT_EQ(std::ranges::count(texts, "gpu1 nvqos: 34 marks before this were left out"), 1);
-    // Ten intervals have passed, and two marks were the numbers.
+    // Ten intervals have passed, and two of the marks were the numbers of others that were left
+    // out.
     std::size_t sent = 0;
     for (std::size_t n = 0; n < 100; n++) {
         pass(nvqos::Marks::interval_ns);
@@ -159,7 +160,7 @@ TEST_F(Marked, MoreThanAFewASecondAreCounted) {
     EXPECT_EQ(said, Texts{});
 }
 
-TEST_F(Marked, WithoutARecorderTheyAreDropped) {
+TEST_F(Marked, MarksWithoutARecorderAreDropped) {
     marks->add(0, "nobody listens");
     marks->send();
     MarkSocket recorder;
@@ -169,8 +170,8 @@ TEST_F(Marked, WithoutARecorderTheyAreDropped) {
     EXPECT_EQ(said, Texts{});
 }
 
-/// It is not waited for: without an end to that, this test would have none.
-TEST_F(Marked, ARecorderThatDoesNotRead) {
+/// If nvqos waited for the recorder, this test would not end.
+TEST_F(Marked, RecorderThatDoesNotReadIsNotAwaited) {
     MarkSocket other;
     for (int n = 0; n < 10'000 && said.empty(); n++) {
         pass(nvqos::Marks::interval_ns);
@@ -183,7 +184,7 @@ TEST_F(Marked, ARecorderThatDoesNotRead) {
     marks->send();
     keep_for(qos::second);
     EXPECT_EQ(epochs_not_kept, 0U);
-    warden.reset();
+    gpu_goals.reset();
     marks.reset();
     ASSERT_EQ(said.size(), 2U);
     EXPECT_TRUE(said[1].starts_with("marks that recordings do not have")) << said[1];

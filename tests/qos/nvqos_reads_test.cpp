@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What the thread that has a deadline reads of other users' processes: as much, however many
-// ancestors, tenants and descriptors these have. Reads are counted; tests/qos/CMakeLists.txt has
-// the linker put these functions in the place of those that read.
+// The thread that keeps goals has a deadline, so it reads nothing of other users' processes,
+// however many ancestors, tenants and descriptors these have. Reads are counted:
+// tests/qos/CMakeLists.txt has the linker put the functions below in the place of open() and
+// nvtaskset::page_of().
 #include "kept.hpp"
 
 #include <cstdarg>
@@ -44,10 +45,10 @@ using nvdebug::base::Birth;
 using nvdebug::base::ProcessState;
 using qos::ms;
 
-/// 557 has so many ancestors below the tenants' root, and tasks come while goals are kept.
+/// Process 557 has many ancestors below the tenants' root, and tasks come while goals are kept.
 class Reads : public Kept {
   protected:
-    /// Returns what this thread opened in /proc. All searches are made by others.
+    /// Returns how many files this thread opened in /proc. Other threads make all searches.
     std::uint64_t of(std::uint32_t ancestors, std::uint32_t tenants) {
         constexpr std::uint32_t first_ancestor = 20'000'000;
         std::vector<ProcessState> all = {
@@ -61,7 +62,7 @@ class Reads : public Kept {
         std::vector<std::shared_ptr<nvqos::Family>> families;
         for (std::uint32_t n = 0; n < tenants; n++) {
             families.push_back(std::make_shared<nvqos::Family>());
-            // The last one has it.
+            // The last tenant has process 557.
             families.back()->add(n + 1 == tenants ? Birth{first_ancestor, 5} : Birth{1, n + 1000});
             asked.tenants.push_back(
                 {"job" + std::to_string(n), {}, {.cap = 30 * qos::point}, families.back()});
@@ -78,20 +79,20 @@ class Reads : public Kept {
                        return all;
                    }},
               std::launch::async);
-        EXPECT_TRUE(warden);
+        EXPECT_TRUE(gpu_goals);
         keep_until(500 * ms);
         EXPECT_EQ(reports.back().tenants[tenants - 1].tasks, 1U) << "it was found";
         add_third(600, simulated::always());
         keep_until(sim.now() + 500 * ms);
         for (std::uint32_t n = 0; n < 10; n++)
-            warden->divide();
-        warden.reset();
+            gpu_goals->assign_tenants();
+        gpu_goals.reset();
         EXPECT_EQ(pages_looked_for, pages) << "it reads all descriptors";
         return opened_of_proc - opened;
     }
 };
 
-TEST_F(Reads, OfAProcessWithoutAncestors) {
+TEST_F(Reads, AreNoneForAProcessWithoutAncestors) {
     EXPECT_EQ(of(1, 1), 0U);
 }
 

@@ -42,13 +42,13 @@ class Recorded : public Kept {
 
     void keep_and_note(Ns end) {
         while (sim.now() < end) {
-            keep_until(std::min(end, sim.now() + std::max<Ns>(warden->wait(), 100 * qos::us)));
+            keep_until(std::min(end, sim.now() + std::max<Ns>(gpu_goals->wait(), 100 * qos::us)));
             note_requests();
         }
     }
 
-    nvqos::Asked goals(const std::vector<std::string> &words) const {
-        nvqos::Asked made;
+    nvqos::Goals goals(const std::vector<std::string> &words) const {
+        nvqos::Goals made;
         for (const std::string &word : words)
             EXPECT_TRUE(nvqos::add_word(word, made));
         return made;
@@ -77,7 +77,7 @@ class Recorded : public Kept {
 TEST_F(Recorded, RequestsOnOneGpuAreTheSame) {
     sim.tasks[0].arrives = sim.tasks[1].arrives = simulated::always();
     start({"557=share:30%", "command:two=cap:20%", "command:third=best-effort:2"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     note("goals begin");
     keep_and_note(600 * ms);
     add_third(500, simulated::always());
@@ -85,12 +85,12 @@ TEST_F(Recorded, RequestsOnOneGpuAreTheSame) {
     note("500 comes"); // the lowest number: it is paused to be seen before the others are asked
     keep_and_note(1000 * ms);
     note("goals that cannot be kept");
-    EXPECT_FALSE(warden->set_goals(goals({"557=share:70%", "558=share:60%"})));
+    EXPECT_FALSE(gpu_goals->set_goals(goals({"557=share:70%", "558=share:60%"})));
     note_requests();
     keep_and_note(1100 * ms);
     note("other goals");
     ASSERT_TRUE(
-        warden->set_goals(goals({"500=latency,cap:40%", "557=share:30%", "others=cap:50%"})));
+        gpu_goals->set_goals(goals({"500=latency,cap:40%", "557=share:30%", "others=cap:50%"})));
     note_requests();
     keep_and_note(1500 * ms);
     note("switches are lost");
@@ -102,14 +102,14 @@ TEST_F(Recorded, RequestsOnOneGpuAreTheSame) {
     sim.tasks[1].work = 0;
     keep_and_note(2000 * ms);
     note("no goals");
-    ASSERT_TRUE(warden->set_goals({}));
+    ASSERT_TRUE(gpu_goals->set_goals({}));
     note_requests();
     keep_and_note(2200 * ms);
     note("goals again");
-    ASSERT_TRUE(warden->set_goals(goals({"557=timeslice:3ms", "500=cap:25%"})));
+    ASSERT_TRUE(gpu_goals->set_goals(goals({"557=timeslice:3ms", "500=cap:25%"})));
     keep_and_note(2500 * ms);
     note("the end");
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_TRUE(driver_test::comes_true([&] { return keepers().empty(); }));
     note_requests();
     compare("one_gpu.txt");
@@ -120,19 +120,20 @@ TEST_F(Recorded, RequestsOnOneGpuAreTheSame) {
 TEST_F(Recorded, RequestsOnTwoGpusAreTheSame) {
     kernel.add_card(1, 2);
     sim.tasks[0].arrives = sim.tasks[1].arrives = simulated::always();
-    start({"557=cap:30%", "command:elsewhere=share:20%"});
-    ASSERT_TRUE(warden);
-    auto made = nvqos::Warden::start(nvdebug::Gpu(bench.tree(), 1), asked,
-                                     {.patience = driver_test::plenty,
-                                      .beat = std::chrono::milliseconds(250),
-                                      .clock = [this] { return sim.now(); },
-                                      .searches = std::launch::deferred},
-                                     [this](const std::string &text) { said.push_back(text); });
+    const auto plan = std::make_shared<nvqos::MachinePlan>();
+    start({"557=cap:30%", "command:elsewhere=share:20%"}, {.plan = plan});
+    ASSERT_TRUE(gpu_goals);
+    auto made = nvqos::GpuGoals::start(nvdebug::Gpu(bench.tree(), 1), asked,
+                                       {.patience = driver_test::plenty,
+                                        .beat = std::chrono::milliseconds(250),
+                                        .clock = [this] { return sim.now(); },
+                                        .searches = std::launch::deferred},
+                                       [this](const std::string &text) { said.push_back(text); });
     ASSERT_TRUE(made) << made.error().sentence;
-    std::unique_ptr<nvqos::Warden> second_gpu = std::move(*made);
+    std::unique_ptr<nvqos::GpuGoals> second_gpu = std::move(*made);
     for (const Ns end : {500 * ms, 1000 * ms, 1500 * ms}) {
         while (sim.now() < end) {
-            const Ns wait = std::min(warden->wait(), second_gpu->wait());
+            const Ns wait = std::min(gpu_goals->wait(), second_gpu->wait());
             keep_until(std::min(end, sim.now() + std::max<Ns>(wait, 100 * qos::us)));
             ASSERT_TRUE(second_gpu->step());
             note_requests();
@@ -144,7 +145,7 @@ TEST_F(Recorded, RequestsOnTwoGpusAreTheSame) {
     }
     note("the end");
     second_gpu.reset();
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_TRUE(driver_test::comes_true([&] { return keepers().empty(); }));
     note_requests();
     compare("two_gpus.txt");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Requests over the socket, as a parser has them: none of any bytes, and all that are written as
-// docs/qos.md has them.
+// The parser of requests over the socket: it takes all requests in the form of docs/qos.md, and no
+// other bytes.
 #include "tools/nvqos/serve/request.hpp"
 
 #include "lib/base/printable.hpp"
@@ -32,7 +32,7 @@ TEST(Requests, AreTaken) {
     EXPECT_EQ(parse_request("hold a timeslice:500us pid=1")->goal.slice, 500 * qos::us);
 }
 
-TEST(Requests, ThatMakeNoSenseAreRefused) {
+TEST(Requests, AreRefusedWithASentence) {
     const std::string longest(128, 'n');
     EXPECT_TRUE(parse_request("release " + longest));
     for (const std::string &line : {std::string(""),
@@ -80,15 +80,14 @@ TEST(Requests, ThatMakeNoSenseAreRefused) {
         ASSERT_FALSE(request) << line;
         EXPECT_EQ(request.error().exit, bad_usage) << line;
         EXPECT_FALSE(request.error().sentence.empty());
-        // It is an answer of one line.
+        // The sentence is sent as an answer of one line.
         EXPECT_EQ(nvdebug::base::printable(request.error().sentence), request.error().sentence);
         EXPECT_LT(request.error().sentence.size(), 600U) << request.error().sentence;
     }
 }
 
-/// Whatever comes is a request, or has a sentence that is harmless: lines at random, and lines that
-/// are nearly right.
-TEST(Requests, AtRandom) {
+/// Random lines, and lines that are nearly right, are requests or get a harmless sentence.
+TEST(Requests, AreTakenOrRefusedAtRandom) {
     std::mt19937 random(20261126);
     const auto below = [&](std::size_t most) { return random() % most; };
     const std::string good = "hold job:1.0 share:30%,cap:50% gpu=0 pid=17 holder=19 cgroup=/a/b";

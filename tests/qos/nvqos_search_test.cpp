@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Tasks that come and go while nvqos keeps goals: how they are searched for, and what counts.
+// Tasks come and go while nvqos keeps goals: how they are searched for, and which turns count.
 #include "kept.hpp"
 
 #include <atomic>
@@ -13,17 +13,18 @@ using driver_test::comes_true;
 using qos::ms;
 using qos::us;
 
-/// A search takes as long as the driver does; what tasks had meanwhile was not promised.
+/// A search takes as long as the driver does. Goals begin after it, so turns during it do not
+/// count.
 TEST_F(Kept, GoalsBeginWhenTheTasksAreFound) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     kernel.before_list = [this] { run_until(sim.now() + 300 * ms); };
     start({"557=share:5%"});
     kernel.before_list = nullptr;
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     ASSERT_GT(sim.tasks[0].used, 100 * ms) << "half of the GPU";
     const Ns began = sim.now(), used = sim.tasks[0].used;
-    const auto first_step = warden->step();
+    const auto first_step = gpu_goals->step();
     ASSERT_TRUE(first_step);
     EXPECT_FALSE(*first_step) << "no epoch has passed";
     keep_until(began + 250 * ms);
@@ -33,12 +34,12 @@ TEST_F(Kept, GoalsBeginWhenTheTasksAreFound) {
     EXPECT_NEAR(points(0, began, used), 5, 2) << "nothing is paid back";
 }
 
-/// A search finds that it has ended before its last turns were read.
+/// A search finds that a task has ended before its last turns were read.
 TEST_F(Kept, TurnsOfTasksThatHaveEndedAreTheirs) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     start({"command:one=share:80%"}, {.longest_unlooked = 100 * ms});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     while (reports.size() < 10)
         keep_until(sim.now() + 100 * us);
     run_until(sim.now() + 8 * ms);
@@ -55,7 +56,7 @@ TEST_F(Kept, TurnsOfTasksThatHaveEndedAreTheirs) {
     EXPECT_NEAR(static_cast<double>(seen), static_cast<double>(sim.tasks[0].used), 1.0 * ms);
 }
 
-/// The driver does not answer searches, which other threads make, until it does.
+/// The driver does not answer searches, which other threads make, until a test lets it.
 class Hanging : public Kept {
   protected:
     Hanging() {
@@ -71,11 +72,11 @@ class Hanging : public Kept {
     std::promise<void> answers;
 };
 
-TEST_F(Hanging, GoalsGoOnMeanwhile) {
+TEST_F(Hanging, GoalsAreKeptDuringASearch) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     start({"557=cap:30%"}, {}, std::launch::async);
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(500 * ms);
     hangs = true;
     add_third(600, simulated::always());
@@ -91,7 +92,7 @@ TEST_F(Hanging, GoalsGoOnMeanwhile) {
         keep_until(sim.now() + 100 * ms);
         return reports.back().tenants[1].held == 2;
     }));
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(enabled(), all_on);
 }
 
@@ -100,45 +101,45 @@ TEST_F(Hanging, TheEndDoesNotWaitToRestore) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     start({"557=share:30%,cap:30%"}, {}, std::launch::async);
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(500 * ms);
     hangs = true;
     add_third(600, simulated::always());
     keep_until(sim.now() + 300 * ms);
     EXPECT_NE(timeslices_us(), before);
-    warden->let_go();
+    gpu_goals->let_go();
     EXPECT_EQ(timeslices_us(), before);
     EXPECT_EQ(enabled(), all_on);
     answers.set_value();
-    warden.reset();
+    gpu_goals.reset();
 }
 
-/// As while the driver answers late.
-TEST_F(Kept, ACapWhilePausesComeLate) {
+/// Pauses come late because the driver answers late.
+TEST_F(Kept, CapHoldsWhilePausesComeLate) {
     sim.tasks[0].arrives = simulated::always();
     start({"557=cap:30%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(2 * qos::second);
     EXPECT_LE(most_of_a_second(0), 303 * ms);
-    // The first late one is not foreseen.
+    // The first late pause cannot be foreseen.
     keep_until(4 * qos::second, 15 * ms);
     EXPECT_LE(most_of_a_second(2 * qos::second), 320 * ms);
     const Ns used = sim.tasks[0].used, since = sim.now();
     keep_until(since + 4 * qos::second, 15 * ms);
     EXPECT_LE(most_of_a_second(since), 303 * ms);
     EXPECT_GE(points(0, since, used), 27);
-    // And once it answers at once again, the cap is used again.
+    // When the driver answers at once again, the task uses its cap again.
     keep_until(sim.now() + 8 * qos::second);
     const Ns later = sim.tasks[0].used, from = sim.now();
     keep_until(from + 3 * qos::second);
     EXPECT_GE(points(0, from, later), 29);
 }
 
-/// It still runs: what these took is more than it may have in a second.
-TEST_F(Kept, ASmallCapAfterPausesThatCameLate) {
+/// Late pauses take longer than the cap leaves of a second. The task still runs afterwards.
+TEST_F(Kept, SmallCapRunsAfterLatePauses) {
     sim.tasks[0].arrives = simulated::always();
     start({"557=cap:2%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(4 * qos::second, 40 * ms);
     const Ns used = sim.tasks[0].used, since = sim.now();
     keep_until(since + 4 * qos::second);
@@ -146,14 +147,14 @@ TEST_F(Kept, ASmallCapAfterPausesThatCameLate) {
     EXPECT_LE(points(0, since, used), 2.2);
 }
 
-/// Of a tenant with two tasks: the other one has all of its share at once.
-TEST_F(Hanging, AnEndIsSeenMeanwhile) {
+/// One of a tenant's two tasks ends, and the other one has all of the share at once.
+TEST_F(Hanging, EndOfATaskIsSeenDuringASearch) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     add_third(600, simulated::always());
     kernel.processes[558].command = kernel.processes[600].command = "two";
     start({"command:two=share:60%"}, {}, std::launch::async);
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(qos::second);
     ASSERT_NEAR(points(1, 0, 0), 30, 2);
     hangs = true;
@@ -165,15 +166,15 @@ TEST_F(Hanging, AnEndIsSeenMeanwhile) {
     keep_until(since + 300 * ms);
     EXPECT_GE(points(1, since, used), 58);
     answers.set_value();
-    warden.reset();
+    gpu_goals.reset();
 }
 
-/// What restored it ended a pause.
+/// The killed keeper's task is restored by another process, which ends a pause.
 TEST_F(Hanging, UseIsSeenAfterAKeeperWasKilled) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     start({"557=cap:30%"}, {}, std::launch::async);
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(qos::second);
     for (const Ns end = sim.now() + 100 * ms; enabled() == all_on && sim.now() < end;)
         keep_until(sim.now() + 1 * ms);
@@ -192,17 +193,19 @@ TEST_F(Hanging, UseIsSeenAfterAKeeperWasKilled) {
     EXPECT_NEAR(static_cast<double>(seen), static_cast<double>(sim.tasks[0].used - used), 60.0 * ms)
         << "an epoch goes on";
     answers.set_value();
-    warden.reset();
+    gpu_goals.reset();
 }
 
-/// What is not among the tasks that were found, but on the record of switches.
+/// Tasks and contexts come during a search, which does not find them. The record shows their
+/// switches.
 class Meanwhile : public Kept {
   protected:
-    /// Goals for 557; 558 has the GPU for the first time, which begins a search.
+    /// Keeps a goal of 557. A search begins when 558 has the GPU for the first time.
+    /// @param meanwhile is called during that search
     void search(std::function<void()> meanwhile) {
         sim.tasks[0].arrives = simulated::always();
         start({"557=share:40%"});
-        ASSERT_TRUE(warden);
+        ASSERT_TRUE(gpu_goals);
         keep_until(500 * ms);
         sim.tasks[1].arrives = simulated::always();
         bool came = false;
@@ -217,7 +220,7 @@ class Meanwhile : public Kept {
         kernel.before_question = nullptr;
         ASSERT_TRUE(came);
     }
-    /// Since there were so many changes, the first context had the timeslice of its own.
+    /// Returns whether the first context had its own timeslice after the first @p since changes.
     bool was_restored(std::size_t since) const {
         const auto all = kernel.changes();
         return std::any_of(all.begin() + static_cast<std::ptrdiff_t>(since), all.end(),
@@ -227,15 +230,15 @@ class Meanwhile : public Kept {
     }
 };
 
-TEST_F(Meanwhile, ANewcomerIsSearchedFor) {
+TEST_F(Meanwhile, NewcomerIsSearchedFor) {
     search([&] { add_third(600, simulated::always()); });
     keep_until(sim.now() + 400 * ms);
     EXPECT_EQ(reports.back().tenants[1].held, 2U);
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(enabled(), all_on);
 }
 
-/// It is held beside the one that is held, which stays as it is.
+/// The new context is held as well, and the hold of the first context stays.
 TEST_F(Meanwhile, AnotherContextIsHeldAsWell) {
     const auto before = timeslices_us();
     search([&] { add_context(557); });
@@ -245,7 +248,7 @@ TEST_F(Meanwhile, AnotherContextIsHeldAsWell) {
     EXPECT_FALSE(was_restored(asked_before));
     EXPECT_NEAR(static_cast<double>(timeslices_us()[0]), static_cast<double>(timeslices_us()[2]),
                 10.0);
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(timeslices_us()[0], before[0]);
     EXPECT_EQ(timeslices_us()[2], 1998U);
 }
@@ -260,7 +263,7 @@ TEST_F(Meanwhile, AContextThatEndsLeavesTheOtherHeld) {
     kernel.processes[557].clients.erase(more);
     sim.tasks[2].arrives = nullptr;
     add_third(600, nullptr);
-    // Its first switch begins a search.
+    // The third process' first switch begins a search.
     sim.tasks[3].work = 100 * us;
     keep_until(sim.now() + 500 * ms);
     EXPECT_EQ(reports.back().tenants[0].tsgs, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The socket where descriptors are few.
+// The socket of a program that has few descriptors left.
 #include "tools/nvqos/serve/client.hpp"
 #include "tools/nvqos/serve/socket.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 
 using namespace nvqos;
 
-/// A connection that cannot be taken for lack of descriptors stays, and would end each wait at
+/// A connection that cannot be accepted for lack of descriptors stays, and would end each wait at
 /// once.
 TEST(Sockets, RestWithoutDescriptors) {
     char folder[] = "/tmp/qos.XXXXXX";
@@ -47,7 +47,7 @@ TEST(Sockets, RestWithoutDescriptors) {
         EXPECT_TRUE(awaited.empty()) << "the listener is ready all the time";
         EXPECT_EQ(wait, Socket::rest);
         EXPECT_EQ(awaited_later.size(), 1U);
-        // None is lost.
+        // No connection is lost.
         socket.serve(later, answer);
         EXPECT_EQ(socket.clients(), 1U);
         ::close(client);
@@ -56,8 +56,8 @@ TEST(Sockets, RestWithoutDescriptors) {
     ::rmdir(folder);
 }
 
-/// Another user cannot connect, which is no reason to start an nvqos.
-TEST(Clients, OfOtherUsersAreSentToRoot) {
+/// Another user may not connect to the running nvqos, so the error does not advise to start one.
+TEST(Clients, AreSentToRootIfTheyAreOtherUsers) {
     if (::geteuid() != 0)
         GTEST_SKIP() << "takes root, to become another user";
     char folder[] = "/tmp/qos.XXXXXX";

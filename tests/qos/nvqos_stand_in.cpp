@@ -3,17 +3,17 @@
 //
 //     NVQOS_STAND_IN=FOLDER nvqos_stand_in [OPTION OF NVQOS]...
 //
-// A process uses the GPU, and always has work, from when there is a file FOLDER/tasks/PID until it
-// ends; three at once at most, as the GPU of the model has channels for so many. What is changed of
-// tasks is added to FOLDER/changes, also by keepers that outlive nvqos: a line
-// `PID timeslice MICROSECONDS`, or `PID channels 0|1` for each channel that is disabled or enabled.
-// Each task begins with a timeslice of 2000 us. With NVQOS_STAND_IN_MPS they are clients of one MPS
-// server, two at most: each has a channel of the first TSG. While there are files FOLDER/refuse/N,
-// each change that enables channels removes one and is refused, as where the GPU answers late.
+// A process uses the GPU from when there is a file FOLDER/tasks/PID until it ends, and always has
+// work. There may be three such processes, because the model's GPU has channels for three. Each
+// change of a task, also by keepers that outlive nvqos, adds a line to FOLDER/changes: `PID
+// timeslice MICROSECONDS`, or `PID channels 0|1` for each channel that is disabled or enabled. Each
+// task begins with a timeslice of 2000 us. With NVQOS_STAND_IN_MPS up to two tasks are clients of
+// one MPS server: each has a channel of the first TSG. While there are files FOLDER/refuse/N, each
+// change that enables channels removes one of them and is refused, as if the GPU answered late.
 //
-// With NVQOS_STAND_IN_GPUS=N there are so many GPUs; tasks use the first one. While there is a file
-// FOLDER/bad.G, GPU G cannot be opened; with lost.G it is lost, and with hangs.G no request that is
-// about it is answered.
+// With NVQOS_STAND_IN_GPUS=N there are N GPUs, and tasks use the first one. While there is a file
+// FOLDER/bad.G, GPU G cannot be opened; with lost.G it is lost, and with hangs.G no request about
+// it is answered.
 #include "served.hpp"
 #include "stand_in_parts.hpp"
 
@@ -59,10 +59,10 @@ class Machine final : public served::Served {
         kernel.clock = [this] { return pass(); };
         // nvqos asks for the time less often than for switches.
         kernel.before_flush = [this] { pass(); };
-        kernel.before_list = [this] { look(); };
+        kernel.before_list = [this] { follow_tasks(); };
         kernel.effect = [this](const driver_test::StandIn::Change &change) { come(change); };
-        // As of a machine on which they run already: their names of clients are those of before.
-        look();
+        // The processes run already, so their clients keep the names from an earlier stand-in.
+        follow_tasks();
         kernel.refuses = [this](const driver_test::rm::Control &asked) { return refuse(asked); };
         kernel.noted = [this](const driver_test::StandIn::Change &change) { note(change); };
     }
@@ -74,8 +74,8 @@ class Machine final : public served::Served {
   private:
     struct Task {
         Birth birth;
-        std::size_t place;  ///< on the GPU: of its TSG
-        std::size_t number; ///< in the simulation
+        std::size_t place;  ///< the number of its TSG on the GPU
+        std::size_t number; ///< the number of its task in the simulation
     };
 
     void TestBody() override {}
@@ -87,12 +87,12 @@ class Machine final : public served::Served {
     }
 
     std::uint64_t pass() {
-        look();
+        follow_tasks();
         run_until(monotonic() - began_);
         return static_cast<std::uint64_t>(begin + sim.now());
     }
 
-    /// The number of the GPU that a request is about.
+    /// Returns the number of the GPU that a request is about.
     std::optional<std::uint32_t> gpu_of(unsigned number, const void *argument) {
         namespace rm = driver_test::rm;
         if (number != rm::esc_control)
@@ -125,7 +125,7 @@ class Machine final : public served::Served {
         };
     }
 
-    void look() {
+    void follow_tasks() {
         const auto stopped = kernel.stop(); // nvqos searches in another thread
         std::erase_if(running_, [&](const Task &task) {
             if (nvdebug::base::lives(task.birth))
@@ -191,7 +191,7 @@ class Machine final : public served::Served {
         return kept;
     }
 
-    /// What has come of it, if the task has not ended meanwhile.
+    /// Applies a change to the GPU, unless the task has ended.
     void come(const driver_test::StandIn::Change &change) {
         for (const Task &task : running_) {
             const auto process = kernel.processes.find(task.birth.pid);
@@ -204,7 +204,7 @@ class Machine final : public served::Served {
         }
     }
 
-    /// Also in keepers, which ask at once.
+    /// Returns the status for a request, also in keepers.
     std::uint32_t refuse(const driver_test::rm::Control &asked) const {
         constexpr std::uint32_t timed_out = 0x65, granted = driver_test::rm::ok;
         if (asked.command != driver_test::rm::DisableChannels::command ||
@@ -225,7 +225,7 @@ class Machine final : public served::Served {
             const std::string line = std::to_string(pid) +
                                      (timeslice ? " timeslice " : " channels ") +
                                      std::to_string(change.value) + "\n";
-            // A keeper has closed what was open before.
+            // A keeper has closed its inherited descriptors, so the file is opened for each line.
             const int file = ::open(changes_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
             static_cast<void>(!::write(file, line.data(), line.size()));
             ::close(file);
@@ -246,7 +246,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     nvdebug::base::survive_broken_pipes();
-    // It is never destroyed: that takes a test that runs.
+    // It is never destroyed, because its destructor needs a running test.
     auto *const machine = new Machine(folder);
     const int status = machine->run({argv + 1, argv + argc});
     std::fflush(nullptr);

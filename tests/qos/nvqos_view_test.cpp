@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// What nvqos shows fits a terminal.
+// Tables and the view in place fit a terminal.
 #include "tools/nvqos/display.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,8 @@ TEST(Tables, FitEachWidth) {
     EXPECT_FALSE(fitted(some_columns, some_rows, 1).lines.empty());
 }
 
-/// A view has as many lines as the screen, none wider than that, and each message from its start.
+/// A view has as many lines as the screen, no line is wider, and each message is shown from its
+/// start.
 TEST(Views, FitEachScreen) {
     Report report{0, {}, {}, 0};
     for (int n = 0; n < 30; n++)

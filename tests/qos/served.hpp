@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Processes on a simulated GPU behind the stand-in for NVIDIA's driver: what is asked of the driver
-// decides which task has the GPU, and its record of context switches shows it.
+// Processes on a simulated GPU behind the stand-in for NVIDIA's driver. Requests to the driver
+// decide which task has the GPU, and the driver's record of context switches shows the turns.
 #pragma once
 
 #include "tests/driver/steering.hpp"
@@ -24,7 +24,7 @@ class Served : public driver_test::Steering {
         }
     }
 
-    /// A third process, of the last tenant.
+    /// Adds a third process, of the last tenant.
     void add_third(std::uint32_t pid, std::function<Ns(Ns)> arrives) {
         third = kernel.add_process(pid, {instances[4], instances[5]});
         for (auto &[name, object] : kernel.others[third])
@@ -36,7 +36,7 @@ class Served : public driver_test::Steering {
         pid_of.push_back(pid);
     }
 
-    /// Another context of a process, of the first tenant.
+    /// Adds another context of a process, of the first tenant.
     std::uint32_t add_context(std::uint32_t pid) {
         const std::uint32_t client = kernel.add_process(pid, {instances[4]});
         for (auto &[name, object] : kernel.others[client])
@@ -47,7 +47,7 @@ class Served : public driver_test::Steering {
         return client;
     }
 
-    /// The GPU goes on, as what was asked of the driver so far makes it.
+    /// Runs the GPU until @p end, with the timeslices and pauses that were requested so far.
     void run_until(Ns end) {
         obey();
         sim.run_until(end);
@@ -70,10 +70,12 @@ class Served : public driver_test::Steering {
 
     simulated::Gpu sim;
     static constexpr Ns begin = 1'000 * qos::second; ///< by the GPU's clock
-    static constexpr Ns pause = 650 * qos::us;       ///< what one takes (measured on an H100)
-    bool pauses_tasks = true;                        ///< else pauses have no effect
+    static constexpr Ns pause =
+        650 * qos::us;        ///< the time that a pause takes (measured on an H100)
+    bool pauses_tasks = true; ///< else pauses have no effect
     std::uint32_t third = 0;
-    std::map<std::uint32_t, std::size_t> clients; ///< tasks of the simulation
+    std::map<std::uint32_t, std::size_t>
+        clients; ///< the number of each client's task in the simulation
     std::vector<std::uint32_t> pid_of;
 
   private:
@@ -88,7 +90,7 @@ class Served : public driver_test::Steering {
     }
 
     void obey() {
-        std::set<std::size_t> begun; // that began with what is obeyed now
+        std::set<std::size_t> begun; // tasks whose pause begins in this call
         const auto all = kernel.changes();
         for (; obeyed_ < all.size(); obeyed_++) {
             const auto &change = all[obeyed_];
@@ -99,7 +101,7 @@ class Served : public driver_test::Steering {
             if (change.command == driver_test::rm::SetTimeslice::command)
                 task.timeslice = static_cast<Ns>(change.value) * qos::us;
             else if (change.command == driver_test::rm::DisableChannels::command) {
-                // A pause takes some time, also one that is over at once.
+                // A pause takes some time even if it ends at once.
                 if (task.paused && change.value != 0 && begun.contains(client->second))
                     sim.run_until(sim.now() + pause);
                 task.paused = change.value == 0 && pauses_tasks;

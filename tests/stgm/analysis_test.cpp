@@ -67,6 +67,8 @@ TaskSet example() {
 
 TEST(Analysis, SuspendingTasksHaveEachTerm) {
     const auto bounds = analyse(example(), {});
+    // In the paper's symbols (docs/stgm-design.md), C is CPU time, G the time of copies and kernels,
+    // and B^m, B^e and B^l are the waits for copies, for kernels and for lower priorities.
     // a: C 4, G 13, B^m 2·5, B^e 12, B^l 0
     EXPECT_EQ(bounds[0].blocking.copy, 10);
     EXPECT_EQ(bounds[0].blocking.kernel, 12);

@@ -149,7 +149,8 @@ def test_the_library_cannot_be_loaded(desk, tmp_path, content):
 @pytest.mark.parametrize("partitions", (True, False))
 @pytest.mark.parametrize("limit", (0, 1, 4096))
 def test_a_limit_for_the_size_of_files(desk, limit, partitions):
-    """In a container with only the variables, the program has its partition although no page file can be made."""
+    """Where the limit allows no file for the task's page, the injected library takes the partition from the environment
+    alone, as in a container: 4 TPCs of 2 SMs each, or all SMs without the variable. nvtaskset itself fails."""
     named = desk.command(TOOL, "--no-mps", "-t", "0-3", "sh", "-c", "echo $NVTASKSET_PARTITIONS").out.strip()
     env = {"CUDA_INJECTION64_PATH": str(LIBRARY)} | ({"NVTASKSET_PARTITIONS": named} if partitions else {})
     result = desk.command("prlimit", f"--fsize={limit}", PROGRAM, "launch", STAND_IN_LOG="/dev/null", **env)

@@ -217,7 +217,7 @@ void Meter::sample_engine(const EngineState &state, std::uint64_t now) {
     turns.clear();
     if (state.engine != graphics || any_switch_)
         return;
-    // While no switches are recorded, samples show which TSG is on GR0.
+    // Samples show which TSG is on GR0 as long as no switches are recorded.
     std::optional<Holder> who;
     if (works) {
         who = Holder{.runlist = state.runlist};

@@ -22,7 +22,7 @@ using nvdebug::cli::Option;
 const std::vector<std::string> goal_forms = {
     "share:", "cap:", "speed:", "latency", "best-effort", "timeslice:"};
 
-/// Returns what may stand in place of a goal; of several the last one, behind those before it.
+/// Returns the words that complete the last goal of a list, each behind the goals before it.
 std::vector<std::string> goal_candidates(const std::string &typed) {
     const std::size_t comma = typed.rfind(',');
     std::vector<std::string> candidates;
@@ -31,7 +31,7 @@ std::vector<std::string> goal_candidates(const std::string &typed) {
     return candidates;
 }
 
-/// Returns what may stand in place of WHO=GOAL.
+/// Returns the words that complete WHO=GOAL.
 std::vector<std::string> word_candidates(const std::string &typed) {
     const std::size_t sign = typed.rfind('=');
     if (sign == typed.npos)
@@ -49,7 +49,7 @@ Option socket_option(const char *does) {
             .place = Option::Place::sign};
 }
 
-/// Returns a verb that asks an nvqos that runs.
+/// Returns the description of a verb that asks a running nvqos.
 nvdebug::cli::Verb asking(const char *name, const char *help, const char *notes) {
     return {.name = name,
             .help = help,
@@ -269,33 +269,33 @@ Outcome<void> take(const Arguments &arguments, Invocation &invocation) {
 
 } // namespace
 
-Outcome<Asked> goals_of(const Invocation &invocation) {
-    Asked asked = invocation.typed;
+Outcome<Goals> goals_of(const Invocation &invocation) {
+    Goals goals = invocation.typed;
     if (!invocation.file)
-        return asked;
+        return goals;
     auto read = read_goals(*invocation.file);
     if (!read)
         return read;
-    // What is typed stands above the file.
+    // Options on the command line override the file.
     if (!invocation.has_epoch)
-        asked.settings.epoch = read->settings.epoch;
+        goals.settings.epoch = read->settings.epoch;
     if (!invocation.has_scheme)
-        asked.settings.scheme = read->settings.scheme;
-    if (asked.gpus.empty())
-        asked.gpus = read->gpus;
-    asked.tpcs = asked.tpcs || read->tpcs;
-    if (text_of(asked.others) == text_of(qos::Goal()))
-        asked.others = read->others;
-    std::ranges::move(read->tenants, std::back_inserter(asked.tenants));
-    if (!asked.any() && !invocation.socket)
+        goals.settings.scheme = read->settings.scheme;
+    if (goals.gpus.empty())
+        goals.gpus = read->gpus;
+    goals.tpcs = goals.tpcs || read->tpcs;
+    if (text_of(goals.others) == text_of(qos::Goal()))
+        goals.others = read->others;
+    std::ranges::move(read->tenants, std::back_inserter(goals.tenants));
+    if (!goals.any() && !invocation.socket)
         return fail(bad_usage, printable(*invocation.file) +
                                    " has no goal: neither a [[tenant]] nor others = \"cap:20%\"");
-    return asked;
+    return goals;
 }
 
 namespace {
 
-/// Checks the options of a device or its hook, which are few.
+/// Fails if an option makes no sense with --cdi or --hold-container.
 Outcome<Invocation> finish_container(Invocation invocation, const Arguments &arguments) {
     const bool writes = invocation.what == Invocation::What::write_device;
     const std::string own = writes ? "--cdi" : "--hold-container";
@@ -321,7 +321,8 @@ Outcome<Invocation> read(const Arguments &arguments) {
     for (const std::string &word : arguments.words)
         if (auto added = add_word(word, invocation.typed); !added)
             return tl::unexpected(added.error());
-    // The file of a service is read before other units have made their cgroups.
+    // A service reads its file before other units have made their cgroups, so a cgroup may be
+    // missing.
     for (const Tenant &tenant : invocation.typed.tenants)
         if (const auto &cgroup = tenant.who.cgroup;
             cgroup && nvdebug::base::is_cgroup(*cgroup) == false)
@@ -342,10 +343,10 @@ Outcome<Invocation> read(const Arguments &arguments) {
     if (!invocation.file && !invocation.socket && !invocation.typed.any())
         return fail(bad_usage, "no goal is named: write command:serve=latency, others=cap:20%, "
                                "--file FILE or --socket; 'nvqos --help' says more");
-    auto asked = goals_of(invocation);
-    if (!asked)
-        return tl::unexpected(asked.error());
-    invocation.asked = std::move(*asked);
+    auto goals = goals_of(invocation);
+    if (!goals)
+        return tl::unexpected(goals.error());
+    invocation.goals = std::move(*goals);
     return invocation;
 }
 

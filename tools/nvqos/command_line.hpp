@@ -15,12 +15,12 @@ namespace nvqos {
 
 [[nodiscard]] const nvdebug::cli::Program &program();
 
-/// What was typed.
+/// The command line, parsed.
 struct Invocation {
     enum class What { run, write_device, hold_container } what = What::run;
-    Asked asked;
-    std::optional<std::string> file; ///< it is read again on SIGHUP
-    Asked typed;                     ///< what of asked was not in the file
+    Goals goals;
+    std::optional<std::string> file; ///< with goals; SIGHUP has it read again
+    Goals typed;                     ///< the goals on the command line
     bool has_epoch = false, has_scheme = false;
     std::optional<qos::Ns> length; ///< --for
     std::optional<std::string> socket;
@@ -31,9 +31,9 @@ struct Invocation {
     bool dry_run = false, json = false, quiet = false;
 };
 
-/// Reads what was typed, and the file, if there is one.
+/// Reads the command line, and the file that it names, if any.
 Outcome<Invocation> read(const nvdebug::cli::Arguments &arguments);
-/// What the file has, with what was typed.
-Outcome<Asked> goals_of(const Invocation &invocation);
+/// Reads the file again, and returns its goals together with those on the command line.
+Outcome<Goals> goals_of(const Invocation &invocation);
 
 } // namespace nvqos

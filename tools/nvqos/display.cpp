@@ -20,7 +20,7 @@ namespace {
 namespace live = nvdebug::live;
 using Ink = live::Piece::Ink;
 
-/// Of these, the last ones are in the view.
+/// So many messages are kept; the view shows the last of them.
 constexpr std::size_t most_messages = 1000, most_in_view = 5;
 
 std::vector<live::ViewLine> help_lines(std::size_t width) {
@@ -149,7 +149,7 @@ std::vector<std::string> Messages::last() const {
 bool Display::is_possible() {
     if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
         return false;
-    // Of a background process the terminal would stop each reading of keys, and with it the goals.
+    // The terminal stops a background process that reads keys, and the goals would stop with it.
     const pid_t foreground = ::tcgetpgrp(STDIN_FILENO);
     return foreground < 0 || foreground == ::getpgrp();
 }

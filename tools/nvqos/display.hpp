@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What nvqos shows while it runs: a view in place on a terminal, text elsewhere.
+/// @file The output of a running nvqos: a view in place on a terminal, text elsewhere.
 #pragma once
 
 #include <deque>
@@ -25,7 +25,7 @@ struct Shown {
     std::vector<std::string> notes = {}; ///< sentences below the table
 };
 
-/// Returns it as text.
+/// Returns the state as text.
 /// @param width in columns, for a terminal; empty: lines are as wide as they are
 std::string text_of(const Shown &shown, std::optional<std::size_t> width);
 
@@ -49,7 +49,7 @@ class Messages {
     void say(const std::string &sentence);
     void keep();
     void release();
-    /// Returns the last ones that are kept.
+    /// Returns the last messages that are kept.
     std::vector<std::string> last() const;
 
   private:
@@ -70,9 +70,9 @@ class Display {
     Display &operator=(const Display &) = delete;
     ~Display() { close(); }
 
-    /// Messages go there from all threads, which may outlive the display.
+    /// Returns the object that takes messages from all threads, which may outlive the display.
     const std::shared_ptr<Messages> &messages() const { return messages_; }
-    /// Takes the terminal. Says why, if it cannot be drawn on.
+    /// Takes the terminal. Adds a message with the reason if it cannot be drawn on.
     void open();
     /// Gives the terminal back, and prints the messages.
     void close();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What went wrong, and the exit status that follows from it.
+/// @file Failures: a sentence, and the exit status that follows from it.
 #pragma once
 
 #include <cerrno>
@@ -18,7 +18,7 @@ using enum nvdebug::base::exit_status::Exit;
 struct Failure {
     Exit exit;
     std::string sentence;
-    bool ends_all = false; ///< of one GPU: then goals are not kept on the others either
+    bool ends_all = false; ///< a failure of one GPU that also ends the goals on all others
 };
 
 template <typename T>
@@ -35,7 +35,7 @@ inline tl::unexpected<Failure> fail(const nvdebug::Error &error) {
                 error.sentence);
 }
 
-/// The status for errno @p number of a file, folder or socket that was named.
+/// Returns the exit status for errno @p number of a file, folder or socket that the user named.
 inline Exit exit_of(int number) {
     switch (number) {
     case ENOENT:
@@ -56,7 +56,7 @@ inline Exit exit_of(int number) {
 /// Prints a line on stderr.
 void warn(const std::string &sentence);
 
-/// Prints a warning.
+/// A function that prints a warning.
 using Warn = std::function<void(const std::string &)>;
 
 } // namespace nvqos

@@ -45,7 +45,7 @@ std::set<std::string> Family::cgroups() const {
 }
 
 bool Family::has_ended() const {
-    // Not under the lock, which a thread with a deadline may wait for.
+    // A thread with a deadline may wait for the lock, so the system is asked without it.
     for (std::optional<Birth> last;;) {
         {
             const std::scoped_lock held(lock_);
@@ -71,10 +71,10 @@ std::uint64_t Family::found() const {
 
 namespace {
 
-/// Families by their numbers, as a set that many processes share.
+/// A set of families, by their numbers. Many processes share one such object.
 using Families = std::set<std::size_t>;
 
-/// All processes, and to which families they belong.
+/// Assigns all processes to the families of their ancestors.
 class Tree {
   public:
     explicit Tree(const std::vector<ProcessState> &all) : all_(all), of_(all.size()) {
@@ -92,8 +92,8 @@ class Tree {
     void divide(const std::map<Birth, Families> &roots) {
         std::vector<std::size_t> path;
         for (std::size_t n = 0; n < all_.size(); n++) {
-            // From each process up to one of which it is known, and back. The parents were not read
-            // at one moment, so that they may form a ring.
+            // Walk up from each process to an ancestor whose families are known, and back down. The
+            // parents were not read at one moment, so they may form a ring.
             path.clear();
             for (std::size_t at = n; !of_[at] && path.size() <= all_.size();) {
                 path.push_back(at);
@@ -109,7 +109,7 @@ class Tree {
     const Families &of(std::size_t n) const { return *of_[n]; }
 
   private:
-    /// Those of the parent, and its own.
+    /// Returns the parent's families, and with them the process' own.
     std::shared_ptr<const Families> of(std::size_t n,
                                        const std::map<Birth, Families> &roots) const {
         const auto parent = by_pid_.find(all_[n].parent);
@@ -133,7 +133,8 @@ class Tree {
 
 void look_for_descendants(std::span<const std::shared_ptr<Family>> families,
                           const std::function<std::vector<ProcessState>()> &all) {
-    // Before the processes are read: a member that comes meanwhile has not ended.
+    // The members are copied before the processes are read. A member that is added later is not in
+    // the list of processes, and must not count as ended.
     std::vector<std::set<Birth>> before;
     std::map<Birth, Families> roots;
     for (const auto &family : families) {
@@ -146,7 +147,7 @@ void look_for_descendants(std::span<const std::shared_ptr<Family>> families,
     const std::vector<ProcessState> processes = all();
     Tree tree(processes);
     if (!tree.has(::getpid()))
-        return; // they could not be read
+        return; // /proc could not be read
     tree.divide(roots);
     std::vector<std::vector<Birth>> found(families.size());
     for (std::size_t n = 0; n < processes.size(); n++)

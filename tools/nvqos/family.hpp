@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file Processes and all their descendants, also orphaned ones.
 ///
-/// How many processes and ancestors there are, their users decide. So all of them are looked at by
-/// look_for_descendants() alone, in a thread without a deadline, and in one pass for all families.
-/// What it finds is remembered, and Family::has() reads nothing.
+/// Users decide how many processes and ancestors there are. So look_for_descendants() alone reads
+/// processes, in a thread without a deadline and in one pass for all families. Families remember
+/// what it finds, and Family::has() reads nothing.
 #pragma once
 
 #include <functional>
@@ -26,15 +26,16 @@ class Family {
     /// All processes in this cgroup or below it belong to the family, too.
     void add_cgroup(const std::string &path);
 
-    /// Is it in one of the cgroups, or a member, by what is known?
+    /// Returns whether the process is a known member, or in one of the cgroups. Reads nothing.
     bool has(const nvdebug::Process &process) const;
     std::set<nvdebug::base::Birth> members() const;
     std::set<std::string> cgroups() const;
-    /// Does no member live any more? Nothing is known of cgroups.
+    /// Returns whether no member lives any more. Processes in the cgroups do not count.
     bool has_ended() const;
-    /// Was there ever a member?
+    /// Returns whether there was a member at any time.
     bool had_members() const;
-    /// How many members look_for_descendants() has found so far: rises when has() may have changed.
+    /// Returns how many members look_for_descendants() has found so far. The number rises when
+    /// has() may return something else.
     std::uint64_t found() const;
 
   private:
@@ -49,9 +50,9 @@ class Family {
     std::uint64_t found_ = 0;
 };
 
-/// Makes processes that descend from members members, and forgets members that have ended. A
-/// process whose parent ends between two looks is missed.
-/// @param all all processes; is called once
+/// Adds the descendants of members to their families, and forgets members that have ended. Misses a
+/// process whose parent has ended since the previous call.
+/// @param all returns all processes; it is called once
 void look_for_descendants(std::span<const std::shared_ptr<Family>> families,
                           const std::function<std::vector<nvdebug::base::ProcessState>()> &all =
                               nvdebug::base::all_processes);

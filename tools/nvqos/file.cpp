@@ -23,25 +23,25 @@ class Reader {
   public:
     explicit Reader(const std::string &path) : path_(path) {}
 
-    Outcome<Asked> read(const toml::table &all) {
-        Asked asked;
+    Outcome<Goals> read(const toml::table &all) {
+        Goals goals;
         constexpr std::array top{"epoch", "scheme", "gpus", "others", "tenant", "tpcs"};
         if (auto known = only(all, top); !known)
             return tl::unexpected(known.error());
-        if (auto settings = read_settings(all, asked); !settings)
+        if (auto settings = read_settings(all, goals); !settings)
             return tl::unexpected(settings.error());
         if (const toml::node *const others = all.get("others"))
-            if (auto goal = read_goal(*others, asked.others); !goal)
+            if (auto goal = read_goal(*others, goals.others); !goal)
                 return tl::unexpected(goal.error());
         if (const toml::node *const tenants = all.get("tenant")) {
             const toml::array *const list = tenants->as_array();
             if (!list || !list->is_homogeneous<toml::table>())
                 return wrong(*tenants, "tenants are tables: write [[tenant]]");
             for (const toml::node &one : *list)
-                if (auto added = read_tenant(*one.as_table(), asked); !added)
+                if (auto added = read_tenant(*one.as_table(), goals); !added)
                     return tl::unexpected(added.error());
         }
-        return asked;
+        return goals;
     }
 
   private:
@@ -70,13 +70,13 @@ class Reader {
         return *value;
     }
 
-    Outcome<void> read_settings(const toml::table &all, Asked &asked) const {
+    Outcome<void> read_settings(const toml::table &all, Goals &goals) const {
         if (const toml::node *const node = all.get("epoch")) {
             const auto value = node->value_exact<std::string>();
             const auto time = value ? parse_time(*value) : std::nullopt;
             if (!time)
                 return wrong(*node, "epoch is a time, as \"100ms\"");
-            asked.settings.epoch = *time;
+            goals.settings.epoch = *time;
         }
         if (const toml::node *const node = all.get("scheme")) {
             const auto word = text(*node, "scheme");
@@ -85,20 +85,20 @@ class Reader {
             const auto scheme = parse_scheme(*word);
             if (!scheme)
                 return wrong(*node, scheme.error().sentence);
-            asked.settings.scheme = *scheme;
+            goals.settings.scheme = *scheme;
         }
         if (const toml::node *const node = all.get("tpcs")) {
             const auto value = node->value_exact<bool>();
             if (!value)
                 return wrong(*node, "tpcs is true or false");
-            asked.tpcs = *value;
+            goals.tpcs = *value;
         }
         if (const toml::node *const node = all.get("gpus"))
-            return read_gpus(*node, asked.gpus);
+            return read_gpus(*node, goals.gpus);
         return {};
     }
 
-    /// Numbers and names, in a list or alone.
+    /// Reads GPUs: numbers and names, in a list or alone.
     Outcome<void> read_gpus(const toml::node &node, std::vector<std::string> &gpus) const {
         const toml::array *const list = node.as_array();
         for (std::size_t n = 0; n < (list ? list->size() : 1); n++) {
@@ -115,7 +115,7 @@ class Reader {
         return {};
     }
 
-    /// A text, or several.
+    /// Reads one text, or a list of texts.
     Outcome<void> read_goal(const toml::node &node, qos::Goal &goal) const {
         const toml::array *const list = node.as_array();
         for (std::size_t n = 0; n < (list ? list->size() : 1); n++) {
@@ -130,7 +130,7 @@ class Reader {
                                      : Outcome<void>();
     }
 
-    /// One way in which the processes of a tenant are named; the last one is its name.
+    /// Reads one key that selects processes. The value of the last such key is the tenant's name.
     Outcome<void> take_selector(const std::string &key, const toml::node &node,
                                 Tenant &tenant) const {
         std::string word;
@@ -150,7 +150,7 @@ class Reader {
         return {};
     }
 
-    Outcome<void> read_tenant(const toml::table &table, Asked &asked) const {
+    Outcome<void> read_tenant(const toml::table &table, Goals &goals) const {
         constexpr std::array selectors{"pid",    "all-of",  "container", "pod",
                                        "cgroup", "command", "job"};
         constexpr std::array keys{"name", "goal",   "pid",     "all-of", "container",
@@ -165,7 +165,7 @@ class Reader {
         if (tenant.who == Selector())
             return wrong(table, "which tasks is the tenant? Write pid, all-of, container, pod, "
                                 "cgroup, command or job");
-        for (const Tenant &other : asked.tenants)
+        for (const Tenant &other : goals.tenants)
             if (other.who == tenant.who)
                 return wrong(table, "the tenant is there twice: give all of its goals in one list");
         const toml::node *const goal = table.get("goal");
@@ -183,7 +183,7 @@ class Reader {
                                     "first [[tenant]]");
             tenant.name = *name;
         }
-        asked.tenants.push_back(std::move(tenant));
+        goals.tenants.push_back(std::move(tenant));
         return {};
     }
 
@@ -192,7 +192,7 @@ class Reader {
 
 } // namespace
 
-Outcome<Asked> read_goals(const std::string &path) {
+Outcome<Goals> read_goals(const std::string &path) {
     const auto text = nvdebug::base::read_whole(path, most_bytes);
     if (!text)
         return fail(bad_usage, text.error());

@@ -50,7 +50,7 @@ std::string text_of_time(qos::Ns ns) {
     const auto digits = [](double value) {
         return fmt::format("{:.{}f}", value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
     };
-    // Just below a second there is no `1000 ms`.
+    // A time that rounds to 1000 ms is printed in seconds.
     if (ns >= qos::second - qos::ms / 2)
         return ns >= 100 * qos::second ? fmt::format("{:.1f} s", qos::seconds(ns))
                                        : digits(qos::seconds(ns)) + " s";
@@ -198,8 +198,8 @@ Outcome<qos::Goal> parse_goal(std::string_view text) {
     return add_goals(text, goal).map([&] { return goal; });
 }
 
-Outcome<void> add_word(std::string_view word, Asked &asked) {
-    // A cgroup's path may have the sign, a goal has none.
+Outcome<void> add_word(std::string_view word, Goals &goals) {
+    // A cgroup's path may contain '=', a goal does not. So the last '=' separates them.
     const std::size_t sign = word.rfind('=');
     if (sign == word.npos || sign == 0) {
         const std::vector<std::string> commands = {"status", "list", "simulate", "help"};
@@ -212,19 +212,19 @@ Outcome<void> add_word(std::string_view word, Asked &asked) {
     if (!goal)
         return fail(bad_usage, printable(who) + ": " + goal.error().sentence);
     if (who == "others") {
-        asked.others = *goal;
+        goals.others = *goal;
         return {};
     }
     auto tenant = parse_tenant(who);
     if (!tenant)
         return tl::unexpected(std::move(tenant).error());
-    for (const Tenant &other : asked.tenants)
+    for (const Tenant &other : goals.tenants)
         if (other.who == tenant->who)
             return fail(bad_usage,
                         quoted(who) +
                             " is named twice: give all of its goals in one, as share:20%,cap:40%");
     tenant->goal = *goal;
-    asked.tenants.push_back(std::move(*tenant));
+    goals.tenants.push_back(std::move(*tenant));
     return {};
 }
 
@@ -258,7 +258,7 @@ bool fits(const Tenant &tenant, const nvdebug::Process &process, const Trees &tr
                                      .command = who.command};
     if (who.pid)
         selection.pids = {*who.pid};
-    // Without anything else the tree was all that is asked for.
+    // A selector with all-of alone fits the whole tree.
     return (who.all_of && selection.empty()) || nvdebug::is_selected(selection, process);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/** @file What is asked of nvqos: which tasks are a tenant, and what it is to get. */
+/** @file Goals: which processes are a tenant, and what the tenant is to get. */
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace nvqos {
 
-/** Processes, named as nvdebugctl(1) names tasks: those that fit all of it. */
+/** Selects the processes that fit all of its members, as nvdebugctl(1) selects tasks. */
 struct Selector {
     std::optional<std::uint32_t> pid = {}, all_of = {};
     std::optional<std::string> container = {}, pod = {}, cgroup = {}, command = {}, job = {};
@@ -28,19 +28,19 @@ struct Tenant {
     Selector who;
     qos::Goal goal;
     std::shared_ptr<Family> family = nullptr; ///< in place of Tenant::who, if there is one
-    std::string note = {};                    ///< a sentence on what it fits; empty: none
+    std::string note = {};                    ///< a warning about the selector; empty: none
     bool operator==(const Tenant &) const = default;
 };
 
-struct Asked {
-    std::vector<Tenant> tenants; ///< a process is of the first that it fits
+struct Goals {
+    std::vector<Tenant> tenants; ///< a process belongs to the first that it fits
     qos::Goal others = {};       ///< of all tasks without a tenant, together
     qos::Settings settings = {};
     std::vector<std::string> gpus = {}; ///< names, as add_gpus() takes them; empty: all
-    bool tpcs = false;                  ///< are divided where a speed is kept by launches
-    bool operator==(const Asked &) const = default;
+    bool tpcs = false;                  ///< TPCs are divided where a speed is kept by launches
+    bool operator==(const Goals &) const = default;
 
-    /// Does it ask for anything?
+    /// Returns whether there is any goal.
     [[nodiscard]] bool any() const { return !tenants.empty() || others != qos::Goal(); }
 };
 
@@ -57,7 +57,7 @@ Outcome<void> add_goals(std::string_view text, qos::Goal &goal);
 /** `GOAL[,GOAL]…` */
 Outcome<qos::Goal> parse_goal(std::string_view text);
 /** `WHO=GOAL[,GOAL]…`; `others=…` */
-Outcome<void> add_word(std::string_view word, Asked &asked);
+Outcome<void> add_word(std::string_view word, Goals &goals);
 /** `100ms`, `1.5s`, `500us` */
 std::optional<qos::Ns> parse_time(std::string_view text);
 /** The longest time that is taken: 11 days, so that sums and products of times stay in range. */
@@ -66,7 +66,7 @@ Outcome<qos::Scheme> parse_scheme(std::string_view text);
 inline constexpr const char *scheme_names[] = {"rollover", "naive", "history", "elastic"};
 
 /** The file's, or why it makes no sense, with the line. */
-Outcome<Asked> read_goals(const std::string &path);
+Outcome<Goals> read_goals(const std::string &path);
 
 /** The processes of each Selector::all_of and their descendants, by its number: families in which
  * look_for_descendants() has found them. */

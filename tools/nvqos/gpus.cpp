@@ -36,7 +36,7 @@ bool is_number(const base::GpuName &name) {
     return name.all || name.index;
 }
 
-/// `; nothing is known so far of GPU 1, 2`; empty: all GPUs are known.
+/// Returns the end of a sentence that names GPUs without known names; empty: there are none.
 std::string sentence_on_unknown(const std::vector<GpuFacts> &gpus) {
     std::string sentence;
     for (const GpuFacts &gpu : gpus)
@@ -47,7 +47,7 @@ std::string sentence_on_unknown(const std::vector<GpuFacts> &gpus) {
     return sentence;
 }
 
-/// In a thread that nobody waits for longer: the driver may never answer.
+/// Begins to read in a detached thread, because the driver may never answer.
 std::future<GpuFacts> begin_to_read(std::uint32_t number, std::size_t count, const Open &open) {
     std::promise<GpuFacts> promise;
     auto answer = promise.get_future();

@@ -18,21 +18,21 @@
 namespace nvqos {
 
 /// Opens NVIDIA's driver, or a stand-in for it, in any thread. A tree of its own has its own
-/// searches for tasks: one that hangs keeps those of no other tree waiting.
+/// searches for tasks, so a search that hangs does not block the searches of another tree.
 using Open = std::function<nvdebug::Result<nvdebug::Tree>()>;
 
-/// What a GPU may be named by.
+/// The names of a GPU.
 struct GpuFacts {
     std::uint32_t number;          ///< NVIDIA's driver counts its GPUs from 0 on
     std::string address = {};      ///< on its bus, `0000:01:00.0`; empty: not known so far
     nvdebug::Product product = {}; ///< UUID and device file
 };
 
-/// Reads them. Opens the GPU, and takes as long as the driver does.
+/// Reads the names. Opens the GPU, and takes as long as the driver does.
 GpuFacts facts_of(const nvdebug::Gpu &gpu);
 
 /// Adds the names of a list, `0,2`, each once. Fails with Exit::bad_usage if a word can name no
-/// GPU; whether there is one is not asked.
+/// GPU. Does not check that the GPU exists.
 Outcome<void> add_gpus(std::string_view words, std::vector<std::string> &to);
 
 /// Returns the numbers of the GPUs among @p gpus that the names mean, each once; none: all are
@@ -41,8 +41,9 @@ Outcome<void> add_gpus(std::string_view words, std::vector<std::string> &to);
 Outcome<std::vector<std::uint32_t>> numbers_of(const std::vector<std::string> &names,
                                                const std::vector<GpuFacts> &gpus);
 
-/// The same for the @p count GPUs that the driver lists. Opens them only if names are other than
-/// numbers, each in a thread of its own: one that has not answered within @p longest is not known.
+/// Returns numbers_of() for the @p count GPUs that the driver lists. Opens them only if some name
+/// is no number, each in a thread of its own. A GPU that does not answer within @p longest has no
+/// names.
 Outcome<std::vector<std::uint32_t>> find_numbers(const std::vector<std::string> &names,
                                                  std::size_t count, const Open &open,
                                                  std::chrono::milliseconds longest);

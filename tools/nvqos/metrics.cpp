@@ -21,7 +21,7 @@ double ratio(qos::Part part) {
     return static_cast<double>(part) / static_cast<double>(qos::whole);
 }
 
-/// A label's value. There are no newlines in it.
+/// Returns a label's value, escaped. printable() leaves no newlines in it.
 std::string escaped(const std::string &text) {
     std::string made;
     for (const char each : nvdebug::base::printable(text)) {
@@ -32,7 +32,7 @@ std::string escaped(const std::string &text) {
     return made;
 }
 
-/// A metric with its help, and a line for each value that there is.
+/// Writes a metric with its help, and a line for each value.
 class Metric {
   public:
     Metric(const char *name, const char *type, const char *help)
@@ -42,7 +42,7 @@ class Metric {
         text_ += fmt::format("nvqos_{}{{{}}} {}\n", name_, labels, value);
         any_ = true;
     }
-    /// Empty without a value.
+    /// Returns nothing if the tenant has no such value.
     std::string text() const { return any_ ? text_ : ""; }
 
   private:
@@ -206,7 +206,7 @@ Outcome<void> Metrics::write(const std::string &path) const {
                                 "may be written, with --metrics",
                                 what, nvdebug::base::printable(path), std::strerror(error)));
     };
-    // The collector takes files that end with .prom; this one does not.
+    // The collector reads files that end with .prom, so it does not read this temporary file.
     std::string part = path + ".XXXXXX";
     const int file = ::mkostemp(part.data(), O_CLOEXEC);
     if (file < 0)

@@ -9,23 +9,25 @@
 #include <utility>
 #include <vector>
 
-#include "tools/nvqos/keep/warden.hpp"
+#include "failure.hpp"
+#include "tools/nvqos/keep/gpu_report.hpp"
 
 namespace nvqos {
 
 class Metrics {
   public:
-    /// The epoch that has ended on a GPU.
+    /// Adds an epoch that has ended on a GPU.
     void add(const Report &report);
-    /// Are goals kept on that GPU now? Of one that is left out there is nothing else.
+    /// Sets whether goals are kept on the GPU now. For a GPU that is left out, text() has that
+    /// alone.
     void set_up(std::uint32_t gpu, bool is_up);
-    /// Other goals: what was counted for the old ones goes.
+    /// Forgets all counts, for other goals.
     void clear() { gpus_.clear(); }
-    /// In Prometheus' text format; counters are since the goals began.
+    /// Returns Prometheus' text format. Counters begin with the goals.
     std::string text() const;
 
-    /// Replaces @p path, so that no reader sees a part of it. Readable for all. Fails with a
-    /// sentence.
+    /// Replaces the file @p path, so that no reader sees a part of it. All users may read it. Fails
+    /// with a sentence.
     Outcome<void> write(const std::string &path) const;
 
   private:
@@ -33,7 +35,7 @@ class Metrics {
         qos::Ns used = 0, backlogged = 0;
         std::uint64_t turns = 0;
     };
-    /// A tenant's name, and how many before it have the same.
+    /// A tenant's name, and how many tenants before it have the same name.
     using Key = std::pair<std::string, std::ptrdiff_t>;
     struct OfGpu {
         Report last;

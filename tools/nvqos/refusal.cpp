@@ -14,17 +14,17 @@ using qos::Ns;
 
 namespace {
 
-/// `serve (share 60 %), training (share 45 %)`, of promises.
-std::string promises_of(const Asked &asked) {
+/// Returns the promises, as `serve (share 60 %), training (share 45 %)`.
+std::string promises_of(const Goals &goals) {
     constexpr std::size_t most = 8;
     std::string text;
     std::size_t count = 0;
-    for (const Tenant &tenant : asked.tenants)
+    for (const Tenant &tenant : goals.tenants)
         if (qos::is_promised(tenant.goal.aim) && ++count <= most)
             text += fmt::format("{}{} ({})", count > 1 ? ", " : "", printable(tenant.name),
                                 text_of(tenant.goal));
-    if (qos::is_promised(asked.others.aim) && ++count <= most)
-        text += fmt::format("{}the others ({})", count > 1 ? ", " : "", text_of(asked.others));
+    if (qos::is_promised(goals.others.aim) && ++count <= most)
+        text += fmt::format("{}the others ({})", count > 1 ? ", " : "", text_of(goals.others));
     return count > most ? text + fmt::format(" and {} more", count - most) : text;
 }
 
@@ -34,12 +34,12 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-std::string name_of(const Asked &asked, std::size_t tenant) {
-    return tenant < asked.tenants.size() ? printable(asked.tenants[tenant].name) : "others";
+std::string name_of(const Goals &goals, std::size_t tenant) {
+    return tenant < goals.tenants.size() ? printable(goals.tenants[tenant].name) : "others";
 }
 
-const qos::Goal &goal_at(const Asked &asked, std::size_t tenant) {
-    return tenant < asked.tenants.size() ? asked.tenants[tenant].goal : asked.others;
+const qos::Goal &goal_at(const Goals &goals, std::size_t tenant) {
+    return tenant < goals.tenants.size() ? goals.tenants[tenant].goal : goals.others;
 }
 
 /// Returns `a`, `a and b`, or of many the first ones and how many more there are.
@@ -74,20 +74,20 @@ std::string advice_on(qos::Part room, const std::vector<const qos::Goal *> &serv
 }
 
 /// Returns the sentence on the promises that tenants which are served first can break.
-std::string sentence_on_time(const Asked &asked, const std::vector<qos::Dependence> &all) {
+std::string sentence_on_time(const Goals &goals, const std::vector<qos::Dependence> &all) {
     Names promised, served;
     std::vector<const qos::Goal *> services;
     qos::Part taken = 0;
     for (const qos::Dependence &one : all) {
-        const qos::Goal &goal = goal_at(asked, one.tenant);
-        add_name(promised, fmt::format("{} ({} {})", name_of(asked, one.tenant),
+        const qos::Goal &goal = goal_at(goals, one.tenant);
+        add_name(promised, fmt::format("{} ({} {})", name_of(goals, one.tenant),
                                        goal.aim == qos::Aim::share ? "share" : "speed",
                                        percent_of(goal.part)));
-        const qos::Goal *const service = &goal_at(asked, one.on);
+        const qos::Goal *const service = &goal_at(goals, one.on);
         if (std::ranges::find(services, service) != services.end())
             continue;
         services.push_back(service);
-        served.push_back(name_of(asked, one.on));
+        served.push_back(name_of(goals, one.on));
         taken += service->cap.value_or(qos::whole);
     }
     const bool are_many = served.size() > 1;
@@ -101,9 +101,9 @@ std::string sentence_on_time(const Asked &asked, const std::vector<qos::Dependen
 }
 
 /// Returns the sentence on requests of a tenant that wait for another one's turns.
-std::string sentence_on_turns(const Asked &asked, const qos::Dependence &one) {
-    const qos::Goal &on = goal_at(asked, one.on);
-    const std::string tenant = name_of(asked, one.tenant), other = name_of(asked, one.on);
+std::string sentence_on_turns(const Goals &goals, const qos::Dependence &one) {
+    const qos::Goal &on = goal_at(goals, one.on);
+    const std::string tenant = name_of(goals, one.tenant), other = name_of(goals, one.on);
     const double turn = qos::milliseconds(one.turn);
     if (on.aim == qos::Aim::latency)
         return fmt::format("{} and {} are both served first: each waits for turns of the other, up "
@@ -115,15 +115,15 @@ std::string sentence_on_turns(const Asked &asked, const qos::Dependence &one) {
                            tenant, other, turn);
     return fmt::format("requests of {} wait for turns of {} up to {:.3g} ms, and are to end within "
                        "{:g} ms: ask for a longer time",
-                       tenant, other, turn, qos::milliseconds(goal_at(asked, one.tenant).p99));
+                       tenant, other, turn, qos::milliseconds(goal_at(goals, one.tenant).p99));
 }
 
 } // namespace
 
-std::string refusal_of(const qos::Conflict &conflict, const Asked &asked) {
+std::string refusal_of(const qos::Conflict &conflict, const Goals &goals) {
     using Why = qos::Conflict::Why;
-    const std::string name = conflict.tenant < asked.tenants.size()
-                                 ? printable(asked.tenants[conflict.tenant].name)
+    const std::string name = conflict.tenant < goals.tenants.size()
+                                 ? printable(goals.tenants[conflict.tenant].name)
                                  : "the others";
     switch (conflict.why) {
     case Why::sum:
@@ -132,7 +132,7 @@ std::string refusal_of(const qos::Conflict &conflict, const Asked &asked) {
             "{:g} "
             "ms, the longest for this epoch, {} turns with {:g} us for each switch and the turns "
             "of tasks without a promise take the rest; ask for less, or for a longer --epoch",
-            percent_of(conflict.asked), percent_of(conflict.possible), promises_of(asked),
+            percent_of(conflict.asked), percent_of(conflict.possible), promises_of(goals),
             qos::milliseconds(conflict.round), conflict.turns,
             static_cast<double>(qos::Costs().change) / 1000);
     case Why::below_part:
@@ -153,46 +153,46 @@ std::string refusal_of(const qos::Conflict &conflict, const Asked &asked) {
     }
 }
 
-std::vector<std::string> refusals_of(const Asked &asked, std::vector<qos::Entrant> entrants) {
-    for (std::size_t n = 0; n < asked.tenants.size(); n++)
+std::vector<std::string> refusals_of(const Goals &goals, std::vector<qos::Entrant> entrants) {
+    for (std::size_t n = 0; n < goals.tenants.size(); n++)
         entrants[n].tsgs = std::max<std::int64_t>(entrants[n].tsgs, 1);
     if (entrants.back().tsgs == 0)
         entrants.pop_back();
     std::vector<std::string> sentences;
-    for (const qos::Conflict &conflict : qos::conflicts(entrants, asked.settings))
-        sentences.push_back(refusal_of(conflict, asked));
+    for (const qos::Conflict &conflict : qos::conflicts(entrants, goals.settings))
+        sentences.push_back(refusal_of(conflict, goals));
     return sentences;
 }
 
 namespace {
 
 /// Returns each tenant with one task, and the others with @p others.
-std::vector<qos::Entrant> entrants_of(const Asked &asked, std::int64_t others) {
+std::vector<qos::Entrant> entrants_of(const Goals &goals, std::int64_t others) {
     std::vector<qos::Entrant> entrants;
-    for (const Tenant &tenant : asked.tenants)
+    for (const Tenant &tenant : goals.tenants)
         entrants.push_back({tenant.goal, 1});
-    entrants.push_back({asked.others, others});
+    entrants.push_back({goals.others, others});
     return entrants;
 }
 
 } // namespace
 
-std::vector<std::string> refusals_of(const Asked &asked) {
-    return refusals_of(asked, entrants_of(asked, 0));
+std::vector<std::string> refusals_of(const Goals &goals) {
+    return refusals_of(goals, entrants_of(goals, 0));
 }
 
-std::vector<std::string> conditions_of(const Asked &asked) {
+std::vector<std::string> conditions_of(const Goals &goals) {
     std::vector<std::string> sentences;
     std::vector<qos::Dependence> on_time;
-    for (const qos::Dependence &one : qos::dependences(entrants_of(asked, 1), asked.settings)) {
-        const bool is_said = one.on < one.tenant && goal_at(asked, one.on).aim == qos::Aim::latency;
+    for (const qos::Dependence &one : qos::dependences(entrants_of(goals, 1), goals.settings)) {
+        const bool is_said = one.on < one.tenant && goal_at(goals, one.on).aim == qos::Aim::latency;
         if (one.why == qos::Dependence::Why::time)
             on_time.push_back(one);
-        else if (!is_said) // of two services each waits for the other
-            sentences.push_back(sentence_on_turns(asked, one));
+        else if (!is_said) // two services wait for each other, and one sentence names both
+            sentences.push_back(sentence_on_turns(goals, one));
     }
     if (!on_time.empty())
-        sentences.insert(sentences.begin(), sentence_on_time(asked, on_time));
+        sentences.insert(sentences.begin(), sentence_on_time(goals, on_time));
     return sentences;
 }
 

@@ -10,17 +10,17 @@
 
 namespace nvqos {
 
-/// With the numbers, the tenants, and what to ask for instead.
-std::string refusal_of(const qos::Conflict &conflict, const Asked &asked);
-/// A sentence for each goal that cannot be kept beside the others.
+/// Returns a sentence with the numbers, the tenants, and what to ask for instead.
+std::string refusal_of(const qos::Conflict &conflict, const Goals &goals);
+/// Returns a sentence for each goal that cannot be kept beside the others.
 /// @param entrants as Governor::entrants(), of the same goals; tenants without a task are promised
 /// their part as well
-std::vector<std::string> refusals_of(const Asked &asked, std::vector<qos::Entrant> entrants);
-/// The same where each tenant has one task, and no others are there.
-std::vector<std::string> refusals_of(const Asked &asked);
+std::vector<std::string> refusals_of(const Goals &goals, std::vector<qos::Entrant> entrants);
+/// Returns the sentences for a GPU on which each tenant has one task and there are no other tasks.
+std::vector<std::string> refusals_of(const Goals &goals);
 
 /// Returns a sentence for each way in which goals depend on what other tenants leave: who can break
 /// them, and what would make them safe. Each tenant counts with one task.
-std::vector<std::string> conditions_of(const Asked &asked);
+std::vector<std::string> conditions_of(const Goals &goals);
 
 } // namespace nvqos

@@ -5,6 +5,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "goals.hpp"
 #include "lib/base/printable.hpp"
 
 namespace nvqos {
@@ -75,7 +76,8 @@ std::string short_time(double ns) {
                                      : fmt::format("{:.0f} us", us);
 }
 
-/// `30 us`, `30 us, 4 launches`, `4 launches (1 of 3)`, `launches held, 40 TPCs`, `none`
+/// Returns the column LEVER: `30 us`, `30 us, 4 launches`, `4 launches (1 of 3)`, `launches held,
+/// 40 TPCs` or `none`.
 std::string lever_of(const Json &tenant) {
     const auto all = tenant["tasks"].get<std::size_t>();
     if (all == 0)
@@ -99,7 +101,7 @@ std::string lever_of(const Json &tenant) {
     return text.empty() ? "none" : text;
 }
 
-/// Returns what stands in the column KEPT: `yes`, `NO`, `nobody`, `if serve leaves it`.
+/// Returns the text of the column KEPT: `yes`, `NO`, `nobody`, `if serve leaves it`.
 std::string word_on_kept(const Json &tenant) {
     if (!tenant["kept"].is_null())
         return tenant["kept"] ? "yes" : "NO";
@@ -122,7 +124,7 @@ constexpr std::array<Column, 9> columns_of_epochs = {{{"GPU", false, 5},
                                                       {"VIOLATIONS", false, 3}}};
 
 Row row_of(const Json &gpu, const Json &tenant) {
-    // Of a speed that is kept by launches, the speed.
+    // A tenant whose speed is kept by launches shows that speed.
     const bool is_paced = tenant["aim"] == "speed" && tenant["paced_tasks"] > 0;
     const Json &got = tenant[is_paced ? "speed_percent" : "got_percent"];
     const Json &credit = tenant["credit_ns"];

@@ -10,17 +10,19 @@
 #include <vector>
 
 #include "table.hpp"
-#include "tools/nvqos/keep/warden.hpp"
+#include "tools/nvqos/keep/gpu_report.hpp"
 
 namespace nvqos {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns what a line has as `data`, with the arguments of json_line().
+/// Returns the value of `data` in a line. The arguments are those of json_line().
 Json epoch_json(const Report &report, const qos::Settings &settings, const std::string &time,
                 std::uint64_t left_out);
 
-/// One line. @param time UTC, ISO 8601 @param left_out lines so far that were not printed
+/// Returns one line of JSON.
+/// @param time UTC, ISO 8601
+/// @param left_out the number of lines that were not printed so far
 std::string json_line(const Report &report, const qos::Settings &settings, const std::string &time,
                       std::uint64_t left_out);
 

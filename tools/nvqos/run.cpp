@@ -30,7 +30,7 @@
 #include "simulate.hpp"
 #include "tools/nvqos/advise/advise.hpp"
 #include "tools/nvqos/serve/ask.hpp"
-#include "tools/nvqos/serve/desk.hpp"
+#include "tools/nvqos/serve/request_handler.hpp"
 #include "tools/nvqos/serve/socket.hpp"
 
 namespace nvqos {
@@ -57,8 +57,8 @@ bool is_stdout_ready() {
     return ::poll(&out, 1, 0) != 0;
 }
 
-/// Signals that end the program, and with --file SIGHUP, by which the file is read again: also if
-/// SIGHUP is ignored (nohup).
+/// Returns the signals that end the program, and with --file also SIGHUP, which has the file read
+/// again even where SIGHUP is ignored (nohup).
 sigset_t signals(const Invocation &invocation) {
     sigset_t set = nvdebug::base::ending_signals({SIGQUIT});
     if (invocation.file)
@@ -66,7 +66,7 @@ sigset_t signals(const Invocation &invocation) {
     return set;
 }
 
-/// A warning that a tenant has no process yet, with the likely reason.
+/// Returns a warning that a tenant has no process yet, with the likely reason.
 std::string sentence_on_nobody(const Tenant &tenant) {
     std::string sentence = nvdebug::base::printable(tenant.name) + ": no task fits yet";
     if (tenant.who.cgroup && nvdebug::base::is_cgroup(*tenant.who.cgroup) == false)
@@ -77,8 +77,8 @@ std::string sentence_on_nobody(const Tenant &tenant) {
     return sentence;
 }
 
-/// Wakes the thread that waits for signals and requests. It may outlive the session: of a thread
-/// that the driver does not answer.
+/// Wakes the thread that waits for signals and requests. It outlives the session if the driver does
+/// not answer a GPU's thread, which then still has it.
 class Bell {
   public:
     Bell() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -103,7 +103,7 @@ class Session {
         : invocation_(std::move(invocation)), has_view_(has_view) {}
     Session(const Session &) = delete;
     Session &operator=(const Session &) = delete;
-    /// What is over must not look as if it went on.
+    /// Removes the file of metrics, which would look as if goals were still kept.
     ~Session() {
         end_all();
         if (has_metrics_)
@@ -118,7 +118,7 @@ class Session {
             return tl::unexpected(listed.error());
         const std::size_t count = *listed;
         const auto found =
-            find_numbers(invocation_.asked.gpus, count, open, GpuThread::Options().longest_step);
+            find_numbers(invocation_.goals.gpus, count, open, GpuThread::Options().longest_step);
         if (!found)
             return tl::unexpected(found.error());
         const std::vector<std::uint32_t> &wanted = *found;
@@ -135,7 +135,7 @@ class Session {
         }
         for (std::uint32_t number = 0; number < count; number++)
             if (wanted.empty() || std::ranges::find(wanted, number) != wanted.end())
-                gpus_.push_back(std::make_unique<GpuThread>(number, count, open, invocation_.asked,
+                gpus_.push_back(std::make_unique<GpuThread>(number, count, open, invocation_.goals,
                                                             options(), warn_));
         return wait_for_starts();
     }
@@ -161,9 +161,9 @@ class Session {
             }
             marks_->send();
             const Ns now = monotonic_now();
-            const Ns epoch = invocation_.asked.settings.epoch;
+            const Ns epoch = invocation_.goals.settings.epoch;
             if (now - tended_ >= epoch) {
-                desk_.tend(now);
+                requests_.tend(now);
                 tended_ = now;
             }
             if (now - printed >= invocation_.interval && have_all_reported()) {
@@ -191,7 +191,7 @@ class Session {
     static Outcome<std::size_t> list_gpus(const Open &open) {
         const auto tree = open();
         if (!tree) {
-            // Without the driver there is nothing that could be waited for.
+            // A machine without the driver has no GPU to wait for.
             const auto failure = fail(tree.error());
             return tree.error().code == nvdebug::ErrorCode::not_found
                        ? fail(not_supported, tree.error().sentence)
@@ -208,22 +208,24 @@ class Session {
     GpuThread::Options options() {
         // If this program is suspended for three epochs, tasks get back what they had.
         const auto patience =
-            std::max<Ns>(qos::second, 3 * invocation_.asked.settings.epoch) / qos::ms;
+            std::max<Ns>(qos::second, 3 * invocation_.goals.settings.epoch) / qos::ms;
         GpuThread::Options made;
-        made.warden.dry_run = invocation_.dry_run;
-        made.warden.patience = std::chrono::milliseconds(patience);
+        made.gpu_goals.dry_run = invocation_.dry_run;
+        made.gpu_goals.patience = std::chrono::milliseconds(patience);
+        made.gpu_goals.plan = plan_;
         if (!invocation_.dry_run)
             made.marks = marks_;
         made.wake = [bell = bell_] { bell->ring(); };
         return made;
     }
 
-    /// Nothing is changed so far, so that what is refused on one GPU is refused on all.
+    /// Waits for the first start on each GPU. No task is changed before all have started, so that
+    /// goals which one GPU refuses are refused on all.
     Outcome<void> wait_for_starts() {
         const auto until = std::chrono::steady_clock::now() + GpuThread::Options().longest_step;
         for (const auto &gpu : gpus_)
             static_cast<void>(gpu->wait_for_start(until));
-        std::optional<Failure> never; // why goals can be kept on no GPU, ever
+        std::optional<Failure> never; // the reason if goals can never be kept on any GPU
         bool may_come = false;
         for (const auto &gpu : gpus_) {
             const auto why = gpu->why_out();
@@ -240,13 +242,13 @@ class Session {
         }
         if (!may_come && never)
             return tl::unexpected(*never);
-        return look_for_tasks();
+        return check_tasks();
     }
 
-    /// Warns of tenants without a task. A process that is named has one, or is on a GPU that is
-    /// left out.
-    Outcome<void> look_for_tasks() const {
-        const auto &tenants = invocation_.asked.tenants;
+    /// Warns of tenants without a task. Fails if a process that is named has no task, unless a GPU
+    /// is left out on which it may have one.
+    Outcome<void> check_tasks() const {
+        const auto &tenants = invocation_.goals.tenants;
         std::vector<bool> has(tenants.size());
         bool all_told = true;
         for (const auto &gpu : gpus_) {
@@ -271,7 +273,7 @@ class Session {
         for (const Tenant &tenant : tenants)
             if (!tenant.note.empty())
                 warn_(tenant.note);
-        for (const std::string &sentence : conditions_of(invocation_.asked))
+        for (const std::string &sentence : conditions_of(invocation_.goals))
             warn_(sentence);
         return {};
     }
@@ -288,7 +290,7 @@ class Session {
         });
     }
 
-    /// The signal that came within the time; 0: none. Requests are answered meanwhile.
+    /// Waits, and answers requests. Returns the signal that came within the time; 0: none.
     int wait_for(Ns ns, Ns now) {
         std::vector<pollfd> awaited{{signals_, POLLIN, 0}, {bell_->descriptor(), POLLIN, 0}};
         if (socket_) {
@@ -306,34 +308,35 @@ class Session {
             return from_terminal;
         if (socket_) {
             const Ns then = monotonic_now();
-            socket_->serve(then, [&](const std::string &line) { return desk_.answer(line, then); });
+            socket_->serve(then,
+                           [&](const std::string &line) { return requests_.answer(line, then); });
         }
         return 0;
     }
 
     void read_again() {
-        auto asked = goals_of(invocation_);
-        if (asked && asked->gpus != invocation_.asked.gpus)
+        auto goals = goals_of(invocation_);
+        if (goals && goals->gpus != invocation_.goals.gpus)
             warn_("SIGHUP does not change the GPUs: end nvqos and start it with the new list");
         for (const auto &gpu : gpus_) {
-            const auto set = asked ? gpu->set_goals(desk_.goals_on(gpu->index(), *asked))
-                                   : tl::unexpected(asked.error());
+            const auto set = goals ? gpu->set_goals(requests_.goals_on(gpu->index(), *goals))
+                                   : tl::unexpected(goals.error());
             if (!set) {
                 warn_(set.error().sentence + "; the goals stay as they were");
-                // All GPUs have the same goals.
+                // Put the old goals back on the GPUs that have the new ones.
                 for (const auto &other : gpus_)
-                    if (asked)
-                        other->put_goals(desk_.goals_on(other->index(), invocation_.asked));
+                    if (goals)
+                        other->put_goals(requests_.goals_on(other->index(), invocation_.goals));
                 return;
             }
         }
-        for (const std::string &sentence : conditions_of(*asked))
+        for (const std::string &sentence : conditions_of(*goals))
             warn_(sentence);
-        invocation_.asked = std::move(*asked);
+        invocation_.goals = std::move(*goals);
         metrics_.clear();
     }
 
-    /// If those are wanted.
+    /// Writes the file of metrics, if --metrics is given.
     Outcome<void> write_metrics() {
         metrics_at_ = monotonic_now();
         if (!invocation_.metrics)
@@ -350,7 +353,7 @@ class Session {
             warn_(sentence + "; goals are kept on");
     }
 
-    /// Goals are kept though nobody can read what is printed.
+    /// Prints the text. If that fails, it warns once, and goals are kept on.
     void print_on(const std::string &text) {
         if (auto written = write(text); !written)
             warn_once(has_warned_of_stdout_, written.error().sentence);
@@ -361,7 +364,7 @@ class Session {
         if (!invocation_.json)
             return;
         if (is_stdout_ready())
-            print_on(json_line(report, invocation_.asked.settings, utc_now(), left_out_));
+            print_on(json_line(report, invocation_.goals.settings, utc_now(), left_out_));
         else
             left_out_++;
     }
@@ -370,7 +373,7 @@ class Session {
     void show() {
         if (invocation_.json || invocation_.quiet || !is_stdout_ready())
             return;
-        const qos::Settings &settings = invocation_.asked.settings;
+        const qos::Settings &settings = invocation_.goals.settings;
         Shown shown{fmt::format("{}  {}, epochs of {:g} ms", utc_now(), text_of(settings.scheme),
                                 qos::milliseconds(settings.epoch)),
                     {}};
@@ -405,9 +408,9 @@ class Session {
         std::string text;
         std::vector<Json> shown;
         for (const Report &plan : plans) {
-            shown.push_back(epoch_json(plan, invocation_.asked.settings, "", 0));
+            shown.push_back(epoch_json(plan, invocation_.goals.settings, "", 0));
             text +=
-                invocation_.json ? json_line(plan, invocation_.asked.settings, utc_now(), 0) : "";
+                invocation_.json ? json_line(plan, invocation_.goals.settings, utc_now(), 0) : "";
         }
         if (!invocation_.json)
             text = text_of({"", std::move(shown), {"dry run: nothing was changed"}},
@@ -415,7 +418,7 @@ class Session {
         return write(text).map([&] { return status; });
     }
 
-    /// Restores all tasks, those of all GPUs before one of them is waited for.
+    /// Restores all tasks. All GPUs begin with that before the first one is waited for.
     void end_all() {
         for (const auto &gpu : gpus_)
             gpu->begin_end();
@@ -428,7 +431,7 @@ class Session {
     }
 
     Outcome<Exit> end() {
-        // Requests are answered no longer.
+        // No request is answered from now on.
         socket_.reset();
         display_.close();
         end_all();
@@ -470,10 +473,11 @@ class Session {
     int signals_ = -1;
     std::unique_ptr<Socket> socket_;
     Ns tended_ = 0;
+    const std::shared_ptr<MachinePlan> plan_ = std::make_shared<MachinePlan>();
     const std::shared_ptr<Marks> marks_ = std::make_shared<Marks>(warn_);
-    std::map<std::uint32_t, Report> last_; ///< by GPU, of those on which goals are kept
-    Desk::Gpus gpus_;
-    Desk desk_{gpus_, invocation_.asked, last_, warn_};
+    std::map<std::uint32_t, Report> last_; ///< by number of each GPU on which goals are kept
+    RequestHandler::Gpus gpus_;
+    RequestHandler requests_{gpus_, invocation_.goals, last_, warn_};
 };
 
 Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open) {
@@ -489,15 +493,15 @@ Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open
     }
     if (invocation->what == Invocation::What::hold_container)
         return hold_container(container).map([] { return done; });
-    // Goals that do not fit with one task for each tenant fit on no GPU: no driver is needed for
-    // that.
-    if (const auto refusals = refusals_of(invocation->asked); !refusals.empty())
+    // Goals that do not fit with one task for each tenant fit on no GPU, so the driver is not
+    // needed to refuse them.
+    if (const auto refusals = refusals_of(invocation->goals); !refusals.empty())
         return fail(refused, refusals.front());
     if (invocation->metrics && !invocation->metrics->ends_with(".prom"))
         warn("--metrics " + nvdebug::base::printable(*invocation->metrics) +
              ": node_exporter reads only files that end with .prom; use such a name for it");
     nvdebug::base::raise_file_limit();
-    // Blocked before anything is changed, so that no signal ends the program halfway.
+    // The signals are blocked before any task is changed, so that none ends the program halfway.
     const sigset_t set = signals(*invocation), of_screen = nvdebug::live::Screen::signals();
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     const bool has_view =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The program, over GPUs that its caller opens: NVIDIA's driver's, or those of a stand-in.
+/// @file The program, over GPUs that its caller opens: NVIDIA's driver has them, or a stand-in.
 #pragma once
 
 #include <string>

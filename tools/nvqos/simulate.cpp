@@ -24,13 +24,13 @@ tl::expected<qos::Goal, std::string> read_goal(std::string_view text) {
     return *goal;
 }
 
-/// Returns why the goals on a GPU would be refused there; empty: they would not.
+/// Returns why nvqos would refuse the goals on a GPU; empty: it would take them.
 std::optional<std::string> refusal_on(const simulation::Scenario &scenario, std::size_t gpu) {
-    Asked asked;
+    Goals goals;
     for (const simulation::Job &job : scenario.jobs)
         if (std::ranges::count(job.gpus, gpu))
-            asked.tenants.push_back({.name = job.name, .who = {}, .goal = job.goal});
-    const auto refusals = refusals_of(asked);
+            goals.tenants.push_back({.name = job.name, .who = {}, .goal = job.goal});
+    const auto refusals = refusals_of(goals);
     if (refusals.empty())
         return std::nullopt;
     return fmt::format("gpu{}: {}", gpu, refusals.front());

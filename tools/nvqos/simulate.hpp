@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file `nvqos simulate`: what goals would do, without a GPU.
+/// @file `nvqos simulate` shows what goals would do, without a GPU.
 #pragma once
 
 #include <optional>

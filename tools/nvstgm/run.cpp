@@ -27,8 +27,8 @@ Json seconds_of(Time ns) {
 Outcome<void> can_run(const stgm::TaskSet &set, bool gpu, bool mps) {
     if (set.time_unit != "us")
         return fail("a set whose times are ticks cannot be run: 'time_unit' is to be us");
-    if (set.tasks.size() > std::min(stgm::Turnstile::slots, stgm::most_levels))
-        return fail(fmt::format("{} tasks run together at most", stgm::Turnstile::slots));
+    if (set.tasks.size() > std::min(stgm::TicketLock::slots, stgm::most_levels))
+        return fail(fmt::format("{} tasks run together at most", stgm::TicketLock::slots));
     if (const auto allocated = need_allocation(set, stgm::Method::stgm); !allocated)
         return allocated;
     cpu_set_t cpus;

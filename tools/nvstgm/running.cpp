@@ -133,7 +133,7 @@ Outcome<void> Running::share(const Order &order) {
     memory_->tasks = tasks_.size();
     memory_->all_steps = steps;
     memory_->events_each = events;
-    for (stgm::Turnstile *const each : turnstiles())
+    for (stgm::TicketLock *const each : ticket_locks())
         each->init();
     const auto levels = stgm::levels_of(set_);
     std::uint32_t first = 0;
@@ -285,7 +285,7 @@ bool Running::watch() {
             waitpid(tasks_[n].pid, &status, WNOHANG) != tasks_[n].pid)
             continue;
         tasks_[n].status = status;
-        for (stgm::Turnstile *const each : turnstiles())
+        for (stgm::TicketLock *const each : ticket_locks())
             each->leave_for_ended(n);
     }
     return signal > 0 && signal != SIGCHLD;

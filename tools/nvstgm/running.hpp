@@ -57,7 +57,7 @@ class Running {
     };
 
     void place(bool handed);
-    std::array<stgm::Turnstile *, 4> turnstiles() {
+    std::array<stgm::TicketLock *, 4> ticket_locks() {
         return {&memory_->copies, &memory_->kernels, &memory_->cores, &memory_->preparing};
     }
     [[noreturn]] void become(const std::vector<std::string> &words, std::size_t task, pid_t parent);

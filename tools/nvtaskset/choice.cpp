@@ -10,7 +10,8 @@
 namespace nvtaskset {
 namespace {
 
-/// Returns the TPCs that the task has on the GPU.
+/// Returns the TPCs that the task has on the GPU: none if its page (lib/partition/page.hpp) has no
+/// slot for the GPU, or no partition in the slot.
 Tpcs tpcs_of_task(const GpuMap &map, const Task &task) {
     const Slot *const slot = task.page->find(map.uuid);
     const auto partition = slot ? read_partition(*slot) : std::nullopt;

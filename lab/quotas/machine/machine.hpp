@@ -144,7 +144,7 @@ class Machine {
 
     Shape shape_;
     Scheme scheme_;
-    Readings readings_;
+    Readings readings_;                 ///< how questions that the paper leaves open are answered
     Rational peak_;                     ///< thread instructions per cycle
     Table blocks_, counter_, at_start_; ///< at_start_: counters when the cycle began
     std::vector<History> history_;

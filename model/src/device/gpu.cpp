@@ -10,6 +10,7 @@
 namespace nvmodel {
 namespace {
 
+/// Returns the violation that a register's answer stands for, where the answer is not Answer::done.
 Violation violation_of(Answer answer) {
     switch (answer) {
     case Answer::write_only:

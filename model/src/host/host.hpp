@@ -48,7 +48,7 @@ struct Engine {
 
 /// Rules that can be broken, so that tests can show that they detect it.
 struct HostRules {
-    bool disabled_stop = true; // broken: a channel's ENABLE is only a bit
+    bool disabled_stop = true; // a disabled channel stops; broken: ENABLE is only a bit
     bool unlisted_stop = true; // broken: a TSG that has left a list keeps its turn
     bool timeslices = true;    // broken: timeslices never end
 };

@@ -397,6 +397,7 @@ TEST_P(SubmitRegisters, SubmittingAgainKeepsTheList) {
     const nvdebug_runlist_location now = where();
     EXPECT_TRUE(nvdebug_runlist_location_same(&now, &loc));
     machine.written.clear();
+    // The last register of the submit cannot be read, and each write is lost.
     machine.on_write = [](u32, u32) { return true; };
     machine.on_read = [this](u32 offset) {
         return offset == last() ? std::optional(0xbadf1100) : std::nullopt;

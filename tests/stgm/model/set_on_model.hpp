@@ -11,8 +11,8 @@
 
 #include "lab/model/stage.hpp"
 #include "lib/stgm/levels.hpp"
+#include "lib/stgm/ticket_lock.hpp"
 #include "lib/stgm/trace.hpp"
-#include "lib/stgm/turnstile.hpp"
 #include "model/src/board/board.hpp"
 #include "model/src/programs/copy_speed.hpp"
 #include "model/src/programs/programs.hpp"
@@ -52,7 +52,7 @@ class SetOnModel final : private lab::World {
         for (const stgm::Task &task : set.tasks)
             processes.push_back({.name = task.name, .mps_server = "server"});
         gpu_ = std::make_unique<nvmodel::Programs>(board, std::move(processes));
-        for (stgm::Turnstile *const lock : {&locks_->copies, &locks_->kernels, &locks_->cores})
+        for (stgm::TicketLock *const lock : {&locks_->copies, &locks_->kernels, &locks_->cores})
             lock->init();
         for (std::size_t n = 0; n < set.tasks.size(); n++) {
             streams_.push_back(gpu_->open_stream(n));
@@ -79,7 +79,7 @@ class SetOnModel final : private lab::World {
 
   private:
     struct Locks {
-        stgm::Turnstile copies, kernels, cores;
+        stgm::TicketLock copies, kernels, cores;
     };
 
     static Ns us(Time time) { return time * nvmodel::ns_per_us; }
@@ -95,7 +95,7 @@ class SetOnModel final : private lab::World {
     Ns now() const override { return gpu_->now(); }
     void advance(Ns time) override { gpu_->advance(time); }
 
-    lab::Stage::Wait take(stgm::Turnstile &lock, std::size_t task, int level = 0) {
+    lab::Stage::Wait take(stgm::TicketLock &lock, std::size_t task, int level = 0) {
         lock.ask(task, level);
         return stage_.until([&lock, task] { return lock.is_in(task); });
     }
@@ -139,7 +139,7 @@ class SetOnModel final : private lab::World {
         const int base = levels_[n].base,
                   boosted = how_.fault == Fault::no_boost ? base : levels_[n].boosted;
         const bool busy = how_.waiting.busy, keeps_core = busy || how_.waiting.spin_copies;
-        stgm::Turnstile &cores = locks_->cores;
+        stgm::TicketLock &cores = locks_->cores;
         for (Time release = how_.offsets[n]; release < how_.duration; release += task.period) {
             co_await at(begin + us(release));
             co_await take(cores, n, base);

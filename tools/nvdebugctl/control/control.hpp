@@ -11,7 +11,7 @@
 
 namespace nvdebugctl {
 
-/// Returns the request that a lease should now have; empty: the lease stays as it is.
+/// Returns a new request for a lease; an empty one leaves the lease unchanged.
 using Renew = std::function<std::optional<nvdebug::Request>()>;
 
 /// Carries out a request, as a dry run or a lease if the options demand it. With @p renew the

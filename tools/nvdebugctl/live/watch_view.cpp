@@ -89,7 +89,9 @@ struct Row {
                !engine->busy.value_or(false) && !engine->faulted.value_or(false) &&
                residency.parts.empty();
     }
-    /// Returns the part of the time for which the engine was occupied, for sorting.
+    /// Returns the part of the time for which the engine was occupied, for sorting. An engine may be
+    /// busy in samples that do not show which TSG it has, and a TSG may stay on an idle engine, so
+    /// the larger of the two parts counts.
     double occupied() const {
         double resident = 0;
         for (const EngineResidency::Part &part : residency.parts)

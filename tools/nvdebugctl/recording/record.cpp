@@ -294,7 +294,7 @@ Outcome<Document> record(Context &context) {
     auto destination = open_destination(context, RecordingFile::Appears::at_once);
     if (!destination)
         return tl::unexpected(destination.error());
-    // Without a file, Chosen only remembers which processes are chosen, for the summary.
+    // Chosen remembers the chosen processes for the summary, also if no file is written.
     Sink nowhere;
     Chosen chosen(selection_of(context), *destination ? *(*destination)->sink : nowhere);
     tee.add(chosen);

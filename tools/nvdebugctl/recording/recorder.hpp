@@ -107,7 +107,7 @@ class Recorder {
     /// Samples of GR0 (time, TSG) that have not been compared with switches yet. tsg_of_context_ is
     /// the result of the comparison.
     std::deque<std::pair<std::uint64_t, std::uint32_t>> seen_;
-    /// By pid and the driver's number of the context.
+    /// The TSG of each context. The key is a pid and the driver's number of the context.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> tsg_of_context_;
 
     // Samples of engines, and what they show.

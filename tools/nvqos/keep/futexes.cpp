@@ -21,7 +21,7 @@ struct Waiter {
 };
 constexpr std::uint32_t of_32_bits = 2;
 constexpr long futex_waitv_number = 449;
-/// FUTEX_WAITV_MAX is 128.
+/// The kernel takes so many words at once (FUTEX_WAITV_MAX).
 constexpr std::size_t words_max = 128;
 
 } // namespace

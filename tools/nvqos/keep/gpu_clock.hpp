@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The GPU's clock, in which turns are: the driver is asked now and then, as each request
-/// costs.
+/// @file The GPU's clock, which the times of turns are from. The driver is asked for it now and
+/// then only, because each request costs time.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,16 @@
 
 namespace nvqos {
 
-/// Between requests the time is that of the last one and what has passed by a clock of this
-/// machine, less a part in 4,096: more than two clocks differ. So it is late by 0.1 ms at most, and
-/// never ahead of what the driver records next.
+/// Between requests it adds the time that has passed by a clock of this machine, less a part in
+/// 4,096, because two clocks differ by less than that. So it is late by 0.1 ms at most, and never
+/// ahead of the times that the driver records next.
 class GpuClock {
   public:
     using Local = std::function<qos::Ns()>; ///< any clock that goes on evenly
 
     explicit GpuClock(Local local) : local_(std::move(local)) {}
 
-    /// Asks the driver if it was not asked for 0.4 s.
+    /// Returns the time. Asks the driver if the last request was 0.4 s ago.
     nvdebug::Result<qos::Ns> now(nvdebug::SwitchReader &reader) {
         constexpr qos::Ns longest_unasked = 400 * qos::ms;
         if (!read_ || local_() - read_at_ >= longest_unasked) {
@@ -32,13 +32,13 @@ class GpuClock {
         return estimate();
     }
 
-    /// Without a request. 0: the driver was not asked yet.
+    /// Returns the time without a request to the driver; 0: the driver was not asked yet.
     qos::Ns estimate() const {
         const qos::Ns passed = read_ ? local_() - read_at_ : 0;
         return read_.value_or(0) + passed - passed / 4096;
     }
 
-    /// How long to wait until estimate() has gone on by @p ns.
+    /// Returns how long to wait until estimate() has gone on by @p ns.
     static qos::Ns time_for(qos::Ns ns) { return ns + ns / 4095 + 1; }
 
   private:

@@ -18,47 +18,54 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// Reports that wait for take_reports(): some seconds of epochs.
+/// The number of reports that may wait for take_reports(): some seconds of epochs.
 constexpr std::size_t most_reports = 100;
 
 } // namespace
 
 struct GpuThread::Shared {
-    /// Is called with nullptr where there is no Warden.
-    using Job = std::function<void(Warden *)>;
+    /// A function for the thread, which calls it with nullptr if there is no GpuGoals.
+    using Job = std::function<void(GpuGoals *)>;
 
     const std::uint32_t index;
     const std::size_t gpus;
     const Open open;
     const Options options;
     const Warn warn;
-    std::string address = {}; ///< of the GPU on its bus, once it is known; the thread's alone
+    std::string address = {}; ///< of the GPU on its bus, once it is known; for the thread alone
 
     mutable std::mutex lock; ///< of all that follows
     mutable std::condition_variable changed;
     std::deque<Job> jobs = {};
-    Asked asked; ///< of the next Warden
+    Goals goals; ///< of the next GpuGoals
     bool may_step = false, ends = false, has_ended = false;
-    bool has_tried = false; ///< the first start is over
-    bool has_warden = false, is_late = false, was_out = false, was_up = false;
-    std::optional<Failure> why = {};
+    bool has_tried = false;                                     ///< the first start is over
     std::optional<Clock::time_point> busy_since = Clock::now(); ///< empty: the thread waits
     std::optional<GpuFacts> facts = {};
-    std::deque<Report> reports = {};
-    std::vector<Missed> missed = {};
-    std::vector<std::string> waits = {};
 
-    /// Since when it is left out, UTC; empty: it is not.
-    std::string out_since = {};
+    /// Whether goals are kept on the GPU, and why they are not.
+    struct {
+        bool has_goals = false; ///< a GpuGoals was started
+        bool is_late = false;   ///< the driver does not answer
+        std::optional<Failure> why = {};
+        std::string out_since = {}; ///< since when it is left out, UTC; empty: it is not
+        bool was_out = false, was_up = false;
+    } state = {};
+    /// The results of the goals so far.
+    struct {
+        std::deque<Report> reports = {};
+        std::vector<Missed> missed = {};
+        std::vector<std::string> waits = {};
+    } results = {};
 
-    bool is_up() const { return has_warden && !is_late; }
+    bool is_up() const { return state.has_goals && !state.is_late; }
     void tell(const std::string &sentence) const {
         warn(fmt::format("gpu{}: {}", index, sentence));
     }
 
     Outcome<nvdebug::Gpu> find_gpu();
-    Outcome<std::unique_ptr<Warden>> start(const Asked &from, bool takes_any_goals);
-    void keep(Warden &warden);
+    Outcome<std::unique_ptr<GpuGoals>> start(const Goals &from, bool takes_any_goals);
+    void keep(GpuGoals &gpu_goals);
     bool wait(std::unique_lock<std::mutex> &held, qos::Ns longest);
     void leave_out(const Failure &failure);
     void be_late();
@@ -67,7 +74,8 @@ struct GpuThread::Shared {
 
 // --- the thread ---
 
-/// The driver numbers the GPUs that it has: one that has gone moves the numbers of others.
+/// Finds the GPU by its address. The driver numbers its GPUs from 0 on, so a GPU that has gone
+/// changes the numbers of others.
 Outcome<nvdebug::Gpu> GpuThread::Shared::find_gpu() {
     const auto tree = open();
     if (!tree)
@@ -81,7 +89,7 @@ Outcome<nvdebug::Gpu> GpuThread::Shared::find_gpu() {
     };
     if (address.empty() && index < all->size() && all->size() == gpus)
         address = address_of((*all)[index]);
-    // Mostly it has its number still, and the others need not be opened.
+    // Mostly the GPU still has its number, and the others need not be opened.
     if (index < all->size() && address_of((*all)[index]) == address)
         return (*all)[index];
     for (const nvdebug::Gpu &gpu : *all)
@@ -90,7 +98,8 @@ Outcome<nvdebug::Gpu> GpuThread::Shared::find_gpu() {
     return fail(failed, "NVIDIA's driver lists it no more");
 }
 
-Outcome<std::unique_ptr<Warden>> GpuThread::Shared::start(const Asked &from, bool takes_any_goals) {
+Outcome<std::unique_ptr<GpuGoals>> GpuThread::Shared::start(const Goals &from,
+                                                            bool takes_any_goals) {
     const auto gpu = find_gpu();
     if (!gpu)
         return tl::unexpected(gpu.error());
@@ -98,19 +107,19 @@ Outcome<std::unique_ptr<Warden>> GpuThread::Shared::start(const Asked &from, boo
     found.number = index;
     {
         const std::scoped_lock held(lock);
-        // Of one that is lost or asleep the driver tells less than before.
+        // The driver returns fewer names of a GPU that is lost or asleep.
         if (!facts || found.product.uuid)
             facts = std::move(found);
     }
-    restore_left_over(*gpu, index, options.warden.dry_run, warn);
-    Warden::Options chosen = options.warden;
+    restore_left_over(*gpu, index, options.gpu_goals.dry_run, warn);
+    GpuGoals::Options chosen = options.gpu_goals;
     chosen.marks = options.marks.get();
     chosen.takes_any_goals = takes_any_goals;
     chosen.index = index;
-    return Warden::start(*gpu, from, chosen, warn);
+    return GpuGoals::start(*gpu, from, chosen, warn);
 }
 
-/// Waits for a job, the end, or until it is time for a step. False: the end.
+/// Waits for a job, the end, or until it is time for a step. Returns false at the end.
 bool GpuThread::Shared::wait(std::unique_lock<std::mutex> &held, qos::Ns longest) {
     busy_since.reset();
     changed.wait_for(held, std::chrono::nanoseconds(longest),
@@ -119,7 +128,7 @@ bool GpuThread::Shared::wait(std::unique_lock<std::mutex> &held, qos::Ns longest
     return !ends;
 }
 
-void GpuThread::Shared::keep(Warden &warden) {
+void GpuThread::Shared::keep(GpuGoals &gpu_goals) {
     for (;;) {
         std::unique_lock held(lock);
         be_on_time();
@@ -127,7 +136,7 @@ void GpuThread::Shared::keep(Warden &warden) {
             const Job job = std::exchange(jobs.front(), {});
             jobs.pop_front();
             held.unlock();
-            job(&warden);
+            job(&gpu_goals);
             held.lock();
         }
         if (ends)
@@ -139,32 +148,32 @@ void GpuThread::Shared::keep(Warden &warden) {
             continue;
         }
         held.unlock();
-        auto report = warden.step();
+        auto report = gpu_goals.step();
         if (!report)
             return leave_out(report.error());
         held.lock();
         if (*report) {
-            reports.push_back(std::move(**report));
-            if (reports.size() > most_reports)
-                reports.pop_front();
+            results.reports.push_back(std::move(**report));
+            if (results.reports.size() > most_reports)
+                results.reports.pop_front();
             options.wake();
         }
         be_on_time();
-        if (jobs.empty() && !wait(held, warden.wait()))
+        if (jobs.empty() && !wait(held, gpu_goals.wait()))
             return;
     }
 }
 
-/// What has failed is said again only if it is something else.
+/// Leaves the GPU out after a failure. Warns if the sentence is another one than before.
 void GpuThread::Shared::leave_out(const Failure &failure) {
     const std::scoped_lock held(lock);
-    const bool is_news = !why || why->sentence != failure.sentence;
-    has_warden = false;
-    is_late = false;
-    was_out = true;
-    why = failure;
-    if (out_since.empty())
-        out_since = utc_now();
+    const bool is_news = !state.why || state.why->sentence != failure.sentence;
+    state.has_goals = false;
+    state.is_late = false;
+    state.was_out = true;
+    state.why = failure;
+    if (state.out_since.empty())
+        state.out_since = utc_now();
     if (is_news && may_step)
         tell(fmt::format("{}; the GPU is left out, and tried again each {:g} s", failure.sentence,
                          std::chrono::duration<double>(options.between_tries).count()));
@@ -172,11 +181,11 @@ void GpuThread::Shared::leave_out(const Failure &failure) {
 }
 
 void GpuThread::Shared::be_late() {
-    if (is_late)
+    if (state.is_late)
         return;
-    is_late = was_out = true;
-    if (out_since.empty())
-        out_since = utc_now();
+    state.is_late = state.was_out = true;
+    if (state.out_since.empty())
+        state.out_since = utc_now();
     const auto waited =
         std::chrono::floor<std::chrono::seconds>(Clock::now() - busy_since.value_or(Clock::now()));
     tell(fmt::format("the driver does not answer{}; the GPU is left out until it does",
@@ -186,13 +195,13 @@ void GpuThread::Shared::be_late() {
 
 void GpuThread::Shared::be_on_time() {
     busy_since = Clock::now();
-    if (!std::exchange(is_late, false))
+    if (!std::exchange(state.is_late, false))
         return;
-    if (has_warden) {
+    if (state.has_goals) {
         tell(fmt::format("the driver answers again, and goals are kept again; the GPU was left out "
                          "since {}",
-                         out_since));
-        out_since.clear();
+                         state.out_since));
+        state.out_since.clear();
     }
     options.wake();
 }
@@ -201,46 +210,46 @@ void GpuThread::run(const std::shared_ptr<Shared> &shared) {
     Shared &own = *shared;
     std::unique_lock held(own.lock);
     while (!own.ends) {
-        const Asked asked = own.asked;
+        const Goals goals = own.goals;
         const bool takes_any_goals = own.may_step;
         own.busy_since = Clock::now();
         held.unlock();
-        auto warden = own.start(asked, takes_any_goals);
-        if (!warden)
-            own.leave_out(warden.error());
+        auto gpu_goals = own.start(goals, takes_any_goals);
+        if (!gpu_goals)
+            own.leave_out(gpu_goals.error());
         held.lock();
         own.has_tried = true;
-        if (warden && !own.ends) {
-            if (own.why || own.is_late)
+        if (gpu_goals && !own.ends) {
+            if (own.state.why || own.state.is_late)
                 own.tell(fmt::format("goals are kept on it now; it was left out since {}",
-                                     own.out_since));
-            own.out_since.clear();
-            own.is_late = false;
-            own.has_warden = own.was_up = true;
-            own.why.reset();
-            // They may have changed while it was started.
-            if (own.asked != asked)
-                own.jobs.push_front([newer = own.asked](Warden *one) {
+                                     own.state.out_since));
+            own.state.out_since.clear();
+            own.state.is_late = false;
+            own.state.has_goals = own.state.was_up = true;
+            own.state.why.reset();
+            // The goals may have changed during the start.
+            if (own.goals != goals)
+                own.jobs.push_front([newer = own.goals](GpuGoals *one) {
                     if (one)
                         one->put_goals(newer);
                 });
             own.changed.notify_all();
             own.options.wake();
             held.unlock();
-            own.keep(**warden);
-            // All tasks are restored before the search that may go on is waited for.
-            (*warden)->let_go();
+            own.keep(**gpu_goals);
+            // Tasks are restored first; the end waits for a search that may still go on.
+            (*gpu_goals)->let_go();
             held.lock();
-            own.has_warden = false;
-            for (const Missed &one : (*warden)->missed())
-                add_missed(own.missed, one);
-            own.waits = (*warden)->waits();
+            own.state.has_goals = false;
+            for (const Missed &one : (*gpu_goals)->missed())
+                add_missed(own.results.missed, one);
+            own.results.waits = (*gpu_goals)->waits();
         }
         for (const Shared::Job &job : std::exchange(own.jobs, {}))
             job(nullptr);
         held.unlock();
-        if (warden)
-            warden->reset();
+        if (gpu_goals)
+            gpu_goals->reset();
         held.lock();
         const auto next = Clock::now() + own.options.between_tries;
         own.busy_since.reset();
@@ -256,17 +265,17 @@ void GpuThread::run(const std::shared_ptr<Shared> &shared) {
 
 // --- other threads ---
 
-GpuThread::GpuThread(std::uint32_t gpu, std::size_t gpus, Open open, const Asked &asked,
+GpuThread::GpuThread(std::uint32_t gpu, std::size_t gpus, Open open, const Goals &goals,
                      Options options, Warn warn)
     : index_(gpu), shared_(new Shared{.index = gpu,
                                       .gpus = gpus,
                                       .open = std::move(open),
                                       .options = std::move(options),
                                       .warn = std::move(warn),
-                                      .asked = asked}),
+                                      .goals = goals}),
       thread_([shared = shared_] { run(shared); }) {}
 
-/// A thread whose question the driver does not answer must not keep this program.
+/// Leaves the thread behind if the driver does not answer it, because the program is to end.
 GpuThread::~GpuThread() {
     begin_end();
     if (end(Clock::now() + std::chrono::seconds(1)))
@@ -288,9 +297,9 @@ bool GpuThread::wait_for_start(Clock::time_point until) const {
 void GpuThread::go() {
     const std::scoped_lock held(shared_->lock);
     shared_->may_step = true;
-    if (shared_->why)
+    if (shared_->state.why)
         shared_->tell(fmt::format(
-            "{}; the GPU is left out, and tried again each {:g} s", shared_->why->sentence,
+            "{}; the GPU is left out, and tried again each {:g} s", shared_->state.why->sentence,
             std::chrono::duration<double>(shared_->options.between_tries).count()));
     else if (!shared_->has_tried)
         shared_->be_late();
@@ -304,24 +313,24 @@ bool GpuThread::is_up() const {
 
 bool GpuThread::was_out() const {
     const std::scoped_lock held(shared_->lock);
-    return shared_->was_out;
+    return shared_->state.was_out;
 }
 
 bool GpuThread::was_up() const {
     const std::scoped_lock held(shared_->lock);
-    return shared_->was_up;
+    return shared_->state.was_up;
 }
 
 std::optional<Failure> GpuThread::why_out() const {
     const std::scoped_lock held(shared_->lock);
-    if (shared_->is_late)
+    if (shared_->state.is_late)
         return Failure{failed, "the driver does not answer"};
-    return shared_->why;
+    return shared_->state.why;
 }
 
 std::string GpuThread::out_since() const {
     const std::scoped_lock held(shared_->lock);
-    return shared_->out_since;
+    return shared_->state.out_since;
 }
 
 void GpuThread::watch() {
@@ -331,15 +340,15 @@ void GpuThread::watch() {
 }
 
 template <typename T>
-std::optional<T> GpuThread::ask(std::function<T(Warden &)> question) const {
+std::optional<T> GpuThread::ask(std::function<T(GpuGoals &)> question) const {
     const auto promise = std::make_shared<std::promise<std::optional<T>>>();
     auto answer = promise->get_future();
     {
         const std::scoped_lock held(shared_->lock);
         if (!shared_->is_up() || shared_->ends)
             return std::nullopt;
-        shared_->jobs.push_back([promise, question = std::move(question)](Warden *warden) {
-            promise->set_value(warden ? std::optional<T>(question(*warden)) : std::nullopt);
+        shared_->jobs.push_back([promise, question = std::move(question)](GpuGoals *gpu_goals) {
+            promise->set_value(gpu_goals ? std::optional<T>(question(*gpu_goals)) : std::nullopt);
         });
         shared_->changed.notify_all();
     }
@@ -350,69 +359,70 @@ std::optional<T> GpuThread::ask(std::function<T(Warden &)> question) const {
     return std::nullopt;
 }
 
-Outcome<void> GpuThread::set_goals(const Asked &asked) {
-    // Once nobody waits for the answer, the goals are put whether they can be kept or not.
+Outcome<void> GpuThread::set_goals(const Goals &goals) {
+    // Once the caller no longer waits for the answer, the goals are put whether they can be kept or
+    // not.
     const auto waits = std::make_shared<std::atomic<bool>>(true);
-    auto set = ask<Outcome<void>>([asked, waits](Warden &warden) -> Outcome<void> {
+    auto set = ask<Outcome<void>>([goals, waits](GpuGoals &gpu_goals) -> Outcome<void> {
         if (*waits)
-            return warden.set_goals(asked);
-        warden.put_goals(asked);
+            return gpu_goals.set_goals(goals);
+        gpu_goals.put_goals(goals);
         return {};
     });
     *waits = false;
     if (!set)
-        if (const auto refusals = refusals_of(asked); !refusals.empty())
+        if (const auto refusals = refusals_of(goals); !refusals.empty())
             set = fail(refused, refusals.front());
     if (set && !*set)
         return std::move(*set);
     const std::scoped_lock held(shared_->lock);
-    shared_->asked = asked;
+    shared_->goals = goals;
     return {};
 }
 
-void GpuThread::put_goals(const Asked &asked) {
+void GpuThread::put_goals(const Goals &goals) {
     {
         const std::scoped_lock held(shared_->lock);
-        shared_->asked = asked;
-        if (shared_->is_late && shared_->has_warden)
-            shared_->jobs.push_back([asked](Warden *warden) {
-                if (warden)
-                    warden->put_goals(asked);
+        shared_->goals = goals;
+        if (shared_->state.is_late && shared_->state.has_goals)
+            shared_->jobs.push_back([goals](GpuGoals *gpu_goals) {
+                if (gpu_goals)
+                    gpu_goals->put_goals(goals);
             });
     }
-    static_cast<void>(ask<bool>([asked](Warden &warden) {
-        warden.put_goals(asked);
+    static_cast<void>(ask<bool>([goals](GpuGoals &gpu_goals) {
+        gpu_goals.put_goals(goals);
         return true;
     }));
 }
 
-void GpuThread::divide() {
-    static_cast<void>(ask<bool>([](Warden &warden) {
-        warden.divide();
+void GpuThread::assign_tenants() {
+    static_cast<void>(ask<bool>([](GpuGoals &gpu_goals) {
+        gpu_goals.assign_tenants();
         return true;
     }));
 }
 
 std::vector<FamilyUse> GpuThread::uses() const {
-    return ask<std::vector<FamilyUse>>([](Warden &warden) { return warden.uses(); })
+    return ask<std::vector<FamilyUse>>([](GpuGoals &gpu_goals) { return gpu_goals.uses(); })
         .value_or(std::vector<FamilyUse>());
 }
 
 std::optional<Report> GpuThread::plan() const {
-    return ask<Report>([](Warden &warden) { return warden.plan(); });
+    return ask<Report>([](GpuGoals &gpu_goals) { return gpu_goals.plan(); });
 }
 
 std::optional<std::vector<bool>> GpuThread::has_tasks() const {
-    return ask<std::vector<bool>>([](Warden &warden) { return warden.has_tasks(); });
+    return ask<std::vector<bool>>([](GpuGoals &gpu_goals) { return gpu_goals.has_tasks(); });
 }
 
 std::vector<std::shared_ptr<Family>>
 GpuThread::unheld_among(std::vector<std::shared_ptr<Family>> families) const {
     return ask<std::vector<std::shared_ptr<Family>>>(
-               [families = std::move(families)](Warden &warden) {
+               [families = std::move(families)](GpuGoals &gpu_goals) {
                    auto found = families;
                    std::erase_if(found, [&](const std::shared_ptr<Family> &family) {
-                       return !warden.has_unheld_tasks_in(*family);
+                       return !gpu_goals.has_unheld_tasks_in(*family);
                    });
                    return found;
                })
@@ -421,7 +431,7 @@ GpuThread::unheld_among(std::vector<std::shared_ptr<Family>> families) const {
 
 std::vector<Report> GpuThread::take_reports() {
     const std::scoped_lock held(shared_->lock);
-    std::deque<Report> taken = std::exchange(shared_->reports, {});
+    std::deque<Report> taken = std::exchange(shared_->results.reports, {});
     return {std::make_move_iterator(taken.begin()), std::make_move_iterator(taken.end())};
 }
 
@@ -438,12 +448,12 @@ bool GpuThread::end(Clock::time_point until) {
 
 std::vector<Missed> GpuThread::missed() const {
     const std::scoped_lock held(shared_->lock);
-    return shared_->missed;
+    return shared_->results.missed;
 }
 
 std::vector<std::string> GpuThread::waits() const {
     const std::scoped_lock held(shared_->lock);
-    return shared_->waits;
+    return shared_->results.waits;
 }
 
 } // namespace nvqos

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What is done about launches on one GPU, in processes that nvtaskset started: beside a
-/// service those of others are limited, and at its MPS server held while it has a request; and
-/// speeds are kept there.
+/// @file Limits and holds launches on one GPU, in processes that nvtaskset started. Beside a
+/// service the launches of other tasks are limited. At the service's MPS server they are held while
+/// it has a request, and speeds are kept there (pacing.hpp).
+///
+/// nvtaskset's library in each task reads its limit from a page that it shares with this program.
+/// What is written there is a lease: it ends by itself if nvqos does. A thread of its own renews
+/// the leases, and reads launches and requests from the pages.
 #pragma once
 
 #include <chrono>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,90 +19,77 @@
 
 #include "lib/partition/gpu_map.hpp"
 #include "lib/partition/page.hpp"
-#include "lib/qos/division.hpp"
-#include "lib/qos/pacer.hpp"
-#include "lib/qos/waits.hpp"
+#include "lib/qos/goal.hpp"
 #include "nvdebug/owner.hpp"
+#include "pacing.hpp"
+#include "services.hpp"
 
 namespace nvqos {
 
-/// A process that launches, and what its tenant is to get.
+/// A process that launches, and its tenant's goal.
 struct Launcher {
     const nvdebug::Process *process;
     std::size_t tenant;
     qos::Goal goal;
-    /// It has turns of its own. Processes at an MPS server have not: nothing but their launches
-    /// keeps them apart.
+    /// Whether the process has turns of its own. Processes at an MPS server have none, so nothing
+    /// but their launches keeps them apart.
     bool has_turns;
-    /// What nvtaskset shares with it (nvtaskset::page_of()); nullptr: nothing, it did not start it.
+    /// The page that nvtaskset shares with it (nvtaskset::page_of()); nullptr: nvtaskset did not
+    /// start it.
     std::shared_ptr<nvtaskset::Page> page;
-};
-
-/// What a service's requests took: from the first launch until the program has waited for the last.
-struct Requests {
-    qos::Waits took = {};     ///< all of them
-    std::uint64_t recent = 0; ///< of the last second
-    std::uint64_t late = 0;   ///< of these, those that took longer than its goal
-};
-
-/// What is known of a tenant by its launches.
-struct Pace {
-    std::optional<qos::Part> speed; ///< of the last second with work, as a part of that alone
-    double alone_per_s = 0;         ///< launches a second when alone; 0: not known
-    int tpcs = 0;                   ///< that it has for itself; 0: it has all, as the others
-    bool operator==(const Pace &) const = default;
 };
 
 class Launches {
   public:
-    /// Launches of a process that are queued or running at most beside a service: so many that
-    /// short kernels still follow each other. It was chosen and not measured.
+    /// At most so many launches of a process are queued or running beside a service, which is
+    /// enough for short kernels to follow each other. The number was chosen and not measured.
     static constexpr std::uint32_t in_flight = 4;
-    /// The same at its MPS server, where a request waits for all of them. By trial (docs/qos-measured.md).
+    /// The limit at the service's MPS server, where a request waits for all launches. It was found
+    /// by trial (docs/qos-measured.md).
     static constexpr std::uint32_t in_flight_at_mps = 2;
 
     /// @param pci_address of the GPU
-    /// @param patience what is not renewed for so long ends by itself
+    /// @param patience the length of a lease, after which it ends by itself
     Launches(const std::string &pci_address, std::chrono::milliseconds patience);
     Launches(const Launches &) = delete;
     Launches &operator=(const Launches &) = delete;
-    /// Ends all of it.
+    /// Ends all leases.
     ~Launches();
 
-    /// These are all processes of the GPU; those that nvtaskset did not start are left alone. Is to
-    /// be called again within a quarter of the patience.
-    /// @param divides_tpcs where there is one speed to keep, it has TPCs of its own if that leaves
-    /// the others more
+    /// Keeps the goals of these processes, which are all of the GPU. Processes that nvtaskset did
+    /// not start are left alone. Is to be called again within a quarter of the patience.
+    /// @param divides_tpcs if there is one speed to keep, its tenant gets TPCs of its own where
+    /// that leaves the others more
     void keep(const std::vector<Launcher> &launchers, bool divides_tpcs);
 
-    /// Of its launches in flight, beside a service; 0: none.
+    /// Returns the limit of its launches in flight beside a service; 0: none.
     std::uint32_t limit(std::uint32_t pid) const;
-    /// Are its launches counted or held for a speed?
+    /// Returns whether its launches are counted or held for a speed.
     bool counts(std::uint32_t pid) const;
-    /// Can its launches be held, or its requests be seen, as its goal or that of another one needs?
+    /// Returns whether its launches can be held, or its requests be seen, as some goal needs it.
     bool paces(std::uint32_t pid) const;
-    /// Of those that keep() was called for: whether something was to be done about its launches,
-    /// and the library in it is of an nvtaskset that cannot.
+    /// Returns whether the library in it is of an earlier nvtaskset, which cannot limit launches.
     bool has_old_library(std::uint32_t pid) const;
-    /// Of a tenant with a speed that is kept by launches; none: it is another one.
+    /// Returns the pace of a tenant; none: no speed of it is kept by launches.
     std::optional<Pace> pace(std::size_t tenant) const;
-    /// TPCs of tasks without a goal beside such a tenant; 0: all.
+    /// Returns how many TPCs tasks without a goal have beside such a tenant; 0: all.
     int tpcs_of_others() const;
-    /// Speeds are kept without TPCs, as nvtaskset has kept no map of the GPU's.
+    /// Returns whether TPCs are to be divided and cannot be, because nvtaskset has no map of them.
     bool lacks_map() const;
-    /// Of a service, since it was found; none: nvtaskset did not start it, or not all of it.
+    /// Returns the requests of a service since it was found; none: nvtaskset did not start all of
+    /// its processes.
     std::optional<Requests> requests(std::size_t tenant) const;
 
   private:
-    /// What is done about a process' launches.
+    /// How the launches of a task are treated.
     enum class Role {
         none,
-        service, ///< its requests are seen
-        behind,  ///< limited beside a service, or held while that has a request
+        service, ///< its requests are read
+        behind,  ///< limited beside a service, or held while the service has a request
         paced,   ///< counted, and held when it is ahead of its goal
-        beside,  ///< held when a paced one is behind its goal
+        beside,  ///< held when a paced task is behind its goal
     };
-    /// A task of nvtaskset's: processes that share a page.
+    /// A task that nvtaskset started: processes that share a page.
     struct Task {
         std::shared_ptr<nvtaskset::Page> page;
         bool old_library; ///< it does not even limit launches
@@ -108,19 +98,17 @@ class Launches {
         Role role = Role::none;
         std::size_t tenant = 0;
         bool has_turns = true;
-        bool is_drained = true; ///< nothing runs that it launched
-        // As it was written last:
-        std::uint32_t demand = 0;
-        std::uint64_t until_us = 0;
-        int tpcs = 0; ///< of MaskLease; 0: none
-        std::uint64_t mask_until_us = 0;
-        std::optional<qos::Launched> last = {}; ///< of the page
-        std::uint64_t gone = 0; ///< launches that have ended, or will, without being seen to
-        std::uint64_t launched_at_us = 0; ///< when it was seen to launch, or to be held
-        // Of a service:
-        std::uint32_t begun = 0, finished = 0; ///< requests that were seen
-        std::uint32_t lost = 0;                ///< requests without an end
-        std::uint64_t begun_at_us = 0;
+        /// The leases that were written to its page last.
+        struct {
+            std::uint32_t value = 0;
+            std::uint64_t until_us = 0;
+        } demand = {};
+        struct {
+            int tpcs = 0; ///< of MaskLease; 0: none
+            std::uint64_t until_us = 0;
+        } mask = {};
+        LaunchCount count = {};
+        RequestsRead requests = {}; ///< of a service
     };
     struct Seen {
         std::optional<std::uint64_t> started; ///< of the process; the pid may be reused
@@ -128,7 +116,8 @@ class Launches {
         bool wanted = false;
     };
 
-    /// At an MPS server nothing else keeps it from running beside others.
+    /// Returns whether its launches are to be held for others. A task with turns of its own does
+    /// not run beside others.
     static bool can_yield(const Task &task) { return task.paces && !task.has_turns; }
     static std::uint32_t limit_of(const Task &task) {
         return can_yield(task) ? in_flight_at_mps : in_flight;
@@ -136,7 +125,7 @@ class Launches {
     static bool is_beside(const Task &task) {
         return task.role == Role::beside || task.role == Role::behind;
     }
-    Seen look_at(const Launcher &launcher);
+    Seen find_task(const Launcher &launcher);
     const Task *task_of(std::uint32_t pid) const;
     void end(const Task &task) const;
     void assign(const std::vector<Launcher> &launchers, bool divides_tpcs);
@@ -146,36 +135,21 @@ class Launches {
     void count(Task &task, std::uint64_t now);
     void pace(std::uint64_t now);
     void divide_tpcs(std::uint64_t now);
-    bool holds_others() const;
     std::uint32_t demand_of(const Task &task, bool has_request) const;
-    std::size_t number_of(std::size_t tenant) const;
 
     const std::optional<nvtaskset::Uuid> gpu_;
-    const std::chrono::microseconds length_;
+    const std::chrono::microseconds length_; ///< of a lease
 
-    mutable std::mutex mutex_;
+    mutable std::mutex mutex_;           ///< of all that follows, up to awaited_pages_
     std::map<std::uint32_t, Seen> seen_; ///< by pid
     std::map<ino_t, Task> tasks_;
-    std::uint64_t kept_at_us_ = 0;   ///< keep() was called last
-    std::vector<std::size_t> paced_; ///< tenants, in the order of the pacer
-    std::vector<qos::Part> goals_;   ///< of them
-    bool divides_tpcs_ = false;
-    std::vector<qos::Launched> launched_;
-    std::optional<qos::Pacer> pacer_; ///< if there are any
-    std::optional<nvtaskset::GpuMap> map_;
-    std::optional<qos::Division> division_; ///< if there is one, and a map
-    std::uint64_t others_ended_ = 0;        ///< launches of its neighbours
-    struct Service {
-        std::size_t processes = 0, seen = 0; ///< those with a page that shows requests
-        qos::Waits took = {};
-        qos::Ns p99 = 0; ///< its goal
-        std::deque<std::pair<std::uint64_t, qos::Ns>> recent =
-            {}; ///< when each ended, and its time
-    };
-    std::map<std::size_t, Service> services_; ///< by tenant
-    /// What the thread waits for a change of, with the values that it has seen.
+    std::uint64_t kept_at_us_ = 0; ///< when keep() was called last
+    Services services_;
+    Pacing pacing_;
+    std::optional<nvtaskset::GpuMap> map_; ///< of TPCs that are divided
+    /// The words for whose change the thread waits, with the values that it has seen.
     std::vector<std::pair<const std::atomic<std::uint32_t> *, std::uint32_t>> awaited_;
-    std::vector<std::shared_ptr<nvtaskset::Page>> awaited_pages_; ///< which they are in
+    std::vector<std::shared_ptr<nvtaskset::Page>> awaited_pages_; ///< the pages with these words
     std::atomic<std::uint32_t> changed_{0};
     std::jthread thread_; ///< the last member: it ends before the others
 };

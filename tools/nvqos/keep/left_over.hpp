@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Tasks that an nvqos before this one left changed: it was killed, and its keepers with it.
+/// @file Tasks that an earlier nvqos left changed, because it was killed together with its keepers.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace nvqos {
 
-/// Restores them, or with @p dry_run names them alone, and warns of each. @p number is the GPU's in
-/// the warnings.
+/// Restores such tasks, and warns of each. With @p dry_run it warns alone. @p number is the GPU's
+/// number in the warnings.
 void restore_left_over(const nvdebug::Gpu &gpu, std::uint32_t number, bool dry_run,
                        const Warn &warn);
 

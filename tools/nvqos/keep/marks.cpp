@@ -41,7 +41,7 @@ void Marks::add(std::uint32_t gpu, const std::string &text) {
         left_out_[gpu]++;
 }
 
-/// @param all also those for which there would be no room yet
+/// @param all also adds marks that the rate does not allow yet
 void Marks::add_left_out(bool all) {
     const std::uint64_t now = clock_();
     std::erase_if(left_out_, [&](const auto &one) {
@@ -58,11 +58,11 @@ void Marks::send() {
     const std::uint64_t now = clock_();
     {
         const std::scoped_lock held(lock_);
-        if (now < look_at_ || (waiting_.empty() && left_out_.empty()))
+        if (now < search_at_ || (waiting_.empty() && left_out_.empty()))
             return;
     }
-    look_at_ = now + interval_ns;
-    // Not under the lock: how long both take, others decide.
+    search_at_ = now + interval_ns;
+    // Recorders decide how long both of these take, so they are done without the lock.
     const auto recorders = nvdebug::base::running_recorders();
     std::unique_lock held(lock_);
     if (recorders.empty()) {
@@ -104,10 +104,10 @@ void GoalMarks::add(const Tenant &tenant, const std::string &text) {
         marks_->add(gpu_, printable(tenant.name) + ": " + text);
 }
 
-void GoalMarks::set(const Asked &asked) {
+void GoalMarks::set(const Goals &goals) {
     const std::vector<Goal> old = std::exchange(goals_, {});
-    std::vector<Tenant> tenants = asked.tenants;
-    tenants.push_back({"others", {}, asked.others});
+    std::vector<Tenant> tenants = goals.tenants;
+    tenants.push_back({"others", {}, goals.others});
     const auto is_goal = [](const Tenant &tenant) {
         return tenant.name != "others" || tenant.goal != qos::Goal();
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Which goals were not kept, in how many epochs and when, for the end of the program.
+/// @file Goals that were not kept, in how many epochs and when, for the end of the program.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace nvqos {
 struct Missed {
     std::string tenant; ///< its name
     qos::Goal goal;
-    std::uint64_t epochs = 0, of = 0;  ///< of so many that it was to be kept in
+    std::uint64_t epochs = 0, of = 0;  ///< `of`: epochs in which it was to be kept
     std::string first = {}, last = {}; ///< when those epochs ended, UTC; empty: there are none
 
     void add(bool is_kept, const std::string &now);
 };
 
-/// Adds one to those of the same tenant and goal. Of tenants that come and go, the list has a
-/// bounded number; the rest are in one entry without a name.
+/// Adds @p one to the entry of the same tenant and goal. Tenants may come and go without end, so
+/// the list is bounded; the rest is in one entry without a name.
 void add_missed(std::vector<Missed> &list, const Missed &one);
 
 /// Returns `train: share 30 % was not kept at the end of 3 of 120 epochs, between … and …`.

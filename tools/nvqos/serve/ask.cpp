@@ -20,7 +20,7 @@ namespace {
 using nvdebug::base::printable;
 
 Outcome<Json> document_on(const std::string &request, const nvdebug::cli::Arguments &arguments) {
-    // GPUs are asked for what tenants got, one by one, and each may take 2 s.
+    // nvqos asks the GPUs one by one for what tenants got, and each may take 2 s.
     constexpr std::chrono::seconds patience{30};
     const std::string path = arguments.text("--socket");
     auto answer = ask(path.empty() ? Socket::usual_path : path, request, patience);
@@ -78,7 +78,8 @@ constexpr std::array<Column, 7> columns_of_list = {{{"TENANT", true, 0},
                                                     {"SINCE", false, 4},
                                                     {"GOT", true, 5}}};
 
-/// Returns numbers with commas; of many the first ones and how many there are.
+/// Returns the numbers with commas. If there are many, it returns the first ones and how many there
+/// are.
 std::string some_numbers(const Json &numbers) {
     constexpr std::size_t most = 4;
     std::string text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file `nvqos status` and `nvqos list`: what an nvqos that runs answers at its socket.
+/// @file `nvqos status` and `nvqos list` print the answers of a running nvqos.
 #pragma once
 
 #include "lib/cli/parse.hpp"

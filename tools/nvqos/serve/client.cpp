@@ -31,7 +31,7 @@ struct Connection {
     }
 };
 
-/// Returns the answer. Empty: errno has the reason.
+/// Returns the answer; empty: errno has the reason.
 std::string answer_to(const std::string &line, const sockaddr_un &address, timeval patience) {
     const Connection to;
     const auto *const at = reinterpret_cast<const sockaddr *>(&address);

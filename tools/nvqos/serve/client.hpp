@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file One request to the nvqos that runs, at its socket.
+/// @file Sends a request to the running nvqos, at its socket.
 #pragma once
 
 #include <chrono>

@@ -17,19 +17,20 @@ namespace {
 namespace base = nvdebug::base;
 using Json = nlohmann::ordered_json;
 
-/// What ends a word of a request, or the request.
+/// Characters that end a word of a request, or the request itself.
 constexpr const char *blanks = " \t\n\r\v\f";
 
-/// The path by which nvqos recognises the processes, in its cgroup namespace; empty: none.
+/// Returns the cgroup by which nvqos recognises the processes, as a path in nvqos' cgroup
+/// namespace; empty: none.
 std::string cgroup_of(const std::string &process) {
     std::ifstream file("/proc/" + process + "/cgroup");
     return base::path_in(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-/// One word of a request that has the container's processes and no others in it.
+/// Returns a word of a request that selects the container's processes and no others.
 Outcome<std::string> own_cgroup_of(std::uint64_t pid) {
     const std::string cgroup = cgroup_of(std::to_string(pid));
-    // This process is the runtime's, and in no container.
+    // This process belongs to the runtime, so it is in no container.
     if (cgroup.empty() || base::is_below(cgroup_of("self"), cgroup))
         return fail(refused, "the container has no cgroup of its own, by which its processes would "
                              "be recognised: start it without --cgroups=disabled");
@@ -41,7 +42,8 @@ Outcome<std::string> own_cgroup_of(std::uint64_t pid) {
     return cgroup;
 }
 
-/// A GPU's name as a part of a device's: `gpu0`, `GPU-57a2`, `gpu-0000-3b-00.0`, `gpu-dev-nvidia0`.
+/// Returns a GPU's name as a part of a device's name: `gpu0`, `GPU-57a2`, `gpu-0000-3b-00.0` or
+/// `gpu-dev-nvidia0`.
 std::string device_word(const std::string &gpu) {
     const auto name = base::parse_gpu_name(gpu);
     if (name.index)
@@ -79,8 +81,8 @@ Outcome<std::string> write_goal_device(const ContainerGoal &goal, const std::str
     Json words = Json::array({"nvqos", "--hold-container=" + goal.goal, "--socket=" + goal.socket});
     for (const std::string &gpu : goal.gpus)
         words.push_back(fmt::format("--gpu={}", gpu));
-    // Of the hooks before a process of the image runs, the one in which the state has the host's
-    // number of the process.
+    // Several hooks run before a process of the image does. In createRuntime alone the state has
+    // the host's number of the process.
     const Json hook = {{"hookName", "createRuntime"}, {"path", *program}, {"args", words}};
     const base::ContainerDevice device{"nvdebug.io/qos", *name, {{"hooks", Json::array({hook})}}};
     if (const auto written = base::write_device(device, folder); !written)
@@ -98,7 +100,7 @@ Outcome<void> hold_container(const ContainerGoal &goal) {
         state->contains(pid_place) && state->at(pid_place).is_number_unsigned()
             ? state->at(pid_place).get<std::uint64_t>()
             : 0;
-    // 1 is the number within the container.
+    // A state with pid 1 has the number within the container, which means another process here.
     if (id.empty() || id.find_first_of(blanks) != id.npos || pid < 2)
         return fail(bad_usage, "stdin has no state of a container with an id and the host's number "
                                "of its process; container runtimes call --hold-container as a "
@@ -109,7 +111,8 @@ Outcome<void> hold_container(const ContainerGoal &goal) {
     std::string line = fmt::format("hold container:{} {}", id, goal.goal);
     for (const std::string &gpu : goal.gpus)
         line += fmt::format(" gpu={}", gpu);
-    // The process as well: an nvqos in another cgroup namespace has other paths.
+    // The process is named besides the cgroup, because an nvqos in another cgroup namespace has
+    // other paths.
     line += fmt::format(" pid={} holder={} cgroup={}", pid, pid, *cgroup);
     const auto held = ask(goal.socket, line);
     if (!held)

@@ -10,14 +10,15 @@
 
 namespace nvqos {
 
-/// What was typed of a goal for containers.
+/// The options of a goal for containers.
 struct ContainerGoal {
     std::string goal;              ///< `share:30%,cap:50%`; parse_goal() takes it
     std::vector<std::string> gpus; ///< names, as add_gpus() takes them
     std::string socket;
 };
 
-/// `share-30-cap-50-gpu0`, `share-30-GPU-57a2`. Fails if CDI permits no such name.
+/// Returns the device's name, as `share-30-cap-50-gpu0` or `share-30-GPU-57a2`. Fails if CDI does
+/// not permit the name.
 [[nodiscard]] Outcome<std::string> device_name_of(const ContainerGoal &goal);
 
 /// Writes FOLDER/nvdebug.io-qos-NAME.json, which replaces an earlier one as a whole. Returns the
@@ -25,9 +26,9 @@ struct ContainerGoal {
 [[nodiscard]] Outcome<std::string> write_goal_device(const ContainerGoal &goal,
                                                      const std::string &folder);
 
-/// A createRuntime hook of OCI runtimes: reads the container's state on stdin and asks the nvqos at
-/// the socket to keep the goal for the container's cgroup, until the container's first process
-/// ends. After a failure the runtime does not start the container, and shows the sentence.
+/// Acts as a createRuntime hook of OCI runtimes: reads the container's state on stdin and asks the
+/// nvqos at the socket to keep the goal for the container's cgroup, until the container's first
+/// process ends. After a failure the runtime does not start the container, and shows the sentence.
 [[nodiscard]] Outcome<void> hold_container(const ContainerGoal &goal);
 
 } // namespace nvqos

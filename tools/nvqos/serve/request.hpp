@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What is asked over the socket: one line each (docs/qos.md).
+/// @file Requests over the socket, each of them a line (docs/qos.md).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Request {
     // With Verb::hold:
     qos::Goal goal = {};
     std::vector<std::string> gpus = {};   ///< names, as add_gpus() takes them; empty: all
-    std::vector<std::uint32_t> pids = {}; ///< these and their descendants
+    std::vector<std::uint32_t> pids = {}; ///< roots: their descendants belong to the tenant, too
     std::vector<std::string> cgroups = {};
     std::optional<std::uint32_t> holder = {}; ///< its end releases the tenant
 };

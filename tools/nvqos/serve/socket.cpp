@@ -32,11 +32,11 @@ std::string folder_of(const std::string &path) {
     return slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Only its owner can put another socket in the place of this one.
+/// Returns whether nobody but the folder's owner can replace the socket.
 Outcome<void> make_folder(const std::string &folder) {
     constexpr mode_t open_to_read = 0755;
     if (::mkdir(folder.c_str(), open_to_read) == 0) {
-        // Whatever the umask is.
+        // The umask may have removed bits.
         if (::chmod(folder.c_str(), open_to_read))
             return cannot("given its rights", folder);
     } else if (errno != EEXIST) {
@@ -90,7 +90,8 @@ Outcome<void> Socket::bind() {
         return tl::unexpected(address.error());
     if (auto made = make_folder(folder_of(path_)); !made)
         return made;
-    // The file stays, as removing it might remove another's lock. The lock ends with the process.
+    // The lock ends with the process. Its file stays, because removing it might remove the lock of
+    // another process.
     const std::string lock = path_ + ".lock";
     lock_ = ::open(lock.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
     if (lock_ < 0)
@@ -163,7 +164,7 @@ void Socket::let_in(Ns now) {
         const int descriptor =
             ::accept4(listening_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (descriptor < 0) {
-            // Of these the next one may be well: it was none any more, or a signal came.
+            // The client has gone already, or a signal came: another connection may be waiting.
             constexpr int none[] = {EAGAIN, EINTR, ECONNABORTED};
             if (std::ranges::find(none, errno) == std::end(none))
                 rests_until_ = now + rest;
@@ -189,7 +190,7 @@ void Socket::let_in(Ns now) {
 bool Socket::serve(Client &client, Ns now, const Answer &answer) const {
     if (client.out.empty() && !client.ends) {
         std::array<char, Request::longest> bytes{};
-        // One line and the beginning of another are kept at most.
+        // At most one line and the beginning of another are kept.
         const ssize_t got = client.in.size() < Request::longest
                                 ? ::recv(client.descriptor, bytes.data(), bytes.size(), 0)
                                 : -1;

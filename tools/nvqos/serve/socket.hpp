@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file A socket at which other programs of root ask: a line each, and one as the answer.
+/// @file A socket at which other programs of root send requests. A request is a line, and so is its
+/// answer.
 #pragma once
 
 #include <deque>
@@ -20,32 +21,34 @@ namespace nvqos {
 /// Fails if the path is empty or too long for a socket.
 Outcome<sockaddr_un> address_of(const std::string &path);
 
-/// Never waits: what others send or take slowly is taken up again when they are ready.
+/// Never waits for a client: what a client sends or takes slowly is continued when it is ready.
 class Socket {
   public:
     static constexpr const char *usual_path = "/run/nvdebug/nvqos.sock";
-    /// Of connections; the one that has been idle for longest makes room for another.
+    /// So many connections there may be. A new one replaces the one that has been idle longest.
     static constexpr std::size_t most_clients = 64;
-    /// For the rest of a line, and to take an answer; and without any request.
+    /// A client has the first time to send the rest of a line and to take an answer. A connection
+    /// without requests is closed after the second one.
     static constexpr qos::Ns patience = 5 * qos::second, longest_idle = 60 * qos::second;
-    /// After a connection that could not be taken: it is still there, and would end each wait.
+    /// The pause after a connection that could not be accepted. It still waits, and would end each
+    /// wait() at once.
     static constexpr qos::Ns rest = qos::second;
 
-    /// The answer to a line, both without a newline.
+    /// Returns the answer to a line, both without a newline.
     using Answer = std::function<std::string(const std::string &)>;
 
     /// Listens at @p path, for owner only, in a folder that is made if it is not there. What an
     /// ended program left there is replaced. Fails if another program answers there, or if others
     /// may write to the folder. @param peer whose processes are answered
     static Outcome<std::unique_ptr<Socket>> open(const std::string &path, uid_t peer = 0);
-    /// Removes it.
+    /// Removes the socket's file.
     ~Socket();
     Socket(const Socket &) = delete;
     Socket &operator=(const Socket &) = delete;
 
-    /// What is waited for.
+    /// Adds the descriptors that serve() waits for.
     void add_to(std::vector<pollfd> &awaited, qos::Ns now) const;
-    /// How long to wait for that at most.
+    /// Returns how long to wait for them at most.
     qos::Ns wait(qos::Ns now) const;
     /// Does what can be done at once: at most one request of each client.
     void serve(qos::Ns now, const Answer &answer);
@@ -55,24 +58,24 @@ class Socket {
   private:
     struct Client {
         int descriptor;
-        qos::Ns since; ///< its last request, or when it came
+        qos::Ns since; ///< when its last request was read, or it connected
         std::string in = {}, out = {};
-        bool ends = false; ///< with what is left of `out`
+        bool ends = false; ///< it is closed once `out` is sent
         qos::Ns limit() const;
     };
 
     Socket(std::string path, uid_t peer) : path_(std::move(path)), peer_(peer) {}
     Outcome<void> bind();
     void let_in(qos::Ns now);
-    /// False: the connection is over.
+    /// Returns false if the connection is over.
     bool serve(Client &client, qos::Ns now, const Answer &answer) const;
 
     const std::string path_;
     const uid_t peer_;
     int lock_ = -1, listening_ = -1;
     ino_t inode_ = 0;
-    std::deque<Client> clients_; ///< the one that came first first
-    /// Until then no connection is taken: there were too few descriptors for one.
+    std::deque<Client> clients_; ///< in order of arrival
+    /// No connection is accepted until then, because there were too few descriptors.
     qos::Ns rests_until_ = 0;
 };
 

@@ -15,7 +15,8 @@ struct Layout {
     std::uint16_t version_byte;
     std::uint8_t version;
     std::int16_t valid_bit;  ///< TPC_DISABLE_MASK_VALID; -1: the mask always holds
-    std::uint16_t mask_byte; ///< TPC_DISABLE_MASK, before Hopper SM_DISABLE_MASK
+    std::uint16_t mask_byte; ///< offset of TPC_DISABLE_MASK, which the manuals call
+                             ///< SM_DISABLE_MASK before Hopper; a bit is a TPC in both
     std::uint8_t mask_words;
     std::int16_t type_bit;      ///< QMD_TYPE, of 3 bits; -1: there are no clusters
     std::uint16_t cluster_byte; ///< GPC_CGA_WIDTH, _HEIGHT, _DEPTH: 6 bits in a byte each

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "registry.hpp"
+#include "held_tenants.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -15,7 +15,8 @@ namespace {
 using nvdebug::base::Birth;
 using qos::Ns;
 
-/// Between looks at all processes, which take a hundredth of the time at most.
+/// Pauses between two reads of all processes: at least the first, and so many times as long as a
+/// read took, so that reading takes a hundredth of the time.
 constexpr Ns shortest_pause = 500 * qos::ms, pauses = 100;
 
 Outcome<Birth> living(const char *key, std::uint32_t pid) {
@@ -32,17 +33,17 @@ Ns monotonic_now() {
     return static_cast<Ns>(nvdebug::base::monotonic_ns());
 }
 
-bool Held::is_on(std::uint32_t gpu) const {
+bool HeldTenant::is_on(std::uint32_t gpu) const {
     return gpus.empty() || std::ranges::find(gpus, gpu) != gpus.end();
 }
 
-bool Held::has_ended() const {
+bool HeldTenant::has_ended() const {
     return holder ? !nvdebug::base::lives(*holder)
                   : family->cgroups().empty() && family->has_ended();
 }
 
-Outcome<Registry::Added> Registry::add(const Request &request, std::vector<std::uint32_t> gpus,
-                                       Ns now) {
+Outcome<HeldTenants::Added> HeldTenants::add(const Request &request,
+                                             std::vector<std::uint32_t> gpus, Ns now) {
     std::vector<Birth> roots;
     for (const std::uint32_t pid : request.pids) {
         const auto root = living("pid", pid);
@@ -57,7 +58,7 @@ Outcome<Registry::Added> Registry::add(const Request &request, std::vector<std::
             return tl::unexpected(found.error());
         holder = *found;
     }
-    // With processes as well, a path of another cgroup namespace does no harm.
+    // A path of another cgroup namespace does no harm if the request names processes as well.
     for (const std::string &cgroup : request.cgroups)
         if (nvdebug::base::is_cgroup(cgroup) == false &&
             (roots.empty() || nvdebug::base::has_first_cgroup_namespace()))
@@ -66,7 +67,7 @@ Outcome<Registry::Added> Registry::add(const Request &request, std::vector<std::
                                     "that of a process",
                                     cgroup));
     std::ranges::sort(gpus);
-    auto at = std::ranges::find(all_, request.name, &Held::name);
+    auto at = std::ranges::find(all_, request.name, &HeldTenant::name);
     const bool is_new = at == all_.end();
     if (is_new) {
         if (all_.size() >= most)
@@ -90,44 +91,44 @@ Outcome<Registry::Added> Registry::add(const Request &request, std::vector<std::
         at->family->add(root);
     for (const std::string &cgroup : request.cgroups)
         at->family->add_cgroup(cgroup);
-    next_look_ = 0;
+    next_search_ = 0;
     return is_new ? Added::tenant : Added::processes;
 }
 
-void Registry::remove(const std::string &name) {
-    std::erase_if(all_, [&](const Held &held) { return held.name == name; });
+void HeldTenants::remove(const std::string &name) {
+    std::erase_if(all_, [&](const HeldTenant &held) { return held.name == name; });
 }
 
-const Held *Registry::find(const std::string &name) const {
-    const auto found = std::ranges::find(all_, name, &Held::name);
+const HeldTenant *HeldTenants::find(const std::string &name) const {
+    const auto found = std::ranges::find(all_, name, &HeldTenant::name);
     return found == all_.end() ? nullptr : &*found;
 }
 
-const Held *Registry::note_elsewhere(const std::shared_ptr<Family> &family) {
-    const auto found = std::ranges::find(all_, family, &Held::family);
+const HeldTenant *HeldTenants::note_elsewhere(const std::shared_ptr<Family> &family) {
+    const auto found = std::ranges::find(all_, family, &HeldTenant::family);
     if (found == all_.end())
         return nullptr;
     found->is_elsewhere = true;
     return &*found;
 }
 
-bool Registry::look(Ns now) {
-    if (looking_.valid() &&
-        looking_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
-        const Ns took = looking_.get();
-        // One that was asked for meanwhile is due.
-        if (next_look_ > now)
-            next_look_ = now + std::max(shortest_pause, pauses * took);
+bool HeldTenants::follow_processes(Ns now) {
+    if (searching_.valid() &&
+        searching_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
+        const Ns took = searching_.get();
+        // If add() has asked for a search since this one began, that search is due now.
+        if (next_search_ > now)
+            next_search_ = now + std::max(shortest_pause, pauses * took);
     }
     std::uint64_t found = 0;
     std::vector<std::shared_ptr<Family>> families;
-    for (const Held &held : all_) {
+    for (const HeldTenant &held : all_) {
         found += held.family->found();
         families.push_back(held.family);
     }
-    if (!all_.empty() && !looking_.valid() && now >= next_look_) {
-        next_look_ = std::numeric_limits<Ns>::max();
-        looking_ = std::async(std::launch::async, [families = std::move(families)] {
+    if (!all_.empty() && !searching_.valid() && now >= next_search_) {
+        next_search_ = std::numeric_limits<Ns>::max();
+        searching_ = std::async(std::launch::async, [families = std::move(families)] {
             const Ns began = monotonic_now();
             look_for_descendants(families);
             return monotonic_now() - began;

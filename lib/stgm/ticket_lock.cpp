@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "turnstile.hpp"
+#include "ticket_lock.hpp"
 
 #include <cerrno>
 #include <linux/futex.h>
@@ -24,7 +24,7 @@ void relax() {
 
 } // namespace
 
-void Turnstile::init() {
+void TicketLock::init() {
     pthread_mutexattr_t how;
     pthread_mutexattr_init(&how);
     pthread_mutexattr_setpshared(&how, PTHREAD_PROCESS_SHARED);
@@ -42,28 +42,28 @@ void Turnstile::init() {
     }
 }
 
-void Turnstile::let_together(std::size_t a, std::size_t b) {
+void TicketLock::let_together(std::size_t a, std::size_t b) {
     excludes_[a] &= ~(std::uint64_t{1} << b);
     excludes_[b] &= ~(std::uint64_t{1} << a);
 }
 
-void Turnstile::lock() {
+void TicketLock::lock() {
     // The state is consistent after each single store, so that a process may die inside.
     // leave_for_ended() wakes the slots that got their turn.
     if (pthread_mutex_lock(&mutex_) == EOWNERDEAD)
         pthread_mutex_consistent(&mutex_);
 }
 
-void Turnstile::unlock() {
+void TicketLock::unlock() {
     pthread_mutex_unlock(&mutex_);
 }
 
-bool Turnstile::goes_before(std::size_t slot, std::size_t other) const {
+bool TicketLock::goes_before(std::size_t slot, std::size_t other) const {
     return levels_[slot] != levels_[other] ? levels_[slot] > levels_[other]
                                            : tickets_[slot] < tickets_[other];
 }
 
-bool Turnstile::is_turn_of(std::size_t slot) const {
+bool TicketLock::is_turn_of(std::size_t slot) const {
     for (std::size_t other = 0; other < slots; other++)
         if (other != slot && tickets_[other] && (excludes_[slot] >> other & 1) &&
             (state_[other] == granted || goes_before(other, slot)))
@@ -71,7 +71,7 @@ bool Turnstile::is_turn_of(std::size_t slot) const {
     return true;
 }
 
-void Turnstile::look_who_is_asked_for() {
+void TicketLock::look_who_is_asked_for() {
     for (std::size_t slot = 0; slot < slots; slot++) {
         bool asked = false;
         for (std::size_t other = 0; tickets_[slot] && state_[slot] == granted && other < slots;
@@ -82,7 +82,7 @@ void Turnstile::look_who_is_asked_for() {
     }
 }
 
-std::uint64_t Turnstile::grant(Time at) {
+std::uint64_t TicketLock::grant(Time at) {
     std::uint64_t found = 0;
     for (std::size_t slot = 0; slot < slots; slot++)
         if (tickets_[slot] && state_[slot] == waiting && is_turn_of(slot)) {
@@ -94,13 +94,13 @@ std::uint64_t Turnstile::grant(Time at) {
     return found;
 }
 
-void Turnstile::wake(std::uint64_t which) {
+void TicketLock::wake(std::uint64_t which) {
     for (std::size_t slot = 0; slot < slots; slot++)
         if (which >> slot & 1)
             futex(state_[slot], FUTEX_WAKE, 1);
 }
 
-void Turnstile::ask(std::size_t slot, int level) {
+void TicketLock::ask(std::size_t slot, int level) {
     lock();
     state_[slot] = waiting; // others ignore the slot until it has a ticket
     levels_[slot] = level;
@@ -110,7 +110,7 @@ void Turnstile::ask(std::size_t slot, int level) {
     wake(turns & ~(std::uint64_t{1} << slot));
 }
 
-void Turnstile::wait(std::size_t slot, bool spin) {
+void TicketLock::wait(std::size_t slot, bool spin) {
     while (state_[slot] != granted)
         if (spin)
             relax();
@@ -118,7 +118,7 @@ void Turnstile::wait(std::size_t slot, bool spin) {
             futex(state_[slot], FUTEX_WAIT, waiting);
 }
 
-std::uint64_t Turnstile::withdraw(std::size_t slot, Time *at) {
+std::uint64_t TicketLock::withdraw(std::size_t slot, Time *at) {
     lock();
     const Time now = now_ns();
     state_[slot] = absent;
@@ -130,20 +130,20 @@ std::uint64_t Turnstile::withdraw(std::size_t slot, Time *at) {
     return turns;
 }
 
-Time Turnstile::leave(std::size_t slot) {
+Time TicketLock::leave(std::size_t slot) {
     Time at = 0;
     wake(withdraw(slot, &at));
     return at;
 }
 
-void Turnstile::set_level(std::size_t slot, int level) {
+void TicketLock::set_level(std::size_t slot, int level) {
     lock();
     levels_[slot] = level;
     look_who_is_asked_for();
     unlock();
 }
 
-void Turnstile::leave_for_ended(std::size_t slot) {
+void TicketLock::leave_for_ended(std::size_t slot) {
     withdraw(slot, nullptr);
     // The process may have ended after it granted other slots their turn and before it woke them.
     std::uint64_t all = 0;

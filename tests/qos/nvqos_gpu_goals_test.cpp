@@ -20,12 +20,12 @@ namespace {
 using driver_test::comes_true;
 using namespace qos;
 
-TEST_F(Kept, AShareThatEndsWithTheProgram) {
+TEST_F(Kept, ShareEndsWithTheProgram) {
     const auto before = timeslices_us();
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     start({"557=share:30%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(500 * ms);
     const Ns used = sim.tasks[0].used;
     keep_until(3 * qos::second);
@@ -33,62 +33,63 @@ TEST_F(Kept, AShareThatEndsWithTheProgram) {
     EXPECT_NE(timeslices_us(), before);
     EXPECT_EQ(reports.back().tenants[0].tsgs, 1);
     EXPECT_TRUE(reports.back().tenants[0].record.kept);
-    // It waits for the other's turns, which are about 7 ms.
+    // The tenant waits for turns of the other task, which are about 7 ms.
     ASSERT_TRUE(reports.back().tenants[0].wait_p99);
     EXPECT_NEAR(static_cast<double>(*reports.back().tenants[0].wait_p99) / ms, 7, 1);
-    ASSERT_EQ(warden->waits().size(), 2U);
-    EXPECT_TRUE(warden->waits()[0].starts_with("gpu0: 557: of ")) << warden->waits()[0];
-    warden.reset();
+    ASSERT_EQ(gpu_goals->waits().size(), 2U);
+    EXPECT_TRUE(gpu_goals->waits()[0].starts_with("gpu0: 557: of ")) << gpu_goals->waits()[0];
+    gpu_goals.reset();
     EXPECT_EQ(timeslices_us(), before);
     EXPECT_EQ(said, std::vector<std::string>{});
 }
 
-TEST_F(Kept, ACapOfATaskThatIsAlone) {
+TEST_F(Kept, CapHoldsForATaskThatIsAlone) {
     sim.tasks[0].arrives = simulated::always();
     const auto before = timeslices_us();
     start({"command:one=cap:30%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(3 * qos::second);
     EXPECT_LE(most_of_a_second(0), 310 * ms);
     EXPECT_GE(sim.tasks[0].used, 3 * 280 * ms);
     EXPECT_EQ(timeslices_us(), before) << "pauses alone keep it";
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(enabled(), all_on);
 }
 
-/// No switch shows that it has the GPU: it came before the record began, and no other comes.
-TEST_F(Kept, ACapOfATaskThatWasThereBefore) {
+/// No switch shows that the task has the GPU, because it came before the record began and no other
+/// task comes.
+TEST_F(Kept, CapHoldsForATaskBeforeTheRecord) {
     sim.tasks[0].arrives = simulated::always();
     run_until(500 * ms);
     kernel.switches.clear();
     start({"command:one=cap:30%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(3 * qos::second);
     EXPECT_LE(most_of_a_second(600 * ms), 310 * ms);
     const auto changes = kernel.changes();
     EXPECT_GT(changes.size(), 4U);
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(enabled(), all_on);
 }
 
-/// The same without a cap: from the second epoch on it is known what it uses.
-TEST_F(Kept, AShareOfATaskThatWasThereBefore) {
+/// Without a cap, the use of such a task is known from the second epoch on.
+TEST_F(Kept, ShareSeesATaskBeforeTheRecord) {
     sim.tasks[0].arrives = simulated::always();
     run_until(500 * ms);
     kernel.switches.clear();
     start({"557=share:30%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(2 * qos::second);
     EXPECT_GT(reports.back().tenants[0].record.seen.used, 95 * ms);
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(enabled(), all_on);
 }
 
-/// What a cap takes of the processor is steps, requests to the driver, and searches for contexts.
+/// A cap costs the processor steps, requests to the driver, and searches for contexts.
 TEST_F(Kept, ACapTakesFewRequests) {
     sim.tasks[0].arrives = simulated::always();
     start({"command:one=cap:30%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(2 * qos::second);
     const auto searched = kernel.questions;
     EXPECT_GT(searched, 0U);
@@ -109,19 +110,19 @@ TEST_F(Kept, ACapTakesFewRequests) {
     EXPECT_GT(kernel.questions, searched) << "a search a minute";
 }
 
-/// A search each 5 s where an MPS server may have new clients.
-TEST_F(Kept, ClientsOfMpsAreLookedForMoreOften) {
+/// An MPS server may have new clients that no switch shows, so there is a search each 5 s.
+TEST_F(Kept, ClientsOfMpsAreSearchedForMoreOften) {
     sim.tasks[0].arrives = simulated::always();
     kernel.processes[558].command = "nvidia-cuda-mps";
     start({"command:one=cap:30%"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(2 * qos::second);
     const auto searched = kernel.questions;
     keep_until(9 * qos::second);
     EXPECT_GT(kernel.questions, searched);
 }
 
-TEST_F(Kept, ServesOneFirst) {
+TEST_F(Kept, LatencyGoalIsServedFirst) {
     sim.tasks[0].arrives = simulated::every(20 * ms, 3 * ms);
     sim.tasks[1].arrives = simulated::always();
     start({"557=latency"});
@@ -132,9 +133,9 @@ TEST_F(Kept, ServesOneFirst) {
     EXPECT_EQ(reports.back().tenants[1].limited.tasks, 0U) << "nvtaskset did not start it";
 }
 
-/// A timeslice would be that of both: none is set, and the table does not show one.
+/// Clients of an MPS server share one timeslice, so none is set, and the table does not show one.
 TEST_F(Kept, ClientsOfMpsHaveNoLeverOfTheirOwn) {
-    // Each has a channel in the first TSG.
+    // Both clients have a channel in the first TSG.
     for (const auto &[client, instance] :
          {std::pair{first, instances[0]}, std::pair{second, instances[1]}})
         for (auto &[name, object] : kernel.others[client])
@@ -142,7 +143,7 @@ TEST_F(Kept, ClientsOfMpsHaveNoLeverOfTheirOwn) {
                 object.instance.address = instance;
     const auto before = timeslices_us();
     start({"557=latency"});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(300 * ms);
     EXPECT_EQ(timeslices_us(), before);
     ASSERT_FALSE(reports.empty());
@@ -157,7 +158,7 @@ TEST_F(Kept, ClientsOfMpsHaveNoLeverOfTheirOwn) {
     EXPECT_NE(said[0].find("(MPS)"), std::string::npos) << said[0];
 }
 
-TEST_F(Kept, ANewcomerIsFollowedWithinAnEpoch) {
+TEST_F(Kept, NewcomerIsFollowedWithinAnEpoch) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     start({"557=share:40%"});
@@ -172,7 +173,7 @@ TEST_F(Kept, ANewcomerIsFollowedWithinAnEpoch) {
     keep_until(since + 2 * qos::second);
     EXPECT_NEAR(points(0, since, used), 40, 1);
     EXPECT_EQ(reports.back().tenants[1].tasks, 2U);
-    // It ends: the others go on, and nothing of it is kept.
+    // When the newcomer ends, the others go on, and nvqos keeps no descriptor of it.
     sim.tasks[2].arrives = nullptr;
     sim.tasks[2].work = 0;
     kernel.end_process(600);
@@ -181,9 +182,9 @@ TEST_F(Kept, ANewcomerIsFollowedWithinAnEpoch) {
     EXPECT_FALSE(kernel.others.contains(third));
 }
 
-/// A process with a new channel is held anew; what was set is put back to what was there before all
-/// of it.
-TEST_F(Kept, ANewChannelIsFollowed) {
+/// A process with a new channel is held again. At the end it has the timeslices from before the
+/// first hold.
+TEST_F(Kept, NewChannelIsFollowed) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     const auto before = timeslices_us();
@@ -199,13 +200,13 @@ TEST_F(Kept, ANewChannelIsFollowed) {
     ids[0x7000000] = 0;
     keep_until(sim.now() + 61 * qos::second);
     EXPECT_NE(timeslices_us(), before);
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_EQ(timeslices_us(), before);
 }
 
-TEST_F(Kept, ATenantThatForksAHundredTimes) {
+TEST_F(Kept, TenantMayForkAHundredTimes) {
     sim.tasks[0].arrives = simulated::always();
-    // They do not have the GPU, so that no switch shows them.
+    // The children do not have the GPU, so no switch shows them.
     start({"557=share:30%", "command:child=best-effort:2"}, {.longest_unlooked = 5 * qos::second});
     keep_until(200 * ms);
     for (std::uint32_t n = 0; n < 100; n++) {
@@ -221,7 +222,7 @@ TEST_F(Kept, ATenantThatForksAHundredTimes) {
         kernel.end_process(1000 + n);
     keep_until(12 * qos::second);
     EXPECT_EQ(reports.back().tenants[1].tasks, 50U);
-    warden.reset();
+    gpu_goals.reset();
     EXPECT_TRUE(comes_true([&] { return keepers().empty(); }));
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> last;
     for (const auto &change : kernel.changes())
@@ -233,8 +234,8 @@ TEST_F(Kept, ATenantThatForksAHundredTimes) {
         }
 }
 
-/// The number of a tenant that has ended is another process'.
-TEST_F(Kept, ANumberThatIsGivenAgainIsNotMeant) {
+/// The tenant's process has ended, and another process has its pid.
+TEST_F(Kept, ReusedPidIsNotTheTenant) {
     sim.tasks[1].arrives = simulated::always();
     start({"557=cap:30%"});
     keep_until(300 * ms);
@@ -246,7 +247,7 @@ TEST_F(Kept, ANumberThatIsGivenAgainIsNotMeant) {
     EXPECT_EQ(reports.back().tenants[1].tasks, 2U);
 }
 
-TEST_F(Kept, WhatCannotBeKeptIsRefusedBeforeAnythingIsDone) {
+TEST_F(Kept, ConflictingGoalsAreRefusedBeforeAnyChange) {
     start({"557=share:60%", "558=share:45%"});
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->exit, nvqos::refused);
@@ -256,34 +257,34 @@ TEST_F(Kept, WhatCannotBeKeptIsRefusedBeforeAnythingIsDone) {
     EXPECT_EQ(kernel.asked_to_change, 0U);
 }
 
-TEST_F(Kept, OtherGoalsMayBeSetAndBadOnesAreNot) {
+TEST_F(Kept, SetGoalsRefusesConflictsAndTakesOtherGoals) {
     sim.tasks[0].arrives = simulated::always();
     sim.tasks[1].arrives = simulated::always();
     start({"557=share:30%"});
     keep_until(qos::second);
-    nvqos::Asked other, bad;
+    nvqos::Goals other, bad;
     ASSERT_TRUE(nvqos::add_word("557=share:60%", other));
     ASSERT_TRUE(nvqos::add_word("557=share:100%", bad));
-    EXPECT_FALSE(warden->set_goals(bad));
-    ASSERT_TRUE(warden->set_goals(other));
+    EXPECT_FALSE(gpu_goals->set_goals(bad));
+    ASSERT_TRUE(gpu_goals->set_goals(other));
     keep_until(1500 * ms);
     const Ns used = sim.tasks[0].used, since = sim.now();
     keep_until(3 * qos::second);
     EXPECT_NEAR(points(0, since, used), 60, 1);
 }
 
-TEST_F(Kept, ADryRunChangesNothing) {
+TEST_F(Kept, DryRunChangesNothing) {
     sim.tasks[0].arrives = simulated::always();
     start({"557=share:30%", "558=cap:10%"}, {.dry_run = true});
-    ASSERT_TRUE(warden);
+    ASSERT_TRUE(gpu_goals);
     keep_until(500 * ms);
     EXPECT_EQ(kernel.asked_to_change, 0U);
-    const std::string table = nvqos::table_of({warden->plan()});
+    const std::string table = nvqos::table_of({gpu_goals->plan()});
     EXPECT_NE(table.find("share 30 %"), std::string::npos) << table;
     EXPECT_NE(table.find("cap 10 %"), std::string::npos);
 }
 
-TEST_F(Kept, WithoutRecordsOfSwitchesNothingIsDone) {
+TEST_F(Kept, StartFailsWithoutARecordOfSwitches) {
     kernel.has_switches = false;
     start({"557=share:30%"});
     ASSERT_TRUE(refused);
@@ -298,7 +299,7 @@ TEST_F(Kept, WithoutRecordsOfSwitchesNothingIsDone) {
 
 class Program : public Served, public testing::WithParamInterface<int> {
   protected:
-    /// By the machine's clock, 557 has the GPU all the time.
+    /// By the machine's clock, process 557 has the GPU all the time.
     Program() {
         kernel.clock = [] {
             timespec now{};
@@ -338,7 +339,7 @@ TEST_P(Program, LeavesNothingChangedHoweverItEnds) {
     ASSERT_TRUE(comes_true([&] { return is_paused(); }));
     EXPECT_TRUE(comes_true([&] { return timeslices_us() != before; }));
     ASSERT_EQ(::kill(child, GetParam()), 0);
-    // Of a program that is stopped, after a qos::second.
+    // The keepers of a program that is stopped restore its tasks after a second.
     EXPECT_TRUE(comes_true([&] { return enabled() == all_on && timeslices_us() == before; }));
     if (GetParam() == SIGSTOP) {
         ::kill(child, SIGCONT);
@@ -358,7 +359,7 @@ INSTANTIATE_TEST_SUITE_P(Signals, Program,
 
 using Ends = Program;
 
-TEST_F(Ends, NotOnSighupButReadsItsFileAgain) {
+TEST_F(Ends, SighupReadsTheFileAgain) {
     ASSERT_TRUE(gpu.owners());
     const std::string path = testing::TempDir() + "goals." + std::to_string(::getpid()) + ".toml";
     const auto write = [&](const std::string &goal) {
@@ -370,7 +371,7 @@ TEST_F(Ends, NotOnSighupButReadsItsFileAgain) {
     write("cap:10%");
     ::kill(child, SIGHUP);
     EXPECT_TRUE(comes_true([&] { return is_paused(); }));
-    // A look may come late and miss that it runs.
+    // This process may run late and miss that the task runs, so its resumptions are counted.
     const auto resumed = [&] {
         return std::ranges::count_if(
             kernel.changes(), [](const driver_test::StandIn::Change &change) {
@@ -378,7 +379,7 @@ TEST_F(Ends, NotOnSighupButReadsItsFileAgain) {
                        change.value != 0;
             });
     };
-    // The cap stays where the file makes no sense, as goals or as TOML.
+    // The cap stays if the file makes no sense, as goals or as TOML.
     for (const char *const text :
          {"[[tenant]]\ncommand = \"one\"\ngoal = \"fast\"\n", "[$tenant]\n", "[[$]]\n",
           "epoch = [1, }\n", "epoch = 1979-05-27Te7:32:00Z\n"}) {
@@ -397,7 +398,7 @@ TEST_F(Ends, NotOnSighupButReadsItsFileAgain) {
     std::remove(path.c_str());
 }
 
-TEST_F(Ends, WithTheStatusOfWhatHappened) {
+TEST_F(Ends, StatusSaysWhatHappened) {
     EXPECT_EQ(run({}), nvqos::bad_usage);
     EXPECT_EQ(run({"557=share"}), nvqos::bad_usage);
     EXPECT_EQ(run({"4711=share:30%"}), nvqos::bad_usage) << "no such task";
@@ -420,7 +421,7 @@ TEST_F(Ends, WithTheStatusOfWhatHappened) {
     EXPECT_EQ(run({"557=share:30%", "--dry-run", "--json"}), nvqos::done);
     EXPECT_EQ(kernel.asked_to_change, 0U);
     EXPECT_EQ(run({"557=share:30%", "--for", "300ms", "--quiet"}), nvqos::done);
-    // A qos::second in which nothing could be done: the record comes late.
+    // The record comes late, so that for a second no goal can be kept.
     kernel.switches.push_back(kernel.switches.back());
     kernel.switches.back().tag = driver_test::rm::SwitchRecord::ends;
     kernel.switches.back().ns = kernel.clock() + 5'000'000'000;
@@ -428,8 +429,8 @@ TEST_F(Ends, WithTheStatusOfWhatHappened) {
     EXPECT_EQ(enabled(), all_on);
 }
 
-/// A reader that does not read does not keep tasks from being looked after.
-TEST_F(Ends, ThoughNobodyReads) {
+/// A reader of stdout that does not read does not keep nvqos from keeping goals and ending.
+TEST_F(Ends, StoppedReaderDoesNotPreventIt) {
     ASSERT_TRUE(gpu.owners());
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
@@ -447,8 +448,8 @@ TEST_F(Ends, ThoughNobodyReads) {
     ::close(ends[1]);
 }
 
-/// What Prometheus reads is whole at any moment, and gone in the end.
-TEST_F(Ends, WithoutAFileOfMetrics) {
+/// Prometheus reads a whole file at any moment, and no file after the end.
+TEST_F(Ends, MetricsFileIsRemoved) {
     ASSERT_TRUE(gpu.owners());
     const std::string path = testing::TempDir() + "qos." + std::to_string(::getpid()) + ".prom";
     const pid_t child = start({"557=share:30%,cap:60%", "--quiet", "--metrics", path});
@@ -523,8 +524,8 @@ TEST(Metrics, CountForEachTenantThoughOthersComeAndGo) {
         EXPECT_NE(text.find(used + line), std::string::npos) << line << text;
 }
 
-/// tests/qos/test_qos.py holds them against the schema, and ends the program when it has read
-/// enough.
+/// tests/qos/test_qos.py checks these lines against the schema, and ends the program when it has
+/// read enough.
 TEST_F(Ends, PrintsALineForEachEpoch) {
     const char *const longest = std::getenv("NVQOS_TESTS_FOR");
     EXPECT_EQ(run({"557=share:30%,cap:60%", "command:two=latency", "--for",

@@ -11,15 +11,15 @@
 
 #include "lib/stgm/fit.hpp"
 #include "lib/stgm/levels.hpp"
-#include "lib/stgm/turnstile.hpp"
+#include "lib/stgm/ticket_lock.hpp"
 #include "sets.hpp"
 
 namespace stgm {
 namespace {
 
 struct Memory {
-    Turnstile turnstile;
-    std::atomic<int> inside, order[Turnstile::slots], next, wrong;
+    TicketLock ticket_lock;
+    std::atomic<int> inside, order[TicketLock::slots], next, wrong;
 };
 
 class Shared {
@@ -27,7 +27,7 @@ class Shared {
     Shared()
         : memory_(static_cast<Memory *>(mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE,
                                              MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {
-        memory_->turnstile.init();
+        memory_->ticket_lock.init();
     }
     ~Shared() { munmap(memory_, sizeof(Memory)); }
     Memory *operator->() const { return memory_; }
@@ -66,23 +66,23 @@ void kill_and_wait(pid_t pid) {
     EXPECT_TRUE(WIFSIGNALED(wait_for(pid)));
 }
 
-class TurnstileOf : public testing::TestWithParam<bool> {};
+class TicketLockOf : public testing::TestWithParam<bool> {};
 
-TEST_P(TurnstileOf, ServesRequestsInOrder) {
+TEST_P(TicketLockOf, ServesRequestsInOrder) {
     const bool spin = GetParam();
     const Shared shared;
-    shared->turnstile.take(0, spin);
+    shared->ticket_lock.take(0, spin);
     std::vector<pid_t> tasks;
     for (const std::size_t slot : {3, 1, 2}) {
         tasks.push_back(shared.start([&](Memory &memory) {
-            memory.turnstile.take(slot, spin);
+            memory.ticket_lock.take(slot, spin);
             memory.order[memory.next++] = static_cast<int>(slot);
-            memory.turnstile.leave(slot);
+            memory.ticket_lock.leave(slot);
         }));
-        shared.until([&](Memory &memory) { return memory.turnstile.waits(slot); });
+        shared.until([&](Memory &memory) { return memory.ticket_lock.waits(slot); });
     }
     EXPECT_EQ(shared->next, 0);
-    shared->turnstile.leave(0);
+    shared->ticket_lock.leave(0);
     for (const pid_t task : tasks)
         EXPECT_EQ(wait_for(task), 0);
     EXPECT_EQ(shared->order[0], 3);
@@ -90,65 +90,65 @@ TEST_P(TurnstileOf, ServesRequestsInOrder) {
     EXPECT_EQ(shared->order[2], 2);
 }
 
-TEST_P(TurnstileOf, KilledHolderLetsGo) {
+TEST_P(TicketLockOf, KilledHolderLetsGo) {
     const bool spin = GetParam();
     const Shared shared;
     const pid_t holder = shared.start([&](Memory &memory) {
-        memory.turnstile.take(0, spin);
+        memory.ticket_lock.take(0, spin);
         pause();
     });
-    shared.until([](Memory &memory) { return memory.turnstile.is_in(0); });
-    const pid_t waiter = shared.start([&](Memory &memory) { memory.turnstile.take(1, spin); });
-    shared.until([](Memory &memory) { return memory.turnstile.waits(1); });
+    shared.until([](Memory &memory) { return memory.ticket_lock.is_in(0); });
+    const pid_t waiter = shared.start([&](Memory &memory) { memory.ticket_lock.take(1, spin); });
+    shared.until([](Memory &memory) { return memory.ticket_lock.waits(1); });
     kill_and_wait(holder);
-    EXPECT_TRUE(shared->turnstile.waits(1));
-    shared->turnstile.leave_for_ended(0);
+    EXPECT_TRUE(shared->ticket_lock.waits(1));
+    shared->ticket_lock.leave_for_ended(0);
     EXPECT_EQ(wait_for(waiter), 0);
-    EXPECT_TRUE(shared->turnstile.is_in(1));
+    EXPECT_TRUE(shared->ticket_lock.is_in(1));
 }
 
-TEST_P(TurnstileOf, KilledWaiterIsSkipped) {
+TEST_P(TicketLockOf, KilledWaiterIsSkipped) {
     const bool spin = GetParam();
     const Shared shared;
-    shared->turnstile.take(0, false);
-    const pid_t waiter = shared.start([&](Memory &memory) { memory.turnstile.take(1, spin); });
-    shared.until([](Memory &memory) { return memory.turnstile.waits(1); });
+    shared->ticket_lock.take(0, false);
+    const pid_t waiter = shared.start([&](Memory &memory) { memory.ticket_lock.take(1, spin); });
+    shared.until([](Memory &memory) { return memory.ticket_lock.waits(1); });
     kill_and_wait(waiter);
-    shared->turnstile.leave_for_ended(1);
-    shared->turnstile.leave(0);
-    shared->turnstile.take(2, false); // returns
-    EXPECT_TRUE(shared->turnstile.is_in(2));
+    shared->ticket_lock.leave_for_ended(1);
+    shared->ticket_lock.leave(0);
+    shared->ticket_lock.take(2, false); // returns
+    EXPECT_TRUE(shared->ticket_lock.is_in(2));
 }
 
-INSTANTIATE_TEST_SUITE_P(Waiting, TurnstileOf, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(Waiting, TicketLockOf, testing::Bool(),
                          [](const auto &one) { return one.param ? "spin" : "sleep"; });
 
 /** As kernels do: B waits for C, and A waits for B, although A and C share no SM. */
-TEST(Turnstile, RequestWaitsForAnEarlierWaiter) {
+TEST(TicketLock, RequestWaitsForAnEarlierWaiter) {
     enum : std::size_t { a, b, c, d };
     const Shared shared;
-    shared->turnstile.let_together(a, c);
+    shared->ticket_lock.let_together(a, c);
     for (const std::size_t other : {a, b, c})
-        shared->turnstile.let_together(d, other);
-    shared->turnstile.take(c, false);
-    const pid_t second = shared.start([](Memory &memory) { memory.turnstile.take(b, false); });
-    shared.until([](Memory &memory) { return memory.turnstile.waits(b); });
-    const pid_t third = shared.start([](Memory &memory) { memory.turnstile.take(a, false); });
-    shared.until([](Memory &memory) { return memory.turnstile.waits(a); });
-    shared->turnstile.take(d, false); // slot d excludes no other slot
-    shared->turnstile.leave(c);
+        shared->ticket_lock.let_together(d, other);
+    shared->ticket_lock.take(c, false);
+    const pid_t second = shared.start([](Memory &memory) { memory.ticket_lock.take(b, false); });
+    shared.until([](Memory &memory) { return memory.ticket_lock.waits(b); });
+    const pid_t third = shared.start([](Memory &memory) { memory.ticket_lock.take(a, false); });
+    shared.until([](Memory &memory) { return memory.ticket_lock.waits(a); });
+    shared->ticket_lock.take(d, false); // slot d excludes no other slot
+    shared->ticket_lock.leave(c);
     EXPECT_EQ(wait_for(second), 0);
-    EXPECT_TRUE(shared->turnstile.waits(a));
-    shared->turnstile.leave(b);
+    EXPECT_TRUE(shared->ticket_lock.waits(a));
+    shared->ticket_lock.leave(b);
     EXPECT_EQ(wait_for(third), 0);
 }
 
 /** As a core does: a larger level goes first, and equal levels go in the order of requests. A
- * holder keeps the turnstile, but finds by is_asked_for() that a larger level waits. */
-TEST(Turnstile, LevelsGoBeforeTheOrderOfRequests) {
+ * holder keeps the lock, but finds by is_asked_for() that a larger level waits. */
+TEST(TicketLock, LevelsGoBeforeTheOrderOfRequests) {
     enum : std::size_t { low, middle, high, also_high };
     const Shared shared;
-    Turnstile &core = shared->turnstile;
+    TicketLock &core = shared->ticket_lock;
     core.take(low, false, 1);
     core.ask(middle, 2);
     EXPECT_TRUE(core.is_asked_for(low));
@@ -172,24 +172,24 @@ TEST(Turnstile, LevelsGoBeforeTheOrderOfRequests) {
     EXPECT_FALSE(core.is_asked_for(low));
 }
 
-/** Kills processes at any moment. No two slots hold the turnstile together, and none waits
+/** Kills processes at any moment. No two slots hold the lock together, and none waits
  * forever. */
-TEST(Turnstile, SurvivesKillsAtAnyMoment) {
+TEST(TicketLock, SurvivesKillsAtAnyMoment) {
     constexpr std::size_t tasks = 4;
     constexpr int kills = 150;
     const Shared shared;
     const auto body = [](std::size_t slot) {
         return [slot](Memory &memory) {
             for (;;) {
-                memory.turnstile.take(slot, slot % 2);
+                memory.ticket_lock.take(slot, slot % 2);
                 const int other = memory.inside.exchange(static_cast<int>(slot) + 1);
                 // A process that was killed inside has left its number, but holds no slot.
-                if (other && memory.turnstile.is_in(static_cast<std::size_t>(other) - 1) &&
+                if (other && memory.ticket_lock.is_in(static_cast<std::size_t>(other) - 1) &&
                     static_cast<std::size_t>(other) - 1 != slot)
                     memory.wrong++;
                 memory.next++;
                 memory.inside = 0;
-                memory.turnstile.leave(slot);
+                memory.ticket_lock.leave(slot);
             }
         };
     };
@@ -202,16 +202,16 @@ TEST(Turnstile, SurvivesKillsAtAnyMoment) {
         shared.until([&](Memory &memory) { return memory.next != before; }); // the others go on
         usleep(static_cast<useconds_t>(n * 7 % 50));
         kill_and_wait(pids[slot]);
-        shared->turnstile.leave_for_ended(slot);
+        shared->ticket_lock.leave_for_ended(slot);
         pids[slot] = shared.start(body(slot));
     }
     for (std::size_t slot = 0; slot < tasks; slot++) {
         kill_and_wait(pids[slot]);
-        shared->turnstile.leave_for_ended(slot);
+        shared->ticket_lock.leave_for_ended(slot);
     }
     EXPECT_EQ(shared->wrong, 0);
     for (std::size_t slot = 0; slot < tasks; slot++)
-        EXPECT_FALSE(shared->turnstile.is_in(slot) || shared->turnstile.waits(slot));
+        EXPECT_FALSE(shared->ticket_lock.is_in(slot) || shared->ticket_lock.waits(slot));
 }
 
 TEST(Levels, FollowPrioritiesWithTheBoostAboveAll) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "desk.hpp"
+#include "request_handler.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ Json json_of(const Use &use, std::uint32_t gpu) {
             {"wait_p99_ms", p99 ? Json(*p99) : Json()}};
 }
 
-/// nullptr: the tenant is not on this GPU.
+/// Returns nullptr if the tenant is not on this GPU.
 const Use *use_of(const std::vector<FamilyUse> &uses, const std::shared_ptr<Family> &family) {
     const auto at = std::ranges::find(uses, family, &FamilyUse::family);
     return at == uses.end() ? nullptr : &at->use;
@@ -54,17 +54,17 @@ const Use *use_of(const std::vector<FamilyUse> &uses, const std::shared_ptr<Fami
 
 } // namespace
 
-Asked Desk::goals_on(std::uint32_t gpu, const Asked &fixed) const {
-    Asked asked = fixed;
-    asked.tenants.clear();
-    for (const Held &held : registry_.all())
+Goals RequestHandler::goals_on(std::uint32_t gpu, const Goals &fixed) const {
+    Goals goals = fixed;
+    goals.tenants.clear();
+    for (const HeldTenant &held : tenants_.all())
         if (held.is_on(gpu))
-            asked.tenants.push_back({held.name, {}, held.goal, held.family});
-    asked.tenants.insert(asked.tenants.end(), fixed.tenants.begin(), fixed.tenants.end());
-    return asked;
+            goals.tenants.push_back({held.name, {}, held.goal, held.family});
+    goals.tenants.insert(goals.tenants.end(), fixed.tenants.begin(), fixed.tenants.end());
+    return goals;
 }
 
-Outcome<void> Desk::apply() {
+Outcome<void> RequestHandler::apply() {
     for (const auto &gpu : gpus_)
         if (auto set = gpu->set_goals(goals_on(gpu->index(), fixed_)); !set)
             return fail(set.error().exit,
@@ -72,13 +72,13 @@ Outcome<void> Desk::apply() {
     return {};
 }
 
-void Desk::remove(const std::string &name) {
-    registry_.remove(name);
+void RequestHandler::remove(const std::string &name) {
+    tenants_.remove(name);
     for (const auto &gpu : gpus_)
         gpu->put_goals(goals_on(gpu->index(), fixed_));
 }
 
-Outcome<std::vector<std::uint32_t>> Desk::gpus_of(const Request &request) const {
+Outcome<std::vector<std::uint32_t>> RequestHandler::gpus_of(const Request &request) const {
     std::vector<GpuFacts> gpus;
     for (const auto &gpu : gpus_)
         gpus.push_back(gpu->facts());
@@ -90,7 +90,7 @@ Outcome<std::vector<std::uint32_t>> Desk::gpus_of(const Request &request) const 
     return found;
 }
 
-Outcome<void> Desk::expect_any(const std::vector<std::uint32_t> &wanted) const {
+Outcome<void> RequestHandler::expect_any(const std::vector<std::uint32_t> &wanted) const {
     std::string why;
     for (const auto &gpu : gpus_) {
         if (!wanted.empty() && std::ranges::find(wanted, gpu->index()) == wanted.end())
@@ -104,38 +104,38 @@ Outcome<void> Desk::expect_any(const std::vector<std::uint32_t> &wanted) const {
     return fail(failed, why);
 }
 
-std::string Desk::hold(const Request &request, Ns now) {
+std::string RequestHandler::hold(const Request &request, Ns now) {
     auto gpus = gpus_of(request);
     if (!gpus)
         return "error " + gpus.error().sentence;
     if (std::ranges::find(fixed_.tenants, request.name, &Tenant::name) != fixed_.tenants.end())
         return "error " + request.name + " is a tenant of nvqos' own goals: take another name";
-    const bool is_new = !registry_.find(request.name);
+    const bool is_new = !tenants_.find(request.name);
     if (const auto any = is_new ? expect_any(*gpus) : Outcome<void>(); !any)
         return "refused " + any.error().sentence;
-    const auto added = registry_.add(request, std::move(*gpus), now);
+    const auto added = tenants_.add(request, std::move(*gpus), now);
     if (!added)
         return "error " + added.error().sentence;
-    if (*added == Registry::Added::processes) {
+    if (*added == HeldTenants::Added::processes) {
         for (const auto &gpu : gpus_)
-            gpu->divide();
+            gpu->assign_tenants();
         return "ok";
     }
     const auto applied = apply();
     if (applied)
-        return answer_on(*registry_.find(request.name));
+        return answer_on(*tenants_.find(request.name));
     remove(request.name);
     return "refused " + applied.error().sentence;
 }
 
-/// Returns `ok`, with what the goals of all depend on now and did not without the tenant.
-std::string Desk::answer_on(const Held &held) const {
+/// Returns `ok`, with the conditions that goals depend on since the tenant is held.
+std::string RequestHandler::answer_on(const HeldTenant &held) const {
     std::vector<std::string> news;
     for (const auto &gpu : gpus_) {
         if (!held.is_on(gpu->index()))
             continue;
-        const Asked all = goals_on(gpu->index(), fixed_);
-        Asked before = all;
+        const Goals all = goals_on(gpu->index(), fixed_);
+        Goals before = all;
         std::erase_if(before.tenants,
                       [&](const Tenant &tenant) { return tenant.family == held.family; });
         const auto old = conditions_of(before);
@@ -149,14 +149,14 @@ std::string Desk::answer_on(const Held &held) const {
     return news.empty() ? "ok" : fmt::format("ok {}", fmt::join(news, "; "));
 }
 
-Desk::Uses Desk::uses() const {
+RequestHandler::Uses RequestHandler::uses() const {
     Uses all;
     for (const auto &gpu : gpus_)
         all.emplace_back(gpu->index(), gpu->uses());
     return all;
 }
 
-std::string Desk::sentence_of(const Held &held, const Uses &all) {
+std::string RequestHandler::sentence_of(const HeldTenant &held, const Uses &all) {
     std::string got;
     for (const auto &[gpu, uses] : all)
         if (const Use *const use = use_of(uses, held.family); use && use->used > 0)
@@ -164,10 +164,10 @@ std::string Desk::sentence_of(const Held &held, const Uses &all) {
     return fmt::format("asked {}, {}", text_of(held.goal), got.empty() ? "no work on a GPU" : got);
 }
 
-std::string Desk::list(Ns now) const {
+std::string RequestHandler::list(Ns now) const {
     const Uses uses = this->uses();
     Json all = Json::array();
-    for (const Held &held : registry_.all()) {
+    for (const HeldTenant &held : tenants_.all()) {
         Json pids = Json::array(), got = Json::array();
         for (const auto &member : held.family->members())
             pids.push_back(member.pid);
@@ -186,7 +186,7 @@ std::string Desk::list(Ns now) const {
     return "ok " + all.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string Desk::status() const {
+std::string RequestHandler::status() const {
     Json epochs = Json::array(), left_out = Json::array(), own = Json::array();
     for (const auto &[gpu, report] : last_)
         epochs.push_back(epoch_json(report, fixed_.settings, utc_now(), 0));
@@ -205,7 +205,7 @@ std::string Desk::status() const {
     return "ok " + all.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string Desk::answer(const std::string &line, Ns now) {
+std::string RequestHandler::answer(const std::string &line, Ns now) {
     const auto request = parse_request(line);
     if (!request)
         return "error " + request.error().sentence;
@@ -216,7 +216,7 @@ std::string Desk::answer(const std::string &line, Ns now) {
         return list(now);
     if (request->verb == Request::Verb::status)
         return status();
-    const Held *const held = registry_.find(request->name);
+    const HeldTenant *const held = tenants_.find(request->name);
     if (!held)
         return "error there is no tenant " + request->name +
                ": it was never held, or its holder or its processes have ended; 'list' lists those "
@@ -227,34 +227,34 @@ std::string Desk::answer(const std::string &line, Ns now) {
     return "ok " + sentence;
 }
 
-void Desk::tend(Ns now) {
+void RequestHandler::tend(Ns now) {
     std::vector<std::string> over;
-    for (const Held &held : registry_.all())
+    for (const HeldTenant &held : tenants_.all())
         if (held.has_ended())
             over.push_back(held.name);
     for (const std::string &name : over)
         remove(name);
-    if (registry_.look(now))
+    if (tenants_.follow_processes(now))
         for (const auto &gpu : gpus_)
-            gpu->divide();
-    if (now - looked_elsewhere_ >= qos::second) {
-        look_elsewhere();
-        looked_elsewhere_ = now;
+            gpu->assign_tenants();
+    if (now - warned_at_ >= qos::second) {
+        warn_of_other_gpus();
+        warned_at_ = now;
     }
 }
 
-/// Says once of each tenant that its processes use a GPU on which it has no goal: its numbers of
-/// GPUs may be another world's, and its goal is then kept where it does no work.
-void Desk::look_elsewhere() {
+/// Warns once of each tenant whose processes use a GPU on which it has no goal. Whoever asked may
+/// number GPUs in another way, and the goal is then kept where the tenant does no work.
+void RequestHandler::warn_of_other_gpus() {
     for (const auto &gpu : gpus_) {
         std::vector<std::shared_ptr<Family>> families;
-        for (const Held &held : registry_.all())
+        for (const HeldTenant &held : tenants_.all())
             if (!held.is_elsewhere && !held.is_on(gpu->index()))
                 families.push_back(held.family);
         if (families.empty())
             continue;
         for (const auto &family : gpu->unheld_among(std::move(families)))
-            if (const Held *const held = registry_.note_elsewhere(family))
+            if (const HeldTenant *const held = tenants_.note_elsewhere(family))
                 warn_(fmt::format("{}: its processes use GPU {}, and its goal ({}) is for GPU {} "
                                   "alone",
                                   held->name, gpu->index(), text_of(held->goal),

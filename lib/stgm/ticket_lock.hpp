@@ -21,26 +21,26 @@ inline Time now_ns() {
 }
 
 /// A lock with a slot for each process. A request waits for all earlier requests of slots that it
-/// excludes, whether these hold the turnstile or wait for it. A request goes before waiting
-/// requests of lower levels, but it never takes the turnstile from a holder.
+/// excludes, whether these hold the lock or wait for it. A request goes before waiting
+/// requests of lower levels, but it never takes the lock from a holder.
 ///
-/// A turnstile has three uses. If all slots exclude each other it is a lock, as for the copy
+/// A ticket lock has three uses. If all slots exclude each other it is a mutex, as for the copy
 /// engine. If slots exclude each other that share an SM, it decides in which order kernels start.
 /// With levels it is a core that tasks hand to each other: the holder asks is_asked_for() whether a
 /// task of a higher level waits.
 ///
-/// A turnstile is in shared memory, which is full of zeros before init().
-class Turnstile {
+/// A ticket lock is in shared memory, which is full of zeros before init().
+class TicketLock {
   public:
     static constexpr std::size_t slots = 64;
 
-    Turnstile() = default;
-    Turnstile(const Turnstile &) = delete;
-    Turnstile &operator=(const Turnstile &) = delete;
+    TicketLock() = default;
+    TicketLock(const TicketLock &) = delete;
+    TicketLock &operator=(const TicketLock &) = delete;
 
     /// Makes all slots exclude each other. Is called once, by the process that made the memory.
     void init();
-    /// Lets two slots hold the turnstile at the same time. Is called before the first request.
+    /// Lets two slots hold the lock at the same time. Is called before the first request.
     void let_together(std::size_t a, std::size_t b);
 
     /// Makes a request, so that the slot waits from now on.
@@ -55,13 +55,13 @@ class Turnstile {
     }
     /// Gives the turn to the next slots. Returns the time at which it did so.
     Time leave(std::size_t slot);
-    /// Changes the level of a slot that holds the turnstile.
+    /// Changes the level of a slot that holds the lock.
     void set_level(std::size_t slot, int level);
-    /// Returns true if a request of a higher level waits for this slot, which holds the turnstile.
+    /// Returns true if a request of a higher level waits for this slot, which holds the lock.
     bool is_asked_for(std::size_t slot) const {
         return asked_for_[slot].load(std::memory_order_relaxed);
     }
-    /// Returns when the slot, which holds the turnstile, got its turn. Its process runs only later.
+    /// Returns when the slot, which holds the lock, got its turn. Its process runs only later.
     Time granted_at(std::size_t slot) const { return granted_at_[slot]; }
     /// Takes out the slot of a process that has ended, in whatever state. Is called by the process
     /// that has waited for it.

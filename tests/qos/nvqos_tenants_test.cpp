@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// The rows of tenants on one GPU, and which of them stay when goals are replaced.
+#include "tools/nvqos/keep/tenants.hpp"
+
+#include <gtest/gtest.h>
+
+namespace nvqos {
+namespace {
+
+using qos::ms;
+
+Goals goals_of_words(const std::vector<std::string> &words) {
+    Goals goals;
+    for (const std::string &word : words)
+        EXPECT_TRUE(add_word(word, goals));
+    return goals;
+}
+
+TEST(Tenants, RowsOfTheSameGoalMove) {
+    Tenants tenants(goals_of_words({"1=share:30%", "2=cap:20%"}), 0);
+    tenants.add_use({0, 1, 0, 3 * ms, true});
+    tenants.add_use({1, 2, 3 * ms, 8 * ms, true});
+    tenants.add_use({2, 3, 8 * ms, 9 * ms, true});
+    const auto was =
+        tenants.replace(goals_of_words({"3=latency", "2=cap:20%", "1=share:40%"}), 10 * ms);
+    EXPECT_EQ(was, (std::vector<std::optional<std::size_t>>{{}, 1, {}, 2}));
+    ASSERT_EQ(tenants.size(), 4U);
+    EXPECT_EQ(tenants[1].used, 5 * ms);
+    EXPECT_EQ(tenants[1].since, 0);
+    EXPECT_EQ(tenants[2].used, 0) << "another goal begins";
+    EXPECT_EQ(tenants[2].since, 10 * ms);
+    EXPECT_EQ(tenants[3].asked.name, "others");
+    EXPECT_EQ(tenants[3].used, 1 * ms);
+}
+
+TEST(Tenants, OthersWithAnotherGoalBegin) {
+    Tenants tenants(goals_of_words({"1=share:30%"}), 0);
+    tenants.add_use({1, 2, 0, 3 * ms, true});
+    const auto was = tenants.replace(goals_of_words({"1=share:30%", "others=cap:50%"}), 5 * ms);
+    EXPECT_EQ(was, (std::vector<std::optional<std::size_t>>{0, {}}));
+    EXPECT_EQ(tenants[tenants.others()].used, 0);
+    EXPECT_EQ(tenants.list().back().cap, 50 * qos::point);
+}
+
+TEST(Tenants, UseBeforeTheGoalDoesNotCount) {
+    Tenants tenants(goals_of_words({"1=share:30%"}), 0);
+    tenants.begin(10 * ms);
+    tenants.add_use({0, 1, 4 * ms, 8 * ms, true});
+    EXPECT_EQ(tenants[0].used, 0);
+    tenants.add_use({0, 1, 8 * ms, 13 * ms, true});
+    EXPECT_EQ(tenants[0].used, 3 * ms);
+}
+
+TEST(Tenants, ACopyBringsBackGoalsAndMisses) {
+    Tenants tenants(goals_of_words({"1=share:30%"}), 0);
+    tenants.note(0, false, "2026-11-25T14:02:11Z");
+    const Tenants before = tenants;
+    tenants.replace(goals_of_words({"1=share:50%"}), 5 * ms);
+    tenants.note(0, false, "2026-11-25T14:02:12Z");
+    ASSERT_EQ(tenants.missed().size(), 2U) << "the first goal's misses are kept apart";
+    EXPECT_EQ(tenants.missed()[0].goal.part, 30 * qos::point);
+    tenants = before;
+    ASSERT_EQ(tenants.missed().size(), 1U);
+    EXPECT_EQ(tenants.goal(0).part, 30 * qos::point);
+}
+
+} // namespace
+} // namespace nvqos

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "gpu_goals.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <fmt/format.h>
+#include <utility>
+
+#include "lib/base/claim.hpp"
+#include "lib/base/printable.hpp"
+#include "lib/base/runtime_folder.hpp"
+#include "tools/nvqos/refusal.hpp"
+
+namespace nvqos {
+
+using nvdebug::base::printable;
+using qos::Ns;
+
+namespace {
+
+/// Clocks that are adjusted may go 0.05 % faster than they should.
+Ns monotonic_raw() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return static_cast<Ns>(now.tv_sec) * qos::second + now.tv_nsec;
+}
+
+/// A GPU in MIG mode may be used again when the mode is off, unlike a GPU that is not supported.
+bool has_mig_on(const nvdebug::Info &info) {
+    const nvdebug::Feature *const lists = info.feature("runlist");
+    return lists && !lists->available && lists->reason.find("MIG is on") != std::string::npos;
+}
+
+std::optional<std::uint32_t> runlist_of_gr0(const nvdebug::Gpu &gpu) {
+    std::optional<std::uint32_t> runlist;
+    if (const auto engines = gpu.engines())
+        for (const nvdebug::Engine &engine : *engines)
+            if (engine.name == "GR0")
+                runlist = engine.runlist;
+    return runlist;
+}
+
+/// Returns the levers that the governor has decided, by tenant.
+std::vector<qos::Lever> levers_of(const qos::Governor &governor) {
+    std::vector<qos::Lever> levers;
+    for (std::size_t n = 0; n < governor.entrants().size(); n++)
+        levers.push_back(governor.lever(n));
+    return levers;
+}
+
+Ns beat_of(const GpuGoals::Options &options) {
+    return std::chrono::nanoseconds(options.beat.value_or(options.patience / 4)).count();
+}
+
+} // namespace
+
+// --- beginning and end ---
+
+struct GpuGoals::Parts {
+    nvdebug::Gpu gpu;
+    std::string pci_address; ///< empty: not known
+    std::unique_ptr<nvdebug::SwitchReader> reader;
+    std::shared_ptr<const void> claim;
+};
+
+GpuGoals::GpuGoals(Parts parts, const Goals &goals, const Options &options, Warn warn)
+    : number_(options.index.value_or(parts.gpu.index())), options_(options),
+      claim_(std::move(parts.claim)), warnings_(std::move(warn), number_),
+      marks_(options.marks, number_), tenants_(goals, 0),
+      turns_(std::move(parts.reader),
+             options.clock ? options.clock : GpuClock::Local(monotonic_raw)),
+      tasks_(parts.gpu, tenants_,
+             {.holds = !options.dry_run,
+              .wants_pages = !options.dry_run,
+              .patience = options.patience,
+              .runlist = runlist_of_gr0(parts.gpu),
+              .longest_unlooked = options.longest_unlooked,
+              .processes = options.processes,
+              .started = [this](std::uint32_t pid) { return turns_.started(pid); },
+              .searches = options.searches},
+             warnings_),
+      levers_(tasks_, tenants_, beat_of(options), [this] { return turns_.estimate(); }),
+      governor_(goals.settings, tenants_.list(), 0, planner()) {
+    if (!options.dry_run)
+        launches_.emplace(parts.pci_address, options.patience, tasks_, tenants_, warnings_);
+}
+
+Outcome<std::unique_ptr<GpuGoals>> GpuGoals::start(nvdebug::Gpu gpu, const Goals &goals,
+                                                   const Options &options, Warn warn) {
+    const auto info = gpu.info();
+    if (info && has_mig_on(*info))
+        return fail(failed, "MIG is on, and goals are kept on whole GPUs: 'nvidia-smi -i N -mig 0' "
+                            "turns it off");
+    auto reader = gpu.follow_switches();
+    if (!reader)
+        return fail(reader.error());
+    if (!(*reader)->sees_processes())
+        return fail(
+            not_supported,
+            "NVIDIA's driver counts processes as the host does, and this container has numbers "
+            "of its own: run nvqos in the host's PID namespace (docker run --pid=host)");
+    Parts parts{std::move(gpu), info ? info->pci_address.value_or("") : "", std::move(*reader), {}};
+    parts.claim = nvdebug::base::claim_shares(nvdebug::base::runtime_folder, parts.pci_address);
+    if (!parts.claim && !options.dry_run)
+        return tl::unexpected(
+            Failure{refused,
+                    "another nvqos, or 'nvdebugctl task set --share', runs on this GPU: give all "
+                    "goals in one, or end it first",
+                    true});
+    std::unique_ptr<GpuGoals> made(new GpuGoals(std::move(parts), goals, options, std::move(warn)));
+    return made->begin().map([&] { return std::move(made); });
+}
+
+qos::Planner GpuGoals::planner() const {
+    if (!options_.plan)
+        return qos::plan_alone;
+    return [plan = options_.plan, gpu = number_](qos::GpuView view) {
+        view.gpu = gpu;
+        return plan->decide(std::move(view));
+    };
+}
+
+/// Finds all tasks, and begins the goals.
+Outcome<void> GpuGoals::begin() {
+    if (auto time = turns_.read_clock(); !time)
+        return time;
+    if (auto found = tasks_.find_all(turns_.now()); !found)
+        return found;
+    // Goals begin now, so the turns during the search do not count.
+    if (auto time = turns_.read_clock(); !time)
+        return time;
+    turns_.begin();
+    governor_ = qos::Governor(tenants_.goals().settings, tenants_.list(), turns_.now(), planner());
+    tenants_.begin(turns_.now());
+    count_tsgs();
+    governor_.step(turns_.now());
+    if (const auto refusals = this->refusals(); !refusals.empty()) {
+        if (!options_.takes_any_goals)
+            return tl::unexpected(Failure{refused, refusals.front(), true});
+        warnings_.once(fmt::format("{}; each is cut until they fit", refusals.front()));
+    }
+    marks_.set(tenants_.goals());
+    return {};
+}
+
+GpuGoals::~GpuGoals() {
+    let_go();
+}
+
+void GpuGoals::let_go() {
+    tasks_.clear();
+    launches_.reset();
+    marks_.set({});
+    if (options_.plan)
+        options_.plan->forget(number_);
+}
+
+// --- a step ---
+
+Outcome<std::optional<Report>> GpuGoals::step() {
+    if (auto time = turns_.read_clock(); !time)
+        return tl::unexpected(time.error());
+    const auto found = tasks_.take_result();
+    if (!found)
+        return tl::unexpected(found.error());
+    const bool reads = *found || governor_.needs_turns(turns_.now());
+    if (reads)
+        if (auto read = read_turns(); !read)
+            return tl::unexpected(read.error());
+    // Turns of tasks that have ended are still theirs, so they were read before.
+    if (*found)
+        tasks_.take_found(**found);
+    count_tsgs();
+    auto epoch = governor_.step(turns_.now(), reads);
+    // Tasks::take() ends the turn of a paused task with the pause. So turns are read while it still
+    // knows that the task is paused.
+    if (!reads && levers_.ends_pause(levers_of(governor_)))
+        if (auto read = read_turns(); !read)
+            return tl::unexpected(read.error());
+    std::optional<Report> made;
+    if (epoch) {
+        if (launches_)
+            launches_->judge(*epoch);
+        note_kept(*epoch);
+        made = report(std::move(*epoch));
+    }
+    set_levers();
+    tasks_.search(turns_.now());
+    due_ = governor_.due();
+    return made;
+}
+
+Outcome<void> GpuGoals::read_turns() {
+    const auto read = turns_.read();
+    if (!read)
+        return tl::unexpected(read.error());
+    if (read->has_gap) {
+        governor_.lose();
+        tasks_.mark_gap();
+    }
+    for (const TaskTurn &one : read->turns) {
+        const qos::TenantTurn turn = tasks_.take(one);
+        tenants_.add_use(turn);
+        governor_.add(turn);
+    }
+    return {};
+}
+
+void GpuGoals::count_tsgs() {
+    const auto tsgs = tasks_.tsgs();
+    for (std::size_t n = 0; n < tsgs.size(); n++)
+        governor_.set_tsgs(n, tsgs[n]);
+}
+
+void GpuGoals::set_levers() {
+    if (options_.dry_run)
+        return;
+    const auto pauses =
+        levers_.set(levers_of(governor_), {turns_.now(), due_, turns_.has_switches()});
+    for (const std::size_t tenant : pauses.tenants)
+        marks_.pause(tenant);
+    if (pauses.takes)
+        governor_.set_pause(*pauses.takes);
+    count_tsgs();
+    launches_->keep();
+}
+
+void GpuGoals::note_kept(const qos::EpochRecord &epoch) {
+    const std::string now = utc_now();
+    for (std::size_t n = 0; n < tenants_.size(); n++) {
+        tenants_.note(n, epoch.tenants[n].kept, now);
+        marks_.keep(n, epoch.tenants[n].kept);
+    }
+    if (!epoch.overcommitted)
+        cut_since_.clear();
+    else if (cut_since_.empty())
+        cut_since_ = now;
+}
+
+Ns GpuGoals::wait() {
+    const Ns wait = GpuClock::time_for(std::max<Ns>(0, governor_.due() - turns_.estimate()));
+    return tasks_.is_searching() ? std::min(wait, qos::between_looks_at_a_search) : wait;
+}
+
+// --- other goals ---
+
+Outcome<void> GpuGoals::set_goals(const Goals &goals) {
+    const Tenants before = tenants_;
+    const auto was = replace_tenants(goals);
+    if (const auto refusals = this->refusals(); !refusals.empty()) {
+        tenants_ = before;
+        assign_tenants();
+        return fail(refused, refusals.front());
+    }
+    take_over(before.goals(), was);
+    return {};
+}
+
+void GpuGoals::put_goals(const Goals &goals) {
+    const Goals before = tenants_.goals();
+    take_over(before, replace_tenants(goals));
+}
+
+/// Returns by tenant the number of its previous row, if it had one (Tenants::replace()).
+std::vector<std::optional<std::size_t>> GpuGoals::replace_tenants(const Goals &goals) {
+    auto was = tenants_.replace(goals, turns_.now());
+    tasks_.assign_tenants();
+    return was;
+}
+
+/// Gives the governor the tenants that were replaced, and sets their levers.
+void GpuGoals::take_over(const Goals &before, std::span<const std::optional<std::size_t>> was) {
+    const Goals &goals = tenants_.goals();
+    if (goals.settings == before.settings)
+        governor_.set_goals(tenants_.list(), was, turns_.now());
+    else
+        governor_ = qos::Governor(goals.settings, tenants_.list(), turns_.now(), planner());
+    count_tsgs();
+    marks_.set(goals);
+    // Without goals no task is changed.
+    if (goals.any() != before.any())
+        tasks_.hold_again();
+    governor_.step(turns_.now(), false);
+    set_levers();
+}
+
+void GpuGoals::assign_tenants() {
+    tasks_.assign_tenants();
+    count_tsgs();
+}
+
+// --- reports ---
+
+std::vector<std::string> GpuGoals::refusals() const {
+    std::vector<qos::Entrant> entrants;
+    for (std::size_t n = 0; n < tenants_.size(); n++)
+        entrants.push_back({tenants_.goal(n), tasks_.tsgs()[n]});
+    return refusals_of(tenants_.goals(), std::move(entrants));
+}
+
+std::vector<FamilyUse> GpuGoals::uses() const {
+    std::vector<FamilyUse> all;
+    for (std::size_t n = 0; n < tenants_.others(); n++) {
+        const KeptTenant &row = tenants_[n];
+        if (!row.asked.family)
+            continue;
+        const Ns time = turns_.now() - row.since;
+        all.push_back({row.asked.family,
+                       {time, row.used, qos::part_of(row.used, time, tenants_.goals().settings),
+                        governor_.waits(n)}});
+    }
+    return all;
+}
+
+std::vector<bool> GpuGoals::has_tasks() const {
+    std::vector<bool> has;
+    for (std::size_t n = 0; n < tenants_.others(); n++)
+        has.push_back(tasks_.count(n) > 0);
+    return has;
+}
+
+/// Returns a sentence on promised parts that do not fit: there are more tasks than at the start, or
+/// a tenant that is served first takes too much.
+std::string GpuGoals::why_cut() const {
+    if (const auto refusals = this->refusals(); !refusals.empty())
+        return refusals.front();
+    return "the promised parts do not fit beside what tenants that are served first take and the "
+           "turns of tasks without a promise; ask for smaller parts, or give a cap to what is "
+           "served first";
+}
+
+/// Returns the part of the last second that a tenant had. It is not known of clients of an MPS
+/// server, which have no turns of their own.
+std::optional<qos::Part> GpuGoals::part_of_second(std::size_t tenant,
+                                                  const qos::Record &record) const {
+    const bool is_long =
+        turns_.now() - tenants_[tenant].since >= qos::least_for_part(tenants_.goals().settings);
+    return is_long && record.second.time > 0 && (!tasks_.count(tenant) || tasks_.held(tenant) > 0)
+               ? std::optional(qos::scaled(record.second.used, qos::whole, record.second.time))
+               : std::nullopt;
+}
+
+/// Returns TenantReport::is_measured. Only the times of its requests show whether a tenant is
+/// served first.
+bool GpuGoals::is_measured(std::size_t tenant, const qos::Record &record) const {
+    const bool has_second = record.second.time >= qos::second;
+    const qos::Goal &goal = tenants_.goal(tenant);
+    if (goal.aim != qos::Aim::latency)
+        return has_second;
+    return has_second && goal.p99 && launches_ && launches_->has_recent_request(tenant);
+}
+
+Report GpuGoals::report(qos::EpochRecord epoch) const {
+    Report made{number_, std::move(epoch), {}, turns_.lost()};
+    for (std::size_t n = 0; n < tenants_.size(); n++) {
+        const qos::Record &record = made.epoch.tenants[n];
+        const qos::Waits &waits = governor_.waits(n);
+        TenantReport line{.name = tenants_[n].asked.name,
+                          .goal = tenants_.goal(n),
+                          .record = record,
+                          .credit = governor_.credit(n),
+                          .lever = governor_.lever(n),
+                          .tasks = tasks_.count(n),
+                          .tsgs = governor_.entrants()[n].tsgs,
+                          .violations = tenants_[n].missed.epochs,
+                          .waits = waits.count(),
+                          .wait_p99 = waits.p99(),
+                          .longest_wait = waits.longest(),
+                          .held = tasks_.held(n),
+                          .got = part_of_second(n, record),
+                          .is_measured = is_measured(n, record)};
+        if (launches_)
+            launches_->describe(n, line);
+        made.tenants.push_back(std::move(line));
+    }
+    if (made.epoch.overcommitted) {
+        made.cut_since = cut_since_;
+        made.why_cut = why_cut();
+    }
+    for (const qos::Dependence &one :
+         qos::dependences(governor_.entrants(), tenants_.goals().settings))
+        made.tenants[one.tenant].depends.push_back({tenants_[one.on].asked.name, one.why});
+    return made;
+}
+
+std::vector<std::string> GpuGoals::waits() const {
+    std::vector<std::string> sentences;
+    for (std::size_t n = 0; n < tenants_.size(); n++) {
+        const qos::Waits &waits = governor_.waits(n);
+        if (const auto p99 = waits.p99())
+            sentences.push_back(fmt::format(
+                "gpu{}: {}: of {} waits between turns 99 % took at most {:.3g} ms, the longest "
+                "{:.3g} ms",
+                number_, printable(tenants_[n].asked.name), waits.count(), qos::milliseconds(*p99),
+                qos::milliseconds(waits.longest())));
+    }
+    return sentences;
+}
+
+Report GpuGoals::plan() const {
+    qos::EpochRecord epoch{turns_.now(), turns_.now(), 0, false, {}};
+    epoch.tenants.resize(tenants_.size(), {{}, {}, {}, true});
+    return report(std::move(epoch));
+}
+
+} // namespace nvqos

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file The report on the goals of one GPU at the end of an epoch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launches.hpp"
+#include "lib/qos/dependence.hpp"
+#include "lib/qos/governor.hpp"
+
+namespace nvqos {
+
+/// Tasks of a tenant with a limit of launches in flight.
+struct Limited {
+    std::size_t tasks = 0;
+    std::uint32_t launches = 0; ///< the smallest limit; 0: no task has one
+};
+
+/// Another tenant that can break a goal.
+struct Condition {
+    std::string tenant; ///< its name
+    qos::Dependence::Why why;
+};
+
+/// A tenant in a line of a report. The last line has all tasks without a tenant.
+struct TenantReport {
+    std::string name; ///< `others`: tasks without a tenant
+    qos::Goal goal;
+    qos::Record record;
+    qos::Ns credit;
+    qos::Lever lever;
+    std::size_t tasks;        ///< processes with a context
+    std::int64_t tsgs;        ///< TSGs that compete for the GPU
+    std::uint64_t violations; ///< epochs in which the goal was not kept, since nvqos began
+    std::int64_t waits = 0;   ///< between turns while it had work, since nvqos began
+    std::optional<qos::Ns> wait_p99 = {}; ///< of these waits; empty: there were too few
+    qos::Ns longest_wait = 0;
+    std::size_t held = 0; ///< tasks whose timeslices and pauses are set
+    Limited limited = {};
+    std::size_t paced = 0;                 ///< tasks whose launches are counted or held for a speed
+    std::optional<Pace> pace = {};         ///< if its speed is kept by launches
+    int tpcs = 0;                          ///< TPCs that its paced tasks have; 0: all
+    std::optional<Requests> requests = {}; ///< of a service, if nvtaskset started it
+    std::vector<Condition> depends = {};
+    std::optional<qos::Part> got = {}; ///< of the last second; empty: not known, or too little time
+    bool is_measured = false; ///< record.kept was measured over a second, and is no forecast
+};
+
+/// Returns whether the goal was kept over the last second. Empty: it has no process, so that there
+/// was nothing to keep, or another tenant can break the goal and nothing was measured so far.
+inline std::optional<bool> kept(const TenantReport &tenant) {
+    if (!tenant.record.kept)
+        return false;
+    return tenant.tasks && (tenant.depends.empty() || tenant.is_measured) ? std::optional(true)
+                                                                          : std::nullopt;
+}
+
+struct Report {
+    std::uint32_t gpu;
+    qos::EpochRecord epoch;
+    std::vector<TenantReport> tenants;
+    std::uint64_t lost; ///< switches that the driver did not record, since nvqos began
+    /// If promises do not fit (EpochRecord::overcommitted): since when, UTC, and the reason.
+    std::string cut_since = {}, why_cut = {};
+};
+
+} // namespace nvqos

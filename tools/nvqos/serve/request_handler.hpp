@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file Carries out the requests over the socket, on all GPUs.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "held_tenants.hpp"
+#include "tools/nvqos/keep/gpu_thread.hpp"
+
+namespace nvqos {
+
+class RequestHandler {
+  public:
+    using Gpus = std::vector<std::unique_ptr<GpuThread>>;
+
+    /// The last report of each GPU on which goals are kept, by the GPU's number.
+    using Reports = std::map<std::uint32_t, Report>;
+
+    /// @param gpus, fixed, last outlive this object
+    /// @param fixed goals of the command line and the file
+    /// @param warn gets sentences about tenants that use other GPUs than their goal is for
+    RequestHandler(const Gpus &gpus, const Goals &fixed, const Reports &last, Warn warn)
+        : gpus_(gpus), fixed_(fixed), last_(last), warn_(std::move(warn)) {}
+
+    /// Returns `ok …`, `refused …` or `error …`.
+    std::string answer(const std::string &line, qos::Ns now);
+    /// Releases tenants that have ended, and follows the processes of the others. Is to be called
+    /// at least once an epoch.
+    void tend(qos::Ns now);
+    /// Returns the goals on a GPU. Held tenants stand before the fixed ones.
+    Goals goals_on(std::uint32_t gpu, const Goals &fixed) const;
+
+  private:
+    std::string hold(const Request &request, qos::Ns now);
+    std::string answer_on(const HeldTenant &held) const;
+    std::string list(qos::Ns now) const;
+    std::string status() const;
+    /// The use of each tenant, by the GPU's number.
+    using Uses = std::vector<std::pair<std::uint32_t, std::vector<FamilyUse>>>;
+    Uses uses() const;
+    static std::string sentence_of(const HeldTenant &held, const Uses &all);
+    Outcome<std::vector<std::uint32_t>> gpus_of(const Request &request) const;
+    /// Fails if all GPUs on which the tenant is to be held are left out now.
+    Outcome<void> expect_any(const std::vector<std::uint32_t> &wanted) const;
+    /// Sets the goals of held tenants on all GPUs, or on none.
+    Outcome<void> apply();
+    void remove(const std::string &name);
+    void warn_of_other_gpus();
+
+    const Gpus &gpus_;
+    const Goals &fixed_;
+    const Reports &last_;
+    const Warn warn_;
+    HeldTenants tenants_;
+    qos::Ns warned_at_ = 0;
+};
+
+} // namespace nvqos
