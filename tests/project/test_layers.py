@@ -20,7 +20,7 @@ PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing lib/live", "lib/
             "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
 # The same within nvqos: folders, and the files at its top by their names without a suffix.
 NVQOS = ("failure family goals file gpus refusal", "keep", "report table metrics display", "serve",
-         "command_line simulate run main")
+         "command_line demo_machine demo simulate run main")
 # The same within nvdebugctl: its folders, and "." for the files beside them.
 NVDEBUGCTL = ("cli", "state", "control", "check", "task", "objects", "recording", "live", ".")
 # Declared at the bottom, and implemented by whoever has the machine.
@@ -46,7 +46,7 @@ TESTS = {
     "tests/lib": "shared lib/nvdebug lib/base include/nvdebug",
     "tests/nvdebugctl": "shared tools/nvdebugctl lib/nvdebug lib/drawing lib/base",
     "tests/taskset": "shared tools/nvtaskset lib/nvdebug lib/partition lib/driver",
-    "tests/qos": "shared tests/driver tools/nvqos lib/nvdebug lib/qos lib/base lib/cli model lab/quotas lab/nvdlab",
+    "tests/qos": "shared tests/driver tools/nvqos tools/nvdebugctl lib/nvdebug lib/qos lib/base lib/cli model lab/quotas lab/nvdlab",
     "tests/simulation": "shared lib/simulation",
     "tests/stgm": "shared lib/stgm",
     "tests/stgm/model": "tests/data tests/stgm lib/stgm model lab/model docs",

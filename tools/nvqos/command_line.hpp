@@ -17,7 +17,7 @@ namespace nvqos {
 
 /// What was typed.
 struct Invocation {
-    enum class What { run, write_device, hold_container } what = What::run;
+    enum class What { run, write_device, hold_container, demo } what = What::run;
     Asked asked;
     std::optional<std::string> file; ///< it is read again on SIGHUP
     Asked typed;                     ///< what of asked was not in the file
