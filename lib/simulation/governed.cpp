@@ -6,9 +6,10 @@
 
 namespace simulation {
 
-Keeper::Keeper(std::size_t gpu, const std::vector<qos::Goal> &goals)
-    : gpu_(gpu), sets_timeslices_(qos::takes_timeslices(goals)), tenants_(goals.size()),
-      governor_(qos::Settings(), goals, 0) {
+Keeper::Keeper(std::size_t gpu, const std::vector<qos::Goal> &goals, const qos::Settings &settings,
+               OnEpoch on_epoch)
+    : gpu_(gpu), on_epoch_(std::move(on_epoch)), sets_timeslices_(qos::takes_timeslices(goals)),
+      tenants_(goals.size()), governor_(settings, goals, 0) {
     governor_.step(0);
 }
 
@@ -68,7 +69,9 @@ void Keeper::step(Ns now, Driver &driver) {
     const bool was_found = take_found(), reads = was_found || governor_.needs_turns(now);
     if (reads)
         read(driver);
-    governor_.step(now, reads);
+    const auto epoch = governor_.step(now, reads);
+    if (epoch && on_epoch_)
+        on_epoch_(*epoch, governor_);
     // What is recorded of a pause is not use: it is read before the pause is over.
     const bool resumes = std::ranges::any_of(tasks_, [&](const auto &one) {
         return one.second.paused_since && !governor_.lever(one.second.tenant).paused;

@@ -43,13 +43,21 @@ void Machine::add_job(std::size_t job) {
                                                RankUse(measures_.begin, measures_.end));
 }
 
-Measures Machine::run() {
-    while (agenda_->first_time() < scenario_.duration) {
+void Machine::run_until(Ns end) {
+    while (agenda_->first_time() < end) {
         now_ = agenda_->first_time();
         take_next();
         settle();
     }
-    now_ = scenario_.duration;
+    now_ = end;
+}
+
+std::vector<Ns> Machine::take_times(std::size_t job) {
+    return std::exchange(measures_.jobs[job].times, {});
+}
+
+Measures Machine::run() {
+    run_until(scenario_.duration);
     finish();
     return measures_;
 }

@@ -11,16 +11,22 @@
 namespace simulation {
 
 /// Runs the scenario once. The same scenario gives the same measures on each machine.
-/// @param controller null: nobody changes anything
-/// @param observer is called during the run; may be null
 class Machine : Driver {
   public:
+    /// @param scenario outlives the machine. With a duration of 0 nothing is measured but the times
+    /// that take_times() returns.
+    /// @param controller null: nobody changes anything
+    /// @param observer is called during the run; may be null
     Machine(const Scenario &scenario, Controller *controller, Observer *observer = nullptr);
     ~Machine() override = default;
     Machine(const Machine &) = delete;
     Machine &operator=(const Machine &) = delete;
 
     Measures run();
+    /// Does all that happens before @p end, which may be later than the scenario's duration.
+    void run_until(Ns end);
+    /// Returns how long each pass of the job took that has ended since the last call.
+    std::vector<Ns> take_times(std::size_t job);
 
   private:
     struct Member { ///< a rank, with its place on its GPU

@@ -20,8 +20,7 @@ PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing lib/live", "lib/
             "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
 # The order within nvqos: folders, and the files at its top by their names without a suffix.
 NVQOS = ("failure family goals file gpus refusal", "keep", "report table metrics display", "serve",
-         "trace", "simulate", "advise",
-         "command_line run main")
+         "trace demo_machine", "simulate", "advise", "command_line demo run main")
 # The order within nvdebugctl: its folders, and "." for the files beside them.
 NVDEBUGCTL = ("cli", "state", "control", "check", "task", "objects", "recording", "live", ".")
 # The seam is declared at the bottom, and each machine implements it: the kernel, the driver's reader, and tests.
@@ -47,7 +46,7 @@ TESTS = {
     "tests/lib": "shared lib/nvdebug lib/base include/nvdebug",
     "tests/nvdebugctl": "shared tools/nvdebugctl lib/nvdebug lib/recording lib/drawing lib/base",
     "tests/taskset": "shared tools/nvtaskset lib/nvdebug lib/partition lib/driver",
-    "tests/qos": "shared tests/driver tools/nvqos lib/nvdebug lib/qos lib/base lib/cli model lab/quotas lab/nvdlab",
+    "tests/qos": "shared tests/driver tools/nvqos tools/nvdebugctl lib/nvdebug lib/qos lib/base lib/cli model lab/quotas lab/nvdlab",
     "tests/simulation": "shared lib/simulation",
     "tests/stgm": "shared lib/stgm",
     "tests/stgm/model": "tests/data tests/stgm lib/stgm model lab/model docs",

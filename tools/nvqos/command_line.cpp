@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "demo_machine.hpp"
 #include "gpus.hpp"
 #include "lib/base/container_device.hpp"
 #include "lib/base/printable.hpp"
@@ -131,6 +132,7 @@ std::vector<Option> options() {
          .help = "what the file has runtimes run: asks the nvqos at --socket",
          .value = "GOAL",
          .candidates = goal_candidates},
+        {"--demo", "show goals live on a simulated GPU, without a GPU; WHO=GOAL is optional"},
         {"--for", "end after that time, as 90s; a number alone is seconds", "TIME"},
         {"--interval", "how often the table is shown; a number alone is seconds (default: 1s)",
          "TIME", "-i"},
@@ -160,6 +162,7 @@ const nvdebug::cli::Program &program() {
                        "second"},
                       {"sudo nvqos container:3f2a=share:30% job:17=cap:20%",
                        "a part for one tenant, and an end for another"},
+                      {"nvqos --demo", "the table, live on a simulated GPU: no GPU, no root"},
                       {"sudo nvqos --socket", "goals that Slurm's plugin and the like ask for"},
                       {"sudo nvqos --cdi share:30%",
                        "a device for containers: nvdebug.io/qos=share-30"}},
@@ -314,6 +317,29 @@ Outcome<Invocation> finish_container(Invocation invocation, const Arguments &arg
     return invocation;
 }
 
+Failure no_goal() {
+    return {bad_usage, "no goal is named: write command:serve=latency, others=cap:20%, "
+                       "--file FILE or --socket; 'nvqos --demo' shows an example without a GPU, "
+                       "and 'nvqos --help' says more"};
+}
+
+/// Checks the options of a demo, which has no GPU, no driver and no file.
+Outcome<Invocation> finish_demo(Invocation invocation, const Arguments &arguments) {
+    const auto known = {"--demo", "--for", "--interval", "--epoch", "--scheme", "--json"};
+    for (const auto &[name, values] : arguments.options)
+        if (std::ranges::find(known, name) == known.end())
+            return fail(bad_usage, name + " has no effect with --demo, which uses no GPU");
+    if (arguments.words.empty())
+        for (const char *const word : demo_goals)
+            if (auto added = add_word(word, invocation.typed); !added)
+                return tl::unexpected(added.error());
+    if (!invocation.typed.any())
+        return tl::unexpected(no_goal());
+    invocation.what = Invocation::What::demo;
+    invocation.goals = invocation.typed;
+    return invocation;
+}
+
 } // namespace
 
 Outcome<Invocation> read(const Arguments &arguments) {
@@ -334,6 +360,8 @@ Outcome<Invocation> read(const Arguments &arguments) {
         return tl::unexpected(taken.error());
     if (invocation.what != Invocation::What::run)
         return finish_container(std::move(invocation), arguments);
+    if (arguments.has("--demo"))
+        return finish_demo(std::move(invocation), arguments);
     if (arguments.has("--cdi-folder"))
         return fail(bad_usage, "--cdi-folder is where --cdi writes; give the goal with --cdi");
     if (invocation.json && invocation.quiet)
@@ -341,8 +369,7 @@ Outcome<Invocation> read(const Arguments &arguments) {
     if (invocation.dry_run && invocation.socket)
         return fail(bad_usage, "--dry-run and --socket exclude each other");
     if (!invocation.file && !invocation.socket && !invocation.typed.any())
-        return fail(bad_usage, "no goal is named: write command:serve=latency, others=cap:20%, "
-                               "--file FILE or --socket; 'nvqos --help' says more");
+        return tl::unexpected(no_goal());
     auto goals = goals_of(invocation);
     if (!goals)
         return tl::unexpected(goals.error());
