@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What readers and writers of recordings keep beside the events of lib/drawing/events.hpp.
+/// @file The state of readers and writers of recordings. The events are in lib/drawing/events.hpp.
 #pragma once
 
 #include <cstdint>

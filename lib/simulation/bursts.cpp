@@ -7,7 +7,8 @@
 namespace simulation {
 namespace {
 
-/// A longer time between two turns is no switch: nobody had work (nvdebug::Tally has the same).
+/// A longer time between two turns is no switch: nobody had work (nvdebug::Tally has the same
+/// limit).
 constexpr Ns longest_switch = qos::ms;
 /// A turn that ends at the end of a timeslice is up to 0.14 ms longer (an H100 and an H200,
 /// nvdebug::saving_ns()).
@@ -31,7 +32,7 @@ std::optional<Ns> late_of(Ns length, Ns timeslice) {
     return slices > 0 && late <= longest_late ? std::optional(std::max<Ns>(late, 0)) : std::nullopt;
 }
 
-/// Returns the timeslice of a task most of whose turns have one length.
+/// Returns the timeslice of a task if most of its turns have one length.
 std::optional<Ns> timeslice_from(const std::vector<Ns> &lengths, Ns late) {
     const auto middle = median(lengths);
     if (!middle || *middle <= late)
@@ -60,14 +61,14 @@ class Analysis {
     GpuBursts result;
 
   private:
-    /// Where a task is with its present burst.
+    /// The present burst of a task, or the pause after it.
     struct State {
         bool is_known = false;         ///< the begin of its burst was seen
         Ns work = 0;                   ///< of the present burst
         std::optional<Ns> given_up;    ///< when its pause began
         bool may_have_work = false;    ///< its turn ended when another task came
         std::optional<Ns> first_pause; ///< after a burst whose begin was not seen
-        std::optional<Ns> first_begin; ///< of its turns
+        std::optional<Ns> first_begin; ///< of its first turn
         Ns last_end = 0;
     };
 
@@ -100,7 +101,7 @@ class Analysis {
             if (!turns_.empty() && turns_.back().task == turn.task &&
                 turn.begin - turns_.back().end <= longest &&
                 !is_hole_between(turns_.back().end, turn.begin)) {
-                // The outer ends decide, and of a part of a turn neither was seen.
+                // A joined turn is whole if one of its parts is.
                 turns_.back().end = turn.end;
                 turns_.back().whole = turns_.back().whole || turn.whole;
             } else {
@@ -169,7 +170,8 @@ class Analysis {
         state.work = 0;
     }
 
-    /// Shortens pauses that have a bound.
+    /// Sets each pause that has a bound to half of it, or half of TaskBursts::bound if that is
+    /// less.
     void bound_pauses() {
         constexpr std::size_t shortest_part = 20;
         for (auto &[number, task] : result.tasks) {
@@ -189,7 +191,7 @@ class Analysis {
         }
     }
 
-    /// Forgets what goes on, as turns were lost.
+    /// Forgets the present bursts, because turns were lost.
     void forget_all() {
         for (auto &[number, state] : states_) {
             state.is_known = false;
@@ -210,26 +212,27 @@ class Analysis {
             return exact(turn.begin - result.switching.value_or(0));
         const Ns slice = result.tasks.at(other.task).timeslice, length = other.end - other.begin;
         const auto late = late_of(length, slice);
-        // The GPU asks for the next task at the end of each timeslice, so that half of one is taken.
+        // The GPU asks for the next task at the end of each timeslice, so that half of one is
+        // taken.
         if (late && length >= 2 * slice)
             return exact(other.end - *late - slice / 2);
         if (!late && length > slice)
             return exact(other.end);
-        // The turns of other tasks that came before it anyway, each task once.
+        // Find the turns of other tasks that come before this turn in any case, one of each task.
         std::set<std::size_t> waited_for;
         std::size_t first = at_;
         while (first > since_ && turns_[first - 1].task != turn.task &&
                waited_for.insert(turns_[first - 1].task).second)
             first--;
-        // With several others it may have been passed over before them.
+        // Beside several other tasks, this task may have been passed over before these turns.
         const Ns passed = std::max<Ns>(turns_[first].begin - given_up, 0);
         const Ns bound = std::max<Ns>(other.end - given_up, 1);
         return passed > longest_switch ? exact((turns_[first].begin + other.end) / 2)
                                        : Burst{0, bound / 2, bound};
     }
 
-    /// Gives one burst to a task of which no whole one was seen, if it paused at all: it came late,
-    /// ended early, or had one pause.
+    /// Gives one burst to a task that paused but has no whole burst: it came late, ended early, or
+    /// had one pause.
     void end_open_bursts() {
         constexpr std::int64_t parts_to_count = 20; // 5 % of the record
         for (auto &[number, task] : result.tasks) {
@@ -247,7 +250,7 @@ class Analysis {
     const SeenGpu &gpu_;
     std::vector<SeenTurn> turns_; ///< joined
     std::size_t at_ = 0;          ///< the turn that is added now
-    std::size_t since_ = 0;       ///< from this turn on none was lost
+    std::size_t since_ = 0;       ///< no turn was lost after this one
     std::map<std::size_t, State> states_;
 };
 

@@ -62,7 +62,7 @@ Measures Machine::run() {
     return measures_;
 }
 
-/// Counts what goes on when the run ends.
+/// Counts the turns and waits that go on when the run ends.
 void Machine::finish() {
     for (std::size_t number = 0; number < gpus_.size(); number++) {
         for (const std::size_t member : gpus_[number].members)

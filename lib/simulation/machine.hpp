@@ -23,9 +23,9 @@ class Machine : Driver {
     Machine &operator=(const Machine &) = delete;
 
     Measures run();
-    /// Does all that happens before @p end, which may be later than the scenario's duration.
+    /// Runs all events before @p end, which may be later than the scenario's duration.
     void run_until(Ns end);
-    /// Returns how long each pass of the job took that has ended since the last call.
+    /// Returns the times of the job's passes that ended since the last call.
     std::vector<Ns> take_times(std::size_t job);
 
   private:

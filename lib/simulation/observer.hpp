@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What a run can show beside its measures, as it happens.
+/// @file An observer sees each turn, wait and request of a run, which has only sums as measures.
 #pragma once
 
 #include "controller.hpp"
@@ -22,7 +22,7 @@ class Observer {
     /// A rank had work without its GPU from @p begin on, and has the GPU at @p end.
     /// @param whole false: the run ended before the wait did
     virtual void wait(const RankPlace &, Ns /*begin*/, Ns /*end*/, bool /*whole*/) {}
-    /// What the controller asked for is in effect.
+    /// A request of the controller has taken effect.
     virtual void served(const RankPlace &, const Request &, Ns /*now*/) {}
 };
 

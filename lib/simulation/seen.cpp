@@ -10,7 +10,7 @@ namespace simulation {
 namespace {
 
 constexpr std::size_t most_bursts = 32; ///< of a program
-/// A task that never pauses has a kernel that is longer than most records.
+/// A task that never pauses has one kernel of this length after the other.
 constexpr Ns endless = qos::second;
 constexpr Ns warmup = 3 * qos::second, least_measured = 7 * qos::second,
              most_measured = 57 * qos::second;
@@ -21,12 +21,12 @@ Ns rounded_to_us(Ns time) {
     return std::max(qos::us, (time + qos::us / 2) / qos::us * qos::us);
 }
 
-/// A rank of the scenario, and what was seen of it.
+/// A rank of the scenario, with its bursts and its part in the record.
 struct SeenRank {
     std::size_t job, rank; ///< of the scenario
     std::vector<Burst> bursts;
     Part seen;
-    Ns pause;       ///< the mean now
+    Ns pause;       ///< the mean that is simulated now
     Ns least, most; ///< a mean in between agrees with the turns
 
     bool pauses() const { return !bursts.empty(); }
@@ -74,7 +74,7 @@ Program program_of(const SeenRank &rank) {
     return program;
 }
 
-/// Returns the median of what the GPUs had; empty: none had any.
+/// Returns the median of a cost over all GPUs; empty: no record shows it.
 std::optional<Ns> middle_of(const std::vector<GpuBursts> &gpus, std::optional<Ns> GpuBursts::*of) {
     std::vector<Ns> times;
     for (const GpuBursts &gpu : gpus)
@@ -150,12 +150,13 @@ class Maker {
         for (const Burst &one : seen.bursts)
             (one.bound ? bounded : exact) += one.pause;
         const auto count = static_cast<Ns>(std::max<std::size_t>(seen.bursts.size(), 1));
-        // A pause is seen to a timeslice or so, and half of a bound stands for what is below it.
+        // The record shows exact pauses to about a timeslice. A pause with a bound is between 0 and
+        // twice its present length.
         ranks_.push_back({job, rank, sample_of(seen.bursts), part, (exact + bounded) / count,
                           exact * 3 / 4 / count, (exact * 4 / 3 + 2 * bounded) / count});
     }
 
-    /// Sets how long the scenario runs: each program twice, as far as that is bearable.
+    /// Sets the duration: the time for each program to run twice, within the limits above.
     void set_length() {
         Ns measured = least_measured;
         for (const SeenRank &rank : ranks_) {
@@ -187,8 +188,9 @@ class Maker {
         }
     }
 
-    /// Returns pauses that are nearer to what was seen. From one burst to the next a task takes its
-    /// work divided by its part, so that the difference of these times is the pause's.
+    /// Returns pauses that bring the parts nearer to the record. From the begin of a burst to the
+    /// next one a task takes the work of the burst divided by the task's part. The pause gets 4/5
+    /// of the difference between this time in the record and in the simulation.
     /// @param agree whether pauses stay between SeenRank::least and SeenRank::most
     std::vector<Ns> corrected(const std::vector<Part> &parts, bool agree) const {
         constexpr Ns most_at_once = 4; // times
@@ -225,7 +227,7 @@ class Maker {
         set_programs(best_.pauses);
     }
 
-    /// First tries pauses that agree with the turns, and others only where these do not do.
+    /// Tries pauses that agree with the turns first, and other pauses only if these fail.
     void fit() {
         search(true);
         if (best_.worst > near_enough)

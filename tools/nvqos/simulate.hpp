@@ -15,8 +15,8 @@ namespace nvqos {
 /// if a goal was not kept, and Exit::refused, after the output, if the goals cannot be kept.
 Outcome<Exit> simulate(const nvdebug::cli::Arguments &arguments);
 
-/// Returns why goals of the scenario would be refused on its first GPU where they are; empty: they
-/// would not, or nobody controls it.
+/// Returns why nvqos would refuse the goals of the scenario, on the first GPU where it would.
+/// Empty: it would accept them, or the scenario has no control.
 std::optional<std::string> refusal_of(const simulation::Scenario &scenario);
 
 } // namespace nvqos

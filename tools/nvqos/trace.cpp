@@ -78,7 +78,7 @@ void Trace::served(const simulation::RankPlace &where, const simulation::Request
                  pid_of(where.job), text});
 }
 
-/// Writes the text so far if it is longer than @p least bytes.
+/// Writes the collected text if it is longer than @p least bytes.
 void Trace::drain(std::size_t least) {
     std::string &text = sink_->text();
     if (text.size() <= least)

@@ -14,9 +14,9 @@
 
 namespace nvqos {
 
-/// Writes the turns of all ranks, and what the governor asked for as marks. A job has a process in
-/// the trace, whose pid is the job's place in the scenario, counted from 1 on. Times count from the
-/// begin of the run.
+/// Writes the turns of all ranks, and a mark for each request of the governor. In the trace a job
+/// is a process, whose pid is the job's place in the scenario, counted from 1 on. Times count from
+/// the begin of the run.
 class Trace : public simulation::Observer {
   public:
     /// Fails if the path does not end with `.pftrace`, or if no file can be made there.

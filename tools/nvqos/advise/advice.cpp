@@ -61,7 +61,7 @@ std::string what_is_not_known(const Advice &advice) {
     return text;
 }
 
-/// Returns the notes on the record, and those on what is simulated of it.
+/// Returns the notes of the sighting, and a note for each doubt about the simulated parts.
 std::vector<std::string> notes_of(const Advice &advice) {
     constexpr qos::Part worth_a_note = 10 * qos::point, far = 3 * qos::point;
     std::vector<std::string> notes = advice.sighting.notes;

@@ -23,8 +23,8 @@ std::string text_of(const Advice &advice);
 /// Returns the advice as one line of JSON, by the schema nvqos.advice.json.
 std::string json_of(const Advice &advice);
 
-/// Returns the command line that asks for the goals of a proposal; empty: it has none, or a task
-/// with a goal has no name for it.
+/// Returns the command line that asks nvqos for the goals of a proposal. It is empty if the
+/// proposal has no goals, or if no WHO names one of the tasks with a goal.
 std::string command_of(const Advice &advice, const Proposal &proposal);
 
 } // namespace nvqos

@@ -18,9 +18,10 @@ namespace {
 
 using nvdebug::base::printable;
 
-/// What the tasks are taken from.
+/// The tasks and turns of a recording or of GPUs.
 struct Source {
-    std::string name, in; ///< as Advice::source, and to follow `in` in sentences
+    std::string name; ///< Advice::source
+    std::string in;   ///< the same place, as sentences name it after `in`
     Sighting sighting;
 };
 
@@ -67,7 +68,7 @@ Failure scenario_failure(const std::string &path, int number) {
             fmt::format("cannot write {}: {}", printable(path), std::strerror(number))};
 }
 
-/// Writes the scenario, which appears only when it is whole.
+/// Writes the scenario into a new file, which gets its name only when it is complete.
 Outcome<void> write_scenario(const std::string &path, const simulation::Scenario &scenario) {
     auto file = nvdebug::base::NewFile::make(path);
     if (!file)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file `nvqos advise`: which goals would give the running tasks what.
+/// @file `nvqos advise` tries goals for the running tasks in a simulation.
 #pragma once
 
 #include "lib/cli/parse.hpp"
@@ -8,7 +8,7 @@
 namespace nvqos {
 
 /// Watches the running tasks, or reads a recording of nvdebugctl, makes a scenario of them, and
-/// prints what goals would do. Changes nothing.
+/// prints what goals would do. It changes nothing on the GPUs.
 Outcome<Exit> advise(const nvdebug::cli::Arguments &arguments, const Open &open);
 
 } // namespace nvqos

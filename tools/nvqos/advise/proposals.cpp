@@ -16,11 +16,11 @@ using simulation::Scenario;
 
 /// Goals are proposed in steps of 5 %, and below 10 % in steps of 1 %.
 constexpr int step_percent = 5, least_in_steps = 10;
-constexpr int most_for_one = 80; ///< so that others go on
+constexpr int most_for_one = 80; ///< a fifth of the GPU is left for the other tasks
 constexpr int most_for_a_service = 60;
 constexpr std::size_t most_favoured = 4;
 
-/// Rounds a part in percent down to a step of proposals, to 1 at least.
+/// Rounds a percentage down to a step of proposals, but not below 1.
 int in_steps(int percent) {
     return percent < least_in_steps ? std::max(percent, 1) : percent / step_percent * step_percent;
 }
@@ -29,7 +29,7 @@ int percent_in(qos::Part part) {
     return static_cast<int>(part / qos::point);
 }
 
-/// Counts the waits of a run.
+/// Collects how long each job waits for its turns, after the warm-up.
 class WaitCounter : public simulation::Observer {
   public:
     explicit WaitCounter(const Scenario &scenario)
@@ -68,7 +68,7 @@ class Proposals {
     std::vector<Proposal> all;
 
   private:
-    /// Returns the scenario with goals by job; empty: nvqos would refuse them.
+    /// Returns the scenario with a goal for each job; empty: nvqos would refuse the goals.
     std::optional<Scenario> with(const std::vector<std::string> &goals) const {
         Scenario scenario = base_;
         scenario.has_control = true;
@@ -83,7 +83,7 @@ class Proposals {
         return std::vector<std::string>(base_.jobs.size(), "best-effort");
     }
 
-    /// Adds a proposal unless the same goals are there already.
+    /// Adds a proposal, unless an earlier proposal has the same goals.
     void add(std::string name, Scenario scenario) {
         const auto has_the_same = [&](const Proposal &one) {
             return one.scenario.has_control &&
@@ -94,8 +94,8 @@ class Proposals {
             all.push_back(run_of(std::move(name), std::move(scenario)));
     }
 
-    /// Adds the largest of the goals that are not refused, from @p most percent downwards.
-    /// @param goals_of returns them for a percentage
+    /// Adds the proposal with the largest percentage, @p most or less, that nvqos would accept.
+    /// @param goals_of returns the goals of all jobs for a percentage
     template <typename GoalsOf>
     void add_largest(const std::string &name, int most, const GoalsOf &goals_of) {
         for (int percent = in_steps(most); percent > 0; percent = in_steps(percent - 1)) {
@@ -106,7 +106,7 @@ class Proposals {
         }
     }
 
-    /// Returns the most jobs that are on one GPU.
+    /// Returns the number of jobs on the GPU that has the most jobs.
     int most_on_a_gpu() const {
         std::vector<int> jobs(base_.gpus.count);
         for (const simulation::Job &job : base_.jobs)
@@ -121,7 +121,8 @@ class Proposals {
         });
     }
 
-    /// Gives each task what it would use alone, or what is left for those that would use more.
+    /// Gives each task a share of the part that it would use alone. If these shares do not fit
+    /// together, the larger ones are cut to one limit.
     void share_by_demand() {
         constexpr int whole_percent = 100;
         add_largest("a share for each by what it would use alone", whole_percent, [&](int most) {
@@ -132,8 +133,8 @@ class Proposals {
         });
     }
 
-    /// The tasks that need least come first as services, those that would use most as the work
-    /// that matters.
+    /// Proposes each of the tasks with the least demand as a service that is served first, and the
+    /// largest possible share for each of the tasks with the greatest demand.
     void favour() {
         std::vector<std::size_t> order(base_.jobs.size());
         std::iota(order.begin(), order.end(), 0);
@@ -142,8 +143,8 @@ class Proposals {
         for (std::size_t n = 0; n < count; n++) {
             const std::size_t job = order[n];
             if (!pauses(base_.jobs[job]))
-                continue; // no service: it would wait at its cap most of the time
-            // A cap is counted in each second, in which a task may want more than in the mean.
+                continue; // a task that never pauses would wait at its cap most of the time
+            // A cap holds in each second, and in some seconds a task wants more than its mean.
             const int cap =
                 std::min(alone_[job] + alone_[job] / 4 + step_percent, most_for_a_service);
             add_largest(base_.jobs[job].name + " is served first, up to a cap", cap,

@@ -12,14 +12,15 @@
 namespace nvqos {
 
 struct Proposal {
-    std::string name;              ///< for people
-    simulation::Scenario scenario; ///< with its goals
+    std::string name;              ///< its heading
+    simulation::Scenario scenario; ///< has the goals
     simulation::Result result;
-    std::vector<qos::Waits> waits; ///< by job: for its turns, after the warm-up
+    std::vector<qos::Waits> waits; ///< by job: how long it waited for turns after the warm-up
 };
 
-/// Runs the model as it is, and with goals that nvqos would not refuse: a share for each, shares by
-/// what each would use alone, and for up to four tasks each a proposal that favours it.
+/// Runs the model without goals, and then with goals that nvqos would accept: an equal share for
+/// each task, a share for each by the part that it would use alone, up to four proposals that serve
+/// one task first, and up to four that give one task the most.
 std::vector<Proposal> proposals_for(const simulation::Model &model);
 
 } // namespace nvqos

@@ -14,10 +14,10 @@
 namespace nvqos {
 namespace {
 
-/// NVIDIA's driver keeps 65,535 switches that are not read, which are those of seconds.
+/// NVIDIA's driver keeps 65,535 unread switches, which take seconds to come.
 constexpr std::chrono::milliseconds between_reads{50};
 
-/// The switches of one GPU, as events of a recording.
+/// Follows the switches of one GPU, and passes them on as the events of a recording.
 class WatchedGpu {
   public:
     static Outcome<std::unique_ptr<WatchedGpu>> start(nvdebug::Gpu gpu, std::uint32_t number,
@@ -48,7 +48,7 @@ class WatchedGpu {
             turns_.add(one, turns);
             last_ = one.ns;
         }
-        // What was dropped came after the switches that were kept.
+        // The driver dropped switches that came after the last one of this batch.
         if (*dropped > dropped_) {
             turns_.lose(turns);
             show(turns);
@@ -80,7 +80,7 @@ class WatchedGpu {
         : gpu_(std::move(gpu)),
           watched_(watched), lane_{number, "GR0", drawing::Lane::Means::switches} {}
 
-    /// Finds the timeslices of processes. Without them they are found from turns.
+    /// Reads the timeslices of processes. If that fails, timeslices are found from turns.
     void read_owners() {
         const auto tasks = nvdebug::owners_on_lists(gpu_);
         if (!tasks)
@@ -125,7 +125,7 @@ class WatchedGpu {
 
 using WatchedGpus = std::deque<std::unique_ptr<WatchedGpu>>;
 
-/// Does something with each GPU. A GPU where that fails is left out with a warning.
+/// Calls a function of each GPU. A GPU whose call fails is left out with a warning.
 Outcome<void> each_of(WatchedGpus &gpus, Outcome<void> (WatchedGpu::*what)()) {
     std::optional<Failure> last;
     std::erase_if(gpus, [&](const std::unique_ptr<WatchedGpu> &gpu) {

@@ -10,8 +10,9 @@
 
 namespace nvqos {
 
-/// Shows @p watched the turns of the next @p length on the GPUs that @p names mean; none: on all. A
-/// GPU that cannot be watched is left out with a warning. Fails if none can be watched.
+/// Passes the turns of the next @p length to @p watched. A GPU that cannot be watched is left out
+/// with a warning. Fails if no GPU can be watched.
+/// @param names the GPUs; empty: all
 Outcome<void> watch(const Open &open, const std::vector<std::string> &names, qos::Ns length,
                     Watched &watched);
 

@@ -14,14 +14,14 @@ namespace {
 using simulation::SeenGpu;
 using simulation::SeenTurn;
 
-/// A GPU's record has at most so many turns, which are minutes of the shortest ones.
+/// The most turns of a GPU that are used. They take at least some minutes.
 constexpr std::size_t most_turns = 2'000'000;
-/// A scenario has GPUs 0 to 15 and 40 jobs.
+/// A scenario has GPUs 0 to 15, and at most 40 jobs.
 constexpr std::uint32_t most_scenario_gpus = 16;
 constexpr std::size_t most_tasks = 40;
-/// A task with a smaller part, 0.1 %, changes nothing for the others.
+/// A task with less than 0.1 % of a GPU is left out, because it hardly changes the other parts.
 constexpr qos::Part least_part = qos::point / 10;
-/// The chip of the H100 and the H200, of which the simulation's constants are.
+/// The chip of the H100 and the H200, where the simulation's constants were measured.
 constexpr std::string_view measured_chip = "GH100";
 
 qos::Ns ns_of(std::uint64_t ns) {
@@ -62,7 +62,7 @@ std::size_t Watched::task_of(const nvdebug::Turn &turn, const drawing::RecordedP
     if (!fresh)
         return at->second;
     Task task{drawing::name_of(who, process), who.pid, process ? process->command : std::nullopt};
-    // Numbers of processes come again, and hidden ones have none.
+    // Two tasks may have the same name: pids are reused, and a hidden process has none.
     const auto same = std::ranges::count_if(tasks_, [&](const Task &one) {
         return one.name == task.name || one.name.starts_with(task.name + " (");
     });
@@ -88,7 +88,7 @@ void Watched::turn(const drawing::Lane &lane, const nvdebug::Turn &turn,
         gpu.lost_after.reset();
     } else if (!gpu.turns.empty() && turn.gap_ns &&
                one.begin - gpu.turns.back().end > ns_of(*turn.gap_ns)) {
-        // The turn before this one is not in the recording.
+        // A turn between the previous one and this one is missing in the recording.
         gpu.holes.push_back({gpu.turns.back().end, one.begin});
     }
     gpu.turns.push_back(one);
@@ -125,8 +125,9 @@ void Watched::end(const drawing::Lane &lane, const drawing::LaneEnd &end) {
         gpu.end = ns_of(*end.end_ns);
 }
 
-/// Returns the GPU for the simulation; empty: it has no two tasks.
-/// @param small is increased by the tasks that are left out as they had next to nothing
+/// Returns the GPU for the simulation; empty: fewer than two tasks had turns there.
+/// @param small is increased by the number of tasks that are left out: they had too little time,
+/// or there are too many tasks
 std::optional<SeenGpu> Watched::seen_on(std::uint32_t number, const Gpu &gpu,
                                         std::size_t &small) const {
     if (gpu.turns.empty() || number >= most_scenario_gpus)
@@ -154,7 +155,7 @@ std::optional<SeenGpu> Watched::seen_on(std::uint32_t number, const Gpu &gpu,
     if (kept.size() < 2)
         return std::nullopt;
     for (SeenTurn turn : gpu.turns) {
-        // A turn that began before the record counts from its begin on.
+        // A turn that began before the record counts from the begin of the record on.
         turn.whole = turn.whole && turn.begin >= seen.begin;
         turn.begin = std::max(turn.begin, seen.begin);
         if (kept.contains(turn.task) && turn.end > turn.begin)
@@ -166,7 +167,8 @@ std::optional<SeenGpu> Watched::seen_on(std::uint32_t number, const Gpu &gpu,
             continue;
         std::vector<qos::Ns> slices = found->second;
         std::ranges::sort(slices, std::greater());
-        // A process has a turn for each context that has work, and counts as one task here.
+        // Each context of a process has turns of its own. They count as one task here, whose
+        // timeslice is the sum of theirs.
         slices.resize(std::min(slices.size(), gpu.contexts.at(task).size()));
         seen.timeslices[task] = std::accumulate(slices.begin(), slices.end(), qos::Ns{0});
     }
@@ -253,7 +255,7 @@ Outcome<Sighting> Watched::sighting(Exit exit, const std::string &source) const 
         }
     if (sighting.seen.gpus.empty())
         return tl::unexpected(nothing_to_divide(exit, source));
-    // The tasks that are left get numbers without gaps, the longest first.
+    // Number the remaining tasks without gaps, the task with the most time first.
     std::map<std::size_t, qos::Ns> held;
     for (const SeenGpu &gpu : sighting.seen.gpus)
         for (const auto &[task, time] : held_of(gpu.turns))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The tasks and turns that `nvqos advise` was shown, by a recording or by GPUs.
+/// @file The tasks and turns of a recording or of GPUs, for `nvqos advise`.
 #pragma once
 
 #include <map>
@@ -15,15 +15,16 @@
 
 namespace nvqos {
 
-/// What is simulated of what was shown.
+/// The GPUs of a record that can be simulated, and the names of their tasks.
 struct Sighting {
     simulation::Seen seen;
-    std::vector<std::string> who;   ///< by task: WHO of a goal for it; empty: it has no such name
-    std::vector<std::string> notes; ///< sentences on what is missing or doubtful
-    qos::Ns length = 0;             ///< of the longest record
+    std::vector<std::string> who;   ///< by task: the WHO of a goal; empty: no WHO names the task
+    std::vector<std::string> notes; ///< sentences on missing or doubtful turns
+    qos::Ns length = 0;             ///< the length of the longest record
 };
 
-/// Collects turns that are known by switches. Turns by samples are only counted.
+/// Collects turns that were recorded by switches. It only notes whether there are samples, because
+/// they do not show when turns began and ended.
 class Watched : public drawing::Sink {
   public:
     void head(const drawing::RecordingHead &head) override;
@@ -36,11 +37,12 @@ class Watched : public drawing::Sink {
 
     /// Returns the GPUs with two tasks or more. Fails if there is none.
     /// @param exit the status of that failure
-    /// @param source to follow `in` in sentences: the name of a recording, or `10 s`
+    /// @param source the place of the turns, as sentences name it after `in`: the name of a
+    /// recording, or `10 s`
     Outcome<Sighting> sighting(Exit exit, const std::string &source) const;
 
   private:
-    /// A process, or without its number a context.
+    /// The pid and the start of a process; without a pid, its context.
     using Who = std::tuple<std::uint32_t, std::optional<std::uint64_t>, std::uint32_t>;
     struct Task {
         std::string name;
@@ -51,13 +53,13 @@ class Watched : public drawing::Sink {
         std::string chip;
         std::vector<simulation::SeenTurn> turns = {}; ///< SeenTurn::task is a place in tasks_
         std::vector<simulation::SeenGpu::Hole> holes = {};
-        std::optional<qos::Ns> lost_after = {}; ///< switches were lost behind this moment
-        std::uint64_t lost = 0;                 ///< switches
+        std::optional<qos::Ns> lost_after = {}; ///< switches were lost after this moment
+        std::uint64_t lost = 0;                 ///< the number of switches
         std::optional<qos::Ns> begin = {}, end = {};
-        /// The timeslices of a task's TSGs on the engine, and its contexts that had turns.
+        /// By task: the timeslices of its TSGs on the engine, and its contexts that had turns.
         std::map<std::size_t, std::vector<qos::Ns>> timeslices = {};
         std::map<std::size_t, std::set<std::uint32_t>> contexts = {};
-        bool is_full = false;
+        bool is_full = false; ///< there are most_turns turns, and later ones are left out
     };
 
     std::size_t task_of(const nvdebug::Turn &turn, const drawing::RecordedProcess *process);
