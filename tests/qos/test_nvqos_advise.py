@@ -3,8 +3,10 @@
 
 import gzip
 import json
+import os
 import re
 import shlex
+import stat
 import subprocess
 
 import jsonschema
@@ -282,12 +284,44 @@ def test_files_that_are_no_recordings(tmp_path, text, says):
 @pytest.mark.parametrize("words, status, says", (
     (("--from", "/nonexistent"), 1, "/nonexistent"), (("--from", "/"), 1, "Is a directory"),
     (("--from", RECORDINGS[0], "-o", "/nonexistent/x.json"), 1, "cannot write /nonexistent/x.json: No such file"),
+    (("--from", RECORDINGS[0], "-o", "-"), 1, "the advice is on standard output"),
     (("--from", RECORDINGS[0], "--for", "5s"), 1, "--for has no effect with --from"),
     (("--from", RECORDINGS[0], "-g", "0"), 1, "--gpu has no effect with --from"),
     (("--for", "1us"), 1, "--for"), (("--for", "1h"), 1, "--for"), (("more",), 1, "does not take 'more'")))
 def test_words_that_make_no_sense(words, status, says):
     done = run("advise", *words)
     assert done.returncode == status and says in done.stderr and not done.stdout
+
+
+def test_the_scenario_is_a_file_that_others_may_read(tmp_path):
+    path, link = tmp_path / "run.json", tmp_path / "link.json"
+    old_mask = os.umask(0o022)
+    try:
+        advice(RECORDINGS[0], "-o", path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o644
+        text = path.read_text(encoding="utf-8")
+        path.write_text("old", encoding="utf-8")
+        path.chmod(0o640)
+        link.symlink_to(path)
+        advice(RECORDINGS[0], "-o", link)
+    finally:
+        os.umask(old_mask)
+    assert link.is_symlink() and path.read_text(encoding="utf-8") == text, "the file behind the link is replaced"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640 and len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_device_or_a_pipe_stays_and_is_written_to(tmp_path):
+    """The device is behind a link, so that a mistake replaces the link and not the machine's device."""
+    full, pipe = tmp_path / "full", tmp_path / "pipe"
+    full.symlink_to("/dev/full")
+    done = run("advise", "--from", RECORDINGS[0], "-o", full)
+    assert done.returncode == 5 and f"cannot write {full}: No space left on device" in done.stderr and not done.stdout
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+        advice(RECORDINGS[0], "-o", pipe)
+        text, _ = reader.communicate(timeout=PATIENCE_S)
+    assert json.loads(text)["control"] == "none"
+    assert full.is_symlink() and pipe.is_fifo()
 
 
 def test_tasks_that_run_are_watched(machine):

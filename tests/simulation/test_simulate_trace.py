@@ -137,6 +137,13 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path, name, status, says):
     assert done.returncode == status and f"cannot write {tmp_path / name}: {says}" in done.stderr and not done.stdout
 
 
+def test_a_pipe_is_not_replaced(tmp_path):
+    pipe = tmp_path / "run.pftrace"
+    os.mkfifo(pipe)
+    done = run("-o", pipe, DECODE)
+    assert done.returncode == 1 and "it is a pipe or a device" in done.stderr and not done.stdout and pipe.is_fifo()
+
+
 def test_a_full_disk_leaves_nothing(tmp_path):
     """The limit of a file's size stands for the disk."""
     done = subprocess.run(["sh", "-c", 'trap "" XFSZ; ulimit -f 8; exec "$@"', "sh", built("bin/nvqos"), "simulate", "-o",

@@ -34,8 +34,13 @@ Outcome<std::unique_ptr<Trace>> Trace::open(const std::string &path,
                                            "'nvqos simulate' writes no other form",
                                            printable(path), trace_suffix));
     struct stat about {};
-    if (::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode))
-        return trace_failure(path, S_ISDIR(about.st_mode) ? EISDIR : EEXIST);
+    const bool exists = ::stat(path.c_str(), &about) == 0;
+    if (exists && S_ISDIR(about.st_mode))
+        return trace_failure(path, EISDIR);
+    if (exists && !S_ISREG(about.st_mode))
+        return fail(bad_usage, fmt::format("cannot write {}: it is a pipe or a device, and the "
+                                           "trace takes a file",
+                                           printable(path)));
     auto file = nvdebug::base::NewFile::make(path);
     if (!file)
         return trace_failure(path, file.error());

@@ -3,10 +3,9 @@
 
 #include <cstring>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "advice.hpp"
-#include "lib/base/new_file.hpp"
+#include "lib/base/output_file.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/cli/message.hpp"
 #include "lib/recording/file.hpp"
@@ -63,29 +62,10 @@ Outcome<Source> from_gpus(const nvdebug::cli::Arguments &arguments, const Open &
     return Source{"The running tasks", seconds, std::move(*sighting)};
 }
 
-Failure scenario_failure(const std::string &path, int number) {
-    return {exit_of(number),
-            fmt::format("cannot write {}: {}", printable(path), std::strerror(number))};
-}
-
-/// Writes the scenario into a new file, which gets its name only when it is complete.
 Outcome<void> write_scenario(const std::string &path, const simulation::Scenario &scenario) {
-    auto file = nvdebug::base::NewFile::make(path);
-    if (!file)
-        return tl::unexpected(scenario_failure(path, file.error()));
-    const std::string text = simulation::text_of(scenario);
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        const ssize_t written = ::write(file->descriptor(), rest.data(), rest.size());
-        if (written >= 0)
-            rest.remove_prefix(static_cast<std::size_t>(written));
-        else if (errno != EINTR)
-            return tl::unexpected(scenario_failure(path, errno));
-    }
-    if (::fsync(file->descriptor()))
-        return tl::unexpected(scenario_failure(path, errno));
-    if (const int error = file->appear())
-        return tl::unexpected(scenario_failure(path, error));
+    if (const int error = nvdebug::base::write_file(path, simulation::text_of(scenario)))
+        return fail(exit_of(error),
+                    fmt::format("cannot write {}: {}", printable(path), std::strerror(error)));
     return {};
 }
 
@@ -98,6 +78,9 @@ Outcome<Exit> advise(const nvdebug::cli::Arguments &arguments, const Open &open)
             return fail(bad_usage, fmt::format("{} has no effect with --from, as a recording has "
                                                "its length and its GPUs",
                                                option));
+    if (arguments.has("--output") && arguments.text("--output") == "-")
+        return fail(bad_usage, "--output names a file for the scenario, as run.json: the advice is "
+                               "on standard output");
     auto source =
         has_recording ? from_recording(arguments.text("--from")) : from_gpus(arguments, open);
     if (!source)
