@@ -202,6 +202,107 @@ def test_a_gpu_with_one_task_is_left_out(tmp_path):
     assert found["notes"] == ["gpu0 is left out, as no two tasks had turns there"]
 
 
+def test_hidden_processes_are_tasks_by_their_contexts(tmp_path):
+    """No goal can name them, so there is no command line."""
+    recording = Recording()
+    at = 0.0
+    for n in range(200):
+        recording.turn(0, at, at + 1.1 + n % 2, context=7 + n % 2)
+        at += 1.1 + n % 2 + 0.084
+    found = advice(recording.write(tmp_path / "run.ndjson"))
+    assert [(one["name"], one["who"]) for one in found["tasks"]] == [("hidden (2)", None), ("hidden", None)]
+    assert [one["had"] for one in found["tasks"]] == pytest.approx([0.623, 0.326], abs=0.01)
+    assert all(one["command"] is None for one in found["proposals"]) and found["proposals"][1]["all_kept"] is not None
+
+
+def test_a_pid_that_comes_again_is_another_task(tmp_path):
+    recording = Recording()
+    recording.lines[0]["version"] = "2.0"
+    recording.lines.append({"kind": "origin", "gpu": 0, "gpu_ns": "0", "monotonic_ns": None, "realtime_ns": None, "boottime_ns": None})
+    for started in (1, 2):
+        recording.process(11, "serve", 1.024)
+        recording.lines[-1]["started"] = started
+        if started == 1:
+            recording.process(12, "train", 2.048)
+            recording.lines[-1]["started"] = 3
+        at = recording.ends.get(0, 0) / MS
+        for _ in range(100):
+            for pid, length in ((11, 1.1), (12, 2.15)):
+                recording.turn(pid, at, at + length)
+                at += length + 0.084
+    found = advice(recording.write(tmp_path / "run.ndjson"))
+    assert {one["name"]: one["who"] for one in found["tasks"]} == {
+        "train[12]": "command:train", "serve[11]": "11", "serve[11] (2)": "11"}
+
+
+def test_tasks_with_next_to_nothing_are_left_out(tmp_path):
+    recording = two_tasks()
+    end = recording.ends[0] / MS
+    recording.turn(13, end + 0.084, end + 0.584)
+    recording.turn(11, end + 0.668, end + 1.768)
+    found = advice(recording.write(tmp_path / "run.ndjson"))
+    assert {one["name"] for one in found["tasks"]} == {"serve[11]", "train[12]"}
+    assert found["notes"] == ["1 task with less than 0.1 % of a GPU is left out"]
+
+
+def many_tasks(tmp_path, count, gpus=(0,)):
+    recording = Recording(gpus=gpus)
+    for gpu in gpus:
+        at = 0.0
+        for n in range(5 * count):
+            pid = 100 * gpu + n % count + 1
+            recording.turn(pid, at, at + 1.1 + 0.01 * (n % count), gpu)
+            at += 2
+    return recording.write(tmp_path / "run.ndjson")
+
+
+def test_forty_tasks_are_simulated(tmp_path):
+    found = advice(many_tasks(tmp_path, 42))
+    assert len(found["tasks"]) == 40 and {one["name"] for one in found["tasks"]} == {f"pid {n}" for n in range(3, 43)}
+    assert found["notes"] == ["2 tasks beyond the 40 with the most time are left out"]
+
+
+def test_more_than_forty_tasks_on_all_gpus_are_refused(tmp_path):
+    done = run("advise", "--from", many_tasks(tmp_path, 21, gpus=(0, 1)))
+    assert done.returncode == 1 and "42 tasks had turns in " in done.stderr and "'nvdebugctl record'" in done.stderr
+
+
+def test_a_gpu_beyond_those_of_scenarios_is_refused(tmp_path):
+    recording = alternating(Recording(gpus=(16,)), gpu=16)
+    done = run("advise", "--from", recording.write(tmp_path / "run.ndjson"))
+    assert done.returncode == 1 and "are of gpu16, and scenarios have gpu0 to gpu15" in done.stderr and not done.stdout
+
+
+def test_a_task_that_was_alone_for_long_is_noted(tmp_path):
+    recording = two_tasks()
+    end = recording.ends[0] / MS
+    recording.turn(12, end + 0.084, end + 500)
+    found = advice(recording.write(tmp_path / "run.ndjson"))
+    note, = found["notes"]
+    assert note.startswith("train[12] had gpu0 for 4") and "while no other task wanted it" in note
+    unasked = {one["name"]: one["unasked"] for one in found["tasks"]}
+    assert unasked["serve[11]"] == 0 and unasked["train[12]"] == pytest.approx(497.9 / 1197, abs=0.01)
+
+
+def test_time_before_the_record_does_not_count(tmp_path):
+    recording = two_tasks()
+    path = recording.write(tmp_path / "run.ndjson")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    engine, = [line for line in lines if line["kind"] == "engine"]
+    engine["begin_ns"], engine["end_ns"] = 300 * MS, recording.ends[0] + 100 * MS
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    found = advice(path)
+    assert found["seconds"] == pytest.approx((recording.ends[0] / MS - 200) / 1000, abs=0.001)
+    assert found["tasks"][0]["had"] == pytest.approx(0.629 * 0.79, abs=0.02), "nobody had the GPU in the last 100 ms"
+
+
+def test_tasks_without_pauses_are_no_services(tmp_path):
+    found = advice(two_tasks().write(tmp_path / "run.ndjson"))
+    assert not any("served first" in one["name"] for one in found["proposals"])
+    goals = [tuple(job["goal"] for job in one["jobs"]) for one in found["proposals"]]
+    assert len(set(goals)) == len(goals), "no goals are proposed twice"
+
+
 def test_lost_switches_are_left_out(tmp_path):
     whole, lossy = two_tasks(), Recording()
     lossy.process(11, "serve", 1.024)
@@ -333,6 +434,7 @@ def test_tasks_that_run_are_watched(machine):
     for one in found["tasks"]:
         assert one["had"] == pytest.approx(0.32, abs=0.03) and one["simulated"] == pytest.approx(one["had"], abs=0.03)
         assert one["who"] in map(str, pids)
+        assert one["timeslice_known"] and one["timeslice_us"] == pytest.approx(2000, abs=16), "as the list has it"
     assert len(simulated(machine.folder / "scenario.json")) == 3
     assert not any(machine.changes(pid) for pid in pids), "nothing is changed"
 

@@ -126,10 +126,10 @@ void Watched::end(const drawing::Lane &lane, const drawing::LaneEnd &end) {
 }
 
 /// Returns the GPU for the simulation; empty: fewer than two tasks had turns there.
-/// @param small is increased by the number of tasks that are left out: they had too little time,
-/// or there are too many tasks
-std::optional<SeenGpu> Watched::seen_on(std::uint32_t number, const Gpu &gpu,
-                                        std::size_t &small) const {
+/// @param small is increased by the number of tasks that are left out for too little time
+/// @param surplus is increased by the number of tasks that are left out for too many tasks
+std::optional<SeenGpu> Watched::seen_on(std::uint32_t number, const Gpu &gpu, std::size_t &small,
+                                        std::size_t &surplus) const {
     if (gpu.turns.empty() || number >= most_scenario_gpus)
         return std::nullopt;
     SeenGpu seen{number,
@@ -148,10 +148,14 @@ std::optional<SeenGpu> Watched::seen_on(std::uint32_t number, const Gpu &gpu,
         by_time.emplace_back(time, task);
     std::ranges::sort(by_time, std::greater());
     std::set<std::size_t> kept;
-    for (const auto &[time, task] : by_time)
-        if (time > least && kept.size() < most_tasks)
+    for (const auto &[time, task] : by_time) {
+        if (time <= least)
+            small++;
+        else if (kept.size() < most_tasks)
             kept.insert(task);
-    small += held.size() - kept.size();
+        else
+            surplus++;
+    }
     if (kept.size() < 2)
         return std::nullopt;
     for (SeenTurn turn : gpu.turns) {
@@ -208,7 +212,7 @@ Failure Watched::nothing_to_divide(Exit exit, const std::string &source) const {
 }
 
 std::vector<std::string> Watched::notes_on(const std::set<std::uint32_t> &numbers,
-                                           std::size_t small) const {
+                                           std::size_t small, std::size_t surplus) const {
     std::vector<std::string> notes;
     for (const auto &[number, gpu] : gpus_) {
         if (!gpu.turns.empty() && !numbers.contains(number))
@@ -240,15 +244,19 @@ std::vector<std::string> Watched::notes_on(const std::set<std::uint32_t> &number
         notes.push_back(fmt::format("{} with less than 0.1 % of a GPU {} left out",
                                     nvdebug::base::counted(small, "task", "tasks"),
                                     small == 1 ? "is" : "are"));
+    if (surplus)
+        notes.push_back(fmt::format("{} beyond the {} with the most time {} left out",
+                                    nvdebug::base::counted(surplus, "task", "tasks"), most_tasks,
+                                    surplus == 1 ? "is" : "are"));
     return notes;
 }
 
 Outcome<Sighting> Watched::sighting(Exit exit, const std::string &source) const {
     Sighting sighting;
-    std::size_t small = 0;
+    std::size_t small = 0, surplus = 0;
     std::set<std::uint32_t> numbers;
     for (const auto &[number, gpu] : gpus_)
-        if (auto seen = seen_on(number, gpu, small)) {
+        if (auto seen = seen_on(number, gpu, small, surplus)) {
             numbers.insert(number);
             sighting.length = std::max(sighting.length, seen->end - seen->begin);
             sighting.seen.gpus.push_back(std::move(*seen));
@@ -265,9 +273,11 @@ Outcome<Sighting> Watched::sighting(Exit exit, const std::string &source) const 
         order.push_back(task);
     std::ranges::stable_sort(order, std::greater(), [&](std::size_t task) { return held[task]; });
     if (order.size() > most_tasks)
-        return fail(exit, fmt::format("{} tasks had turns in {}, and scenarios have {} jobs at "
-                                      "most: choose a GPU with --gpu",
-                                      order.size(), source, most_tasks));
+        return fail(
+            exit,
+            fmt::format("{} tasks had turns in {}, and scenarios have {} jobs at "
+                        "most: choose GPUs with --gpu, of 'nvqos advise' or of 'nvdebugctl record'",
+                        order.size(), source, most_tasks));
     std::map<std::size_t, std::size_t> place;
     for (const std::size_t task : order) {
         place.emplace(task, place.size());
@@ -289,7 +299,7 @@ Outcome<Sighting> Watched::sighting(Exit exit, const std::string &source) const 
             timeslices[place[task]] = time;
         gpu.timeslices = std::move(timeslices);
     }
-    sighting.notes = notes_on(numbers, small);
+    sighting.notes = notes_on(numbers, small, surplus);
     return sighting;
 }
 

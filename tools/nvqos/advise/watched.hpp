@@ -64,9 +64,10 @@ class Watched : public drawing::Sink {
 
     std::size_t task_of(const nvdebug::Turn &turn, const drawing::RecordedProcess *process);
     std::optional<simulation::SeenGpu> seen_on(std::uint32_t number, const Gpu &gpu,
-                                               std::size_t &small) const;
+                                               std::size_t &small, std::size_t &surplus) const;
     Failure nothing_to_divide(Exit exit, const std::string &source) const;
-    std::vector<std::string> notes_on(const std::set<std::uint32_t> &gpus, std::size_t small) const;
+    std::vector<std::string> notes_on(const std::set<std::uint32_t> &gpus, std::size_t small,
+                                      std::size_t surplus) const;
 
     std::map<std::uint32_t, Gpu> gpus_;
     std::map<Who, std::size_t> places_;
