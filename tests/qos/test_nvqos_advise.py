@@ -412,17 +412,30 @@ def test_the_scenario_is_a_file_that_others_may_read(tmp_path):
 
 
 def test_a_device_or_a_pipe_stays_and_is_written_to(tmp_path):
-    """The device is behind a link, so that a mistake replaces the link and not the machine's device."""
-    full, pipe = tmp_path / "full", tmp_path / "pipe"
-    full.symlink_to("/dev/full")
-    done = run("advise", "--from", RECORDINGS[0], "-o", full)
-    assert done.returncode == 5 and f"cannot write {full}: No space left on device" in done.stderr and not done.stdout
+    """The device is a terminal, because nothing in /dev/pts can be replaced, whatever the program does."""
+    pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
         advice(RECORDINGS[0], "-o", pipe)
         text, _ = reader.communicate(timeout=PATIENCE_S)
-    assert json.loads(text)["control"] == "none"
-    assert full.is_symlink() and pipe.is_fifo()
+    assert json.loads(text)["control"] == "none" and pipe.is_fifo()
+    terminal, device = os.openpty()
+    try:
+        advice(RECORDINGS[0], "-o", os.ttyname(device))
+        assert b'"control": "none"' in os.read(terminal, 4096)
+    finally:
+        os.close(terminal)
+        os.close(device)
+
+
+def test_a_full_disk_leaves_the_older_file(tmp_path):
+    """The limit of a file's size stands for the disk."""
+    path = tmp_path / "run.json"
+    path.write_text("old", encoding="utf-8")
+    done = subprocess.run(["sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh", built("bin/nvqos"), "advise", "--from",
+                           RECORDINGS[0], "-o", path], capture_output=True, check=False, text=True, timeout=PATIENCE_S)
+    assert done.returncode == 5 and f"cannot write {path}: File too large" in done.stderr and not done.stdout
+    assert path.read_text(encoding="utf-8") == "old" and len(list(tmp_path.iterdir())) == 1
 
 
 def test_tasks_that_run_are_watched(machine):
