@@ -113,6 +113,20 @@ def test_the_status_of_the_command_is_its_status():
                                                        timeout=PATIENCE_S).stderr
 
 
+def test_stderr_may_be_closed_or_full():
+    for way in ("2>&-", "<&- 2>&-", "2>/dev/full"):
+        assert "serve" in run(f"{TASKS} {way}")
+    before = left()
+    run(f"{TASKS} >&-", 5)
+    assert left() == before
+
+
+def test_nvqos_advises_on_the_tasks():
+    found = json.loads(run(f"{SCRIPT} nvqos advise --for 1 --json"))
+    assert {one["who"]: one["had"] for one in found["tasks"]} == {
+        "command:serve": pytest.approx(0.48, abs=0.04), "command:train": pytest.approx(0.48, abs=0.04)}
+
+
 def test_top_and_nvqos_have_a_view_on_a_terminal():
     for words, last in ((["nvdebugctl", "top"], "q quit"), (["nvqos", "command:serve=share:40%"], "q end")):
         before = left()
