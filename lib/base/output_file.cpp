@@ -34,7 +34,7 @@ int write_to_existing(const std::string &path, std::string_view text) {
 
 } // namespace
 
-int write_file(const std::string &path, std::string_view text) {
+int write_file(const std::string &path, std::string_view text, mode_t mode) {
     struct stat there {};
     const bool exists = ::stat(path.c_str(), &there) == 0;
     if (exists && !S_ISREG(there.st_mode))
@@ -49,10 +49,10 @@ int write_file(const std::string &path, std::string_view text) {
         return file.error();
     if (const int error = write_all(file->descriptor(), text))
         return error;
-    constexpr mode_t all_bits = 07777, usual = 0666;
+    constexpr mode_t all_bits = 07777;
     const mode_t mask = ::umask(0);
     ::umask(mask);
-    if (::fchmod(file->descriptor(), exists ? there.st_mode & all_bits : usual & ~mask) ||
+    if (::fchmod(file->descriptor(), exists ? there.st_mode & all_bits : mode & ~mask) ||
         ::fsync(file->descriptor()))
         return errno;
     return file->appear();

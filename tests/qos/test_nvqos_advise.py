@@ -394,19 +394,15 @@ def test_words_that_make_no_sense(words, status, says):
     assert done.returncode == status and says in done.stderr and not done.stdout
 
 
-def test_the_scenario_is_a_file_that_others_may_read(tmp_path):
+def test_the_scenario_is_for_its_owner_or_keeps_the_mode_of_the_file(tmp_path):
     path, link = tmp_path / "run.json", tmp_path / "link.json"
-    old_mask = os.umask(0o022)
-    try:
-        advice(RECORDINGS[0], "-o", path)
-        assert stat.S_IMODE(path.stat().st_mode) == 0o644
-        text = path.read_text(encoding="utf-8")
-        path.write_text("old", encoding="utf-8")
-        path.chmod(0o640)
-        link.symlink_to(path)
-        advice(RECORDINGS[0], "-o", link)
-    finally:
-        os.umask(old_mask)
+    advice(RECORDINGS[0], "-o", path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600, "it names processes, like a recording"
+    text = path.read_text(encoding="utf-8")
+    path.write_text("old", encoding="utf-8")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    advice(RECORDINGS[0], "-o", link)
     assert link.is_symlink() and path.read_text(encoding="utf-8") == text, "the file behind the link is replaced"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640 and len(list(tmp_path.iterdir())) == 2
 

@@ -63,7 +63,9 @@ Outcome<Source> from_gpus(const nvdebug::cli::Arguments &arguments, const Open &
 }
 
 Outcome<void> write_scenario(const std::string &path, const simulation::Scenario &scenario) {
-    if (const int error = nvdebug::base::write_file(path, simulation::text_of(scenario)))
+    constexpr mode_t for_its_owner = 0600; // like a recording, because it names processes
+    if (const int error =
+            nvdebug::base::write_file(path, simulation::text_of(scenario), for_its_owner))
         return fail(exit_of(error),
                     fmt::format("cannot write {}: {}", printable(path), std::strerror(error)));
     return {};
