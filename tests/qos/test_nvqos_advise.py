@@ -349,6 +349,9 @@ def test_a_recording_may_be_packed_cut_off_or_piped(tmp_path):
     with plain.open(encoding="utf-8") as file:
         assert checked(run("advise", "-j", "--from", "-", stdin=file).stdout)["tasks"] == tasks
     assert advice(cut)["notes"] == [f"{cut} is incomplete: its end was cut off"]
+    cut.write_text("".join(plain.read_text(encoding="utf-8").splitlines(True)[:3]), encoding="utf-8")
+    done = run("advise", "--from", cut)
+    assert done.returncode == 1 and done.stderr.endswith(f"; {cut} is incomplete: its end was cut off\n") and not done.stdout
 
 
 def only_samples():

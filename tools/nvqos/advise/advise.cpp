@@ -34,10 +34,13 @@ Outcome<Source> from_recording(const std::string &path) {
     }
     const std::string name = path == "-" ? "standard input" : printable(path);
     auto sighting = watched.sighting(bad_usage, name);
+    const std::string cut = name + " is incomplete: its end was cut off";
+    if (!sighting && !*whole)
+        return fail(bad_usage, sighting.error().sentence + "; " + cut);
     if (!sighting)
         return tl::unexpected(sighting.error());
     if (!*whole)
-        sighting->notes.push_back(name + " is incomplete: its end was cut off");
+        sighting->notes.push_back(cut);
     return Source{"A recording, " + name, name, std::move(*sighting)};
 }
 
