@@ -127,11 +127,11 @@ class Analysis {
     }
 
     void find_late() {
-        std::vector<Ns> lates;
+        std::vector<Ns> late_times;
         for (const SeenTurn &turn : turns_)
             if (const auto late = turn.whole ? late_of_turn(turn) : std::nullopt)
-                lates.push_back(*late);
-        result.late = median(std::move(lates));
+                late_times.push_back(*late);
+        result.late = median(std::move(late_times));
     }
 
     std::optional<Ns> late_of_turn(const SeenTurn &turn) const {
