@@ -141,6 +141,15 @@ def test_commands_of_proposals_name_the_tasks(tmp_path):
     assert done.returncode != 1, "nvqos reads the words"
 
 
+def test_a_command_with_odd_characters_is_named_by_its_pid(tmp_path):
+    """Its line can be pasted into a shell."""
+    recording = Recording()
+    recording.process(11, "a b;c", 1.024)
+    recording.process(12, "train", 2.048)
+    found = advice(alternating(recording).write(tmp_path / "run.ndjson"))
+    assert {one["who"] for one in found["tasks"]} == {"11", "command:train"}
+
+
 def test_the_text_says_that_it_is_a_simulation(tmp_path):
     done = run("advise", "--from", two_tasks().write(tmp_path / "run.ndjson"))
     assert done.returncode == 0 and not done.stderr
@@ -170,6 +179,11 @@ def test_a_task_that_pauses_is_proposed_as_a_service(tmp_path):
     assert serve["work_us"] == pytest.approx(500, abs=1) and serve["bounded_pauses"] == 0
     assert serve["pause_us"] == pytest.approx(9300, rel=0.25), "its wish ended the fifth timeslice"
     assert serve["simulated"] == pytest.approx(serve["had"], abs=0.03)
+    alone = {job["name"]: job["gpus"][0]["got_alone"] for job in found["proposals"][0]["jobs"]}
+    assert alone["serve[11]"] < 0.1 and alone["train[12]"] > 0.95
+    demand, = [one for one in found["proposals"] if "what it would use alone" in one["name"]]
+    goals = {job["name"]: int(re.fullmatch(r"share:(\d+)%", job["goal"])[1]) for job in demand["jobs"]}
+    assert goals["serve[11]"] == int(100 * alone["serve[11]"]) and goals["train[12]"] > 70, "steps are 1 % below 10 %"
     service, = [one for one in found["proposals"] if "served first" in one["name"]]
     assert service["jobs"][[job["name"] for job in service["jobs"]].index("serve[11]")]["goal"].startswith("latency,cap:")
     before, after = ([job for job in one["jobs"] if job["name"] == "serve[11]"][0]["wait_ms"]["p50"]
