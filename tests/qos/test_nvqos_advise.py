@@ -310,6 +310,43 @@ def test_time_before_the_record_does_not_count(tmp_path):
     assert found["tasks"][0]["had"] == pytest.approx(0.629 * 0.79, abs=0.02), "nobody had the GPU in the last 100 ms"
 
 
+def test_a_turn_that_began_before_the_record_gives_up_nothing(tmp_path):
+    """The record begins in the middle of a turn of train, whose rest is shorter than a timeslice."""
+    recording = two_tasks()
+    recording.lines.append({"kind": "engine", "gpu": 0, "engine": "GR0", "by": "switches", "begin_ns": 300 * MS, "end_ns": None,
+                            "samples": 0, "missed_samples": 0, "known_ns": 0})
+    path = recording.write(tmp_path / "run.ndjson", ends=False)
+    assert [one["pause_us"] for one in advice(path)["tasks"]] == [None, None]
+
+
+def test_a_task_has_the_timeslices_of_its_contexts_with_turns(tmp_path):
+    recording = Recording()
+    recording.process(11, "serve", 1.024)
+    recording.lines[-1]["tsgs"] *= 3
+    recording.process(12, "train", 2.048)
+    found = advice(alternating(recording).write(tmp_path / "run.ndjson"))
+    assert {one["name"]: one["timeslice_us"] for one in found["tasks"]} == {"serve[11]": 1024, "train[12]": 2048}
+
+
+def test_a_simulation_that_is_far_from_the_record_is_noted(tmp_path):
+    """Both tasks always have work and timeslices of one length, but train has turns of two timeslices."""
+    recording = Recording()
+    recording.process(11, "serve", 1.024)
+    recording.process(12, "train", 1.024)
+    note, = [one for one in advice(alternating(recording).write(tmp_path / "run.ndjson"))["notes"] if "points from" in one]
+    points = float(re.match(r"the simulation is up to ([0-9.]+) points from what was seen", note)[1])
+    assert 10 < points < 20
+
+
+def test_the_text_explains_pauses_that_are_bounded(tmp_path):
+    recording = Recording()
+    recording.process(11, "serve", 2.048)
+    recording.process(12, "train", 2.048)
+    text = run("advise", "--from", alternating(recording, first=0.5).write(tmp_path / "run.ndjson")).stdout
+    assert re.search(r"^serve\[11\] .* 500 us +< 2\.2\d ms ", text, re.M), text
+    assert "A pause with '<' is known only to be shorter" in " ".join(text.split())
+
+
 def test_tasks_without_pauses_are_no_services(tmp_path):
     found = advice(two_tasks().write(tmp_path / "run.ndjson"))
     assert not any("served first" in one["name"] for one in found["proposals"])
@@ -463,6 +500,17 @@ def test_tasks_that_run_are_watched(machine):
         assert one["timeslice_known"] and one["timeslice_us"] == pytest.approx(2000, abs=16), "as the list has it"
     assert len(simulated(machine.folder / "scenario.json")) == 3
     assert not any(machine.changes(pid) for pid in pids), "nothing is changed"
+
+
+def test_gpus_that_are_named_are_watched(machine, monkeypatch):
+    """All tasks run on the first of two GPUs."""
+    monkeypatch.setenv("NVQOS_STAND_IN_GPUS", "2")
+    for _ in range(2):
+        machine.process()
+    first = machine.run("advise", "-j", "--for", "1s", "--gpu", "0")
+    assert first.returncode == 0 and {one["gpu"] for one in checked(first.stdout)["tasks"]} == {0}, first.stderr
+    second = machine.run("advise", "--for", "500ms", "--gpu", "1")
+    assert second.returncode == 5 and "no task had a turn" in second.stderr and not second.stdout
 
 
 def test_tasks_that_do_not_run_cannot_be_watched(machine):
