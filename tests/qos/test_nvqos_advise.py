@@ -466,9 +466,13 @@ def test_a_device_or_a_pipe_stays_and_is_written_to(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
-        advice(RECORDINGS[0], "-o", pipe)
-        text, _ = reader.communicate(timeout=PATIENCE_S)
-    assert json.loads(text)["control"] == "none" and pipe.is_fifo()
+        try:
+            advice(RECORDINGS[0], "-o", pipe)
+            assert pipe.is_fifo()
+            text, _ = reader.communicate(timeout=PATIENCE_S)
+        finally:
+            reader.kill()
+    assert json.loads(text)["control"] == "none"
     terminal, device = os.openpty()
     try:
         advice(RECORDINGS[0], "-o", os.ttyname(device))
