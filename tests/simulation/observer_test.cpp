@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace {
 
 using simulation::RankPlace;
@@ -80,6 +82,10 @@ TEST(Observed, WaitsAreFromTheEndOfATurnToTheNext) {
     if (shows.turns.back().job == 1)
         expected.push_back({0, *last_end, scenario.duration, false});
     EXPECT_EQ(of_a, expected);
+    // The job without the GPU waits when the run ends.
+    EXPECT_EQ(std::ranges::count(shows.waits, false, &Shown::whole), 1);
+    EXPECT_EQ(std::ranges::find(shows.waits, false, &Shown::whole)->job,
+              1 - shows.turns.back().job);
 }
 
 TEST(Observed, TurnsAreWholeAlthoughAGovernorReadsParts) {
@@ -90,8 +96,11 @@ TEST(Observed, TurnsAreWholeAlthoughAGovernorReadsParts) {
     Shows shows;
     simulation::Machine(scenario, &governed, &shows).run();
     EXPECT_GT(shows.requests, 0);
-    for (std::size_t n = 1; n < shows.turns.size(); n++)
+    // Both jobs always have work, so a turn begins soon after the previous one.
+    for (std::size_t n = 1; n < shows.turns.size(); n++) {
         EXPECT_GE(shows.turns[n].begin, shows.turns[n - 1].end + 80 * qos::us);
+        EXPECT_LT(shows.turns[n].begin, shows.turns[n - 1].end + qos::ms);
+    }
 }
 
 } // namespace

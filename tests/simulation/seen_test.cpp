@@ -212,6 +212,38 @@ TEST(Seen, TimeWithoutTurnsThatWereLostDoesNotCount) {
     }
 }
 
+TEST(Seen, NoBurstSpansTurnsThatWereLost) {
+    const Seen whole = decode_beside_training();
+    constexpr qos::Ns lost = 2 * qos::second;
+    for (qos::Ns begin = qos::second; begin < qos::second + 40 * qos::ms; begin += qos::ms) {
+        SeenGpu gpu = whole.gpus[0];
+        gpu.holes = {{begin, begin + lost}};
+        std::erase_if(gpu.turns, [&](const simulation::SeenTurn &turn) {
+            return turn.begin < begin + lost && turn.end > begin;
+        });
+        for (const auto &[number, task] : simulation::bursts_of(gpu, 2 * qos::ms).tasks)
+            for (const simulation::Burst &burst : task.bursts)
+                EXPECT_LT(burst.pause, lost / 2) << number << ", lost from " << begin;
+    }
+}
+
+TEST(Seen, PartsOfATurnAreOneTurn) {
+    const Seen whole = decode_beside_training();
+    SeenGpu parts = whole.gpus[0];
+    parts.turns.clear();
+    for (const simulation::SeenTurn &turn : whole.gpus[0].turns) {
+        const qos::Ns middle = (turn.begin + turn.end) / 2;
+        parts.turns.push_back({turn.task, turn.begin, middle, turn.whole});
+        parts.turns.push_back({turn.task, middle, turn.end, turn.whole});
+    }
+    const auto expected = simulation::bursts_of(whole.gpus[0], 2 * qos::ms),
+               found = simulation::bursts_of(parts, 2 * qos::ms);
+    for (const auto &[number, task] : expected.tasks) {
+        EXPECT_EQ(found.tasks.at(number).bursts.size(), task.bursts.size());
+        EXPECT_EQ(found.tasks.at(number).held, task.held);
+    }
+}
+
 TEST(Seen, TaskThatCameLateHasThePartThatItHad) {
     simulation::Scenario scenario = loads()[0].scenario;
     scenario.jobs[2].start = 6 * qos::second;
