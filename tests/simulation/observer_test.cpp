@@ -88,6 +88,17 @@ TEST(Observed, WaitsAreFromTheEndOfATurnToTheNext) {
               1 - shows.turns.back().job);
 }
 
+TEST(Observed, KilledJobWaitsNoLonger) {
+    simulation::Scenario scenario = two_busy_jobs();
+    for (qos::Ns at = 8 * qos::ms; at < 16 * qos::ms; at += qos::ms) {
+        scenario.kills = {{.at = at, .job = 0, .rank = 0}};
+        Shows shows;
+        simulation::Machine(scenario, nullptr, &shows).run();
+        for (const Shown &wait : shows.waits)
+            EXPECT_TRUE(wait.job == 1 || wait.end <= at) << at;
+    }
+}
+
 TEST(Observed, TurnsAreWholeAlthoughAGovernorReadsParts) {
     simulation::Scenario scenario = two_busy_jobs();
     scenario.duration = 2 * qos::second;

@@ -227,6 +227,21 @@ TEST(Seen, NoBurstSpansTurnsThatWereLost) {
     }
 }
 
+TEST(Seen, ProgramHasTheMeansOfAllBursts) {
+    for (const Load &load : loads()) {
+        const auto model = simulation::model_of(record_of(load.scenario), "again", {});
+        const simulation::Estimate &first = model.estimates[0];
+        if (first.pause == 0)
+            continue;
+        qos::Ns work = 0, pause = 0;
+        for (const simulation::Item &item : model.scenario.jobs[0].program(0))
+            (item.kind == simulation::Item::Kind::think ? pause : work) += item.time;
+        const auto count = static_cast<qos::Ns>(model.scenario.jobs[0].program(0).size()) / 2;
+        EXPECT_NEAR(work / count, first.work, first.work / 100 + qos::us) << load.name;
+        EXPECT_NEAR(pause / count, first.pause, first.pause / 100 + qos::us) << load.name;
+    }
+}
+
 TEST(Seen, PartsOfATurnAreOneTurn) {
     const Seen whole = decode_beside_training();
     SeenGpu parts = whole.gpus[0];
