@@ -6,9 +6,10 @@
 
 namespace simulation {
 
-Keeper::Keeper(std::size_t gpu, const std::vector<qos::Goal> &goals)
-    : gpu_(gpu), sets_timeslices_(qos::takes_timeslices(goals)), tenants_(goals.size()),
-      governor_(qos::Settings(), goals, 0), missed_(goals.size()) {
+Keeper::Keeper(std::size_t gpu, const std::vector<qos::Goal> &goals, const qos::Settings &settings,
+               OnEpoch on_epoch)
+    : gpu_(gpu), on_epoch_(std::move(on_epoch)), sets_timeslices_(qos::takes_timeslices(goals)),
+      tenants_(goals.size()), governor_(settings, goals, 0), missed_(goals.size()) {
     governor_.step(0);
 }
 
@@ -68,9 +69,12 @@ void Keeper::step(Ns now, Driver &driver) {
     const bool was_found = take_found(), reads = was_found || governor_.needs_turns(now);
     if (reads)
         read(driver);
-    if (const auto record = governor_.step(now, reads))
+    if (const auto epoch = governor_.step(now, reads)) {
         for (std::size_t n = 0; n < missed_.size(); n++)
-            missed_[n] += !record->tenants[n].kept;
+            missed_[n] += !epoch->tenants[n].kept;
+        if (on_epoch_)
+            on_epoch_(*epoch, governor_);
+    }
     // What is recorded of a pause is not use: it is read before the pause is over.
     const bool resumes = std::ranges::any_of(tasks_, [&](const auto &one) {
         return one.second.paused_since && !governor_.lever(one.second.tenant).paused;

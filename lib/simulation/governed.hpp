@@ -3,6 +3,7 @@
 /// (tools/nvqos/keep/gpu_goals.hpp). A job is a tenant. nvqos runs from the beginning on.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "controller.hpp"
@@ -14,8 +15,12 @@ namespace simulation {
 /// Keeps the goals of the jobs on one GPU.
 class Keeper {
   public:
+    /// Is called at the end of each epoch, before the levers of the next one are applied.
+    using OnEpoch = std::function<void(const qos::EpochRecord &, const qos::Governor &)>;
+
     /// @param goals by tenant
-    Keeper(std::size_t gpu, const std::vector<qos::Goal> &goals);
+    Keeper(std::size_t gpu, const std::vector<qos::Goal> &goals, const qos::Settings &settings = {},
+           OnEpoch on_epoch = nullptr);
 
     /// @param task is on this GPU, and the tenant's
     void add_task(std::size_t task, std::size_t tenant) { tasks_[task].tenant = tenant; }
@@ -48,6 +53,7 @@ class Keeper {
     void ask(std::size_t number, HeldTask &task, const qos::Lever &lever, Driver &driver);
 
     const std::size_t gpu_;
+    const OnEpoch on_epoch_;
     const bool sets_timeslices_;
     const std::size_t tenants_;
     qos::Governor governor_;

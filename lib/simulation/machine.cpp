@@ -6,8 +6,8 @@
 
 namespace simulation {
 
-Machine::Machine(const Scenario &scenario, Controller *controller)
-    : scenario_(scenario), controller_(controller),
+Machine::Machine(const Scenario &scenario, Controller *controller, Observer *observer)
+    : scenario_(scenario), controller_(controller), observer_(observer),
       kills_(scenario.kills), measures_{
                                   .begin = scenario.warmup, .end = scenario.duration, .jobs = {}} {
     for (std::size_t n = 0; n < scenario.gpus.count; n++)
@@ -36,23 +36,56 @@ void Machine::add_job(std::size_t job) {
         Gpu &gpu = gpus_[one.gpus[rank]];
         group.members.push_back(members_.size());
         gpu.members.push_back(members_.size());
-        members_.push_back({job, rank, one.gpus[rank], gpu.host.add(),
+        members_.push_back({job, rank, one.gpus[rank], gpu.host.add(one.timeslice_us),
                             Rank(scenario_, job, rank, group.collectives, group.arrivals), false});
     }
     measures_.jobs.emplace_back().ranks.assign(one.ranks(),
                                                RankUse(measures_.begin, measures_.end));
 }
 
-Measures Machine::run() {
-    while (agenda_->first_time() < scenario_.duration) {
+void Machine::run_until(Ns end) {
+    while (agenda_->first_time() < end) {
         now_ = agenda_->first_time();
         take_next();
         settle();
     }
-    now_ = scenario_.duration;
-    for (std::size_t gpu = 0; gpu < gpus_.size(); gpu++)
-        change_holder(gpu, std::nullopt);
+    now_ = end;
+}
+
+std::vector<Ns> Machine::take_times(std::size_t job) {
+    return std::exchange(measures_.jobs[job].times, {});
+}
+
+Measures Machine::run() {
+    run_until(scenario_.duration);
+    finish();
     return measures_;
+}
+
+/// Counts the turns and waits that go on when the run ends.
+void Machine::finish() {
+    for (std::size_t number = 0; number < gpus_.size(); number++) {
+        for (const std::size_t member : gpus_[number].members)
+            finish_wait(members_[member], false);
+        change_holder(number, std::nullopt);
+        if (auto part = gpus_[number].host.split(now_)) {
+            part->tsg = gpus_[number].members[part->tsg];
+            finish_turn(number, *part);
+        }
+    }
+}
+
+/// Shows a turn to the observer from its begin on, whatever parts of it the controller has taken.
+void Machine::finish_turn(std::size_t number, const Turn &turn) {
+    const Ns begin = std::exchange(gpus_[number].split_turn_begin, {}).value_or(turn.begin);
+    if (observer_)
+        observer_->turn(place_of(members_[turn.tsg]), begin, turn.end, turn.ends);
+}
+
+void Machine::finish_wait(Member &member, bool whole) {
+    const auto since = std::exchange(member.waits_since, {});
+    if (since && observer_)
+        observer_->wait(place_of(member), *since, now_, whole);
 }
 
 void Machine::take_next() {
@@ -98,6 +131,8 @@ void Machine::advance(std::size_t number) {
     const bool had_work = std::exchange(member.had_work, member.process.has_work());
     if (had_work == member.had_work)
         return;
+    if (member.had_work)
+        member.waits_since = now_;
     gpu.host.set_work(member.tsg, member.had_work, now_);
     sync(member.gpu);
 }
@@ -109,6 +144,7 @@ void Machine::sync(std::size_t number) {
         turn.tsg = gpu.members[turn.tsg];
         const Member &member = members_[turn.tsg];
         measures_.jobs[member.job].ranks[member.rank].end_turn(turn.end);
+        finish_turn(number, turn);
         if (controller_)
             gpu.turns.push_back(turn);
     }
@@ -125,14 +161,19 @@ void Machine::sync(std::size_t number) {
 void Machine::change_holder(std::size_t number, std::optional<std::size_t> holder) {
     Gpu &gpu = gpus_[number];
     if (gpu.holder) {
-        const Member &member = members_[gpu.members[*gpu.holder]];
+        Member &member = members_[gpu.members[*gpu.holder]];
+        if (member.had_work)
+            member.waits_since = now_;
         measures_.jobs[member.job].ranks[member.rank].add(gpu.since, now_);
         count_on_gpus(member.job, false);
     }
     gpu.holder = holder;
     gpu.since = now_;
-    if (holder)
-        count_on_gpus(members_[gpu.members[*holder]].job, true);
+    if (!holder)
+        return;
+    Member &member = members_[gpu.members[*holder]];
+    finish_wait(member, true);
+    count_on_gpus(member.job, true);
 }
 
 void Machine::count_on_gpus(std::size_t job, bool more) {
@@ -167,6 +208,7 @@ std::vector<Turn> Machine::take_turns(std::size_t number) {
     Gpu &gpu = gpus_[number];
     if (auto part = gpu.host.split(now_)) {
         part->tsg = gpu.members[part->tsg];
+        gpu.split_turn_begin = gpu.split_turn_begin.value_or(part->begin);
         gpu.turns.push_back(*part);
     }
     return std::exchange(gpu.turns, {});
@@ -196,6 +238,8 @@ void Machine::serve() {
         host.set_paused(member.tsg, request.what == Request::What::pause, now_);
     sync(member.gpu);
     settle();
+    if (observer_)
+        observer_->served(place_of(member), request, now_);
     controller_->served(request, now_);
     agenda_->set(controller_slot(), controller_->due());
 }
@@ -210,6 +254,8 @@ void Machine::kill() {
     if (!member.process.is_alive())
         return;
     member.process.kill(now_);
+    member.had_work = false;
+    member.waits_since.reset();
     agenda_->set(number, never);
     gpus_[member.gpu].host.remove(member.tsg, now_);
     sync(member.gpu);

@@ -5,26 +5,36 @@
 #include "agenda.hpp"
 #include "controller.hpp"
 #include "measures.hpp"
+#include "observer.hpp"
 #include "rank.hpp"
 
 namespace simulation {
 
 /// Runs the scenario once. The same scenario gives the same measures on each machine.
-/// @param controller null: nobody changes anything
 class Machine : Driver {
   public:
-    Machine(const Scenario &scenario, Controller *controller);
+    /// @param scenario outlives the machine. With a duration of 0 nothing is measured but the times
+    /// that take_times() returns.
+    /// @param controller null: nobody changes anything
+    /// @param observer is called during the run; may be null
+    Machine(const Scenario &scenario, Controller *controller, Observer *observer = nullptr);
     ~Machine() override = default;
     Machine(const Machine &) = delete;
     Machine &operator=(const Machine &) = delete;
 
     Measures run();
+    /// Runs all events before @p end, which may be later than the scenario's duration.
+    void run_until(Ns end);
+    /// Returns the times of the job's passes that ended since the last call.
+    std::vector<Ns> take_times(std::size_t job);
 
   private:
     struct Member { ///< a rank, with its place on its GPU
         std::size_t job, rank, gpu, tsg;
         Rank process;
         bool had_work; ///< Host knows
+        /// Since then it has had work and not its GPU; empty: it has its GPU, or no work.
+        std::optional<Ns> waits_since = {};
     };
     struct Gpu {
         explicit Gpu(Host one) : host(std::move(one)) {}
@@ -33,6 +43,8 @@ class Machine : Driver {
         std::optional<std::size_t> progressing, holder;
         Ns since = 0;            ///< of holder
         std::vector<Turn> turns; ///< for the controller
+        /// When the turn began of which the controller has taken a part; empty: it has none.
+        std::optional<Ns> split_turn_begin = {};
     };
     struct Group { ///< of the ranks of a job
         Collectives collectives;
@@ -58,7 +70,13 @@ class Machine : Driver {
     void count_passes(std::size_t job);
     void serve();
     void kill();
+    void finish_turn(std::size_t gpu, const Turn &turn);
+    void finish_wait(Member &member, bool whole);
+    void finish();
 
+    static RankPlace place_of(const Member &member) {
+        return {member.gpu, member.job, member.rank};
+    }
     std::size_t host_slot(std::size_t gpu) const { return members_.size() + gpu; }
     std::size_t driver_slot() const { return host_slot(gpus_.size()); }
     std::size_t kill_slot() const { return driver_slot() + 1; }
@@ -66,6 +84,7 @@ class Machine : Driver {
 
     const Scenario &scenario_;
     Controller *const controller_;
+    Observer *const observer_;
     Ns now_ = 0;
     std::deque<Group> groups_;   ///< by job; ranks refer to them
     std::deque<Member> members_; ///< a controller's tasks

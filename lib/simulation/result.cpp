@@ -13,11 +13,11 @@ namespace {
 /// How far a result may be from its goal.
 constexpr Part tolerance = qos::point;
 
-Measures run(const Scenario &scenario) {
+Measures run(const Scenario &scenario, Observer *observer = nullptr) {
     if (!scenario.has_control)
-        return Machine(scenario, nullptr).run();
+        return Machine(scenario, nullptr, observer).run();
     Governed governed(scenario);
-    return Machine(scenario, &governed).run();
+    return Machine(scenario, &governed, observer).run();
 }
 
 /// Returns the scenario with one job alone, which nobody changes.
@@ -144,8 +144,8 @@ bool Result::all_kept() const {
     return std::ranges::none_of(jobs, [](const JobResult &job) { return job.kept == false; });
 }
 
-Result simulate(const Scenario &scenario) {
-    const Measures seen = run(scenario);
+Result simulate(const Scenario &scenario, Observer *observer) {
+    const Measures seen = run(scenario, observer);
     Result result;
     std::vector<Ns> busy(scenario.gpus.count);
     for (std::size_t n = 0; n < scenario.jobs.size(); n++) {

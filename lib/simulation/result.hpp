@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "measures.hpp"
+#include "observer.hpp"
 #include "scenario.hpp"
 
 namespace simulation {
@@ -48,7 +49,8 @@ struct Result {
 };
 
 /// Runs the scenario, and each of its jobs alone and without goals.
-Result simulate(const Scenario &scenario);
+/// @param observer sees the scenario's run, and not those of the jobs alone; may be null
+Result simulate(const Scenario &scenario, Observer *observer = nullptr);
 
 /// Returns the result as one line of JSON.
 std::string json_of(const Result &result);

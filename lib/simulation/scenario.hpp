@@ -3,6 +3,7 @@
 /// are explained in docs/simulate.md.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,9 @@ struct Job {
     bool gang = true;
     Ns mean_gap = 0; ///< between arrivals of requests; 0: a pass follows the one before it
     Ns start = 0;
+    /// The timeslice of its TSGs at the start, in the driver's microseconds; empty:
+    /// Gpus::timeslice_us.
+    std::optional<std::int64_t> timeslice_us = {};
     Part cpu_jitter = 2 * qos::point; ///< standard deviation of the CPU's times
 
     std::size_t ranks() const { return gpus.size(); }

@@ -16,6 +16,7 @@ using nvdebug::base::wrong;
 
 constexpr std::size_t nesting = 32, most_jobs = 40, most_gpus = 16, most_events = 10'000,
                       longest_name = 200;
+constexpr std::int64_t longest_timeslice_us = 1'000'000'000;
 
 std::size_t index_of(const Place &place, std::int64_t most) {
     return static_cast<std::size_t>(place.number(0, most));
@@ -29,9 +30,9 @@ void read_gpus(const Place &place, Gpus &gpus) {
             to = read_time(place.at(key), qos::us);
     };
     gpus.count = static_cast<std::size_t>(place.at("count").number(1, most_gpus));
-    constexpr std::int64_t longest_us = 1'000'000'000, longest_unit = 1'000'000;
+    constexpr std::int64_t longest_unit = 1'000'000;
     if (place.has("timeslice_us"))
-        gpus.timeslice_us = place.at("timeslice_us").number(1, longest_us);
+        gpus.timeslice_us = place.at("timeslice_us").number(1, longest_timeslice_us);
     if (place.has("timeslice_unit_ns"))
         gpus.timeslice_unit = place.at("timeslice_unit_ns").number(1, longest_unit);
     time("switch_us", gpus.switching);
@@ -109,7 +110,7 @@ std::string read_name(const Place &place) {
 
 Job read_job(const Place &place, const Gpus &gpus, const ReadGoal &read_goal) {
     place.expect_object({"name", "gpus", "program", "rank_programs", "goal", "gang", "arrivals",
-                         "start_ms", "cpu_jitter"});
+                         "start_ms", "timeslice_us", "cpu_jitter"});
     Job job;
     job.name = read_name(place.at("name"));
     job.gpus = read_ranks(place.at("gpus"), gpus);
@@ -131,6 +132,8 @@ Job read_job(const Place &place, const Gpus &gpus, const ReadGoal &read_goal) {
     }
     if (place.has("start_ms"))
         job.start = read_time(place.at("start_ms"), qos::ms);
+    if (place.has("timeslice_us"))
+        job.timeslice_us = place.at("timeslice_us").number(1, longest_timeslice_us);
     if (place.has("cpu_jitter"))
         job.cpu_jitter = read_jitter(place.at("cpu_jitter"));
     check_length(place.at("program"), job);

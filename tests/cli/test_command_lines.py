@@ -53,7 +53,7 @@ def candidates(program, *words):
 def verbs(program):
     """Returns the words of each verb, and an empty one for a program that works without a verb."""
     if program == "nvqos":
-        return [(), ("status",), ("list",), ("simulate",)]
+        return [(), ("status",), ("list",), ("simulate",), ("advise",)]
     return [(verb,) for verb in candidates(program, "") if verb != "help"] if program == "nvstgm" else [()]
 
 

@@ -54,6 +54,15 @@ TEST(ScenarioFile, HasDefaults) {
     EXPECT_EQ(found->kills[0].job, 1U);
 }
 
+TEST(ScenarioFile, JobMayHaveATimesliceOfItsOwn) {
+    Json json = base();
+    json["jobs"][1]["timeslice_us"] = 500;
+    const auto found = read(json);
+    ASSERT_TRUE(found) << found.error();
+    EXPECT_FALSE(found->jobs[0].timeslice_us);
+    EXPECT_EQ(found->jobs[1].timeslice_us, 500);
+}
+
 TEST(ScenarioFile, ProgramsAreFlat) {
     const auto found = read(base());
     ASSERT_TRUE(found) << found.error();
@@ -120,6 +129,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"/jobs/0/gpus", "[4]", "jobs[0].gpus[0]: "},
         Bad{"/jobs/1/gpus", "[1, 2, 1]", "jobs[1].gpus[2]: "},
         Bad{"/jobs/0/gpus", "0", "jobs[0].gpus: "},
+        Bad{"/jobs/0/timeslice_us", "0", "jobs[0].timeslice_us: "},
+        Bad{"/jobs/0/timeslice_us", "1.5", "jobs[0].timeslice_us: "},
         Bad{"/jobs/0/program", "", "jobs[0]: the field 'program'"},
         Bad{"/jobs/0/program", "[]", "jobs[0].program: "},
         Bad{"/jobs/0/program", "[{\"kernel_us\": 0}]", "jobs[0].program: "}));

@@ -164,7 +164,7 @@ def test_help_and_completion():
     assert out("help", "simulate") == out("simulate", "-h") == out("simulate", "--help")
     assert "--none" in out("simulate", "-h") and "\n  simulate  what goals would do" in out("--help")
     assert {line.split("\t")[0] for line in out("__complete", "simulate", "--").splitlines()} == {
-        "--none", "--json", "--help", "--version"}
+        "--none", "--output", "--json", "--help", "--version"}
     assert out("__complete", "si").startswith("simulate\t")
     page = (ROOT / "tools/nvqos/nvqos.1.in").read_text(encoding="utf-8")
     assert "\n.Cm simulate\n" in page and "\n@option --none\n" in page

@@ -17,7 +17,7 @@ namespace nvqos {
 
 /// The command line, parsed.
 struct Invocation {
-    enum class What { run, write_device, hold_container } what = What::run;
+    enum class What { run, write_device, hold_container, demo } what = What::run;
     Goals goals;
     std::optional<std::string> file; ///< with goals; SIGHUP has it read again
     Goals typed;                     ///< the goals on the command line

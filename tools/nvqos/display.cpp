@@ -47,6 +47,11 @@ std::optional<std::size_t> width_of_stdout() {
     return nvdebug::cli::terminal_width(STDOUT_FILENO);
 }
 
+bool is_stdout_ready() {
+    pollfd out{STDOUT_FILENO, POLLOUT, 0};
+    return ::poll(&out, 1, 0) != 0;
+}
+
 std::string text_of(const Shown &shown, std::optional<std::size_t> width) {
     std::string text = shown.title.empty() ? "" : shown.title + "\n";
     const Table table = table_for(shown.epochs, width);

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "command_line.hpp"
+#include "demo.hpp"
 #include "display.hpp"
 #include "gpus.hpp"
 #include "lib/base/ending_signals.hpp"
@@ -28,6 +29,7 @@
 #include "refusal.hpp"
 #include "report.hpp"
 #include "simulate.hpp"
+#include "tools/nvqos/advise/advise.hpp"
 #include "tools/nvqos/serve/ask.hpp"
 #include "tools/nvqos/serve/request_handler.hpp"
 #include "tools/nvqos/serve/socket.hpp"
@@ -47,13 +49,6 @@ Outcome<void> write(const std::string &text) {
     if (!print(text))
         return fail(failed, std::string("stdout cannot be written: ") + std::strerror(errno));
     return {};
-}
-
-/// Returns whether a line can be written without blocking: goals are kept even if the reader is
-/// slow or the terminal is stopped.
-bool is_stdout_ready() {
-    pollfd out{STDOUT_FILENO, POLLOUT, 0};
-    return ::poll(&out, 1, 0) != 0;
 }
 
 /// Returns the signals that end the program, and with --file also SIGHUP, which has the file read
@@ -503,6 +498,8 @@ Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open
     // needed to refuse them.
     if (const auto refusals = refusals_of(invocation->goals); !refusals.empty())
         return fail(refused, refusals.front());
+    if (invocation->what == Invocation::What::demo)
+        return demonstrate(*invocation);
     if (invocation->metrics && !invocation->metrics->ends_with(".prom"))
         warn("--metrics " + nvdebug::base::printable(*invocation->metrics) +
              ": node_exporter reads only files that end with .prom; use such a name for it");
@@ -529,6 +526,7 @@ Exit run(const std::vector<std::string> &words, const Open &open) {
             const auto status = verb == "status"     ? print_status(parsed.arguments)
                                 : verb == "list"     ? print_list(parsed.arguments)
                                 : verb == "simulate" ? simulate(parsed.arguments)
+                                : verb == "advise"   ? advise(parsed.arguments, open)
                                                      : perform(parsed.arguments, open);
             return status ? *status
                           : nvdebug::cli::refuse(program(), parsed.json, status.error().exit,

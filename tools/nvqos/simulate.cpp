@@ -12,6 +12,7 @@
 #include "lib/simulation/result.hpp"
 #include "lib/simulation/scenario_read.hpp"
 #include "refusal.hpp"
+#include "trace.hpp"
 
 namespace nvqos {
 namespace {
@@ -35,17 +36,23 @@ std::optional<std::string> refusal_on(const simulation::Scenario &scenario, std:
     return fmt::format("gpu{}: {}", gpu, refusals.front());
 }
 
-simulation::Result result_of(const simulation::Scenario &scenario) {
-    for (std::size_t gpu = 0; scenario.has_control && gpu < scenario.gpus.count; gpu++)
-        if (auto refused = refusal_on(scenario, gpu)) {
-            simulation::Result result;
-            result.refused = std::move(refused);
-            return result;
-        }
-    return simulation::simulate(scenario);
+simulation::Result result_of(const simulation::Scenario &scenario, simulation::Observer *observer) {
+    if (auto refused = refusal_of(scenario)) {
+        simulation::Result result;
+        result.refused = std::move(refused);
+        return result;
+    }
+    return simulation::simulate(scenario, observer);
 }
 
 } // namespace
+
+std::optional<std::string> refusal_of(const simulation::Scenario &scenario) {
+    for (std::size_t gpu = 0; scenario.has_control && gpu < scenario.gpus.count; gpu++)
+        if (auto refused = refusal_on(scenario, gpu))
+            return refused;
+    return std::nullopt;
+}
 
 Outcome<Exit> simulate(const nvdebug::cli::Arguments &arguments) {
     const std::string &path = arguments.words.front();
@@ -57,7 +64,17 @@ Outcome<Exit> simulate(const nvdebug::cli::Arguments &arguments) {
         return fail(bad_usage, nvdebug::base::printable(path) + ": " + scenario.error());
     if (arguments.has("--none"))
         scenario->has_control = false;
-    const simulation::Result result = result_of(*scenario);
+    std::unique_ptr<Trace> trace;
+    if (arguments.has("--output")) {
+        auto opened = Trace::open(arguments.text("--output"), *scenario);
+        if (!opened)
+            return tl::unexpected(opened.error());
+        trace = std::move(*opened);
+    }
+    const simulation::Result result = result_of(*scenario, trace.get());
+    if (trace && !result.refused)
+        if (auto finished = trace->finish(); !finished)
+            return tl::unexpected(finished.error());
     const int error =
         nvdebug::cli::write_out(arguments.has("--json") ? simulation::json_of(result)
                                                         : simulation::table_of(*scenario, result));

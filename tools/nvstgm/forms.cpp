@@ -5,15 +5,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
-#include <optional>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 #include "lib/base/exit_status.hpp"
-#include "lib/base/new_file.hpp"
+#include "lib/base/output_file.hpp"
 #include "lib/base/words.hpp"
 #include "lib/cli/fitted_table.hpp"
 #include "lib/cli/message.hpp"
@@ -71,45 +68,8 @@ Answer<void> write(const std::string &text) {
 Answer<void> write_file(const std::string &path, const std::string &text) {
     if (path == "-")
         return write(text);
-    struct stat there {};
-    const bool exists = stat(path.c_str(), &there) == 0,
-               replaces = !exists || S_ISREG(there.st_mode);
-    // A pipe or a device is written to. A regular file is replaced; of a link, the file that it
-    // leads to.
-    std::string final = path;
-    std::error_code no_link;
-    if (exists && replaces)
-        if (const auto real = std::filesystem::canonical(path, no_link); !no_link)
-            final = real.string();
-    const auto refused = [&](int error) {
+    if (const int error = nvdebug::base::write_file(path, text))
         return fail(of_file(error), path + " cannot be written: " + std::strerror(error));
-    };
-    std::optional<nvdebug::base::NewFile> made;
-    if (replaces) {
-        auto file = nvdebug::base::NewFile::make(final);
-        if (!file)
-            return refused(file.error());
-        made.emplace(std::move(*file));
-    }
-    const int descriptor = made ? fcntl(made->descriptor(), F_DUPFD_CLOEXEC, 0)
-                                : open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return refused(errno);
-    std::FILE *const file = fdopen(descriptor, "wb");
-    const bool whole =
-        std::fwrite(text.data(), 1, text.size(), file) == text.size() && !std::fflush(file);
-    const int error = errno;
-    if (whole && made) {
-        const mode_t mask = umask(0);
-        umask(mask);
-        fchmod(descriptor, exists ? there.st_mode & 07777 : 0666 & ~mask);
-    }
-    if (std::fclose(file) && whole)
-        return refused(errno);
-    if (!whole)
-        return refused(error);
-    if (const int hidden = made ? made->appear() : 0)
-        return refused(hidden);
     return {};
 }
 
