@@ -110,6 +110,7 @@ std::vector<Option> options() {
          "TIME", "-i"},
         {"--dry-run", "print what would be kept or refused, and change nothing"},
         {"--metrics", "a file for Prometheus, replaced each second, gone at the end", "FILE"},
+        {"--decisions", "a file for bug reports and tests: turns, and what was decided", "FILE"},
         {"--json", "a line of JSON for each epoch of each GPU", "", "-j"},
         {"--quiet", "print nothing but errors", "", "-q"},
     };
@@ -228,6 +229,8 @@ Outcome<void> take(const Arguments &arguments, Invocation &invocation) {
         invocation.file = arguments.text("--file");
     if (arguments.has("--metrics"))
         invocation.metrics = arguments.text("--metrics");
+    if (arguments.has("--decisions"))
+        invocation.decisions = arguments.text("--decisions");
     if (arguments.has("--socket")) {
         const std::string path = arguments.text("--socket");
         invocation.socket = path.empty() ? Socket::usual_path : path;
@@ -313,6 +316,8 @@ Outcome<Invocation> read(const Arguments &arguments) {
         return fail(bad_usage, "--json and --quiet exclude each other");
     if (invocation.dry_run && invocation.socket)
         return fail(bad_usage, "--dry-run and --socket exclude each other");
+    if (invocation.dry_run && invocation.decisions)
+        return fail(bad_usage, "--dry-run and --decisions exclude each other");
     if (!invocation.file && !invocation.socket && !invocation.typed.any())
         return fail(bad_usage, "no goal is named: write command:serve=latency, others=cap:20%, "
                                "--file FILE or --socket; 'nvqos --help' says more");

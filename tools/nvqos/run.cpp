@@ -126,6 +126,12 @@ class Session {
         if (signals_ < 0)
             return fail(failed,
                         std::string("signals cannot be waited for: ") + ::strerrordesc_np(errno));
+        if (invocation_.decisions) {
+            auto decisions = Decisions::open(*invocation_.decisions, warn_);
+            if (!decisions)
+                return tl::unexpected(std::move(decisions).error());
+            decisions_ = std::move(*decisions);
+        }
         if (invocation_.socket) {
             auto socket = Socket::open(*invocation_.socket);
             if (!socket)
@@ -212,6 +218,7 @@ class Session {
         made.gpu_goals.dry_run = invocation_.dry_run;
         made.gpu_goals.patience = std::chrono::milliseconds(patience);
         made.gpu_goals.plan = plan_;
+        made.gpu_goals.decisions = decisions_;
         if (!invocation_.dry_run)
             made.marks = marks_;
         made.wake = [bell = bell_] { bell->ring(); };
@@ -432,6 +439,8 @@ class Session {
                 warn_(fmt::format("gpu{}: the driver does not answer; the keepers of its tasks "
                                   "restore them",
                                   gpu->index()));
+        if (decisions_)
+            decisions_->finish();
     }
 
     Outcome<Exit> end() {
@@ -479,6 +488,7 @@ class Session {
     int signals_ = -1;
     std::unique_ptr<Socket> socket_;
     Ns tended_ = 0;
+    std::shared_ptr<Decisions> decisions_; ///< null: none are recorded
     const std::shared_ptr<MachinePlan> plan_ = std::make_shared<MachinePlan>();
     const std::shared_ptr<Marks> marks_ = std::make_shared<Marks>(warn_);
     std::map<std::uint32_t, Report> last_; ///< by number of each GPU on which goals are kept

@@ -40,14 +40,6 @@ std::optional<std::uint32_t> runlist_of_gr0(const nvdebug::Gpu &gpu) {
     return runlist;
 }
 
-/// Returns the levers that the governor has decided, by tenant.
-std::vector<qos::Lever> levers_of(const qos::Governor &governor) {
-    std::vector<qos::Lever> levers;
-    for (std::size_t n = 0; n < governor.entrants().size(); n++)
-        levers.push_back(governor.lever(n));
-    return levers;
-}
-
 Ns beat_of(const GpuGoals::Options &options) {
     return std::chrono::nanoseconds(options.beat.value_or(options.patience / 4)).count();
 }
@@ -80,7 +72,7 @@ GpuGoals::GpuGoals(Parts parts, const Goals &goals, const Options &options, Warn
               .searches = options.searches},
              warnings_),
       levers_(tasks_, tenants_, beat_of(options), [this] { return turns_.estimate(); }),
-      governor_(goals.settings, tenants_.list(), 0, planner()) {
+      governor_(make_governor(0)) {
     if (!options.dry_run)
         launches_.emplace(parts.pci_address, options.patience, tasks_, tenants_, warnings_);
 }
@@ -111,6 +103,12 @@ Outcome<std::unique_ptr<GpuGoals>> GpuGoals::start(nvdebug::Gpu gpu, const Goals
     return made->begin().map([&] { return std::move(made); });
 }
 
+/// Returns a governor whose goals begin at @p now.
+RecordedGovernor GpuGoals::make_governor(Ns now) const {
+    return {
+        {options_.decisions, number_}, tenants_.goals().settings, tenants_.list(), now, planner()};
+}
+
 qos::Planner GpuGoals::planner() const {
     if (!options_.plan)
         return qos::plan_alone;
@@ -130,7 +128,7 @@ Outcome<void> GpuGoals::begin() {
     if (auto time = turns_.read_clock(); !time)
         return time;
     turns_.begin();
-    governor_ = qos::Governor(tenants_.goals().settings, tenants_.list(), turns_.now(), planner());
+    governor_ = make_governor(turns_.now());
     tenants_.begin(turns_.now());
     count_tsgs();
     governor_.step(turns_.now());
@@ -174,7 +172,7 @@ Outcome<std::optional<Report>> GpuGoals::step() {
     auto epoch = governor_.step(turns_.now(), reads);
     // Tasks::take() ends the turn of a paused task with the pause. So turns are read while it still
     // knows that the task is paused.
-    if (!reads && levers_.ends_pause(levers_of(governor_)))
+    if (!reads && levers_.ends_pause(governor_.levers()))
         if (auto read = read_turns(); !read)
             return tl::unexpected(read.error());
     std::optional<Report> made;
@@ -217,7 +215,7 @@ void GpuGoals::set_levers() {
     if (options_.dry_run)
         return;
     const auto pauses =
-        levers_.set(levers_of(governor_), {turns_.now(), due_, turns_.has_switches()});
+        levers_.set(governor_.levers(), {turns_.now(), due_, turns_.has_switches()});
     for (const std::size_t tenant : pauses.tenants)
         marks_.pause(tenant);
     if (pauses.takes)
@@ -278,7 +276,7 @@ void GpuGoals::take_over(const Goals &before, std::span<const std::optional<std:
     if (goals.settings == before.settings)
         governor_.set_goals(tenants_.list(), was, turns_.now());
     else
-        governor_ = qos::Governor(goals.settings, tenants_.list(), turns_.now(), planner());
+        governor_ = make_governor(turns_.now());
     count_tsgs();
     marks_.set(goals);
     // Without goals no task is changed.
