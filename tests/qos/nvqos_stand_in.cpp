@@ -240,6 +240,7 @@ class Machine final : public served::Served {
 } // namespace
 
 int main(int argc, char **argv) {
+    nvdebug::base::make_inheritance_usable(); // as nvqos itself does
     const char *const folder = std::getenv("NVQOS_STAND_IN");
     if (!folder) {
         std::fputs("nvqos_stand_in: NVQOS_STAND_IN names no folder\n", stderr);
