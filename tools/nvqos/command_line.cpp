@@ -156,8 +156,8 @@ const nvdebug::cli::Program &program() {
                     "whether the goals that a running nvqos keeps were kept in the last "
                     "second, and what each tenant got",
                     "One row for each tenant on each GPU, as in the table of nvqos itself.\n"
-                    "Exit status: 0 if all goals were kept; 4: a goal was not kept, or a GPU "
-                    "is left out; 5: no nvqos answers."),
+                    "Exit status: 0 if all goals were kept; 4: a goal was not kept or cannot be "
+                    "seen, or a GPU is left out; 5: no nvqos answers."),
              asking("list",
                     "the tenants of a running nvqos: goals, processes, holders, and what each "
                     "got since it is held",
@@ -165,8 +165,8 @@ const nvdebug::cli::Program &program() {
                     "Exit status: 0; 5: no nvqos answers."),
              simulating()},
         .exit_status = "Exit status: 0; 1: usage; 2: refused, as goals cannot be kept; 3: never on "
-                       "this machine; 4: a goal was not kept, or a GPU left out; 5: failed, may "
-                       "work later.",
+                       "this machine; 4: a goal was not kept or not seen, or a GPU left out; 5: "
+                       "failed, may work later.",
         .manual = "nvqos(1)"};
     return all;
 }

@@ -468,9 +468,10 @@ class Session {
         for (std::size_t n = 0; n < std::min(missed.size(), most); n++)
             warn_(missed[n]);
         if (missed.size() > most)
-            warn_(fmt::format("{} more goals were not kept at the end of some epochs; --json has "
-                              "each epoch",
-                              missed.size() - most));
+            warn_(
+                fmt::format("{} more goals were not kept, or could not be seen, at the end of some "
+                            "epochs; --json has each epoch",
+                            missed.size() - most));
         return !was_kept ? failed : was_missed || was_out ? partial : done;
     }
 

@@ -230,8 +230,13 @@ void GpuGoals::set_levers() {
 void GpuGoals::note_kept(const qos::EpochRecord &epoch) {
     const std::string now = utc_now();
     for (std::size_t n = 0; n < tenants_.size(); n++) {
-        tenants_.note(n, epoch.tenants[n].kept, now);
-        marks_.keep(n, epoch.tenants[n].kept);
+        const qos::Record &record = epoch.tenants[n];
+        const bool is_unseen =
+            record.kept && why_not(n, record, epoch.overcommitted) == WhyNot::cannot_be_seen;
+        tenants_.note(n, is_unseen ? std::nullopt : std::optional(record.kept), now);
+        // A goal that was missed is not kept again as long as it cannot be seen.
+        if (!is_unseen)
+            marks_.keep(n, record.kept);
     }
     if (!epoch.overcommitted)
         cut_since_.clear();
@@ -352,28 +357,18 @@ bool GpuGoals::is_measured(std::size_t tenant, const qos::Record &record) const 
     return has_second && goal.p99 && launches_ && launches_->has_recent_request(tenant);
 }
 
-/// Returns why the last second of a share, a speed or a cap says nothing, or missed the goal.
-/// Speeds that are kept by launches are judged by launches, and not by turns.
+/// Returns qos::why_not(). Speeds that are kept by launches are judged by launches, and not by
+/// turns; a cap beside them is not.
 std::optional<WhyNot> GpuGoals::why_not(std::size_t tenant, const qos::Record &record,
                                         bool is_cut) const {
-    const qos::Goal &goal = tenants_.goal(tenant);
-    const bool is_promised = qos::is_promised(goal.aim);
-    if (!is_promised && !goal.cap)
-        return std::nullopt;
-    const auto tasks = tasks_.count(tenant);
-    if (tasks == 0)
-        return is_promised ? std::optional(WhyNot::no_demand) : std::nullopt;
-    // A dry run, and the first second, have no numbers.
-    if (options_.dry_run || record.second.time < qos::second)
-        return std::nullopt;
+    qos::Goal goal = tenants_.goal(tenant);
+    if (goal.aim == qos::Aim::speed && launches_ && launches_->paced(tenant) > 0)
+        goal.aim = qos::Aim::best_effort;
     const bool has_gap = gap_at_ && turns_.now() - *gap_at_ < record.second.time;
-    if (has_gap || tasks_.held(tenant) == 0)
-        return WhyNot::cannot_be_seen;
-    if (is_promised && !record.wants)
-        return WhyNot::no_demand;
-    if (is_promised && is_cut && !record.kept)
-        return WhyNot::refused;
-    return std::nullopt;
+    return qos::why_not(goal, record,
+                        {.has_tasks = tasks_.count(tenant) > 0,
+                         .is_seen = !has_gap && tasks_.are_seen(tenant),
+                         .is_cut = is_cut});
 }
 
 Report GpuGoals::report(qos::EpochRecord epoch) const {
@@ -397,8 +392,7 @@ Report GpuGoals::report(qos::EpochRecord epoch) const {
                           .is_measured = is_measured(n, record)};
         if (launches_)
             launches_->describe(n, line);
-        if (line.paced == 0)
-            line.why_not = why_not(n, record, made.epoch.overcommitted);
+        line.why_not = why_not(n, record, made.epoch.overcommitted);
         made.tenants.push_back(std::move(line));
     }
     if (made.epoch.overcommitted) {

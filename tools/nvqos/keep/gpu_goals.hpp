@@ -79,7 +79,7 @@ class GpuGoals {
 
     /// Returns a sentence for each goal that cannot be kept.
     std::vector<std::string> refusals() const;
-    /// Returns the goals that were not kept at the end of some epochs.
+    /// Returns the goals that were not kept, or could not be seen, at the end of some epochs.
     std::vector<Missed> missed() const { return tenants_.missed(); }
     /// Returns the report of an empty epoch, for --dry-run.
     Report plan() const;
