@@ -26,8 +26,9 @@ class Decisions {
         std::size_t memory = std::size_t{8} << 20; ///< lines that are not written yet
     };
 
-    /// Makes the file new, with a line on its form, readable for its owner only, and replaces a regular file of that name.
-    /// The file has its name at once, so that its lines survive any end of the program.
+    /// Makes the file new, readable for its owner only, with a first line on its form. It replaces a
+    /// regular file of that name. It has its name at once, so that its lines survive any end of the
+    /// program.
     /// @param warn is called once at most, in any thread
     static Outcome<std::shared_ptr<Decisions>> open(const std::string &path, Warn warn,
                                                     const Bounds &bounds);
