@@ -9,7 +9,7 @@ namespace simulation {
 Keeper::Keeper(std::size_t gpu, const std::vector<qos::Goal> &goals, const qos::Settings &settings,
                OnEpoch on_epoch)
     : gpu_(gpu), on_epoch_(std::move(on_epoch)), sets_timeslices_(qos::takes_timeslices(goals)),
-      tenants_(goals.size()), governor_(settings, goals, 0), missed_(goals.size()) {
+      goals_(goals), governor_(settings, goals, 0), missed_(goals.size()), reasons_(goals.size()) {
     governor_.step(0);
 }
 
@@ -57,7 +57,7 @@ void Keeper::begin_search(Ns now) {
 }
 
 void Keeper::count_tsgs() {
-    std::vector<std::int64_t> tsgs(tenants_);
+    std::vector<std::int64_t> tsgs(goals_.size());
     for (const auto &[number, task] : tasks_)
         tsgs[task.tenant] += task.known == Known::found || task.known == Known::held;
     for (std::size_t n = 0; n < tsgs.size(); n++)
@@ -70,8 +70,7 @@ void Keeper::step(Ns now, Driver &driver) {
     if (reads)
         read(driver);
     if (const auto epoch = governor_.step(now, reads)) {
-        for (std::size_t n = 0; n < missed_.size(); n++)
-            missed_[n] += !epoch->tenants[n].kept;
+        note(*epoch);
         if (on_epoch_)
             on_epoch_(*epoch, governor_);
     }
@@ -84,6 +83,24 @@ void Keeper::step(Ns now, Driver &driver) {
     apply(now, driver);
     begin_search(now);
     due_ = governor_.due();
+}
+
+/// Notes for each tenant whether its goal was kept in the epoch, and the reason that nvqos gives.
+void Keeper::note(const qos::EpochRecord &epoch) {
+    std::vector<bool> has_tasks(goals_.size()), is_held(goals_.size());
+    for (const auto &[number, task] : tasks_) {
+        const bool is_held_now = task.known == Known::held;
+        has_tasks[task.tenant] =
+            has_tasks[task.tenant] || is_held_now || task.known == Known::found;
+        is_held[task.tenant] = is_held[task.tenant] || is_held_now;
+    }
+    for (std::size_t n = 0; n < goals_.size(); n++) {
+        missed_[n] += !epoch.tenants[n].kept;
+        reasons_[n].push_back({epoch.end, qos::why_not(goals_[n], epoch.tenants[n],
+                                                       {.has_tasks = has_tasks[n],
+                                                        .is_seen = is_held[n],
+                                                        .is_cut = epoch.overcommitted})});
+    }
 }
 
 void Keeper::apply(Ns now, Driver &driver) {
@@ -159,6 +176,15 @@ void Governed::begin(const std::vector<Task> &tasks) {
     }
     for (const Task &task : tasks)
         gpus_.push_back(task.gpu);
+}
+
+void Governed::add_reasons(Measures &seen) const {
+    std::vector<std::size_t> tenants(scenario_.gpus.count); // on each GPU, of the jobs so far
+    for (std::size_t job = 0; job < scenario_.jobs.size(); job++)
+        for (std::size_t rank = 0; rank < scenario_.jobs[job].ranks(); rank++) {
+            const std::size_t gpu = scenario_.jobs[job].gpus[rank];
+            seen.jobs[job].ranks[rank].reasons = keepers_[gpu].reasons(tenants[gpu]++);
+        }
 }
 
 Ns Governed::due() const {

@@ -8,7 +8,8 @@
 
 #include "controller.hpp"
 #include "lib/qos/asking.hpp"
-#include "lib/qos/governor.hpp"
+#include "lib/qos/why_not.hpp"
+#include "measures.hpp"
 
 namespace simulation {
 
@@ -29,6 +30,8 @@ class Keeper {
     void served(const Request &request, Ns now);
     /// Returns in how many epochs that ended after a second the goal of each tenant was missed.
     const std::vector<std::size_t> &missed() const { return missed_; }
+    /// Returns, for a tenant, the reasons that nvqos gives at the ends of epochs.
+    const std::vector<Reason> &reasons(std::size_t tenant) const { return reasons_[tenant]; }
 
   private:
     /// A task is unknown until it has had a turn. Then it is searched for, and after that it is
@@ -49,16 +52,18 @@ class Keeper {
     void begin_search(Ns now);
     bool is_searching() const { return looking_ || holding_; }
     void count_tsgs();
+    void note(const qos::EpochRecord &epoch);
     void apply(Ns now, Driver &driver);
     void ask(std::size_t number, HeldTask &task, const qos::Lever &lever, Driver &driver);
 
     const std::size_t gpu_;
     const OnEpoch on_epoch_;
     const bool sets_timeslices_;
-    const std::size_t tenants_;
+    const std::vector<qos::Goal> goals_; ///< by tenant
     qos::Governor governor_;
-    std::map<std::size_t, HeldTask> tasks_; ///< by their numbers
-    std::vector<std::size_t> missed_;       ///< by tenant
+    std::map<std::size_t, HeldTask> tasks_;    ///< by their numbers
+    std::vector<std::size_t> missed_;          ///< by tenant
+    std::vector<std::vector<Reason>> reasons_; ///< by tenant
     qos::PauseTime pause_time_;
     bool look_needed_ = false, looking_ = false, holding_ = false;
     Ns looked_at_ = 0;
@@ -76,6 +81,8 @@ class Governed : public Controller {
     void step(Ns now, Driver &driver) override;
     void served(const Request &request, Ns now) override;
     const std::vector<Keeper> &keepers() const { return keepers_; }
+    /// Adds RankUse::reasons to what the run has shown.
+    void add_reasons(Measures &seen) const;
 
   private:
     const Scenario &scenario_;

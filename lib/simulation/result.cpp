@@ -17,7 +17,9 @@ Measures run(const Scenario &scenario, Observer *observer = nullptr) {
     if (!scenario.has_control)
         return Machine(scenario, nullptr, observer).run();
     Governed governed(scenario);
-    return Machine(scenario, &governed, observer).run();
+    Measures seen = Machine(scenario, &governed, observer).run();
+    governed.add_reasons(seen);
+    return seen;
 }
 
 /// Returns the scenario with one job alone, which nobody changes.
@@ -81,16 +83,21 @@ std::optional<std::int64_t> number_of(const qos::Goal &goal, const JobResult &jo
     return goal.cap ? job.most_in_a_second : std::nullopt;
 }
 
-/// Judges each second of a share or a cap by itself.
+/// Judges each second of a share or a cap by itself, and counts the reasons that nvqos gives.
 void judge_seconds(const qos::Goal &goal, const JobUse &use, JobResult &result) {
     if (goal.aim != qos::Aim::share && !goal.cap)
         return;
     std::vector<bool> kept;
+    std::vector<std::optional<qos::WhyNot>> why_not;
     for (std::size_t rank = 0; rank < use.ranks.size(); rank++) {
         const std::vector<Ns> got = use.ranks[rank].in_seconds();
+        const auto reasons = use.ranks[rank].reasons_in_seconds();
         kept.resize(got.size(), true);
+        why_not.resize(got.size());
         for (std::size_t n = 0; n < got.size(); n++) {
             const Part part = part_of(got[n], qos::second);
+            if (!why_not[n])
+                why_not[n] = reasons[n];
             if (goal.aim == qos::Aim::share && !has_share(goal, part, result.gpus[rank].got_alone))
                 kept[n] = false;
             if (goal.cap && part > *goal.cap + tolerance)
@@ -99,6 +106,9 @@ void judge_seconds(const qos::Goal &goal, const JobUse &use, JobResult &result) 
     }
     result.seconds = kept.size();
     result.seconds_kept = static_cast<std::size_t>(std::ranges::count(kept, true));
+    for (const auto &why : why_not)
+        if (why)
+            result.why_not[static_cast<std::size_t>(*why)]++;
 }
 
 JobResult judge(const Scenario &scenario, std::size_t number, const Measures &seen,

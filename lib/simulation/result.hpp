@@ -2,6 +2,7 @@
 /// @file What a scenario comes to: the numbers of docs/simulate.md, as JSON and as a table.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "measures.hpp"
@@ -37,6 +38,9 @@ struct JobResult {
     /// Whole seconds that are measured, and those of them in which a share or a cap was kept on
     /// each GPU; 0 for other goals.
     std::size_t seconds = 0, seconds_kept = 0;
+    /// How many of these seconds have a reason of nvqos, on any GPU, by qos::WhyNot. If a second has
+    /// different ones, the first GPU's counts.
+    std::array<std::size_t, qos::reasons.size()> why_not = {};
 };
 
 struct Result {

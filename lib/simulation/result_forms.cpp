@@ -35,6 +35,17 @@ Json times_json(const Times &times) {
             {"p99", optional_json(times.p99, ms_of)}};
 }
 
+/// Returns the seconds in which a goal was judged, and the reasons that there are.
+Json seconds_json(const JobResult &job) {
+    if (job.seconds == 0)
+        return {};
+    Json why_not = Json::object();
+    for (std::size_t n = 0; n < job.why_not.size(); n++)
+        if (job.why_not[n] > 0)
+            why_not[qos::reasons[n]] = job.why_not[n];
+    return {{"n", job.seconds}, {"kept", job.seconds_kept}, {"why_not", std::move(why_not)}};
+}
+
 Json job_json(const JobResult &job) {
     Json gpus = Json::array();
     for (const JobResult::OnGpu &one : job.gpus)
@@ -42,22 +53,21 @@ Json job_json(const JobResult &job) {
                         {"got", fraction_of(one.got)},
                         {"got_alone", fraction_of(one.got_alone)},
                         {"turns", one.turns}});
-    return {
-        {"name", job.name},
-        {"goal", job.goal},
-        {"gang", job.gang},
-        {"gpus", std::move(gpus)},
-        {"got", fraction_of(job.got)},
-        {"most_in_a_second", optional_json(job.most_in_a_second, fraction_of)},
-        {"per_s", fraction_of(job.per_s)},
-        {"alone_per_s", fraction_of(job.alone_per_s)},
-        {"speed", optional_json(job.speed, fraction_of)},
-        {"request_ms", times_json(job.times)},
-        {"alone_request_ms", times_json(job.alone_times)},
-        {"together", optional_json(job.together, fraction_of)},
-        {"number", optional_json(job.number, job.has_latency ? ms_of : fraction_of)},
-        {"kept", job.kept ? Json(*job.kept) : Json()},
-        {"seconds", job.seconds ? Json{{"n", job.seconds}, {"kept", job.seconds_kept}} : Json()}};
+    return {{"name", job.name},
+            {"goal", job.goal},
+            {"gang", job.gang},
+            {"gpus", std::move(gpus)},
+            {"got", fraction_of(job.got)},
+            {"most_in_a_second", optional_json(job.most_in_a_second, fraction_of)},
+            {"per_s", fraction_of(job.per_s)},
+            {"alone_per_s", fraction_of(job.alone_per_s)},
+            {"speed", optional_json(job.speed, fraction_of)},
+            {"request_ms", times_json(job.times)},
+            {"alone_request_ms", times_json(job.alone_times)},
+            {"together", optional_json(job.together, fraction_of)},
+            {"number", optional_json(job.number, job.has_latency ? ms_of : fraction_of)},
+            {"kept", job.kept ? Json(*job.kept) : Json()},
+            {"seconds", seconds_json(job)}};
 }
 
 /// Returns how many columns a text in UTF-8 takes, if each character takes one.

@@ -170,6 +170,30 @@ TEST_F(Kept, SharesOfClientsOfMpsCannotBeSeen) {
     ASSERT_FALSE(reports.empty());
     EXPECT_EQ(reports.back().tenants[0].why_not, nvqos::WhyNot::cannot_be_seen);
     EXPECT_NE(nvqos::kept(reports.back().tenants[0]), true);
+    const auto missed = gpu_goals->missed();
+    ASSERT_EQ(missed.size(), 1U);
+    EXPECT_GE(missed[0].unseen, 5U);
+    EXPECT_TRUE(nvqos::is_too_often(missed[0]));
+}
+
+/// A tenant with a task of its own and a client of an MPS server, whose turns are not seen.
+TEST_F(Kept, CapOfATenantWithOneClientOfMpsCannotBeSeen) {
+    sim.tasks[0].arrives = sim.tasks[1].arrives = simulated::always();
+    add_third(600, simulated::always());
+    for (const auto &[client, instance] :
+         {std::pair{first, instances[0]}, std::pair{second, instances[1]}})
+        for (auto &[name, object] : kernel.others[client])
+            if (object.instance.address)
+                object.instance.address = instance;
+    kernel.processes[600].command = kernel.processes[557].command = "both";
+    start({"command:both=cap:80%"});
+    ASSERT_TRUE(gpu_goals);
+    keep_until(1500 * ms);
+    ASSERT_FALSE(reports.empty());
+    EXPECT_EQ(reports.back().tenants[0].tasks, 2U);
+    EXPECT_EQ(reports.back().tenants[0].held, 1U);
+    EXPECT_EQ(reports.back().tenants[0].why_not, nvqos::WhyNot::cannot_be_seen);
+    EXPECT_NE(nvqos::kept(reports.back().tenants[0]), true);
 }
 
 TEST_F(Kept, NewcomerIsFollowedWithinAnEpoch) {

@@ -109,6 +109,14 @@ TEST_F(Kept, SecondsWithLostSwitchesCannotBeSeen) {
     keep_until(5 * qos::second);
     EXPECT_EQ(reports.back().tenants[0].why_not, std::nullopt);
     EXPECT_EQ(nvqos::kept(reports.back().tenants[0]), true);
+    const auto missed = gpu_goals->missed();
+    ASSERT_EQ(missed.size(), 2U) << "the others have no goal to be seen";
+    for (const nvqos::Missed &one : missed) {
+        EXPECT_GE(one.unseen + one.epochs, 9U);
+        EXPECT_LE(one.unseen + one.epochs, 12U);
+        EXPECT_GE(one.unseen, 1U);
+        EXPECT_TRUE(nvqos::is_too_often(one));
+    }
 }
 
 /// A tenant that uses another GPU, and one that uses none.
@@ -147,6 +155,34 @@ TEST(Missed, OneEpochInAHundredIsNotTooOften) {
     one.add(false, "2026-11-25T14:02:12Z");
     EXPECT_TRUE(nvqos::is_too_often(one));
     EXPECT_FALSE(nvqos::is_too_often({"b", *nvqos::parse_goal("share:30%")}));
+}
+
+TEST(Missed, UnseenEpochsDoNotCountAsKept) {
+    nvqos::Missed one{"a", *nvqos::parse_goal("share:30%")};
+    for (int n = 0; n < 199; n++)
+        one.add(true, "");
+    EXPECT_FALSE(one.any());
+    one.add(std::nullopt, "2026-11-25T14:02:11Z");
+    EXPECT_TRUE(one.any());
+    EXPECT_FALSE(nvqos::is_too_often(one));
+    EXPECT_EQ(
+        nvqos::text_of(one),
+        "a: share 30 % could not be seen at the end of 1 of 200 epochs, because switches were "
+        "lost, or its tasks are clients of an MPS server");
+    one.add(false, "2026-11-25T14:02:12Z");
+    EXPECT_FALSE(nvqos::is_too_often(one));
+    one.add(std::nullopt, "2026-11-25T14:02:13Z");
+    EXPECT_TRUE(nvqos::is_too_often(one)) << "3 of 202";
+    EXPECT_EQ(
+        nvqos::text_of(one),
+        "a: share 30 % was not kept at the end of 1 of 202 epochs, at 2026-11-25T14:02:12Z; at "
+        "the end of 2 more epochs this could not be seen, because switches were lost, or its "
+        "tasks are clients of an MPS server");
+    std::vector<nvqos::Missed> all;
+    nvqos::add_missed(all, one);
+    nvqos::add_missed(all, one);
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].unseen, 4U);
 }
 
 TEST(Missed, AreMergedAndBounded) {

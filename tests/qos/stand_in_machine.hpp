@@ -242,6 +242,7 @@ class Machine final : public served::Served {
 /// @param program is called with the machine
 template <typename Program>
 int run(const char *name, Program program) {
+    nvdebug::base::make_inheritance_usable(); // as the programs themselves do
     const char *const folder = std::getenv("NVQOS_STAND_IN");
     if (!folder) {
         std::fprintf(stderr, "%s: NVQOS_STAND_IN names no folder\n", name);

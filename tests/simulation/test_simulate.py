@@ -46,13 +46,28 @@ def test_a_decode_loop_beside_training():
     decode, train = found["jobs"]
     assert (decode["goal"], decode["gang"], train["goal"]) == ("share:50%", False, "best-effort")
     assert 0.49 < decode["got"] < 0.53 and decode["kept"] is True and decode["number"] == decode["got"]
-    assert decode["seconds"] == {"n": 7, "kept": 7} and train["seconds"] is None
+    assert decode["seconds"] == {"n": 7, "kept": 7, "why_not": {}} and train["seconds"] is None
     assert decode["gpus"][0]["got_alone"] == pytest.approx(9000 / 9900, abs=0.001)
     assert decode["alone_per_s"] == pytest.approx(101, abs=0.2)
     assert decode["speed"] == pytest.approx(decode["per_s"] / decode["alone_per_s"], abs=1e-5)
     assert decode["request_ms"]["n"] == pytest.approx(7 * decode["per_s"], abs=1)
     assert decode["together"] is None and train["kept"] is True and train["number"] is None
     assert found["gpus"] == [{"gpu": 0, "busy": pytest.approx(decode["got"] + train["got"], abs=3e-6)}]
+
+
+def test_seconds_without_work_have_their_reason(written):
+    """A job that comes after 5 s has no demand before. A job that is always there has none later, and neither has a cap."""
+    program = [{"kernel_us": 2000}]
+    jobs = [{"name": "late", "gpus": [0], "goal": "share:40%", "start_ms": 5000, "program": program},
+            {"name": "share", "gpus": [0], "goal": "share:30%", "program": program},
+            {"name": "cap", "gpus": [0], "goal": "cap:20%", "start_ms": 5000, "program": program},
+            {"name": "rest", "gpus": [0], "program": program}]
+    path = written({"version": 1, "duration_ms": 10000, "warmup_ms": 1000, "gpus": {"count": 1}, "jobs": jobs})
+    found = json.loads(run("-j", path).stdout)
+    jsonschema.validate(found, SCHEMA, jsonschema.Draft202012Validator)
+    late, share, cap, rest = (job["seconds"] for job in found["jobs"])
+    assert late["n"] == 9 and late["why_not"] == {"no demand": 4} and late["kept"] >= 4
+    assert share["why_not"] == cap["why_not"] == {} and rest is None
 
 
 def test_two_gangs_and_a_service_and_a_kill():

@@ -138,6 +138,7 @@ std::vector<Option> options() {
          "TIME", "-i"},
         {"--dry-run", "print what would be kept or refused, and change nothing"},
         {"--metrics", "a file for Prometheus, replaced each second, gone at the end", "FILE"},
+        {"--decisions", "a file for bug reports and tests: turns, and what was decided", "FILE"},
         {"--json", "a line of JSON for each epoch of each GPU", "", "-j"},
         {"--quiet", "print nothing but errors", "", "-q"},
     };
@@ -184,8 +185,8 @@ const nvdebug::cli::Program &program() {
                     "whether the goals that a running nvqos keeps were kept in the last "
                     "second, and what each tenant got",
                     "One row for each tenant on each GPU, as in the table of nvqos itself.\n"
-                    "Exit status: 0 if all goals were kept; 4: a goal was not kept, or a GPU "
-                    "is left out; 5: no nvqos answers."),
+                    "Exit status: 0 if all goals were kept; 4: a goal was not kept or cannot be "
+                    "seen, or a GPU is left out; 5: no nvqos answers."),
              asking("list",
                     "the tenants of a running nvqos: goals, processes, holders, and what each "
                     "got since it is held",
@@ -194,8 +195,8 @@ const nvdebug::cli::Program &program() {
              simulating(),
              advising()},
         .exit_status = "Exit status: 0; 1: usage; 2: refused, as goals cannot be kept; 3: never on "
-                       "this machine; 4: a goal was not kept, or a GPU left out; 5: failed, may "
-                       "work later.",
+                       "this machine; 4: a goal was not kept or not seen, or a GPU left out; 5: "
+                       "failed, may work later.",
         .manual = "nvqos(1)"};
     return all;
 }
@@ -258,6 +259,8 @@ Outcome<void> take(const Arguments &arguments, Invocation &invocation) {
         invocation.file = arguments.text("--file");
     if (arguments.has("--metrics"))
         invocation.metrics = arguments.text("--metrics");
+    if (arguments.has("--decisions"))
+        invocation.decisions = arguments.text("--decisions");
     if (arguments.has("--socket")) {
         const std::string path = arguments.text("--socket");
         invocation.socket = path.empty() ? Socket::usual_path : path;
@@ -368,6 +371,8 @@ Outcome<Invocation> read(const Arguments &arguments) {
         return fail(bad_usage, "--json and --quiet exclude each other");
     if (invocation.dry_run && invocation.socket)
         return fail(bad_usage, "--dry-run and --socket exclude each other");
+    if (invocation.dry_run && invocation.decisions)
+        return fail(bad_usage, "--dry-run and --decisions exclude each other");
     if (!invocation.file && !invocation.socket && !invocation.typed.any())
         return tl::unexpected(no_goal());
     auto goals = goals_of(invocation);

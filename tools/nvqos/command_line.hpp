@@ -27,7 +27,7 @@ struct Invocation {
     ContainerGoal container; ///< --cdi, --hold-container
     std::string cdi_folder = nvdebug::base::device_folder;
     qos::Ns interval = qos::second;
-    std::optional<std::string> metrics; ///< a file
+    std::optional<std::string> metrics, decisions; ///< files
     bool dry_run = false, json = false, quiet = false;
 };
 

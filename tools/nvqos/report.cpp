@@ -18,10 +18,6 @@ using nvdebug::base::printable;
 constexpr std::array<const char *, 5> aims = {"best-effort", "share", "speed", "latency",
                                               "timeslice"};
 
-/// The reasons in JSON and in the table, in the order of WhyNot.
-constexpr std::array<const char *, 4> reasons = {"no demand", "refused", "another GPU",
-                                                 "cannot be seen"};
-
 double percent(qos::Part part) {
     return static_cast<double>(part) / static_cast<double>(qos::point);
 }
@@ -60,8 +56,7 @@ Json tenant_json(const TenantReport &tenant) {
         {"in_flight_limit", tenant.limited.launches ? Json(tenant.limited.launches) : Json()},
         {"paced_tasks", tenant.paced},
         {"kept", kept(tenant) ? Json(*kept(tenant)) : Json()},
-        {"why_not",
-         tenant.why_not ? Json(reasons[static_cast<std::size_t>(*tenant.why_not)]) : Json()},
+        {"why_not", tenant.why_not ? Json(qos::text_of(*tenant.why_not)) : Json()},
         {"depends_on", conditions_json(tenant)},
         {"violations", tenant.violations},
         {"waits", tenant.waits},

@@ -121,6 +121,12 @@ class Session {
         if (signals_ < 0)
             return fail(failed,
                         std::string("signals cannot be waited for: ") + ::strerrordesc_np(errno));
+        if (invocation_.decisions) {
+            auto decisions = Decisions::open(*invocation_.decisions, warn_);
+            if (!decisions)
+                return tl::unexpected(std::move(decisions).error());
+            decisions_ = std::move(*decisions);
+        }
         if (invocation_.socket) {
             auto socket = Socket::open(*invocation_.socket);
             if (!socket)
@@ -207,6 +213,7 @@ class Session {
         made.gpu_goals.dry_run = invocation_.dry_run;
         made.gpu_goals.patience = std::chrono::milliseconds(patience);
         made.gpu_goals.plan = plan_;
+        made.gpu_goals.decisions = decisions_;
         if (!invocation_.dry_run)
             made.marks = marks_;
         made.wake = [bell = bell_] { bell->ring(); };
@@ -427,6 +434,8 @@ class Session {
                 warn_(fmt::format("gpu{}: the driver does not answer; the keepers of its tasks "
                                   "restore them",
                                   gpu->index()));
+        if (decisions_)
+            decisions_->finish();
     }
 
     Outcome<Exit> end() {
@@ -454,9 +463,10 @@ class Session {
         for (std::size_t n = 0; n < std::min(missed.size(), most); n++)
             warn_(missed[n]);
         if (missed.size() > most)
-            warn_(fmt::format("{} more goals were not kept at the end of some epochs; --json has "
-                              "each epoch",
-                              missed.size() - most));
+            warn_(
+                fmt::format("{} more goals were not kept, or could not be seen, at the end of some "
+                            "epochs; --json has each epoch",
+                            missed.size() - most));
         return !was_kept ? failed : was_missed || was_out ? partial : done;
     }
 
@@ -474,6 +484,7 @@ class Session {
     int signals_ = -1;
     std::unique_ptr<Socket> socket_;
     Ns tended_ = 0;
+    std::shared_ptr<Decisions> decisions_; ///< null: none are recorded
     const std::shared_ptr<MachinePlan> plan_ = std::make_shared<MachinePlan>();
     const std::shared_ptr<Marks> marks_ = std::make_shared<Marks>(warn_);
     std::map<std::uint32_t, Report> last_; ///< by number of each GPU on which goals are kept

@@ -47,10 +47,12 @@ std::string document_text(const char *schema, const Json &data) {
     return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// Returns whether all goals were seen to be kept, as far as there was anything to keep.
 bool are_all_kept(const Json &status) {
     for (const Json &epoch : status["epochs"])
         for (const Json &tenant : epoch["tenants"])
-            if (tenant["kept"] == false)
+            if (tenant["kept"] == false ||
+                tenant["why_not"] == qos::text_of(WhyNot::cannot_be_seen))
                 return false;
     return status["left_out"].empty();
 }
