@@ -68,6 +68,8 @@ struct TenantTurn {
 struct SliceLength {
     Ns least; ///< a shorter turn gave way
     Ns most;  ///< a longer one went on because no other task had work
+    /// A turn in between was ended by its timeslice. False: it may have given way as well.
+    bool is_sure = true;
 };
 
 class Demand {
@@ -114,7 +116,8 @@ class Demand {
         Observation now;
         Ns until = 0; ///< of Observation::backlogged: tasks of a tenant may wait at the same time
         std::deque<Ns> bursts, pauses; ///< the last ones of its tasks
-        std::deque<Ns> bounds;         ///< of its pauses in the last epochs (Demand::kept_bounds)
+        std::deque<Ns> whole;  ///< the last bursts at whose ends another task waited for its turn
+        std::deque<Ns> bounds; ///< of its pauses in the last epochs (Demand::kept_bounds)
     };
     /// The last turn that ended.
     struct Last {
@@ -122,12 +125,15 @@ class Demand {
         Ns end;
         bool went_on; ///< beyond its timeslice
         Ns burst;     ///< the work that ended with it; 0: none did, or its length is not known
+        Ns held;      ///< its length, all parts together
     };
     Counted &of(std::size_t tenant);
     void cover(std::size_t tenant, Ns begin, Ns end);
     Ns wanted_from(const Wait &wait, const Task &task, Ns begin, Ns round) const;
-    void note_stay(const Task &next);
+    void note_stay(const TenantTurn &next, const Wait &wait);
+    Ns longest_pause_of(std::size_t tenant);
     void note_pause(const TenantTurn &next, const Wait &wait);
+    void end_unknown_turn(const TenantTurn &turn, Past &past);
     void end_turn(const TenantTurn &turn, Past &past, const SliceLength &slice);
 
     std::map<Task, Past> tasks_;

@@ -105,12 +105,12 @@ TEST(Credit, AfterAnOutageIsBounded) {
     const Settings settings;
     Account account;
     for (int n = 0; n < 30; n++)
-        account = settled(share(50), account, {0, settings.epoch, 0}, settings);
+        account = settled(share(50), account, {0, settings.epoch, 0}, {}, settings);
     EXPECT_EQ(account.credit, 8 * settings.epoch / 2);
     int epochs = 0;
     for (; account.credit > 0 && epochs < 100; epochs++) {
         const Ns used = scaled(settings.epoch, wanted_part(share(50), account, settings), whole);
-        account = settled(share(50), account, {used, settings.epoch, 9}, settings);
+        account = settled(share(50), account, {used, settings.epoch, 9}, {settings.epoch}, settings);
         if (account.credit < ms)
             break;
     }
@@ -121,17 +121,40 @@ TEST(Credit, OfATenantThatStopsIsDropped) {
     const Settings settings;
     Account account;
     for (int n = 0; n < 5; n++)
-        account = settled(share(50), account, {0, settings.epoch, 0}, settings);
+        account = settled(share(50), account, {0, settings.epoch, 0}, {}, settings);
     EXPECT_GT(account.credit, 0);
-    account = settled(share(50), account, {}, settings);
+    account = settled(share(50), account, {}, {}, settings);
     EXPECT_EQ(account.credit, 0);
+}
+
+/// Turns that give a tenant too much are shortened as far as others waited for the difference.
+TEST(Credit, IsADebtIfATenantUsedMoreThanItsQuotaWhileOthersWaited) {
+    const Settings settings;
+    Account account;
+    const auto used_60_ms = [&](int epochs, Ns waited, Ns alone) {
+        for (int n = 0; n < epochs; n++)
+            account = settled(share(50), account, {60 * ms, 100 * ms, 9, 0, alone}, {waited},
+                              settings);
+        return account.credit;
+    };
+    EXPECT_EQ(used_60_ms(10, 40 * ms, 0), -5 * ms) << "turns of the first second are not as planned";
+    EXPECT_EQ(used_60_ms(3, 0, 0), -5 * ms) << "nobody waited";
+    EXPECT_EQ(used_60_ms(3, 40 * ms, 0), -35 * ms);
+    EXPECT_LT(wanted_part(share(50), account, settings), 42 * point);
+    EXPECT_EQ(used_60_ms(30, 40 * ms, 0), -settings.epoch);
+    EXPECT_GE(wanted_part(share(10), account, settings), 2 * point);
+    EXPECT_EQ(used_60_ms(1, 40 * ms, 20 * ms), -5 * ms) << "nobody else wanted that time";
+    used_60_ms(3, 40 * ms, 0);
+    forget_debt(account, settings);
+    EXPECT_EQ(account.credit, -5 * ms);
+    EXPECT_EQ(used_60_ms(10, 40 * ms, 0), -5 * ms);
 }
 
 TEST(Schemes, DifferInWhatIsOwed) {
     const Observation late{10 * ms, 100 * ms, 5};
     for (const Scheme scheme : schemes) {
         const Settings settings{.scheme = scheme};
-        const Account account = settled(share(50), {}, late, settings);
+        const Account account = settled(share(50), {}, late, {}, settings);
         const Part wanted = wanted_part(share(50), account, settings);
         if (scheme == Scheme::history)
             EXPECT_EQ(wanted, whole) << "5 times its goal, at most all";
