@@ -59,8 +59,10 @@ void Machine::take_next() {
     const std::size_t slot = agenda_->first();
     if (slot < members_.size()) {
         awaited_.push_back(slot);
+    } else if (slot < host_slot(0)) {
+        end_collective(slot - job_slot(0));
     } else if (slot < driver_slot()) {
-        const std::size_t gpu = slot - members_.size();
+        const std::size_t gpu = slot - host_slot(0);
         gpus_[gpu].host.step(now_);
         sync(gpu);
     } else if (slot == driver_slot()) {
@@ -85,21 +87,26 @@ void Machine::settle() {
 void Machine::advance(std::size_t number) {
     Member &member = members_[number];
     Gpu &gpu = gpus_[member.gpu];
-    Group &group = groups_[member.job];
     const std::size_t passes = member.process.passes();
     member.process.advance(now_, gpu.progressing == member.tsg);
     if (member.process.passes() != passes)
         count_passes(member.job);
-    for (const std::size_t rank : group.collectives.take_awaited())
-        if (const std::size_t other = group.members[rank];
-            other != number && gpus_[members_[other].gpu].progressing == members_[other].tsg)
-            awaited_.push_back(other);
     agenda_->set(number, member.process.due());
+    agenda_->set(job_slot(member.job), groups_[member.job].collectives.end());
     const bool had_work = std::exchange(member.had_work, member.process.has_work());
     if (had_work == member.had_work)
         return;
     gpu.host.set_work(member.tsg, member.had_work, now_);
     sync(member.gpu);
+}
+
+void Machine::end_collective(std::size_t job) {
+    Group &group = groups_[job];
+    group.collectives.finish();
+    agenda_->set(job_slot(job), never);
+    for (const std::size_t member : group.members)
+        if (gpus_[members_[member].gpu].progressing == members_[member].tsg)
+            awaited_.push_back(member);
 }
 
 /// Takes note of what has changed on a GPU.
@@ -211,6 +218,7 @@ void Machine::kill() {
         return;
     member.process.kill(now_);
     agenda_->set(number, never);
+    agenda_->set(job_slot(one.job), groups_[one.job].collectives.end());
     gpus_[member.gpu].host.remove(member.tsg, now_);
     sync(member.gpu);
 }

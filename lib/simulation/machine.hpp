@@ -56,10 +56,12 @@ class Machine : Driver {
     void change_holder(std::size_t gpu, std::optional<std::size_t> holder);
     void count_on_gpus(std::size_t job, bool more);
     void count_passes(std::size_t job);
+    void end_collective(std::size_t job);
     void serve();
     void kill();
 
-    std::size_t host_slot(std::size_t gpu) const { return members_.size() + gpu; }
+    std::size_t job_slot(std::size_t job) const { return members_.size() + job; }
+    std::size_t host_slot(std::size_t gpu) const { return job_slot(groups_.size()) + gpu; }
     std::size_t driver_slot() const { return host_slot(gpus_.size()); }
     std::size_t kill_slot() const { return driver_slot() + 1; }
     std::size_t controller_slot() const { return driver_slot() + 2; }

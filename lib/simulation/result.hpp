@@ -47,7 +47,8 @@ struct Result {
     bool all_kept() const;
 };
 
-/// Runs the scenario, and each of its jobs alone and without goals.
+/// Runs the scenario, and its jobs alone and without goals. Jobs that differ only in their names,
+/// goals and GPUs share such a run, unless they have arrivals of requests.
 Result simulate(const Scenario &scenario);
 
 /// Returns the result as one line of JSON.
