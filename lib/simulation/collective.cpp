@@ -2,6 +2,7 @@
 #include "collective.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace simulation {
 
@@ -11,17 +12,27 @@ void Collectives::Progress::end_round(Ns when) {
     left = never;
 }
 
-/// The ends of rounds are whole nanoseconds, and their sum is the collective's time.
-Ns Collectives::Progress::length() const {
-    const std::int64_t round = ended - (target - rounds), rest = time % rounds;
-    return time / rounds + rest * (round + 1) / rounds - rest * round / rounds;
+/// Rounds take whole nanoseconds, and all of them the time of the collective.
+void Collectives::Progress::begin_round(Ns when) {
+    since = when;
+    carried += rest;
+    const bool is_longer = carried >= rounds;
+    carried -= is_longer ? rounds : 0;
+    left = length + is_longer;
+}
+
+Ns Collectives::Progress::after_round() const {
+    const std::int64_t more = target - ended - 1;
+    return length * more + (carried + rest * more) / rounds;
 }
 
 void Collectives::begin(std::size_t rank, Ns time, std::int64_t rounds, Ns now) {
     go_back(now);
     Progress &one = ranks_[rank];
     one.rounds = rounds;
-    one.time = time;
+    one.length = rounds ? time / rounds : 0;
+    one.rest = rounds ? time % rounds : 0;
+    one.carried = 0;
     one.target += std::max<std::int64_t>(rounds, 1);
     one.runs = true;
     one.since = now;
@@ -41,9 +52,11 @@ void Collectives::set_running(std::size_t rank, bool runs, Ns now) {
 }
 
 void Collectives::finish() {
-    if (is_joint())
-        for (Progress &one : ranks_)
-            one.end_round(end_);
+    for (Progress &one : ranks_) {
+        one.ended = last_ - 1;
+        one.end_round(end_); // nothing of the next collective is before that
+    }
+    known_.clear();
     joint_time_ = joint_done_ = 0;
     done_ = last_;
     end_ = never;
@@ -59,8 +72,8 @@ std::int64_t Collectives::ended(std::size_t rank, Ns now) {
 void Collectives::go_back(Ns now) {
     if (end_ != never && is_joint())
         joint_done_ += now - joint_since_;
-    else if (end_ != never)
-        ranks_ = known_;
+    if (!known_.empty())
+        ranks_ = std::exchange(known_, {});
     end_ = never;
     work_out(now);
 }
@@ -76,9 +89,19 @@ void Collectives::foresee(Ns now) {
         end_ = now + joint_time_ - joint_done_;
         return;
     }
+    work_out(now);
+    end_ = now;
+    const auto is_as_long = [&](const Progress &one) {
+        return one.length == ranks_.front().length && one.rest == ranks_.front().rest;
+    };
+    if (std::ranges::all_of(ranks_, is_as_long)) {
+        for (const Progress &one : ranks_)
+            if (one.ended < last_ && one.left != never)
+                end_ = std::max(end_, one.since + one.left + one.after_round());
+        return;
+    }
     known_ = ranks_;
     work_out(never);
-    end_ = 0;
     for (const Progress &one : ranks_)
         end_ = std::max(end_, one.end_of(last_ - 1));
 }
@@ -99,9 +122,8 @@ bool Collectives::end_next_round(std::size_t rank, Ns until) {
         const Progress &sender = ranks_[before(rank)], &receiver = ranks_[after(rank)];
         if (sender.ended < one.ended || one.ended - receiver.ended >= most_ahead)
             return false;
-        one.since = std::max({one.since, sender.end_of(one.ended - 1),
-                              receiver.end_of(one.ended - most_ahead)});
-        one.left = one.length();
+        one.begin_round(std::max({one.since, sender.end_of(one.ended - 1),
+                                  receiver.end_of(one.ended - most_ahead)}));
     }
     if (one.left > until - one.since) {
         one.left -= until - one.since;

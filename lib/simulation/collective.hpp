@@ -9,8 +9,10 @@
 /// its last round.
 ///
 /// Rounds are not events, because there are too many. As soon as each rank runs the collective or
-/// has ended it, all rounds up to its end are worked out at once. If a rank is stopped before, the
-/// rounds up to that time are worked out again from the last change.
+/// has ended it, its end is known. If round N takes the same time on all ranks, a rank that waits
+/// for another one has no more to do than that one. So the end is that of the rank which needs the
+/// longest time without any wait. Else all rounds are worked out. If a rank is stopped before the
+/// end, the rounds up to that time are worked out from the last change on.
 ///
 /// Rounds are counted from the job's first collective on, as all ranks have the same collectives.
 #pragma once
@@ -47,17 +49,21 @@ class Collectives {
         std::int64_t ended = 0;  ///< rounds
         std::int64_t target = 0; ///< rounds at the end of the collective that was begun
         std::int64_t rounds = 0; ///< of that collective; 0 as in begin()
-        Ns time = 0;             ///< of that collective
         bool runs = false;
-        Ns since = 0;     ///< it runs, or has `left`, since then
-        Ns left = never;  ///< of a round that was begun
+        /// Each round takes so long, and one in `rounds` of a nanosecond `rest` times; `carried` of
+        /// them are left over from earlier rounds.
+        Ns length = 0;
+        std::int64_t rest = 0, carried = 0;
+        Ns since = 0;    ///< it runs, or has `left`, since then
+        Ns left = never; ///< of a round that was begun
         std::array<Ns, 2 * most_ahead> ends = {}; ///< of its last rounds, by their numbers
 
         /// Returns when the round ended; 0, if there is no such round.
         Ns end_of(std::int64_t round) const { return round < 0 ? 0 : ends[place(round)]; }
+        void begin_round(Ns when);
         void end_round(Ns when);
-        /// Returns how long the next round takes.
-        Ns length() const;
+        /// Returns how long the rounds after the one that was begun take.
+        Ns after_round() const;
         static std::size_t place(std::int64_t round) {
             return static_cast<std::size_t>(round) % (2 * most_ahead);
         }
@@ -75,7 +81,7 @@ class Collectives {
     bool end_next_round(std::size_t rank, Ns until);
 
     std::vector<Progress> ranks_;
-    std::vector<Progress> known_; ///< ranks_ without what was foreseen, if end_ was
+    std::vector<Progress> known_; ///< ranks_ before rounds were worked out up to the end, if any
     Ns end_ = never;
     std::int64_t last_ = 0, done_ = 0; ///< rounds that were begun, and that all ranks ended
     /// The collective that all ranks run together: how long it takes, how long it ran before

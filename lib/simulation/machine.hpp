@@ -70,8 +70,8 @@ class Machine : Driver {
     Controller *const controller_;
     Ns now_ = 0;
     std::deque<Group> groups_;   ///< by job; ranks refer to them
-    std::deque<Member> members_; ///< a controller's tasks
-    std::deque<Gpu> gpus_;
+    std::vector<Member> members_; ///< a controller's tasks
+    std::vector<Gpu> gpus_;
     std::vector<Kill> kills_;         ///< the last is the next
     std::deque<Request> requests_;    ///< the first one is being served
     std::deque<std::size_t> awaited_; ///< members that may have to go on now

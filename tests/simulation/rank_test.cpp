@@ -211,6 +211,19 @@ TEST(Rounds, RankWaitsForTheOneBeforeIt) {
     EXPECT_EQ(three.ended(1, 12 * us), 2) << "rank 0 has ended a round";
 }
 
+TEST(Rounds, SlowRankDelaysTheOthersInEachRound) {
+    Collectives two(2);
+    two.begin(0, 4 * us, 4, 0);
+    two.begin(1, 40 * us, 4, 0);
+    // Rank 0 has its last round after the third one of rank 1.
+    EXPECT_EQ(two.end(), 40 * us);
+    EXPECT_EQ(two.ended(0, 35 * us), 4);
+    two.set_running(1, false, 35 * us);
+    EXPECT_EQ(two.end(), simulation::never);
+    two.set_running(1, true, 50 * us);
+    EXPECT_EQ(two.end(), 55 * us);
+}
+
 TEST(Rounds, StoppedRankKeepsItsPartOfARound) {
     Collectives two(2);
     begin_all(two, 2);
