@@ -46,6 +46,8 @@ void Collectives::set_running(std::size_t rank, bool runs, Ns now) {
     if (ranks_[rank].runs == runs)
         return;
     go_back(now);
+    if (!runs)
+        work_out(now);
     ranks_[rank].runs = runs;
     ranks_[rank].since = now;
     foresee(now);
@@ -64,6 +66,7 @@ void Collectives::finish() {
 
 std::int64_t Collectives::ended(std::size_t rank, Ns now) {
     go_back(now);
+    work_out(now);
     const std::int64_t ended = ranks_[rank].ended;
     foresee(now);
     return ended;
@@ -75,7 +78,6 @@ void Collectives::go_back(Ns now) {
     if (!known_.empty())
         ranks_ = std::exchange(known_, {});
     end_ = never;
-    work_out(now);
 }
 
 void Collectives::foresee(Ns now) {

@@ -72,10 +72,12 @@ class Collectives {
     std::size_t before(std::size_t rank) const { return (rank ? rank : ranks_.size()) - 1; }
     std::size_t after(std::size_t rank) const { return rank + 1 < ranks_.size() ? rank + 1 : 0; }
     bool is_joint() const { return ranks_.front().rounds == 0; }
-    /// Forgets what was foreseen for times after @p now.
+    /// Forgets the end that was foreseen, and rounds that were worked out up to it.
     void go_back(Ns now);
     /// Works out the collective's end, if it is certain.
     void foresee(Ns now);
+    /// Works out all rounds until then. Nothing has to be worked out before a rank is stopped,
+    /// because one that begins or goes on changes nothing that has ended before.
     void work_out(Ns until);
     /// Returns whether the rank ends its next round until then.
     bool end_next_round(std::size_t rank, Ns until);

@@ -86,6 +86,17 @@ def test_the_same_file_gives_the_same_bytes(words):
     assert first and first == second
 
 
+def test_equal_jobs_share_their_run_alone(written):
+    job = {"gpus": [0], "cpu_jitter": 0.3, "program": [{"kernel_us": 900}, {"think_us": 300}]}
+    others = ({"goal": "share:30%"}, {"gpus": [1]}, {"start_ms": 1}, {"arrivals": {"mean_ms": 9}}, {"arrivals": {"mean_ms": 9}})
+    jobs = [job | {"name": "first"}] + [job | {"name": f"job {n}"} | other for n, other in enumerate(others)]
+    found = result(written({"version": 1, "gpus": {"count": 2}, "jobs": jobs}))
+    alone = [(one["alone_per_s"], one["alone_request_ms"], one["gpus"][0]["got_alone"]) for one in found["jobs"]]
+    assert alone[0] == alone[1] == alone[2] != alone[3] != alone[4] != alone[5]
+    # Each service is compared with its own requests.
+    assert alone[4][1]["n"] != alone[5][1]["n"]
+
+
 def test_another_seed_gives_other_numbers(written):
     scenario = example("two-gangs")
     same, other = (run("-j", written(scenario | {"seed": seed})).stdout for seed in (3, 4))
