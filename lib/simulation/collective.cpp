@@ -124,8 +124,8 @@ bool Collectives::end_next_round(std::size_t rank, Ns until) {
         const Progress &sender = ranks_[before(rank)], &receiver = ranks_[after(rank)];
         if (sender.ended < one.ended || one.ended - receiver.ended >= most_ahead)
             return false;
-        one.begin_round(std::max({one.since, sender.end_of(one.ended - 1),
-                                  receiver.end_of(one.ended - most_ahead)}));
+        one.begin_round(std::max(
+            {one.since, sender.end_of(one.ended - 1), receiver.end_of(one.ended - most_ahead)}));
     }
     if (one.left > until - one.since) {
         one.left -= until - one.since;

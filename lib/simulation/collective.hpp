@@ -54,9 +54,9 @@ class Collectives {
         /// them are left over from earlier rounds.
         Ns length = 0;
         std::int64_t rest = 0, carried = 0;
-        Ns since = 0;    ///< it runs, or has `left`, since then
-        Ns left = never; ///< of a round that was begun
-        std::array<Ns, 2 * most_ahead> ends = {}; ///< of its last rounds, by their numbers
+        Ns since = 0;                            ///< it runs, or has `left`, since then
+        Ns left = never;                         ///< of a round that was begun
+        std::array<Ns, 2 *most_ahead> ends = {}; ///< of its last rounds, by their numbers
 
         /// Returns when the round ended; 0, if there is no such round.
         Ns end_of(std::int64_t round) const { return round < 0 ? 0 : ends[place(round)]; }

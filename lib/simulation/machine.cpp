@@ -7,9 +7,10 @@
 namespace simulation {
 
 Machine::Machine(const Scenario &scenario, Controller *controller)
-    : scenario_(scenario), controller_(controller),
-      kills_(scenario.kills), measures_{
-                                  .begin = scenario.warmup, .end = scenario.duration, .jobs = {}} {
+    : scenario_(scenario), controller_(controller), kills_(scenario.kills),
+      requests_(scenario.gpus.request), measures_{.begin = scenario.warmup,
+                                                  .end = scenario.duration,
+                                                  .jobs = {}} {
     for (std::size_t n = 0; n < scenario.gpus.count; n++)
         gpus_.emplace_back(Host(scenario.gpus));
     for (std::size_t job = 0; job < scenario.jobs.size(); job++)
@@ -184,23 +185,17 @@ bool Machine::is_alive(std::size_t task) const {
 }
 
 void Machine::ask(const Request &request) {
-    requests_.push_back(request);
+    requests_.add(request, now_);
     measures_.requests++;
-    if (requests_.size() == 1)
-        agenda_->set(driver_slot(), now_ + scenario_.gpus.request);
+    agenda_->set(driver_slot(), requests_.due());
 }
 
 /// Ends the first request.
 void Machine::serve() {
-    const Request request = requests_.front();
-    requests_.pop_front();
-    agenda_->set(driver_slot(), requests_.empty() ? never : now_ + scenario_.gpus.request);
+    const Request request = requests_.take(now_);
+    agenda_->set(driver_slot(), requests_.due());
     const Member &member = members_[request.task];
-    Host &host = gpus_[member.gpu].host;
-    if (request.what == Request::What::timeslice)
-        host.set_timeslice(member.tsg, request.driver_us, now_);
-    else
-        host.set_paused(member.tsg, request.what == Request::What::pause, now_);
+    simulation::serve(request, gpus_[member.gpu].host, member.tsg, now_);
     sync(member.gpu);
     settle();
     controller_->served(request, now_);

@@ -73,7 +73,7 @@ class Machine : Driver {
     std::vector<Member> members_; ///< a controller's tasks
     std::vector<Gpu> gpus_;
     std::vector<Kill> kills_;         ///< the last is the next
-    std::deque<Request> requests_;    ///< the first one is being served
+    Requests requests_;
     std::deque<std::size_t> awaited_; ///< members that may have to go on now
     Measures measures_;
     std::optional<Agenda> agenda_;

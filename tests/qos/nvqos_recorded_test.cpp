@@ -75,7 +75,8 @@ class Recorded : public Kept {
 };
 
 TEST_F(Recorded, RequestsOnOneGpuAreTheSame) {
-    sim.tasks[0].arrives = sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     start({"557=share:30%", "command:two=cap:20%", "command:third=best-effort:2"});
     ASSERT_TRUE(gpu_goals);
     note("goals begin");
@@ -98,8 +99,7 @@ TEST_F(Recorded, RequestsOnOneGpuAreTheSame) {
     keep_and_note(1700 * ms);
     note("558 ends");
     kernel.end_process(558);
-    sim.tasks[1].arrives = nullptr;
-    sim.tasks[1].work = 0;
+    sim.stop(1);
     keep_and_note(2000 * ms);
     note("no goals");
     ASSERT_TRUE(gpu_goals->set_goals({}));
@@ -119,7 +119,8 @@ TEST_F(Recorded, RequestsOnOneGpuAreTheSame) {
 /// goals of the second GPU, on which nothing is asked for.
 TEST_F(Recorded, RequestsOnTwoGpusAreTheSame) {
     kernel.add_card(1, 2);
-    sim.tasks[0].arrives = sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     const auto plan = std::make_shared<nvqos::MachinePlan>();
     start({"557=cap:30%", "command:elsewhere=share:20%"}, {.plan = plan});
     ASSERT_TRUE(gpu_goals);
