@@ -184,6 +184,7 @@ Result simulate(const Scenario &scenario) {
     const Measures seen = run(scenario);
     const auto seen_alone = run_alone(scenario);
     Result result;
+    result.model = scenario.gpus.model;
     std::vector<Ns> busy(scenario.gpus.count);
     for (std::size_t n = 0; n < scenario.jobs.size(); n++) {
         result.jobs.push_back(judge(scenario, n, seen, *seen_alone[n]));
