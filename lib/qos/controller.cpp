@@ -469,8 +469,8 @@ Account settled(const Goal &goal, Account account, const Observation &seen, cons
         const Ns beyond = progress - quota;
         const bool is_free = beyond > 0 && beyond <= seen.alone;
         const Ns most = settings.kept_epochs * scaled(settings.epoch, goal.part, whole),
-                 least = account.epochs > unsettled_epochs && !is_free
-                             ? -settings.epoch / (others.are_capped ? 8 : 1)
+                 least = account.epochs > unsettled_epochs && !is_free && !others.are_capped
+                             ? -settings.epoch
                              : least_credit_at_first(settings);
         // A tenant without work keeps nothing.
         const Ns kept = seen.backlogged > 0 ? account.credit : std::min<Ns>(account.credit, 0);

@@ -7,9 +7,10 @@
 namespace simulation {
 
 Machine::Machine(const Scenario &scenario, Controller *controller, Observer *observer)
-    : scenario_(scenario), controller_(controller), observer_(observer),
-      kills_(scenario.kills), measures_{
-                                  .begin = scenario.warmup, .end = scenario.duration, .jobs = {}} {
+    : scenario_(scenario), controller_(controller), observer_(observer), kills_(scenario.kills),
+      requests_(scenario.gpus.request), measures_{.begin = scenario.warmup,
+                                                  .end = scenario.duration,
+                                                  .jobs = {}} {
     for (std::size_t n = 0; n < scenario.gpus.count; n++)
         gpus_.emplace_back(Host(scenario.gpus));
     for (std::size_t job = 0; job < scenario.jobs.size(); job++)
@@ -92,8 +93,10 @@ void Machine::take_next() {
     const std::size_t slot = agenda_->first();
     if (slot < members_.size()) {
         awaited_.push_back(slot);
+    } else if (slot < host_slot(0)) {
+        end_collective(slot - job_slot(0));
     } else if (slot < driver_slot()) {
-        const std::size_t gpu = slot - members_.size();
+        const std::size_t gpu = slot - host_slot(0);
         gpus_[gpu].host.step(now_);
         sync(gpu);
     } else if (slot == driver_slot()) {
@@ -118,16 +121,12 @@ void Machine::settle() {
 void Machine::advance(std::size_t number) {
     Member &member = members_[number];
     Gpu &gpu = gpus_[member.gpu];
-    Group &group = groups_[member.job];
     const std::size_t passes = member.process.passes();
     member.process.advance(now_, gpu.progressing == member.tsg);
     if (member.process.passes() != passes)
         count_passes(member.job);
-    for (const std::size_t rank : group.collectives.take_awaited())
-        if (const std::size_t other = group.members[rank];
-            other != number && gpus_[members_[other].gpu].progressing == members_[other].tsg)
-            awaited_.push_back(other);
     agenda_->set(number, member.process.due());
+    agenda_->set(job_slot(member.job), groups_[member.job].collectives.end());
     const bool had_work = std::exchange(member.had_work, member.process.has_work());
     if (had_work == member.had_work)
         return;
@@ -135,6 +134,15 @@ void Machine::advance(std::size_t number) {
         member.waits_since = now_;
     gpu.host.set_work(member.tsg, member.had_work, now_);
     sync(member.gpu);
+}
+
+void Machine::end_collective(std::size_t job) {
+    Group &group = groups_[job];
+    group.collectives.finish();
+    agenda_->set(job_slot(job), never);
+    for (const std::size_t member : group.members)
+        if (gpus_[members_[member].gpu].progressing == members_[member].tsg)
+            awaited_.push_back(member);
 }
 
 /// Takes note of what has changed on a GPU.
@@ -219,23 +227,17 @@ bool Machine::is_alive(std::size_t task) const {
 }
 
 void Machine::ask(const Request &request) {
-    requests_.push_back(request);
+    requests_.add(request, now_);
     measures_.requests++;
-    if (requests_.size() == 1)
-        agenda_->set(driver_slot(), now_ + scenario_.gpus.request);
+    agenda_->set(driver_slot(), requests_.due());
 }
 
 /// Ends the first request.
 void Machine::serve() {
-    const Request request = requests_.front();
-    requests_.pop_front();
-    agenda_->set(driver_slot(), requests_.empty() ? never : now_ + scenario_.gpus.request);
+    const Request request = requests_.take(now_);
+    agenda_->set(driver_slot(), requests_.due());
     const Member &member = members_[request.task];
-    Host &host = gpus_[member.gpu].host;
-    if (request.what == Request::What::timeslice)
-        host.set_timeslice(member.tsg, request.driver_us, now_);
-    else
-        host.set_paused(member.tsg, request.what == Request::What::pause, now_);
+    simulation::serve(request, gpus_[member.gpu].host, member.tsg, now_);
     sync(member.gpu);
     settle();
     if (observer_)
@@ -257,6 +259,7 @@ void Machine::kill() {
     member.had_work = false;
     member.waits_since.reset();
     agenda_->set(number, never);
+    agenda_->set(job_slot(one.job), groups_[one.job].collectives.end());
     gpus_[member.gpu].host.remove(member.tsg, now_);
     sync(member.gpu);
 }

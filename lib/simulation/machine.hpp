@@ -68,6 +68,7 @@ class Machine : Driver {
     void change_holder(std::size_t gpu, std::optional<std::size_t> holder);
     void count_on_gpus(std::size_t job, bool more);
     void count_passes(std::size_t job);
+    void end_collective(std::size_t job);
     void serve();
     void kill();
     void finish_turn(std::size_t gpu, const Turn &turn);
@@ -77,7 +78,8 @@ class Machine : Driver {
     static RankPlace place_of(const Member &member) {
         return {member.gpu, member.job, member.rank};
     }
-    std::size_t host_slot(std::size_t gpu) const { return members_.size() + gpu; }
+    std::size_t job_slot(std::size_t job) const { return members_.size() + job; }
+    std::size_t host_slot(std::size_t gpu) const { return job_slot(groups_.size()) + gpu; }
     std::size_t driver_slot() const { return host_slot(gpus_.size()); }
     std::size_t kill_slot() const { return driver_slot() + 1; }
     std::size_t controller_slot() const { return driver_slot() + 2; }
@@ -86,11 +88,11 @@ class Machine : Driver {
     Controller *const controller_;
     Observer *const observer_;
     Ns now_ = 0;
-    std::deque<Group> groups_;   ///< by job; ranks refer to them
-    std::deque<Member> members_; ///< a controller's tasks
-    std::deque<Gpu> gpus_;
-    std::vector<Kill> kills_;         ///< the last is the next
-    std::deque<Request> requests_;    ///< the first one is being served
+    std::deque<Group> groups_;    ///< by job; ranks refer to them
+    std::vector<Member> members_; ///< a controller's tasks
+    std::vector<Gpu> gpus_;
+    std::vector<Kill> kills_; ///< the last is the next
+    Requests requests_;
     std::deque<std::size_t> awaited_; ///< members that may have to go on now
     Measures measures_;
     std::optional<Agenda> agenda_;

@@ -2,6 +2,8 @@
 #include "result.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <tuple>
 
 #include "governed.hpp"
 #include "lib/qos/ledger.hpp"
@@ -31,6 +33,40 @@ Scenario alone(const Scenario &scenario, std::size_t job) {
     for (Kill &kill : one.kills)
         kill.job = 0;
     return one;
+}
+
+/// Returns when processes of a job are killed, and which.
+std::vector<std::pair<Ns, std::size_t>> kills_of(const Scenario &scenario, std::size_t job) {
+    std::vector<std::pair<Ns, std::size_t>> all;
+    for (const Kill &kill : scenario.kills)
+        if (kill.job == job)
+            all.emplace_back(kill.at, kill.rank);
+    return all;
+}
+
+/// Returns whether two jobs alone differ at most in their random times. The requests of a service
+/// come at times of its own, so it is compared with these same requests.
+bool are_same_alone(const Scenario &scenario, std::size_t a, std::size_t b) {
+    const Job &one = scenario.jobs[a], &other = scenario.jobs[b];
+    const auto fields = [](const Job &job) {
+        return std::tie(job.of_rank, job.start, job.cpu_jitter, job.programs);
+    };
+    return one.mean_gap == 0 && other.mean_gap == 0 && fields(one) == fields(other) &&
+           kills_of(scenario, a) == kills_of(scenario, b);
+}
+
+/// Runs each job alone and without goals; jobs that are the same alone share a run.
+/// @return by job
+std::vector<std::shared_ptr<const Measures>> run_alone(const Scenario &scenario) {
+    std::vector<std::shared_ptr<const Measures>> all;
+    for (std::size_t job = 0; job < scenario.jobs.size(); job++) {
+        std::size_t same = 0;
+        while (same < job && !are_same_alone(scenario, same, job))
+            same++;
+        all.push_back(same < job ? all[same]
+                                 : std::make_shared<const Measures>(run(alone(scenario, job))));
+    }
+    return all;
 }
 
 Times times_of(std::vector<Ns> times) {
@@ -156,10 +192,12 @@ bool Result::all_kept() const {
 
 Result simulate(const Scenario &scenario, Observer *observer) {
     const Measures seen = run(scenario, observer);
+    const auto seen_alone = run_alone(scenario);
     Result result;
+    result.model = scenario.gpus.model;
     std::vector<Ns> busy(scenario.gpus.count);
     for (std::size_t n = 0; n < scenario.jobs.size(); n++) {
-        result.jobs.push_back(judge(scenario, n, seen, run(alone(scenario, n))));
+        result.jobs.push_back(judge(scenario, n, seen, *seen_alone[n]));
         for (std::size_t rank = 0; rank < scenario.jobs[n].ranks(); rank++)
             busy[scenario.jobs[n].gpus[rank]] += seen.jobs[n].ranks[rank].used();
     }

@@ -44,7 +44,8 @@ struct JobResult {
 };
 
 struct Result {
-    std::optional<std::string> refused; ///< then the rest is empty
+    std::optional<std::string> refused; ///< then the rest is empty, but for the model
+    const Model *model = nullptr;       ///< that the scenario names
     std::vector<JobResult> jobs;
     std::vector<Part> busy;  ///< by GPU
     Part requests_per_s = 0; ///< in millionths
@@ -52,7 +53,8 @@ struct Result {
     bool all_kept() const;
 };
 
-/// Runs the scenario, and each of its jobs alone and without goals.
+/// Runs the scenario, and its jobs alone and without goals. Jobs that differ only in their names,
+/// goals and GPUs share such a run, unless they have arrivals of requests.
 /// @param observer sees the scenario's run, and not those of the jobs alone; may be null
 Result simulate(const Scenario &scenario, Observer *observer = nullptr);
 

@@ -6,6 +6,7 @@
 
 #include "lib/base/lines.hpp"
 #include "lib/base/printable.hpp"
+#include "models.hpp"
 #include "result.hpp"
 
 namespace simulation {
@@ -152,11 +153,13 @@ std::string json_of(const Result &result) {
         jobs.push_back(job_json(job));
     for (std::size_t n = 0; n < result.busy.size(); n++)
         gpus.push_back({{"gpu", n}, {"busy", fraction_of(result.busy[n])}});
-    const Json whole = {{"version", 1},
-                        {"refused", result.refused ? Json(*result.refused) : Json()},
-                        {"jobs", std::move(jobs)},
-                        {"gpus", std::move(gpus)},
-                        {"requests_per_s", fraction_of(result.requests_per_s)}};
+    Json whole = {{"version", 1},
+                  {"refused", result.refused ? Json(*result.refused) : Json()},
+                  {"jobs", std::move(jobs)},
+                  {"gpus", std::move(gpus)},
+                  {"requests_per_s", fraction_of(result.requests_per_s)}};
+    if (result.model)
+        whole["model"] = {{"name", result.model->name}, {"measured", result.model->measured}};
     return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -179,9 +182,13 @@ std::string table_of(const Scenario &scenario, const Result &result) {
     Part busy = 0;
     for (const Part one : result.busy)
         busy += one;
-    return text + fmt::format("GPUs busy {:.1f}% in the mean, {} requests to the driver per s\n",
-                              100 * fraction_of(busy) / static_cast<double>(result.busy.size()),
-                              short_number(fraction_of(result.requests_per_s)));
+    text += fmt::format("GPUs busy {:.1f}% in the mean, {} requests to the driver per s\n",
+                        100 * fraction_of(busy) / static_cast<double>(result.busy.size()),
+                        short_number(fraction_of(result.requests_per_s)));
+    if (result.model)
+        text += fmt::format("The model {} was measured on {}\n", result.model->name,
+                            result.model->measured);
+    return text;
 }
 
 } // namespace simulation

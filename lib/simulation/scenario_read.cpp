@@ -5,6 +5,7 @@
 
 #include "lib/base/quantity.hpp"
 #include "lib/base/strict_json.hpp"
+#include "models.hpp"
 #include "program.hpp"
 
 namespace simulation {
@@ -22,13 +23,30 @@ std::size_t index_of(const Place &place, std::int64_t most) {
     return static_cast<std::size_t>(place.number(0, most));
 }
 
+/// Reads the name of a model, which has its constants.
+void read_model(const Place &place, Gpus &gpus) {
+    const std::string name = place.text();
+    const auto model = std::ranges::find(models(), name, &Model::name);
+    if (model == models().end()) {
+        std::string known;
+        for (const Model &one : models())
+            known += (known.empty() ? "" : ", ") + std::string(one.name);
+        wrong(place.where(), "no model is called " + in_quotes(name) + "; those that are known: " +
+                                 known + ". Without a model, give the constants themselves");
+    }
+    gpus = model->gpus;
+    gpus.model = &*model;
+}
+
 void read_gpus(const Place &place, Gpus &gpus) {
-    place.expect_object({"count", "timeslice_us", "timeslice_unit_ns", "switch_us", "late_us",
-                         "resume_us", "request_us", "kernel_jitter"});
+    place.expect_object({"count", "model", "timeslice_us", "timeslice_unit_ns", "switch_us",
+                         "late_us", "resume_us", "request_us", "kernel_jitter"});
     const auto time = [&](const char *key, Ns &to) {
         if (place.has(key))
             to = read_time(place.at(key), qos::us);
     };
+    if (place.has("model"))
+        read_model(place.at("model"), gpus);
     gpus.count = static_cast<std::size_t>(place.at("count").number(1, most_gpus));
     constexpr std::int64_t longest_unit = 1'000'000;
     if (place.has("timeslice_us"))

@@ -61,7 +61,9 @@ TEST(Share, IsTheTenantsHoweverManyTsgsItHas) {
         run.add(0, simulated::always());
     run.add(1, simulated::always());
     run.until(6 * second);
-    EXPECT_NEAR(run.points(0, second), 30, 1);
+    // The ends of turns, which are repaid, come to a point. A timeslice begins again when it is
+    // changed, which adds 0.02.
+    EXPECT_NEAR(run.points(0, second), 30, 1.1);
 }
 
 TEST(Share, GoesToTheOthersWhileItHasNoWork) {
@@ -86,11 +88,7 @@ TEST(BestEffort, GoesByWeight) {
 /// Requests beside a task that always has work: the tenant earns nothing while it has none.
 TEST(Credit, IsNotEarnedWithoutWork) {
     Governed run({}, {share(50), rest});
-    run.add(0, [sent = false](Ns now) mutable {
-        const bool now_sends = !sent && now >= 3 * second;
-        sent = sent || now_sends;
-        return now_sends ? Ns{1} : 0;
-    });
+    run.add(0, simulated::once(1, 3 * second));
     run.add(1, simulated::always());
     run.until(6 * second);
     for (const EpochRecord &record : run.records) {
@@ -239,7 +237,7 @@ TEST(Share, IsNotKeptByPausesThatCannotBeSeen) {
 
 struct Load {
     const char *name;
-    std::function<Ns(Ns)> (*make)();
+    simulated::Bursts (*make)();
     bool saturates;
 };
 
@@ -250,11 +248,7 @@ class Caps : public testing::TestWithParam<std::tuple<int, int, bool, Scheme>> {
         {"a graph of 50 ms each 60 ms", [] { return simulated::every(60 * ms, 50 * ms); }, true},
         {"at random, long", [] { return simulated::at_random(3, 900 * ms); }, false},
         {"at random, short", [] { return simulated::at_random(5, 30 * ms); }, false},
-        {"2 s, then 2 s",
-         [] {
-             return std::function<Ns(Ns)>(
-                 [](Ns now) { return now / (2 * second) % 2 ? simulated::Gpu::step : 0; });
-         },
+        {"2 s, then 2 s", [] { return simulated::every(4 * second, 2 * second, 2 * second); },
          false},
     };
 };
@@ -263,7 +257,6 @@ class Caps : public testing::TestWithParam<std::tuple<int, int, bool, Scheme>> {
 TEST_P(Caps, AreNeverExceeded) {
     const auto [percent, load, alone, scheme] = GetParam();
     Governed run({.scheme = scheme}, {capped(percent), rest});
-    run.gpu.stays = false;
     run.add(0, loads[load].make());
     if (!alone)
         run.add(1, simulated::always());
@@ -381,7 +374,9 @@ TEST(Latency, SharesAreKeptBesideIt) {
     run.add(1, simulated::always());
     run.add(2, simulated::always());
     run.until(6 * second);
-    EXPECT_NEAR(run.points(1, second), 30, 1);
+    // The ends of turns, which are repaid, come to a point. A timeslice begins again when it is
+    // changed, which adds 0.02.
+    EXPECT_NEAR(run.points(1, second), 30, 1.1);
     EXPECT_GT(run.points(2, second), 25);
     for (const EpochRecord &record : run.records)
         EXPECT_TRUE(record.tenants[1].kept) << record.end;

@@ -14,7 +14,7 @@ using namespace qos;
 
 /// A turn that began before a tenant's goal counts from the beginning of the goal on.
 TEST_F(Kept, PartsAreOfEnoughTime) {
-    sim.tasks[0].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
     start({"558=cap:90%"});
     keep_until(1200 * ms);
     nvqos::Goals held = asked;
@@ -45,8 +45,8 @@ TEST_F(Kept, PartsAreOfEnoughTime) {
 
 /// Missed goals have the tenant's name and the number of epochs.
 TEST_F(Kept, MissesHaveTheirNamesAndNumbers) {
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     start({"557=latency", "558=share:98%"});
     keep_until(2 * qos::second);
     auto missed = gpu_goals->missed();
@@ -72,8 +72,8 @@ TEST_F(Kept, MissesHaveTheirNamesAndNumbers) {
 
 /// Epochs at the end have the reason for which the last second says nothing of a goal.
 TEST_F(Kept, SecondsWithoutDemandAreNamed) {
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::every(20 * ms, 3 * ms);
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::every(20 * ms, 3 * ms));
     start({"557=share:30%", "558=share:20%", "command:none=share:10%"});
     keep_until(500 * ms);
     EXPECT_EQ(reports.back().tenants[1].why_not, std::nullopt) << "there was no second so far";
@@ -82,7 +82,7 @@ TEST_F(Kept, SecondsWithoutDemandAreNamed) {
     EXPECT_EQ(reason(0), std::nullopt);
     EXPECT_EQ(reason(1), std::nullopt);
     EXPECT_EQ(reason(2), nvqos::WhyNot::no_demand);
-    sim.tasks[1].arrives = nullptr;
+    sim.set_bursts(1, nullptr);
     keep_until(5 * qos::second);
     EXPECT_EQ(reason(0), std::nullopt);
     EXPECT_EQ(reason(1), nvqos::WhyNot::no_demand);
@@ -95,7 +95,8 @@ TEST_F(Kept, SecondsWithoutDemandAreNamed) {
 
 /// A second with lost switches is not reported as kept, and the next ones are judged again.
 TEST_F(Kept, SecondsWithLostSwitchesCannotBeSeen) {
-    sim.tasks[0].arrives = sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     start({"557=share:30%", "558=cap:50%"});
     keep_until(2 * qos::second);
     EXPECT_EQ(nvqos::kept(reports.back().tenants[0]), true);
@@ -212,8 +213,8 @@ TEST(Missed, AreMergedAndBounded) {
 }
 
 TEST_F(Kept, PromisesThatDoNotFitAreNamed) {
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     start({"557=share:60%", "558=share:50%"}, {.takes_any_goals = true});
     keep_until(qos::second);
     const auto notes = nvqos::notes_on({{0, reports.back()}});

@@ -106,7 +106,8 @@ class Recorded : public Kept {
 };
 
 void Recorded::run_on_one_gpu(const std::shared_ptr<nvqos::Decisions> &decisions) {
-    sim.tasks[0].arrives = sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     start({"557=share:30%", "command:two=cap:20%", "command:third=best-effort:2"},
           {.decisions = decisions});
     ASSERT_TRUE(gpu_goals);
@@ -130,8 +131,7 @@ void Recorded::run_on_one_gpu(const std::shared_ptr<nvqos::Decisions> &decisions
     keep_and_note(1700 * ms);
     note("558 ends");
     kernel.end_process(558);
-    sim.tasks[1].arrives = nullptr;
-    sim.tasks[1].work = 0;
+    sim.stop(1);
     keep_and_note(2000 * ms);
     note("no goals");
     ASSERT_TRUE(gpu_goals->set_goals({}));
@@ -163,7 +163,8 @@ TEST_F(Recorded, DecisionsOnOneGpuAreReplayed) {
 /// goals of the second GPU, on which nothing is asked for.
 void Recorded::run_on_two_gpus(const std::shared_ptr<nvqos::Decisions> &decisions) {
     kernel.add_card(1, 2);
-    sim.tasks[0].arrives = sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     const auto plan = std::make_shared<nvqos::MachinePlan>();
     start({"557=cap:30%", "command:elsewhere=share:20%"}, {.plan = plan, .decisions = decisions});
     ASSERT_TRUE(gpu_goals);

@@ -49,8 +49,6 @@ class Machine final : public served::Served {
           refuse_(folder / "refuse") {
         kernel.end_process(557);
         kernel.end_process(558);
-        for (simulated::Task &task : sim.tasks)
-            task.paused = true;
         kernel.real_processes = true;
         const char *const gpus = std::getenv("NVQOS_STAND_IN_GPUS");
         for (std::uint32_t gpu = 1; gpus && gpu < std::strtoul(gpus, nullptr, 10); gpu++)
@@ -131,9 +129,7 @@ class Machine final : public served::Served {
             if (nvdebug::base::lives(task.birth))
                 return false;
             kernel.end_process(task.birth.pid);
-            sim.tasks[task.number].arrives = nullptr;
-            sim.tasks[task.number].work = 0;
-            sim.tasks[task.number].paused = true;
+            sim.stop(task.number);
             return true;
         });
         std::error_code none;
@@ -166,10 +162,9 @@ class Machine final : public served::Served {
         process.command.resize(std::min(process.command.find('\n'), process.command.size()));
         process.cgroup = text_of(proc + "cgroup");
         process.status = text_of(proc + "status");
-        clients[client] = sim.tasks.size();
+        clients[client] = sim.add(simulated::always());
         pid_of.push_back(birth.pid);
-        running_.push_back({birth, place, sim.tasks.size()});
-        sim.tasks.push_back({0, simulated::always(), 0, 2000 * qos::us});
+        running_.push_back({birth, place, clients[client]});
     }
 
     /// Gives the client of a process the name that it had with another stand-in for this folder.

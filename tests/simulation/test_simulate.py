@@ -101,6 +101,17 @@ def test_the_same_file_gives_the_same_bytes(words):
     assert first and first == second
 
 
+def test_equal_jobs_share_their_run_alone(written):
+    job = {"gpus": [0], "cpu_jitter": 0.3, "program": [{"kernel_us": 900}, {"think_us": 300}]}
+    others = ({"goal": "share:30%"}, {"gpus": [1]}, {"start_ms": 1}, {"arrivals": {"mean_ms": 9}}, {"arrivals": {"mean_ms": 9}})
+    jobs = [job | {"name": "first"}] + [job | {"name": f"job {n}"} | other for n, other in enumerate(others)]
+    found = result(written({"version": 1, "gpus": {"count": 2}, "jobs": jobs}))
+    alone = [(one["alone_per_s"], one["alone_request_ms"], one["gpus"][0]["got_alone"]) for one in found["jobs"]]
+    assert alone[0] == alone[1] == alone[2] != alone[3] != alone[4] != alone[5]
+    # Each service is compared with its own requests.
+    assert alone[4][1]["n"] != alone[5][1]["n"]
+
+
 def test_another_seed_gives_other_numbers(written):
     scenario = example("two-gangs")
     same, other = (run("-j", written(scenario | {"seed": seed})).stdout for seed in (3, 4))
@@ -144,6 +155,28 @@ def test_a_file_that_makes_no_sense(written, field, value, says):
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr.startswith(f"nvqos: {path}: {says}") and done.stderr.count("\n") == 1
     assert run("-j", path).returncode == 1
+
+
+def test_a_model_has_its_constants_and_says_where_they_are_from(written):
+    scenario = example("decode")
+    plain = result(written(scenario))
+    scenario["gpus"]["model"] = "h100"
+    found = result(written(scenario))
+    assert found.pop("model") == {"name": "h100", "measured": "an H100 80GB HBM3 with driver 580.159.04"}
+    assert found == plain  # the defaults are those of the H100
+    assert run(written(scenario)).stdout.splitlines()[-1] == (
+        "The model h100 was measured on an H100 80GB HBM3 with driver 580.159.04")
+    scenario["gpus"]["switch_us"] = 500
+    assert result(written(scenario))["gpus"][0]["busy"] < found["gpus"][0]["busy"] - 0.02
+    scenario["jobs"][1]["goal"] = "share:60%"
+    assert result(written(scenario), exit_status=2)["model"]["name"] == "h100"
+
+
+def test_an_unknown_model_is_refused_with_the_known_ones(written):
+    scenario = example("decode")
+    scenario["gpus"]["model"] = "h1000"
+    done = run(written(scenario))
+    assert done.returncode == 1 and "gpus.model: no model is called 'h1000'; those that are known: h100" in done.stderr
 
 
 def test_a_file_that_is_not_there():

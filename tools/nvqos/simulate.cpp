@@ -40,6 +40,7 @@ simulation::Result result_of(const simulation::Scenario &scenario, simulation::O
     if (auto refused = refusal_of(scenario)) {
         simulation::Result result;
         result.refused = std::move(refused);
+        result.model = scenario.gpus.model;
         return result;
     }
     return simulation::simulate(scenario, observer);
