@@ -249,7 +249,7 @@ class EpochDivision {
     /// Returns whether the others have the shortest turns for this one of eight epochs, in which
     /// they make no progress. If a tenant gets too little beside the shortest useful turns, and
     /// these do not show how short its pauses are, it would have the GPU alone for longer than it
-    /// needs: nobody sees how much of that time is work.
+    /// needs, because it is not seen how much of that time is work.
     bool shortens_to_look() const {
         constexpr Ns longest_bound = 2 * shortest_beside_bursts;
         for (std::size_t n = 0; n < entrants_.size(); n++)
@@ -463,7 +463,7 @@ Account settled(const Goal &goal, Account account, const Observation &seen, cons
     if (rolls_over(settings.scheme)) {
         // Use beyond the quota counts as a debt as far as others may have waited meanwhile. Turns
         // reach only some parts of the time, as bursts end them early: then the debt keeps the
-        // tenant between the next larger part and the next smaller one. If nobody else wanted what
+        // tenant between the next larger part and the next smaller one. If no other task wanted what
         // it used beyond its quota, the others do not need what it owes either. While a cap pauses
         // another tenant this one has more, and it is not to have less for that in a later second.
         const Ns beyond = progress - quota;

@@ -49,7 +49,7 @@ void Demand::cover(std::size_t tenant, Ns begin, Ns end) {
 Ns Demand::wanted_from(const Wait &wait, const Task &task, Ns begin, Ns round) const {
     if (wait.is_certain && begin - wait.since <= round)
         return wait.since;
-    // Nobody had the engine in between, or the other task would have had it for longer.
+    // No task had the engine in between, or the other task would have had it for longer.
     if (!last_ || last_->task == task || last_->end <= wait.since ||
         begin - last_->end > longest_switch || last_->went_on)
         return begin;
@@ -92,7 +92,7 @@ void Demand::note_pause(const TenantTurn &next, const Wait &wait) {
         std::erase_if(counted.bounds, [&](Ns bound) { return bound < pause; });
 }
 
-/// Ends a turn of which nobody knows how it ended.
+/// Ends a turn without knowing how it ended.
 void Demand::end_unknown_turn(const TenantTurn &turn, Past &past) {
     past.knows = false;
     past.work = 0;
@@ -109,7 +109,7 @@ void Demand::end_turn(const TenantTurn &turn, Past &past, const SliceLength &sli
     }
     past.wait = Wait{turn.end, !went_on && !gave_way};
     counted.now.cut += past.wait->is_certain;
-    // Nobody knows how much of a turn that went on was work.
+    // It is not known how much of a turn that went on was work.
     past.work += went_on ? 0 : past.held;
     const Ns burst = gave_way && past.knows ? past.work : 0;
     if (burst > 0)

@@ -7,7 +7,7 @@
 /// - A turn that its timeslice ended left work behind. The task waits until its next turn.
 /// - A task that leaves the engine earlier has nothing queued: it gives way at once (measured on an
 ///   H100). From then on its processor works ("thinks"), and at some time it queues more. While the
-///   next task's turn lasts as long as its timeslice, nobody sees when. The whole time until the
+///   next task's turn lasts as long as its timeslice, it is not seen when. The whole time until the
 ///   next turn then counts as work, since the task may have waited for all of it.
 /// - A turn goes on beyond its timeslice as long as no other task has work. So if the turn before
 ///   the task's own went on like that, the task was idle until then. Other tasks that had two turns
@@ -39,7 +39,7 @@ struct Observation {
     Ns backlogged = 0;      ///< it had the engine, or may have waited for it
     std::int64_t turns = 0; ///< turns that ended
     Ns idle = 0;            ///< pauses between its turns, in which it certainly had no work
-    Ns alone = 0; ///< the part of `used` in which nobody else wanted the engine, and it may have
+    Ns alone = 0; ///< the part of `used` in which no other task wanted the engine, and it may have
                   ///< been idle
     Ns burst =
         0; ///< the usual work between two pauses; 0: it makes no pauses, or they are not known

@@ -7,7 +7,7 @@
 namespace simulation {
 namespace {
 
-/// A longer time between two turns is no switch: nobody had work (nvdebug::Tally has the same
+/// A longer time between two turns is no switch: no task had work (nvdebug::Tally has the same
 /// limit).
 constexpr Ns longest_switch = qos::ms;
 /// A turn that ends at the end of a timeslice is up to 0.14 ms longer (an H100 and an H200,

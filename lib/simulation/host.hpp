@@ -47,7 +47,7 @@ class Host {
     Ns due() const;
     void step(Ns now);
 
-    /// Returns the TSG whose work progresses.
+    /// Returns the TSG that makes progress.
     std::optional<std::size_t> progressing() const;
     /// Returns the TSG that has the GPU, and work.
     std::optional<std::size_t> holder() const;

@@ -15,7 +15,7 @@ class Machine : Driver {
   public:
     /// @param scenario outlives the machine. With a duration of 0 nothing is measured but the times
     /// that take_times() returns.
-    /// @param controller null: nobody changes anything
+    /// @param controller null: nothing is changed
     /// @param observer is called during the run; may be null
     Machine(const Scenario &scenario, Controller *controller, Observer *observer = nullptr);
     ~Machine() override = default;

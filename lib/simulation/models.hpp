@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file GPU models whose constants are known.
+/// @file GPU models with known constants.
 #pragma once
 
 #include <string_view>

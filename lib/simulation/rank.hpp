@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file A rank of a job: a process whose CPU launches work ahead of its GPU.
+/// @file A rank of a job: a process that launches work ahead of its GPU.
 ///
 /// The CPU takes the items of the program in order. It launches kernels and collectives, and waits
 /// for the GPU before each item of Item::Kind::think and at the end of the program. The GPU takes

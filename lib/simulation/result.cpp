@@ -24,7 +24,7 @@ Measures run(const Scenario &scenario, Observer *observer = nullptr) {
     return seen;
 }
 
-/// Returns the scenario with one job alone, which nobody changes.
+/// Returns the scenario with one job alone, without control.
 Scenario alone(const Scenario &scenario, std::size_t job) {
     Scenario one = scenario;
     one.has_control = false;

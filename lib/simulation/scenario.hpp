@@ -71,7 +71,7 @@ struct Scenario {
     std::string name;
     std::uint64_t seed = 1;
     Ns duration = 10 * qos::second, warmup = 3 * qos::second;
-    bool has_control = true; ///< goals are kept; else nobody changes anything
+    bool has_control = true; ///< goals are kept; else nothing is changed
     Gpus gpus;
     std::vector<Job> jobs;
     std::vector<Kill> kills;

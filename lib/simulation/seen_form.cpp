@@ -59,7 +59,7 @@ std::string text_of(const Scenario &scenario) {
                     "\"warmup_ms\": {},{}\n  \"gpus\": {},\n  \"jobs\": [",
                     one_line(scenario.name), scenario.seed, one_line(ms_in_form(scenario.duration)),
                     one_line(ms_in_form(scenario.warmup)),
-        scenario.has_control ? "" : "\n  \"control\": \"none\",", one_line(of_gpus));
+                    scenario.has_control ? "" : "\n  \"control\": \"none\",", one_line(of_gpus));
     for (std::size_t n = 0; n < scenario.jobs.size(); n++)
         text += (n ? ",\n    " : "\n    ") + one_line(job_in_form(scenario.jobs[n]));
     return text + "\n  ]\n}\n";

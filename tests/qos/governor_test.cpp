@@ -108,7 +108,8 @@ TEST(Credit, AfterAnOutageIsBounded) {
     int epochs = 0;
     for (; account.credit > 0 && epochs < 100; epochs++) {
         const Ns used = scaled(settings.epoch, wanted_part(share(50), account, settings), whole);
-        account = settled(share(50), account, {used, settings.epoch, 9}, {settings.epoch}, settings);
+        account =
+            settled(share(50), account, {used, settings.epoch, 9}, {settings.epoch}, settings);
         if (account.credit < ms)
             break;
     }
@@ -131,11 +132,12 @@ TEST(Credit, IsADebtIfATenantUsedMoreThanItsQuotaWhileOthersWaited) {
     Account account;
     const auto used_60_ms = [&](int epochs, Ns waited, Ns alone) {
         for (int n = 0; n < epochs; n++)
-            account = settled(share(50), account, {60 * ms, 100 * ms, 9, 0, alone}, {waited},
-                              settings);
+            account =
+                settled(share(50), account, {60 * ms, 100 * ms, 9, 0, alone}, {waited}, settings);
         return account.credit;
     };
-    EXPECT_EQ(used_60_ms(10, 40 * ms, 0), -5 * ms) << "turns of the first second are not as planned";
+    EXPECT_EQ(used_60_ms(10, 40 * ms, 0), -5 * ms)
+        << "turns of the first second are not as planned";
     EXPECT_EQ(used_60_ms(3, 0, 0), -5 * ms) << "nobody waited";
     EXPECT_EQ(used_60_ms(3, 40 * ms, 0), -35 * ms);
     EXPECT_LT(wanted_part(share(50), account, settings), 42 * point);
