@@ -66,11 +66,11 @@ void Demand::note_stay(const TenantTurn &next, const Wait &wait) {
         remember(before.whole, burst);
         return;
     }
-    // Without such a burst no more than the shortest burst certainly was work.
-    const std::deque<Ns> &known = before.whole.empty() ? before.bursts : before.whole;
-    if (known.empty())
-        return;
-    const Ns work = from_top(known, before.whole.empty() ? known.size() - 1 : 0);
+    // The shortest of the last bursts certainly was work, and so was each burst at whose end another
+    // task waited.
+    Ns work = before.bursts.empty() ? burst : from_top(before.bursts, before.bursts.size() - 1);
+    if (!before.whole.empty())
+        work = std::max(work, from_top(before.whole, 0));
     before.now.stayed += std::clamp<Ns>(burst - work, 0, last_->held);
 }
 

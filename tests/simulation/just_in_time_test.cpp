@@ -117,6 +117,18 @@ TEST_P(ShareBetweenReachableParts, IsKeptAndNotExceeded) {
     }
 }
 
+/// The first bursts were cut. Later ones end while nobody certainly waits, and are longer.
+TEST(ShareOfALoop, IsNotExceededAfterBurstsThatWereCut) {
+    for (const std::uint64_t seed : {1, 4, 7}) {
+        simulation::Job loop = job("loop", {0}, {kernel(9000), think(900)});
+        loop.goal = share_goal(50);
+        simulation::Job other = job("other", {0}, {think(500), kernel(24000)});
+        const Result result = simulate(run_of({loop, other}, seed));
+        EXPECT_EQ(result.jobs[0].kept, true) << seed;
+        EXPECT_NEAR(points_of(result.jobs[0].got), 50, 1) << seed;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Pairs, ShareBetweenReachableParts,
                          testing::Values(Pair{"steps of 24 ms", 24'000, 500, 30},
                                          Pair{"steps of 24 ms, half", 24'000, 500, 50},
