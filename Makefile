@@ -186,6 +186,11 @@ model: cmake ## build the GPU model into build/cmake/model
 tool: cmake ## build nvdebugctl, nvtaskset, nvstgm, nvqos and nvdebug-exporter into build/cmake
 	$(call cmake_build,$(BUILD)/cmake,"the programs",nvdebugctl nvtaskset nvstgm nvqos nvdebug-exporter)
 
+.PHONY: try
+try: cmake ## build nvqos and show it live on a simulated GPU, without root (WORDS='command:train=share:50%')
+	$(call cmake_build,$(BUILD)/cmake,"nvqos",nvqos)
+	@$(BUILD)/cmake/bin/nvqos --demo $(WORDS) || test $$? = 4 # a goal was not kept
+
 .PHONY: unit
 unit: cmake ## build and run the unit tests (minutes; SUBJECT=qos: those of tests/qos alone)
 	@test -z "$(SUBJECT)" || ninja -C $(BUILD)/cmake -t query unit-$(SUBJECT) >/dev/null 2>&1 || { \

@@ -144,32 +144,33 @@ def markdown(found):
 
 
 def conclusions(machines):
-    """Returns a table with each conclusion once: letters stand for numbers that differ, and each machine has a column."""
-    out = [f"| conclusion | {' | '.join(one['gpu'] for _, one, _ in machines)} |\n|---{'|---' * len(machines)}|\n"]
+    """Returns the lines of a table. Each conclusion is a row, with the numbers of all machines, and a column for each
+    machine says whether it holds there."""
+    names = [one["gpu"] for _, one, _ in machines]
+    differ = f"; numbers that differ are those of {' / '.join(names)}" if len(names) > 1 else ""
+    out = [f"| conclusion{differ} | {' | '.join(names)} |\n|---{'|---' * len(machines)}|\n"]
     by_key = [{claim.key: claim for claim in claims} for _, _, claims in machines]
     for key in dict.fromkeys(key for found in by_key for key in found):
         claims = [found.get(key) for found in by_key]
-        sentence, figures = in_common([claim.sentence for claim in claims if claim])
-        figures = iter(figures)
-        cells = [f"{'' if claim.holds else '**does not hold** '}{next(figures)}" if claim else "-" for claim in claims]
+        sentence, own = in_common([claim.sentence for claim in claims if claim])
+        own = iter(own)
+        cells = [", ".join(filter(None, ("holds" if claim.holds else "**does not hold**", next(own)))) if claim else "-"
+                 for claim in claims]
         out.append(f"| {sentence} | {' | '.join(cells)} |\n")
     return out
 
 
 def in_common(sentences):
-    """Returns a sentence with letters in place of numbers that differ, and the numbers of each given sentence."""
+    """Returns the sentence that the given ones have in common, and a list with the rest of each. If they differ in numbers
+    alone, such a number is `505 / 314` in the sentence, and nothing is left of each. Else the sentence is empty, and each
+    is left whole."""
     rest = NUMBER.split(sentences[0])
     if any(NUMBER.split(sentence) != rest for sentence in sentences):
         return "", sentences
-    letters = iter("abcdefghijklmnopqrstuvwxyz")
-    words, figures = [rest[0]], [[] for _ in sentences]
+    words = [rest[0]]
     for numbers, text in zip(zip(*map(NUMBER.findall, sentences)), rest[1:]):
-        differ = len(set(numbers)) > 1
-        words += [f"*{(letter := next(letters))}*" if differ else numbers[0], text]
-        if differ:
-            for cell, number in zip(figures, numbers):
-                cell.append(f"*{letter}* {number}")
-    return "".join(words), [", ".join(cell) or "as stated" for cell in figures]
+        words += [" / ".join(numbers if len(set(numbers)) > 1 else numbers[:1]), text]
+    return "".join(words), ["" for _ in sentences]
 
 
 def figure(experiment):

@@ -2,6 +2,8 @@
 /// @file Exit statuses, by which scripts and service managers decide what helps.
 #pragma once
 
+#include <cerrno>
+
 namespace nvdebug::base::exit_status {
 
 /// A number means the same in each program that has these statuses. A service manager starts the
@@ -17,5 +19,26 @@ enum Exit {
     partial = 4,       ///< some of the request was done, or a goal was not kept
     failed = 5,        ///< a later try may succeed: a GPU that is lost, a time-out, a full disk
 };
+
+/// Returns the status of a program that cannot read or write a file which was named.
+/// @param error errno; 0: the file was read, and its text makes no sense
+inline Exit of_file(int error) {
+    switch (error) {
+    case 0:
+    case EINVAL:
+    case EISDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case ENOENT:
+    case ENOTDIR:
+        return bad_usage;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return refused;
+    default:
+        return failed;
+    }
+}
 
 } // namespace nvdebug::base::exit_status

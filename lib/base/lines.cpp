@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "lines.hpp"
 
+#include <algorithm>
+
 namespace nvdebug::base {
 
 std::vector<std::string> break_lines(std::string_view text,
@@ -27,6 +29,19 @@ std::vector<std::string> break_lines(std::string_view text,
 
 std::vector<std::string> break_lines(std::string_view text, std::size_t columns) {
     return break_lines(text, [&](std::string_view line) { return line.size() <= columns; });
+}
+
+std::size_t width_of(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char byte) { return (byte & 0xc0) != 0x80; }));
+}
+
+std::string cut_text(std::string_view text, std::size_t columns) {
+    std::size_t end = 0;
+    for (; end < text.size(); ++end)
+        if ((text[end] & 0xc0) != 0x80 && columns-- == 0)
+            break;
+    return std::string(text.substr(0, end));
 }
 
 } // namespace nvdebug::base

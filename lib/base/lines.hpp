@@ -18,4 +18,10 @@ break_lines(std::string_view text, const std::function<bool(std::string_view)> &
 /// Breaks ASCII text at blanks into lines of at most @p columns.
 [[nodiscard]] std::vector<std::string> break_lines(std::string_view text, std::size_t columns);
 
+/// Returns the width of text in columns, with a column for each character.
+[[nodiscard]] std::size_t width_of(std::string_view text);
+
+/// Returns the first @p columns columns of @p text.
+[[nodiscard]] std::string cut_text(std::string_view text, std::size_t columns);
+
 } // namespace nvdebug::base

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <cstdio>
 #include <vector>
 
 #include "lib/base/words.hpp"
@@ -85,6 +87,31 @@ std::string time_text(std::uint64_t ns) {
         if (unit->name != "min" && ns >= unit->ns && ns % unit->ns == 0)
             return std::to_string(ns / unit->ns) + std::string(unit->name);
     return std::to_string(ns) + "ns";
+}
+
+std::string short_time(std::int64_t ns, std::string_view gap) {
+    struct ShownUnit {
+        std::string_view name;
+        double ns;
+    };
+    static constexpr std::array shown = {ShownUnit{"us", 1e3}, ShownUnit{"ms", 1e6},
+                                         ShownUnit{"s", 1e9}};
+    const double length = std::abs(static_cast<double>(ns));
+    if (length < shown.front().ns)
+        return std::to_string(ns) + std::string(gap) + "ns";
+    const ShownUnit *unit = shown.begin();
+    // A value that would be rounded to 1000 is shown in the next unit.
+    while (unit + 1 != shown.end() && length / unit->ns >= 999.5)
+        unit++;
+    const double value = length / unit->ns;
+    std::array<char, 32> digits{};
+    std::snprintf(digits.data(), digits.size(), "%.*f",
+                  value >= 99.95   ? 0
+                  : value >= 9.995 ? 1
+                                   : 2,
+                  value);
+    return (ns < 0 ? "-" : "") + std::string(digits.data()) + std::string(gap) +
+           std::string(unit->name);
 }
 
 std::string describe(const TimeRule &rule) {

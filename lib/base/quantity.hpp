@@ -41,6 +41,12 @@ take_time_ns(std::string_view name, std::string_view text, const TimeRule &rule)
 /// Returns a time with the largest unit in which it is whole: `500us`, `2ms`, `90s`.
 [[nodiscard]] std::string time_text(std::uint64_t ns);
 
+/// Returns a time as tables and messages of all programs show it: rounded to three significant
+/// digits, and to whole seconds from 100 s on. `512ns`, `1.02us`, `2.00ms`, `-31.4ms`, `90.0s`;
+/// documents of JSON have the exact number.
+/// @param gap stands between the number and its unit: a blank in sentences, nothing in columns
+[[nodiscard]] std::string short_time(std::int64_t ns, std::string_view gap = "");
+
 /// Returns a decimal number in millionths; empty: @p text is not a number, is negative, or has more
 /// than nine digits or six decimals.
 [[nodiscard]] std::optional<std::int64_t> parse_millionths(std::string_view text);

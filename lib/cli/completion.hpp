@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file Completes a command line for a shell: `PROGRAM __complete WORD…`, which the scripts of
-/// tools/completion call.
+/// lib/cli/completion call.
 ///
 /// Each line of output is a candidate, or a candidate, a tab and its meaning. If there is no line,
 /// the scripts complete files. The line `@N` means that another command begins with word N (from

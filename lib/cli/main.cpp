@@ -7,7 +7,9 @@
 #include <iterator>
 #include <unistd.h>
 
+#include "completion_scripts.hpp"
 #include "lib/base/exit_status.hpp"
+#include "lib/base/words.hpp"
 #include "lib/cli/completion.hpp"
 #include "lib/cli/help.hpp"
 #include "lib/cli/manual.hpp"
@@ -40,6 +42,25 @@ int answer(const Program &program, const std::string &text) {
     return error ? failed : base::exit_status::done;
 }
 
+/// Carries out `PROGRAM completion SHELL`.
+int print_script(const Program &program, const std::vector<std::string> &words) {
+    std::vector<std::string> shells;
+    for (const ShellScript &one : shell_scripts) {
+        shells.emplace_back(one.shell);
+        if (words.size() != 2 || words[1] != one.shell)
+            continue;
+        constexpr std::string_view place = "@program@";
+        std::string script = one.script;
+        for (std::size_t at = 0; (at = script.find(place, at)) != script.npos;)
+            script.replace(at, place.size(), program.name);
+        return answer(program, script);
+    }
+    const std::string typed =
+        words.size() == 2 ? ", not " + base::quote(words[1]) + base::guess(words[1], shells) : "";
+    return refuse(program, false, bad_usage,
+                  "completion takes the name of a shell, " + base::listed(shells, " or ") + typed);
+}
+
 } // namespace
 
 int refuse(const Program &program, bool json, int status, const std::string &sentence) {
@@ -62,6 +83,8 @@ int run(const Program &program, const std::vector<std::string> &words,
         const auto page = manual(program, {std::istreambuf_iterator<char>(std::cin), {}});
         return page ? answer(program, *page) : refuse(program, false, bad_usage, page.error());
     }
+    if (!words.empty() && words[0] == "completion" && program.has_help_word)
+        return print_script(program, words);
     const Parsed parsed = parse(program, words);
     if (parsed.wrong)
         return refuse(program, parsed.json, bad_usage, *parsed.wrong);

@@ -27,12 +27,6 @@ int write_to(int descriptor, std::string_view text) {
     return 0;
 }
 
-/// Counts characters, each as one column.
-std::size_t columns_in(std::string_view text) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        text, [](char each) { return (static_cast<unsigned char>(each) & 0xc0) != 0x80; }));
-}
-
 } // namespace
 
 std::size_t columns_of(int descriptor) {
@@ -45,13 +39,17 @@ std::size_t columns_of(int descriptor) {
     return usual_columns;
 }
 
+std::optional<std::size_t> terminal_width(int descriptor) {
+    return isatty(descriptor) ? std::optional(columns_of(descriptor)) : std::nullopt;
+}
+
 std::string paragraph(std::string_view sentence, int descriptor) {
     if (!isatty(descriptor))
         return std::string(sentence) + "\n";
     const std::size_t columns = columns_of(descriptor);
     std::string lines;
     for (const std::string &line : base::break_lines(
-             sentence, [&](std::string_view each) { return columns_in(each) <= columns; }))
+             sentence, [&](std::string_view each) { return base::width_of(each) <= columns; }))
         lines += line + "\n";
     return lines;
 }

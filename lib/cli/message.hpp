@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,10 @@ namespace nvdebug::cli {
 /// Returns the width of lines for @p descriptor in columns: the number in COLUMNS, or else the
 /// width of the terminal, or else 80.
 [[nodiscard]] std::size_t columns_of(int descriptor);
+
+/// Returns columns_of() if @p descriptor is a terminal; empty: it is none, and lines may have any
+/// length.
+[[nodiscard]] std::optional<std::size_t> terminal_width(int descriptor);
 
 /// Returns the sentence with a newline. For a terminal, it is broken at blanks. Elsewhere it stays
 /// one line, so that each line of a log is a sentence.

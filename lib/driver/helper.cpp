@@ -19,8 +19,8 @@ rm::DisableChannels channels_of(const Call &call) {
     return all;
 }
 
-Answer disable_one(Kernel &kernel, int descriptor, const Call &call, const rm::DisableChannels &all,
-                   std::uint32_t n) {
+Answer make_one(Kernel &kernel, int descriptor, const Call &call, const rm::DisableChannels &all,
+                std::uint32_t n) {
     rm::DisableChannels one{};
     one.disable = all.disable;
     one.count = 1;
@@ -32,12 +32,11 @@ Answer disable_one(Kernel &kernel, int descriptor, const Call &call, const rm::D
 
 /// Makes a request for each channel alone. Fails with the error of one of them, or if all channels
 /// have been freed.
-Answer disable_each(Kernel &kernel, int descriptor, const Call &call,
-                    const rm::DisableChannels &all) {
+Answer make_each(Kernel &kernel, int descriptor, const Call &call, const rm::DisableChannels &all) {
     Answer gone{rm::ok, 0}, failed = gone;
     bool any = false;
     for (std::uint32_t n = 0; n < all.count; n++) {
-        const Answer answer = disable_one(kernel, descriptor, call, all, n);
+        const Answer answer = make_one(kernel, descriptor, call, all, n);
         any = any || answer.ok();
         if (!answer.ok())
             (answer.is_gone() ? gone : failed) = answer;
@@ -45,12 +44,21 @@ Answer disable_each(Kernel &kernel, int descriptor, const Call &call,
     return !failed.ok() ? failed : any ? Answer{rm::ok, 0} : gone;
 }
 
+/// Enables the channels that a refused list has disabled. The driver handles a list in its order,
+/// up to the first channel that has been freed (measured on an H100 with 580.159.04).
+void enable_until_freed(Kernel &kernel, int descriptor, const Call &call, rm::DisableChannels all) {
+    all.disable = false;
+    for (std::uint32_t n = 0; n < all.count; n++)
+        if (make_one(kernel, descriptor, call, all, n).is_gone())
+            return;
+}
+
 /// Makes the call for each of its channels alone, and leaves in it the channels that failed.
 Answer undo_each(Kernel &kernel, int descriptor, Call &call, rm::DisableChannels all) {
     Answer failed{rm::ok, 0};
     std::uint32_t left = 0;
     for (std::uint32_t n = 0; n < all.count; n++) {
-        const Answer answer = disable_one(kernel, descriptor, call, all, n);
+        const Answer answer = make_one(kernel, descriptor, call, all, n);
         if (answer.ok() || answer.is_gone())
             continue;
         failed = answer;
@@ -74,11 +82,14 @@ Answer make_call(Kernel &kernel, int descriptor, Call &call) {
     }
     const Answer answer = ask_rm(kernel, descriptor, call.client, call.object, call.command,
                                  call.params.data(), call.params.size());
-    // The process may have freed one of the channels. Then the driver may not have handled the
-    // other ones.
+    // The process may have freed one of the channels. Then the driver has not handled the channels
+    // behind it. It counts how often a channel is disabled, so no channel may be disabled twice.
     if (call.command == rm::DisableChannels::command && answer.is_gone())
-        if (const rm::DisableChannels all = channels_of(call); all.count > 1)
-            return disable_each(kernel, descriptor, call, all);
+        if (const rm::DisableChannels all = channels_of(call); all.count > 1) {
+            if (all.disable)
+                enable_until_freed(kernel, descriptor, call, all);
+            return make_each(kernel, descriptor, call, all);
+        }
     return answer;
 }
 

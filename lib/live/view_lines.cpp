@@ -8,24 +8,11 @@
 
 namespace nvdebug::live {
 
-std::size_t width_of(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(text, [](char byte) { return (byte & 0xc0) != 0x80; }));
-}
-
 std::size_t width_of(const ViewLine &line) {
     std::size_t width = 0;
     for (const Piece &piece : line)
         width += width_of(piece.text);
     return width;
-}
-
-std::string cut_text(std::string_view text, std::size_t columns) {
-    std::size_t end = 0;
-    for (; end < text.size(); ++end)
-        if ((text[end] & 0xc0) != 0x80 && columns-- == 0)
-            break;
-    return std::string(text.substr(0, end));
 }
 
 void pad(ViewLine &line, std::size_t width) {

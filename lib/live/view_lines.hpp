@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/base/lines.hpp"
+
 namespace nvdebug::live {
 
 struct Piece {
@@ -52,11 +54,9 @@ void fit(std::vector<ViewLine> &lines, Size size);
 /// Returns a line of the screen's width in a single ink.
 ViewLine heading(std::string text, std::size_t columns);
 
-/// Returns the width of text in columns, with a column for each character.
-[[nodiscard]] std::size_t width_of(std::string_view text);
+using base::cut_text;
+using base::width_of;
 [[nodiscard]] std::size_t width_of(const ViewLine &line);
-/// Returns the first @p columns columns of @p text.
-[[nodiscard]] std::string cut_text(std::string_view text, std::size_t columns);
 /// Adds blanks up to @p width columns.
 void pad(ViewLine &line, std::size_t width);
 

@@ -10,10 +10,20 @@ namespace {
 /// for -pause_after epochs.
 constexpr std::int64_t patience = 2, pause_after = -8;
 
+/// Account::recent and Account::idle are sums over about so many epochs.
+constexpr std::int64_t remembered_epochs = 8;
+
+/// So many epochs after a tenant came or went, parts are not those that were planned.
+constexpr std::int64_t unsettled_epochs = 10;
+
 /// Returns whether a tenant got so little of its quota that timeslices evidently do not stop the
 /// others. A smaller deficit is repaid from the credit.
 bool is_far_behind(Ns progress, Ns quota) {
     return progress < quota - quota / 4;
+}
+
+Ns least_credit_at_first(const Settings &settings) {
+    return -settings.epoch / 20;
 }
 
 std::int64_t tsgs_of(const Entrant &entrant) {
@@ -28,7 +38,7 @@ bool is_here(const Entrant &entrant) {
 /// What they lose in usual rounds is within the point by which a share may be missed. Beyond
 /// another point a share is the time on the GPU, and not its own progress, which Aim::speed counts.
 Ns counted_of_turns(Ns lost, Ns time) {
-    constexpr Part forgiven = 7 * point / 10, most = point;
+    constexpr Part forgiven = 8 * point / 10, most = 8 * point / 10;
     return std::clamp<Ns>(lost - scaled(time, forgiven, whole), 0, scaled(time, most, whole));
 }
 
@@ -154,7 +164,8 @@ class EpochDivision {
         constexpr Part most = 99 * point;
         const Account &account = accounts_[n];
         const Part idle = scaled(wanted(n), account.idle, account.recent + 1); // of all the time
-        return idle + wanted(n) >= most ? most : scaled(wanted(n), whole, whole - idle);
+        return idle + wanted(n) >= most ? most
+                                        : std::max<Part>(1, scaled(wanted(n), whole, whole - idle));
     }
 
     /// Returns the part of the round that a share loses at the ends of its turns, as far as it
@@ -238,7 +249,7 @@ class EpochDivision {
     /// Returns whether the others have the shortest turns for this one of eight epochs, in which
     /// they make no progress. If a tenant gets too little beside the shortest useful turns, and
     /// these do not show how short its pauses are, it would have the GPU alone for longer than it
-    /// needs: nobody sees how much of that time is work.
+    /// needs, because it is not seen how much of that time is work.
     bool shortens_to_look() const {
         constexpr Ns longest_bound = 2 * shortest_beside_bursts;
         for (std::size_t n = 0; n < entrants_.size(); n++)
@@ -272,8 +283,9 @@ class EpochDivision {
         for (std::size_t n = 0; n < entrants_.size(); n++) {
             if (!is_here(entrants_[n]) || !is_promised(entrants_[n].goal.aim))
                 continue;
-            const Ns used = thinks(accounts_[n]) ? tsgs_of(entrants_[n]) * accounts_[n].burst
-                                                 : scaled(round_, parts_[n], whole);
+            const Ns used = thinks(accounts_[n])
+                                ? tsgs_of(entrants_[n]) * std::min(accounts_[n].burst, turns_[n])
+                                : scaled(round_, parts_[n], whole);
             if (scaled(used, whole, longer) < wanted(n) - bursts_allowance)
                 return false;
         }
@@ -414,6 +426,11 @@ Ns progress_of(const Goal &goal, const Observation &seen, const Costs &costs) {
     return std::max<Ns>(0, seen.used - seen.idle_alone() - lost);
 }
 
+void forget_debt(Account &account, const Settings &settings) {
+    account.epochs = 0;
+    account.credit = std::max(account.credit, least_credit_at_first(settings));
+}
+
 namespace {
 
 /// Returns what a tenant is promised of an epoch.
@@ -425,12 +442,12 @@ Ns quota_of(const Goal &goal, const Account &account, const Observation &seen) {
 
 } // namespace
 
-Account settled(const Goal &goal, Account account, const Observation &seen,
+Account settled(const Goal &goal, Account account, const Observation &seen, const Others &others,
                 const Settings &settings) {
     // Smoothed, as requests do not come evenly.
     if (goal.aim == Aim::latency) {
         account.taken = account.taken ? (3 * account.taken + seen.used) / 4 : seen.used;
-        account.busy = account.busy ? (7 * account.busy + seen.backlogged) / 8 : seen.backlogged;
+        account.busy = account.busy ? (3 * account.busy + seen.backlogged) / 4 : seen.backlogged;
     }
     account.burst = seen.burst;
     account.pause = seen.pause;
@@ -438,30 +455,56 @@ Account settled(const Goal &goal, Account account, const Observation &seen,
         return account;
     const Ns progress = progress_of(goal, seen, settings.costs);
     account.epochs++;
-    account.recent += progress - account.recent / 8;
-    account.idle += seen.idle + seen.idle_alone() - account.idle / 8;
+    account.recent += progress - account.recent / remembered_epochs;
+    account.idle += seen.idle + seen.idle_alone() - account.idle / remembered_epochs;
     const Ns quota = quota_of(goal, account, seen);
     account.progress += progress;
     account.quota_time += seen.backlogged;
     if (rolls_over(settings.scheme)) {
-        // Use beyond the quota is mostly time that an idle neighbour left: a twentieth of an epoch
-        // at most counts as a debt.
+        // Use beyond the quota counts as a debt as far as others may have waited meanwhile. Turns
+        // reach only some parts of the time, as bursts end them early: then the debt keeps the
+        // tenant between the next larger part and the next smaller one. If no other task wanted what
+        // it used beyond its quota, the others do not need what it owes either. While a cap pauses
+        // another tenant this one has more, and it is not to have less for that in a later second.
+        const Ns beyond = progress - quota;
+        const bool is_free = beyond > 0 && beyond <= seen.alone;
         const Ns most = settings.kept_epochs * scaled(settings.epoch, goal.part, whole),
-                 least = -settings.epoch / 20;
+                 least = account.epochs > unsettled_epochs && !is_free && !others.are_capped
+                             ? -settings.epoch
+                             : least_credit_at_first(settings);
         // A tenant without work keeps nothing.
         const Ns kept = seen.backlogged > 0 ? account.credit : std::min<Ns>(account.credit, 0);
-        account.credit = std::clamp(kept + quota - progress, least, most);
+        account.credit = std::clamp(kept - std::min(beyond, others.waited), least, most);
     }
     const bool is_behind = !thinks(account) && is_far_behind(progress, quota);
     account.behind = account.behind < 0 || is_behind ? account.behind + 1 : 0;
     return account;
 }
 
+namespace {
+
+/// Returns how much more than its part of the last second or so the tenant has had.
+Ns beyond_lately(const Goal &goal, const Account &account, const Settings &settings) {
+    return std::max<Ns>(0, account.recent - remembered_epochs * scaled(settings.epoch,
+                                                                       part_to_reach(goal, account),
+                                                                       whole));
+}
+
+} // namespace
+
 Part wanted_part(const Goal &goal, const Account &account, const Settings &settings) {
-    if (rolls_over(settings.scheme))
-        return std::clamp<Part>(
-            goal.part + scaled(account.credit, whole, settings.repaid_in * settings.epoch), 0,
-            whole);
+    if (rolls_over(settings.scheme)) {
+        // A debt is repaid only while the tenant had more than its part lately, so that no second
+        // has less than its part because an earlier one had more. Seven times what it had beyond
+        // its part is repaid at most: with less, a part of the excess would stay for good, and with
+        // more, a second would end below its part.
+        constexpr std::int64_t repaid_of_excess = 7;
+        const Ns owed =
+            std::max(account.credit, -repaid_of_excess * beyond_lately(goal, account, settings));
+        return std::clamp<Part>(goal.part +
+                                    scaled(owed, whole, settings.repaid_in * settings.epoch),
+                                goal.part / 4, whole);
+    }
     if (settings.scheme != Scheme::history || account.quota_time == 0)
         return goal.part;
     // Scheme::history: goal × α, where α = goal × time / progress is from 1 to 1 / goal
@@ -479,7 +522,15 @@ Plan next_epoch(std::span<const Entrant> entrants, std::span<const Account> acco
     bool pause = false;
     for (std::size_t n = 0; n < entrants.size() && !seen.empty(); n++) {
         Account &account = plan.accounts[n];
-        account = settled(entrants[n].goal, account, seen[n], settings);
+        Others others;
+        for (std::size_t other = 0; other < entrants.size(); other++) {
+            if (other == n)
+                continue;
+            others.waited += std::max<Ns>(0, seen[other].backlogged - seen[other].used);
+            others.are_capped =
+                others.are_capped || (is_here(entrants[other]) && entrants[other].goal.cap);
+        }
+        account = settled(entrants[n].goal, account, seen[n], others, settings);
         if (account.behind >= patience) {
             pause = true;
             account.behind = pause_after;

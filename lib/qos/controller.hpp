@@ -33,7 +33,8 @@ struct Account {
     Ns burst = 0, pause = 0; ///< of Observation, with the last epoch in which they were seen
     Ns recent = 0, idle = 0; ///< progress and Observation::idle of the last second or so
     Ns busy = 0;             ///< smoothed Observation::backlogged, with Aim::latency
-    std::int64_t epochs = 0; ///< epochs since it came, if it is promised a part
+    std::int64_t epochs = 0; ///< epochs since it or another one came or went, if it is promised a
+                             ///< part
     std::int64_t tight = 0;  ///< epochs in a row in which the others had the shortest turns for it
     bool operator==(const Account &) const = default;
 };
@@ -77,9 +78,18 @@ constexpr Part part_to_keep(const Goal &goal, Ns progress, Ns idle) {
 /// other one wanted the GPU, and for Aim::speed without what turns take beyond their timeslices.
 Ns progress_of(const Goal &goal, const Observation &seen, const Costs &costs);
 
+/// The other tenants in an epoch.
+struct Others {
+    Ns waited = 0;           ///< so long they may have waited for the engine, all together
+    bool are_capped = false; ///< one of them has a cap
+};
+
 /// Returns the account after an epoch.
-Account settled(const Goal &goal, Account account, const Observation &seen,
+Account settled(const Goal &goal, Account account, const Observation &seen, const Others &others,
                 const Settings &settings);
+
+/// Forgets most of what the tenant used beyond its quota, because other tenants came or went.
+void forget_debt(Account &account, const Settings &settings);
 
 /// Returns the part of the next epoch for a tenant's turns: what it is promised and what it is
 /// owed.

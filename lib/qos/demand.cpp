@@ -49,7 +49,7 @@ void Demand::cover(std::size_t tenant, Ns begin, Ns end) {
 Ns Demand::wanted_from(const Wait &wait, const Task &task, Ns begin, Ns round) const {
     if (wait.is_certain && begin - wait.since <= round)
         return wait.since;
-    // Nobody had the engine in between, or the other task would have had it for longer.
+    // No task had the engine in between, or the other task would have had it for longer.
     if (!last_ || last_->task == task || last_->end <= wait.since ||
         begin - last_->end > longest_switch || last_->went_on)
         return begin;
@@ -57,15 +57,29 @@ Ns Demand::wanted_from(const Wait &wait, const Task &task, Ns begin, Ns round) c
 }
 
 /// Counts the time in which the task before @p next may have stayed without work until that came.
-void Demand::note_stay(const Task &next) {
-    if (!last_ || last_->task == next || last_->burst == 0)
+void Demand::note_stay(const TenantTurn &next, const Wait &wait) {
+    if (!last_ || last_->task == Task{next.tenant, next.task} || last_->burst == 0)
         return;
+    const Ns burst = std::exchange(last_->burst, 0);
     Counted &before = of(last_->task.first);
-    if (before.bursts.empty())
+    if (wait.is_certain || next.begin - wait.since > longest_pause_of(next.tenant)) {
+        remember(before.whole, burst);
         return;
-    const Ns shortest = from_top(before.bursts, before.bursts.size() - 1);
-    before.now.stayed += std::max<Ns>(0, last_->burst - shortest);
-    last_->burst = 0;
+    }
+    // The shortest of the last bursts certainly was work, and so was each burst at whose end another
+    // task waited.
+    Ns work = before.bursts.empty() ? burst : from_top(before.bursts, before.bursts.size() - 1);
+    if (!before.whole.empty())
+        work = std::max(work, from_top(before.whole, 0));
+    before.now.stayed += std::clamp<Ns>(burst - work, 0, last_->held);
+}
+
+/// Returns after which time a task that gave way waits for its turn, as its pauses are shorter.
+Ns Demand::longest_pause_of(std::size_t tenant) {
+    const Counted &counted = of(tenant);
+    if (counted.bounds.empty())
+        return longest_pause;
+    return 2 * *std::ranges::min_element(counted.bounds) + longest_switch;
 }
 
 /// Remembers how long a pause took at most.
@@ -78,12 +92,24 @@ void Demand::note_pause(const TenantTurn &next, const Wait &wait) {
         std::erase_if(counted.bounds, [&](Ns bound) { return bound < pause; });
 }
 
+/// Ends a turn without knowing how it ended.
+void Demand::end_unknown_turn(const TenantTurn &turn, Past &past) {
+    past.knows = false;
+    past.work = 0;
+    last_ = Last{{turn.tenant, turn.task}, turn.end, false, 0, 0};
+}
+
 void Demand::end_turn(const TenantTurn &turn, Past &past, const SliceLength &slice) {
     Counted &counted = of(turn.tenant);
     const bool went_on = past.held > slice.most, gave_way = past.held < slice.least;
+    if (!went_on && !gave_way && !slice.is_sure) {
+        past.wait = Wait{turn.end, false};
+        end_unknown_turn(turn, past);
+        return;
+    }
     past.wait = Wait{turn.end, !went_on && !gave_way};
     counted.now.cut += past.wait->is_certain;
-    // Nobody knows how much of a turn that went on was work.
+    // It is not known how much of a turn that went on was work.
     past.work += went_on ? 0 : past.held;
     const Ns burst = gave_way && past.knows ? past.work : 0;
     if (burst > 0)
@@ -91,6 +117,7 @@ void Demand::end_turn(const TenantTurn &turn, Past &past, const SliceLength &sli
     // A tenant whose work does not end any more makes no pauses.
     if (!counted.bursts.empty() && past.work > 4 * from_top(counted.bursts, 0)) {
         counted.bursts.clear();
+        counted.whole.clear();
         counted.pauses.clear();
         counted.bounds.clear();
     }
@@ -98,7 +125,7 @@ void Demand::end_turn(const TenantTurn &turn, Past &past, const SliceLength &sli
         past.work = 0;
         past.knows = gave_way;
     }
-    last_ = Last{{turn.tenant, turn.task}, turn.end, went_on, burst};
+    last_ = Last{{turn.tenant, turn.task}, turn.end, went_on, burst, past.held};
 }
 
 std::optional<Ns> Demand::add(const TenantTurn &turn, std::optional<SliceLength> slice, Ns round) {
@@ -111,8 +138,7 @@ std::optional<Ns> Demand::add(const TenantTurn &turn, std::optional<SliceLength>
         cover(turn.tenant, from, turn.begin);
         if (wait.is_certain && from == wait.since)
             waited = turn.begin - from;
-        if (!wait.is_certain)
-            note_stay(task);
+        note_stay(turn, wait);
         if (!wait.is_certain && turn.begin - wait.since <= longest_pause)
             note_pause(turn, wait);
     } else if (!past.is_on) {
@@ -136,9 +162,7 @@ std::optional<Ns> Demand::add(const TenantTurn &turn, std::optional<SliceLength>
     if (slice) {
         end_turn(turn, past, *slice);
     } else {
-        past.knows = false;
-        past.work = 0;
-        last_ = Last{task, turn.end, false, 0};
+        end_unknown_turn(turn, past);
     }
     past.held = 0;
     // Contexts that do not come back are forgotten.

@@ -7,7 +7,7 @@
 /// - A turn that its timeslice ended left work behind. The task waits until its next turn.
 /// - A task that leaves the engine earlier has nothing queued: it gives way at once (measured on an
 ///   H100). From then on its processor works ("thinks"), and at some time it queues more. While the
-///   next task's turn lasts as long as its timeslice, nobody sees when. The whole time until the
+///   next task's turn lasts as long as its timeslice, it is not seen when. The whole time until the
 ///   next turn then counts as work, since the task may have waited for all of it.
 /// - A turn goes on beyond its timeslice as long as no other task has work. So if the turn before
 ///   the task's own went on like that, the task was idle until then. Other tasks that had two turns
@@ -39,7 +39,7 @@ struct Observation {
     Ns backlogged = 0;      ///< it had the engine, or may have waited for it
     std::int64_t turns = 0; ///< turns that ended
     Ns idle = 0;            ///< pauses between its turns, in which it certainly had no work
-    Ns alone = 0; ///< the part of `used` in which nobody else wanted the engine, and it may have
+    Ns alone = 0; ///< the part of `used` in which no other task wanted the engine, and it may have
                   ///< been idle
     Ns burst =
         0; ///< the usual work between two pauses; 0: it makes no pauses, or they are not known
@@ -68,6 +68,8 @@ struct TenantTurn {
 struct SliceLength {
     Ns least; ///< a shorter turn gave way
     Ns most;  ///< a longer one went on because no other task had work
+    /// A turn in between was ended by its timeslice. False: it may have given way as well.
+    bool is_sure = true;
 };
 
 class Demand {
@@ -114,7 +116,8 @@ class Demand {
         Observation now;
         Ns until = 0; ///< of Observation::backlogged: tasks of a tenant may wait at the same time
         std::deque<Ns> bursts, pauses; ///< the last ones of its tasks
-        std::deque<Ns> bounds;         ///< of its pauses in the last epochs (Demand::kept_bounds)
+        std::deque<Ns> whole;  ///< the last bursts at whose ends another task waited for its turn
+        std::deque<Ns> bounds; ///< of its pauses in the last epochs (Demand::kept_bounds)
     };
     /// The last turn that ended.
     struct Last {
@@ -122,12 +125,15 @@ class Demand {
         Ns end;
         bool went_on; ///< beyond its timeslice
         Ns burst;     ///< the work that ended with it; 0: none did, or its length is not known
+        Ns held;      ///< its length, all parts together
     };
     Counted &of(std::size_t tenant);
     void cover(std::size_t tenant, Ns begin, Ns end);
     Ns wanted_from(const Wait &wait, const Task &task, Ns begin, Ns round) const;
-    void note_stay(const Task &next);
+    void note_stay(const TenantTurn &next, const Wait &wait);
+    Ns longest_pause_of(std::size_t tenant);
     void note_pause(const TenantTurn &next, const Wait &wait);
+    void end_unknown_turn(const TenantTurn &turn, Past &past);
     void end_turn(const TenantTurn &turn, Past &past, const SliceLength &slice);
 
     std::map<Task, Past> tasks_;

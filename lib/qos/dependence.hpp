@@ -9,7 +9,7 @@
 ///   what they leave. If its cap is not below that, the promises limit it.
 /// - Of two tenants that are served first, each waits for the other's turns.
 /// - It waits for turns of a fixed length, and its requests may have to end within a time that one
-///   turn of a neighbour takes: nobody interrupts that turn for it.
+///   turn of a neighbour takes: that turn is not interrupted for it.
 ///
 /// As with conflicts(), the number of TSGs is taken as it is, and it is not considered whether work
 /// can be interrupted. Tenants without tasks count with one TSG, since they may come at any time.

@@ -97,8 +97,12 @@ void Governor::set_pause(Ns takes) {
 }
 
 void Governor::set_tsgs(std::size_t tenant, std::int64_t tsgs) {
-    changed_ = changed_ || entrants_[tenant].tsgs != tsgs;
+    if (entrants_[tenant].tsgs == tsgs)
+        return;
+    changed_ = true;
     entrants_[tenant].tsgs = tsgs;
+    for (Account &account : accounts_)
+        forget_debt(account, settings_);
 }
 
 void Governor::add(const TenantTurn &turn) {
@@ -125,11 +129,13 @@ std::optional<SliceLength> Governor::slice_of(const TenantTurn &turn, bool is_cu
     // rounds timeslices by less than 1 %, and its microsecond is longer by 2.4 %. A turn ends 103
     // us after its timeslice, or up to 190 us if much state is saved.
     constexpr Ns longest_end = 300 * us;
-    const Ns timeslice = levers_[turn.tenant].timeslice, before = before_[turn.tenant];
+    const Ns timeslice = levers_[turn.tenant].timeslice,
+             before = turn.begin <= begin_ + change_takes ? before_[turn.tenant] : timeslice;
     const Ns shorter = std::min(timeslice, before), longer = std::max(timeslice, before);
-    return SliceLength{is_cut ? 0 : shorter - shorter / 16, in_effect_[turn.tenant]
-                                                                ? longer + longer / 16 + longest_end
-                                                                : unknown_timeslice};
+    return SliceLength{is_cut ? 0 : shorter - shorter / 16,
+                       in_effect_[turn.tenant] ? longer + longer / 16 + longest_end
+                                               : unknown_timeslice,
+                       longer - shorter <= longer / 8};
 }
 
 void Governor::apply(Ns now) {

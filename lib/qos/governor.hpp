@@ -48,6 +48,7 @@ class Governor {
     /// It is true at first. While it is false, turns that are longer than the timeslice do not show
     /// that no other task had work.
     void set_in_effect(std::size_t tenant, bool in_effect) { in_effect_[tenant] = in_effect; }
+    bool is_in_effect(std::size_t tenant) const { return in_effect_[tenant]; }
     /// Adds a turn, in the order of time; turns until now are added before step(now).
     void add(const TenantTurn &turn);
     /// Replaces all goals. What was settled of tenants that stay is kept, and the epoch goes on.

@@ -2,8 +2,6 @@
 /// @file When each part of a simulation has something to do.
 #pragma once
 
-#include <utility>
-
 #include "host.hpp"
 
 namespace simulation {
@@ -36,7 +34,7 @@ class Agenda {
 
   private:
     bool is_before(std::size_t a, std::size_t b) const {
-        return std::pair(times_[a], a) < std::pair(times_[b], b);
+        return times_[a] < times_[b] || (times_[a] == times_[b] && a < b);
     }
     std::size_t earlier_child(std::size_t at) const {
         const std::size_t left = 2 * at + 1, right = left + 1;

@@ -8,10 +8,16 @@
 /// eight buffers for each connection (NCCL_STEPS). A collective is done when all ranks have ended
 /// its last round.
 ///
+/// Rounds are not events, because there are too many. As soon as each rank runs the collective or
+/// has ended it, its end is known. If round N takes the same time on all ranks, a rank that waits
+/// for another one has no more to do than that one. So the end is that of the rank which needs the
+/// longest time without any wait. Else all rounds are worked out. If a rank is stopped before the
+/// end, the rounds up to that time are worked out from the last change on.
+///
 /// Rounds are counted from the job's first collective on, as all ranks have the same collectives.
 #pragma once
 
-#include <utility>
+#include <array>
 
 #include "host.hpp"
 
@@ -23,46 +29,66 @@ class Collectives {
 
     explicit Collectives(std::size_t ranks) : ranks_(ranks) {}
 
+    /// Begins the rank's next collective, and runs it. The rank's previous one is done.
+    /// @param rounds 0: it progresses only while all ranks run it
+    void begin(std::size_t rank, Ns time, std::int64_t rounds, Ns now);
+    /// Sets whether the rank runs the collective that it has begun.
+    void set_running(std::size_t rank, bool runs, Ns now);
+    /// Returns when finish() is to be called if no rank is stopped before; never, if some rank has
+    /// to run first.
+    Ns end() const { return end_; }
+    /// Ends the collective, at the time end().
+    void finish();
+    /// Returns whether all ranks have ended the collective that the rank began.
+    bool is_done(std::size_t rank) const { return ranks_[rank].target <= done_; }
     /// Returns how many rounds the rank has ended.
-    std::int64_t ended(std::size_t rank) const { return ranks_[rank].ended; }
-    /// Returns whether the rank may begin its next round. If not, take_awaited() has it later.
-    bool may_begin(std::size_t rank);
-    /// Returns whether all ranks have ended the rounds that this rank has ended. If not,
-    /// take_awaited() has it later.
-    bool have_all_ended(std::size_t rank);
-    void end_round(std::size_t rank);
-
-    /// Sets whether the rank runs a collective that progresses only while all ranks run it.
-    /// @param time it takes so long; the longest time that a rank has for it counts
-    void set_joined(std::size_t rank, bool joined, Ns time, Ns now);
-    /// Returns when that collective is done if all ranks go on; never, if some do not run it.
-    Ns joint_end() const;
-    /// Ends that collective, which is one round of each rank.
-    void end_joint();
-
-    /// Returns the ranks that waited and need not wait any more, since the last call.
-    std::vector<std::size_t> take_awaited() { return std::exchange(awaited_, {}); }
+    std::int64_t ended(std::size_t rank, Ns now);
 
   private:
-    enum class Wait { none, round, end };
     struct Progress {
-        std::int64_t ended = 0; ///< rounds
-        Wait wait = Wait::none;
-        bool joined = false;
+        std::int64_t ended = 0;  ///< rounds
+        std::int64_t target = 0; ///< rounds at the end of the collective that was begun
+        std::int64_t rounds = 0; ///< of that collective; 0 as in begin()
+        bool runs = false;
+        /// Each round takes so long, and one in `rounds` of a nanosecond `rest` times; `carried` of
+        /// them are left over from earlier rounds.
+        Ns length = 0;
+        std::int64_t rest = 0, carried = 0;
+        Ns since = 0;                            ///< it runs, or has `left`, since then
+        Ns left = never;                         ///< of a round that was begun
+        std::array<Ns, 2 *most_ahead> ends = {}; ///< of its last rounds, by their numbers
+
+        /// Returns when the round ended; 0, if there is no such round.
+        Ns end_of(std::int64_t round) const { return round < 0 ? 0 : ends[place(round)]; }
+        void begin_round(Ns when);
+        void end_round(Ns when);
+        /// Returns how long the rounds after the one that was begun take.
+        Ns after_round() const;
+        static std::size_t place(std::int64_t round) {
+            return static_cast<std::size_t>(round) % (2 * most_ahead);
+        }
     };
 
     std::size_t before(std::size_t rank) const { return (rank ? rank : ranks_.size()) - 1; }
     std::size_t after(std::size_t rank) const { return rank + 1 < ranks_.size() ? rank + 1 : 0; }
-    bool is_ready(std::size_t rank) const;
-    /// Returns whether the rank need not wait.
-    bool try_to(Wait wait, std::size_t rank);
-    void wake(std::size_t rank);
+    bool is_joint() const { return ranks_.front().rounds == 0; }
+    /// Forgets the end that was foreseen, and rounds that were worked out up to it.
+    void go_back(Ns now);
+    /// Works out the collective's end, if it is certain.
+    void foresee(Ns now);
+    /// Works out all rounds until then. Nothing has to be worked out before a rank is stopped,
+    /// because one that begins or goes on changes nothing that has ended before.
+    void work_out(Ns until);
+    /// Returns whether the rank ends its next round until then.
+    bool end_next_round(std::size_t rank, Ns until);
 
     std::vector<Progress> ranks_;
-    std::size_t joined_count_ = 0;
-    Ns joint_time_ = 0, joint_done_ = 0; ///< of the collective that all ranks run together
-    Ns joint_since_ = 0;                 ///< all ranks run it since then, if they do
-    std::vector<std::size_t> awaited_;
+    std::vector<Progress> known_; ///< ranks_ before rounds were worked out up to the end, if any
+    Ns end_ = never;
+    std::int64_t last_ = 0, done_ = 0; ///< rounds that were begun, and that all ranks ended
+    /// The collective that all ranks run together: how long it takes, how long it ran before
+    /// joint_since_, and since when it runs.
+    Ns joint_time_ = 0, joint_done_ = 0, joint_since_ = 0;
 };
 
 } // namespace simulation

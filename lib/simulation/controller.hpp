@@ -2,20 +2,13 @@
 /// @file The border between the simulated GPUs and what controls them.
 #pragma once
 
-#include "host.hpp"
+#include "requests.hpp"
 
 namespace simulation {
 
 /// A rank of a job as a controller knows it.
 struct Task {
     std::size_t job, gpu;
-};
-
-/// Asks NVIDIA's driver for a timeslice or a pause of one task.
-struct Request {
-    std::size_t task;
-    enum class What { timeslice, pause, resume } what;
-    std::int64_t driver_us = 0; ///< with What::timeslice
 };
 
 /// NVIDIA's driver, to a controller.

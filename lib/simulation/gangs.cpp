@@ -54,12 +54,12 @@ bool is_alone_on(const GangGroup &group, std::size_t tenant, std::size_t gpu) {
 }
 
 /// Returns how long tenants that are served first had the GPU in turns that were not counted yet.
-Ns used_by_services(const GangGroup &group, std::size_t gpu, const std::vector<SeenTurn> &turns) {
+Ns used_by_services(const GangGroup &group, std::size_t gpu, const std::vector<ReadTurn> &turns) {
     Ns used = 0;
     for (std::size_t n = 0; n < group.members.size(); n++)
         for (const GangMember::Rank &rank : group.members[n].ranks)
             if (rank.gpu == gpu && group.tenants[n].is_first())
-                for (const SeenTurn &seen : turns)
+                for (const ReadTurn &seen : turns)
                     if (seen.turn.tsg == rank.task)
                         used += std::max<Ns>(0, seen.turn.end -
                                                     std::max(seen.turn.begin, group.counted_at));
@@ -77,8 +77,8 @@ bool misses_promise(const GangGroup &group) {
 
 /// Counts the turns of a rank. Those from before the present state were not counted.
 void count(const GangGroup &group, bool holds, GangMember::Rank &rank,
-           const std::vector<SeenTurn> &turns) {
-    for (const SeenTurn &seen : turns) {
+           const std::vector<ReadTurn> &turns) {
+    for (const ReadTurn &seen : turns) {
         if (seen.turn.tsg != rank.task || seen.turn.end <= group.counted_at)
             continue;
         const Ns begin = std::max(seen.turn.begin, group.counted_at),
@@ -242,7 +242,7 @@ void Gangs::step(Ns now, Driver &driver) {
 void Gangs::count_turns(GangGroup &group, Ns now, Driver &driver) {
     for (const std::size_t gpu : group.gpus) {
         keepers_[gpu].read(driver);
-        const std::vector<SeenTurn> turns = keepers_[gpu].take_recent();
+        const std::vector<ReadTurn> turns = keepers_[gpu].take_recent();
         const Ns taken = used_by_services(group, gpu, turns);
         for (std::size_t n = 0; n < group.members.size(); n++)
             for (GangMember::Rank &rank : group.members[n].ranks)
@@ -388,14 +388,13 @@ void Gangs::ask_for_row(GangGroup &group, Driver &driver) {
 /// Ends the pauses of all tasks on the group's GPUs. Tasks of a governor that sets no timeslices get
 /// the one back that they began with.
 void Gangs::restore(const GangGroup &group, Driver &driver) {
-    const Ns first = scenario_.gpus.timeslice_us * qos::us;
     for (const std::size_t gpu : group.gpus)
-        for (const std::size_t task : keepers_[gpu].held())
-            keepers_[gpu].carry(task,
-                                {.timeslice = keepers_[gpu].sets_timeslices()
-                                                  ? std::nullopt
-                                                  : std::optional(first)},
-                                driver);
+        for (const std::size_t task : keepers_[gpu].held()) {
+            qos::WindowLever lever;
+            if (!keepers_[gpu].sets_timeslices())
+                lever.timeslice = keepers_[gpu].first_timeslice(task);
+            keepers_[gpu].carry(task, lever, driver);
+        }
 }
 
 void Gangs::note_windows(const GangGroup &group, bool begin, Ns now) {

@@ -21,7 +21,7 @@ struct GangMember {
         std::size_t task, gpu;
         std::vector<qos::TurnSpan> turns = {};
         qos::RankWindows had = {};
-        std::int64_t gave_way = 0; ///< SeenTurn::gave_way, in its windows
+        std::int64_t gave_way = 0; ///< ReadTurn::gave_way, in its windows
     };
     std::size_t job;
     std::vector<Rank> ranks = {};

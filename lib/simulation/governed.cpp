@@ -5,6 +5,11 @@
 
 namespace simulation {
 
+/// Returns the timeslice of a job's tasks at the start.
+Ns Governed::first_timeslice(std::size_t job) const {
+    return scenario_.jobs[job].timeslice_us.value_or(scenario_.gpus.timeslice_us) * qos::us;
+}
+
 void Governed::begin(const std::vector<Task> &tasks) {
     for (std::size_t gpu = 0; gpu < scenario_.gpus.count; gpu++) {
         std::vector<qos::Goal> goals;
@@ -14,14 +19,23 @@ void Governed::begin(const std::vector<Task> &tasks) {
                 tenants[job] = goals.size();
                 goals.push_back(scenario_.jobs[job].goal);
             }
-        Keeper &keeper = keepers_.emplace_back(gpu, goals, scenario_.gpus.timeslice_us * qos::us);
+        Keeper &keeper = keepers_.emplace_back(gpu, goals);
         for (std::size_t n = 0; n < tasks.size(); n++)
             if (tasks[n].gpu == gpu)
-                keeper.add_task(n, tenants[tasks[n].job]);
+                keeper.add_task(n, tenants[tasks[n].job], first_timeslice(tasks[n].job));
     }
     for (const Task &task : tasks)
         gpus_.push_back(task.gpu);
     gangs_.begin(tasks);
+}
+
+void Governed::add_reasons(Measures &seen) const {
+    std::vector<std::size_t> tenants(scenario_.gpus.count); // on each GPU, of the jobs so far
+    for (std::size_t job = 0; job < scenario_.jobs.size(); job++)
+        for (std::size_t rank = 0; rank < scenario_.jobs[job].ranks(); rank++) {
+            const std::size_t gpu = scenario_.jobs[job].gpus[rank];
+            seen.jobs[job].ranks[rank].reasons = keepers_[gpu].reasons(tenants[gpu]++);
+        }
 }
 
 Ns Governed::due() const {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file nvqos' own control of all GPUs: a Keeper for each, and windows for gangs. nvqos runs from the
-/// beginning on.
+/// @file nvqos' own control of all GPUs: a Keeper for each, and windows for gangs. nvqos runs from
+/// the beginning on.
 #pragma once
 
 #include "gangs.hpp"
+#include "measures.hpp"
 
 namespace simulation {
 
@@ -17,8 +18,12 @@ class Governed : public Controller {
     void served(const Request &request, Ns now) override;
     const std::vector<Keeper> &keepers() const { return keepers_; }
     const Gangs &gangs() const { return gangs_; }
+    /// Adds RankUse::reasons to what the run has shown.
+    void add_reasons(Measures &seen) const;
 
   private:
+    Ns first_timeslice(std::size_t job) const;
+
     const Scenario &scenario_;
     std::vector<Keeper> keepers_;   ///< by GPU
     std::vector<std::size_t> gpus_; ///< by task

@@ -6,8 +6,8 @@
 
 namespace simulation {
 
-std::size_t Host::add() {
-    tsgs_.push_back({gpus_.timeslice_us * gpus_.timeslice_unit});
+std::size_t Host::add(std::optional<std::int64_t> timeslice_us) {
+    tsgs_.push_back({timeslice_us.value_or(gpus_.timeslice_us) * gpus_.timeslice_unit});
     return tsgs_.size() - 1;
 }
 

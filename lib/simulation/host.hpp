@@ -34,7 +34,8 @@ class Host {
     explicit Host(const Gpus &gpus) : gpus_(gpus) {}
 
     /// Adds a TSG at the end of the list, without work.
-    std::size_t add();
+    /// @param timeslice_us in the driver's microseconds; empty: Gpus::timeslice_us
+    std::size_t add(std::optional<std::int64_t> timeslice_us = std::nullopt);
     void set_work(std::size_t tsg, bool has_work, Ns now);
     /// Removes all work and stops the TSG for good.
     void remove(std::size_t tsg, Ns now);
@@ -46,7 +47,7 @@ class Host {
     Ns due() const;
     void step(Ns now);
 
-    /// Returns the TSG whose work progresses.
+    /// Returns the TSG that makes progress.
     std::optional<std::size_t> progressing() const;
     /// Returns the TSG that has the GPU, and work.
     std::optional<std::size_t> holder() const;

@@ -11,11 +11,17 @@ constexpr Ns effect_takes = 3 * qos::ms;
 
 } // namespace
 
-Keeper::Keeper(std::size_t gpu, const std::vector<qos::Goal> &goals, Ns timeslice)
-    : gpu_(gpu), goals_(goals), first_timeslice_(timeslice),
-      sets_timeslices_(qos::takes_timeslices(goals)), governor_(qos::Settings(), goals, 0),
-      missed_(goals.size()) {
+Keeper::Keeper(std::size_t gpu, const std::vector<qos::Goal> &goals, const qos::Settings &settings,
+               OnEpoch on_epoch)
+    : gpu_(gpu), on_epoch_(std::move(on_epoch)), sets_timeslices_(qos::takes_timeslices(goals)),
+      goals_(goals), governor_(settings, goals, 0), missed_(goals.size()), reasons_(goals.size()) {
     governor_.step(0);
+}
+
+void Keeper::add_task(std::size_t number, std::size_t tenant, Ns timeslice) {
+    HeldTask &task = tasks_[number];
+    task.tenant = tenant;
+    task.first_timeslice = timeslice;
 }
 
 /// A step waits until all that it asked for is done.
@@ -43,7 +49,7 @@ bool Keeper::gives_way(HeldTask &task, const Turn &turn) const {
     const Ns begin = task.turn_begin.value_or(turn.begin);
     task.turn_begin = turn.ends ? std::nullopt : std::optional(begin);
     // A new timeslice begins when it is set.
-    const Ns slice = task.timeslice.value_or(first_timeslice_),
+    const Ns slice = task.timeslice.value_or(task.first_timeslice),
              length = turn.end - std::max(begin, served_at_);
     return turn.ends && length < slice - slice / 16 && turn.end > served_at_ + effect_takes;
 }
@@ -95,9 +101,11 @@ void Keeper::step(Ns now, Driver &driver) {
     const bool was_found = take_found(), reads = was_found || governor_.needs_turns(now);
     if (reads)
         read(driver);
-    if (const auto record = governor_.step(now, reads))
-        for (std::size_t n = 0; n < missed_.size(); n++)
-            missed_[n] += !record->tenants[n].kept;
+    if (const auto epoch = governor_.step(now, reads)) {
+        note(*epoch);
+        if (on_epoch_)
+            on_epoch_(*epoch, governor_);
+    }
     // What is recorded of a pause is not use: it is read before the pause is over.
     const bool resumes = std::ranges::any_of(tasks_, [&](const auto &one) {
         return one.second.paused_since && !governor_.lever(one.second.tenant).paused;
@@ -107,6 +115,24 @@ void Keeper::step(Ns now, Driver &driver) {
     apply(now, driver);
     begin_search(now);
     due_ = governor_.due();
+}
+
+/// Notes for each tenant whether its goal was kept in the epoch, and the reason that nvqos gives.
+void Keeper::note(const qos::EpochRecord &epoch) {
+    std::vector<bool> has_tasks(goals_.size()), is_held(goals_.size());
+    for (const auto &[number, task] : tasks_) {
+        const bool is_held_now = task.known == Known::held;
+        has_tasks[task.tenant] =
+            has_tasks[task.tenant] || is_held_now || task.known == Known::found;
+        is_held[task.tenant] = is_held[task.tenant] || is_held_now;
+    }
+    for (std::size_t n = 0; n < goals_.size(); n++) {
+        missed_[n] += !epoch.tenants[n].kept;
+        reasons_[n].push_back({epoch.end, qos::why_not(goals_[n], epoch.tenants[n],
+                                                       {.has_tasks = has_tasks[n],
+                                                        .is_seen = is_held[n],
+                                                        .is_cut = epoch.overcommitted})});
+    }
 }
 
 void Keeper::apply(Ns now, Driver &driver) {
@@ -157,7 +183,7 @@ void Keeper::send(const Request &request, Driver &driver) {
 void Keeper::set_carried(bool carried, Ns now) {
     if (std::exchange(is_carried_, carried) == carried || carried)
         return;
-    governor_ = qos::Governor(qos::Settings(), goals_, now);
+    governor_ = qos::Governor(governor_.settings(), goals_, now);
     governor_.step(now);
     pause_time_ = {};
     count_tsgs();
@@ -186,7 +212,8 @@ void Keeper::carry(std::size_t number, const qos::WindowLever &lever, Driver &dr
 }
 
 Ns Keeper::timeslice(std::size_t task) const {
-    return tasks_.at(task).timeslice.value_or(first_timeslice_);
+    const HeldTask &one = tasks_.at(task);
+    return one.timeslice.value_or(one.first_timeslice);
 }
 
 std::vector<std::size_t> Keeper::held() const {

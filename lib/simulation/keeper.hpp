@@ -3,18 +3,20 @@
 /// (tools/nvqos/keep/gpu_goals.hpp). A job is a tenant.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <utility>
 
 #include "controller.hpp"
 #include "lib/qos/asking.hpp"
 #include "lib/qos/gangs.hpp"
-#include "lib/qos/governor.hpp"
+#include "lib/qos/why_not.hpp"
+#include "measures.hpp"
 
 namespace simulation {
 
 /// A turn that was read, or a part of one.
-struct SeenTurn {
+struct ReadTurn {
     Turn turn;
     bool gave_way; ///< it ended before its timeslice was over, and no change of levers ended it
 };
@@ -22,12 +24,16 @@ struct SeenTurn {
 /// Keeps the goals of the jobs on one GPU.
 class Keeper {
   public:
+    /// Is called at the end of each epoch, before the levers of the next one are applied.
+    using OnEpoch = std::function<void(const qos::EpochRecord &, const qos::Governor &)>;
+
     /// @param goals by tenant
-    /// @param timeslice of all tasks at the start
-    Keeper(std::size_t gpu, const std::vector<qos::Goal> &goals, Ns timeslice);
+    Keeper(std::size_t gpu, const std::vector<qos::Goal> &goals, const qos::Settings &settings = {},
+           OnEpoch on_epoch = nullptr);
 
     /// @param task is on this GPU, and the tenant's
-    void add_task(std::size_t task, std::size_t tenant) { tasks_[task].tenant = tenant; }
+    /// @param timeslice of the task at the start
+    void add_task(std::size_t task, std::size_t tenant, Ns timeslice);
     Ns due() const;
     void step(Ns now, Driver &driver);
     void served(const Request &request, Ns now);
@@ -37,11 +43,13 @@ class Keeper {
     /// Reads the turns until now. take_recent() has them, too, after keep_turns() was called.
     void read(Driver &driver);
     void keep_turns() { keeps_turns_ = true; }
-    std::vector<SeenTurn> take_recent() { return std::exchange(recent_, {}); }
+    std::vector<ReadTurn> take_recent() { return std::exchange(recent_, {}); }
     /// Asks for the lever of a task that is held, as far as it is not in effect.
     void carry(std::size_t task, const qos::WindowLever &lever, Driver &driver);
     /// Returns the task's timeslice as it was asked for, and else the one that it began with.
     Ns timeslice(std::size_t task) const;
+    /// Returns the timeslice that the task began with.
+    Ns first_timeslice(std::size_t task) const { return tasks_.at(task).first_timeslice; }
     /// Returns the tasks that are held, by their numbers.
     std::vector<std::size_t> held() const;
     /// Lets go of tasks whose processes have ended.
@@ -51,6 +59,9 @@ class Keeper {
     bool has_open_requests() const { return asked_ > 0; }
     /// Returns in how many epochs that ended after a second the goal of each tenant was missed.
     const std::vector<std::size_t> &missed() const { return missed_; }
+    /// Returns, for a tenant, the reasons that nvqos gives at the ends of epochs. There are none of
+    /// the time in which the governor rests.
+    const std::vector<Reason> &reasons(std::size_t tenant) const { return reasons_[tenant]; }
 
   private:
     /// A task is unknown until it has had a turn. Then it is searched for, and after that it is
@@ -60,6 +71,7 @@ class Keeper {
         std::size_t tenant = 0;
         Known known = Known::no;
         bool has_turns = false;
+        Ns first_timeslice = 0;
         std::optional<Ns> timeslice = {}; ///< that was asked for
         bool is_asked = false, paused = false;
         Ns asked_at = 0;
@@ -71,18 +83,20 @@ class Keeper {
     void begin_search(Ns now);
     bool is_searching() const { return looking_ || holding_; }
     void count_tsgs();
+    void note(const qos::EpochRecord &epoch);
     void apply(Ns now, Driver &driver);
     void ask(std::size_t number, HeldTask &task, const qos::Lever &lever, Driver &driver);
     bool gives_way(HeldTask &task, const Turn &turn) const;
     void send(const Request &request, Driver &driver);
 
     const std::size_t gpu_;
-    const std::vector<qos::Goal> goals_;
-    const Ns first_timeslice_;
+    const OnEpoch on_epoch_;
     const bool sets_timeslices_;
+    const std::vector<qos::Goal> goals_; ///< by tenant
     qos::Governor governor_;
-    std::map<std::size_t, HeldTask> tasks_; ///< by their numbers
-    std::vector<std::size_t> missed_;       ///< by tenant
+    std::map<std::size_t, HeldTask> tasks_;    ///< by their numbers
+    std::vector<std::size_t> missed_;          ///< by tenant
+    std::vector<std::vector<Reason>> reasons_; ///< by tenant
     qos::PauseTime pause_time_;
     bool look_needed_ = false, looking_ = false, holding_ = false;
     Ns looked_at_ = 0;
@@ -92,7 +106,7 @@ class Keeper {
     std::size_t asked_ = 0; ///< requests that are not served yet
     Ns served_at_ = 0;      ///< the last request
     bool is_carried_ = false, keeps_turns_ = false;
-    std::vector<SeenTurn> recent_;
+    std::vector<ReadTurn> recent_;
 };
 
 } // namespace simulation

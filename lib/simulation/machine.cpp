@@ -6,10 +6,11 @@
 
 namespace simulation {
 
-Machine::Machine(const Scenario &scenario, Controller *controller)
-    : scenario_(scenario), controller_(controller),
-      kills_(scenario.kills), measures_{
-                                  .begin = scenario.warmup, .end = scenario.duration, .jobs = {}} {
+Machine::Machine(const Scenario &scenario, Controller *controller, Observer *observer)
+    : scenario_(scenario), controller_(controller), observer_(observer), kills_(scenario.kills),
+      requests_(scenario.gpus.request), measures_{.begin = scenario.warmup,
+                                                  .end = scenario.duration,
+                                                  .jobs = {}} {
     for (std::size_t n = 0; n < scenario.gpus.count; n++)
         gpus_.emplace_back(Host(scenario.gpus));
     for (std::size_t job = 0; job < scenario.jobs.size(); job++)
@@ -36,31 +37,66 @@ void Machine::add_job(std::size_t job) {
         Gpu &gpu = gpus_[one.gpus[rank]];
         group.members.push_back(members_.size());
         gpu.members.push_back(members_.size());
-        members_.push_back({job, rank, one.gpus[rank], gpu.host.add(),
+        members_.push_back({job, rank, one.gpus[rank], gpu.host.add(one.timeslice_us),
                             Rank(scenario_, job, rank, group.collectives, group.arrivals), false});
     }
     measures_.jobs.emplace_back().ranks.assign(one.ranks(),
                                                RankUse(measures_.begin, measures_.end));
 }
 
-Measures Machine::run() {
-    while (agenda_->first_time() < scenario_.duration) {
+void Machine::run_until(Ns end) {
+    while (agenda_->first_time() < end) {
         now_ = agenda_->first_time();
         take_next();
         settle();
     }
-    now_ = scenario_.duration;
-    for (std::size_t gpu = 0; gpu < gpus_.size(); gpu++)
-        change_holder(gpu, std::nullopt);
+    now_ = end;
+}
+
+std::vector<Ns> Machine::take_times(std::size_t job) {
+    return std::exchange(measures_.jobs[job].times, {});
+}
+
+Measures Machine::run() {
+    run_until(scenario_.duration);
+    finish();
     return measures_;
+}
+
+/// Counts the turns and waits that go on when the run ends.
+void Machine::finish() {
+    for (std::size_t number = 0; number < gpus_.size(); number++) {
+        for (const std::size_t member : gpus_[number].members)
+            finish_wait(members_[member], false);
+        change_holder(number, std::nullopt);
+        if (auto part = gpus_[number].host.split(now_)) {
+            part->tsg = gpus_[number].members[part->tsg];
+            finish_turn(number, *part);
+        }
+    }
+}
+
+/// Shows a turn to the observer from its begin on, whatever parts of it the controller has taken.
+void Machine::finish_turn(std::size_t number, const Turn &turn) {
+    const Ns begin = std::exchange(gpus_[number].split_turn_begin, {}).value_or(turn.begin);
+    if (observer_)
+        observer_->turn(place_of(members_[turn.tsg]), begin, turn.end, turn.ends);
+}
+
+void Machine::finish_wait(Member &member, bool whole) {
+    const auto since = std::exchange(member.waits_since, {});
+    if (since && observer_)
+        observer_->wait(place_of(member), *since, now_, whole);
 }
 
 void Machine::take_next() {
     const std::size_t slot = agenda_->first();
     if (slot < members_.size()) {
         awaited_.push_back(slot);
+    } else if (slot < host_slot(0)) {
+        end_collective(slot - job_slot(0));
     } else if (slot < driver_slot()) {
-        const std::size_t gpu = slot - members_.size();
+        const std::size_t gpu = slot - host_slot(0);
         gpus_[gpu].host.step(now_);
         sync(gpu);
     } else if (slot == driver_slot()) {
@@ -85,21 +121,28 @@ void Machine::settle() {
 void Machine::advance(std::size_t number) {
     Member &member = members_[number];
     Gpu &gpu = gpus_[member.gpu];
-    Group &group = groups_[member.job];
     const std::size_t passes = member.process.passes();
     member.process.advance(now_, gpu.progressing == member.tsg);
     if (member.process.passes() != passes)
         count_passes(member.job);
-    for (const std::size_t rank : group.collectives.take_awaited())
-        if (const std::size_t other = group.members[rank];
-            other != number && gpus_[members_[other].gpu].progressing == members_[other].tsg)
-            awaited_.push_back(other);
     agenda_->set(number, member.process.due());
+    agenda_->set(job_slot(member.job), groups_[member.job].collectives.end());
     const bool had_work = std::exchange(member.had_work, member.process.has_work());
     if (had_work == member.had_work)
         return;
+    if (member.had_work)
+        member.waits_since = now_;
     gpu.host.set_work(member.tsg, member.had_work, now_);
     sync(member.gpu);
+}
+
+void Machine::end_collective(std::size_t job) {
+    Group &group = groups_[job];
+    group.collectives.finish();
+    agenda_->set(job_slot(job), never);
+    for (const std::size_t member : group.members)
+        if (gpus_[members_[member].gpu].progressing == members_[member].tsg)
+            awaited_.push_back(member);
 }
 
 /// Takes note of what has changed on a GPU.
@@ -109,6 +152,7 @@ void Machine::sync(std::size_t number) {
         turn.tsg = gpu.members[turn.tsg];
         const Member &member = members_[turn.tsg];
         measures_.jobs[member.job].ranks[member.rank].end_turn(turn.end);
+        finish_turn(number, turn);
         if (controller_)
             gpu.turns.push_back(turn);
     }
@@ -125,14 +169,19 @@ void Machine::sync(std::size_t number) {
 void Machine::change_holder(std::size_t number, std::optional<std::size_t> holder) {
     Gpu &gpu = gpus_[number];
     if (gpu.holder) {
-        const Member &member = members_[gpu.members[*gpu.holder]];
+        Member &member = members_[gpu.members[*gpu.holder]];
+        if (member.had_work)
+            member.waits_since = now_;
         measures_.jobs[member.job].ranks[member.rank].add(gpu.since, now_);
         count_on_gpus(member.job, false);
     }
     gpu.holder = holder;
     gpu.since = now_;
-    if (holder)
-        count_on_gpus(members_[gpu.members[*holder]].job, true);
+    if (!holder)
+        return;
+    Member &member = members_[gpu.members[*holder]];
+    finish_wait(member, true);
+    count_on_gpus(member.job, true);
 }
 
 void Machine::count_on_gpus(std::size_t job, bool more) {
@@ -167,6 +216,7 @@ std::vector<Turn> Machine::take_turns(std::size_t number) {
     Gpu &gpu = gpus_[number];
     if (auto part = gpu.host.split(now_)) {
         part->tsg = gpu.members[part->tsg];
+        gpu.split_turn_begin = gpu.split_turn_begin.value_or(part->begin);
         gpu.turns.push_back(*part);
     }
     return std::exchange(gpu.turns, {});
@@ -177,25 +227,21 @@ bool Machine::is_alive(std::size_t task) const {
 }
 
 void Machine::ask(const Request &request) {
-    requests_.push_back(request);
+    requests_.add(request, now_);
     measures_.requests++;
-    if (requests_.size() == 1)
-        agenda_->set(driver_slot(), now_ + scenario_.gpus.request);
+    agenda_->set(driver_slot(), requests_.due());
 }
 
 /// Ends the first request.
 void Machine::serve() {
-    const Request request = requests_.front();
-    requests_.pop_front();
-    agenda_->set(driver_slot(), requests_.empty() ? never : now_ + scenario_.gpus.request);
+    const Request request = requests_.take(now_);
+    agenda_->set(driver_slot(), requests_.due());
     const Member &member = members_[request.task];
-    Host &host = gpus_[member.gpu].host;
-    if (request.what == Request::What::timeslice)
-        host.set_timeslice(member.tsg, request.driver_us, now_);
-    else
-        host.set_paused(member.tsg, request.what == Request::What::pause, now_);
+    simulation::serve(request, gpus_[member.gpu].host, member.tsg, now_);
     sync(member.gpu);
     settle();
+    if (observer_)
+        observer_->served(place_of(member), request, now_);
     controller_->served(request, now_);
     agenda_->set(controller_slot(), controller_->due());
 }
@@ -210,7 +256,10 @@ void Machine::kill() {
     if (!member.process.is_alive())
         return;
     member.process.kill(now_);
+    member.had_work = false;
+    member.waits_since.reset();
     agenda_->set(number, never);
+    agenda_->set(job_slot(one.job), groups_[one.job].collectives.end());
     gpus_[member.gpu].host.remove(member.tsg, now_);
     sync(member.gpu);
 }

@@ -5,26 +5,36 @@
 #include "agenda.hpp"
 #include "controller.hpp"
 #include "measures.hpp"
+#include "observer.hpp"
 #include "rank.hpp"
 
 namespace simulation {
 
 /// Runs the scenario once. The same scenario gives the same measures on each machine.
-/// @param controller null: nobody changes anything
 class Machine : Driver {
   public:
-    Machine(const Scenario &scenario, Controller *controller);
+    /// @param scenario outlives the machine. With a duration of 0 nothing is measured but the times
+    /// that take_times() returns.
+    /// @param controller null: nothing is changed
+    /// @param observer is called during the run; may be null
+    Machine(const Scenario &scenario, Controller *controller, Observer *observer = nullptr);
     ~Machine() override = default;
     Machine(const Machine &) = delete;
     Machine &operator=(const Machine &) = delete;
 
     Measures run();
+    /// Runs all events before @p end, which may be later than the scenario's duration.
+    void run_until(Ns end);
+    /// Returns the times of the job's passes that ended since the last call.
+    std::vector<Ns> take_times(std::size_t job);
 
   private:
     struct Member { ///< a rank, with its place on its GPU
         std::size_t job, rank, gpu, tsg;
         Rank process;
         bool had_work; ///< Host knows
+        /// Since then it has had work and not its GPU; empty: it has its GPU, or no work.
+        std::optional<Ns> waits_since = {};
     };
     struct Gpu {
         explicit Gpu(Host one) : host(std::move(one)) {}
@@ -33,6 +43,8 @@ class Machine : Driver {
         std::optional<std::size_t> progressing, holder;
         Ns since = 0;            ///< of holder
         std::vector<Turn> turns; ///< for the controller
+        /// When the turn began of which the controller has taken a part; empty: it has none.
+        std::optional<Ns> split_turn_begin = {};
     };
     struct Group { ///< of the ranks of a job
         Collectives collectives;
@@ -56,22 +68,31 @@ class Machine : Driver {
     void change_holder(std::size_t gpu, std::optional<std::size_t> holder);
     void count_on_gpus(std::size_t job, bool more);
     void count_passes(std::size_t job);
+    void end_collective(std::size_t job);
     void serve();
     void kill();
+    void finish_turn(std::size_t gpu, const Turn &turn);
+    void finish_wait(Member &member, bool whole);
+    void finish();
 
-    std::size_t host_slot(std::size_t gpu) const { return members_.size() + gpu; }
+    static RankPlace place_of(const Member &member) {
+        return {member.gpu, member.job, member.rank};
+    }
+    std::size_t job_slot(std::size_t job) const { return members_.size() + job; }
+    std::size_t host_slot(std::size_t gpu) const { return job_slot(groups_.size()) + gpu; }
     std::size_t driver_slot() const { return host_slot(gpus_.size()); }
     std::size_t kill_slot() const { return driver_slot() + 1; }
     std::size_t controller_slot() const { return driver_slot() + 2; }
 
     const Scenario &scenario_;
     Controller *const controller_;
+    Observer *const observer_;
     Ns now_ = 0;
-    std::deque<Group> groups_;   ///< by job; ranks refer to them
-    std::deque<Member> members_; ///< a controller's tasks
-    std::deque<Gpu> gpus_;
-    std::vector<Kill> kills_;         ///< the last is the next
-    std::deque<Request> requests_;    ///< the first one is being served
+    std::deque<Group> groups_;    ///< by job; ranks refer to them
+    std::vector<Member> members_; ///< a controller's tasks
+    std::vector<Gpu> gpus_;
+    std::vector<Kill> kills_; ///< the last is the next
+    Requests requests_;
     std::deque<std::size_t> awaited_; ///< members that may have to go on now
     Measures measures_;
     std::optional<Agenda> agenda_;

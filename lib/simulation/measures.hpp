@@ -6,12 +6,18 @@
 #include <optional>
 #include <vector>
 
-#include "lib/qos/goal.hpp"
+#include "lib/qos/why_not.hpp"
 
 namespace simulation {
 
 using qos::Ns;
 using qos::Part;
+
+/// The reason that nvqos gives at the end of an epoch for the second before it, if it gives one.
+struct Reason {
+    Ns at; ///< the end of the epoch
+    std::optional<qos::WhyNot> why;
+};
 
 /// A rank on its GPU. Times on the GPU are times with work.
 class RankUse {
@@ -31,6 +37,11 @@ class RankUse {
     /// Returns the time on the GPU in each whole second that is measured, from the first multiple
     /// of 50 ms on.
     std::vector<Ns> in_seconds() const;
+    /// Returns for each of these seconds the reason at the end of the last epoch in it; empty:
+    /// there is none, or no epoch ended in it, because a gang had windows.
+    std::vector<std::optional<qos::WhyNot>> reasons_in_seconds() const;
+
+    std::vector<Reason> reasons = {}; ///< one for each epoch, in the order of time
 
   private:
     /// Returns the time on the GPU in the second that begins with that bin.

@@ -2,6 +2,7 @@
 #include "rank.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace simulation {
 namespace {
@@ -37,49 +38,27 @@ Ns Rank::cpu_time(Ns time) {
 }
 
 void Rank::advance(Ns now, bool progresses) {
-    if (progresses_) {
-        kernel_left_ -= kernel_left_ == never ? 0 : now - now_;
-        round_left_ -= round_left_ == never ? 0 : now - now_;
-    }
+    if (progresses_ && kernel_left_ != never)
+        kernel_left_ -= now - now_;
     now_ = now;
     progresses_ = progresses && is_alive();
     while (is_alive() && (go_on_with_collectives(now) || go_on_with_gpu() || go_on_with_cpu(now)))
         continue;
 }
 
-/// Takes one step of the first collective. Returns whether there was one to take.
+/// Begins, runs or ends the first collective. Returns whether it has ended.
 bool Rank::go_on_with_collectives(Ns now) {
-    if (collectives_.empty())
+    if (collectives_.empty() || (!progresses_ && !runs_collective_))
         return false;
     const Item &item = *collectives_.front();
-    const std::int64_t rounds = std::max<std::int64_t>(item.rounds, 1),
-                       round = all_.ended(rank_) - rounds_before_;
-    if (round == rounds) {
-        if (!progresses_ || !all_.have_all_ended(rank_))
-            return false;
-        collectives_.pop_front();
-        rounds_before_ += rounds;
-        return true;
-    }
-    if (item.rounds == 0) {
-        all_.set_joined(rank_, progresses_, item.time, now);
-        if (all_.joint_end() > now)
-            return false;
-        all_.end_joint();
-        return true;
-    }
-    if (!progresses_)
+    if (std::exchange(runs_collective_, true))
+        all_.set_running(rank_, progresses_, now);
+    else
+        all_.begin(rank_, item.time, item.rounds, now);
+    if (!progresses_ || !all_.is_done(rank_))
         return false;
-    if (round_left_ == never) {
-        if (!all_.may_begin(rank_))
-            return false;
-        round_left_ =
-            qos::scaled(item.time, round + 1, rounds) - qos::scaled(item.time, round, rounds);
-    }
-    if (round_left_ > 0)
-        return false;
-    round_left_ = never;
-    all_.end_round(rank_);
+    collectives_.pop_front();
+    runs_collective_ = false;
     return true;
 }
 
@@ -159,22 +138,13 @@ bool Rank::go_on_with_cpu(Ns now) {
 Ns Rank::due() const {
     if (state_ == State::dead)
         return never;
-    Ns due =
+    const Ns due =
         state_ == State::waits ? std::max(started_at_, arrivals_.at(passes_)) : cpu_busy_until_;
-    if (!progresses_)
-        return due;
-    for (const Ns left : {kernel_left_, round_left_})
-        if (left != never)
-            due = std::min(due, now_ + left);
-    if (!collectives_.empty() && collectives_.front()->rounds == 0)
-        due = std::min(due, all_.joint_end());
-    return due;
+    return progresses_ && kernel_left_ != never ? std::min(due, now_ + kernel_left_) : due;
 }
 
 void Rank::kill(Ns now) {
     advance(now, false);
-    if (!collectives_.empty() && collectives_.front()->rounds == 0)
-        all_.set_joined(rank_, false, 0, now);
     state_ = State::dead;
     collectives_.clear();
     head_ = launched_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file A rank of a job: a process whose CPU launches work ahead of its GPU.
+/// @file A rank of a job: a process that launches work ahead of its GPU.
 ///
 /// The CPU takes the items of the program in order. It launches kernels and collectives, and waits
 /// for the GPU before each item of Item::Kind::think and at the end of the program. The GPU takes
@@ -40,7 +40,7 @@ class Rank {
     /// Does all that is due until @p now.
     /// @param progresses does its work progress from now on? Host::progressing()
     void advance(Ns now, bool progresses);
-    /// Returns when advance() is to be called.
+    /// Returns when advance() is to be called; and when a collective ends (Collectives::end()).
     Ns due() const;
     /// Ends the process. Other ranks may then wait for good.
     void kill(Ns now);
@@ -81,9 +81,8 @@ class Rank {
     bool is_head_begun_ = false;
     Ns kernel_left_ = never; ///< of the kernel that was begun
 
-    std::deque<const Item *> collectives_; ///< that were begun
-    std::int64_t rounds_before_ = 0;       ///< the first of them: rounds that were ended before
-    Ns round_left_ = never;                ///< of the round that was begun
+    std::deque<const Item *> collectives_; ///< that the GPU has come to
+    bool runs_collective_ = false;         ///< the first of them was begun
 };
 
 } // namespace simulation

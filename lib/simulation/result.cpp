@@ -2,6 +2,8 @@
 #include "result.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <tuple>
 
 #include "governed.hpp"
 #include "lib/qos/ledger.hpp"
@@ -13,12 +15,7 @@ namespace {
 /// How far a result may be from its goal.
 constexpr Part tolerance = qos::point;
 
-/// Runs a scenario without control.
-Measures run_as_it_is(const Scenario &scenario) {
-    return Machine(scenario, nullptr).run();
-}
-
-/// Returns the scenario with one job alone, which nobody changes.
+/// Returns the scenario with one job alone, without control.
 Scenario alone(const Scenario &scenario, std::size_t job) {
     Scenario one = scenario;
     one.has_control = false;
@@ -27,6 +24,41 @@ Scenario alone(const Scenario &scenario, std::size_t job) {
     for (Kill &kill : one.kills)
         kill.job = 0;
     return one;
+}
+
+/// Returns when processes of a job are killed, and which.
+std::vector<std::pair<Ns, std::size_t>> kills_of(const Scenario &scenario, std::size_t job) {
+    std::vector<std::pair<Ns, std::size_t>> all;
+    for (const Kill &kill : scenario.kills)
+        if (kill.job == job)
+            all.emplace_back(kill.at, kill.rank);
+    return all;
+}
+
+/// Returns whether two jobs alone differ at most in their random times. The requests of a service
+/// come at times of its own, so it is compared with these same requests.
+bool are_same_alone(const Scenario &scenario, std::size_t a, std::size_t b) {
+    const Job &one = scenario.jobs[a], &other = scenario.jobs[b];
+    const auto fields = [](const Job &job) {
+        return std::tie(job.of_rank, job.start, job.cpu_jitter, job.programs);
+    };
+    return one.mean_gap == 0 && other.mean_gap == 0 && fields(one) == fields(other) &&
+           kills_of(scenario, a) == kills_of(scenario, b);
+}
+
+/// Runs each job alone and without goals; jobs that are the same alone share a run.
+/// @return by job
+std::vector<std::shared_ptr<const Measures>> run_alone(const Scenario &scenario) {
+    std::vector<std::shared_ptr<const Measures>> all;
+    for (std::size_t job = 0; job < scenario.jobs.size(); job++) {
+        std::size_t same = 0;
+        while (same < job && !are_same_alone(scenario, same, job))
+            same++;
+        all.push_back(same < job ? all[same]
+                                 : std::make_shared<const Measures>(
+                                       Machine(alone(scenario, job), nullptr).run()));
+    }
+    return all;
 }
 
 Times times_of(std::vector<Ns> times) {
@@ -79,16 +111,21 @@ std::optional<std::int64_t> number_of(const qos::Goal &goal, const JobResult &jo
     return goal.cap ? job.most_in_a_second : std::nullopt;
 }
 
-/// Judges each second of a share or a cap by itself.
+/// Judges each second of a share or a cap by itself, and counts the reasons that nvqos gives.
 void judge_seconds(const qos::Goal &goal, const JobUse &use, JobResult &result) {
     if (goal.aim != qos::Aim::share && !goal.cap)
         return;
     std::vector<bool> kept;
+    std::vector<std::optional<qos::WhyNot>> why_not;
     for (std::size_t rank = 0; rank < use.ranks.size(); rank++) {
         const std::vector<Ns> got = use.ranks[rank].in_seconds();
+        const auto reasons = use.ranks[rank].reasons_in_seconds();
         kept.resize(got.size(), true);
+        why_not.resize(got.size());
         for (std::size_t n = 0; n < got.size(); n++) {
             const Part part = part_of(got[n], qos::second);
+            if (!why_not[n])
+                why_not[n] = reasons[n];
             if (goal.aim == qos::Aim::share && !has_share(goal, part, result.gpus[rank].got_alone))
                 kept[n] = false;
             if (goal.cap && part > *goal.cap + tolerance)
@@ -97,6 +134,9 @@ void judge_seconds(const qos::Goal &goal, const JobUse &use, JobResult &result) 
     }
     result.seconds = kept.size();
     result.seconds_kept = static_cast<std::size_t>(std::ranges::count(kept, true));
+    for (const auto &why : why_not)
+        if (why)
+            result.why_not[static_cast<std::size_t>(*why)]++;
 }
 
 JobResult judge(const Scenario &scenario, std::size_t number, const Measures &seen,
@@ -150,13 +190,17 @@ bool Result::all_kept() const {
     return std::ranges::none_of(jobs, [](const JobResult &job) { return job.kept == false; });
 }
 
-Result simulate(const Scenario &scenario) {
+Result simulate(const Scenario &scenario, Observer *observer) {
     Governed governed(scenario);
-    const Measures seen = Machine(scenario, scenario.has_control ? &governed : nullptr).run();
+    Measures seen = Machine(scenario, scenario.has_control ? &governed : nullptr, observer).run();
+    if (scenario.has_control)
+        governed.add_reasons(seen);
+    const auto seen_alone = run_alone(scenario);
     Result result;
+    result.model = scenario.gpus.model;
     std::vector<Ns> busy(scenario.gpus.count);
     for (std::size_t n = 0; n < scenario.jobs.size(); n++) {
-        result.jobs.push_back(judge(scenario, n, seen, run_as_it_is(alone(scenario, n))));
+        result.jobs.push_back(judge(scenario, n, seen, *seen_alone[n]));
         if (scenario.has_control)
             add_windows(scenario, governed.gangs(), n, result.jobs.back());
         for (std::size_t rank = 0; rank < scenario.jobs[n].ranks(); rank++)

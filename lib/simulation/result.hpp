@@ -2,9 +2,11 @@
 /// @file What a scenario comes to: the numbers of docs/simulate.md, as JSON and as a table.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "measures.hpp"
+#include "observer.hpp"
 #include "scenario.hpp"
 
 namespace simulation {
@@ -37,10 +39,14 @@ struct JobResult {
     /// Whole seconds that are measured, and those of them in which a share or a cap was kept on
     /// each GPU; 0 for other goals.
     std::size_t seconds = 0, seconds_kept = 0;
+    /// How many of these seconds have a reason of nvqos, on any GPU, by qos::WhyNot. If a second has
+    /// different ones, the first GPU's counts.
+    std::array<std::size_t, qos::reasons.size()> why_not = {};
 };
 
 struct Result {
-    std::optional<std::string> refused; ///< then the rest is empty
+    std::optional<std::string> refused; ///< then the rest is empty, but for the model
+    const GpuModel *model = nullptr;    ///< that the scenario names
     std::vector<JobResult> jobs;
     std::vector<Part> busy;  ///< by GPU
     Part requests_per_s = 0; ///< in millionths
@@ -48,8 +54,10 @@ struct Result {
     bool all_kept() const;
 };
 
-/// Runs the scenario, and each of its jobs alone and without goals.
-Result simulate(const Scenario &scenario);
+/// Runs the scenario, and its jobs alone and without goals. Jobs that differ only in their names,
+/// goals and GPUs share such a run, unless they have arrivals of requests.
+/// @param observer sees the scenario's run, and not those of the jobs alone; may be null
+Result simulate(const Scenario &scenario, Observer *observer = nullptr);
 
 /// Returns the result as one line of JSON.
 std::string json_of(const Result &result);

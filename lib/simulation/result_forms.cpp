@@ -6,6 +6,7 @@
 
 #include "lib/base/lines.hpp"
 #include "lib/base/printable.hpp"
+#include "models.hpp"
 #include "result.hpp"
 
 namespace simulation {
@@ -35,6 +36,17 @@ Json times_json(const Times &times) {
             {"p99", optional_json(times.p99, ms_of)}};
 }
 
+/// Returns the seconds in which a goal was judged, and the reasons that there are.
+Json seconds_json(const JobResult &job) {
+    if (job.seconds == 0)
+        return {};
+    Json why_not = Json::object();
+    for (std::size_t n = 0; n < job.why_not.size(); n++)
+        if (job.why_not[n] > 0)
+            why_not[qos::reasons[n]] = job.why_not[n];
+    return {{"n", job.seconds}, {"kept", job.seconds_kept}, {"why_not", std::move(why_not)}};
+}
+
 Json job_json(const JobResult &job) {
     Json gpus = Json::array();
     for (const JobResult::OnGpu &one : job.gpus)
@@ -42,23 +54,22 @@ Json job_json(const JobResult &job) {
                         {"got", fraction_of(one.got)},
                         {"got_alone", fraction_of(one.got_alone)},
                         {"turns", one.turns}});
-    return {
-        {"name", job.name},
-        {"goal", job.goal},
-        {"gang", job.gang},
-        {"gang_why", job.gang_why.empty() ? Json() : Json(job.gang_why)},
-        {"gpus", std::move(gpus)},
-        {"got", fraction_of(job.got)},
-        {"most_in_a_second", optional_json(job.most_in_a_second, fraction_of)},
-        {"per_s", fraction_of(job.per_s)},
-        {"alone_per_s", fraction_of(job.alone_per_s)},
-        {"speed", optional_json(job.speed, fraction_of)},
-        {"request_ms", times_json(job.times)},
-        {"alone_request_ms", times_json(job.alone_times)},
-        {"together", optional_json(job.together, fraction_of)},
-        {"number", optional_json(job.number, job.has_latency ? ms_of : fraction_of)},
-        {"kept", job.kept ? Json(*job.kept) : Json()},
-        {"seconds", job.seconds ? Json{{"n", job.seconds}, {"kept", job.seconds_kept}} : Json()}};
+    return {{"name", job.name},
+            {"goal", job.goal},
+            {"gang", job.gang},
+            {"gang_why", job.gang_why.empty() ? Json() : Json(job.gang_why)},
+            {"gpus", std::move(gpus)},
+            {"got", fraction_of(job.got)},
+            {"most_in_a_second", optional_json(job.most_in_a_second, fraction_of)},
+            {"per_s", fraction_of(job.per_s)},
+            {"alone_per_s", fraction_of(job.alone_per_s)},
+            {"speed", optional_json(job.speed, fraction_of)},
+            {"request_ms", times_json(job.times)},
+            {"alone_request_ms", times_json(job.alone_times)},
+            {"together", optional_json(job.together, fraction_of)},
+            {"number", optional_json(job.number, job.has_latency ? ms_of : fraction_of)},
+            {"kept", job.kept ? Json(*job.kept) : Json()},
+            {"seconds", seconds_json(job)}};
 }
 
 /// Returns how many columns a text in UTF-8 takes, if each character takes one.
@@ -143,11 +154,13 @@ std::string json_of(const Result &result) {
         jobs.push_back(job_json(job));
     for (std::size_t n = 0; n < result.busy.size(); n++)
         gpus.push_back({{"gpu", n}, {"busy", fraction_of(result.busy[n])}});
-    const Json whole = {{"version", 1},
-                        {"refused", result.refused ? Json(*result.refused) : Json()},
-                        {"jobs", std::move(jobs)},
-                        {"gpus", std::move(gpus)},
-                        {"requests_per_s", fraction_of(result.requests_per_s)}};
+    Json whole = {{"version", 1},
+                  {"refused", result.refused ? Json(*result.refused) : Json()},
+                  {"jobs", std::move(jobs)},
+                  {"gpus", std::move(gpus)},
+                  {"requests_per_s", fraction_of(result.requests_per_s)}};
+    if (result.model)
+        whole["model"] = {{"name", result.model->name}, {"measured", result.model->measured}};
     return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -173,9 +186,13 @@ std::string table_of(const Scenario &scenario, const Result &result) {
     for (const JobResult &job : result.jobs)
         if (!job.gang_why.empty())
             text += cut(job.name, widest / 4) + ": " + job.gang_why + "\n";
-    return text + fmt::format("GPUs busy {:.1f}% in the mean, {} requests to the driver per s\n",
-                              100 * fraction_of(busy) / static_cast<double>(result.busy.size()),
-                              short_number(fraction_of(result.requests_per_s)));
+    text += fmt::format("GPUs busy {:.1f}% in the mean, {} requests to the driver per s\n",
+                        100 * fraction_of(busy) / static_cast<double>(result.busy.size()),
+                        short_number(fraction_of(result.requests_per_s)));
+    if (result.model)
+        text += fmt::format("The model {} was measured on {}\n", result.model->name,
+                            result.model->measured);
+    return text;
 }
 
 } // namespace simulation

@@ -3,6 +3,7 @@
 /// are explained in docs/simulate.md.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace simulation {
 
 using qos::Ns;
 using qos::Part;
+
+struct GpuModel;
 
 /// The GPUs and NVIDIA's driver. The defaults were measured on an H100 with driver 580.159.04
 /// (docs/simulate.md), but for `resume`, which was fitted: with it, loops that take turns have the
@@ -25,6 +28,7 @@ struct Gpus {
     Ns resume = 62 * qos::us;         ///< at the start of a turn of a TSG that was interrupted
     Ns request = 750 * qos::us;       ///< a timeslice or a pause of one TSG
     Part kernel_jitter = 0;           ///< standard deviation of kernels' times
+    const GpuModel *model = nullptr;  ///< if the scenario names one
 };
 
 /// One step of a program. Programs are flat: what a scenario repeats stands there that often.
@@ -48,6 +52,9 @@ struct Job {
     bool gang = true;
     Ns mean_gap = 0; ///< between arrivals of requests; 0: a pass follows the one before it
     Ns start = 0;
+    /// The timeslice of its TSGs at the start, in the driver's microseconds; empty:
+    /// Gpus::timeslice_us.
+    std::optional<std::int64_t> timeslice_us = {};
     Part cpu_jitter = 2 * qos::point; ///< standard deviation of the CPU's times
 
     std::size_t ranks() const { return gpus.size(); }
@@ -64,7 +71,7 @@ struct Scenario {
     std::string name;
     std::uint64_t seed = 1;
     Ns duration = 10 * qos::second, warmup = 3 * qos::second;
-    bool has_control = true; ///< goals are kept; else nobody changes anything
+    bool has_control = true; ///< goals are kept; else nothing is changed
     Gpus gpus;
     std::vector<Job> jobs;
     std::vector<Kill> kills;

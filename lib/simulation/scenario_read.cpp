@@ -5,6 +5,7 @@
 
 #include "lib/base/quantity.hpp"
 #include "lib/base/strict_json.hpp"
+#include "models.hpp"
 #include "program.hpp"
 
 namespace simulation {
@@ -16,22 +17,40 @@ using nvdebug::base::wrong;
 
 constexpr std::size_t nesting = 32, most_jobs = 40, most_gpus = 16, most_events = 10'000,
                       longest_name = 200;
+constexpr std::int64_t longest_timeslice_us = 1'000'000'000;
 
 std::size_t index_of(const Place &place, std::int64_t most) {
     return static_cast<std::size_t>(place.number(0, most));
 }
 
+/// Reads the name of a model, which has its constants.
+void read_model(const Place &place, Gpus &gpus) {
+    const std::string name = place.text();
+    const auto model = std::ranges::find(models(), name, &GpuModel::name);
+    if (model == models().end()) {
+        std::string known;
+        for (const GpuModel &one : models())
+            known += (known.empty() ? "" : ", ") + std::string(one.name);
+        wrong(place.where(), "no model is called " + in_quotes(name) + "; those that are known: " +
+                                 known + ". Without a model, give the constants themselves");
+    }
+    gpus = model->gpus;
+    gpus.model = &*model;
+}
+
 void read_gpus(const Place &place, Gpus &gpus) {
-    place.expect_object({"count", "timeslice_us", "timeslice_unit_ns", "switch_us", "late_us",
-                         "resume_us", "request_us", "kernel_jitter"});
+    place.expect_object({"count", "model", "timeslice_us", "timeslice_unit_ns", "switch_us",
+                         "late_us", "resume_us", "request_us", "kernel_jitter"});
     const auto time = [&](const char *key, Ns &to) {
         if (place.has(key))
             to = read_time(place.at(key), qos::us);
     };
+    if (place.has("model"))
+        read_model(place.at("model"), gpus);
     gpus.count = static_cast<std::size_t>(place.at("count").number(1, most_gpus));
-    constexpr std::int64_t longest_us = 1'000'000'000, longest_unit = 1'000'000;
+    constexpr std::int64_t longest_unit = 1'000'000;
     if (place.has("timeslice_us"))
-        gpus.timeslice_us = place.at("timeslice_us").number(1, longest_us);
+        gpus.timeslice_us = place.at("timeslice_us").number(1, longest_timeslice_us);
     if (place.has("timeslice_unit_ns"))
         gpus.timeslice_unit = place.at("timeslice_unit_ns").number(1, longest_unit);
     time("switch_us", gpus.switching);
@@ -109,7 +128,7 @@ std::string read_name(const Place &place) {
 
 Job read_job(const Place &place, const Gpus &gpus, const ReadGoal &read_goal) {
     place.expect_object({"name", "gpus", "program", "rank_programs", "goal", "gang", "arrivals",
-                         "start_ms", "cpu_jitter"});
+                         "start_ms", "timeslice_us", "cpu_jitter"});
     Job job;
     job.name = read_name(place.at("name"));
     job.gpus = read_ranks(place.at("gpus"), gpus);
@@ -131,6 +150,8 @@ Job read_job(const Place &place, const Gpus &gpus, const ReadGoal &read_goal) {
     }
     if (place.has("start_ms"))
         job.start = read_time(place.at("start_ms"), qos::ms);
+    if (place.has("timeslice_us"))
+        job.timeslice_us = place.at("timeslice_us").number(1, longest_timeslice_us);
     if (place.has("cpu_jitter"))
         job.cpu_jitter = read_jitter(place.at("cpu_jitter"));
     check_length(place.at("program"), job);

@@ -91,6 +91,25 @@ TEST(Time, IsShownInTheLargestUnitThatFits) {
     EXPECT_EQ(time_text(7200 * s), "2h");
 }
 
+TEST(ShortTime, HasThreeSignificantDigits) {
+    for (const auto &[ns, text] : {std::pair<std::int64_t, const char *>{0, "0ns"},
+                                   {999, "999ns"},
+                                   {1'024, "1.02us"},
+                                   {81'449, "81.4us"},
+                                   {999'499, "999us"},
+                                   {999'600, "1.00ms"},
+                                   {1'998'848, "2.00ms"},
+                                   {31'400'000, "31.4ms"},
+                                   {99'960'000, "100ms"},
+                                   {999'499'000, "999ms"},
+                                   {999'600'000, "1.00s"},
+                                   {12'400'000'000, "12.4s"},
+                                   {4'000'000'000'000, "4000s"},
+                                   {-5'242'880, "-5.24ms"}})
+        EXPECT_EQ(short_time(ns), text);
+    EXPECT_EQ(short_time(2'074'000, " "), "2.07 ms");
+}
+
 TEST(Percent, HasItsSign) {
     EXPECT_EQ(parse_percent("30%"), 30'000'000);
     EXPECT_EQ(parse_percent("12.5%"), 12'500'000);

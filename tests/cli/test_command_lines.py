@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import socket
 import subprocess
 
 import ctl
@@ -52,7 +53,7 @@ def candidates(program, *words):
 def verbs(program):
     """Returns the words of each verb, and an empty one for a program that works without a verb."""
     if program == "nvqos":
-        return [(), ("status",), ("list",), ("simulate",)]
+        return [(), ("status",), ("list",), ("simulate",), ("advise",)]
     return [(verb,) for verb in candidates(program, "") if verb != "help"] if program == "nvstgm" else [()]
 
 
@@ -75,6 +76,53 @@ def test_help_and_version_have_two_names_each(program):
 @pytest.mark.parametrize("program", sorted(set(PROGRAMS) - {"nvtaskset"}))
 def test_help_is_a_word_as_well(program):
     assert out(program, "help") == out(program, "--help")
+
+
+SHELLS = ("bash", "zsh", "fish")
+WITH_COMPLETION = sorted(set(PROGRAMS) - {"nvtaskset"})
+
+
+@pytest.mark.parametrize("program", WITH_COMPLETION)
+@pytest.mark.parametrize("shell", ("tcsh", "Bash"))
+def test_completion_of_another_shell_is_refused_with_those_that_there_are(program, shell):
+    said = refused(program, "completion", shell)
+    assert all(known in said for known in SHELLS) and f"'{shell}'" in said
+
+
+@pytest.mark.parametrize("program", WITH_COMPLETION)
+@pytest.mark.parametrize("shell", SHELLS)
+def test_completion_prints_the_script_of_a_shell(program, shell):
+    script = out(program, "completion", shell)
+    assert program in script and "@program@" not in script
+    subprocess.run([shell, "-n"], input=script, text=True, check=True, timeout=PATIENCE_S)
+
+
+def test_a_command_with_sudo_has_the_full_path_until_the_program_is_installed(tmp_path):
+    said = refused("nvqos", "list", f"--socket={tmp_path}/none", exit_status=5)
+    assert f"'sudo {built('bin/nvqos')} --socket'" in said, "sudo finds no program of a build folder by its name"
+
+
+# The first words of a program that reads a file, and what the file is to be.
+READERS = (("nvdebugctl", "--from", ..., "gpu", "list"), ("nvdebugctl", "recording", "show", ...),
+           ("nvdebug-exporter", "--from", ...), ("nvdebug-bridge", "--vfio-user", "unused", "--control", "unused", "--capture", ...),
+           ("nvqos", "--file", ...), ("nvqos", "simulate", ...), ("nvstgm", "check", ...))
+
+
+@pytest.mark.parametrize("kind", ("missing", "behind a file", "of another form", "empty"))
+@pytest.mark.parametrize("reader", READERS, ids=lambda words: " ".join(word for word in words if word != ...))
+def test_a_bad_file_has_the_same_exit_status_everywhere(tmp_path, reader, kind):
+    path = tmp_path / "file"
+    if kind != "missing":
+        path.write_text("no form that any program reads: }" if kind == "of another form" else "", encoding="utf-8")
+    if kind == "behind a file":
+        path = path / "file"
+    listen = ()
+    if reader[0] == "nvdebug-exporter":
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            listen = ("--listen", f"127.0.0.1:{free.getsockname()[1]}")
+    done = run(*(path if word == ... else word for word in reader), *listen)
+    assert done.returncode == 1, done.stderr
+    assert str(path) in done.stderr.decode()
 
 
 def test_help_may_be_a_command_of_nvtaskset():

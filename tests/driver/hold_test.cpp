@@ -196,6 +196,27 @@ TEST_F(Holding, AChannelThatIsFreedDoesNotKeepTheOthersPaused) {
     EXPECT_EQ(enabled(), (std::vector<bool>{false, true, true, true, true, true}));
 }
 
+/// The list is refused at the freed channel, after the driver has disabled the first one.
+TEST_F(Holding, AChannelBeforeAFreedOneIsDisabledOnce) {
+    // The keeper inherits this function, and frees the channel for itself.
+    kernel.refuses = [&](const rm::Control &asked) -> std::uint32_t {
+        rm::DisableChannels list{};
+        if (asked.command == rm::DisableChannels::command)
+            std::memcpy(&list, reinterpret_cast<const void *>(asked.params), sizeof(list));
+        if (list.count > 1)
+            kernel.others[asked.client].erase(list.channels[1]);
+        return rm::ok;
+    };
+    auto held = hold({557});
+    put(*held, {.paused = true});
+    EXPECT_EQ(enabled(), (std::vector<bool>{false, true, true, true, true, true}));
+    kernel.refuses = nullptr;
+    kill_keepers();
+    // The channel exists in this process, so that this list enables each channel once.
+    EXPECT_FALSE(held->ask({}).and_then([&] { return held->finish(); }));
+    EXPECT_EQ(enabled(), all_on);
+}
+
 /// A pause applies to all processes or to none. The call for the second process is refused.
 TEST_F(Holding, ARefusalIsReported) {
     kernel.refuse_change = 2;

@@ -2,8 +2,8 @@
 // Forms of a recording: each has all of it, and can be read where it was cut.
 #include "cli/page.hpp"
 #include "lib/drawing/perfetto.hpp"
+#include "lib/recording/file.hpp"
 #include "recording/forms.hpp"
-#include "recording/recorded_file.hpp"
 #include "recording/summary.hpp"
 #include "recording/tee.hpp"
 #include "recording/totals.hpp"
@@ -210,9 +210,9 @@ TEST(Ndjson, ReplaysToTheSameText) {
     Tee tee;
     tee.add(*again);
     tee.add(totals);
-    RecordedFile recorded;
+    recording::RecordedFile recorded;
     const auto whole = recorded.replay(file.path(), tee);
-    ASSERT_TRUE(whole) << whole.error().error.sentence;
+    ASSERT_TRUE(whole) << whole.error().sentence;
     EXPECT_TRUE(*whole);
     again->end(summary);
     EXPECT_EQ(again->text(), sink->text());
@@ -307,7 +307,7 @@ TEST(Ndjson, HasTimesOfAGpuWhoseClockCannotBeRead) {
         using Sink::end;
         std::vector<std::uint64_t> begins;
     } turns;
-    ASSERT_TRUE(RecordedFile().replay(File(text).path(), turns));
+    ASSERT_TRUE(recording::RecordedFile().replay(File(text).path(), turns));
     EXPECT_EQ(turns.begins, (std::vector<std::uint64_t>{base, base - 50}));
 }
 
@@ -318,7 +318,7 @@ TEST(Ndjson, ReadsTheWholeLinesOfACutFile) {
     for (std::size_t length = 0; length < text.size(); length += 7) {
         const File file(text.substr(0, length));
         Totals totals;
-        RecordedFile recorded;
+        recording::RecordedFile recorded;
         const auto whole = recorded.replay(file.path(), totals);
         EXPECT_EQ(whole.has_value(), length > text.find('\n')) << length;
         EXPECT_FALSE(whole.value_or(false)) << length;
@@ -331,13 +331,13 @@ TEST(Ndjson, RefusesOtherFiles) {
           "{\"kind\":\"recording\"}\n"}) {
         const File file(text);
         Totals totals;
-        const auto whole = RecordedFile().replay(file.path(), totals);
+        const auto whole = recording::RecordedFile().replay(file.path(), totals);
         ASSERT_FALSE(whole) << text;
-        EXPECT_NE(whole.error().error.sentence.find("line 1 of"), std::string::npos);
+        EXPECT_NE(whole.error().sentence.find("line 1 of"), std::string::npos);
     }
     Totals totals;
-    EXPECT_FALSE(RecordedFile().replay("/nonexistent", totals));
-    EXPECT_FALSE(RecordedFile().replay("/", totals));
+    EXPECT_FALSE(recording::RecordedFile().replay("/nonexistent", totals));
+    EXPECT_FALSE(recording::RecordedFile().replay("/", totals));
 }
 
 TEST(CsvForm, HasALineForEachEvent) {

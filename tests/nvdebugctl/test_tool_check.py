@@ -142,7 +142,7 @@ def test_a_capture_can_be_checked(idle, tmp_path):
 
 def test_no_gpu(tmp_path):
     (tmp_path / "empty").mkdir()
-    assert ctl("check", tmp_path / "empty").status == 2
+    assert ctl("check", tmp_path / "empty").status == 1
 
 
 def test_ids_per_runlist_are_told_apart(tmp_path):

@@ -76,23 +76,28 @@ def test_unknown_chip(tmp_path):
 # --- files that cannot be read or understood ---
 
 def test_no_such_folder_or_capture(tmp_path):
-    fails(ctl("gpu list", "/dev/zero"), 2, "/dev/zero", "neither a file, a pipe nor a folder")
-    fails(ctl("gpu list", tmp_path / "nothing"), 2, str(tmp_path / "nothing"))
+    fails(ctl("gpu list", "/dev/zero"), 1, "/dev/zero", "neither a file, a pipe nor a folder")
+    fails(ctl("gpu list", tmp_path / "nothing"), 1, str(tmp_path / "nothing"))
     (tmp_path / "gpu0").mkdir()
-    fails(ctl("gpu list", tmp_path / "gpu0"), 2, "no gpu0/info", "the folder that gpu0 is in")
+    fails(ctl("gpu list", tmp_path / "gpu0"), 1, "no gpu0/info", "the folder that gpu0 is in")
     document = ctl("-j gpu list", tmp_path / "nothing").json
     assert document["error"]["errno"] == "ENOENT" and document["source"] is None
+
+
+def test_json_of_a_machine_without_a_gpu_has_no_source():
+    result = ctl("-j --from module gpu list")
+    assert result.status == 3 and result.json["source"] is None
 
 
 @pytest.mark.parametrize("text", ("", "{}", "[1]", "not JSON", '{"format": "other"}'))
 def test_file_that_is_no_capture(tmp_path, text):
     path = tmp_path / "capture"
     path.write_text(text)
-    fails(ctl("gpu list", path), 2, str(path))
+    fails(ctl("gpu list", path), 1, str(path))
 
 
 def test_capture_of_a_later_version(one, tmp_path):
-    fails(ctl("gpu list", write_capture(tmp_path / "capture", one, version=99)), 3, "version")
+    fails(ctl("gpu list", write_capture(tmp_path / "capture", one, version=99)), 1, "version")
 
 
 def test_missing_file(one):
@@ -284,7 +289,7 @@ def test_a_capture_through_a_pipe(tree, tmp_path):
 def test_other_data_through_a_pipe_is_refused(tree):
     for junk in (b"", b"{}", b"\x1f\x8b\x08junk"):
         result = piped(["--from", "-", "gpu", "list"], input=junk)
-        assert result.returncode == 2 and b"standard input" in result.stderr
+        assert result.returncode == 1 and b"standard input" in result.stderr
     fails(ctl("capture - -j", tree), 1, "name a file")
     terminal, end = pty.openpty()
     result = subprocess.run([tool(), "--from", tree, "capture", "-"], stdout=end,

@@ -140,7 +140,7 @@ def test_runlists(tree, owned, channels):
     tree_, = ctl("runlist tree 0 -j", tree).data["runlists"]
     assert {row["tsg"]: list(map(pid, row["processes"])) for row in tree_["tsgs"]} == \
         by_tsg(channels, owned)
-    assert re.search(r"TSG \d+ .*us  my task\[557\] in 0123456789ab", ctl("runlist tree 0", tree).out)
+    assert re.search(r"TSG \d+ .*ms  my task\[557\] in 0123456789ab", ctl("runlist tree 0", tree).out)
 
 
 def current_on_gr0(tree, channels):
@@ -220,7 +220,7 @@ def test_without_addresses_only_the_driver_s_part_is_known(tree, owned):
     assert result.status == 4
     assert "9 processes of other users may not be looked at (use sudo)" in result.err
     assert "which runlist and TSG it is, is not shown" in result.err
-    assert "2097.152us" in result.out and "TSG" not in result.out
+    assert "2.10ms" in result.out and "TSG" not in result.out
 
 
 @pytest.mark.parametrize("count, says, status", (

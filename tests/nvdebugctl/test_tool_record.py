@@ -13,6 +13,7 @@ import signal
 import subprocess
 
 import pytest
+import terminals
 from building import ROOT
 from ctl import Started, ctl, tool, validator, write_capture
 from trees import Opens, changing, record_until
@@ -86,6 +87,13 @@ def test_shares_on_hardware_are_what_tasks_counted(card):
     assert gr0["lost_switches"] == 0
 
 
+def test_a_terminal_of_80_columns_shows_timeslices():
+    shown = terminals.printed([tool(), "recording", "show", RECORDING], 80, NO_COLOR="1")
+    heads = [line for line in shown.splitlines() if line.startswith("NAME ")]
+    assert heads and all("TIMESLICE" in line and "SHARE" in line for line in heads), shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
+
+
 def test_a_page_has_both_schemes_of_colours(recorded, tmp_path):
     """Each colour of a rule comes from one of the two schemes. The empty box for the mouse's turn has a hint."""
     made = tmp_path / "run.html"
@@ -142,7 +150,7 @@ def test_a_recording_that_was_cut_is_shown(recorded, tmp_path):
     assert result.status == 0 and "its end was cut off" in result.err and result.data["turns"] > 0
     (tmp_path / "other").write_text("{}\n")
     result = ctl(f"recording show {tmp_path / 'other'}")
-    assert result.status == 2 and "line 1 of" in result.err
+    assert result.status == 1 and "line 1 of" in result.err
     assert "cannot open" in ctl("recording show /nonexistent").err
 
 
@@ -174,7 +182,7 @@ def test_sources_with_nothing_to_record_are_refused(proc, tmp_path):
 
 def test_cannot_open_the_file(proc):
     result = ctl("record --for 1 -o /nonexistent/run.csv", proc)
-    assert result.status == 2 and "cannot open /nonexistent/run.csv" in result.err
+    assert result.status == 1 and "cannot open /nonexistent/run.csv" in result.err
 
 
 def test_full_disk(proc, tmp_path):
@@ -433,7 +441,7 @@ def test_wrong_lines_of_a_recording_are_named(tmp_path, what, version, packed):
     path.write_bytes(gzip.compress(b"".join(told), 1) if packed else b"".join(told))
     for more in ("", f"-o {tmp_path / 'made.csv'}"):
         result = ctl(f"recording show {path} {more}")
-        assert (result.status, result.out) == (2, ""), result.err
+        assert (result.status, result.out) == (1, ""), result.err
         assert f"line {line} of {path}" in result.err
         assert "exception" not in result.err and "parse" not in result.err and len(result.err.splitlines()) == 1
     assert not (tmp_path / "made.csv").exists()
@@ -444,7 +452,7 @@ def test_an_empty_file_is_no_recording(tmp_path, content):
     path = tmp_path / "run.ndjson"
     path.write_bytes(content)
     result = ctl(f"recording show {path} -o {tmp_path / 'made.pftrace'}")
-    assert (result.status, result.out) == (2, "") and f"{path} is empty" in result.err
+    assert (result.status, result.out) == (1, "") and f"{path} is empty" in result.err
     assert not (tmp_path / "made.pftrace").exists()
 
 
@@ -469,7 +477,7 @@ def test_packed_recordings(tmp_path):
     assert result.status == 0 and "its end was cut off" in result.err
     path.write_bytes(packed[:2000] + bytes(200) + packed[2200:])
     result = ctl(f"recording show {path}")
-    assert result.status == 2 and str(path) in result.err and "line" in result.err
+    assert result.status == 1 and str(path) in result.err and "line" in result.err
 
 
 PACKED = {"zstd": b"\x28\xb5\x2f\xfd", "xz": b"\xfd7zXZ\0", "bzip2": b"BZh9", "zip": b"PK\3\4", "lz4": b"\x04\x22\x4d\x18",
@@ -484,7 +492,7 @@ def test_files_packed_by_other_programs_are_refused(tmp_path, words, name):
     path = tmp_path / "a file"
     path.write_bytes(PACKED[name] + (b"" if name == "gzip" else bytes(100)))
     result = ctl([word.format(path) for word in words.split()])
-    assert (result.status, result.out) == (2, "")
+    assert (result.status, result.out) == (1, "")
     assert result.err == f"nvdebugctl: {path} is packed by {name}: unpack it, and give '-' to read it from a pipe\n"
 
 

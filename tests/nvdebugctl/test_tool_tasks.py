@@ -18,7 +18,7 @@ def test_list_of_two_processes_on_an_h100():
         (1456, 20, False, ["0:7", "1:8", "3:9", "10:10"], ["GR0", "LCE2", "LCE3", "LCE4"]),
         (1462, 20, False, ["0:11", "1:12", "3:13", "10:14"], ["GR0", "LCE2", "LCE3", "LCE4"])]
     assert result.data[0]["timeslice_us"] == [2097.152, 1048.576]
-    assert "2097.152us,1048.576us" in ctl("task list", TWO).out
+    assert "2.10ms,1.05ms" in ctl("task list", TWO).out
 
 
 def test_list_says_who_is_under_mps():

@@ -80,7 +80,10 @@ def test_text_has_every_runlist_tsg_and_channel(tree):
             channel["channel"] for tsg in runlist["tsgs"] for space in tsg["address_spaces"]
             for channel in space["channels"])
         for tsg in runlist["tsgs"]:
-            assert re.search(rf"- TSG {tsg['tsg']} +share +\S+ +{tsg['timeslice_us']:.3f}us", part)
+            shown = re.search(rf"- TSG {tsg['tsg']} +share +\S+ +([\d.]+)(us|ms|s)\b", part)
+            us = float(shown[1]) * {"us": 1, "ms": 1e3, "s": 1e6}[shown[2]]
+            assert us == pytest.approx(tsg["timeslice_us"], rel=0.005), "three digits of it"
+            assert len(shown[1].replace(".", "")) == 3, shown.group()
 
 
 def test_text_marks_unusual_state(mixed):
@@ -90,7 +93,7 @@ def test_text_marks_unusual_state(mixed):
         return next(each for each in lines if start in each)
     assert lines[0] == "gpu0  TU102 (Turing)  0000:00:09.0"
     assert "scheduling on  4 TSGs, 8 channels" in line("runlist 0")
-    assert line("TSG 10").endswith("1998.848us x2  on GR0 now")
+    assert line("TSG 10").endswith("2.00ms x2  on GR0 now")
     assert "<0.1%" in line("TSG 13")
     assert line("TSG 17").endswith("disabled")
     assert line("channel 31").endswith("disabled, PENDING")
@@ -100,7 +103,7 @@ def test_text_marks_unusual_state(mixed):
 def test_mps_is_named(tmp_path):
     folder = write_tree(tmp_path / "proc", ("titan-v", "fig7"))
     text = ctl("runlist tree 0", folder, env=ASCII).out
-    assert "TSG 1  share 50.0%  1998.848us  shared by 3 address spaces (MPS)" in text
+    assert "TSG 1  share 50.0%  2.00ms  shared by 3 address spaces (MPS)" in text
     assert re.search(r"VEID 1: channels 3, 4  ", text)
 
 

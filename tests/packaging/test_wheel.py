@@ -60,7 +60,7 @@ def test_answers_are_dicts(installed, tmp_path):
     message, *rest = answer["usage"]
     assert "frob" in message and rest == [1, "usage", None]
     message, *rest = answer["gone"]
-    assert "/nonexistent" in message and rest == [2, "not_found", "ENOENT"]
+    assert "/nonexistent" in message and rest == [1, "not_found", "ENOENT"]
 
 
 def test_the_package_is_a_program_too(installed):

@@ -16,11 +16,11 @@ MODULE = ("include", "module/compat", "module/decode", "module/core", "module/ch
           "module/state", "module/views runlist.c device_info.c copy_topology.c", "module/probe", "module/host",
           "module/control", "module/gpus", "module/proc", "nvdebug_entry.c")
 PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing lib/live", "lib/driver", "lib/nvdebug",
-            "lib/partition lib/stgm lib/qos", "lib/simulation",
+            "lib/partition lib/recording lib/stgm lib/qos", "lib/simulation",
             "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
 # The order within nvqos: folders, and the files at its top by their names without a suffix.
-NVQOS = ("failure family goals file gpus refusal", "keep", "report table metrics display", "serve",
-         "command_line simulate run main")
+NVQOS = ("failure family goals file gpus refusal", "keep", "report metrics display", "serve",
+         "trace demo_machine", "simulate", "advise", "command_line demo run main")
 # The order within nvdebugctl: its folders, and "." for the files beside them.
 NVDEBUGCTL = ("cli", "state", "control", "check", "task", "objects", "recording", "live", ".")
 # The seam is declared at the bottom, and each machine implements it: the kernel, the driver's reader, and tests.
@@ -44,9 +44,10 @@ TESTS = {
     "tests/cli": "shared lib/base lib/cli",
     "tests/driver": "shared tools/nvdebugctl lib/nvdebug lib/driver lib/base include/nvdebug model",
     "tests/lib": "shared lib/nvdebug lib/base include/nvdebug",
-    "tests/nvdebugctl": "shared tools/nvdebugctl lib/nvdebug lib/drawing lib/base",
+    "tests/nvdebugctl": "shared tools/nvdebugctl lib/nvdebug lib/recording lib/drawing lib/base",
     "tests/taskset": "shared tools/nvtaskset lib/nvdebug lib/partition lib/driver",
-    "tests/qos": "shared tests/driver tools/nvqos lib/nvdebug lib/qos lib/base lib/cli model lab/quotas lab/nvdlab",
+    "tests/qos": "shared tests/driver tools/nvqos tools/nvdebugctl lib/nvdebug lib/simulation lib/qos lib/base lib/cli "
+                 "model lab/quotas lab/nvdlab",
     "tests/simulation": "shared lib/simulation",
     "tests/stgm": "shared lib/stgm",
     "tests/stgm/model": "tests/data tests/stgm lib/stgm model lab/model docs",

@@ -105,11 +105,11 @@ def test_a_file_that_cannot_be_written_is_named(proc, tmp_path):
         for path, why in (("/dev/full", "No space left"), (tmp_path / "none/x", "No such file"), (tmp_path, "directory")):
             done = subprocess.run([tool(), "recording", "show", RECORDING, "--format", form, "-o", path], check=False,
                                   capture_output=True, text=True, timeout=PATIENCE_S)
-            assert done.returncode == (5 if path == "/dev/full" else 2)
+            assert done.returncode == (5 if path == "/dev/full" else 1)
             assert done.stdout == "" and why in done.stderr and str(path) in done.stderr
     for path in ("/dev/full", tmp_path / "none/x", tmp_path):
         done = subprocess.run([tool(), "--from", proc, "-j", "capture", path], check=False, capture_output=True, text=True,
                               timeout=PATIENCE_S)
-        assert done.returncode == (5 if path == "/dev/full" else 2) and str(path) in done.stderr
+        assert done.returncode == (5 if path == "/dev/full" else 1) and str(path) in done.stderr
         assert str(path) in json.loads(done.stdout)["error"]["message"]
     assert list(tmp_path.iterdir()) == []

@@ -169,6 +169,43 @@ TEST(Demand, KeepsTheShortestBoundOfAPauseUntilALongerPauseIsSeen) {
     EXPECT_GT(epoch(600 * us, short_slice), 500 * us) << "the other went on: the pause was seen";
 }
 
+TEST(Demand, TakesLongBurstsForWorkIfAnotherTaskWaitedAtTheirEnds) {
+    Turns turns;
+    for (int n = 0; n < 4; n++)
+        for (const Ns burst : {300 * us, 1700 * us, 100 * us}) {
+            turns.add(0, burst);
+            turns.add(1, 2100 * us);
+        }
+    EXPECT_EQ(turns.demand.take(1)[0].stayed, 0);
+}
+
+/// Task 0 stays without work until task 1 comes, which has given way before.
+TEST(Demand, TakesNoMoreOfATurnForWorkThanTheShortestBurstIfTheOtherTaskMayHaveCome) {
+    Turns turns;
+    for (int n = 0; n < 4; n++)
+        for (const Ns turn : {300 * us, 1300 * us}) {
+            turns.add(0, turn);
+            turns.add(1, 500 * us);
+        }
+    EXPECT_GE(turns.demand.take(1)[0].stayed, 3 * ms);
+}
+
+TEST(Demand, CountsNoBurstOfATurnThatMayHaveEndedInEitherWay) {
+    constexpr SliceLength changing{2 * ms, 8 * ms, false};
+    Turns turns;
+    for (int n = 0; n < 4; n++) {
+        for (int before = 0; before < 2; before++) {
+            turns.add(0, 900 * us);
+            turns.add(1, 2100 * us);
+        }
+        turns.add(0, 3 * ms, changing);
+        turns.add(1, 2100 * us);
+    }
+    const auto seen = turns.demand.take(1)[0];
+    EXPECT_EQ(seen.burst, 900 * us);
+    EXPECT_EQ(seen.cut, 0);
+}
+
 TEST(Demand, ForgetsTheBurstsOfATaskThatDoesNotPauseAnyMore) {
     Turns turns;
     for (int n = 0; n < 4; n++) {

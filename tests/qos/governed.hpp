@@ -6,10 +6,9 @@
 #include "lib/qos/governor.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <random>
 
-#include "simulated_gpu.hpp"
+#include "bursts.hpp"
 
 namespace simulated {
 
@@ -19,19 +18,20 @@ using namespace qos;
 class Governed {
   public:
     Governed(Settings settings, std::vector<Goal> goals)
-        : gpu(goals.size()), governor_(settings, goals, 0), tenants_(goals.size()),
-          asked_(goals.size()) {}
+        : gpu(gpus()), governor_(settings, goals, 0), tenants_(goals.size()) {}
 
-    void add(std::size_t tenant, std::function<Ns(Ns)> arrives) {
-        gpu.tasks.push_back({tenant, std::move(arrives)});
-        count();
+    void add(std::size_t tenant, Bursts bursts) {
+        tenants_[tenant].tasks.push_back(gpu.add(std::move(bursts)));
+        tenant_of_.push_back(tenant);
+        tenants_[tenant].timeslice = 0; // it is asked for again, also for the new task
+        count(tenant);
     }
+    /// Ends all tasks of a tenant.
     void remove(std::size_t tenant) {
-        for (simulated::Task &task : gpu.tasks)
-            if (task.tenant == tenant)
-                task.arrives = nullptr, task.work = 0;
-        gone_.insert(gone_.end(), tenant);
-        count();
+        for (const std::size_t task : tenants_[tenant].tasks)
+            gpu.stop(task);
+        tenants_[tenant].is_gone = true;
+        count(tenant);
     }
 
     void until(Ns end) {
@@ -41,9 +41,8 @@ class Governed {
             gpu.run_until(std::min(end, std::max(governor_.due(), gpu.now() + 50 * us) +
                                             static_cast<Ns>(random_() % 200) * us));
             looks++;
-            for (const TenantTurn &turn : gpu.turns)
-                governor_.add(turn);
-            gpu.turns.clear();
+            for (const simulation::Turn &turn : gpu.take_turns())
+                governor_.add({tenant_of_[turn.tsg], turn.tsg, turn.begin, turn.end, turn.ends});
             if (auto record = governor_.step(gpu.now()))
                 records.push_back(std::move(*record));
         }
@@ -51,68 +50,67 @@ class Governed {
 
     [[nodiscard]] const Governor &governor() const { return governor_; }
 
-    [[nodiscard]] Ns used(std::size_t tenant) const {
-        Ns sum = 0;
-        for (const simulated::Task &task : gpu.tasks)
-            if (task.tenant == tenant)
-                sum += task.used;
-        return sum;
-    }
-
     /// In points of the time from then on.
     [[nodiscard]] double points(std::size_t tenant, Ns from) const {
-        const auto &use = gpu.use_by_ms[tenant];
-        const std::size_t first = static_cast<std::size_t>(from / ms);
-        const Ns sum = first >= use.size()
-                           ? 0
-                           : std::accumulate(use.begin() + static_cast<std::ptrdiff_t>(first),
-                                             use.end(), Ns{0});
-        return 100.0 * static_cast<double>(sum) / static_cast<double>(gpu.now() - from);
+        const Uses uses = uses_of(tenant);
+        return 100.0 * static_cast<double>(uses.before(gpu.now()) - uses.before(from)) /
+               static_cast<double>(gpu.now() - from);
     }
 
     /// The most of any second, in points of it.
     [[nodiscard]] double most_of_a_second(std::size_t tenant) const {
-        const auto &use = gpu.use_by_ms[tenant];
-        Ns sum = 0, most = 0;
-        for (std::size_t n = 0; n < use.size(); n++) {
-            sum += use[n] - (n >= 1000 ? use[n - 1000] : 0);
-            most = std::max(most, sum);
-        }
-        return 100.0 * static_cast<double>(most) / static_cast<double>(second);
+        return 100.0 * static_cast<double>(uses_of(tenant).most_of_a_second()) /
+               static_cast<double>(second);
     }
 
-    simulated::Gpu gpu;
+    simulation::SharedGpu gpu;
     std::vector<EpochRecord> records;
-    std::size_t looks = 0, pauses = 0;
-    Ns pause_takes = 700 * us;
+    std::size_t looks = 0;
 
   private:
-    void count() {
-        for (std::size_t n = 0; n < tenants_; n++)
-            governor_.set_tsgs(n, std::ranges::count(gone_, n)
-                                      ? 0
-                                      : std::ranges::count(gpu.tasks, n, &simulated::Task::tenant));
+    struct Tenant {
+        std::vector<std::size_t> tasks = {};
+        bool is_gone = false, paused = false;
+        Ns timeslice = 0; ///< that was asked for
+    };
+
+    void count(std::size_t tenant) {
+        const Tenant &one = tenants_[tenant];
+        governor_.set_tsgs(tenant, one.is_gone ? 0 : static_cast<std::int64_t>(one.tasks.size()));
+    }
+    Uses uses_of(std::size_t tenant) const {
+        std::vector<simulation::SharedGpu::Span> all;
+        for (const std::size_t task : tenants_[tenant].tasks)
+            all.insert(all.end(), gpu.spans(task).begin(), gpu.spans(task).end());
+        return Uses(std::move(all));
     }
     /// Rounds a timeslice as the driver does: to 8 bits, of units of 1.024 us.
-    static Ns rounded(Ns timeslice) {
-        Ns units = timeslice / 1024, scale = 0;
+    static std::int64_t rounded(Ns timeslice) {
+        std::int64_t units = timeslice / 1024, scale = 0;
         for (; units > 255; units /= 2)
             scale++;
-        return (units << scale) * 1024;
+        return units << scale;
     }
     void apply() {
-        for (std::size_t n = 0; n < tenants_; n++) {
+        using What = simulation::Request::What;
+        for (std::size_t n = 0; n < tenants_.size(); n++) {
+            Tenant &tenant = tenants_[n];
             const Lever &lever = governor_.lever(n);
-            asked_[n] = timeslice_to_ask(lever.timeslice, asked_[n]);
-            gpu.set_timeslice(n, rounded(asked_[n]));
-            gpu.set_paused(n, lever.paused, pause_takes);
+            const Ns timeslice = timeslice_to_ask(lever.timeslice, tenant.timeslice);
+            const bool pauses = std::exchange(tenant.paused, lever.paused) != lever.paused,
+                       changes = std::exchange(tenant.timeslice, timeslice) != timeslice;
+            for (const std::size_t task : tenant.tasks) {
+                if (pauses)
+                    gpu.ask({task, lever.paused ? What::pause : What::resume});
+                if (changes)
+                    gpu.change({task, What::timeslice, rounded(timeslice)});
+            }
         }
     }
 
     Governor governor_;
-    std::size_t tenants_;
-    std::vector<Ns> asked_;
-    std::vector<std::size_t> gone_;
+    std::vector<Tenant> tenants_;
+    std::vector<std::size_t> tenant_of_; ///< by task
     std::mt19937 random_{7};
 };
 

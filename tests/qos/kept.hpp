@@ -48,20 +48,13 @@ class Kept : public Served {
         }
     }
 
-    /// Returns the most that a tenant had of any second that began after @p since.
-    Ns most_of_a_second(Ns since, std::size_t tenant = 0) const {
-        Ns most = 0, sum = 0;
-        const auto &use = sim.use_by_ms[tenant];
-        const auto first = static_cast<std::size_t>(since / qos::ms);
-        for (std::size_t n = first; n < use.size(); n++) {
-            sum += use[n] - (n >= first + 1000 ? use[n - 1000] : 0);
-            most = std::max(most, sum);
-        }
-        return most;
+    /// Returns the most that the first task had of any second, without the time before @p since.
+    Ns most_of_a_second(Ns since) const {
+        return simulated::Uses(sim.spans(0)).most_of_a_second(since);
     }
 
     double points(std::size_t task, Ns since, Ns used_before) const {
-        return 100.0 * static_cast<double>(sim.tasks[task].used - used_before) /
+        return 100.0 * static_cast<double>(sim.used(task) - used_before) /
                static_cast<double>(sim.now() - since);
     }
 

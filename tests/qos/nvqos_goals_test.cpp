@@ -95,24 +95,6 @@ TEST(Words, AreRefusedWithASentence) {
     EXPECT_FALSE(add_word("4711=share:10%", asked)) << "twice";
 }
 
-TEST(Times, PrintThreeDigits) {
-    for (const auto &[ns, text] : {std::pair<qos::Ns, const char *>{0, "0 us"},
-                                   {499, "0 us"},
-                                   {81'400, "81 us"},
-                                   {999'499, "999 us"},
-                                   {999'600, "1.00 ms"},
-                                   {2'074'000, "2.07 ms"},
-                                   {31'400'000, "31.4 ms"},
-                                   {314'000'000, "314 ms"},
-                                   {999'499'000, "999 ms"},
-                                   {999'600'000, "1.00 s"},
-                                   {3'210'000'000, "3.21 s"},
-                                   {12'400'000'000, "12.4 s"},
-                                   {99'970'000'000, "100 s"},
-                                   {4'000'000'000'000, "4000.0 s"}})
-        EXPECT_EQ(text_of_time(ns), text);
-}
-
 TEST(Times, AreExact) {
     EXPECT_EQ(parse_time("100ms"), 100 * qos::ms);
     EXPECT_EQ(parse_time("1.5s"), 1500 * qos::ms);

@@ -22,12 +22,12 @@ using namespace qos;
 
 TEST_F(Kept, ShareEndsWithTheProgram) {
     const auto before = timeslices_us();
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     start({"557=share:30%"});
     ASSERT_TRUE(gpu_goals);
     keep_until(500 * ms);
-    const Ns used = sim.tasks[0].used;
+    const Ns used = sim.used(0);
     keep_until(3 * qos::second);
     EXPECT_NEAR(points(0, 500 * ms, used), 30, 1);
     EXPECT_NE(timeslices_us(), before);
@@ -44,13 +44,13 @@ TEST_F(Kept, ShareEndsWithTheProgram) {
 }
 
 TEST_F(Kept, CapHoldsForATaskThatIsAlone) {
-    sim.tasks[0].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
     const auto before = timeslices_us();
     start({"command:one=cap:30%"});
     ASSERT_TRUE(gpu_goals);
     keep_until(3 * qos::second);
     EXPECT_LE(most_of_a_second(0), 310 * ms);
-    EXPECT_GE(sim.tasks[0].used, 3 * 280 * ms);
+    EXPECT_GE(sim.used(0), 3 * 280 * ms);
     EXPECT_EQ(timeslices_us(), before) << "pauses alone keep it";
     gpu_goals.reset();
     EXPECT_EQ(enabled(), all_on);
@@ -59,7 +59,7 @@ TEST_F(Kept, CapHoldsForATaskThatIsAlone) {
 /// No switch shows that the task has the GPU, because it came before the record began and no other
 /// task comes.
 TEST_F(Kept, CapHoldsForATaskBeforeTheRecord) {
-    sim.tasks[0].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
     run_until(500 * ms);
     kernel.switches.clear();
     start({"command:one=cap:30%"});
@@ -74,7 +74,7 @@ TEST_F(Kept, CapHoldsForATaskBeforeTheRecord) {
 
 /// Without a cap, the use of such a task is known from the second epoch on.
 TEST_F(Kept, ShareSeesATaskBeforeTheRecord) {
-    sim.tasks[0].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
     run_until(500 * ms);
     kernel.switches.clear();
     start({"557=share:30%"});
@@ -87,7 +87,7 @@ TEST_F(Kept, ShareSeesATaskBeforeTheRecord) {
 
 /// A cap costs the processor steps, requests to the driver, and searches for contexts.
 TEST_F(Kept, ACapTakesFewRequests) {
-    sim.tasks[0].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
     start({"command:one=cap:30%"});
     ASSERT_TRUE(gpu_goals);
     keep_until(2 * qos::second);
@@ -112,7 +112,7 @@ TEST_F(Kept, ACapTakesFewRequests) {
 
 /// An MPS server may have new clients that no switch shows, so there is a search each 5 s.
 TEST_F(Kept, ClientsOfMpsAreSearchedForMoreOften) {
-    sim.tasks[0].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
     kernel.processes[558].command = "nvidia-cuda-mps";
     start({"command:one=cap:30%"});
     ASSERT_TRUE(gpu_goals);
@@ -123,8 +123,8 @@ TEST_F(Kept, ClientsOfMpsAreSearchedForMoreOften) {
 }
 
 TEST_F(Kept, LatencyGoalIsServedFirst) {
-    sim.tasks[0].arrives = simulated::every(20 * ms, 3 * ms);
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::every(20 * ms, 3 * ms));
+    sim.set_bursts(1, simulated::always());
     start({"557=latency"});
     keep_until(qos::second);
     EXPECT_NEAR(static_cast<double>(timeslices_us()[0]), 16000, 200);
@@ -170,11 +170,36 @@ TEST_F(Kept, SharesOfClientsOfMpsCannotBeSeen) {
     ASSERT_FALSE(reports.empty());
     EXPECT_EQ(reports.back().tenants[0].why_not, nvqos::WhyNot::cannot_be_seen);
     EXPECT_NE(nvqos::kept(reports.back().tenants[0]), true);
+    const auto missed = gpu_goals->missed();
+    ASSERT_EQ(missed.size(), 1U);
+    EXPECT_GE(missed[0].unseen, 5U);
+    EXPECT_TRUE(nvqos::is_too_often(missed[0]));
+}
+
+/// A tenant with a task of its own and a client of an MPS server, whose turns are not seen.
+TEST_F(Kept, CapOfATenantWithOneClientOfMpsCannotBeSeen) {
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
+    add_third(600, simulated::always());
+    for (const auto &[client, instance] :
+         {std::pair{first, instances[0]}, std::pair{second, instances[1]}})
+        for (auto &[name, object] : kernel.others[client])
+            if (object.instance.address)
+                object.instance.address = instance;
+    kernel.processes[600].command = kernel.processes[557].command = "both";
+    start({"command:both=cap:80%"});
+    ASSERT_TRUE(gpu_goals);
+    keep_until(1500 * ms);
+    ASSERT_FALSE(reports.empty());
+    EXPECT_EQ(reports.back().tenants[0].tasks, 2U);
+    EXPECT_EQ(reports.back().tenants[0].held, 1U);
+    EXPECT_EQ(reports.back().tenants[0].why_not, nvqos::WhyNot::cannot_be_seen);
+    EXPECT_NE(nvqos::kept(reports.back().tenants[0]), true);
 }
 
 TEST_F(Kept, NewcomerIsFollowedWithinAnEpoch) {
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     start({"557=share:40%"});
     keep_until(qos::second);
     add_third(600, simulated::always());
@@ -183,15 +208,14 @@ TEST_F(Kept, NewcomerIsFollowedWithinAnEpoch) {
     const auto changes = kernel.changes();
     EXPECT_TRUE(
         std::ranges::any_of(changes, [&](const auto &change) { return change.client == third; }));
-    const Ns used = sim.tasks[0].used, since = sim.now();
+    const Ns used = sim.used(0), since = sim.now();
     keep_until(since + 2 * qos::second);
     // A share also gets what its turns lose at their ends, up to a point.
     EXPECT_GE(points(0, since, used), 39);
     EXPECT_LE(points(0, since, used), 42);
     EXPECT_EQ(reports.back().tenants[1].tasks, 2U);
     // When the newcomer ends, the others go on, and nvqos keeps no descriptor of it.
-    sim.tasks[2].arrives = nullptr;
-    sim.tasks[2].work = 0;
+    sim.stop(2);
     kernel.end_process(600);
     keep_until(sim.now() + 6 * qos::second);
     EXPECT_EQ(reports.back().tenants[1].tasks, 1U);
@@ -201,8 +225,8 @@ TEST_F(Kept, NewcomerIsFollowedWithinAnEpoch) {
 /// A process with a new channel is held again. At the end it has the timeslices from before the
 /// first hold.
 TEST_F(Kept, NewChannelIsFollowed) {
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     const auto before = timeslices_us();
     start({"557=share:40%"});
     keep_until(qos::second);
@@ -221,7 +245,7 @@ TEST_F(Kept, NewChannelIsFollowed) {
 }
 
 TEST_F(Kept, TenantMayForkAHundredTimes) {
-    sim.tasks[0].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
     // The children do not have the GPU, so no switch shows them.
     start({"557=share:30%", "command:child=best-effort:2"}, {.longest_unlooked = 5 * qos::second});
     keep_until(200 * ms);
@@ -252,7 +276,7 @@ TEST_F(Kept, TenantMayForkAHundredTimes) {
 
 /// The tenant's process has ended, and another process has its pid.
 TEST_F(Kept, ReusedPidIsNotTheTenant) {
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(1, simulated::always());
     start({"557=cap:30%"});
     keep_until(300 * ms);
     kernel.end_process(557);
@@ -274,8 +298,8 @@ TEST_F(Kept, ConflictingGoalsAreRefusedBeforeAnyChange) {
 }
 
 TEST_F(Kept, SetGoalsRefusesConflictsAndTakesOtherGoals) {
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     start({"557=share:30%"});
     keep_until(qos::second);
     nvqos::Goals other, bad;
@@ -284,14 +308,14 @@ TEST_F(Kept, SetGoalsRefusesConflictsAndTakesOtherGoals) {
     EXPECT_FALSE(gpu_goals->set_goals(bad));
     ASSERT_TRUE(gpu_goals->set_goals(other));
     keep_until(1500 * ms);
-    const Ns used = sim.tasks[0].used, since = sim.now();
+    const Ns used = sim.used(0), since = sim.now();
     keep_until(3 * qos::second);
     EXPECT_GE(points(0, since, used), 59);
     EXPECT_LE(points(0, since, used), 62);
 }
 
 TEST_F(Kept, DryRunChangesNothing) {
-    sim.tasks[0].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
     start({"557=share:30%", "558=cap:10%"}, {.dry_run = true});
     ASSERT_TRUE(gpu_goals);
     keep_until(500 * ms);

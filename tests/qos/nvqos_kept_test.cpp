@@ -14,7 +14,7 @@ using namespace qos;
 
 /// A turn that began before a tenant's goal counts from the beginning of the goal on.
 TEST_F(Kept, PartsAreOfEnoughTime) {
-    sim.tasks[0].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
     start({"558=cap:90%"});
     keep_until(1200 * ms);
     nvqos::Goals held = asked;
@@ -45,8 +45,8 @@ TEST_F(Kept, PartsAreOfEnoughTime) {
 
 /// Missed goals have the tenant's name and the number of epochs.
 TEST_F(Kept, MissesHaveTheirNamesAndNumbers) {
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     start({"557=latency", "558=share:98%"});
     keep_until(2 * qos::second);
     auto missed = gpu_goals->missed();
@@ -72,8 +72,8 @@ TEST_F(Kept, MissesHaveTheirNamesAndNumbers) {
 
 /// Epochs at the end have the reason for which the last second says nothing of a goal.
 TEST_F(Kept, SecondsWithoutDemandAreNamed) {
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::every(20 * ms, 3 * ms);
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::every(20 * ms, 3 * ms));
     start({"557=share:30%", "558=share:20%", "command:none=share:10%"});
     keep_until(500 * ms);
     EXPECT_EQ(reports.back().tenants[1].why_not, std::nullopt) << "there was no second so far";
@@ -82,7 +82,7 @@ TEST_F(Kept, SecondsWithoutDemandAreNamed) {
     EXPECT_EQ(reason(0), std::nullopt);
     EXPECT_EQ(reason(1), std::nullopt);
     EXPECT_EQ(reason(2), nvqos::WhyNot::no_demand);
-    sim.tasks[1].arrives = nullptr;
+    sim.set_bursts(1, nullptr);
     keep_until(5 * qos::second);
     EXPECT_EQ(reason(0), std::nullopt);
     EXPECT_EQ(reason(1), nvqos::WhyNot::no_demand);
@@ -95,7 +95,8 @@ TEST_F(Kept, SecondsWithoutDemandAreNamed) {
 
 /// A second with lost switches is not reported as kept, and the next ones are judged again.
 TEST_F(Kept, SecondsWithLostSwitchesCannotBeSeen) {
-    sim.tasks[0].arrives = sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     start({"557=share:30%", "558=cap:50%"});
     keep_until(2 * qos::second);
     EXPECT_EQ(nvqos::kept(reports.back().tenants[0]), true);
@@ -109,6 +110,14 @@ TEST_F(Kept, SecondsWithLostSwitchesCannotBeSeen) {
     keep_until(5 * qos::second);
     EXPECT_EQ(reports.back().tenants[0].why_not, std::nullopt);
     EXPECT_EQ(nvqos::kept(reports.back().tenants[0]), true);
+    const auto missed = gpu_goals->missed();
+    ASSERT_EQ(missed.size(), 2U) << "the others have no goal to be seen";
+    for (const nvqos::Missed &one : missed) {
+        EXPECT_GE(one.unseen + one.epochs, 9U);
+        EXPECT_LE(one.unseen + one.epochs, 12U);
+        EXPECT_GE(one.unseen, 1U);
+        EXPECT_TRUE(nvqos::is_too_often(one));
+    }
 }
 
 /// A tenant that uses another GPU, and one that uses none.
@@ -149,6 +158,34 @@ TEST(Missed, OneEpochInAHundredIsNotTooOften) {
     EXPECT_FALSE(nvqos::is_too_often({"b", *nvqos::parse_goal("share:30%")}));
 }
 
+TEST(Missed, UnseenEpochsDoNotCountAsKept) {
+    nvqos::Missed one{"a", *nvqos::parse_goal("share:30%")};
+    for (int n = 0; n < 199; n++)
+        one.add(true, "");
+    EXPECT_FALSE(one.any());
+    one.add(std::nullopt, "2026-11-25T14:02:11Z");
+    EXPECT_TRUE(one.any());
+    EXPECT_FALSE(nvqos::is_too_often(one));
+    EXPECT_EQ(
+        nvqos::text_of(one),
+        "a: share 30 % could not be seen at the end of 1 of 200 epochs, because switches were "
+        "lost, or its tasks are clients of an MPS server");
+    one.add(false, "2026-11-25T14:02:12Z");
+    EXPECT_FALSE(nvqos::is_too_often(one));
+    one.add(std::nullopt, "2026-11-25T14:02:13Z");
+    EXPECT_TRUE(nvqos::is_too_often(one)) << "3 of 202";
+    EXPECT_EQ(
+        nvqos::text_of(one),
+        "a: share 30 % was not kept at the end of 1 of 202 epochs, at 2026-11-25T14:02:12Z; at "
+        "the end of 2 more epochs this could not be seen, because switches were lost, or its "
+        "tasks are clients of an MPS server");
+    std::vector<nvqos::Missed> all;
+    nvqos::add_missed(all, one);
+    nvqos::add_missed(all, one);
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].unseen, 4U);
+}
+
 TEST(Missed, AreMergedAndBounded) {
     nvqos::Missed one{"a", *nvqos::parse_goal("share:30%")};
     one.add(true, "2026-11-25T14:02:10Z");
@@ -176,8 +213,8 @@ TEST(Missed, AreMergedAndBounded) {
 }
 
 TEST_F(Kept, PromisesThatDoNotFitAreNamed) {
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     start({"557=share:60%", "558=share:50%"}, {.takes_any_goals = true});
     keep_until(qos::second);
     const auto notes = nvqos::notes_on({{0, reports.back()}});

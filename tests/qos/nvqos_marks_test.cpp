@@ -48,8 +48,8 @@ class Marked : public Served {
     }
 
     void start(const std::vector<std::string> &words) {
-        sim.tasks[0].arrives = simulated::always();
-        sim.tasks[1].arrives = simulated::always();
+        sim.set_bursts(0, simulated::always());
+        sim.set_bursts(1, simulated::always());
         auto made = nvqos::GpuGoals::start(gpu, asked(words),
                                            {.patience = driver_test::plenty,
                                             .beat = std::chrono::milliseconds(250),
@@ -120,15 +120,14 @@ TEST_F(Marked, GoalIsMarkedWhenItFailsAndRecovers) {
     ASSERT_EQ(epochs_not_kept, 0U);
     // Pauses have no effect, however often they are asked for.
     pauses_tasks = false;
-    keep_for(3 * qos::second, [this] { sim.tasks[0].paused = false; });
+    keep_for(3 * qos::second, [this] { sim.change({0, simulation::Request::What::resume}); });
     pauses_tasks = true;
     EXPECT_GT(epochs_not_kept, 5U);
     EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 557: cap 30 % is not kept"});
     EXPECT_TRUE(gpu_goals->set_goals(asked({"558=share:1%", "557=cap:30%"})));
     EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 558: share 1 %"}) << "the other is the same";
     // The task idles until the goal is kept again.
-    sim.tasks[0].arrives = nullptr;
-    sim.tasks[0].work = 0;
+    sim.stop(0);
     keep_for(10 * qos::second);
     EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 557: cap 30 % is kept again"});
 }

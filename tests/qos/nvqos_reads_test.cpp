@@ -68,7 +68,7 @@ class Reads : public Kept {
                 {"job" + std::to_string(n), {}, {.cap = 30 * qos::point}, families.back()});
         }
         asked.tenants.push_back({"all", {.all_of = 558}, {.cap = 40 * qos::point}});
-        sim.tasks[0].arrives = simulated::always();
+        sim.set_bursts(0, simulated::always());
         const auto own = std::this_thread::get_id();
         const std::uint64_t opened = opened_of_proc, pages = pages_looked_for;
         start({},

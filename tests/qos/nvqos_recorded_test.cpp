@@ -6,11 +6,15 @@
 // A line of a recording is `TIME PID timeslice US`, or `TIME PID channel NUMBER on|off`, with the
 // virtual time in ms at which the step that made the request ended. Requests of one step are made
 // by several keepers side by side, so they are sorted by the client that they change.
+//
+// The same runs are recorded by --decisions, and a replay of the record decides the same.
 #include "kept.hpp"
+#include "replay.hpp"
 
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+#include <unistd.h>
 
 namespace served {
 namespace {
@@ -69,14 +73,43 @@ class Recorded : public Kept {
                       << "; if nvqos is to make them, copy the first file over the second";
     }
 
+    /// Begins to record decisions, and returns the record.
+    std::shared_ptr<nvqos::Decisions> record() {
+        auto opened = nvqos::Decisions::open(
+            path_of_record(), [this](const std::string &text) { said.push_back(text); });
+        EXPECT_TRUE(opened) << opened.error().sentence;
+        return opened ? std::move(*opened) : nullptr;
+    }
+
+    /// Replays the record of a run that has ended, which has at least so many steps and pauses.
+    void expect_same_again(std::uint64_t steps, std::uint64_t pauses) const {
+        replay::Replay run;
+        std::ifstream file(path_of_record());
+        run.take(file);
+        EXPECT_EQ(run.differences(), std::vector<std::string>());
+        EXPECT_GE(run.steps(), steps);
+        EXPECT_GE(run.pauses(), pauses);
+        ::unlink(path_of_record().c_str());
+    }
+
+    static std::string path_of_record() {
+        return testing::TempDir() + "nvqos_decisions_" +
+               testing::UnitTest::GetInstance()->current_test_info()->name() + ".ndjson";
+    }
+
+    void run_on_one_gpu(const std::shared_ptr<nvqos::Decisions> &decisions);
+    void run_on_two_gpus(const std::shared_ptr<nvqos::Decisions> &decisions);
+
     std::vector<std::string> lines;
     std::map<std::uint32_t, std::uint32_t> pids_of = {{first, 557}, {second, 558}}; ///< by client
     std::size_t noted = 0; ///< of kernel.changes()
 };
 
-TEST_F(Recorded, RequestsOnOneGpuAreTheSame) {
-    sim.tasks[0].arrives = sim.tasks[1].arrives = simulated::always();
-    start({"557=share:30%", "command:two=cap:20%", "command:third=best-effort:2"});
+void Recorded::run_on_one_gpu(const std::shared_ptr<nvqos::Decisions> &decisions) {
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
+    start({"557=share:30%", "command:two=cap:20%", "command:third=best-effort:2"},
+          {.decisions = decisions});
     ASSERT_TRUE(gpu_goals);
     note("goals begin");
     keep_and_note(600 * ms);
@@ -98,8 +131,7 @@ TEST_F(Recorded, RequestsOnOneGpuAreTheSame) {
     keep_and_note(1700 * ms);
     note("558 ends");
     kernel.end_process(558);
-    sim.tasks[1].arrives = nullptr;
-    sim.tasks[1].work = 0;
+    sim.stop(1);
     keep_and_note(2000 * ms);
     note("no goals");
     ASSERT_TRUE(gpu_goals->set_goals({}));
@@ -112,21 +144,36 @@ TEST_F(Recorded, RequestsOnOneGpuAreTheSame) {
     gpu_goals.reset();
     EXPECT_TRUE(driver_test::comes_true([&] { return keepers().empty(); }));
     note_requests();
+}
+
+TEST_F(Recorded, RequestsOnOneGpuAreTheSame) {
+    run_on_one_gpu(nullptr);
+    compare("one_gpu.txt");
+}
+
+TEST_F(Recorded, DecisionsOnOneGpuAreReplayed) {
+    const auto decisions = record();
+    run_on_one_gpu(decisions);
+    decisions->finish();
+    expect_same_again(50, 5);
     compare("one_gpu.txt");
 }
 
 /// The stand-in has tasks on its first GPU alone. What is asked for there does not depend on the
 /// goals of the second GPU, on which nothing is asked for.
-TEST_F(Recorded, RequestsOnTwoGpusAreTheSame) {
+void Recorded::run_on_two_gpus(const std::shared_ptr<nvqos::Decisions> &decisions) {
     kernel.add_card(1, 2);
-    sim.tasks[0].arrives = sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     const auto plan = std::make_shared<nvqos::MachinePlan>();
-    start({"557=cap:30%", "command:elsewhere=share:20%"}, {.plan = plan});
+    start({"557=cap:30%", "command:elsewhere=share:20%"}, {.plan = plan, .decisions = decisions});
     ASSERT_TRUE(gpu_goals);
     auto made = nvqos::GpuGoals::start(nvdebug::Gpu(bench.tree(), 1), asked,
                                        {.patience = driver_test::plenty,
                                         .beat = std::chrono::milliseconds(250),
                                         .clock = [this] { return sim.now(); },
+                                        .plan = plan,
+                                        .decisions = decisions,
                                         .searches = std::launch::deferred},
                                        [this](const std::string &text) { said.push_back(text); });
     ASSERT_TRUE(made) << made.error().sentence;
@@ -148,6 +195,18 @@ TEST_F(Recorded, RequestsOnTwoGpusAreTheSame) {
     gpu_goals.reset();
     EXPECT_TRUE(driver_test::comes_true([&] { return keepers().empty(); }));
     note_requests();
+}
+
+TEST_F(Recorded, RequestsOnTwoGpusAreTheSame) {
+    run_on_two_gpus(nullptr);
+    compare("two_gpus.txt");
+}
+
+TEST_F(Recorded, DecisionsOnTwoGpusAreReplayed) {
+    const auto decisions = record();
+    run_on_two_gpus(decisions);
+    decisions->finish();
+    expect_same_again(50, 3);
     compare("two_gpus.txt");
 }
 

@@ -16,14 +16,14 @@ using qos::us;
 /// A search takes as long as the driver does. Goals begin after it, so turns during it do not
 /// count.
 TEST_F(Kept, GoalsBeginWhenTheTasksAreFound) {
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     kernel.before_list = [this] { run_until(sim.now() + 300 * ms); };
     start({"557=share:5%"});
     kernel.before_list = nullptr;
     ASSERT_TRUE(gpu_goals);
-    ASSERT_GT(sim.tasks[0].used, 100 * ms) << "half of the GPU";
-    const Ns began = sim.now(), used = sim.tasks[0].used;
+    ASSERT_GT(sim.used(0), 100 * ms) << "half of the GPU";
+    const Ns began = sim.now(), used = sim.used(0);
     const auto first_step = gpu_goals->step();
     ASSERT_TRUE(first_step);
     EXPECT_FALSE(*first_step) << "no epoch has passed";
@@ -36,15 +36,14 @@ TEST_F(Kept, GoalsBeginWhenTheTasksAreFound) {
 
 /// A search finds that a task has ended before its last turns were read.
 TEST_F(Kept, TurnsOfTasksThatHaveEndedAreTheirs) {
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     start({"command:one=share:80%"}, {.longest_unlooked = 100 * ms});
     ASSERT_TRUE(gpu_goals);
     while (reports.size() < 10)
         keep_until(sim.now() + 100 * us);
     run_until(sim.now() + 8 * ms);
-    sim.tasks[0].arrives = nullptr;
-    sim.tasks[0].work = 0;
+    sim.stop(0);
     run_until(sim.now() + 1 * ms);
     kernel.end_process(557);
     keep_until(sim.now() + 2 * qos::second);
@@ -53,7 +52,7 @@ TEST_F(Kept, TurnsOfTasksThatHaveEndedAreTheirs) {
                                     [](Ns sum, const nvqos::Report &report) {
                                         return sum + report.tenants[0].record.seen.used;
                                     });
-    EXPECT_NEAR(static_cast<double>(seen), static_cast<double>(sim.tasks[0].used), 1.0 * ms);
+    EXPECT_NEAR(static_cast<double>(seen), static_cast<double>(sim.used(0)), 1.0 * ms);
 }
 
 /// The driver does not answer searches, which other threads make, until a test lets it.
@@ -73,8 +72,8 @@ class Hanging : public Kept {
 };
 
 TEST_F(Hanging, GoalsAreKeptDuringASearch) {
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     start({"557=cap:30%"}, {}, std::launch::async);
     ASSERT_TRUE(gpu_goals);
     keep_until(500 * ms);
@@ -98,8 +97,8 @@ TEST_F(Hanging, GoalsAreKeptDuringASearch) {
 
 TEST_F(Hanging, TheEndDoesNotWaitToRestore) {
     const auto before = timeslices_us();
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     start({"557=share:30%,cap:30%"}, {}, std::launch::async);
     ASSERT_TRUE(gpu_goals);
     keep_until(500 * ms);
@@ -116,7 +115,7 @@ TEST_F(Hanging, TheEndDoesNotWaitToRestore) {
 
 /// Pauses come late because the driver answers late.
 TEST_F(Kept, CapHoldsWhilePausesComeLate) {
-    sim.tasks[0].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
     start({"557=cap:30%"});
     ASSERT_TRUE(gpu_goals);
     keep_until(2 * qos::second);
@@ -124,24 +123,24 @@ TEST_F(Kept, CapHoldsWhilePausesComeLate) {
     // The first late pause cannot be foreseen.
     keep_until(4 * qos::second, 15 * ms);
     EXPECT_LE(most_of_a_second(2 * qos::second), 320 * ms);
-    const Ns used = sim.tasks[0].used, since = sim.now();
+    const Ns used = sim.used(0), since = sim.now();
     keep_until(since + 4 * qos::second, 15 * ms);
     EXPECT_LE(most_of_a_second(since), 303 * ms);
     EXPECT_GE(points(0, since, used), 27);
     // When the driver answers at once again, the task uses its cap again.
     keep_until(sim.now() + 8 * qos::second);
-    const Ns later = sim.tasks[0].used, from = sim.now();
+    const Ns later = sim.used(0), from = sim.now();
     keep_until(from + 3 * qos::second);
     EXPECT_GE(points(0, from, later), 29);
 }
 
 /// Late pauses take longer than the cap leaves of a second. The task still runs afterwards.
 TEST_F(Kept, SmallCapRunsAfterLatePauses) {
-    sim.tasks[0].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
     start({"557=cap:2%"});
     ASSERT_TRUE(gpu_goals);
     keep_until(4 * qos::second, 40 * ms);
-    const Ns used = sim.tasks[0].used, since = sim.now();
+    const Ns used = sim.used(0), since = sim.now();
     keep_until(since + 4 * qos::second);
     EXPECT_GE(points(0, since, used), 1);
     EXPECT_LE(points(0, since, used), 2.2);
@@ -149,8 +148,8 @@ TEST_F(Kept, SmallCapRunsAfterLatePauses) {
 
 /// One of a tenant's two tasks ends, and the other one has all of the share at once.
 TEST_F(Hanging, EndOfATaskIsSeenDuringASearch) {
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     add_third(600, simulated::always());
     kernel.processes[558].command = kernel.processes[600].command = "two";
     start({"command:two=share:60%"}, {}, std::launch::async);
@@ -159,10 +158,9 @@ TEST_F(Hanging, EndOfATaskIsSeenDuringASearch) {
     ASSERT_NEAR(points(1, 0, 0), 30, 2);
     hangs = true;
     kernel.end_process(600);
-    sim.tasks[2].arrives = nullptr;
-    sim.tasks[2].work = 0;
+    sim.stop(2);
     keep_until(sim.now() + 200 * ms);
-    const Ns since = sim.now(), used = sim.tasks[1].used;
+    const Ns since = sim.now(), used = sim.used(1);
     keep_until(since + 300 * ms);
     EXPECT_GE(points(1, since, used), 58);
     answers.set_value();
@@ -171,8 +169,8 @@ TEST_F(Hanging, EndOfATaskIsSeenDuringASearch) {
 
 /// The killed keeper's task is restored by another process, which ends a pause.
 TEST_F(Hanging, UseIsSeenAfterAKeeperWasKilled) {
-    sim.tasks[0].arrives = simulated::always();
-    sim.tasks[1].arrives = simulated::always();
+    sim.set_bursts(0, simulated::always());
+    sim.set_bursts(1, simulated::always());
     start({"557=cap:30%"}, {}, std::launch::async);
     ASSERT_TRUE(gpu_goals);
     keep_until(qos::second);
@@ -180,7 +178,7 @@ TEST_F(Hanging, UseIsSeenAfterAKeeperWasKilled) {
         keep_until(sim.now() + 1 * ms);
     ASSERT_NE(enabled(), all_on);
     const std::size_t before = reports.size();
-    const Ns used = sim.tasks[0].used;
+    const Ns used = sim.used(0);
     kill_keepers();
     ASSERT_TRUE(comes_true([&] { return keepers().empty(); }));
     hangs = true;
@@ -190,7 +188,7 @@ TEST_F(Hanging, UseIsSeenAfterAKeeperWasKilled) {
                                     reports.end(), Ns{0}, [](Ns sum, const nvqos::Report &report) {
                                         return sum + report.tenants[0].record.seen.used;
                                     });
-    EXPECT_NEAR(static_cast<double>(seen), static_cast<double>(sim.tasks[0].used - used), 60.0 * ms)
+    EXPECT_NEAR(static_cast<double>(seen), static_cast<double>(sim.used(0) - used), 60.0 * ms)
         << "an epoch goes on";
     answers.set_value();
     gpu_goals.reset();
@@ -203,11 +201,11 @@ class Meanwhile : public Kept {
     /// Keeps a goal of 557. A search begins when 558 has the GPU for the first time.
     /// @param meanwhile is called during that search
     void search(std::function<void()> meanwhile) {
-        sim.tasks[0].arrives = simulated::always();
+        sim.set_bursts(0, simulated::always());
         start({"557=share:40%"});
         ASSERT_TRUE(gpu_goals);
         keep_until(500 * ms);
-        sim.tasks[1].arrives = simulated::always();
+        sim.set_bursts(1, simulated::always());
         bool came = false;
         kernel.before_question = [&] {
             if (std::exchange(came, true))
@@ -261,10 +259,10 @@ TEST_F(Meanwhile, AContextThatEndsLeavesTheOtherHeld) {
     const std::size_t asked_before = kernel.changes().size();
     kernel.others.erase(more);
     kernel.processes[557].clients.erase(more);
-    sim.tasks[2].arrives = nullptr;
+    sim.set_bursts(2, nullptr);
     add_third(600, nullptr);
     // The third process' first switch begins a search.
-    sim.tasks[3].work = 100 * us;
+    sim.set_bursts(3, simulated::once(100 * us));
     keep_until(sim.now() + 500 * ms);
     EXPECT_EQ(reports.back().tenants[0].tsgs, 1);
     EXPECT_FALSE(was_restored(asked_before));
@@ -272,7 +270,7 @@ TEST_F(Meanwhile, AContextThatEndsLeavesTheOtherHeld) {
 
 TEST_F(Meanwhile, AnotherContextIsSearchedFor) {
     search([&] {
-        sim.tasks.push_back({0, simulated::always()});
+        sim.add(simulated::always());
         pid_of.push_back(557);
     });
     const std::uint64_t before = kernel.questions;

@@ -28,7 +28,7 @@ TEST(Tables, HaveAllColumnsWithoutATerminal) {
     EXPECT_EQ(table.note, "");
     ASSERT_EQ(table.lines.size(), 3U);
     EXPECT_EQ(table.lines[0], "WHO              LITTLE  MORE  MUCH");
-    EXPECT_EQ(table.lines[2], "ein-langer-N\u00e4me     333  4444  no  ");
+    EXPECT_EQ(table.lines[2], "ein-langer-N\u00e4me     333  4444  no");
 }
 
 TEST(Tables, FitEachWidth) {

@@ -5,44 +5,48 @@
 
 #include "tests/driver/steering.hpp"
 
-#include "simulated_gpu.hpp"
+#include "bursts.hpp"
 
 namespace served {
 
 using qos::Ns;
 
+/// The stand-in has timeslices in microseconds.
+inline simulation::Gpus gpus_of_stand_in() {
+    simulation::Gpus made = simulated::gpus();
+    made.timeslice_unit = qos::us;
+    return made;
+}
+
 class Served : public driver_test::Steering {
   protected:
     static constexpr std::uint32_t pids[] = {557, 558};
 
-    Served() : sim(2) {
+    Served() : sim(gpus) {
         kernel.clock = [this] { return static_cast<std::uint64_t>(begin + sim.now()); };
         for (std::size_t n = 0; n < 2; n++) {
-            sim.tasks.push_back({n});
-            clients[n == 0 ? first : second] = n;
+            clients[n == 0 ? first : second] = sim.add();
             pid_of.push_back(pids[n]);
         }
     }
 
-    /// Adds a third process, of the last tenant.
-    void add_third(std::uint32_t pid, std::function<Ns(Ns)> arrives) {
+    /// Adds a third process.
+    void add_third(std::uint32_t pid, simulated::Bursts bursts) {
         third = kernel.add_process(pid, {instances[4], instances[5]});
         for (auto &[name, object] : kernel.others[third])
             object.timeslice_us = 2000;
         kernel.processes[pid].started = 30;
         kernel.processes[pid].command = "third";
-        clients[third] = sim.tasks.size();
-        sim.tasks.push_back({1, std::move(arrives)});
+        clients[third] = sim.add(std::move(bursts));
         pid_of.push_back(pid);
     }
 
-    /// Adds another context of a process, of the first tenant.
+    /// Adds another context of a process.
     std::uint32_t add_context(std::uint32_t pid) {
         const std::uint32_t client = kernel.add_process(pid, {instances[4]});
         for (auto &[name, object] : kernel.others[client])
             object.timeslice_us = 2000;
-        clients[client] = sim.tasks.size();
-        sim.tasks.push_back({0, simulated::always()});
+        clients[client] = sim.add(simulated::always());
         pid_of.push_back(pid);
         return client;
     }
@@ -51,24 +55,26 @@ class Served : public driver_test::Steering {
     void run_until(Ns end) {
         obey();
         sim.run_until(end);
-        std::vector<qos::TenantTurn> later;
-        for (const qos::TenantTurn &turn : sim.turns) {
+        std::vector<simulation::Turn> later;
+        std::ranges::copy(sim.take_turns(), std::back_inserter(turns_));
+        for (const simulation::Turn &turn : turns_) {
             // A switch is recorded when it is over.
-            if (!later.empty() || (turn.ends && turn.end + simulated::Gpu::change > sim.now())) {
+            if (!later.empty() || (turn.ends && turn.end + gpus.switching > sim.now())) {
                 later.push_back(turn);
                 continue;
             }
-            if (!open_.contains(turn.task))
-                kernel.switches.push_back(record(turn.begin, true, turn.task));
+            if (!open_.contains(turn.tsg))
+                kernel.switches.push_back(record(turn.begin, true, turn.tsg));
             if (turn.ends)
-                kernel.switches.push_back(record(turn.end, false, turn.task));
-            turn.ends ? static_cast<void>(open_.erase(turn.task))
-                      : static_cast<void>(open_.insert(turn.task));
+                kernel.switches.push_back(record(turn.end, false, turn.tsg));
+            turn.ends ? static_cast<void>(open_.erase(turn.tsg))
+                      : static_cast<void>(open_.insert(turn.tsg));
         }
-        sim.turns = std::move(later);
+        turns_ = std::move(later);
     }
 
-    simulated::Gpu sim;
+    const simulation::Gpus gpus = gpus_of_stand_in();
+    simulation::SharedGpu sim;
     static constexpr Ns begin = 1'000 * qos::second; ///< by the GPU's clock
     static constexpr Ns pause =
         650 * qos::us;        ///< the time that a pause takes (measured on an H100)
@@ -90,6 +96,7 @@ class Served : public driver_test::Steering {
     }
 
     void obey() {
+        using What = simulation::Request::What;
         std::set<std::size_t> begun; // tasks whose pause begins in this call
         const auto all = kernel.changes();
         for (; obeyed_ < all.size(); obeyed_++) {
@@ -97,21 +104,22 @@ class Served : public driver_test::Steering {
             const auto client = clients.find(change.client);
             if (client == clients.end())
                 continue;
-            simulated::Task &task = sim.tasks[client->second];
+            const std::size_t task = client->second;
             if (change.command == driver_test::rm::SetTimeslice::command)
-                task.timeslice = static_cast<Ns>(change.value) * qos::us;
+                sim.change({task, What::timeslice, static_cast<std::int64_t>(change.value)});
             else if (change.command == driver_test::rm::DisableChannels::command) {
                 // A pause takes some time even if it ends at once.
                 const bool enabled = disables_.take(change);
-                if (task.paused && enabled && begun.contains(client->second))
+                if (enabled && begun.erase(task))
                     sim.run_until(sim.now() + pause);
-                task.paused = !enabled && pauses_tasks;
-                if (task.paused)
-                    begun.insert(client->second);
+                if (!enabled && pauses_tasks)
+                    begun.insert(task);
+                sim.change({task, enabled || !pauses_tasks ? What::resume : What::pause});
             }
         }
     }
 
+    std::vector<simulation::Turn> turns_; ///< whose last switch is not over
     std::size_t obeyed_ = 0;
     driver_test::DisableCounts disables_;
     std::set<std::uint64_t> open_;

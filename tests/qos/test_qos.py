@@ -24,13 +24,17 @@ def nvqos(*words):
                           stdin=subprocess.DEVNULL, timeout=PATIENCE_S)
 
 
-def options():
-    return sorted(set(re.findall(r"--[a-z-]+", nvqos("--help").stdout)))
+def options(*verb):
+    return sorted(set(re.findall(r"^ .*?(--[a-z-]+)", nvqos(*verb, "--help").stdout, re.M)))
 
 
 def test_help_names_what_the_manual_has():
-    named = {"--" + name for name in re.findall(r"^@option --([a-z-]+)", MANUAL, re.M)}
-    assert named - {"--none"} == set(options()) and "--none" in nvqos("simulate", "--help").stdout
+    verbs = {"SIMULATION": "simulate", "ADVICE": "advise"}
+    for title, text in re.findall(r"^\.Sh ([A-Z ]+)\n(.*?)(?=^\.Sh |\Z)", MANUAL, re.M | re.S):
+        named = {"--" + name for name in re.findall(r"^(?:@option --|\.It .*Fl Fl )([a-z-]+)", text, re.M)}
+        if title in verbs or title == "DESCRIPTION":
+            found = set(options(*([verbs[title]] if title in verbs else [])))
+            assert named | {"--json", "--help", "--version"} == found, title
     for goal in ("share", "speed", "cap", "latency", "best-effort"):
         assert goal in nvqos("--help").stdout and f"Cm {goal}" in MANUAL
     assert nvqos("--version").stdout.startswith("nvqos ")

@@ -216,6 +216,25 @@ def test_speeds_are_kept_by_launches(desk, mps, how):
     training.kill()
 
 
+@pytest.mark.parametrize("goal, others, reasons", (("speed:50%", "cap:60%", (None, "cannot be seen")),
+                                                   ("speed:50%,cap:60%", "best-effort:2", ("cannot be seen", None))))
+def test_a_cap_beside_a_speed_by_launches_cannot_be_seen(desk, mps, goal, others, reasons):
+    """Launches show a speed. The time on the GPU, which a cap is about, is not known of clients of an MPS server."""
+    service, training = client(desk, mps), client(desk, mps)
+    for program in (service, training):
+        program.say("burst 1 10000000 cuLaunchKernel")
+    mps.start("--json", f"{service.pid}={goal}", f"others={others}", wait=False)
+    for tenants in lines(mps.nvqos):
+        both = tenants[str(service.pid)], tenants["others"]
+        if both[0]["speed_percent"] and any(tenant["why_not"] for tenant in both):
+            break
+    assert tuple(tenant["why_not"] for tenant in both) == reasons
+    capped = both[reasons.index("cannot be seen")]
+    assert capped["kept"] is not True and capped["paced_tasks"] == 1
+    service.kill()
+    training.kill()
+
+
 @pytest.mark.parametrize("goal, kept", (("latency:1us", False), ("latency:60s", True)))
 def test_requests_are_judged(desk, mps, goal, kept):
     service = client(desk, mps)

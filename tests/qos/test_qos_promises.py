@@ -26,7 +26,7 @@ def dry_run(machine, *goals):
      "where it has work for longer than that, requests wait for turns of up to 4.12 ms"),
     ("speed:50%", "latency:5ms", "{1} is served first for at most 49 % of the time, because {0} (speed 50 %) is promised its part"),
     ("share:30%", "latency,cap:80%", "{1} is served first for at most 68 % of the time, because {0} (share 30 %) is promised its part"),
-    ("timeslice:3ms", "latency", "requests of {1} wait for turns of {0}, which are 3.1 ms whatever the others have"),
+    ("timeslice:3ms", "latency", "requests of {1} wait for turns of {0}, which are 3.10 ms whatever the others have"),
     ("latency", "latency:5ms", "{0} and {1} are both served first: each waits for turns of the other, up to 16.1 ms"),
 ))
 def test_a_dry_run_names_who_can_break_a_goal(machine, first, second, sentence):

@@ -52,6 +52,22 @@ def test_status_of_a_goal_that_is_not_kept(machine):
     assert " NO" in ask(machine, "status").stdout
 
 
+def test_status_and_end_of_goals_that_cannot_be_seen(machine, monkeypatch):
+    """The tasks of two tenants are clients of one MPS server, so no turn is the turn of one of them."""
+    monkeypatch.setenv("NVQOS_STAND_IN_MPS", "1")
+    one, two = machine.process(), machine.process()
+    nvqos = machine.start("--quiet", f"{one.pid}=share:10%", f"{two.pid}=cap:99%")
+    assert comes_true(lambda: ask(machine, "status").returncode == 4)
+    status, data = document(machine, "status", "nvqos.status")
+    tenants = data["epochs"][0]["tenants"]
+    assert status == 4 and [tenant["why_not"] for tenant in tenants] == ["cannot be seen", "cannot be seen", None]
+    assert tenants[1]["kept"] is None
+    assert "cannot be seen" in ask(machine, "status").stdout
+    nvqos.terminate()
+    assert nvqos.wait(PATIENCE_S) == 4
+    assert f"{two.pid}: cap 99 % could not be seen at the end of " in machine.errors()
+
+
 def test_status_of_a_gpu_that_is_left_out(machine, monkeypatch):
     monkeypatch.setenv("NVQOS_STAND_IN_GPUS", "2")
     machine.start("--quiet")

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <random>
 
-#include "simulated_gpu.hpp"
+#include "bursts.hpp"
 
 namespace {
 
@@ -83,25 +83,27 @@ TEST(Waits, BelowNothingIsNothing) {
 
 /// Two tasks that always have work: each waits for the other's timeslice and two switches.
 TEST(Waits, AreThoseBetweenTurns) {
-    simulated::Gpu gpu(2);
+    simulation::SharedGpu gpu(simulated::gpus());
     Governor governor({}, {{.weight = 2}, {}}, 0);
     for (std::size_t n = 0; n < 2; n++) {
-        gpu.tasks.push_back({n, simulated::always()});
+        gpu.add(simulated::always());
         governor.set_tsgs(n, 1);
     }
     Ns slices[2] = {};
     for (int epoch = 0; epoch < 30; epoch++) {
-        for (std::size_t n = 0; n < 2; n++)
-            gpu.set_timeslice(n, slices[n] = governor.lever(n).timeslice);
+        for (std::size_t n = 0; n < 2; n++) {
+            const Ns units = governor.lever(n).timeslice / simulated::gpus().timeslice_unit;
+            slices[n] = units * simulated::gpus().timeslice_unit;
+            gpu.change({n, simulation::Request::What::timeslice, units});
+        }
         gpu.run_until(gpu.now() + 100 * ms);
-        for (const TenantTurn &turn : gpu.turns)
-            governor.add(turn);
-        gpu.turns.clear();
+        for (const simulation::Turn &turn : gpu.take_turns())
+            governor.add({turn.tsg, turn.tsg, turn.begin, turn.end, turn.ends});
         governor.step(gpu.now());
     }
     for (std::size_t n = 0; n < 2; n++) {
         ASSERT_GT(governor.waits(n).count(), 100);
-        const Ns wait = slices[1 - n] + simulated::Gpu::rest + 2 * simulated::Gpu::change;
+        const Ns wait = slices[1 - n] + simulated::gpus().late + 2 * simulated::gpus().switching;
         EXPECT_GE(*governor.waits(n).p99(), wait - wait / 50);
         EXPECT_LE(*governor.waits(n).p99(), wait + wait / 25);
     }

@@ -3,9 +3,12 @@
 // speed alone, and their sum is what the GPUs do in all.
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <map>
 #include <numeric>
 
 #include "jobs.hpp"
+#include "lib/simulation/governed.hpp"
+#include "lib/simulation/machine.hpp"
 #include "lib/simulation/result.hpp"
 
 namespace {
@@ -339,6 +342,45 @@ TEST(GangRanks, JobThatMakesATriangleEndsWindows) {
     const Result result = simulate(three);
     EXPECT_GE(sum_of(result), sum_of(as_it_is(three)) - a_step);
     EXPECT_FALSE(result.jobs[0].gang);
+}
+
+/// Keeps the timeslice that was asked for last, by job and rank.
+struct LastTimeslices : simulation::Observer {
+    void served(const simulation::RankPlace &where, const simulation::Request &request,
+                qos::Ns) override {
+        if (request.what == simulation::Request::What::timeslice)
+            last[{where.job, where.rank}] = request.driver_us;
+    }
+    std::map<std::pair<std::size_t, std::size_t>, std::int64_t> last;
+};
+
+TEST(GangRanks, EndOfWindowsRestoresTheTimesliceOfTheJob) {
+    const GpuSet gpus = first_gpus(2);
+    for (const std::int64_t timeslice : {1800, 2000}) {
+        Scenario both = on_gpus({training_of("a", gpus), training_of("b", gpus)}, 2);
+        both.jobs[0].timeslice_us = timeslice;
+        for (const std::size_t rank : gpus)
+            both.kills.push_back({.at = 4 * qos::second, .job = 1, .rank = rank});
+        both.duration = 6 * qos::second;
+        LastTimeslices seen;
+        simulate(both, &seen);
+        for (const std::size_t rank : gpus)
+            EXPECT_EQ((seen.last[{0, rank}]), timeslice);
+    }
+}
+
+TEST(GangRanks, SecondsInWindowsHaveNoReasonOfAGovernor) {
+    // The governor gives a reason at the end of its last epoch, and rests when the windows begin.
+    Scenario both = on_gpus(
+        {training_of("a", first_gpus(2), share_for(60)), training_of("b", first_gpus(2))}, 2);
+    simulation::Governed governed(both);
+    simulation::Measures seen = simulation::Machine(both, &governed).run();
+    governed.add_reasons(seen);
+    ASSERT_FALSE(seen.jobs[0].ranks[0].reasons.empty());
+    EXPECT_LT(seen.jobs[0].ranks[0].reasons.back().at, 2 * qos::second);
+    seen.jobs[0].ranks[0].reasons.back().why = qos::WhyNot::no_demand;
+    for (const auto &why : seen.jobs[0].ranks[0].reasons_in_seconds())
+        EXPECT_FALSE(why.has_value());
 }
 
 // --- gangs that are none ---

@@ -31,12 +31,14 @@ class Ranks {
         runs_ = runs;
         wake_all();
         for (;;) {
-            Ns next = end;
+            Ns next = std::min(end, collectives_.end());
             for (const Rank &rank : ranks_)
                 next = std::min(next, rank.due());
             if (next >= end)
                 break;
             now_ = next;
+            if (collectives_.end() == now_)
+                collectives_.finish();
             wake_all();
         }
         now_ = end;
@@ -177,30 +179,64 @@ TEST(Ranks, RequestsWaitInLine) {
     EXPECT_LE(ranks[0].passes(), 97U);
 }
 
+/// Begins a collective on each rank at 0, of rounds that take a microsecond each.
+void begin_all(Collectives &all, std::size_t ranks) {
+    for (std::size_t rank = 0; rank < ranks; rank++)
+        all.begin(rank, 20 * us, 20, 0);
+}
+
 TEST(Rounds, RankIsAtMostEightAheadOfTheNext) {
-    Collectives three(3);
-    for (int round = 0; round < 20; round++)
-        three.end_round(2);
-    for (int round = 0; round < 8; round++) {
-        ASSERT_TRUE(three.may_begin(0)) << round;
-        three.end_round(0);
-    }
-    static_cast<void>(three.take_awaited());
-    EXPECT_FALSE(three.may_begin(0));
-    three.end_round(1);
-    EXPECT_EQ(three.take_awaited(), std::vector<std::size_t>{0});
-    EXPECT_TRUE(three.may_begin(0));
+    Collectives ten(10);
+    begin_all(ten, 10);
+    EXPECT_EQ(ten.end(), 20 * us);
+    ten.set_running(1, false, 0);
+    EXPECT_EQ(ten.end(), simulation::never);
+    // Each rank is a round ahead of the one before it, and rank 0 comes last.
+    for (std::size_t rank = 2; rank < 10; rank++)
+        EXPECT_EQ(ten.ended(rank, 100 * us), static_cast<std::int64_t>(rank - 1));
+    EXPECT_EQ(ten.ended(0, 100 * us), 8) << "rank 9 has ended eight, so that it might end nine";
+    ten.set_running(1, true, 200 * us);
+    // Rank 1 goes on without a break, and the others wait for no one else.
+    EXPECT_EQ(ten.end(), 220 * us);
 }
 
 TEST(Rounds, RankWaitsForTheOneBeforeIt) {
     Collectives three(3);
-    three.end_round(1);
-    EXPECT_TRUE(three.may_begin(2));
-    EXPECT_FALSE(three.may_begin(1)); // rank 0 has ended none
-    three.end_round(2);
-    EXPECT_EQ(three.take_awaited(), std::vector<std::size_t>());
-    three.end_round(0);
-    EXPECT_EQ(three.take_awaited(), std::vector<std::size_t>{1});
+    begin_all(three, 3);
+    three.set_running(0, false, 0);
+    EXPECT_EQ(three.ended(1, 10 * us), 1);
+    EXPECT_EQ(three.ended(2, 10 * us), 2);
+    three.set_running(0, true, 10 * us);
+    EXPECT_EQ(three.ended(1, 11 * us), 1);
+    EXPECT_EQ(three.ended(1, 12 * us), 2) << "rank 0 has ended a round";
+}
+
+TEST(Rounds, SlowRankDelaysTheOthersInEachRound) {
+    Collectives two(2);
+    two.begin(0, 4 * us, 4, 0);
+    two.begin(1, 40 * us, 4, 0);
+    // Rank 0 has its last round after the third one of rank 1.
+    EXPECT_EQ(two.end(), 40 * us);
+    EXPECT_EQ(two.ended(0, 35 * us), 4);
+    two.set_running(1, false, 35 * us);
+    EXPECT_EQ(two.end(), simulation::never);
+    two.set_running(1, true, 50 * us);
+    EXPECT_EQ(two.end(), 55 * us);
+}
+
+TEST(Rounds, StoppedRankKeepsItsPartOfARound) {
+    Collectives two(2);
+    begin_all(two, 2);
+    two.set_running(0, false, 4500);
+    EXPECT_EQ(two.ended(0, 5 * us), 4);
+    two.set_running(0, true, 10 * us);
+    EXPECT_EQ(two.ended(0, 10'499), 4);
+    EXPECT_EQ(two.ended(0, 10'500), 5);
+    // Rank 1 has ended five rounds meanwhile, and waits for the end of the fifth one of rank 0.
+    EXPECT_EQ(two.end(), 25'500);
+    two.finish();
+    EXPECT_TRUE(two.is_done(0));
+    EXPECT_TRUE(two.is_done(1));
 }
 
 } // namespace

@@ -54,6 +54,15 @@ TEST(ScenarioFile, HasDefaults) {
     EXPECT_EQ(found->kills[0].job, 1U);
 }
 
+TEST(ScenarioFile, JobMayHaveATimesliceOfItsOwn) {
+    Json json = base();
+    json["jobs"][1]["timeslice_us"] = 500;
+    const auto found = read(json);
+    ASSERT_TRUE(found) << found.error();
+    EXPECT_FALSE(found->jobs[0].timeslice_us);
+    EXPECT_EQ(found->jobs[1].timeslice_us, 500);
+}
+
 TEST(ScenarioFile, ProgramsAreFlat) {
     const auto found = read(base());
     ASSERT_TRUE(found) << found.error();
@@ -111,15 +120,19 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"/gpus/resume_us", "[]", "gpus.resume_us: "},
         Bad{"/gpus/request_us", "1e300", "gpus.request_us: "},
         Bad{"/gpus/kernel_jitter", "1.5", "gpus.kernel_jitter: "},
-        Bad{"/gpus/model", "\"H100\"", "gpus: there is no field 'model'"},
-        Bad{"/jobs", "[]", "jobs: "}, Bad{"/jobs", "{}", "jobs: "},
-        Bad{"/jobs", "", "'jobs' is missing"}, Bad{"/jobs/0", "3", "jobs[0]: "},
-        Bad{"/jobs/0/name", "", "jobs[0]: the field 'name'"},
+        Bad{"/gpus/models", "\"h100\"", "gpus: there is no field 'models'"},
+        Bad{"/gpus/model", "\"H100\"",
+            "gpus.model: no model is called 'H100'; those that are known: h100"},
+        Bad{"/gpus/model", "100", "gpus.model: "}, Bad{"/jobs", "[]", "jobs: "},
+        Bad{"/jobs", "{}", "jobs: "}, Bad{"/jobs", "", "'jobs' is missing"},
+        Bad{"/jobs/0", "3", "jobs[0]: "}, Bad{"/jobs/0/name", "", "jobs[0]: the field 'name'"},
         Bad{"/jobs/0/name", "\"\"", "jobs[0].name: "},
         Bad{"/jobs/1/name", "\"a\"", "jobs[1].name: "}, Bad{"/jobs/0/gpus", "[]", "jobs[0].gpus: "},
         Bad{"/jobs/0/gpus", "[4]", "jobs[0].gpus[0]: "},
         Bad{"/jobs/1/gpus", "[1, 2, 1]", "jobs[1].gpus[2]: "},
         Bad{"/jobs/0/gpus", "0", "jobs[0].gpus: "},
+        Bad{"/jobs/0/timeslice_us", "0", "jobs[0].timeslice_us: "},
+        Bad{"/jobs/0/timeslice_us", "1.5", "jobs[0].timeslice_us: "},
         Bad{"/jobs/0/program", "", "jobs[0]: the field 'program'"},
         Bad{"/jobs/0/program", "[]", "jobs[0].program: "},
         Bad{"/jobs/0/program", "[{\"kernel_us\": 0}]", "jobs[0].program: "}));

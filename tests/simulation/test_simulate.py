@@ -46,13 +46,28 @@ def test_a_decode_loop_beside_training():
     decode, train = found["jobs"]
     assert (decode["goal"], decode["gang"], train["goal"]) == ("share:50%", False, "best-effort")
     assert 0.49 < decode["got"] < 0.53 and decode["kept"] is True and decode["number"] == decode["got"]
-    assert decode["seconds"] == {"n": 7, "kept": 7} and train["seconds"] is None
+    assert decode["seconds"] == {"n": 7, "kept": 7, "why_not": {}} and train["seconds"] is None
     assert decode["gpus"][0]["got_alone"] == pytest.approx(9000 / 9900, abs=0.001)
     assert decode["alone_per_s"] == pytest.approx(101, abs=0.2)
     assert decode["speed"] == pytest.approx(decode["per_s"] / decode["alone_per_s"], abs=1e-5)
     assert decode["request_ms"]["n"] == pytest.approx(7 * decode["per_s"], abs=1)
     assert decode["together"] is None and train["kept"] is True and train["number"] is None
     assert found["gpus"] == [{"gpu": 0, "busy": pytest.approx(decode["got"] + train["got"], abs=3e-6)}]
+
+
+def test_seconds_without_work_have_their_reason(written):
+    """A job that comes after 5 s has no demand before. A job that is always there has none later, and neither has a cap."""
+    program = [{"kernel_us": 2000}]
+    jobs = [{"name": "late", "gpus": [0], "goal": "share:40%", "start_ms": 5000, "program": program},
+            {"name": "share", "gpus": [0], "goal": "share:30%", "program": program},
+            {"name": "cap", "gpus": [0], "goal": "cap:20%", "start_ms": 5000, "program": program},
+            {"name": "rest", "gpus": [0], "program": program}]
+    path = written({"version": 1, "duration_ms": 10000, "warmup_ms": 1000, "gpus": {"count": 1}, "jobs": jobs})
+    found = json.loads(run("-j", path).stdout)
+    jsonschema.validate(found, SCHEMA, jsonschema.Draft202012Validator)
+    late, share, cap, rest = (job["seconds"] for job in found["jobs"])
+    assert late["n"] == 9 and late["why_not"] == {"no demand": 4} and late["kept"] >= 4
+    assert share["why_not"] == cap["why_not"] == {} and rest is None
 
 
 def test_two_gangs_and_a_service_and_a_kill():
@@ -110,6 +125,17 @@ def test_the_same_file_gives_the_same_bytes(words):
     assert first and first == second
 
 
+def test_equal_jobs_share_their_run_alone(written):
+    job = {"gpus": [0], "cpu_jitter": 0.3, "program": [{"kernel_us": 900}, {"think_us": 300}]}
+    others = ({"goal": "share:30%"}, {"gpus": [1]}, {"start_ms": 1}, {"arrivals": {"mean_ms": 9}}, {"arrivals": {"mean_ms": 9}})
+    jobs = [job | {"name": "first"}] + [job | {"name": f"job {n}"} | other for n, other in enumerate(others)]
+    found = result(written({"version": 1, "gpus": {"count": 2}, "jobs": jobs}))
+    alone = [(one["alone_per_s"], one["alone_request_ms"], one["gpus"][0]["got_alone"]) for one in found["jobs"]]
+    assert alone[0] == alone[1] == alone[2] != alone[3] != alone[4] != alone[5]
+    # Each service is compared with its own requests.
+    assert alone[4][1]["n"] != alone[5][1]["n"]
+
+
 def test_another_seed_gives_other_numbers(written):
     scenario = example("two-gangs")
     same, other = (run("-j", written(scenario | {"seed": seed})).stdout for seed in (3, 4))
@@ -155,6 +181,28 @@ def test_a_file_that_makes_no_sense(written, field, value, says):
     assert run("-j", path).returncode == 1
 
 
+def test_a_model_has_its_constants_and_says_where_they_are_from(written):
+    scenario = example("decode")
+    plain = result(written(scenario))
+    scenario["gpus"]["model"] = "h100"
+    found = result(written(scenario))
+    assert found.pop("model") == {"name": "h100", "measured": "an H100 80GB HBM3 with driver 580.159.04"}
+    assert found == plain  # the defaults are those of the H100
+    assert run(written(scenario)).stdout.splitlines()[-1] == (
+        "The model h100 was measured on an H100 80GB HBM3 with driver 580.159.04")
+    scenario["gpus"]["switch_us"] = 500
+    assert result(written(scenario))["gpus"][0]["busy"] < found["gpus"][0]["busy"] - 0.02
+    scenario["jobs"][1]["goal"] = "share:60%"
+    assert result(written(scenario), exit_status=2)["model"]["name"] == "h100"
+
+
+def test_an_unknown_model_is_refused_with_the_known_ones(written):
+    scenario = example("decode")
+    scenario["gpus"]["model"] = "h1000"
+    done = run(written(scenario))
+    assert done.returncode == 1 and "gpus.model: no model is called 'h1000'; those that are known: h100" in done.stderr
+
+
 def test_a_file_that_is_not_there():
     done = run("/nonexistent")
     assert done.returncode == 1 and "/nonexistent" in done.stderr
@@ -188,7 +236,7 @@ def test_help_and_completion():
     assert out("help", "simulate") == out("simulate", "-h") == out("simulate", "--help")
     assert "--none" in out("simulate", "-h") and "\n  simulate  what goals would do" in out("--help")
     assert {line.split("\t")[0] for line in out("__complete", "simulate", "--").splitlines()} == {
-        "--none", "--json", "--help", "--version"}
+        "--none", "--output", "--json", "--help", "--version"}
     assert out("__complete", "si").startswith("simulate\t")
     page = (ROOT / "tools/nvqos/nvqos.1.in").read_text(encoding="utf-8")
     assert "\n.Cm simulate\n" in page and "\n@option --none\n" in page

@@ -231,6 +231,22 @@ def test_steps_of_a_batch_script_have_its_share(cluster):
     assert "it ran" in out.read_text(encoding="utf-8")
 
 
+DEPENDS = "kept only as far as serve leaves time; a cap on serve makes room"
+
+
+def test_the_user_reads_once_what_the_share_depends_on(cluster):
+    answers = {"hold": f"ok {DEPENDS}", "release": "ok got 29.8 %"}
+    with StandIn(cluster.socket, lambda asked: answers[asked.verb]) as nvqos:
+        done = srun(cluster, GPU, "-n2", "--overcommit", "--gpu-share=30%", command=("echo", "it ran"))
+        assert (done.status, done.out) == (0, "it ran\n" * 2)
+        assert len(nvqos.of("hold")) == 2, "a request for each task"
+        assert sentences(done.err) == [DEPENDS, "got 29.8 %"]
+        number, out = cluster.batch("srun true\nsrun --gres=gpu:1 true\necho it ran", GPU, "--gpu-share=30%")
+        assert cluster.has_ended(number) and comes_true(lambda: "29.8" in out.read_text(encoding="utf-8"))
+    assert len(nvqos.of("hold")) == 5, "the script and its steps ask, too"
+    assert out.read_text(encoding="utf-8").splitlines() == [f"nvdebug: {DEPENDS}", "it ran", "nvdebug: got 29.8 %"]
+
+
 def test_a_refused_batch_job_has_the_sentence_in_its_file(cluster):
     with StandIn(cluster.socket, lambda asked: "refused shares add up to 105 %"):
         number, out = cluster.batch("echo it ran", GPU, "--gpu-share=30%")

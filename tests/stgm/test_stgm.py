@@ -253,7 +253,7 @@ def a_cpu_task(name, cpu, period=10_000, deadline=10_000):
 @pytest.mark.parametrize("tasks, sentence", (
     ([a_cpu_task(str(n), 9_000) for n in range(3)] + [a_cpu_task("s", 1_000)], "the tasks need 2.8 cores, and there are 2"),
     ([a_cpu_task(str(n), 6_667) for n in range(3)] + [a_cpu_task("s", 1)], "the tasks need 2.0002 cores, and there are 2"),
-    ([a_cpu_task("long", 9_000, deadline=8_000)], "task 'long' takes 9000 by itself, and its deadline is 8000"),
+    ([a_cpu_task("long", 9_000, deadline=8_000)], "task 'long' takes 9000 ticks by itself, and its deadline is 8000 ticks"),
     ([a_cpu_task(str(n), 6_000) for n in range(3)], "the tasks need 1.8 of 2 cores and 0 of 4 SMs, and wait for each other besides"),
     ([{**a_cpu_task(str(n), 1), "segments": [{"gpu": {"to_device": 0, "kernel": [36_000, 18_000, 12_000, 9_000], "from_device": 0}}]}
       for n in range(2)], "the tasks need 7.2 SMs all the time, and there are 4"),
@@ -280,7 +280,7 @@ def test_allocate(name, analysis, waiting, algorithm):
     assert written.status == result.status
     if not data["schedulable"]:
         assert written.out == "" and "no allocation was found" in written.err
-        assert re.search(r"need \d[\d.]* (of \d+ )?(cores|SMs)|takes \d+ by itself, and its deadline is \d+", written.err)
+        assert re.search(r"need \d[\d.]* (of \d+ )?(cores|SMs)|takes (\d+) (us|ticks) by itself, and its deadline is \d+ \2", written.err)
         return
     placed = json.loads(written.out)
     assert [(task["core"], task["sms"]) for task in placed["tasks"]] == \

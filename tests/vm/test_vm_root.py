@@ -60,8 +60,8 @@ def test_a_command_starts_at_the_top_of_another_root(tmp_path):
 
 @pytest.mark.ci
 def test_the_page_without_gpu_works(tmp_path):
-    """The commands of docs/without-gpu.md run as they stand there."""
-    page = (paths.ROOT / "docs" / "without-gpu.md").read_text(encoding="utf-8")
+    """The commands of docs/without-gpu.md that take the VM run as they stand there."""
+    page = (paths.ROOT / "docs" / "without-gpu.md").read_text(encoding="utf-8").partition("## nvqos, live")[0]
     blocks = re.findall(r"^```\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert len(blocks) == 5
     assert tool().is_relative_to(paths.ROOT / "build")

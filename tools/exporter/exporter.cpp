@@ -478,8 +478,8 @@ int serve(const Options &options) {
     {
         Node node(options, period);
         if (const auto opened = node.open(); !opened) {
-            // --from names a file that does not exist or is no capture.
-            status = log(opened.error().sentence, bad_usage);
+            status =
+                log(opened.error().sentence, base::exit_status::of_file(opened.error().number));
         } else {
             std::thread answering([&] { answer_on(node, front.socket); });
             std::error_code no_matter;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "demo_machine.hpp"
 #include "gpus.hpp"
 #include "lib/base/container_device.hpp"
 #include "lib/base/printable.hpp"
@@ -60,20 +61,46 @@ nvdebug::cli::Verb asking(const char *name, const char *help, const char *notes)
 }
 
 nvdebug::cli::Verb simulating() {
-    return {.name = "simulate",
-            .help = "what goals would do, without a GPU",
-            .words = {"SCENARIO"},
-            .options = {{"--none", "as it is, without goals"},
-                        {"--json", "one JSON object in place of the table", "", "-j"}},
-            .notes = "SCENARIO is a JSON file with GPUs, jobs and their goals (docs/simulate.md). "
-                     "It takes no GPU, no driver and no rights, and the same file gives the same "
-                     "output on each machine.\n"
-                     "Exit status: 0 if every goal was kept; 1: usage, or the file makes no sense; "
-                     "2: refused, as goals cannot be kept; 4: a goal was not kept.",
-            .examples = {
-                {"nvqos simulate docs/examples/simulate/decode.json", "what each job would get"},
-                {"nvqos simulate --none docs/examples/simulate/decode.json",
-                 "the same without goals"}}};
+    return {
+        .name = "simulate",
+        .help = "what goals would do, without a GPU",
+        .words = {"SCENARIO"},
+        .options = {{"--none", "as it is, without goals"},
+                    {"--output", "its turns, as a trace for Perfetto (FILE.pftrace)", "FILE", "-o"},
+                    {"--json", "one JSON object in place of the table", "", "-j"}},
+        .notes = "SCENARIO is a JSON file with GPUs, jobs and their goals (docs/simulate.md). "
+                 "It takes no GPU, no driver and no rights, and the same file gives the same "
+                 "output on each machine.\n"
+                 "Exit status: 0 if every goal was kept; 1: usage, or the file makes no sense; "
+                 "2: refused, as goals cannot be kept; 4: a goal was not kept.",
+        .examples = {
+            {"nvqos simulate docs/examples/simulate/decode.json", "what each job would get"},
+            {"nvqos simulate --none docs/examples/simulate/decode.json", "the same without goals"},
+            {"nvqos simulate -o decode.pftrace docs/examples/simulate/decode.json",
+             "its turns, for ui.perfetto.dev"}}};
+}
+
+nvdebug::cli::Verb advising() {
+    return {
+        .name = "advise",
+        .help = "goals for the running tasks, tried in a simulation of them",
+        .options =
+            {{"--from",
+              "a recording of nvdebugctl (NDJSON) in place of GPUs; -: "
+              "standard input",
+              "RECORDING"},
+             {"--for", "watch so long (default: 10s); a number alone is seconds", "TIME"},
+             {"--gpu", "watch only this GPU, or these, as without a verb", "GPU", "-g", {}, true},
+             {"--output", "keep the scenario of the tasks, for 'nvqos simulate'", "FILE", "-o"},
+             {"--json", "one JSON object in place of the tables", "", "-j"}},
+        .notes = "Tasks are watched by their switches, and nothing is changed. What comes out "
+                 "is a simulation: why tasks pause is not known to it (docs/advise.md).\n"
+                 "Exit status: 0; 1: usage, or no such recording can be made of the file; 2: "
+                 "missing rights; 3: never on this machine; 5: failed, or no two tasks had "
+                 "turns.",
+        .examples = {{"sudo nvqos advise", "of the tasks that run now"},
+                     {"nvqos advise --from run.ndjson -o run.json",
+                      "of those in a recording, without a GPU"}}};
 }
 
 std::vector<Option> options() {
@@ -105,11 +132,13 @@ std::vector<Option> options() {
          .help = "what the file has runtimes run: asks the nvqos at --socket",
          .value = "GOAL",
          .candidates = goal_candidates},
+        {"--demo", "show goals live on a simulated GPU, without a GPU; WHO=GOAL is optional"},
         {"--for", "end after that time, as 90s; a number alone is seconds", "TIME"},
         {"--interval", "how often the table is shown; a number alone is seconds (default: 1s)",
          "TIME", "-i"},
         {"--dry-run", "print what would be kept or refused, and change nothing"},
         {"--metrics", "a file for Prometheus, replaced each second, gone at the end", "FILE"},
+        {"--decisions", "a file for bug reports and tests: turns, and what was decided", "FILE"},
         {"--json", "a line of JSON for each epoch of each GPU", "", "-j"},
         {"--quiet", "print nothing but errors", "", "-q"},
     };
@@ -134,6 +163,7 @@ const nvdebug::cli::Program &program() {
                        "second"},
                       {"sudo nvqos container:3f2a=share:30% job:17=cap:20%",
                        "a part for one tenant, and an end for another"},
+                      {"nvqos --demo", "the table, live on a simulated GPU: no GPU, no root"},
                       {"sudo nvqos --socket", "goals that Slurm's plugin and the like ask for"},
                       {"sudo nvqos --cdi share:30%",
                        "a device for containers: nvdebug.io/qos=share-30"}},
@@ -155,17 +185,18 @@ const nvdebug::cli::Program &program() {
                     "whether the goals that a running nvqos keeps were kept in the last "
                     "second, and what each tenant got",
                     "One row for each tenant on each GPU, as in the table of nvqos itself.\n"
-                    "Exit status: 0 if all goals were kept; 4: a goal was not kept, or a GPU "
-                    "is left out; 5: no nvqos answers."),
+                    "Exit status: 0 if all goals were kept; 4: a goal was not kept or cannot be "
+                    "seen, or a GPU is left out; 5: no nvqos answers."),
              asking("list",
                     "the tenants of a running nvqos: goals, processes, holders, and what each "
                     "got since it is held",
                     "One row for each tenant, whether its goal is kept or not.\n"
                     "Exit status: 0; 5: no nvqos answers."),
-             simulating()},
+             simulating(),
+             advising()},
         .exit_status = "Exit status: 0; 1: usage; 2: refused, as goals cannot be kept; 3: never on "
-                       "this machine; 4: a goal was not kept, or a GPU left out; 5: failed, may "
-                       "work later.",
+                       "this machine; 4: a goal was not kept or not seen, or a GPU left out; 5: "
+                       "failed, may work later.",
         .manual = "nvqos(1)"};
     return all;
 }
@@ -228,6 +259,8 @@ Outcome<void> take(const Arguments &arguments, Invocation &invocation) {
         invocation.file = arguments.text("--file");
     if (arguments.has("--metrics"))
         invocation.metrics = arguments.text("--metrics");
+    if (arguments.has("--decisions"))
+        invocation.decisions = arguments.text("--decisions");
     if (arguments.has("--socket")) {
         const std::string path = arguments.text("--socket");
         invocation.socket = path.empty() ? Socket::usual_path : path;
@@ -287,6 +320,29 @@ Outcome<Invocation> finish_container(Invocation invocation, const Arguments &arg
     return invocation;
 }
 
+Failure no_goal() {
+    return {bad_usage, "no goal is named: write command:serve=latency, others=cap:20%, "
+                       "--file FILE or --socket; 'nvqos --demo' shows an example without a GPU, "
+                       "and 'nvqos --help' says more"};
+}
+
+/// Checks the options of a demo, which has no GPU, no driver and no file.
+Outcome<Invocation> finish_demo(Invocation invocation, const Arguments &arguments) {
+    const auto known = {"--demo", "--for", "--interval", "--epoch", "--scheme", "--json"};
+    for (const auto &[name, values] : arguments.options)
+        if (std::ranges::find(known, name) == known.end())
+            return fail(bad_usage, name + " has no effect with --demo, which uses no GPU");
+    if (arguments.words.empty())
+        for (const char *const word : demo_goals)
+            if (auto added = add_word(word, invocation.typed); !added)
+                return tl::unexpected(added.error());
+    if (!invocation.typed.any())
+        return tl::unexpected(no_goal());
+    invocation.what = Invocation::What::demo;
+    invocation.goals = invocation.typed;
+    return invocation;
+}
+
 } // namespace
 
 Outcome<Invocation> read(const Arguments &arguments) {
@@ -307,15 +363,18 @@ Outcome<Invocation> read(const Arguments &arguments) {
         return tl::unexpected(taken.error());
     if (invocation.what != Invocation::What::run)
         return finish_container(std::move(invocation), arguments);
+    if (arguments.has("--demo"))
+        return finish_demo(std::move(invocation), arguments);
     if (arguments.has("--cdi-folder"))
         return fail(bad_usage, "--cdi-folder is where --cdi writes; give the goal with --cdi");
     if (invocation.json && invocation.quiet)
         return fail(bad_usage, "--json and --quiet exclude each other");
     if (invocation.dry_run && invocation.socket)
         return fail(bad_usage, "--dry-run and --socket exclude each other");
+    if (invocation.dry_run && invocation.decisions)
+        return fail(bad_usage, "--dry-run and --decisions exclude each other");
     if (!invocation.file && !invocation.socket && !invocation.typed.any())
-        return fail(bad_usage, "no goal is named: write command:serve=latency, others=cap:20%, "
-                               "--file FILE or --socket; 'nvqos --help' says more");
+        return tl::unexpected(no_goal());
     auto goals = goals_of(invocation);
     if (!goals)
         return tl::unexpected(goals.error());

@@ -17,7 +17,7 @@ namespace nvqos {
 
 /// The command line, parsed.
 struct Invocation {
-    enum class What { run, write_device, hold_container } what = What::run;
+    enum class What { run, write_device, hold_container, demo } what = What::run;
     Goals goals;
     std::optional<std::string> file; ///< with goals; SIGHUP has it read again
     Goals typed;                     ///< the goals on the command line
@@ -27,7 +27,7 @@ struct Invocation {
     ContainerGoal container; ///< --cdi, --hold-container
     std::string cdi_folder = nvdebug::base::device_folder;
     qos::Ns interval = qos::second;
-    std::optional<std::string> metrics; ///< a file
+    std::optional<std::string> metrics, decisions; ///< files
     bool dry_run = false, json = false, quiet = false;
 };
 

@@ -44,8 +44,12 @@ std::vector<live::ViewLine> help_lines(std::size_t width) {
 } // namespace
 
 std::optional<std::size_t> width_of_stdout() {
-    return isatty(STDOUT_FILENO) ? std::optional(nvdebug::cli::columns_of(STDOUT_FILENO))
-                                 : std::nullopt;
+    return nvdebug::cli::terminal_width(STDOUT_FILENO);
+}
+
+bool is_stdout_ready() {
+    pollfd out{STDOUT_FILENO, POLLOUT, 0};
+    return ::poll(&out, 1, 0) != 0;
 }
 
 std::string text_of(const Shown &shown, std::optional<std::size_t> width) {

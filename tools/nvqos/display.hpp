@@ -18,6 +18,10 @@ namespace nvqos {
 /// Returns how wide lines for stdout may be; empty: it is no terminal.
 std::optional<std::size_t> width_of_stdout();
 
+/// Returns whether a line can be written without blocking: goals are kept even if the reader is
+/// slow or the terminal is stopped.
+bool is_stdout_ready();
+
 /// The state of all GPUs.
 struct Shown {
     std::string title;

@@ -46,19 +46,6 @@ std::string utc_now() {
     return text.data();
 }
 
-std::string text_of_time(qos::Ns ns) {
-    const auto digits = [](double value) {
-        return fmt::format("{:.{}f}", value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
-    };
-    // A time that rounds to 1000 ms is printed in seconds.
-    if (ns >= qos::second - qos::ms / 2)
-        return ns >= 100 * qos::second ? fmt::format("{:.1f} s", qos::seconds(ns))
-                                       : digits(qos::seconds(ns)) + " s";
-    if (ns >= qos::ms - qos::us / 2)
-        return digits(qos::milliseconds(ns)) + " ms";
-    return fmt::format("{} us", (ns + qos::us / 2) / qos::us);
-}
-
 Outcome<void> select(std::string_view kind, std::string_view word, Tenant &tenant) {
     namespace base = nvdebug::base;
     const auto take = [](const auto &read, auto &to) {

@@ -80,9 +80,6 @@ std::string text_of(const qos::Goal &goal);
 std::string text_of(qos::Scheme scheme);
 /** Returns the time now, as `2026-11-25T14:02:11Z`. */
 std::string utc_now();
-/** Returns a time with three digits that count, and tenths of seconds from 10 s on: `12.4 s`,
- * `3.21 s`, `314 ms`, `2.07 ms`, `81 us`. */
-std::string text_of_time(qos::Ns ns);
 /** `30 %`, `12.5 %` */
 std::string percent_of(qos::Part part);
 

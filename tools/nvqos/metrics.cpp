@@ -178,12 +178,14 @@ std::string Metrics::text() const {
                [](const TenantReport &tenant, const Sums &) {
                    return Value(static_cast<double>(tenant.limited.tasks));
                });
-    of_tenants("kept", "gauge",
-               "1: its goal was kept over the last second, within a point. None: no process fits.",
-               [](const TenantReport &tenant, const Sums &) {
-                   const auto is_kept = kept(tenant);
-                   return is_kept ? Value(*is_kept ? 1 : 0) : std::nullopt;
-               });
+    of_tenants(
+        "kept", "gauge",
+        "1: its goal was kept over the last second, within a point. None: no process fits, or "
+        "its turns could not be seen.",
+        [](const TenantReport &tenant, const Sums &) {
+            const auto is_kept = kept(tenant);
+            return is_kept ? Value(*is_kept ? 1 : 0) : std::nullopt;
+        });
     of_tenants("violations_total", "counter", "Epochs at whose end its goal was not kept.",
                [](const TenantReport &tenant, const Sums &) {
                    return Value(static_cast<double>(tenant.violations));

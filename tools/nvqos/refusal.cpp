@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lib/base/printable.hpp"
+#include "lib/base/quantity.hpp"
 #include "lib/base/words.hpp"
 
 namespace nvqos {
@@ -86,16 +87,16 @@ std::string sentence_on_time(const Goals &goals, const std::vector<qos::Dependen
 std::string sentence_on_turns(const Goals &goals, const qos::Dependence &one) {
     const qos::Goal &on = goal_at(goals, one.on);
     const std::string tenant = name_of(goals, one.tenant), other = name_of(goals, one.on);
-    const double turn = qos::milliseconds(one.turn);
+    const std::string turn = nvdebug::base::short_time(one.turn, " ");
     if (on.aim == qos::Aim::latency)
         return fmt::format("{} and {} are both served first: each waits for turns of the other, up "
-                           "to {:.3g} ms; with a share in place of latency one of them waits alone",
+                           "to {}; with a share in place of latency one of them waits alone",
                            tenant, other, turn);
     if (on.aim == qos::Aim::timeslice)
-        return fmt::format("requests of {} wait for turns of {}, which are {:.3g} ms whatever the "
+        return fmt::format("requests of {} wait for turns of {}, which are {} whatever the "
                            "others have; a shorter timeslice makes that shorter",
                            tenant, other, turn);
-    return fmt::format("requests of {} wait for turns of {} up to {:.3g} ms, and are to end within "
+    return fmt::format("requests of {} wait for turns of {} up to {}, and are to end within "
                        "{:g} ms: ask for a longer time",
                        tenant, other, turn, qos::milliseconds(goal_at(goals, one.tenant).p99));
 }

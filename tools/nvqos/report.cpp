@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fmt/format.h>
 
 #include "goals.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/quantity.hpp"
 
 namespace nvqos {
 namespace {
@@ -15,10 +17,6 @@ using nvdebug::base::printable;
 
 constexpr std::array<const char *, 5> aims = {"best-effort", "share", "speed", "latency",
                                               "timeslice"};
-
-/// The reasons in JSON and in the table, in the order of WhyNot.
-constexpr std::array<const char *, 4> reasons = {"no demand", "refused", "another GPU",
-                                                 "cannot be seen"};
 
 double percent(qos::Part part) {
     return static_cast<double>(part) / static_cast<double>(qos::point);
@@ -58,8 +56,7 @@ Json tenant_json(const TenantReport &tenant) {
         {"in_flight_limit", tenant.limited.launches ? Json(tenant.limited.launches) : Json()},
         {"paced_tasks", tenant.paced},
         {"kept", kept(tenant) ? Json(*kept(tenant)) : Json()},
-        {"why_not",
-         tenant.why_not ? Json(reasons[static_cast<std::size_t>(*tenant.why_not)]) : Json()},
+        {"why_not", tenant.why_not ? Json(qos::text_of(*tenant.why_not)) : Json()},
         {"depends_on", conditions_json(tenant)},
         {"violations", tenant.violations},
         {"waits", tenant.waits},
@@ -78,14 +75,13 @@ Json tenant_json(const TenantReport &tenant) {
         {"request_p99_us", request_p99 ? Json(static_cast<double>(*request_p99) / 1000) : Json()}};
 }
 
-std::string short_time(double ns) {
-    const double us = ns / 1000;
-    return us >= 1000 || us <= -1000 ? fmt::format("{:.1f} ms", us / 1000)
-                                     : fmt::format("{:.0f} us", us);
+/// Returns a time of a document, in nanoseconds, as cells show it.
+std::string cell_of_time(double ns) {
+    return nvdebug::base::short_time(std::llround(ns), " ");
 }
 
-/// Returns the column LEVER: `30 us`, `30 us, 4 launches`, `4 launches (1 of 3)`, `launches held,
-/// 40 TPCs` or `none`.
+/// Returns the column LEVER: `30.0 us`, `30.0 us, 4 launches`, `4 launches (1 of 3)`,
+/// `launches held, 40 TPCs` or `none`.
 std::string lever_of(const Json &tenant) {
     const auto all = tenant["tasks"].get<std::size_t>();
     if (all == 0)
@@ -98,7 +94,7 @@ std::string lever_of(const Json &tenant) {
         if (tasks < all)
             text += fmt::format(" ({} of {})", tasks.get<std::size_t>(), all);
     };
-    add(tenant["paused"] ? "paused" : short_time(1000 * tenant["timeslice_us"].get<double>()),
+    add(tenant["paused"] ? "paused" : cell_of_time(1000 * tenant["timeslice_us"].get<double>()),
         tenant["held_tasks"]);
     if (!tenant["in_flight_limit"].is_null())
         add(fmt::format("{} launches", tenant["in_flight_limit"].get<std::uint32_t>()),
@@ -149,7 +145,7 @@ Row row_of(const Json &gpu, const Json &tenant) {
             tenant["goal"].get<std::string>(),
             got.is_null() ? "-" : fmt::format("{:.1f} %", got.get<double>()),
             wants.is_null() ? "-" : fmt::format("{:.0f} %", wants.get<double>()),
-            has_credit ? short_time(credit.get<double>()) : "-",
+            has_credit ? cell_of_time(credit.get<double>()) : "-",
             lever_of(tenant),
             std::to_string(tenant["tasks"].get<std::size_t>()),
             word_on_kept(tenant),

@@ -9,12 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "table.hpp"
+#include "lib/cli/fitted_table.hpp"
 #include "tools/nvqos/keep/gpu_report.hpp"
 
 namespace nvqos {
 
 using Json = nlohmann::ordered_json;
+using nvdebug::cli::Column;
+using nvdebug::cli::fitted;
+using nvdebug::cli::Row;
+using nvdebug::cli::Table;
 
 /// Returns the value of `data` in a line. The arguments are those of json_line().
 Json epoch_json(const Report &report, const qos::Settings &settings, const std::string &time,

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "command_line.hpp"
+#include "demo.hpp"
 #include "display.hpp"
 #include "gpus.hpp"
 #include "lib/base/ending_signals.hpp"
@@ -28,6 +29,7 @@
 #include "refusal.hpp"
 #include "report.hpp"
 #include "simulate.hpp"
+#include "tools/nvqos/advise/advise.hpp"
 #include "tools/nvqos/serve/ask.hpp"
 #include "tools/nvqos/serve/request_handler.hpp"
 #include "tools/nvqos/serve/socket.hpp"
@@ -47,13 +49,6 @@ Outcome<void> write(const std::string &text) {
     if (!print(text))
         return fail(failed, std::string("stdout cannot be written: ") + std::strerror(errno));
     return {};
-}
-
-/// Returns whether a line can be written without blocking: goals are kept even if the reader is
-/// slow or the terminal is stopped.
-bool is_stdout_ready() {
-    pollfd out{STDOUT_FILENO, POLLOUT, 0};
-    return ::poll(&out, 1, 0) != 0;
 }
 
 /// Returns the signals that end the program, and with --file also SIGHUP, which has the file read
@@ -126,6 +121,12 @@ class Session {
         if (signals_ < 0)
             return fail(failed,
                         std::string("signals cannot be waited for: ") + ::strerrordesc_np(errno));
+        if (invocation_.decisions) {
+            auto decisions = Decisions::open(*invocation_.decisions, warn_);
+            if (!decisions)
+                return tl::unexpected(std::move(decisions).error());
+            decisions_ = std::move(*decisions);
+        }
         if (invocation_.socket) {
             auto socket = Socket::open(*invocation_.socket);
             if (!socket)
@@ -212,6 +213,7 @@ class Session {
         made.gpu_goals.dry_run = invocation_.dry_run;
         made.gpu_goals.patience = std::chrono::milliseconds(patience);
         made.gpu_goals.plan = plan_;
+        made.gpu_goals.decisions = decisions_;
         if (!invocation_.dry_run)
             made.marks = marks_;
         made.wake = [bell = bell_] { bell->ring(); };
@@ -432,6 +434,8 @@ class Session {
                 warn_(fmt::format("gpu{}: the driver does not answer; the keepers of its tasks "
                                   "restore them",
                                   gpu->index()));
+        if (decisions_)
+            decisions_->finish();
     }
 
     Outcome<Exit> end() {
@@ -459,9 +463,10 @@ class Session {
         for (std::size_t n = 0; n < std::min(missed.size(), most); n++)
             warn_(missed[n]);
         if (missed.size() > most)
-            warn_(fmt::format("{} more goals were not kept at the end of some epochs; --json has "
-                              "each epoch",
-                              missed.size() - most));
+            warn_(
+                fmt::format("{} more goals were not kept, or could not be seen, at the end of some "
+                            "epochs; --json has each epoch",
+                            missed.size() - most));
         return !was_kept ? failed : was_missed || was_out ? partial : done;
     }
 
@@ -479,6 +484,7 @@ class Session {
     int signals_ = -1;
     std::unique_ptr<Socket> socket_;
     Ns tended_ = 0;
+    std::shared_ptr<Decisions> decisions_; ///< null: none are recorded
     const std::shared_ptr<MachinePlan> plan_ = std::make_shared<MachinePlan>();
     const std::shared_ptr<Marks> marks_ = std::make_shared<Marks>(warn_);
     std::map<std::uint32_t, Report> last_; ///< by number of each GPU on which goals are kept
@@ -503,6 +509,8 @@ Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open
     // needed to refuse them.
     if (const auto refusals = refusals_of(invocation->goals); !refusals.empty())
         return fail(refused, refusals.front());
+    if (invocation->what == Invocation::What::demo)
+        return demonstrate(*invocation);
     if (invocation->metrics && !invocation->metrics->ends_with(".prom"))
         warn("--metrics " + nvdebug::base::printable(*invocation->metrics) +
              ": node_exporter reads only files that end with .prom; use such a name for it");
@@ -529,6 +537,7 @@ Exit run(const std::vector<std::string> &words, const Open &open) {
             const auto status = verb == "status"     ? print_status(parsed.arguments)
                                 : verb == "list"     ? print_list(parsed.arguments)
                                 : verb == "simulate" ? simulate(parsed.arguments)
+                                : verb == "advise"   ? advise(parsed.arguments, open)
                                                      : perform(parsed.arguments, open);
             return status ? *status
                           : nvdebug::cli::refuse(program(), parsed.json, status.error().exit,

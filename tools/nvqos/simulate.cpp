@@ -13,6 +13,7 @@
 #include "lib/simulation/result.hpp"
 #include "lib/simulation/scenario_read.hpp"
 #include "refusal.hpp"
+#include "trace.hpp"
 
 namespace nvqos {
 namespace {
@@ -63,22 +64,26 @@ std::optional<std::string> refusal_of_gangs(const simulation::Scenario &scenario
         names, refusals.front());
 }
 
-/// Returns why nvqos would refuse the goals; empty: it would take them.
-std::optional<std::string> refusal_of_goals(const simulation::Scenario &scenario) {
+simulation::Result result_of(const simulation::Scenario &scenario, simulation::Observer *observer) {
+    if (auto refused = refusal_of(scenario)) {
+        simulation::Result result;
+        result.refused = std::move(refused);
+        result.model = scenario.gpus.model;
+        return result;
+    }
+    return simulation::simulate(scenario, observer);
+}
+
+} // namespace
+
+std::optional<std::string> refusal_of(const simulation::Scenario &scenario) {
+    if (!scenario.has_control)
+        return std::nullopt;
     for (std::size_t gpu = 0; gpu < scenario.gpus.count; gpu++)
         if (auto refused = refusal_on(scenario, gpu))
             return refused;
     return refusal_of_gangs(scenario);
 }
-
-simulation::Result result_of(const simulation::Scenario &scenario) {
-    simulation::Result result;
-    if (scenario.has_control)
-        result.refused = refusal_of_goals(scenario);
-    return result.refused ? result : simulation::simulate(scenario);
-}
-
-} // namespace
 
 Outcome<Exit> simulate(const nvdebug::cli::Arguments &arguments) {
     const std::string &path = arguments.words.front();
@@ -90,7 +95,17 @@ Outcome<Exit> simulate(const nvdebug::cli::Arguments &arguments) {
         return fail(bad_usage, nvdebug::base::printable(path) + ": " + scenario.error());
     if (arguments.has("--none"))
         scenario->has_control = false;
-    const simulation::Result result = result_of(*scenario);
+    std::unique_ptr<Trace> trace;
+    if (arguments.has("--output")) {
+        auto opened = Trace::open(arguments.text("--output"), *scenario);
+        if (!opened)
+            return tl::unexpected(opened.error());
+        trace = std::move(*opened);
+    }
+    const simulation::Result result = result_of(*scenario, trace.get());
+    if (trace && !result.refused)
+        if (auto finished = trace->finish(); !finished)
+            return tl::unexpected(finished.error());
     const int error =
         nvdebug::cli::write_out(arguments.has("--json") ? simulation::json_of(result)
                                                         : simulation::table_of(*scenario, result));

@@ -50,7 +50,7 @@ std::string partitions(const stgm::TaskSet &set) {
 }
 
 /// Returns the commands that make the split. An "SM" of the set is a TPC, which has two SMs.
-std::string commands(const stgm::TaskSet &set) {
+std::string commands(const stgm::TaskSet &set, int descriptor) {
     std::string masks, percents, contexts;
     for (const stgm::Task &task : set.tasks) {
         if (!task.uses_gpu())
@@ -69,13 +69,14 @@ std::string commands(const stgm::TaskSet &set) {
     }
     if (masks.empty())
         return "";
-    return "\nWith nvtaskset, one \"SM\" of the set being a TPC:\n" + masks +
-           "With MPS's static partitions (nvidia-cuda-mps-control -S; CUDA_MPS_SM_PARTITION names "
-           "a task's), in chunks:\n" +
+    const auto heading = [&](const std::string &text) { return sentence(text, descriptor); };
+    return "\n" + heading("With nvtaskset, one \"SM\" of the set being a TPC:") + masks +
+           heading("With MPS's static partitions (nvidia-cuda-mps-control -S; "
+                   "CUDA_MPS_SM_PARTITION names a task's), in chunks:") +
            partitions(set) +
-           "With MPS alone, which bounds how many SMs, and not which ones (tasks may meet on "
-           "some):\n" +
-           percents + "With green contexts:\n" + contexts;
+           heading("With MPS alone, which bounds how many SMs, and not which ones (tasks may meet "
+                   "on some):") +
+           percents + heading("With green contexts:") + contexts;
 }
 
 void add_places(Json &rows, const stgm::Allocation &allocation) {
@@ -106,14 +107,18 @@ Answer<void> print(const Arguments &arguments, const stgm::Allocation &allocatio
         return write(document("allocate", std::move(data)));
     }
     std::vector<Column> columns = task_columns();
-    columns.insert(columns.begin() + 1, {{"core", "core"}, {"sms", "SMs", true}});
+    columns.insert(columns.begin() + 1, {{"core", "core", false, 7}, {"sms", "SMs", true, 7}});
     if (arguments.has("--csv"))
         return write(csv(columns, rows));
     if (!allocation.found)
         return {};
     for (std::size_t n = 0; n < rows.size(); n++)
         rows[n]["sms"] = list_of(*allocation.set.tasks[n].sms);
-    const std::string text = table(columns, rows) + commands(allocation.set);
+    const int descriptor = arguments.has("--output") ? STDOUT_FILENO : STDERR_FILENO;
+    const std::string text =
+        table(columns, rows, descriptor) + "\n" +
+        sentence(verdict_on(allocation.set, allocation.bounds, options.method), descriptor) +
+        commands(allocation.set, descriptor);
     if (arguments.has("--output"))
         return write(text);
     // The commands go to stderr, because stdout has the set, for a file or for 'check -'.
@@ -165,8 +170,8 @@ std::string why_none(const stgm::TaskSet &set, const stgm::Options &options) {
     Need all;
     for (const stgm::Task &task : set.tasks) {
         if (const stgm::Time length = alone(task, set.sms); length > task.deadline)
-            return fmt::format("task '{}' takes {} by itself, and its deadline is {}",
-                               printable(task.name), length, task.deadline);
+            return fmt::format("task '{0}' takes {1} {3} by itself, and its deadline is {2} {3}",
+                               printable(task.name), length, task.deadline, unit_of(set));
         const Need need = need_of(task, set.sms, options);
         all.cores += need.cores;
         all.sms += need.sms;
@@ -194,6 +199,8 @@ std::string why_none(const stgm::TaskSet &set, const stgm::Options &options) {
 }
 
 Answer<Exit> run_allocate(const Arguments &arguments) {
+    if (const auto form = knows_suffix(arguments, "--output", {".json"}, set_form); !form)
+        return fail(form.error());
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());

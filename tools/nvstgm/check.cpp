@@ -40,12 +40,27 @@ std::vector<Column> task_columns() {
     return {{"name", "task", true},
             {"response", "response"},
             {"deadline", "deadline"},
-            {"slack", "slack"},
-            {"/blocking/copy", "copies"},
-            {"/blocking/kernel", "kernels"},
-            {"/blocking/inversion", "inversion"},
-            {"preemption", "preemption"},
-            {"largest", "largest term", true}};
+            {"slack", "slack", false, 6},
+            {"/blocking/copy", "copies", false, 3},
+            {"/blocking/kernel", "kernels", false, 4},
+            {"/blocking/inversion", "inversion", false, 1},
+            {"preemption", "preemption", false, 2},
+            {"largest", "largest term", true, 5}};
+}
+
+std::string unit_of(const stgm::TaskSet &set) {
+    return set.time_unit == "us" ? "us" : "ticks";
+}
+
+std::string verdict_on(const stgm::TaskSet &set, std::span<const stgm::Bound> bounds,
+                       stgm::Method method) {
+    const auto lacking =
+        std::ranges::count_if(bounds, [](const auto &bound) { return !bound.response; });
+    return (stgm::schedulable(bounds)
+                ? "schedulable: each response is within its deadline"
+                : fmt::format("NOT schedulable: {} of {} tasks {} no bound within the deadline",
+                              lacking, bounds.size(), lacking == 1 ? "has" : "have")) +
+           fmt::format(" ({}; times in {})", name_of(method), unit_of(set));
 }
 
 namespace {
@@ -71,17 +86,8 @@ Answer<Exit> run_check(const Arguments &arguments) {
     } else if (arguments.has("--csv")) {
         text = csv(task_columns(), rows);
     } else {
-        const auto lacking =
-            std::ranges::count_if(bounds, [](const auto &bound) { return !bound.response; });
-        text =
-            table(task_columns(), rows) + "\n" +
-            sentence((schedulable
-                          ? "schedulable: each response is within its deadline"
-                          : fmt::format(
-                                "NOT schedulable: {} of {} tasks {} no bound within the deadline",
-                                lacking, bounds.size(), lacking == 1 ? "has" : "have")) +
-                     fmt::format(" ({}; times in {})", name_of(options->method),
-                                 set->time_unit == "us" ? "us" : "ticks"));
+        text = table(task_columns(), rows) + "\n" +
+               sentence(verdict_on(*set, bounds, options->method));
     }
     return write(text).map([&] { return schedulable ? done : refused; });
 }

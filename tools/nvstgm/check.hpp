@@ -13,5 +13,13 @@ Json rows_of(const stgm::TaskSet &set, std::span<const stgm::Bound> bounds, stgm
 /// Returns `data` of a document (forms.hpp).
 Json data_of(const stgm::TaskSet &set, const stgm::Options &options, bool schedulable, Json rows);
 std::vector<Column> task_columns();
+/// Returns the unit of the set's times as sentences have it: `us` or `ticks`.
+std::string unit_of(const stgm::TaskSet &set);
+/// Returns the sentence below the table: schedulable or not, by which analysis, and the unit.
+std::string verdict_on(const stgm::TaskSet &set, std::span<const stgm::Bound> bounds,
+                       stgm::Method method);
+
+/// How messages name the form of a file with a task set.
+inline constexpr const char *set_form = "FILE.json or FILE for a task set in JSON";
 
 } // namespace nvstgm

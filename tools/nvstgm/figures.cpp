@@ -75,14 +75,14 @@ std::vector<Column> figures_columns() {
             {"x", "x"},
             {"kernels", "kernels", true},
             {"analysis", "analysis", true},
-            {"sets", "sets"},
+            {"sets", "sets", false, 3},
             {"schedulable", "schedulable"},
             {"part", "part"},
-            {"low", "low"},
-            {"high", "high"},
-            {"weighted", "weighted"},
-            {"weighted_low", "weighted low"},
-            {"weighted_high", "weighted high"}};
+            {"low", "low", false, 4},
+            {"high", "high", false, 4},
+            {"weighted", "weighted", false, 2},
+            {"weighted_low", "weighted low", false, 1},
+            {"weighted_high", "weighted high", false, 1}};
 }
 
 std::string picture(const stgm::Figure &figure, const std::vector<stgm::Curve> &curves,

@@ -5,18 +5,20 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
-#include <optional>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
-#include "lib/base/new_file.hpp"
+#include "lib/base/exit_status.hpp"
+#include "lib/base/output_file.hpp"
+#include "lib/base/words.hpp"
+#include "lib/cli/fitted_table.hpp"
 #include "lib/cli/message.hpp"
 
 namespace nvstgm {
 namespace {
+
+using nvdebug::base::exit_status::of_file;
 
 const Json &cell_of(const Json &row, const std::string &key) {
     static const Json none;
@@ -38,31 +40,6 @@ std::string text_of(const Json &cell) {
     return cell.dump();
 }
 
-/// Returns the exit status for the errno of a file that was named.
-Exit status_of(int number) {
-    switch (number) {
-    case ENOENT:
-    case ENOTDIR:
-    case EISDIR:
-    case ENAMETOOLONG:
-    case ELOOP:
-        return bad_usage;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-        return refused;
-    default:
-        return failed;
-    }
-}
-
-/// Returns the width in columns of a terminal, for UTF-8 text whose characters have one column
-/// each.
-std::size_t width_of(const std::string &text) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
 } // namespace
 
 std::string list_of(std::span<const std::uint32_t> numbers) {
@@ -78,8 +55,8 @@ std::string list_of(std::span<const std::uint32_t> numbers) {
     return text;
 }
 
-std::string sentence(const std::string &text) {
-    return nvdebug::cli::paragraph(text, STDOUT_FILENO);
+std::string sentence(const std::string &text, int descriptor) {
+    return nvdebug::cli::paragraph(text, descriptor);
 }
 
 Answer<void> write(const std::string &text) {
@@ -91,45 +68,8 @@ Answer<void> write(const std::string &text) {
 Answer<void> write_file(const std::string &path, const std::string &text) {
     if (path == "-")
         return write(text);
-    struct stat there {};
-    const bool exists = stat(path.c_str(), &there) == 0,
-               replaces = !exists || S_ISREG(there.st_mode);
-    // A pipe or a device is written to. A regular file is replaced; of a link, the file that it
-    // leads to.
-    std::string final = path;
-    std::error_code no_link;
-    if (exists && replaces)
-        if (const auto real = std::filesystem::canonical(path, no_link); !no_link)
-            final = real.string();
-    const auto refused = [&](int error) {
-        return fail(status_of(error), path + " cannot be written: " + std::strerror(error));
-    };
-    std::optional<nvdebug::base::NewFile> made;
-    if (replaces) {
-        auto file = nvdebug::base::NewFile::make(final);
-        if (!file)
-            return refused(file.error());
-        made.emplace(std::move(*file));
-    }
-    const int descriptor = made ? fcntl(made->descriptor(), F_DUPFD_CLOEXEC, 0)
-                                : open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return refused(errno);
-    std::FILE *const file = fdopen(descriptor, "wb");
-    const bool whole =
-        std::fwrite(text.data(), 1, text.size(), file) == text.size() && !std::fflush(file);
-    const int error = errno;
-    if (whole && made) {
-        const mode_t mask = umask(0);
-        umask(mask);
-        fchmod(descriptor, exists ? there.st_mode & 07777 : 0666 & ~mask);
-    }
-    if (std::fclose(file) && whole)
-        return refused(errno);
-    if (!whole)
-        return refused(error);
-    if (const int hidden = made ? made->appear() : 0)
-        return refused(hidden);
+    if (const int error = nvdebug::base::write_file(path, text))
+        return fail(of_file(error), path + " cannot be written: " + std::strerror(error));
     return {};
 }
 
@@ -143,7 +83,17 @@ Answer<void> can_write(const std::string &path) {
         (!access(asked.c_str(), W_OK) && !std::filesystem::is_directory(path, error)))
         return {};
     const int number = std::filesystem::is_directory(path, error) ? EISDIR : errno;
-    return fail(status_of(number), path + " cannot be written: " + std::strerror(number));
+    return fail(of_file(number), path + " cannot be written: " + std::strerror(number));
+}
+
+Answer<void> knows_suffix(const Arguments &arguments, const std::string &option,
+                          const std::vector<std::string> &suffixes, const std::string &known) {
+    const std::string path = arguments.text(option, "-");
+    const std::string suffix = std::filesystem::path(path).extension().string();
+    if (suffix.empty() || std::ranges::count(suffixes, suffix))
+        return {};
+    return fail(option + " " + printable(path) + ": there is no form for '" + printable(suffix) +
+                "'" + nvdebug::base::guess(suffix, suffixes) + "; write " + known);
 }
 
 std::string document(const std::string &schema, Json data, const std::string &version) {
@@ -152,31 +102,24 @@ std::string document(const std::string &schema, Json data, const std::string &ve
     return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string table(const std::vector<Column> &columns, const Json &rows) {
-    std::vector<std::vector<std::string>> lines(1);
+std::string table(const std::vector<Column> &columns, const Json &rows, int descriptor) {
+    namespace cli = nvdebug::cli;
+    std::vector<cli::Column> titles;
     for (const Column &column : columns)
-        lines[0].push_back(column.title);
+        titles.push_back({column.title, column.left, column.importance});
+    std::vector<cli::Row> cells;
     for (const Json &row : rows) {
-        auto &line = lines.emplace_back();
+        auto &line = cells.emplace_back();
         for (const Column &column : columns) {
             const std::string text = printable(text_of(cell_of(row, column.key)));
             line.push_back(text.empty() ? "-" : text);
         }
     }
+    const cli::Table table = cli::fitted(titles, std::move(cells), cli::terminal_width(descriptor));
     std::string shown;
-    for (const auto &line : lines) {
-        std::string text;
-        for (std::size_t n = 0; n < columns.size(); n++) {
-            std::size_t width = 0;
-            for (const auto &other : lines)
-                width = std::max(width, width_of(other[n]));
-            const std::string blanks(width - width_of(line[n]), ' ');
-            text += (n ? "  " : "") + (columns[n].left ? line[n] + blanks : blanks + line[n]);
-        }
-        text.erase(text.find_last_not_of(' ') + 1);
-        shown += text + "\n";
-    }
-    return shown;
+    for (const std::string &line : table.lines)
+        shown += line + "\n";
+    return table.note.empty() ? shown : shown + sentence(table.note, descriptor);
 }
 
 std::string csv(const std::vector<Column> &columns, const Json &rows) {

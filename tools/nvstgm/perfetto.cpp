@@ -150,6 +150,12 @@ bool is_perfetto(const std::string &path) {
     return path.ends_with(".pftrace") || path.ends_with(".perfetto-trace");
 }
 
+Answer<void> knows_form_of_trace(const Arguments &arguments) {
+    return knows_suffix(arguments, "--output", {".pftrace", ".perfetto-trace", ".txt"},
+                        "FILE.pftrace or FILE.perfetto-trace for ui.perfetto.dev, FILE.txt or FILE "
+                        "for text");
+}
+
 std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace, Source source) {
     Writer writer(set, source);
     for (const stgm::Record &record : trace)

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "command.hpp"
 #include "lib/stgm/trace.hpp"
 
 namespace nvstgm {
@@ -33,5 +34,8 @@ std::string perfetto(const stgm::TaskSet &set, const stgm::Trace &trace,
 
 /// Returns true if the file's name ends as those for Perfetto do.
 bool is_perfetto(const std::string &path);
+
+/// Fails if --output has a suffix that says neither Perfetto nor text.
+Answer<void> knows_form_of_trace(const Arguments &arguments);
 
 } // namespace nvstgm

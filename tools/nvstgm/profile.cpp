@@ -85,9 +85,15 @@ std::int64_t us(double ms) {
 }
 
 std::vector<Column> profile_columns() {
-    return {{"tpcs", "TPCs"},     {"samples", "samples"},   {"min", "min"},
-            {"median", "median"}, {"p99", "p99"},           {"max", "max"},
-            {"kernel", "kernel"}, {"/clocks/sm", "SM MHz"}, {"/clocks/memory", "memory MHz"}};
+    return {{"tpcs", "TPCs"},
+            {"samples", "samples", false, 3},
+            {"min", "min"},
+            {"median", "median"},
+            {"p99", "p99"},
+            {"max", "max"},
+            {"kernel", "kernel"},
+            {"/clocks/sm", "SM MHz", false, 2},
+            {"/clocks/memory", "memory MHz", false, 1}};
 }
 
 /// Returns e(1), e(2), …. A number of TPCs between two measured numbers gets the time of the
@@ -112,6 +118,10 @@ struct ProfileRequest {
 };
 
 Answer<ProfileRequest> profile_request(const Arguments &arguments, const Keeper &keeper) {
+    if (const auto form = knows_suffix(arguments, "--output", {".json"},
+                                       "FILE.json or FILE for a segment in JSON");
+        !form)
+        return fail(form.error());
     const auto runs = number_of(arguments, "--runs", 3, 1, 1000);
     const auto margin = number_of(arguments, "--margin", 10, 0, 1000);
     const auto in = time_of(arguments, "--to-device", 0, 0, "us"),

@@ -130,17 +130,17 @@ stgm::TaskSet measured(const stgm::TaskSet &set, const stgm::Memory &memory, Tim
 
 std::vector<Column> run_columns() {
     return {{"name", "task", true},
-            {"jobs", "jobs"},
+            {"jobs", "jobs", false, 5},
             {"response", "response"},
             {"bound", "bound"},
-            {"ratio", "ratio"},
-            {"deadline", "deadline"},
+            {"ratio", "ratio", false, 6},
+            {"deadline", "deadline", false, 7},
             {"misses", "misses"},
-            {"overruns", "overruns"},
-            {"stalls", "stalls"},
-            {"/undisturbed/jobs", "undisturbed"},
-            {"/undisturbed/response", "longest"},
-            {"/undisturbed/above", "above"},
+            {"overruns", "overruns", false, 2},
+            {"stalls", "stalls", false, 1},
+            {"/undisturbed/jobs", "undisturbed", false, 3},
+            {"/undisturbed/response", "longest", false, 3},
+            {"/undisturbed/above", "above", false, 4},
             {"ended", "ended", true}};
 }
 
@@ -199,6 +199,10 @@ struct RunRequest {
 
 /// Reads the command line and its files, and checks all that can be checked without a GPU.
 Answer<RunRequest> run_request(const Arguments &arguments) {
+    if (const auto form = knows_form_of_trace(arguments); !form)
+        return fail(form.error());
+    if (const auto form = knows_suffix(arguments, "--measure", {".json"}, set_form); !form)
+        return fail(form.error());
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());

@@ -24,8 +24,8 @@ Json nearest(const Json &rows) {
 }
 
 std::vector<Column> simulate_columns() {
-    return {{"name", "task", true}, {"response", "response"}, {"bound", "bound"},
-            {"ratio", "ratio"},     {"deadline", "deadline"}, {"misses", "misses"}};
+    return {{"name", "task", true},       {"response", "response"},           {"bound", "bound"},
+            {"ratio", "ratio", false, 1}, {"deadline", "deadline", false, 2}, {"misses", "misses"}};
 }
 
 Answer<void> write_trace(const Arguments &arguments, const stgm::TaskSet &set,
@@ -140,15 +140,16 @@ Json simulate_rows(const stgm::TaskSet &set, const std::vector<stgm::Bound> &bou
     for (std::size_t task = 0; task < set.tasks.size(); task++) {
         const stgm::Time response = found.worst[task].response;
         const auto &bound = bounds[task].response;
-        const double ratio = bound && *bound && response >= 0
-                                 ? static_cast<double>(response * 1000 / *bound) / 1000
-                                 : -1;
-        rows.push_back({{"name", set.tasks[task].name},
-                        {"response", response < 0 ? Json() : Json(response)},
-                        {"bound", bound ? Json(*bound) : Json()},
-                        {"ratio", ratio < 0 ? Json() : Json(ratio)},
-                        {"deadline", set.tasks[task].deadline},
-                        {"misses", found.misses[task]}});
+        // The ratio is rounded down, so that 1 means at least the bound.
+        const stgm::Time thousandths =
+            bound && *bound && response >= 0 ? response * 1000 / *bound : -1;
+        rows.push_back(
+            {{"name", set.tasks[task].name},
+             {"response", response < 0 ? Json() : Json(response)},
+             {"bound", bound ? Json(*bound) : Json()},
+             {"ratio", thousandths < 0 ? Json() : Json(static_cast<double>(thousandths) / 1000)},
+             {"deadline", set.tasks[task].deadline},
+             {"misses", found.misses[task]}});
     }
     return rows;
 }
@@ -203,10 +204,12 @@ std::string simulate_text(const Arguments &arguments, const SimulateRequest &req
                near.is_null() ? "no task has a bound"
                               : (above ? "most above its bound: " : "nearest to its bound: ") +
                                     printable(near.get<std::string>()),
-               request.set.time_unit == "us" ? "us" : "ticks"));
+               unit_of(request.set)));
 }
 
 Answer<Exit> run_simulate(const Arguments &arguments) {
+    if (const auto form = knows_form_of_trace(arguments); !form)
+        return fail(form.error());
     const auto request = simulate_request(arguments);
     if (!request)
         return fail(request.error());

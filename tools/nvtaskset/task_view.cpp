@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/base/printable.hpp"
+#include "lib/base/quantity.hpp"
 #include "lib/base/words.hpp"
 #include "lib/partition/gate.hpp"
 #include "lib/partition/text.hpp"
@@ -65,7 +66,7 @@ std::string describe(const Gate &gate) {
                                      (is_leased ? " (by nvqos)" : "")
                                : "no limit of launches in flight";
     text += ": of " + std::to_string(gate.launched) + ", " + std::to_string(gate.waited) +
-            " waited, " + std::to_string(gate.waited_ns / 1'000'000) + " ms";
+            " waited, " + nvdebug::base::short_time(static_cast<std::int64_t>(gate.waited_ns), " ");
     if (const std::uint64_t overdue = gate.overdue)
         text += ", " + std::to_string(overdue) + " in vain";
     if (const std::uint64_t unlimited = gate.unlimited)

@@ -217,10 +217,16 @@ static bool ask(pid_t task, const struct step *step,
 	}
 	switch (service_ask(&arguments.service, line, sentence)) {
 	case ANSWER_OK:
+		/*
+		 * The first task's sentence, on what the share depends on, is
+		 * for the user. More tasks, and steps in the share of a batch
+		 * script, would only repeat it.
+		 */
+		if (hold.held || hold.inherited)
+			sentence[0] = 0;
 		if (!hold.held)
 			hold_publish(&hold, step);
 		hold.held = true;
-		sentence[0] = 0;
 		return true;
 	case ANSWER_NONE:
 		return without_nvqos(sentence);

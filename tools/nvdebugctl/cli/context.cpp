@@ -134,10 +134,10 @@ Failure no_live_gpu() {
 Failure no_gpu(const nvdebug::Tree &tree) {
     if (tree.source() != nvdebug::Source::file)
         return no_live_gpu();
-    return Failure({ErrorCode::not_found, 0, "",
-                    fmt::format("{} holds no GPU: there is no gpu0/info in it; give a capture, or "
-                                "the folder that gpu0 is in",
-                                tree.path())});
+    return of_named_file({ErrorCode::not_found, 0, tree.path(),
+                          fmt::format("{} holds no GPU: there is no gpu0/info in it; give a "
+                                      "capture, or the folder that gpu0 is in",
+                                      tree.path())});
 }
 
 Outcome<std::vector<Gpu>> Context::gpus() const {
@@ -203,6 +203,15 @@ Outcome<void> Context::list_gpus(const std::string &words) {
     return {};
 }
 
+namespace {
+
+/// Returns whether the source is a file or a folder that the user named.
+bool is_file(const std::string &source) {
+    return !source.empty() && source != "module" && source != "driver";
+}
+
+} // namespace
+
 nvdebug::Result<nvdebug::Tree> open_source(const std::string &from) {
     const nvdebug::Advice advice{.diagnose = "nvdebugctl doctor",
                                  .capture = "nvdebugctl capture FILE"};
@@ -236,7 +245,7 @@ Outcome<std::string> Context::means_source() const {
                     fmt::format("'{}' takes NVIDIA's driver, since the module knows no "
                                 "processes; leave out --from",
                                 command().name()));
-    if (from && from != "module" && from != "driver" && command().control)
+    if (from && is_file(*from) && command().control)
         return tl::unexpected(
             Failure({nvdebug::ErrorCode::unsupported, 0, *from,
                      fmt::format("'{}' changes a GPU, and {} is only a record of one; leave out "
@@ -259,7 +268,8 @@ Outcome<void> Context::open() {
         return tl::unexpected(source.error());
     auto tree = open_source(*source);
     if (!tree)
-        return tl::unexpected(Failure(tree.error()));
+        return tl::unexpected(is_file(*source) ? of_named_file(tree.error())
+                                               : Failure(tree.error()));
     tree_ = *tree;
     const auto wanted = value("--gpu");
     const bool every = command().scope == Scope::gpus && (!wanted || is_gpu_list(*wanted));

@@ -22,7 +22,7 @@ inline Exit exit_of(const nvdebug::Error &error) {
     if (error.number == ENOSPC || error.number == EDQUOT)
         return failed;
     if (error.number == EISDIR || error.number == ENOTDIR)
-        return refused; // the user typed such a name
+        return bad_usage; // the user typed such a name
     if (error.code == nvdebug::ErrorCode::not_found && error.path == "/dev/nvidiactl")
         return not_supported; // NVIDIA's driver is not loaded
     switch (error.code) {
@@ -58,6 +58,17 @@ inline tl::unexpected<Failure> usage(std::string sentence) {
 
 inline tl::unexpected<Failure> fail(nvdebug::ErrorCode code, std::string sentence) {
     return tl::unexpected(Failure({code, 0, "", std::move(sentence)}));
+}
+
+/// Returns the failure of a file that the user named: a capture, a recording, a folder or what is to
+/// be written.
+inline Failure of_named_file(nvdebug::Error why) {
+    return {nvdebug::base::exit_status::of_file(why.number), std::move(why)};
+}
+
+inline tl::unexpected<Failure> malformed_file(const std::string &path, std::string sentence) {
+    return tl::unexpected(
+        of_named_file({nvdebug::ErrorCode::malformed, 0, path, std::move(sentence)}));
 }
 
 /// Returns whether this chip has no such thing, so that nothing is missing from an answer.

@@ -233,8 +233,12 @@ Json envelope(const Context &context, Json data) {
 
 Json error_document(const Context *context, const Failure &failure) {
     Json document = head(context);
+    // A machine without a GPU shows nothing that could have been read.
+    if (context && context->has_tree() && context->tree().source() != nvdebug::Source::file)
+        if (const auto gpus = nvdebug::gpus(context->tree()); !gpus || gpus->empty())
+            document["source"] = nullptr;
     document["error"] = error_to_json(failure.error);
-    if (failure.exit == bad_usage)
+    if (failure.exit == bad_usage && failure.error.path.empty())
         document["error"]["code"] = "usage";
     return document;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "json.hpp"
+#include "lib/base/quantity.hpp"
 #include "text.hpp"
 
 namespace nvdebugctl {
@@ -37,9 +39,13 @@ std::string bytes(const Json &value) {
     return fmt::format("{}{}", amount, prefixes[prefix]);
 }
 
+std::string time(const Json &value, double unit_ns) {
+    return nvdebug::base::short_time(std::llround(value.get<double>() * unit_ns));
+}
+
 constexpr std::array units = {
-    ShownUnit{"_us", [](const Json &value) { return number(value) + "us"; }},
-    ShownUnit{"_ns", [](const Json &value) { return number(value) + "ns"; }},
+    ShownUnit{"_us", [](const Json &value) { return time(value, 1000); }},
+    ShownUnit{"_ns", [](const Json &value) { return time(value, 1); }},
     ShownUnit{"_bytes", bytes},
     ShownUnit{"_percent", [](const Json &value) { return shown_percent(value.get<double>()); }},
 };

@@ -83,7 +83,7 @@ void print_table(const Json &rows, const std::vector<std::string> &columns, bool
 /// process is in none.
 /// @param process data with the keys of an identity
 [[nodiscard]] std::string shown_home(const Json &process);
-/// Returns a value as text: `1998.848us`, `40GiB`, `yes`, `TSG 10`, `idle`, `0-7,9`, or `-` for
+/// Returns a value as text: `2.00ms`, `40GiB`, `yes`, `TSG 10`, `idle`, `0-7,9`, or `-` for
 /// null. The elements of an array have `,` between them.
 [[nodiscard]] std::string shown(std::string_view key, const Json &value);
 

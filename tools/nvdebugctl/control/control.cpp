@@ -56,6 +56,19 @@ Json changes(const Observations &before, const Observations &after) {
     return rows;
 }
 
+/// Returns a time of a control with all its digits: the hardware takes steps of a few microseconds,
+/// and the reader is to see which one it took. Other values are as in tables.
+std::string exactly(const std::string &property, const Json &value) {
+    if (!property.ends_with("_us") || value.is_null())
+        return shown(property, value);
+    if (!value.is_array())
+        return fmt::format("{}us", value.get<double>());
+    std::string text;
+    for (const Json &element : value)
+        text += (text.empty() ? "" : ",") + exactly(property, element);
+    return text.empty() ? "-" : text;
+}
+
 /// Compares the state after a lease with the state before it, and fails if they differ.
 Outcome<void> compare(const Observations &before, const Observations &now) {
     for (std::size_t i = 0; i < before.size() && i < now.size(); ++i)
@@ -69,8 +82,8 @@ Outcome<void> compare(const Observations &before, const Observations &now) {
                                     "module, see 'dmesg')",
                                     noun_of(before[i].kind), to_string(before[i].target),
                                     label(before[i].property),
-                                    shown(before[i].property, now[i].value),
-                                    shown(before[i].property, before[i].value)));
+                                    exactly(before[i].property, now[i].value),
+                                    exactly(before[i].property, before[i].value)));
     return {};
 }
 
@@ -145,7 +158,7 @@ std::string words_of(const std::string &property, const Json &value) {
                                    fold_ids(value.get<std::vector<std::uint32_t>>());
     if (value.is_array() && value.empty())
         return property == "running" ? "nothing" : "no engine";
-    return shown(property, value);
+    return exactly(property, value);
 }
 
 /// `channel 0:5: enabled -> disabled`, `runlist 0: preempted; running before: TSG 1, now: TSG 2`

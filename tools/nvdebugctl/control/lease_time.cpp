@@ -6,7 +6,10 @@
 #include <csignal>
 #include <ctime>
 #include <fmt/format.h>
+#include <poll.h>
+#include <string_view>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "cli/text.hpp"
 #include "lib/base/ending_signals.hpp"
@@ -25,6 +28,18 @@ SplitTime split(Seconds span) {
     double whole;
     const double part = std::modf(std::max(span.count(), 0.0), &whole);
     return {static_cast<time_t>(whole), part};
+}
+
+/// Ends the process, and with it the lease, when its time is up while stdout takes no more. The
+/// message is left out if stderr would block, too, because the lease has to end now.
+void end_on_alarm(int) {
+    constexpr std::string_view sentence =
+        "nvdebugctl: the time of the lease is up, and its output was not read until now: it is "
+        "undone, and the rest of the output is not printed\n";
+    pollfd room{STDERR_FILENO, POLLOUT, 0};
+    if (poll(&room, 1, 0) == 1 && (room.revents & POLLOUT))
+        static_cast<void>(!::write(STDERR_FILENO, sentence.data(), sentence.size()));
+    _exit(failed);
 }
 
 /// Blocks the signals that end wait(), until this object is destroyed.
@@ -58,7 +73,7 @@ class HeldSignals {
 LeaseTime::LeaseTime(std::optional<Seconds> limit) : limit_(limit) {
     if (!limit_)
         return;
-    std::signal(SIGALRM, SIG_DFL);
+    std::signal(SIGALRM, end_on_alarm);
     const SplitTime span = split(*limit_);
     // A timer of zero would never go off.
     const auto microseconds =

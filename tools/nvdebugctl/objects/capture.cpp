@@ -36,7 +36,8 @@ Outcome<Document> capture(Context &context) {
     const auto report = descriptor ? nvdebug::write_capture(context.tree(), folders, *descriptor)
                                    : nvdebug::write_capture(context.tree(), folders, path);
     if (!report)
-        return tl::unexpected(Failure(report.error()));
+        return tl::unexpected(report.error().number ? of_named_file(report.error())
+                                                    : Failure(report.error()));
     Json failed = Json::array();
     for (nvdebug::Error error : report->failed) {
         failed.push_back(error.sentence);

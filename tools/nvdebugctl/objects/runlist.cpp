@@ -139,10 +139,10 @@ std::string address_space_of(const Json &instance) {
         text += "  context " + shown("", instance["context_note"]);
     else if (const Json &image = instance["context"]; !image.is_null())
         text += fmt::format("  context {}{}{}", shown("", image["id"]),
-                            image["type"].is_null() ? "" : " " + shown("", image["type"]),
+                            image["type"].is_null() ? "" : "  type " + shown("", image["type"]),
                             image["compute_preemption"].is_null()
                                 ? ""
-                                : " " + shown("", image["compute_preemption"]));
+                                : "  compute preemption " + shown("", image["compute_preemption"]));
     return text;
 }
 

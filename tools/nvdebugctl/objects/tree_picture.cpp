@@ -96,7 +96,7 @@ class TreeDrawing {
         if (runlist.list)
             facts.push_back(size_of(runlist));
         if (runlist.round)
-            facts.push_back(fmt::format("round {}", microseconds(*runlist.round)));
+            facts.push_back(fmt::format("round {}", time_of(*runlist.round)));
         std::string words = fmt::format("{}", fmt::join(facts, ", "));
         y_ += row_height - 4;
         svg_.text(name_x, y_, fit(words, normal, content_end - name_x), normal);
@@ -124,10 +124,6 @@ class TreeDrawing {
         for (const std::string &engine : runlist.engines)
             width += width_of(engine) + engine_gap;
         return width;
-    }
-
-    static std::string microseconds(std::uint64_t ns) {
-        return fmt::format("{}.{:03} µs", ns / 1000, ns % 1000);
     }
 
     /// Returns the length of the bars: the round, or the sum of the timeslices if shares are
@@ -164,7 +160,7 @@ class TreeDrawing {
                   Anchor::start, "tsg");
         svg_.text(share_end, y_ + 4, share_of(tsg), normal, Anchor::end);
         if (tsg.timeslice_ns)
-            svg_.text(timeslice_end, y_ + 4, microseconds(*tsg.timeslice_ns), normal, Anchor::end);
+            svg_.text(timeslice_end, y_ + 4, time_of(*tsg.timeslice_ns), normal, Anchor::end);
         bars(runlist, alike);
         auto lines = wrap(remarks(tsg, alike.count), normal, content_end - remark_x);
         for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -5,7 +5,7 @@
 #include "cli/json.hpp"
 #include "cli/page.hpp"
 #include "destination.hpp"
-#include "recorded_file.hpp"
+#include "lib/recording/file.hpp"
 #include "summary.hpp"
 #include "tee.hpp"
 #include "totals.hpp"
@@ -56,10 +56,10 @@ Outcome<Document> show_recording(Context &context) {
         tee.add(*draining);
     }
     const std::string &path = context.words("RECORDING").front();
-    RecordedFile file;
+    recording::RecordedFile file;
     const auto whole = file.replay(path, tee);
     if (!whole)
-        return tl::unexpected(whole.error());
+        return tl::unexpected(of_named_file(whole.error()));
     if (!*whole)
         context.note(path + " is incomplete: its end was cut off");
     const Json summary = totals.summary(std::nullopt);

@@ -9,23 +9,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
-#include <zlib.h>
 
 #include "cli/output.hpp"
-#include "lib/base/packing.hpp"
 
 namespace nvdebugctl {
 namespace {
 
 tl::unexpected<Failure> cannot(const char *what, const std::string &path, int number) {
     return tl::unexpected(
-        Failure({nvdebug::code_of_errno(number), number, path,
-                 fmt::format("cannot {} {}: {}", what, path, std::strerror(number))}));
+        of_named_file({nvdebug::code_of_errno(number), number, path,
+                       fmt::format("cannot {} {}: {}", what, path, std::strerror(number))}));
 }
 
 } // namespace
-
-// --- writing ---
 
 Outcome<RecordingFile> RecordingFile::replace(const std::string &path, Appears when) {
     auto made = nvdebug::base::NewFile::make(path);
@@ -102,92 +98,6 @@ Outcome<void> RecordingFile::finish() {
             return cannot("write", path_, error);
     unfinished_ = nullptr;
     return {};
-}
-
-// --- reading ---
-
-namespace {
-
-constexpr std::size_t step = std::size_t{1} << 18;
-/// A summary of 1,000 processes on 40 engines has some 20 MB.
-constexpr std::size_t longest_line = std::size_t{64} << 20;
-
-} // namespace
-
-Outcome<LineReader> LineReader::open(const std::string &path) {
-    const bool is_stdin = path == "-";
-    const int descriptor = is_stdin ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-                                    : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    const std::string name = is_stdin ? "standard input" : path;
-    if (descriptor < 0)
-        return cannot("open", name, errno);
-    struct stat about {};
-    int error = ::fstat(descriptor, &about) ? errno : S_ISDIR(about.st_mode) ? EISDIR : 0;
-    gzFile_s *const file = error ? nullptr : ::gzdopen(descriptor, "rb");
-    if (!file) {
-        ::close(descriptor);
-        return cannot("open", name, error ? error : ENOMEM);
-    }
-    ::gzbuffer(file, step);
-    return LineReader(file, name);
-}
-
-LineReader::LineReader(LineReader &&other) noexcept
-    : file_(std::exchange(other.file_, nullptr)), name_(std::move(other.name_)),
-      buffer_(std::move(other.buffer_)), at_(other.at_), number_(other.number_) {}
-
-LineReader::~LineReader() {
-    if (file_)
-        ::gzclose(file_);
-}
-
-/// Reads more of the file into the buffer.
-/// @return false: there is no more
-Outcome<bool> LineReader::fill() {
-    buffer_.erase(0, std::exchange(at_, 0));
-    const std::size_t have = buffer_.size();
-    if (have > longest_line)
-        return fail(
-            nvdebug::ErrorCode::malformed,
-            fmt::format("line {} of {} is longer than 64 MiB, the limit of a recording's lines",
-                        number_ + 1, name_));
-    buffer_.resize(have + step);
-    errno = 0;
-    const int got = ::gzread(file_, buffer_.data() + have, step);
-    buffer_.resize(have + static_cast<std::size_t>(std::max(got, 0)));
-    int error = Z_OK;
-    ::gzerror(file_, &error);
-    if (got < 0 && error == Z_ERRNO && errno)
-        return cannot("read", name_, errno);
-    // A packed file that was cut off gives Z_BUF_ERROR after everything that could be unpacked.
-    if (got < 0 && error != Z_BUF_ERROR)
-        return fail(nvdebug::ErrorCode::malformed,
-                    fmt::format("{} is damaged behind line {}: it cannot be unpacked further",
-                                name_, number_));
-    if (const auto refused = nvdebug::base::packing_refused(buffer_);
-        refused && number_ == 0 && have == 0)
-        return fail(nvdebug::ErrorCode::malformed, fmt::format("{} {}", name_, *refused));
-    return got > 0;
-}
-
-Outcome<LineReader::ReadResult> LineReader::next(std::string &line) {
-    for (std::size_t from = at_;;) {
-        if (const std::size_t end = buffer_.find('\n', from); end != buffer_.npos) {
-            line.assign(buffer_, at_, end - at_);
-            at_ = end + 1;
-            number_++;
-            return ReadResult::line;
-        }
-        // The search goes on there once the rest has moved to the front.
-        from = buffer_.size() - at_;
-        const auto more = fill();
-        if (!more)
-            return tl::unexpected(more.error());
-        if (!*more) {
-            line = buffer_;
-            return line.empty() ? ReadResult::end : ReadResult::cut;
-        }
-    }
 }
 
 } // namespace nvdebugctl

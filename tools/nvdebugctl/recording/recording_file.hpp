@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Writes the file of a recording, and reads the lines of such a file.
+/// @file Writes the file of a recording.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <sys/types.h>
 
 #include "cli/failure.hpp"
 #include "lib/base/new_file.hpp"
-
-struct gzFile_s;
 
 namespace nvdebugctl {
 
@@ -49,35 +46,6 @@ class RecordingFile {
     bool is_own_ = false;                                ///< no other process writes to the file
     std::unique_ptr<nvdebug::base::NewFile> unfinished_; ///< the file, until it gets its name
     off_t whole_ = 0;                                    ///< bytes of whole pieces in the file
-};
-
-/// Reads the lines of a file or of standard input. A file that is packed by gzip is unpacked.
-class LineReader {
-  public:
-    [[nodiscard]] static Outcome<LineReader> open(const std::string &path);
-    LineReader(LineReader &&other) noexcept;
-    LineReader &operator=(LineReader &&) = delete;
-    ~LineReader();
-
-    /// Returns the file's name for messages.
-    const std::string &name() const { return name_; }
-    /// Returns the number of the last line, from 1; 0: none was read.
-    std::uint64_t number() const { return number_; }
-
-    enum class ReadResult { line, cut, end }; ///< `cut`: the file ends in the middle of a line
-    /// Reads the next line without its end into @p line. For a line that is cut, @p line gets its
-    /// beginning. Fails if the file is damaged.
-    [[nodiscard]] Outcome<ReadResult> next(std::string &line);
-
-  private:
-    LineReader(gzFile_s *file, std::string name) : file_(file), name_(std::move(name)) {}
-    [[nodiscard]] Outcome<bool> fill();
-
-    gzFile_s *file_;
-    std::string name_;
-    std::string buffer_;
-    std::size_t at_ = 0; ///< place in the buffer
-    std::uint64_t number_ = 0;
 };
 
 } // namespace nvdebugctl

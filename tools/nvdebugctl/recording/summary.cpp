@@ -88,9 +88,10 @@ void show_summary(const Json &summary, Page &page) {
         show_engine(engine, page);
         if (engine["holders"].empty())
             continue;
+        // A narrow page loses the last columns first.
         print_table(engine["holders"],
-                    {"name", "share_percent", "turns", "slice_min_us", "slice_median_us",
-                     "slice_p99_us", "away_median_us", "away_p99_us", "timeslice_us", "tsgs"},
+                    {"name", "share_percent", "turns", "timeslice_us", "slice_median_us",
+                     "slice_p99_us", "away_median_us", "away_p99_us", "slice_min_us", "tsgs"},
                     true, page);
     }
     if (idle)

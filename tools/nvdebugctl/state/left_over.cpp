@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/text.hpp"
+#include "lib/base/sudo.hpp"
 
 namespace nvdebugctl {
 
@@ -15,8 +16,9 @@ std::vector<std::string> describe_left_over(const nvdebug::Gpu &gpu) {
     for (const nvdebug::LeftOver &task : found->tasks)
         sentences.push_back(fmt::format(
             "process {} ({}) was left with changes to {} channels and {} TSGs by a keeper that was "
-            "killed; 'sudo nvdebugctl task restore {} --gpu {}' undoes them",
-            task.pid, printable(task.command), task.channels, task.tsgs, task.pid, gpu.index()));
+            "killed; 'sudo {} task restore {} --gpu {}' undoes them",
+            task.pid, printable(task.command), task.channels, task.tsgs,
+            nvdebug::base::name_for_root("nvdebugctl"), task.pid, gpu.index()));
     sentences.insert(sentences.end(), found->troubles.begin(), found->troubles.end());
     return sentences;
 }

@@ -11,6 +11,7 @@
 #include "cli/json.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
+#include "lib/base/quantity.hpp"
 #include "task_owners.hpp"
 
 namespace nvdebugctl {
@@ -395,7 +396,7 @@ std::string share_of(const TsgView &tsg) {
 }
 
 std::string time_of(std::uint64_t ns) {
-    return fmt::format("{}.{:03}us", ns / 1000, ns % 1000);
+    return nvdebug::base::short_time(static_cast<std::int64_t>(ns));
 }
 
 std::string timeslice_of(const TsgView &tsg) {

@@ -91,10 +91,10 @@ std::string processes_of(const TsgView &tsg);
 /// Returns for example `31.2%`; `-` if the share is not known.
 std::string share_of(const TsgView &tsg);
 
-/// Returns for example `1998.848us`.
+/// Returns for example `2.00ms`.
 std::string time_of(std::uint64_t ns);
 
-/// Returns `1998.848us`, or `1998.848us x2` if the list has the TSG twice, or `-` for a bare
+/// Returns `2.00ms`, or `2.00ms x2` if the list has the TSG twice, or `-` for a bare
 /// channel.
 std::string timeslice_of(const TsgView &tsg);
 

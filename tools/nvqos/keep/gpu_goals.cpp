@@ -8,12 +8,14 @@
 
 #include "lib/base/claim.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/quantity.hpp"
 #include "lib/base/runtime_folder.hpp"
 #include "tools/nvqos/refusal.hpp"
 
 namespace nvqos {
 
 using nvdebug::base::printable;
+using nvdebug::base::short_time;
 using qos::Ns;
 
 namespace {
@@ -38,14 +40,6 @@ std::optional<std::uint32_t> runlist_of_gr0(const nvdebug::Gpu &gpu) {
             if (engine.name == "GR0")
                 runlist = engine.runlist;
     return runlist;
-}
-
-/// Returns the levers that the governor has decided, by tenant.
-std::vector<qos::Lever> levers_of(const qos::Governor &governor) {
-    std::vector<qos::Lever> levers;
-    for (std::size_t n = 0; n < governor.entrants().size(); n++)
-        levers.push_back(governor.lever(n));
-    return levers;
 }
 
 Ns beat_of(const GpuGoals::Options &options) {
@@ -80,7 +74,7 @@ GpuGoals::GpuGoals(Parts parts, const Goals &goals, const Options &options, Warn
               .searches = options.searches},
              warnings_),
       levers_(tasks_, tenants_, beat_of(options), [this] { return turns_.estimate(); }),
-      governor_(goals.settings, tenants_.list(), 0, planner()) {
+      governor_(make_governor(0)) {
     if (!options.dry_run)
         launches_.emplace(parts.pci_address, options.patience, tasks_, tenants_, warnings_);
 }
@@ -111,6 +105,12 @@ Outcome<std::unique_ptr<GpuGoals>> GpuGoals::start(nvdebug::Gpu gpu, const Goals
     return made->begin().map([&] { return std::move(made); });
 }
 
+/// Returns a governor whose goals begin at @p now.
+RecordedGovernor GpuGoals::make_governor(Ns now) const {
+    return {
+        {options_.decisions, number_}, tenants_.goals().settings, tenants_.list(), now, planner()};
+}
+
 qos::Planner GpuGoals::planner() const {
     if (!options_.plan)
         return qos::plan_alone;
@@ -130,7 +130,7 @@ Outcome<void> GpuGoals::begin() {
     if (auto time = turns_.read_clock(); !time)
         return time;
     turns_.begin();
-    governor_ = qos::Governor(tenants_.goals().settings, tenants_.list(), turns_.now(), planner());
+    governor_ = make_governor(turns_.now());
     tenants_.begin(turns_.now());
     count_tsgs();
     governor_.step(turns_.now());
@@ -174,7 +174,7 @@ Outcome<std::optional<Report>> GpuGoals::step() {
     auto epoch = governor_.step(turns_.now(), reads);
     // Tasks::take() ends the turn of a paused task with the pause. So turns are read while it still
     // knows that the task is paused.
-    if (!reads && levers_.ends_pause(levers_of(governor_)))
+    if (!reads && levers_.ends_pause(governor_.levers()))
         if (auto read = read_turns(); !read)
             return tl::unexpected(read.error());
     std::optional<Report> made;
@@ -217,7 +217,7 @@ void GpuGoals::set_levers() {
     if (options_.dry_run)
         return;
     const auto pauses =
-        levers_.set(levers_of(governor_), {turns_.now(), due_, turns_.has_switches()});
+        levers_.set(governor_.levers(), {turns_.now(), due_, turns_.has_switches()});
     for (const std::size_t tenant : pauses.tenants)
         marks_.pause(tenant);
     if (pauses.takes)
@@ -232,8 +232,13 @@ void GpuGoals::set_levers() {
 void GpuGoals::note_kept(const qos::EpochRecord &epoch) {
     const std::string now = utc_now();
     for (std::size_t n = 0; n < tenants_.size(); n++) {
-        tenants_.note(n, epoch.tenants[n].kept, now);
-        marks_.keep(n, epoch.tenants[n].kept);
+        const qos::Record &record = epoch.tenants[n];
+        const bool is_unseen =
+            record.kept && why_not(n, record, epoch.overcommitted) == WhyNot::cannot_be_seen;
+        tenants_.note(n, is_unseen ? std::nullopt : std::optional(record.kept), now);
+        // A goal that was missed is not kept again as long as it cannot be seen.
+        if (!is_unseen)
+            marks_.keep(n, record.kept);
     }
     if (!epoch.overcommitted)
         cut_since_.clear();
@@ -278,7 +283,7 @@ void GpuGoals::take_over(const Goals &before, std::span<const std::optional<std:
     if (goals.settings == before.settings)
         governor_.set_goals(tenants_.list(), was, turns_.now());
     else
-        governor_ = qos::Governor(goals.settings, tenants_.list(), turns_.now(), planner());
+        governor_ = make_governor(turns_.now());
     count_tsgs();
     marks_.set(goals);
     // Without goals no task is changed.
@@ -354,28 +359,18 @@ bool GpuGoals::is_measured(std::size_t tenant, const qos::Record &record) const 
     return has_second && goal.p99 && launches_ && launches_->has_recent_request(tenant);
 }
 
-/// Returns why the last second of a share, a speed or a cap says nothing, or missed the goal.
-/// Speeds that are kept by launches are judged by launches, and not by turns.
+/// Returns qos::why_not(). Speeds that are kept by launches are judged by launches, and not by
+/// turns; a cap beside them is not.
 std::optional<WhyNot> GpuGoals::why_not(std::size_t tenant, const qos::Record &record,
                                         bool is_cut) const {
-    const qos::Goal &goal = tenants_.goal(tenant);
-    const bool is_promised = qos::is_promised(goal.aim);
-    if (!is_promised && !goal.cap)
-        return std::nullopt;
-    const auto tasks = tasks_.count(tenant);
-    if (tasks == 0)
-        return is_promised ? std::optional(WhyNot::no_demand) : std::nullopt;
-    // A dry run, and the first second, have no numbers.
-    if (options_.dry_run || record.second.time < qos::second)
-        return std::nullopt;
+    qos::Goal goal = tenants_.goal(tenant);
+    if (goal.aim == qos::Aim::speed && launches_ && launches_->paced(tenant) > 0)
+        goal.aim = qos::Aim::best_effort;
     const bool has_gap = gap_at_ && turns_.now() - *gap_at_ < record.second.time;
-    if (has_gap || tasks_.held(tenant) == 0)
-        return WhyNot::cannot_be_seen;
-    if (is_promised && !record.wants)
-        return WhyNot::no_demand;
-    if (is_promised && is_cut && !record.kept)
-        return WhyNot::refused;
-    return std::nullopt;
+    return qos::why_not(goal, record,
+                        {.has_tasks = tasks_.count(tenant) > 0,
+                         .is_seen = !has_gap && tasks_.are_seen(tenant),
+                         .is_cut = is_cut});
 }
 
 Report GpuGoals::report(qos::EpochRecord epoch) const {
@@ -399,8 +394,7 @@ Report GpuGoals::report(qos::EpochRecord epoch) const {
                           .is_measured = is_measured(n, record)};
         if (launches_)
             launches_->describe(n, line);
-        if (line.paced == 0)
-            line.why_not = why_not(n, record, made.epoch.overcommitted);
+        line.why_not = why_not(n, record, made.epoch.overcommitted);
         made.tenants.push_back(std::move(line));
     }
     if (made.epoch.overcommitted) {
@@ -419,10 +413,9 @@ std::vector<std::string> GpuGoals::waits() const {
         const qos::Waits &waits = governor_.waits(n);
         if (const auto p99 = waits.p99())
             sentences.push_back(fmt::format(
-                "gpu{}: {}: of {} waits between turns 99 % took at most {:.3g} ms, the longest "
-                "{:.3g} ms",
-                number_, printable(tenants_[n].asked.name), waits.count(), qos::milliseconds(*p99),
-                qos::milliseconds(waits.longest())));
+                "gpu{}: {}: of {} waits between turns 99 % took at most {}, the longest {}",
+                number_, printable(tenants_[n].asked.name), waits.count(), short_time(*p99, " "),
+                short_time(waits.longest(), " ")));
     }
     return sentences;
 }

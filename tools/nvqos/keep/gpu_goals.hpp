@@ -17,6 +17,7 @@
 #include "levers.hpp"
 #include "machine_plan.hpp"
 #include "marks.hpp"
+#include "recorded_governor.hpp"
 #include "tasks.hpp"
 #include "tenants.hpp"
 #include "turns.hpp"
@@ -40,6 +41,8 @@ class GpuGoals {
             nvdebug::base::all_processes; ///< Tasks::Options
         /// The plan of all GPUs, which has the decisions for this one; empty: a plan of its own.
         std::shared_ptr<MachinePlan> plan = {};
+        /// The record of all decisions; null: there is none.
+        std::shared_ptr<Decisions> decisions = {};
         /// The GPU's number in reports and warnings; empty: nvdebug's.
         std::optional<std::uint32_t> index = {};
         /// Tasks::Options; deferred: tasks are searched for in step() and start().
@@ -76,7 +79,7 @@ class GpuGoals {
 
     /// Returns a sentence for each goal that cannot be kept.
     std::vector<std::string> refusals() const;
-    /// Returns the goals that were not kept at the end of some epochs.
+    /// Returns the goals that were not kept, or could not be seen, at the end of some epochs.
     std::vector<Missed> missed() const { return tenants_.missed(); }
     /// Returns the report of an empty epoch, for --dry-run.
     Report plan() const;
@@ -93,6 +96,7 @@ class GpuGoals {
 
     GpuGoals(Parts parts, const Goals &goals, const Options &options, Warn warn);
     Outcome<void> begin();
+    RecordedGovernor make_governor(qos::Ns now) const;
     qos::Planner planner() const;
     Outcome<void> read_turns();
     void count_tsgs();
@@ -116,7 +120,7 @@ class GpuGoals {
     Tasks tasks_;
     Levers levers_;
     std::optional<LaunchLevers> launches_; ///< none with --dry-run
-    qos::Governor governor_;
+    RecordedGovernor governor_;
     qos::Ns due_ = std::numeric_limits<qos::Ns>::max(); ///< when the next step is due
     std::string cut_since_;                             ///< Report::cut_since; empty: promises fit
     std::optional<qos::Ns> gap_at_;                     ///< when switches were last lost

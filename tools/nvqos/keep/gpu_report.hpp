@@ -9,7 +9,7 @@
 
 #include "launches.hpp"
 #include "lib/qos/dependence.hpp"
-#include "lib/qos/governor.hpp"
+#include "lib/qos/why_not.hpp"
 
 namespace nvqos {
 
@@ -25,14 +25,7 @@ struct Condition {
     qos::Dependence::Why why;
 };
 
-/// The reason for which the last second of a goal says nothing, or missed the goal.
-enum class WhyNot {
-    no_demand,      ///< it had no work in a share or a speed
-    refused,        ///< the promises on this GPU do not fit, so each of them is cut
-    another_gpu,    ///< all of its processes use other GPUs
-    cannot_be_seen, ///< its turns are not on the record: switches were lost, or it is a client of an
-                    ///< MPS server
-};
+using qos::WhyNot;
 
 /// A tenant in a line of a report. The last line has all tasks without a tenant.
 struct TenantReport {

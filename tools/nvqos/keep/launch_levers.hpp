@@ -25,12 +25,13 @@ class LaunchLevers {
     void judge(qos::EpochRecord &epoch) const;
     /// Returns whether a request of the service has ended in the last second.
     bool has_recent_request(std::size_t tenant) const;
+    /// Returns how many of the tenant's tasks have their launches counted or held for a speed.
+    std::size_t paced(std::size_t tenant) const;
     /// Adds the limits, speeds and requests of a tenant to its line of a report.
     void describe(std::size_t tenant, TenantReport &line) const;
 
   private:
     Limited limited(std::size_t tenant) const;
-    std::size_t paced(std::size_t tenant) const;
 
     Launches launches_;
     const Tasks &tasks_;

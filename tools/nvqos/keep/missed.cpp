@@ -9,9 +9,10 @@
 
 namespace nvqos {
 
-void Missed::add(bool is_kept, const std::string &now) {
+void Missed::add(std::optional<bool> is_kept, const std::string &now) {
     of++;
-    if (is_kept)
+    unseen += !is_kept;
+    if (is_kept.value_or(true))
         return;
     epochs++;
     last = now;
@@ -35,6 +36,7 @@ void add_missed(std::vector<Missed> &list, const Missed &one) {
     }
     at->epochs += one.epochs;
     at->of += one.of;
+    at->unseen += one.unseen;
     // Times are of one form, so that they are ordered as texts.
     if (!one.first.empty()) {
         at->first = at->first.empty() ? one.first : std::min(at->first, one.first);
@@ -43,19 +45,29 @@ void add_missed(std::vector<Missed> &list, const Missed &one) {
 }
 
 bool is_too_often(const Missed &missed) {
-    return 100 * missed.epochs > missed.of;
+    return 100 * (missed.epochs + missed.unseen) > missed.of;
 }
 
 std::string text_of(const Missed &missed) {
     const std::string who = missed.tenant.empty() ? std::string("goals of more tenants")
                                                   : nvdebug::base::printable(missed.tenant) + ": " +
                                                         text_of(missed.goal);
+    const std::string all = fmt::format("{} epoch{}", missed.of, missed.of == 1 ? "" : "s");
+    constexpr const char *reason =
+        "because switches were lost, or its tasks are clients of an MPS server";
+    if (missed.epochs == 0)
+        return fmt::format("{} could not be seen at the end of {} of {}, {}", who, missed.unseen,
+                           all, reason);
     const std::string when = missed.first == missed.last
                                  ? "at " + missed.first
                                  : fmt::format("between {} and {}", missed.first, missed.last);
-    return fmt::format("{} {} not kept at the end of {} of {} epoch{}, {}", who,
-                       missed.tenant.empty() ? "were" : "was", missed.epochs, missed.of,
-                       missed.of == 1 ? "" : "s", when);
+    const std::string text =
+        fmt::format("{} {} not kept at the end of {} of {}, {}", who,
+                    missed.tenant.empty() ? "were" : "was", missed.epochs, all, when);
+    return missed.unseen
+               ? fmt::format("{}; at the end of {} more epochs this could not be seen, {}", text,
+                             missed.unseen, reason)
+               : text;
 }
 
 } // namespace nvqos

@@ -384,6 +384,12 @@ std::size_t Tasks::held(std::size_t tenant) const {
     }));
 }
 
+bool Tasks::are_seen(std::size_t tenant) const {
+    return held(tenant) > 0 && std::ranges::none_of(tasks_, [&](const auto &one) {
+               return one.second.tenant == tenant && one.second.has_turns == false;
+           });
+}
+
 bool Tasks::has_unheld_in(const Family &family) const {
     return std::ranges::any_of(tasks_, [&](const auto &one) {
         const Task &task = one.second;

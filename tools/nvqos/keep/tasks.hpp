@@ -125,6 +125,9 @@ class Tasks {
     /// MPS server have one timeslice in common, which is not set. With --dry-run no task is held,
     /// and all tasks count.
     std::size_t held(std::size_t tenant) const;
+    /// Returns whether the turns of a tenant's tasks are on the record: it has a task that is held,
+    /// and none that cannot be held, as a client of an MPS server.
+    bool are_seen(std::size_t tenant) const;
     /// Returns by tenant how many TSGs compete for the GPU. A task that is known by a turn alone
     /// counts from the next search on.
     const std::vector<std::int64_t> &tsgs() const { return tsgs_; }

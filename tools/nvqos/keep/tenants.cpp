@@ -40,7 +40,7 @@ std::vector<std::optional<std::size_t>> Tenants::replace(const Goals &goals, Ns 
             stays[*was[n]] = true;
         }
     for (std::size_t n = 0; n < old.size(); n++)
-        if (!stays[n] && old[n].missed.epochs)
+        if (!stays[n] && old[n].missed.any())
             add_missed(past_missed_, old[n].missed);
     goals_ = goals;
     return was;
@@ -56,7 +56,7 @@ void Tenants::add_use(const qos::TenantTurn &turn) {
     row.used += std::max<Ns>(0, turn.end - std::max(turn.begin, row.since));
 }
 
-void Tenants::note(std::size_t tenant, bool is_kept, const std::string &time) {
+void Tenants::note(std::size_t tenant, std::optional<bool> is_kept, const std::string &time) {
     rows_[tenant].missed.add(is_kept, time);
 }
 
@@ -70,7 +70,7 @@ std::vector<qos::Goal> Tenants::list() const {
 std::vector<Missed> Tenants::missed() const {
     std::vector<Missed> all = past_missed_;
     for (const KeptTenant &row : rows_)
-        if (row.missed.epochs)
+        if (row.missed.any())
             add_missed(all, row.missed);
     return all;
 }

@@ -50,9 +50,10 @@ class Tenants {
     void begin(qos::Ns now);
     /// Adds a turn to what its tenant had. The part before the tenant's goal began does not count.
     void add_use(const qos::TenantTurn &turn);
-    /// Counts, at the end of an epoch, whether the tenant's goal was kept in it.
+    /// Counts, at the end of an epoch, whether the tenant's goal was kept in it; empty: that could
+    /// not be seen.
     /// @param time now, as utc_now() returns it
-    void note(std::size_t tenant, bool is_kept, const std::string &time);
+    void note(std::size_t tenant, std::optional<bool> is_kept, const std::string &time);
 
     const Goals &goals() const { return goals_; }
     std::size_t size() const { return rows_.size(); }
@@ -62,7 +63,8 @@ class Tenants {
     const qos::Goal &goal(std::size_t tenant) const { return rows_[tenant].asked.goal; }
     /// Returns the goals by tenant, as a Governor takes them.
     std::vector<qos::Goal> list() const;
-    /// Returns the goals that were not kept at the end of some epochs, also goals that have ended.
+    /// Returns the goals that were not kept, or could not be seen, at the end of some epochs, also
+    /// goals that have ended.
     std::vector<Missed> missed() const;
 
   private:

@@ -9,6 +9,7 @@
 
 #include "client.hpp"
 #include "lib/base/printable.hpp"
+#include "lib/base/quantity.hpp"
 #include "lib/cli/message.hpp"
 #include "socket.hpp"
 #include "tools/nvqos/display.hpp"
@@ -18,6 +19,7 @@ namespace nvqos {
 namespace {
 
 using nvdebug::base::printable;
+using nvdebug::base::short_time;
 
 Outcome<Json> document_on(const std::string &request, const nvdebug::cli::Arguments &arguments) {
     // nvqos asks the GPUs one by one for what tenants got, and each may take 2 s.
@@ -45,10 +47,12 @@ std::string document_text(const char *schema, const Json &data) {
     return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// Returns whether all goals were seen to be kept, as far as there was anything to keep.
 bool are_all_kept(const Json &status) {
     for (const Json &epoch : status["epochs"])
         for (const Json &tenant : epoch["tenants"])
-            if (tenant["kept"] == false)
+            if (tenant["kept"] == false ||
+                tenant["why_not"] == qos::text_of(WhyNot::cannot_be_seen))
                 return false;
     return status["left_out"].empty();
 }
@@ -63,7 +67,7 @@ std::string text_of_got(const Json &got) {
         const auto used =
             static_cast<qos::Ns>(one["used_s"].get<double>() * static_cast<double>(qos::second));
         text += fmt::format("{}{} of GPU {}", text.empty() ? "" : "; ",
-                            percent.is_null() ? text_of_time(used)
+                            percent.is_null() ? short_time(used, " ")
                                               : fmt::format("{:.1f} %", percent.get<double>()),
                             one["gpu"].get<std::uint32_t>());
     }
@@ -98,8 +102,9 @@ Row row_of_held(const Json &held) {
             gpus.empty() ? "all" : gpus,
             processes.empty() ? "-" : processes,
             held["holder"].is_null() ? "-" : std::to_string(held["holder"].get<std::uint32_t>()),
-            text_of_time(static_cast<qos::Ns>(held["since_s"].get<double>() *
-                                              static_cast<double>(qos::second))),
+            short_time(static_cast<qos::Ns>(held["since_s"].get<double>() *
+                                            static_cast<double>(qos::second)),
+                       " "),
             text_of_got(held["got"])};
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/printable.hpp"
+#include "lib/base/sudo.hpp"
 #include "socket.hpp"
 
 namespace nvqos {
@@ -69,17 +70,20 @@ Outcome<std::string> ask(const std::string &path, const std::string &line,
         return tl::unexpected(address.error());
     const std::string answer =
         answer_to(line, *address, {static_cast<time_t>(patience.count()), 0});
-    if (answer.empty() && (errno == EACCES || errno == EPERM))
-        return fail(refused, fmt::format("{} answers root alone: use sudo", printable(path)));
-    if (answer.empty() && errno == EAGAIN)
+    const int error = errno;
+    if (answer.empty() && (error == EACCES || error == EPERM))
+        return fail(refused, fmt::format("{} answers root alone: use 'sudo {} …'", printable(path),
+                                         nvdebug::base::name_for_root("nvqos")));
+    if (answer.empty() && error == EAGAIN)
         return fail(failed, fmt::format("the nvqos at {} has not answered within {} s; try again, "
                                         "and see 'systemctl status nvqos'",
                                         printable(path), patience.count()));
     if (answer.empty())
         return fail(failed,
                     fmt::format("no nvqos answers at {}: {}; start one with 'sudo systemctl start "
-                                "nvqos', or 'sudo nvqos --socket'",
-                                printable(path), ::strerrordesc_np(errno)));
+                                "nvqos', or 'sudo {} --socket'",
+                                printable(path), ::strerrordesc_np(error),
+                                nvdebug::base::name_for_root("nvqos")));
     const std::size_t blank = std::min(answer.find(' '), answer.size());
     const std::string word = answer.substr(0, blank),
                       rest = printable(answer.substr(std::min(blank + 1, answer.size())));

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "lib/base/quantity.hpp"
 #include "tools/nvqos/gpus.hpp"
 #include "tools/nvqos/refusal.hpp"
 #include "tools/nvqos/report.hpp"
@@ -13,6 +14,7 @@
 namespace nvqos {
 namespace {
 
+using nvdebug::base::short_time;
 using qos::Ns;
 
 double percentage(qos::Part part) {
@@ -26,13 +28,13 @@ std::optional<double> p99_ms(const Use &use) {
 }
 
 std::string text_of_use(const Use &use, std::uint32_t gpu) {
-    const std::string used = text_of_time(use.used), time = text_of_time(use.time);
+    const std::string used = short_time(use.used, " "), time = short_time(use.time, " ");
     std::string text =
         use.part
             ? fmt::format("{:.1f} % of GPU {} ({} in {})", percentage(*use.part), gpu, used, time)
             : fmt::format("{} of GPU {} in {}, too little time for a percentage", used, gpu, time);
-    if (const auto p99 = p99_ms(use))
-        text += fmt::format(", waits between turns p99 {:.1f} ms", *p99);
+    if (const auto p99 = use.waits.p99())
+        text += ", waits between turns p99 " + short_time(*p99, " ");
     return text;
 }
 

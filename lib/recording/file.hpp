@@ -8,10 +8,17 @@
 #include <string>
 #include <utility>
 
-#include "cli/command.hpp"
-#include "recorded_events.hpp"
+#include <nlohmann/json_fwd.hpp>
 
-namespace nvdebugctl {
+#include "events.hpp"
+#include "nvdebug/error.hpp"
+
+namespace recording {
+
+using drawing::ClockReading;
+using drawing::Json;
+using drawing::Lane;
+using drawing::Sink;
 
 /// Replays a recording that was made as NDJSON (version 1 or 2), once. The events refer to this
 /// object.
@@ -19,7 +26,7 @@ class RecordedFile {
   public:
     /// Replays the file.
     /// @return whether the recording is whole: its last line is there
-    [[nodiscard]] Outcome<bool> replay(const std::string &path, Sink &sink);
+    [[nodiscard]] nvdebug::Result<bool> replay(const std::string &path, Sink &sink);
 
   private:
     std::uint64_t time_in(const Json &line, const char *key,
@@ -49,4 +56,4 @@ class RecordedFile {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<std::uint64_t>> started_;
 };
 
-} // namespace nvdebugctl
+} // namespace recording

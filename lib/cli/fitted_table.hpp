@@ -6,12 +6,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-namespace nvqos {
+namespace nvdebug::cli {
 
 struct Column {
-    const char *name;
+    std::string_view name;
     bool is_left;   ///< the text is aligned to the left
     int importance; ///< the column with the least importance is left out first; 0: never
 };
@@ -29,4 +30,4 @@ struct Table {
 Table fitted(std::span<const Column> columns, std::vector<Row> rows,
              std::optional<std::size_t> width);
 
-} // namespace nvqos
+} // namespace nvdebug::cli

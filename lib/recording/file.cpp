@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "recorded_file.hpp"
+#include "file.hpp"
 
 #include <charconv>
 #include <fmt/format.h>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "cli/json.hpp"
-#include "recording_file.hpp"
+#include "lines.hpp"
 
-namespace nvdebugctl {
+namespace recording {
 namespace {
 
+using drawing::RecordingHead;
 using nvdebug::Turn;
 
 /// An error of a line. Its text completes a sentence about the line.
@@ -78,6 +79,11 @@ std::uint64_t number_as_text(const Json &object, const char *key) {
     if (text.empty() || error != std::errc() || end != text.data() + text.size())
         is_no(key, "number as text");
     return number;
+}
+
+tl::unexpected<nvdebug::Error> not_a_recording(std::string sentence) {
+    return tl::unexpected(
+        nvdebug::Error{nvdebug::ErrorCode::malformed, 0, "", std::move(sentence)});
 }
 
 bool is_blank(const std::string &text) {
@@ -279,7 +285,7 @@ void RecordedFile::replay_line(const std::string &text, Sink &sink) {
         replay_end(line, sink);
 }
 
-Outcome<bool> RecordedFile::replay(const std::string &path, Sink &sink) {
+nvdebug::Result<bool> RecordedFile::replay(const std::string &path, Sink &sink) {
     auto lines = LineReader::open(path);
     if (!lines)
         return tl::unexpected(lines.error());
@@ -301,18 +307,17 @@ Outcome<bool> RecordedFile::replay(const std::string &path, Sink &sink) {
             if (version_ == 0 && *got == LineReader::ReadResult::cut)
                 throw BadLine("it is cut off, or this is no recording");
             if (version_ == 0)
-                return fail(
-                    nvdebug::ErrorCode::malformed,
+                return not_a_recording(
                     fmt::format("{} is empty: a recording has a line at least", lines->name()));
             // A last line without a line end was cut off, so the recording is not whole.
             return is_whole_ && *got == LineReader::ReadResult::end;
         }
     } catch (const BadLine &error) {
-        return fail(nvdebug::ErrorCode::malformed,
-                    fmt::format("line {} of {} is not one of a recording as 'nvdebugctl record' "
-                                "writes it in NDJSON: {}",
-                                number, lines->name(), error.what()));
+        return not_a_recording(
+            fmt::format("line {} of {} is not one of a recording as 'nvdebugctl record' "
+                        "writes it in NDJSON: {}",
+                        number, lines->name(), error.what()));
     }
 }
 
-} // namespace nvdebugctl
+} // namespace recording

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-#include "table.hpp"
+#include "lib/cli/fitted_table.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <fmt/format.h>
 
+#include "lib/base/lines.hpp"
 #include "lib/base/words.hpp"
-#include "lib/live/view_lines.hpp"
 
-namespace nvqos {
+namespace nvdebug::cli {
 namespace {
-
-namespace live = nvdebug::live;
 
 std::size_t widest_in(const std::vector<Row> &rows, std::size_t column) {
     std::size_t widest = 0;
     for (const Row &row : rows)
-        widest = std::max(widest, live::width_of(row[column]));
+        widest = std::max(widest, base::width_of(row[column]));
     return widest;
 }
 
@@ -65,8 +62,8 @@ class Fitting {
             return false;
         const std::size_t width = --widths_[widest];
         for (Row &row : rows_)
-            if (live::width_of(row[widest]) > width)
-                row[widest] = live::cut_text(row[widest], width - 1) + "\u2026";
+            if (base::width_of(row[widest]) > width)
+                row[widest] = base::cut_text(row[widest], width - 1) + "\u2026";
         return true;
     }
 
@@ -86,19 +83,20 @@ Table fitted(std::span<const Column> columns, std::vector<Row> rows,
     const Fitting fitting(columns, rows, width.value_or(SIZE_MAX));
     Table table;
     if (!fitting.left_out.empty())
-        table.note = fmt::format("{} columns have no room for {}; a wider terminal shows all, and "
-                                 "so does a pipe",
-                                 *width, nvdebug::base::listed(fitting.left_out, " and "));
+        table.note = std::to_string(*width) + " columns have no room for " +
+                     base::listed(fitting.left_out, " and ") +
+                     "; a wider terminal shows all, and so does a pipe";
     for (const Row &row : rows) {
         std::string line;
         for (const std::size_t n : fitting.shown) {
-            const std::string blanks(widest_in(rows, n) - live::width_of(row[n]), ' ');
+            const std::string blanks(widest_in(rows, n) - base::width_of(row[n]), ' ');
             line += (n == fitting.shown.front() ? "" : "  ") +
                     (columns[n].is_left ? row[n] + blanks : blanks + row[n]);
         }
+        line.erase(line.find_last_not_of(' ') + 1);
         table.lines.push_back(std::move(line));
     }
     return table;
 }
 
-} // namespace nvqos
+} // namespace nvdebug::cli

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// A simulated GPU behind the stand-in for NVIDIA's driver, with real processes as tasks: for programs
+// that are started as stand-ins of nvqos and nvdebugctl. The folder NVQOS_STAND_IN has their state.
+//
+// A process uses the GPU from when there is a file FOLDER/tasks/PID until it ends, and always has
+// work. There may be three such processes, because the model's GPU has channels for three. Each
+// program simulates a GPU of its own from its start on, so one does not show what another has
+// changed. Each change of a task, also by keepers that outlive the program, adds a line to
+// FOLDER/changes: `PID timeslice MICROSECONDS`, or `PID channels 0|1` for each channel that is
+// disabled or enabled. Each task begins with a timeslice of 2000 us. With NVQOS_STAND_IN_MPS up to
+// two tasks are clients of one MPS server: each has a channel of the first TSG. While there are
+// files FOLDER/refuse/N, each change that enables channels removes one of them and is refused, as if
+// the GPU answered late.
+//
+// With NVQOS_STAND_IN_GPUS=N there are N GPUs, and tasks use the first one. While there is a file
+// FOLDER/bad.G, GPU G cannot be opened; with lost.G it is lost, and with hangs.G no request about
+// it is answered.
+#pragma once
+
+#include "served.hpp"
+#include "stand_in_parts.hpp"
+
+#include "lib/base/inherited.hpp"
+#include "lib/base/process.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <time.h>
+#include <unistd.h>
+
+namespace stand_in {
+
+using nvdebug::base::Birth;
+
+inline std::string text_of(const std::string &path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Machine final : public served::Served {
+  public:
+    explicit Machine(const std::filesystem::path &folder)
+        : folder_(folder), tasks_(folder / "tasks"), changes_(folder / "changes"),
+          refuse_(folder / "refuse") {
+        kernel.end_process(557);
+        kernel.end_process(558);
+        kernel.real_processes = true;
+        const char *const gpus = std::getenv("NVQOS_STAND_IN_GPUS");
+        for (std::uint32_t gpu = 1; gpus && gpu < std::strtoul(gpus, nullptr, 10); gpu++)
+            kernel.add_card(gpu, static_cast<std::uint8_t>(gpu + 1));
+        if (gpus)
+            make_faulty();
+        began_ = monotonic();
+        kernel.clock = [this] { return pass(); };
+        // nvqos asks for the time less often than for switches.
+        kernel.before_flush = [this] { pass(); };
+        kernel.before_list = [this] { follow_tasks(); };
+        kernel.effect = [this](const driver_test::StandIn::Change &change) { come(change); };
+        // The processes run already, so their clients keep the names from an earlier stand-in.
+        follow_tasks();
+        kernel.refuses = [this](const driver_test::rm::Control &asked) { return refuse(asked); };
+        kernel.noted = [this](const driver_test::StandIn::Change &change) { note(change); };
+    }
+
+    nvdebug::Tree tree() const { return bench.tree(); }
+
+  private:
+    struct Task {
+        Birth birth;
+        std::size_t place;  ///< the number of its TSG on the GPU
+        std::size_t number; ///< the number of its task in the simulation
+    };
+
+    void TestBody() override {}
+
+    static qos::Ns monotonic() {
+        timespec now{};
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return static_cast<qos::Ns>(now.tv_sec) * qos::second + now.tv_nsec;
+    }
+
+    std::uint64_t pass() {
+        follow_tasks();
+        run_until(monotonic() - began_);
+        return static_cast<std::uint64_t>(begin + sim.now());
+    }
+
+    /// Returns the number of the GPU that a request is about.
+    std::optional<std::uint32_t> gpu_of(unsigned number, const void *argument) {
+        namespace rm = driver_test::rm;
+        if (number != rm::esc_control)
+            return std::nullopt;
+        const auto &asked = *static_cast<const rm::Control *>(argument);
+        const auto stopped = kernel.stop();
+        const auto known = kernel.gpus_of.find(asked.client);
+        return known == kernel.gpus_of.end() ? std::nullopt
+                                             : std::optional((known->second >> 8) - 1);
+    }
+
+    bool is(const std::string &what, std::uint32_t gpu) const {
+        return std::filesystem::exists(folder_ / (what + "." + std::to_string(gpu)));
+    }
+
+    void make_faulty() {
+        kernel.before_request = [this](unsigned number, const void *argument) {
+            for (const auto gpu = gpu_of(number, argument); gpu && is("hangs", *gpu);)
+                ::usleep(10'000);
+            const auto stopped = kernel.stop();
+            kernel.cannot_open.clear();
+            for (std::uint32_t gpu = 0; gpu < kernel.cards.size(); gpu++)
+                if (is("bad", gpu))
+                    kernel.cannot_open["/dev/nvidia" + std::to_string(gpu)] = EIO;
+        };
+        kernel.garble = [this](unsigned number, void *answer, std::size_t) {
+            if (const auto gpu = gpu_of(number, answer); gpu && is("lost", *gpu))
+                static_cast<driver_test::rm::Control *>(answer)->status =
+                    driver_test::rm::gpu_is_lost;
+        };
+    }
+
+    void follow_tasks() {
+        const auto stopped = kernel.stop(); // nvqos searches in another thread
+        std::erase_if(running_, [&](const Task &task) {
+            if (nvdebug::base::lives(task.birth))
+                return false;
+            kernel.end_process(task.birth.pid);
+            sim.stop(task.number);
+            return true;
+        });
+        std::error_code none;
+        for (const auto &entry : std::filesystem::directory_iterator(tasks_, none)) {
+            const auto pid = static_cast<std::uint32_t>(
+                std::strtoul(entry.path().filename().c_str(), nullptr, 10));
+            const auto state = nvdebug::base::state_of(pid);
+            if (!state || state->has_ended || kernel.processes.contains(pid))
+                continue;
+            begin_task(state->birth);
+        }
+    }
+
+    void begin_task(const Birth &birth) {
+        std::size_t place = 0;
+        while (std::ranges::count(running_, place, &Task::place))
+            place++;
+        if (2 * place + 1 >= instances.size())
+            return;
+        std::vector<std::uint64_t> own = {instances[2 * place], instances[2 * place + 1]};
+        if (std::getenv("NVQOS_STAND_IN_MPS"))
+            own = {instances[place % 2]};
+        const std::uint32_t client = rename(birth.pid, kernel.add_process(birth.pid, own));
+        for (auto &[name, object] : kernel.others[client])
+            object.timeslice_us = 2000;
+        const std::string proc = "/proc/" + std::to_string(birth.pid) + "/";
+        auto &process = kernel.processes[birth.pid];
+        process.started = birth.started;
+        process.command = text_of(proc + "comm");
+        process.command.resize(std::min(process.command.find('\n'), process.command.size()));
+        process.cgroup = text_of(proc + "cgroup");
+        process.status = text_of(proc + "status");
+        clients[client] = sim.add(simulated::always());
+        pid_of.push_back(birth.pid);
+        running_.push_back({birth, place, clients[client]});
+    }
+
+    /// Gives the client of a process the name that it had with another stand-in for this folder.
+    std::uint32_t rename(std::uint32_t pid, std::uint32_t client) {
+        const std::filesystem::path path = tasks_ / std::to_string(pid);
+        const auto kept =
+            static_cast<std::uint32_t>(std::strtoul(text_of(path).c_str(), nullptr, 10));
+        if (!kept) {
+            std::ofstream(path) << client;
+            return client;
+        }
+        auto objects = std::move(kernel.others.extract(client).mapped());
+        objects[kept] = objects.extract(client).mapped();
+        for (auto &[name, object] : objects)
+            if (object.parent == client)
+                object.parent = kept;
+        kernel.others[kept] = std::move(objects);
+        kernel.processes[pid].clients = {kept};
+        return kept;
+    }
+
+    /// Applies a change to the GPU, unless the task has ended.
+    void come(const driver_test::StandIn::Change &change) {
+        for (const Task &task : running_) {
+            const auto process = kernel.processes.find(task.birth.pid);
+            if (process == kernel.processes.end() ||
+                !process->second.clients.contains(change.client))
+                continue;
+            first = task.place == 0 ? change.client : 0;
+            second = task.place == 1 ? change.client : 0;
+            come_of(change);
+        }
+    }
+
+    /// Returns the status for a request, also in keepers.
+    std::uint32_t refuse(const driver_test::rm::Control &asked) const {
+        constexpr std::uint32_t timed_out = 0x65, granted = driver_test::rm::ok;
+        if (asked.command != driver_test::rm::DisableChannels::command ||
+            driver_test::at<driver_test::rm::DisableChannels>(asked.params)->disable)
+            return granted;
+        std::error_code none;
+        for (const auto &entry : std::filesystem::directory_iterator(refuse_, none))
+            if (std::filesystem::remove(entry.path(), none))
+                return timed_out;
+        return granted;
+    }
+
+    void note(const driver_test::StandIn::Change &change) const {
+        for (const auto &[pid, process] : kernel.processes) {
+            if (!process.clients.contains(change.client))
+                continue;
+            const bool timeslice = change.command == driver_test::rm::SetTimeslice::command;
+            const std::string line = std::to_string(pid) +
+                                     (timeslice ? " timeslice " : " channels ") +
+                                     std::to_string(change.value) + "\n";
+            // A keeper has closed its inherited descriptors, so the file is opened for each line.
+            const int file = ::open(changes_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+            static_cast<void>(!::write(file, line.data(), line.size()));
+            ::close(file);
+        }
+    }
+
+    const std::filesystem::path folder_, tasks_, changes_, refuse_;
+    qos::Ns began_;
+    std::vector<Task> running_;
+};
+
+/// Runs a program over the machine in the folder NVQOS_STAND_IN, and ends this process with the
+/// status that @p program returns. It returns only if there is no such folder.
+/// @param program is called with the machine
+template <typename Program>
+int run(const char *name, Program program) {
+    nvdebug::base::make_inheritance_usable(); // as the programs themselves do
+    const char *const folder = std::getenv("NVQOS_STAND_IN");
+    if (!folder) {
+        std::fprintf(stderr, "%s: NVQOS_STAND_IN names no folder\n", name);
+        return 1;
+    }
+    nvdebug::base::survive_broken_pipes();
+    // The machine is never destroyed, because its destructor needs a running test.
+    const int status = program(*new Machine(folder));
+    std::fflush(nullptr);
+    ::_exit(status);
+}
+
+} // namespace stand_in
