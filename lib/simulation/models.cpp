@@ -3,9 +3,9 @@
 
 namespace simulation {
 
-const std::vector<Model> &models() {
+const std::vector<GpuModel> &models() {
     // The defaults of Gpus are those of the H100: docs/simulate.md has them beside measurements.
-    static const std::vector<Model> all = {
+    static const std::vector<GpuModel> all = {
         {"h100", "an H100 80GB HBM3 with driver 580.159.04", Gpus()}};
     return all;
 }

@@ -10,13 +10,13 @@
 namespace simulation {
 
 /// A scenario names a model, and may replace each of its constants.
-struct Model {
+struct GpuModel {
     std::string_view name;
     std::string_view measured; ///< the GPU and the driver that the constants were measured with
     Gpus gpus;
 };
 
 /// Returns all models, in the order of their names.
-const std::vector<Model> &models();
+const std::vector<GpuModel> &models();
 
 } // namespace simulation

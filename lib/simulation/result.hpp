@@ -45,7 +45,7 @@ struct JobResult {
 
 struct Result {
     std::optional<std::string> refused; ///< then the rest is empty, but for the model
-    const Model *model = nullptr;       ///< that the scenario names
+    const GpuModel *model = nullptr;    ///< that the scenario names
     std::vector<JobResult> jobs;
     std::vector<Part> busy;  ///< by GPU
     Part requests_per_s = 0; ///< in millionths

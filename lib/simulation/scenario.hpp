@@ -14,7 +14,7 @@ namespace simulation {
 using qos::Ns;
 using qos::Part;
 
-struct Model;
+struct GpuModel;
 
 /// The GPUs and NVIDIA's driver. The defaults were measured on an H100 with driver 580.159.04
 /// (docs/simulate.md), but for `resume`, which was fitted: with it, loops that take turns have the
@@ -28,7 +28,7 @@ struct Gpus {
     Ns resume = 62 * qos::us;         ///< at the start of a turn of a TSG that was interrupted
     Ns request = 750 * qos::us;       ///< a timeslice or a pause of one TSG
     Part kernel_jitter = 0;           ///< standard deviation of kernels' times
-    const Model *model = nullptr;     ///< if the scenario names one
+    const GpuModel *model = nullptr;  ///< if the scenario names one
 };
 
 /// One step of a program. Programs are flat: what a scenario repeats stands there that often.

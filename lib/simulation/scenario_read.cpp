@@ -26,10 +26,10 @@ std::size_t index_of(const Place &place, std::int64_t most) {
 /// Reads the name of a model, which has its constants.
 void read_model(const Place &place, Gpus &gpus) {
     const std::string name = place.text();
-    const auto model = std::ranges::find(models(), name, &Model::name);
+    const auto model = std::ranges::find(models(), name, &GpuModel::name);
     if (model == models().end()) {
         std::string known;
-        for (const Model &one : models())
+        for (const GpuModel &one : models())
             known += (known.empty() ? "" : ", ") + std::string(one.name);
         wrong(place.where(), "no model is called " + in_quotes(name) + "; those that are known: " +
                                  known + ". Without a model, give the constants themselves");
