@@ -126,7 +126,7 @@ void Keeper::apply(Ns now, Driver &driver) {
     }
 }
 
-/// Asks for what is not in effect.
+/// Asks for the parts of the lever that are not in effect.
 void Keeper::ask(std::size_t number, HeldTask &task, const qos::Lever &lever, Driver &driver) {
     const auto send = [&](const Request &request) {
         driver.ask(request);

@@ -10,7 +10,7 @@
 
 namespace simulation {
 
-/// Work that a task gets at a time. More work is added to what is left of earlier work.
+/// Work that a task gets at one time. It is added to earlier work that is left.
 struct TimedWork {
     Ns at;
     Ns work; ///< never: it does not end

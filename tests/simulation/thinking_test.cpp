@@ -106,7 +106,7 @@ TEST(ThinkingShare, LosesLittleOfTheSumWithAnotherLoop) {
     Scenario both = scenario({decode("a", share_of(50)), decode("b")});
     const Result result = simulate(both);
     EXPECT_EQ(result.jobs[0].kept, true);
-    // As it is: 124 steps a second together, and 137 with timeslices of 8 ms.
+    // Two loops make 124 steps a second together as they are, and 137 with timeslices of 8 ms.
     EXPECT_GT(result.jobs[0].per_s + result.jobs[1].per_s, 134 * qos::whole);
 }
 
