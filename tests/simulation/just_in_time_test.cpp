@@ -35,7 +35,7 @@ simulation::Job decoding(const std::string &name, const qos::Goal &goal) {
     return job(name, {0}, {kernel(7200), think(500)}, goal);
 }
 
-Scenario run_of(std::vector<simulation::Job> jobs, std::uint64_t seed) {
+Scenario run_of(const std::vector<simulation::Job> &jobs, std::uint64_t seed) {
     Scenario made = scenario(jobs);
     made.duration = 13 * qos::second;
     made.seed = seed;
