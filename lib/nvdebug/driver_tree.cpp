@@ -314,8 +314,8 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
     }
 
   private:
-    /// Returns the lists that controls use: those that can be read. Fails with `denied` where only
-    /// root may read any.
+    /// Returns the lists that can be read, for controls. Fails with `denied` where only root may
+    /// read lists.
     Result<std::vector<Runlist>> lists(Unit &unit, std::size_t number, Detail detail) const {
         unit.machine();
         std::vector<Runlist> found;

@@ -13,7 +13,7 @@ constexpr std::int64_t patience = 2, pause_after = -8;
 /// Account::recent and Account::idle are sums over about so many epochs.
 constexpr std::int64_t remembered_epochs = 8;
 
-/// So many epochs after a tenant came or went, parts are not those that were planned.
+/// The number of epochs after a tenant came or went in which parts differ from the plan.
 constexpr std::int64_t unsettled_epochs = 10;
 
 /// Returns whether a tenant got so little of its quota that timeslices evidently do not stop the

@@ -158,7 +158,7 @@ void Keeper::apply(Ns now, Driver &driver) {
     }
 }
 
-/// Asks for what is not in effect.
+/// Asks for the parts of the lever that are not in effect.
 void Keeper::ask(std::size_t number, HeldTask &task, const qos::Lever &lever, Driver &driver) {
     task.is_asked = true;
     if (lever.paused != task.paused)

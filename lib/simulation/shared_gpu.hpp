@@ -10,7 +10,7 @@
 
 namespace simulation {
 
-/// Work that a task gets at a time. More work is added to what is left of earlier work.
+/// Work that a task gets at one time. It is added to earlier work that is left.
 struct TimedWork {
     Ns at;
     Ns work; ///< never: it does not end
@@ -39,12 +39,12 @@ class SharedGpu {
     /// Takes all work from a task. It may get bursts again.
     void stop(std::size_t task);
 
-    /// Asks the driver for a change, which is in effect after those that were asked for before.
+    /// Asks the driver for a change. It takes effect after all earlier changes.
     void ask(const Request &request) { requests_.add(request, now_); }
     /// Makes a change at once.
     void change(const Request &request) { serve(request, host_, request.task, now_); }
 
-    /// Lets time pass. What is due at @p end itself is done in the next call.
+    /// Lets time pass. The next call does the work that is due at @p end itself.
     void run_until(Ns end);
     /// Returns the turns since the last call, with the part up to now of the turn that goes on.
     std::vector<Turn> take_turns();

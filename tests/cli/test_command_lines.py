@@ -11,6 +11,7 @@ import subprocess
 import ctl
 import pytest
 from building import ROOT, built
+from shells import needs
 
 PATIENCE_S = 60
 PROGRAMS = ("nvdebugctl", "nvdebug-bridge", "nvdebug-exporter", "nvqos", "nvstgm", "nvtaskset")
@@ -94,7 +95,13 @@ def test_completion_of_another_shell_is_refused_with_those_that_there_are(progra
 def test_completion_prints_the_script_of_a_shell(program, shell):
     script = out(program, "completion", shell)
     assert program in script and "@program@" not in script
-    subprocess.run([shell, "-n"], input=script, text=True, check=True, timeout=PATIENCE_S)
+
+
+@pytest.mark.parametrize("program", WITH_COMPLETION)
+@pytest.mark.parametrize("shell", ("bash", *(pytest.param(shell, marks=pytest.mark.ci) for shell in ("zsh", "fish"))))
+def test_shells_parse_the_script_of_completion(program, shell):
+    needs(shell)
+    subprocess.run([shell, "-n"], input=out(program, "completion", shell), text=True, check=True, timeout=PATIENCE_S)
 
 
 def test_a_command_with_sudo_has_the_full_path_until_the_program_is_installed(tmp_path):

@@ -68,18 +68,23 @@ def decode(torch):
     return step
 
 
-def train(torch):
+def training(torch, layers, texts):
+    """Returns a function that makes one step of a training of so many layers with so many texts."""
     layer = torch.nn.TransformerEncoderLayer(1024, 16, 4096, batch_first=True, dropout=0)
-    net = torch.nn.TransformerEncoder(layer, 24, enable_nested_tensor=False).cuda().to(torch.bfloat16).train()
+    net = torch.nn.TransformerEncoder(layer, layers, enable_nested_tensor=False).cuda().to(torch.bfloat16).train()
     optimizer = torch.optim.SGD(net.parameters(), lr=1e-5)
-    texts = torch.randn(32, 512, 1024, device="cuda", dtype=torch.bfloat16)
+    batch = torch.randn(texts, 512, 1024, device="cuda", dtype=torch.bfloat16)
 
     def step():
         optimizer.zero_grad()
-        net(texts).square().mean().backward()
+        net(batch).square().mean().backward()
         optimizer.step()
         torch.cuda.synchronize()
     return step
+
+
+def train(torch):
+    return training(torch, layers=24, texts=32)
 
 
 def work(kind, path, kinds):
@@ -97,7 +102,7 @@ def work(kind, path, kinds):
 # --- the runs ---
 
 class Program:
-    """A process of SCRIPT that makes steps of a kind, once begin() has returned; `name` is that of its file."""
+    """A process of SCRIPT, which makes steps of a kind after begin() has returned. It counts them in a file of that NAME."""
 
     def __init__(self, kind, folder, script=__file__, name=None):
         self.kind, self.path = kind, folder / f".{name or kind}.steps"

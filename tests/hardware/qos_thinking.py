@@ -67,17 +67,7 @@ def train(torch):
     Few large layers, so that the GPU is always busy: with twelve layers and a third of the texts, an H100 waited for launches in
     three tenths of a step, and the steps per second did not show the part of the time that the training had.
     """
-    layer = torch.nn.TransformerEncoderLayer(1024, 16, 4096, batch_first=True, dropout=0)
-    net = torch.nn.TransformerEncoder(layer, 4, enable_nested_tensor=False).cuda().to(torch.bfloat16).train()
-    optimizer = torch.optim.SGD(net.parameters(), lr=1e-5)
-    texts = torch.randn(36, 512, 1024, device="cuda", dtype=torch.bfloat16)
-
-    def step():
-        optimizer.zero_grad()
-        net(texts).square().mean().backward()
-        optimizer.step()
-        torch.cuda.synchronize()
-    return step
+    return qos_cap.training(torch, layers=4, texts=36)
 
 
 # --- the runs ---

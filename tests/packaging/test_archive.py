@@ -155,7 +155,7 @@ def works(root, unpacked, dynamic):
             else:
                 assert status != 0 and "GLIBC_2.3" in text
         status, text = in_root(root, "/opt/nvdebug/bin/nvdebugctl", "--json", "--from", "/nonexistent", "runlist", "list", user=user)
-        assert status == 2 and '"code":"not_found"' in text
+        assert status == 1 and '"code":"not_found"' in text
         serves(root, user)
         status, text = in_root(root, "/usr/bin/env", "LD_PRELOAD=/opt/nvdebug/lib/nvtaskset/libnvtaskset.so", "/bin/true", user=user)
         assert (status, text) == (0, "")

@@ -71,7 +71,7 @@ class Governed {
     struct Tenant {
         std::vector<std::size_t> tasks = {};
         bool is_gone = false, paused = false;
-        Ns timeslice = 0; ///< that was asked for
+        Ns timeslice = 0; ///< the last one that was asked for
     };
 
     void count(std::size_t tenant) {

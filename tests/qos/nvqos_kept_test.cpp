@@ -120,7 +120,7 @@ TEST_F(Kept, SecondsWithLostSwitchesCannotBeSeen) {
     }
 }
 
-/// A tenant that uses another GPU, and one that uses none.
+/// One tenant uses another GPU, and a second tenant uses none.
 TEST(WhyNot, AnotherGpuIsNamedIfATenantHasTasksThere) {
     const auto report = [](std::uint32_t gpu, std::size_t tasks) {
         nvqos::Report made{.gpu = gpu, .epoch = {}, .tenants = {}, .lost = 0};

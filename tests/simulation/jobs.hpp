@@ -22,6 +22,12 @@ inline Item collective(Ns us, std::int64_t rounds, bool overlap = false) {
         .kind = Item::Kind::collective, .time = us * qos::us, .rounds = rounds, .overlap = overlap};
 }
 
+inline qos::Goal share_of(qos::Part percent) {
+    return {.aim = qos::Aim::share, .part = percent * qos::point};
+}
+
+inline const qos::Goal served_first{.aim = qos::Aim::latency};
+
 inline Item join() {
     return {.kind = Item::Kind::join};
 }

@@ -18,12 +18,6 @@ using simulation::Result;
 using simulation::Scenario;
 using simulation::simulate;
 
-qos::Goal share_goal(qos::Part percent) {
-    return {.aim = qos::Aim::share, .part = percent * qos::point};
-}
-
-const qos::Goal first_goal{.aim = qos::Aim::latency};
-
 /// Has 19 ms of kernels in a step. @param launch_percent of a kernel's time
 simulation::Job launching(Ns kernel_us, Ns launch_percent, qos::Part jitter,
                           const qos::Goal &goal = {}) {
@@ -41,7 +35,7 @@ simulation::Job decoding(const std::string &name, const qos::Goal &goal) {
     return job(name, {0}, {kernel(7200), think(500)}, goal);
 }
 
-Scenario run_of(std::vector<simulation::Job> jobs, std::uint64_t seed) {
+Scenario run_of(const std::vector<simulation::Job> &jobs, std::uint64_t seed) {
     Scenario made = scenario(jobs);
     made.duration = 13 * qos::second;
     made.seed = seed;
@@ -59,8 +53,8 @@ class ShareOfATrainingThatLaunchesJustInTime : public testing::TestWithParam<Cas
 /// The training has its share beside a service, not more, and is reported to have it.
 TEST_P(ShareOfATrainingThatLaunchesJustInTime, IsKeptBesideAService) {
     const auto [kernel_us, launch_percent, jitter, share, seed] = GetParam();
-    const Scenario both = run_of({decoding("loop", first_goal),
-                                  launching(kernel_us, launch_percent, jitter, share_goal(share))},
+    const Scenario both = run_of({decoding("loop", served_first),
+                                  launching(kernel_us, launch_percent, jitter, share_of(share))},
                                  seed);
     const Result result = simulate(both);
     const JobResult &train = result.jobs[1];
@@ -81,7 +75,7 @@ class ShareOfALoopBesideLaunches : public testing::TestWithParam<Case> {};
 TEST_P(ShareOfALoopBesideLaunches, IsKeptAndNotExceeded) {
     const auto [kernel_us, launch_percent, jitter, share, seed] = GetParam();
     const Result result = simulate(run_of(
-        {decoding("loop", share_goal(share)), launching(kernel_us, launch_percent, jitter)}, seed));
+        {decoding("loop", share_of(share)), launching(kernel_us, launch_percent, jitter)}, seed));
     EXPECT_EQ(result.jobs[0].kept, true);
     EXPECT_NEAR(points_of(result.jobs[0].got), static_cast<double>(share), 1);
     EXPECT_GE(result.jobs[0].seconds_kept, 8U);
@@ -111,7 +105,7 @@ TEST_P(ShareBetweenReachableParts, IsKeptAndNotExceeded) {
         simulation::Job other = job("other", {0}, {think(pair.pause_us), kernel(pair.step_us)});
         other.cpu_jitter = 2 * qos::point;
         const Result result =
-            simulate(run_of({decoding("loop", share_goal(pair.share)), other}, seed));
+            simulate(run_of({decoding("loop", share_of(pair.share)), other}, seed));
         EXPECT_EQ(result.jobs[0].kept, true) << seed;
         EXPECT_NEAR(points_of(result.jobs[0].got), static_cast<double>(pair.share), 1) << seed;
     }
@@ -121,7 +115,7 @@ TEST_P(ShareBetweenReachableParts, IsKeptAndNotExceeded) {
 TEST(ShareOfALoop, IsNotExceededAfterBurstsThatWereCut) {
     for (const std::uint64_t seed : {1, 4, 7}) {
         simulation::Job loop = job("loop", {0}, {kernel(9000), think(900)});
-        loop.goal = share_goal(50);
+        loop.goal = share_of(50);
         simulation::Job other = job("other", {0}, {think(500), kernel(24000)});
         const Result result = simulate(run_of({loop, other}, seed));
         EXPECT_EQ(result.jobs[0].kept, true) << seed;

@@ -116,8 +116,8 @@ def test_decode_loop_and_training_alone(simulated):
     assert found == near([alone["decode"], alone["train"]], 0.2)
 
 
-# By the goals of the loop and of the training: the speeds that nvqos gives them now, or None where they are as measured. It
-# had no rule for a share beside a service when this was measured, and shares did not count what a loop waits in pauses.
+# NOW has the speeds of the loop and of the training under a pair of goals, as nvqos keeps them now; None means that they are as
+# measured. When they were measured, nvqos had no rule for a share beside a service, and did not count pauses of a loop.
 NOW = {("latency", "share:20%"): (0.827, 0.194), ("latency", "share:30%"): (0.725, 0.291),
        ("latency,cap:75%", "share:20%"): None, ("latency,cap:60%", "share:30%"): None,
        ("share:60%", "best-effort"): (0.643, 0.379)}

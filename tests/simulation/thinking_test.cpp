@@ -20,12 +20,6 @@ using simulation::Result;
 using simulation::Scenario;
 using simulation::simulate;
 
-qos::Goal share_of(qos::Part percent) {
-    return {.aim = qos::Aim::share, .part = percent * qos::point};
-}
-
-const qos::Goal served_first{.aim = qos::Aim::latency};
-
 simulation::Job loop_of(const std::string &name, Ns burst_us, Ns pause_us,
                         const qos::Goal &goal = {}) {
     return job(name, {0}, {kernel(burst_us), think(pause_us)}, goal);
@@ -106,7 +100,7 @@ TEST(ThinkingShare, LosesLittleOfTheSumWithAnotherLoop) {
     Scenario both = scenario({decode("a", share_of(50)), decode("b")});
     const Result result = simulate(both);
     EXPECT_EQ(result.jobs[0].kept, true);
-    // As it is: 124 steps a second together, and 137 with timeslices of 8 ms.
+    // Two loops make 124 steps a second together as they are, and 137 with timeslices of 8 ms.
     EXPECT_GT(result.jobs[0].per_s + result.jobs[1].per_s, 134 * qos::whole);
 }
 
@@ -136,7 +130,7 @@ TEST(ThinkingShare, IsKeptForTwoLoopsAtOnce) {
     EXPECT_EQ(result.jobs[1].kept, true);
 }
 
-// --- beside a service ---
+// --- shares beside a service ---
 
 class ShareBesideALoopThatIsServedFirst : public testing::TestWithParam<int> {};
 
@@ -165,8 +159,8 @@ TEST(Service, IsServedFirstIfItsPausesAreLongEnough) {
 
 // --- any mixes ---
 
-/// Of a share that is reported as kept, the progress of its own program is within a point of it, or
-/// within a point of 98 % of what the program makes alone.
+/// A share is reported as kept only if the program's own progress is within a point of it, or of
+/// 98 % of its progress alone.
 TEST(ThinkingShares, ReportedAsKeptAreKeptByTheirOwnProgress) {
     std::mt19937_64 random(20);
     const auto pick = [&](std::initializer_list<Ns> values) {

@@ -67,8 +67,9 @@ class Running:
 
     def end(self, with_signal=signal.SIGTERM):
         self.process.send_signal(with_signal)
-        rest = self.process.communicate(timeout=PATIENCE_S)[1]
-        return self.process.returncode, rest
+        status = self.process.wait(PATIENCE_S)
+        # communicate() would leave out what readline() has buffered.
+        return status, self.process.stderr.read()
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ namespace nvqos {
 /// has whole lines only, without a gap between them.
 class Decisions {
   public:
-    /// In bytes.
+    /// The sizes, in bytes, at which the record ends.
     struct Bounds {
         std::size_t file = std::size_t{64} << 20;
         std::size_t memory = std::size_t{8} << 20; ///< lines that are not written yet
