@@ -341,7 +341,9 @@ std::uint32_t StandIn::events(const rm::Control &asked) {
     }
     if (before_flush)
         before_flush();
-    if (gpus_of[asked.client] != cards.front().gpu_id)
+    const std::uint32_t gpu = gpus_of[asked.client];
+    const auto &recorded = gpu == cards.front().gpu_id ? switches : switches_of[gpu];
+    if (gpu != cards.front().gpu_id && recorded.empty())
         return rm::ok;
     auto &header_words = *event_words_[{asked.client, header_name}],
          &record_words = *event_words_[{asked.client, records_name}];
@@ -350,10 +352,10 @@ std::uint32_t StandIn::events(const rm::Control &asked) {
     // The records are a ring, so older ones were read before.
     const std::size_t bytes = record_words.size() * sizeof(std::uint64_t);
     const std::size_t count = bytes / sizeof(rm::SwitchRecord);
-    for (std::size_t n = switches.size() - std::min(switches.size(), count - 1);
-         n < switches.size(); n++)
-        records[n % count] = switches[n];
-    header->put = static_cast<std::uint32_t>(switches.size() % count) + put_beyond;
+    for (std::size_t n = recorded.size() - std::min(recorded.size(), count - 1);
+         n < recorded.size(); n++)
+        records[n % count] = recorded[n];
+    header->put = static_cast<std::uint32_t>(recorded.size() % count) + put_beyond;
     header->dropped = dropped;
     return rm::ok;
 }

@@ -18,7 +18,8 @@ namespace driver_test {
 namespace {
 
 // The descriptors of a process: numbers of its files.
-constexpr int gpu_descriptor = 7, control_descriptor = 8, other_descriptor = 9, first_copy = 100;
+constexpr int gpu_descriptor = 7, control_descriptor = 8, other_descriptor = 9,
+              first_other_gpu = 20, first_copy = 100;
 constexpr std::uint64_t control_device = 195 << 8 | 255;
 
 } // namespace
@@ -113,6 +114,8 @@ int StandIn::list(const std::string &path, std::vector<std::string> &names) {
         return -EACCES;
     for (const int descriptor : {gpu_descriptor, control_descriptor, other_descriptor})
         names.push_back(std::to_string(descriptor));
+    for (const std::uint32_t gpu : process->other_gpus)
+        names.push_back(std::to_string(first_other_gpu + static_cast<int>(gpu)));
     for (unsigned n = 0; n < process->copies; n++)
         names.push_back(std::to_string(first_copy + static_cast<int>(n)));
     return 0;
@@ -133,6 +136,9 @@ std::optional<std::uint64_t> StandIn::device(const std::string &path) {
     const Process *const process = process_of(path, name);
     if (process && process->uses_gpu && name == "fd/" + std::to_string(gpu_descriptor))
         return gpu_device;
+    for (const std::uint32_t gpu : process ? process->other_gpus : std::set<std::uint32_t>())
+        if (name == "fd/" + std::to_string(first_other_gpu + static_cast<int>(gpu)))
+            return gpu_device | gpu;
     if (process && name == "fd/" + std::to_string(control_descriptor))
         return control_device;
     int copy = 0;

@@ -18,16 +18,29 @@ inline simulation::Gpus gpus_of_stand_in() {
     return made;
 }
 
+/// A simulated GPU whose turns become the driver's record of switches.
+struct RecordedGpu {
+    simulation::SharedGpu sim;
+    std::map<std::uint32_t, std::size_t> clients =
+        {};                                   ///< the number of each client's task in `sim`
+    std::vector<std::uint32_t> pid_of = {};   ///< by task
+    std::vector<simulation::Turn> turns = {}; ///< whose last switch is not over
+    std::set<std::uint64_t> open = {};        ///< tasks whose turn goes on
+
+    std::size_t add(std::uint32_t client, std::uint32_t pid, simulated::Bursts bursts = nullptr) {
+        pid_of.push_back(pid);
+        return clients[client] = sim.add(std::move(bursts));
+    }
+};
+
 class Served : public driver_test::Steering {
   protected:
     static constexpr std::uint32_t pids[] = {557, 558};
 
-    Served() : sim(gpus) {
+    Served() {
         kernel.clock = [this] { return static_cast<std::uint64_t>(begin + sim.now()); };
-        for (std::size_t n = 0; n < 2; n++) {
-            clients[n == 0 ? first : second] = sim.add();
-            pid_of.push_back(pids[n]);
-        }
+        for (std::size_t n = 0; n < 2; n++)
+            one.add(n == 0 ? first : second, pids[n]);
     }
 
     /// Adds a third process.
@@ -37,8 +50,7 @@ class Served : public driver_test::Steering {
             object.timeslice_us = 2000;
         kernel.processes[pid].started = 30;
         kernel.processes[pid].command = "third";
-        clients[third] = sim.add(std::move(bursts));
-        pid_of.push_back(pid);
+        one.add(third, pid, std::move(bursts));
     }
 
     /// Adds another context of a process.
@@ -46,83 +58,99 @@ class Served : public driver_test::Steering {
         const std::uint32_t client = kernel.add_process(pid, {instances[4]});
         for (auto &[name, object] : kernel.others[client])
             object.timeslice_us = 2000;
-        clients[client] = sim.add(simulated::always());
-        pid_of.push_back(pid);
+        one.add(client, pid, simulated::always());
         return client;
     }
 
     /// Runs the GPU until @p end, with the timeslices and pauses that were requested so far.
     void run_until(Ns end) {
         obey();
-        sim.run_until(end);
-        std::vector<simulation::Turn> later;
-        std::ranges::copy(sim.take_turns(), std::back_inserter(turns_));
-        for (const simulation::Turn &turn : turns_) {
-            // A switch is recorded when it is over.
-            if (!later.empty() || (turn.ends && turn.end + gpus.switching > sim.now())) {
-                later.push_back(turn);
-                continue;
-            }
-            if (!open_.contains(turn.tsg))
-                kernel.switches.push_back(record(turn.begin, true, turn.tsg));
-            if (turn.ends)
-                kernel.switches.push_back(record(turn.end, false, turn.tsg));
-            turn.ends ? static_cast<void>(open_.erase(turn.tsg))
-                      : static_cast<void>(open_.insert(turn.tsg));
-        }
-        turns_ = std::move(later);
+        pass(one, end, kernel.switches);
+        for (auto &[gpu_id, other] : others)
+            pass(other, end, kernel.switches_of[gpu_id]);
     }
 
     const simulation::Gpus gpus = gpus_of_stand_in();
-    simulation::SharedGpu sim;
+    RecordedGpu one{simulation::SharedGpu(gpus)}; ///< the first GPU
+    std::map<std::uint32_t, RecordedGpu> others;  ///< other GPUs, by rm::Card::gpu_id
+    simulation::SharedGpu &sim = one.sim;
+    std::vector<std::uint32_t> &pid_of = one.pid_of;
     static constexpr Ns begin = 1'000 * qos::second; ///< by the GPU's clock
     static constexpr Ns pause =
         650 * qos::us;        ///< the time that a pause takes (measured on an H100)
     bool pauses_tasks = true; ///< else pauses have no effect
     std::uint32_t third = 0;
-    std::map<std::uint32_t, std::size_t>
-        clients; ///< the number of each client's task in the simulation
-    std::vector<std::uint32_t> pid_of;
 
   private:
-    driver_test::rm::SwitchRecord record(Ns ns, bool starts, std::uint64_t task) const {
+    static driver_test::rm::SwitchRecord record(const RecordedGpu &gpu, Ns ns, bool starts,
+                                                std::uint64_t task) {
         driver_test::rm::SwitchRecord made{};
         made.tag =
             starts ? driver_test::rm::SwitchRecord::starts : driver_test::rm::SwitchRecord::ends;
         made.ns = static_cast<std::uint64_t>(begin + ns);
-        made.pid = pid_of[task];
+        made.pid = gpu.pid_of[task];
         made.context = static_cast<std::uint32_t>(task + 1);
         return made;
     }
 
+    /// Runs a GPU, and adds to its record of switches.
+    void pass(RecordedGpu &gpu, Ns end,
+              std::vector<driver_test::rm::SwitchRecord> &switches) const {
+        gpu.sim.run_until(end);
+        std::vector<simulation::Turn> later;
+        std::ranges::copy(gpu.sim.take_turns(), std::back_inserter(gpu.turns));
+        for (const simulation::Turn &turn : gpu.turns) {
+            // A switch is recorded when it is over.
+            if (!later.empty() || (turn.ends && turn.end + gpus.switching > gpu.sim.now())) {
+                later.push_back(turn);
+                continue;
+            }
+            if (!gpu.open.contains(turn.tsg))
+                switches.push_back(record(gpu, turn.begin, true, turn.tsg));
+            if (turn.ends)
+                switches.push_back(record(gpu, turn.end, false, turn.tsg));
+            turn.ends ? static_cast<void>(gpu.open.erase(turn.tsg))
+                      : static_cast<void>(gpu.open.insert(turn.tsg));
+        }
+        gpu.turns = std::move(later);
+    }
+
+    /// Returns the GPU with the client's task; nullptr: there is none.
+    RecordedGpu *gpu_of(std::uint32_t client) {
+        if (one.clients.contains(client))
+            return &one;
+        for (auto &[gpu_id, other] : others)
+            if (other.clients.contains(client))
+                return &other;
+        return nullptr;
+    }
+
     void obey() {
         using What = simulation::Request::What;
-        std::set<std::size_t> begun; // tasks whose pause begins in this call
+        std::set<std::uint32_t> begun; // clients whose pause begins in this call
         const auto all = kernel.changes();
         for (; obeyed_ < all.size(); obeyed_++) {
             const auto &change = all[obeyed_];
-            const auto client = clients.find(change.client);
-            if (client == clients.end())
+            RecordedGpu *const gpu = gpu_of(change.client);
+            if (!gpu)
                 continue;
-            const std::size_t task = client->second;
+            const std::size_t task = gpu->clients.at(change.client);
             if (change.command == driver_test::rm::SetTimeslice::command)
-                sim.change({task, What::timeslice, static_cast<std::int64_t>(change.value)});
+                gpu->sim.change({task, What::timeslice, static_cast<std::int64_t>(change.value)});
             else if (change.command == driver_test::rm::DisableChannels::command) {
                 // A pause takes some time even if it ends at once.
                 const bool enabled = disables_.take(change);
-                if (enabled && begun.erase(task))
-                    sim.run_until(sim.now() + pause);
+                if (enabled && begun.erase(change.client))
+                    gpu->sim.run_until(gpu->sim.now() + pause);
                 if (!enabled && pauses_tasks)
-                    begun.insert(task);
-                sim.change({task, enabled || !pauses_tasks ? What::resume : What::pause});
+                    begun.insert(change.client);
+                gpu->sim.change({task, enabled || !pauses_tasks ? What::resume : What::pause});
             }
         }
     }
 
-    std::vector<simulation::Turn> turns_; ///< whose last switch is not over
     std::size_t obeyed_ = 0;
     driver_test::DisableCounts disables_;
-    std::set<std::uint64_t> open_;
 };
 
 } // namespace served

@@ -2,17 +2,20 @@
 // A simulated GPU behind the stand-in for NVIDIA's driver, with real processes as tasks: for programs
 // that are started as stand-ins of nvqos and nvdebugctl. The folder NVQOS_STAND_IN has their state.
 //
-// A process uses the GPU from when there is a file FOLDER/tasks/PID until it ends, and always has
-// work. There may be three such processes, because the model's GPU has channels for three. Each
+// A process uses a GPU from when there is a file FOLDER/tasks/PID until it ends, and always has
+// work. The file may have the numbers of the GPUs that the process uses, separated by blanks; empty:
+// the first one. There may be three such processes on each GPU, because the model's GPU has channels
+// for three. On GPUs with an odd number the second one begins first, so that GPUs do not run the same
+// process at the same time. Each
 // program simulates a GPU of its own from its start on, so one does not show what another has
 // changed. Each change of a task, also by keepers that outlive the program, adds a line to
 // FOLDER/changes: `PID timeslice MICROSECONDS`, or `PID channels 0|1` for each channel that is
-// disabled or enabled. Each task begins with a timeslice of 2000 us. With NVQOS_STAND_IN_MPS up to
+// disabled or enabled. Behind it stands the GPU's number, unless that is 0. Each task begins with a timeslice of 2000 us. With NVQOS_STAND_IN_MPS up to
 // two tasks are clients of one MPS server: each has a channel of the first TSG. While there are
 // files FOLDER/refuse/N, each change that enables channels removes one of them and is refused, as if
 // the GPU answered late.
 //
-// With NVQOS_STAND_IN_GPUS=N there are N GPUs, and tasks use the first one. While there is a file
+// With NVQOS_STAND_IN_GPUS=N there are N GPUs. While there is a file
 // FOLDER/bad.G, GPU G cannot be opened; with lost.G it is lost, and with hangs.G no request about
 // it is answered.
 #pragma once
@@ -30,6 +33,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
+#include <sstream>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,7 +57,8 @@ class Machine final : public served::Served {
         kernel.real_processes = true;
         const char *const gpus = std::getenv("NVQOS_STAND_IN_GPUS");
         for (std::uint32_t gpu = 1; gpus && gpu < std::strtoul(gpus, nullptr, 10); gpu++)
-            kernel.add_card(gpu, static_cast<std::uint8_t>(gpu + 1));
+            add_gpu(gpu);
+        std::filesystem::create_directory(folder / "clients");
         if (gpus)
             make_faulty();
         began_ = monotonic();
@@ -70,10 +76,12 @@ class Machine final : public served::Served {
     nvdebug::Tree tree() const { return bench.tree(); }
 
   private:
+    /// A process on a GPU.
     struct Task {
         Birth birth;
-        std::size_t place;  ///< the number of its TSG on the GPU
-        std::size_t number; ///< the number of its task in the simulation
+        std::uint32_t gpu;
+        std::size_t place; ///< the number of its TSG on the GPU
+        std::uint32_t client;
     };
 
     void TestBody() override {}
@@ -82,6 +90,16 @@ class Machine final : public served::Served {
         timespec now{};
         clock_gettime(CLOCK_MONOTONIC, &now);
         return static_cast<qos::Ns>(now.tv_sec) * qos::second + now.tv_nsec;
+    }
+
+    void add_gpu(std::uint32_t gpu) {
+        kernel.add_card(gpu, static_cast<std::uint8_t>(gpu + 1));
+        others.try_emplace(kernel.cards.back().gpu_id,
+                           served::RecordedGpu{simulation::SharedGpu(gpus)});
+    }
+
+    served::RecordedGpu &recorded(std::uint32_t gpu) {
+        return gpu == 0 ? one : others.at(kernel.cards[gpu].gpu_id);
     }
 
     std::uint64_t pass() {
@@ -128,8 +146,10 @@ class Machine final : public served::Served {
         std::erase_if(running_, [&](const Task &task) {
             if (nvdebug::base::lives(task.birth))
                 return false;
-            kernel.end_process(task.birth.pid);
-            sim.stop(task.number);
+            if (kernel.processes.contains(task.birth.pid))
+                kernel.end_process(task.birth.pid);
+            served::RecordedGpu &gpu = recorded(task.gpu);
+            gpu.sim.stop(gpu.clients.at(task.client));
             return true;
         });
         std::error_code none;
@@ -139,37 +159,54 @@ class Machine final : public served::Served {
             const auto state = nvdebug::base::state_of(pid);
             if (!state || state->has_ended || kernel.processes.contains(pid))
                 continue;
-            begin_task(state->birth);
+            std::istringstream numbers(text_of(entry.path()));
+            std::set<std::uint32_t> used{std::istream_iterator<std::uint32_t>(numbers), {}};
+            if (used.empty())
+                used = {0};
+            for (const std::uint32_t gpu : used)
+                if (gpu < kernel.cards.size())
+                    begin_task(state->birth, gpu);
         }
     }
 
-    void begin_task(const Birth &birth) {
+    void begin_task(const Birth &birth, std::uint32_t gpu) {
         std::size_t place = 0;
-        while (std::ranges::count(running_, place, &Task::place))
+        while (std::ranges::any_of(
+            running_, [&](const Task &task) { return task.gpu == gpu && task.place == place; }))
             place++;
         if (2 * place + 1 >= instances.size())
             return;
         std::vector<std::uint64_t> own = {instances[2 * place], instances[2 * place + 1]};
         if (std::getenv("NVQOS_STAND_IN_MPS"))
             own = {instances[place % 2]};
-        const std::uint32_t client = rename(birth.pid, kernel.add_process(birth.pid, own));
-        for (auto &[name, object] : kernel.others[client])
+        const bool is_new = !kernel.processes.contains(birth.pid);
+        const std::uint32_t made = kernel.add_process(birth.pid, own),
+                            client = rename(birth.pid, gpu, made);
+        for (auto &[name, object] : kernel.others[client]) {
             object.timeslice_us = 2000;
+            object.gpu_id = kernel.cards[gpu].gpu_id;
+        }
         const std::string proc = "/proc/" + std::to_string(birth.pid) + "/";
         auto &process = kernel.processes[birth.pid];
+        process.uses_gpu = (!is_new && process.uses_gpu) || gpu == 0;
+        if (gpu > 0)
+            process.other_gpus.insert(gpu);
         process.started = birth.started;
         process.command = text_of(proc + "comm");
         process.command.resize(std::min(process.command.find('\n'), process.command.size()));
         process.cgroup = text_of(proc + "cgroup");
         process.status = text_of(proc + "status");
-        clients[client] = sim.add(simulated::always());
-        pid_of.push_back(birth.pid);
-        running_.push_back({birth, place, clients[client]});
+        served::RecordedGpu &on = recorded(gpu);
+        const bool is_later = place == 0 && gpu % 2 == 1;
+        on.add(client, birth.pid,
+               simulated::once(simulation::never, on.sim.now() + (is_later ? qos::ms : 0)));
+        running_.push_back({birth, gpu, place, client});
     }
 
     /// Gives the client of a process the name that it had with another stand-in for this folder.
-    std::uint32_t rename(std::uint32_t pid, std::uint32_t client) {
-        const std::filesystem::path path = tasks_ / std::to_string(pid);
+    std::uint32_t rename(std::uint32_t pid, std::uint32_t gpu, std::uint32_t client) {
+        const std::filesystem::path path =
+            folder_ / "clients" / (std::to_string(pid) + "." + std::to_string(gpu));
         const auto kept =
             static_cast<std::uint32_t>(std::strtoul(text_of(path).c_str(), nullptr, 10));
         if (!kept) {
@@ -182,16 +219,16 @@ class Machine final : public served::Served {
             if (object.parent == client)
                 object.parent = kept;
         kernel.others[kept] = std::move(objects);
-        kernel.processes[pid].clients = {kept};
+        kernel.processes[pid].clients.erase(client);
+        kernel.processes[pid].clients.insert(kept);
         return kept;
     }
 
     /// Applies a change to the GPU, unless the task has ended.
     void come(const driver_test::StandIn::Change &change) {
         for (const Task &task : running_) {
-            const auto process = kernel.processes.find(task.birth.pid);
-            if (process == kernel.processes.end() ||
-                !process->second.clients.contains(change.client))
+            // The GPUs have the same memory, in which the first one shows its changes.
+            if (task.gpu != 0 || task.client != change.client)
                 continue;
             first = task.place == 0 ? change.client : 0;
             second = task.place == 1 ? change.client : 0;
@@ -217,9 +254,11 @@ class Machine final : public served::Served {
             if (!process.clients.contains(change.client))
                 continue;
             const bool timeslice = change.command == driver_test::rm::SetTimeslice::command;
-            const std::string line = std::to_string(pid) +
-                                     (timeslice ? " timeslice " : " channels ") +
-                                     std::to_string(change.value) + "\n";
+            const auto task = std::ranges::find(running_, change.client, &Task::client);
+            const std::uint32_t gpu = task == running_.end() ? 0 : task->gpu;
+            const std::string line =
+                std::to_string(pid) + (timeslice ? " timeslice " : " channels ") +
+                std::to_string(change.value) + (gpu ? " " + std::to_string(gpu) : "") + "\n";
             // A keeper has closed its inherited descriptors, so the file is opened for each line.
             const int file = ::open(changes_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
             static_cast<void>(!::write(file, line.data(), line.size()));
