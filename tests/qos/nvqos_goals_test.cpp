@@ -84,7 +84,14 @@ TEST(Words, AreRefusedWithASentence) {
                                    "4711=latency:5",
                                    "4711=latency:0ms",
                                    "4711=share:30%,",
-                                   "4711=share:-3%"}) {
+                                   "4711=share:-3%",
+                                   "4711=gang=",
+                                   "4711=share:30%,gang=OFF",
+                                   "4711=gang=off,gang=on",
+                                   "4711=gang=off,",
+                                   "4711=gang=off,,share:30%",
+                                   "gang=off,4711=,gang=off",
+                                   "others=gang=off"}) {
         Goals asked;
         const auto added = add_word(word, asked);
         ASSERT_FALSE(added) << word;
@@ -93,6 +100,24 @@ TEST(Words, AreRefusedWithASentence) {
     }
     Goals asked = typed({"4711=cap:30%"});
     EXPECT_FALSE(add_word("4711=share:10%", asked)) << "twice";
+}
+
+TEST(Goals, MayHaveGangOff) {
+    const Goals asked = typed({"1=share:30%", "2=gang=off", "3=share:30%,gang=off,cap:40%",
+                               "4=gang=off,latency", "5=latency,gang=on",
+                               "cgroup:/a=b,gang=off,c=share:30%", "cgroup:/a=b=share:30%,gang=off",
+                               "cgroup:/gang=off=cap:30%", "cgroup:/a=gang=latency"});
+    ASSERT_EQ(asked.tenants.size(), 9U);
+    const std::vector<bool> expected = {true, false, false, false, true, true, false, true, true};
+    for (std::size_t n = 0; n < expected.size(); n++)
+        EXPECT_EQ(asked.tenants[n].is_gang, expected[n]) << n;
+    EXPECT_EQ(text_of(asked.tenants[1].goal), "best effort");
+    EXPECT_EQ(text_of(asked.tenants[2].goal), "share 30 %, cap 40 %");
+    EXPECT_EQ(text_of(asked.tenants[3].goal), "latency");
+    EXPECT_EQ(asked.tenants[5].who.cgroup, "/a=b,gang=off,c");
+    EXPECT_EQ(asked.tenants[6].who.cgroup, "/a=b");
+    EXPECT_EQ(asked.tenants[7].who.cgroup, "/gang=off");
+    EXPECT_EQ(asked.tenants[8].who.cgroup, "/a=gang");
 }
 
 TEST(Times, AreExact) {
@@ -177,6 +202,7 @@ goal = "cap:20%"
 [[tenant]]
 pid = 4711
 goal = "speed:10%"
+gang = false
 )");
     ASSERT_TRUE(asked) << asked.error().sentence;
     EXPECT_EQ(asked->settings.epoch, 200 * qos::ms);
@@ -185,6 +211,8 @@ goal = "speed:10%"
     EXPECT_EQ(asked->others.weight, 2);
     EXPECT_TRUE(asked->tpcs);
     ASSERT_EQ(asked->tenants.size(), 4U);
+    EXPECT_TRUE(asked->tenants[0].is_gang);
+    EXPECT_FALSE(asked->tenants[3].is_gang);
     EXPECT_EQ(asked->tenants[0].name, "service");
     EXPECT_EQ(asked->tenants[1].name, "container:3f2a");
     EXPECT_EQ(asked->tenants[1].goal.cap, 50 * qos::point);
@@ -203,6 +231,9 @@ TEST_F(File, IsRefusedWithTheLine) {
     refused("gpus = []\n", "an empty list");
     refused("gpus = \"MIG-57a2\"\n", "a part of a GPU (MIG)");
     refused("tpcs = \"all\"\n", ":1: tpcs is true or false");
+    refused("[[tenant]]\npid = 1\ngoal = \"latency\"\ngang = \"off\"\n",
+            ":4: gang is true, or false if the tenant's tasks on several GPUs do not wait for each "
+            "other");
     refused("[tenant]\npid = 1\n", "write [[tenant]]");
     refused("[[tenant]]\ngoal = \"latency\"\n", "which tasks");
     refused("[[tenant]]\npid = 7\n", "has no goal");

@@ -51,8 +51,8 @@ class SetLevers : public Served {
         task.holds.push_back(std::make_unique<NotedHold>(notes));
         levers.emplace(*tasks, *tenants, 250 * ms, [this] { return confirmed; });
     }
-    nvqos::Levers::Pauses set(Ns now, const qos::Lever &lever, bool has_switches = true) {
-        return levers->set(std::vector<qos::Lever>{lever, {}}, {now, due, has_switches});
+    nvqos::Levers::Pauses set(Ns now, const nvqos::WantedLever &lever, bool has_switches = true) {
+        return levers->set(std::vector<nvqos::WantedLever>{lever, {}}, {now, due, has_switches});
     }
 
     std::shared_ptr<NotedHold::Notes> notes = std::make_shared<NotedHold::Notes>();
@@ -81,9 +81,9 @@ TEST_F(SetLevers, AskWhenSomethingChangesAndOnEachBeat) {
     EXPECT_EQ(notes->asked.size(), 3U) << "a beat";
 }
 
-TEST_F(SetLevers, CapsAloneAskForNoTimeslice) {
+TEST_F(SetLevers, LeverWithoutATimesliceAsksForNone) {
     hold("cap:30%");
-    set(0, {3 * ms, false});
+    set(0, {std::nullopt, false});
     ASSERT_EQ(notes->asked.size(), 1U);
     EXPECT_EQ(notes->asked[0], TaskState{});
 }
@@ -101,7 +101,7 @@ TEST_F(SetLevers, APauseBeginsWhenItIsConfirmed) {
     EXPECT_TRUE(later.tenants.empty()) << "it goes on";
     EXPECT_FALSE(later.takes);
     EXPECT_EQ(tasks->all().at(557).asked.paused_since, 101 * ms);
-    const std::vector<qos::Lever> resumed(2);
+    const std::vector<nvqos::WantedLever> resumed(2);
     EXPECT_TRUE(levers->ends_pause(resumed));
     set(500 * ms, {0, false});
     EXPECT_FALSE(tasks->all().at(557).asked.paused_since);

@@ -26,6 +26,9 @@ TEST(Requests, AreTaken) {
     EXPECT_EQ(hold->pids, (std::vector<std::uint32_t>{17, 18}));
     EXPECT_EQ(hold->holder, 19U);
     EXPECT_EQ(hold->cgroups, std::vector<std::string>{"/a/b=c"});
+    EXPECT_EQ(hold->is_gang, std::nullopt);
+    EXPECT_EQ(parse_request("hold a latency pid=1 gang=off")->is_gang, false);
+    EXPECT_EQ(parse_request("hold a latency gang=on pid=1")->is_gang, true);
     EXPECT_EQ(parse_request("release a/b")->verb, Verb::release);
     EXPECT_EQ(parse_request("report -")->name, "-");
     EXPECT_EQ(parse_request("list")->verb, Verb::list);
@@ -58,6 +61,11 @@ TEST(Requests, AreRefusedWithASentence) {
                                     std::string("hold a timeslice:1us pid=1"),
                                     std::string("hold a timeslice:2s pid=1"),
                                     std::string("hold a timeslice:500 pid=1"),
+                                    std::string("hold a share:30% pid=1 gang="),
+                                    std::string("hold a share:30% pid=1 gang=no"),
+                                    std::string("hold a share:30% pid=1 gang=off gang=off"),
+                                    std::string("hold a gang=off pid=1"),
+                                    std::string("hold a share:30%,gang=off pid=1"),
                                     std::string("hold a timeslice:500us,latency pid=1"),
                                     std::string("hold a share:30% pid=0"),
                                     std::string("hold a share:30% pid=-1"),

@@ -42,6 +42,17 @@ TEST(Tenants, OthersWithAnotherGoalBegin) {
     EXPECT_EQ(tenants.list().back().cap, 50 * qos::point);
 }
 
+/// A file may give two tenants one name, and a tenant over the socket may be called others.
+TEST(Tenants, KeysAreUnique) {
+    Goals goals = goals_of_words({"1=share:30%", "2=cap:20%", "3=latency"});
+    goals.tenants[0].name = "others";
+    goals.tenants[1].name = goals.tenants[2].name = "train";
+    const Tenants tenants(goals, 0);
+    EXPECT_EQ(tenants.keys(), (std::vector<std::string>{"others'", "train", "train'", "others"}));
+    EXPECT_FALSE(tenants.is_gang(tenants.others()));
+    EXPECT_TRUE(tenants.is_gang(0));
+}
+
 TEST(Tenants, UseBeforeTheGoalDoesNotCount) {
     Tenants tenants(goals_of_words({"1=share:30%"}), 0);
     tenants.begin(10 * ms);

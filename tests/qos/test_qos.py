@@ -55,6 +55,8 @@ def test_completion_offers_every_option():
     ("7=sh", "7=share:"),
     ("command:a=la", "command:a=latency "),
     ("7=share:30%,ca", "7=share:30%,cap:"),
+    ("7=share:30%,ga", "7=share:30%,gang=off "),
+    ("7=gang=off,sh", "7=gang=off,share:"),
     ("-f go", "-f goals.toml "),
     ("--cdi sh", "--cdi share:"),
     ("--cdi share:30%,la", "--cdi share:30%,latency "),
@@ -84,6 +86,10 @@ def test_completion_in_a_shell(tmp_path, monkeypatch, shell, typed, whole):
     (("4711=share:30%", "--epoch", "soon"), "takes a time"),
     (("4711=share:30%", "--what"), "there is no option --what"),
     (("4711=share:30%", "4711=cap:50%"), "named twice"),
+    (("4711=share:30%,gang=no",), "gang takes off, if tasks of the tenant on several GPUs do not wait for each other, and else on, not 'no'"),
+    (("4711=gang=off,share:30%,gang=off",), "gang= is there twice"),
+    (("others=share:30%,gang=off",), "others: tasks without a tenant are no gang"),
+    (("gang=off",), "is no WHO=GOAL"),
 ))
 def test_usage(words, sentence):
     done = nvqos(*words)

@@ -34,10 +34,13 @@ std::vector<std::string> goal_candidates(const std::string &typed) {
 
 /// Returns the words that complete WHO=GOAL.
 std::vector<std::string> word_candidates(const std::string &typed) {
-    const std::size_t sign = typed.rfind('=');
+    const std::size_t sign = sign_of(typed);
     if (sign == typed.npos)
         return {"container:", "pod:", "cgroup:", "command:", "all-of:", "job:", "others="};
-    std::vector<std::string> candidates = goal_candidates(typed.substr(sign + 1));
+    const std::string goals = typed.substr(sign + 1);
+    std::vector<std::string> candidates = goal_candidates(goals);
+    if (!typed.starts_with("others="))
+        candidates.push_back(goals.substr(0, goals.rfind(',') + 1) + "gang=off");
     for (std::string &candidate : candidates)
         candidate.insert(0, typed, 0, sign + 1);
     return candidates;
@@ -178,7 +181,9 @@ const nvdebug::cli::Program &program() {
                      "        latency[:TIME]  served first; in TIME 99 of 100 requests are to "
                      "end, which is seen of tasks that nvtaskset started\n"
                      "        best-effort[:WEIGHT]  what is left (default)\n"
-                     "        timeslice:TIME  turns of this length, as 500us",
+                     "        timeslice:TIME  turns of this length, as 500us\n"
+                     "        gang=off  beside a goal: its tasks on several GPUs do not wait for "
+                     "each other",
                  .candidates = word_candidates,
              },
              asking("status",

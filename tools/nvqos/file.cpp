@@ -153,8 +153,8 @@ class Reader {
     Outcome<void> read_tenant(const toml::table &table, Goals &goals) const {
         constexpr std::array selectors{"pid",    "all-of",  "container", "pod",
                                        "cgroup", "command", "job"};
-        constexpr std::array keys{"name", "goal",   "pid",     "all-of", "container",
-                                  "pod",  "cgroup", "command", "job"};
+        constexpr std::array keys{"name",      "goal", "gang",   "pid",     "all-of",
+                                  "container", "pod",  "cgroup", "command", "job"};
         if (auto known = only(table, keys); !known)
             return known;
         Tenant tenant;
@@ -173,6 +173,13 @@ class Reader {
             return wrong(table, "the tenant has no goal: write goal = \"share:30%\"");
         if (auto read = read_goal(*goal, tenant.goal); !read)
             return read;
+        if (const toml::node *const node = table.get("gang")) {
+            const auto value = node->value_exact<bool>();
+            if (!value)
+                return wrong(*node, "gang is true, or false if the tenant's tasks on several GPUs "
+                                    "do not wait for each other");
+            tenant.is_gang = *value;
+        }
         if (const toml::node *const node = table.get("name")) {
             auto name = text(*node, "name");
             if (!name)

@@ -5,6 +5,7 @@
 #include <array>
 #include <ctime>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lib/base/printable.hpp"
 #include "lib/base/quantity.hpp"
@@ -185,9 +186,69 @@ Outcome<qos::Goal> parse_goal(std::string_view text) {
     return add_goals(text, goal).map([&] { return goal; });
 }
 
+Outcome<bool> parse_gang(std::string_view text) {
+    if (text != "on" && text != "off")
+        return fail(bad_usage, fmt::format("gang takes off, if tasks of the tenant on several GPUs "
+                                           "do not wait for each other, and else on, not {}",
+                                           quoted(text)));
+    return text == "on";
+}
+
+namespace {
+
+constexpr std::string_view gang_word = "gang=";
+
+} // namespace
+
+// A cgroup's path may contain '=' and ','. A goal does not, except for gang=off.
+std::size_t sign_of(std::string_view word) {
+    for (std::size_t end = word.size();;) {
+        const std::size_t comma = word.substr(0, end).rfind(','),
+                          begin = comma == word.npos ? 0 : comma + 1;
+        const std::string_view item = word.substr(begin, end - begin);
+        const std::size_t sign = item.rfind('=');
+        if (sign != item.npos && !item.starts_with(gang_word)) {
+            constexpr std::string_view before = "=gang";
+            const bool is_gang =
+                item.substr(0, sign).ends_with(before) && !parse_goal(item.substr(sign + 1));
+            return begin + sign - (is_gang ? before.size() : 0);
+        }
+        if (comma == word.npos)
+            return word.npos;
+        end = comma;
+    }
+}
+
+namespace {
+
+/** Takes `gang=off` or `gang=on` out of goals; empty: neither is there. */
+Outcome<std::optional<bool>> take_gang(std::string &goals) {
+    std::optional<bool> taken;
+    std::vector<std::string> others;
+    for (std::string_view left = goals;;) {
+        const std::string_view item = left.substr(0, left.find(','));
+        if (!item.starts_with(gang_word)) {
+            others.emplace_back(item);
+        } else if (taken) {
+            return fail(bad_usage, "gang= is there twice: write it once");
+        } else {
+            const auto is_gang = parse_gang(item.substr(gang_word.size()));
+            if (!is_gang)
+                return tl::unexpected(is_gang.error());
+            taken = *is_gang;
+        }
+        if (item.size() == left.size())
+            break;
+        left.remove_prefix(item.size() + 1);
+    }
+    goals = others.empty() ? "best-effort" : fmt::format("{}", fmt::join(others, ","));
+    return taken;
+}
+
+} // namespace
+
 Outcome<void> add_word(std::string_view word, Goals &goals) {
-    // A cgroup's path may contain '=', a goal does not. So the last '=' separates them.
-    const std::size_t sign = word.rfind('=');
+    const std::size_t sign = sign_of(word);
     if (sign == word.npos || sign == 0) {
         const std::vector<std::string> commands = {"status", "list", "simulate", "help"};
         return fail(bad_usage, quoted(word) + nvdebug::base::guess(word, commands) +
@@ -195,10 +256,18 @@ Outcome<void> add_word(std::string_view word, Goals &goals) {
                                    "command:serve=latency,cap:60%");
     }
     const std::string_view who = word.substr(0, sign);
-    const auto goal = parse_goal(word.substr(sign + 1));
+    std::string text(word.substr(sign + 1));
+    const auto is_gang = take_gang(text);
+    if (!is_gang)
+        return fail(bad_usage, printable(who) + ": " + is_gang.error().sentence);
+    const auto goal = parse_goal(text);
     if (!goal)
         return fail(bad_usage, printable(who) + ": " + goal.error().sentence);
     if (who == "others") {
+        if (*is_gang)
+            return fail(bad_usage,
+                        "others: tasks without a tenant are no gang: leave out gang=, or "
+                        "name the job, as command:train=gang=on");
         goals.others = *goal;
         return {};
     }
@@ -211,6 +280,7 @@ Outcome<void> add_word(std::string_view word, Goals &goals) {
                         quoted(who) +
                             " is named twice: give all of its goals in one, as share:20%,cap:40%");
     tenant->goal = *goal;
+    tenant->is_gang = is_gang->value_or(true);
     goals.tenants.push_back(std::move(*tenant));
     return {};
 }

@@ -29,6 +29,7 @@ struct Tenant {
     qos::Goal goal;
     std::shared_ptr<Family> family = nullptr; ///< in place of Tenant::who, if there is one
     std::string note = {};                    ///< a warning about the selector; empty: none
+    bool is_gang = true; ///< with tasks on several GPUs: they wait for each other (docs/gangs.md)
     bool operator==(const Tenant &) const = default;
 };
 
@@ -56,7 +57,11 @@ Outcome<void> add_goal(std::string_view text, qos::Goal &goal);
 Outcome<void> add_goals(std::string_view text, qos::Goal &goal);
 /** `GOAL[,GOAL]…` */
 Outcome<qos::Goal> parse_goal(std::string_view text);
-/** `WHO=GOAL[,GOAL]…`; `others=…` */
+/** `off`: the tenant's tasks on several GPUs do not wait for each other; `on` */
+Outcome<bool> parse_gang(std::string_view text);
+/** Returns the place of the '=' between WHO and its goals; npos: there is none. */
+std::size_t sign_of(std::string_view word);
+/** `WHO=GOAL[,GOAL]…`, of which one may be `gang=off`; `others=…` */
 Outcome<void> add_word(std::string_view word, Goals &goals);
 /** `100ms`, `1.5s`, `500us` */
 std::optional<qos::Ns> parse_time(std::string_view text);

@@ -198,6 +198,19 @@ std::string Metrics::text() const {
                [](const TenantReport &tenant, const Sums &) {
                    return tenant.wait_p99 ? Value(qos::seconds(*tenant.wait_p99)) : std::nullopt;
                });
+    of_tenants("windows", "gauge",
+               "1: it has windows on all of its GPUs at once. None: it has one GPU, or nobody else "
+               "is on its GPUs.",
+               [](const TenantReport &tenant, const Sums &) {
+                   return tenant.gang ? Value(tenant.gang->has_windows ? 1 : 0) : std::nullopt;
+               });
+    of_tenants("together_ratio", "gauge",
+               "The part of its time on several GPUs in which all of its tasks ran.",
+               [](const TenantReport &tenant, const Sums &) {
+                   return tenant.gang && tenant.gang->together
+                              ? Value(ratio(*tenant.gang->together))
+                              : std::nullopt;
+               });
     return all;
 }
 

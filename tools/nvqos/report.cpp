@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <span>
 
 #include "goals.hpp"
 #include "lib/base/printable.hpp"
@@ -72,7 +74,11 @@ Json tenant_json(const TenantReport &tenant) {
         {"goal_p99_us",
          tenant.goal.p99 ? Json(static_cast<double>(tenant.goal.p99) / 1000) : Json()},
         {"requests", tenant.requests ? Json(tenant.requests->took.count()) : Json()},
-        {"request_p99_us", request_p99 ? Json(static_cast<double>(*request_p99) / 1000) : Json()}};
+        {"request_p99_us", request_p99 ? Json(static_cast<double>(*request_p99) / 1000) : Json()},
+        {"gang", tenant.gang ? Json(tenant.gang->has_windows) : Json()},
+        {"gang_why", tenant.gang && !tenant.gang->why.empty() ? Json(tenant.gang->why) : Json()},
+        {"together_percent",
+         tenant.gang && tenant.gang->together ? Json(percent(*tenant.gang->together)) : Json()}};
 }
 
 /// Returns a time of a document, in nanoseconds, as cells show it.
@@ -123,7 +129,7 @@ std::string word_on_kept(const Json &tenant) {
                : fmt::format("if {} tenants leave it", on.size());
 }
 
-constexpr std::array<Column, 10> columns_of_epochs = {{{"GPU", false, 5},
+constexpr std::array<Column, 11> columns_of_epochs = {{{"GPU", false, 5},
                                                        {"TENANT", true, 0},
                                                        {"GOAL", true, 0},
                                                        {"GOT", false, 0},
@@ -132,9 +138,11 @@ constexpr std::array<Column, 10> columns_of_epochs = {{{"GPU", false, 5},
                                                        {"LEVER", false, 4},
                                                        {"TASKS", false, 2},
                                                        {"KEPT", false, 0},
-                                                       {"VIOLATIONS", false, 3}}};
+                                                       {"VIOLATIONS", false, 3},
+                                                       {"TOGETHER", false, 2}}};
 
 Row row_of(const Json &gpu, const Json &tenant) {
+    const Json &together = tenant["together_percent"];
     // A tenant whose speed is kept by launches shows that speed.
     const bool is_paced = tenant["aim"] == "speed" && tenant["paced_tasks"] > 0;
     const Json &got = tenant[is_paced ? "speed_percent" : "got_percent"];
@@ -149,7 +157,8 @@ Row row_of(const Json &gpu, const Json &tenant) {
             lever_of(tenant),
             std::to_string(tenant["tasks"].get<std::size_t>()),
             word_on_kept(tenant),
-            std::to_string(tenant["violations"].get<std::uint64_t>())};
+            std::to_string(tenant["violations"].get<std::uint64_t>()),
+            together.is_null() ? "-" : fmt::format("{:.0f} %", together.get<double>())};
 }
 
 } // namespace
@@ -174,7 +183,7 @@ Json epoch_json(const Report &report, const qos::Settings &settings, const std::
 std::string json_line(const Report &report, const qos::Settings &settings, const std::string &time,
                       std::uint64_t left_out) {
     const Json whole{{"schema", "nvqos/epoch"},
-                     {"schema_version", "2.2"},
+                     {"schema_version", "2.3"},
                      {"data", epoch_json(report, settings, time, left_out)}};
     return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -196,6 +205,15 @@ void note_other_gpus(Report &report, const std::map<std::uint32_t, Report> &repo
 std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports) {
     std::vector<std::string> notes;
     for (const auto &[gpu, report] : reports)
+        for (const TenantReport &tenant : report.tenants) {
+            if (!tenant.gang || tenant.gang->why.empty())
+                continue;
+            // A gang has the same sentence on each of its GPUs.
+            std::string note = printable(tenant.name) + ": " + tenant.gang->why;
+            if (std::ranges::find(notes, note) == notes.end())
+                notes.push_back(std::move(note));
+        }
+    for (const auto &[gpu, report] : reports)
         if (report.epoch.overcommitted)
             notes.push_back(
                 fmt::format("gpu{}: since {} each promise is cut by the same factor: {}", gpu,
@@ -203,12 +221,48 @@ std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports
     return notes;
 }
 
+std::vector<std::string> gangs_among(const std::map<std::uint32_t, Report> &reports) {
+    std::vector<qos::GangTenant> tenants;
+    for (const auto &[gpu, report] : reports)
+        for (const TenantReport &tenant : report.tenants) {
+            if (!tenant.tasks)
+                continue;
+            // Tasks that do not wait for each other are tenants of their own on each GPU.
+            std::string name = printable(tenant.name);
+            if (!tenant.is_gang)
+                name += fmt::format(" on GPU {}", gpu);
+            auto at = std::ranges::find(tenants, name, &qos::GangTenant::name);
+            if (at == tenants.end())
+                at = tenants.insert(at, {.name = name, .goal = tenant.goal});
+            if (!at->is_on(gpu))
+                at->gpus.push_back(gpu);
+        }
+    std::vector<std::string> sentences;
+    for (const auto &group : qos::window_groups(tenants))
+        for (const std::size_t n : group)
+            if (const auto &gpus = tenants[n].gpus; gpus.size() > 1)
+                sentences.push_back(fmt::format(
+                    "{}: a gang on the GPUs {}, which is to have its time on all of them at once; "
+                    "gang=off treats each GPU on its own",
+                    tenants[n].name, fmt::join(gpus, ", ")));
+    return sentences;
+}
+
 Table table_for(const std::vector<Json> &epochs, std::optional<std::size_t> width) {
     std::vector<Row> rows;
+    bool has_gangs = false;
     for (const Json &epoch : epochs)
-        for (const Json &tenant : epoch["tenants"])
+        for (const Json &tenant : epoch["tenants"]) {
             rows.push_back(row_of(epoch["gpu"], tenant));
-    return fitted(columns_of_epochs, std::move(rows), width);
+            has_gangs = has_gangs || !tenant["gang"].is_null();
+        }
+    std::span<const Column> columns = columns_of_epochs;
+    if (!has_gangs) { // nobody has a value in the last column
+        columns = columns.first(columns.size() - 1);
+        for (Row &row : rows)
+            row.pop_back();
+    }
+    return fitted(columns, std::move(rows), width);
 }
 
 std::string table_of(const std::vector<Report> &reports) {

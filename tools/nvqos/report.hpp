@@ -34,9 +34,13 @@ std::string json_line(const Report &report, const qos::Settings &settings, const
 /// @param reports the last ones, by GPU
 void note_other_gpus(Report &report, const std::map<std::uint32_t, Report> &reports);
 
-/// Returns a sentence for each GPU on which promises do not fit any more: since when, what does not
-/// fit, and what helps.
+/// Returns a sentence for each gang, on whether it has windows and why, and one for each GPU on which
+/// promises do not fit any more: since when, what does not fit, and what helps.
 std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports);
+
+/// Returns a sentence for each tenant that needs several GPUs at once, beside others, by the tasks
+/// that there are.
+std::vector<std::string> gangs_among(const std::map<std::uint32_t, Report> &reports);
 
 /// Returns a table of tenants in lines of @p width columns, as fitted() does.
 /// @param epochs of each GPU, as epoch_json() returns them

@@ -30,6 +30,7 @@
 #include "report.hpp"
 #include "simulate.hpp"
 #include "tools/nvqos/advise/advise.hpp"
+#include "tools/nvqos/keep/conductor.hpp"
 #include "tools/nvqos/serve/ask.hpp"
 #include "tools/nvqos/serve/request_handler.hpp"
 #include "tools/nvqos/serve/socket.hpp"
@@ -133,6 +134,8 @@ class Session {
                 return tl::unexpected(std::move(socket).error());
             socket_ = std::move(*socket);
         }
+        if (!invocation_.dry_run && (wanted.empty() ? count : wanted.size()) > 1)
+            gangs_ = std::make_shared<GangBoard>();
         for (std::uint32_t number = 0; number < count; number++)
             if (wanted.empty() || std::ranges::find(wanted, number) != wanted.end())
                 gpus_.push_back(std::make_unique<GpuThread>(number, count, open, invocation_.goals,
@@ -147,6 +150,8 @@ class Session {
             return tl::unexpected(written.error());
         for (const auto &gpu : gpus_)
             gpu->go();
+        if (gangs_)
+            conductor_.emplace(gpus_, gangs_);
         if (has_view_)
             display_.open();
         const Ns begin = monotonic_now();
@@ -213,6 +218,7 @@ class Session {
         made.gpu_goals.dry_run = invocation_.dry_run;
         made.gpu_goals.patience = std::chrono::milliseconds(patience);
         made.gpu_goals.plan = plan_;
+        made.gpu_goals.gangs = gangs_;
         made.gpu_goals.decisions = decisions_;
         if (!invocation_.dry_run)
             made.marks = marks_;
@@ -418,14 +424,16 @@ class Session {
             text +=
                 invocation_.json ? json_line(plan, invocation_.goals.settings, utc_now(), 0) : "";
         }
+        std::vector<std::string> notes = gangs_among(all);
+        notes.emplace_back("dry run: nothing was changed");
         if (!invocation_.json)
-            text = text_of({"", std::move(shown), {"dry run: nothing was changed"}},
-                           width_of_stdout());
+            text = text_of({"", std::move(shown), std::move(notes)}, width_of_stdout());
         return write(text).map([&] { return status; });
     }
 
     /// Restores all tasks. All GPUs begin with that before the first one is waited for.
     void end_all() {
+        conductor_.reset();
         for (const auto &gpu : gpus_)
             gpu->begin_end();
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
@@ -488,7 +496,9 @@ class Session {
     const std::shared_ptr<MachinePlan> plan_ = std::make_shared<MachinePlan>();
     const std::shared_ptr<Marks> marks_ = std::make_shared<Marks>(warn_);
     std::map<std::uint32_t, Report> last_; ///< by number of each GPU on which goals are kept
+    std::shared_ptr<GangBoard> gangs_;     ///< null: there are no windows
     RequestHandler::Gpus gpus_;
+    std::optional<Conductor> conductor_; ///< ends before the threads of the GPUs
     RequestHandler requests_{gpus_, invocation_.goals, last_, warn_};
 };
 

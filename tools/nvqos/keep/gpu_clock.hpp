@@ -3,12 +3,21 @@
 /// then only, because each request costs time.
 #pragma once
 
+#include <ctime>
 #include <functional>
 
 #include "lib/qos/goal.hpp"
 #include "nvdebug/switches.hpp"
 
 namespace nvqos {
+
+/// Returns the time of CLOCK_MONOTONIC_RAW. Clocks that are adjusted may go 0.05 % faster than they
+/// should.
+inline qos::Ns monotonic_raw() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return static_cast<qos::Ns>(now.tv_sec) * qos::second + now.tv_nsec;
+}
 
 /// Between requests it adds the time that has passed by a clock of this machine, less a part in
 /// 4,096, because two clocks differ by less than that. So it is late by 0.1 ms at most, and never
@@ -37,6 +46,9 @@ class GpuClock {
         const qos::Ns passed = read_ ? local_() - read_at_ : 0;
         return read_.value_or(0) + passed - passed / 4096;
     }
+
+    /// Returns the time of the clock of this machine at a time of the GPU's.
+    qos::Ns local_of(qos::Ns ns) const { return read_at_ + ns - read_.value_or(0); }
 
     /// Returns how long to wait until estimate() has gone on by @p ns.
     static qos::Ns time_for(qos::Ns ns) { return ns + ns / 4095 + 1; }

@@ -2,7 +2,6 @@
 #include "gpu_goals.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <fmt/format.h>
 #include <utility>
 
@@ -19,13 +18,6 @@ using nvdebug::base::short_time;
 using qos::Ns;
 
 namespace {
-
-/// Clocks that are adjusted may go 0.05 % faster than they should.
-Ns monotonic_raw() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-    return static_cast<Ns>(now.tv_sec) * qos::second + now.tv_nsec;
-}
 
 /// A GPU in MIG mode may be used again when the mode is off, unlike a GPU that is not supported.
 bool has_mig_on(const nvdebug::Info &info) {
@@ -153,6 +145,8 @@ void GpuGoals::let_go() {
     marks_.set({});
     if (options_.plan)
         options_.plan->forget(number_);
+    if (options_.gangs)
+        options_.gangs->set(number_, {});
 }
 
 // --- a step ---
@@ -172,13 +166,12 @@ Outcome<std::optional<Report>> GpuGoals::step() {
         tasks_.take_found(**found);
     count_tsgs();
     auto epoch = governor_.step(turns_.now(), reads);
-    // Tasks::take() ends the turn of a paused task with the pause. So turns are read while it still
-    // knows that the task is paused.
-    if (!reads && levers_.ends_pause(governor_.levers()))
-        if (auto read = read_turns(); !read)
+    if (!reads)
+        if (auto read = read_before_pauses_end(); !read)
             return tl::unexpected(read.error());
     std::optional<Report> made;
     if (epoch) {
+        judge_windows(*epoch);
         if (launches_)
             launches_->judge(*epoch);
         note_kept(*epoch);
@@ -199,12 +192,22 @@ Outcome<void> GpuGoals::read_turns() {
         governor_.lose();
         tasks_.mark_gap();
     }
+    const auto &keys = tenants_.keys();
     for (const TaskTurn &one : read->turns) {
         const qos::TenantTurn turn = tasks_.take(one);
         tenants_.add_use(turn);
         governor_.add(turn);
+        if (options_.gangs)
+            windows_.add({turn, tasks_.timeslice(one.pid), levers_.changed_at()}, keys[turn.tenant],
+                         turns_.local_of(turn.begin), turns_.local_of(turn.end));
     }
     return {};
+}
+
+/// Reads turns if the wanted levers end a pause. Tasks::take() ends the turn of a paused task with
+/// the pause, so turns are read while it still knows that the task is paused.
+Outcome<void> GpuGoals::read_before_pauses_end() {
+    return levers_.ends_pause(wanted_levers()) ? read_turns() : Outcome<void>();
 }
 
 void GpuGoals::count_tsgs() {
@@ -216,17 +219,116 @@ void GpuGoals::count_tsgs() {
 void GpuGoals::set_levers() {
     if (options_.dry_run)
         return;
-    const auto pauses =
-        levers_.set(governor_.levers(), {turns_.now(), due_, turns_.has_switches()});
+    const auto pauses = levers_.set(wanted_levers(), {turns_.now(), due_, turns_.has_switches()});
     for (const std::size_t tenant : pauses.tenants)
         marks_.pause(tenant);
-    if (pauses.takes)
+    if (pauses.takes && !windows_.decide())
         governor_.set_pause(*pauses.takes);
-    // Tasks that are not held have other timeslices than their lever's.
+    // Tasks that are not held, or have windows, have other timeslices than their lever's.
     for (std::size_t n = 0; n < tenants_.size(); n++)
-        governor_.set_in_effect(n, tasks_.held(n) == tasks_.count(n));
+        governor_.set_in_effect(n, !windows_.decide() && tasks_.held(n) == tasks_.count(n));
     count_tsgs();
     launches_->keep();
+    tell_tenants();
+}
+
+std::vector<WantedLever> GpuGoals::governors_levers() const {
+    const bool sets_timeslices = qos::takes_timeslices(tenants_.list());
+    std::vector<WantedLever> wanted;
+    for (const auto &[timeslice, paused] : governor_.levers())
+        wanted.push_back({sets_timeslices ? std::optional(timeslice) : std::nullopt, paused});
+    return wanted;
+}
+
+std::vector<WantedLever> GpuGoals::wanted_levers() const {
+    std::vector<WantedLever> wanted = governors_levers();
+    if (!windows_.decide())
+        return wanted;
+    const auto &keys = tenants_.keys();
+    for (std::size_t n = 0; n < wanted.size(); n++) {
+        // A tenant that has just come does not get a long timeslice in the window of another one.
+        const WantedLever none{qos::WindowSettings().other_slice, wanted[n].paused};
+        wanted[n] = windows_.lever(keys[n]).value_or(none);
+    }
+    return wanted;
+}
+
+/// Judges shares and speeds in an epoch with windows by what the tenants got. The governor takes a
+/// task that waits for its window for one without work.
+void GpuGoals::judge_windows(qos::EpochRecord &epoch) const {
+    if (!windows_.decide())
+        return;
+    const auto &keys = tenants_.keys();
+    for (std::size_t n = 0; n < tenants_.size(); n++) {
+        const qos::Goal &goal = tenants_.goal(n);
+        qos::Record &record = epoch.tenants[n];
+        if (!qos::is_promised(goal.aim) || record.second.time < qos::second)
+            continue;
+        if (const auto got = windows_.got(keys[n], goal.part, record.second))
+            record.kept =
+                *got && (!goal.cap || record.second.used <=
+                                          qos::scaled(record.second.time, *goal.cap, qos::whole) +
+                                              qos::allowance(record.second));
+    }
+}
+
+/// Tells the conductor which tenants have tasks here that can be changed, if that has changed.
+void GpuGoals::tell_tenants() {
+    if (!options_.gangs)
+        return;
+    const auto &keys = tenants_.keys();
+    std::vector<qos::TenantOnGpu> now;
+    for (std::size_t n = 0; n < tenants_.size(); n++)
+        if (tasks_.held(n) > 0)
+            now.push_back({keys[n], tenants_.goal(n), tenants_.is_gang(n)});
+    if (now == told_)
+        return;
+    told_ = now;
+    options_.gangs->set(number_, std::move(now));
+}
+
+// --- windows ---
+
+Outcome<GpuGoals::TurnsInWindows> GpuGoals::take_window_turns() {
+    if (auto time = turns_.read_clock(); !time)
+        return tl::unexpected(time.error());
+    if (auto read = read_turns(); !read)
+        return tl::unexpected(read.error());
+    return TurnsInWindows{windows_.decide(), windows_.take_turns()};
+}
+
+Outcome<void> GpuGoals::set_windows(std::span<const qos::TenantLever> levers) {
+    if (!windows_.decide()) {
+        const auto &keys = tenants_.keys();
+        const auto present = governors_levers();
+        std::map<std::string, WantedLever> by_name;
+        for (std::size_t n = 0; n < keys.size(); n++)
+            if (tasks_.held(n) > 0)
+                by_name.emplace(keys[n], present[n]);
+        windows_.begin(std::move(by_name));
+    }
+    windows_.put(levers);
+    if (auto time = turns_.read_clock(); !time)
+        return time;
+    if (auto read = read_before_pauses_end(); !read)
+        return read;
+    set_levers();
+    return {};
+}
+
+Outcome<void> GpuGoals::end_windows() {
+    if (!windows_.decide())
+        return {};
+    if (auto time = turns_.read_clock(); !time)
+        return time;
+    if (auto read = read_turns(); !read)
+        return read;
+    windows_.end();
+    governor_ = make_governor(turns_.now());
+    count_tsgs();
+    governor_.step(turns_.now());
+    set_levers();
+    return {};
 }
 
 void GpuGoals::note_kept(const qos::EpochRecord &epoch) {
@@ -373,8 +475,15 @@ std::optional<WhyNot> GpuGoals::why_not(std::size_t tenant, const qos::Record &r
                          .is_cut = is_cut});
 }
 
+/// Returns the lever in effect of a tenant. A timeslice that is not set is as the governor has it.
+qos::Lever GpuGoals::lever_of(std::size_t tenant, const WantedLever &wanted) const {
+    return {wanted.timeslice.value_or(governor_.lever(tenant).timeslice), wanted.paused};
+}
+
 Report GpuGoals::report(qos::EpochRecord epoch) const {
     Report made{number_, std::move(epoch), {}, turns_.lost()};
+    const auto levers = wanted_levers();
+    const auto &keys = tenants_.keys();
     for (std::size_t n = 0; n < tenants_.size(); n++) {
         const qos::Record &record = made.epoch.tenants[n];
         const qos::Waits &waits = governor_.waits(n);
@@ -382,7 +491,7 @@ Report GpuGoals::report(qos::EpochRecord epoch) const {
                           .goal = tenants_.goal(n),
                           .record = record,
                           .credit = governor_.credit(n),
-                          .lever = governor_.lever(n),
+                          .lever = lever_of(n, levers[n]),
                           .tasks = tasks_.count(n),
                           .tsgs = governor_.entrants()[n].tsgs,
                           .violations = tenants_[n].missed.epochs,
@@ -395,6 +504,9 @@ Report GpuGoals::report(qos::EpochRecord epoch) const {
         if (launches_)
             launches_->describe(n, line);
         line.why_not = why_not(n, record, made.epoch.overcommitted);
+        line.is_gang = tenants_.is_gang(n);
+        if (options_.gangs)
+            line.gang = options_.gangs->report(keys[n]);
         made.tenants.push_back(std::move(line));
     }
     if (made.epoch.overcommitted) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file Keeps the goals on one GPU. In each step it reads turns (Turns), has a qos::Governor
 /// decide timeslices and pauses of the tenants (Tenants), sets these for their tasks (Levers,
-/// Tasks), and limits launches beside a service (LaunchLevers).
+/// Tasks), and limits launches beside a service (LaunchLevers). While a tenant that needs several
+/// GPUs at once has windows, these decide timeslices and pauses (Windows). The governor then goes on
+/// for epochs and reports alone.
 #pragma once
 
 #include <functional>
@@ -12,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "gang_board.hpp"
 #include "gpu_report.hpp"
 #include "launch_levers.hpp"
 #include "levers.hpp"
@@ -22,6 +25,7 @@
 #include "tenants.hpp"
 #include "turns.hpp"
 #include "warnings.hpp"
+#include "windows.hpp"
 
 namespace nvqos {
 
@@ -41,6 +45,8 @@ class GpuGoals {
             nvdebug::base::all_processes; ///< Tasks::Options
         /// The plan of all GPUs, which has the decisions for this one; empty: a plan of its own.
         std::shared_ptr<MachinePlan> plan = {};
+        /// Gets the tenants of this GPU for windows; null: there are no windows.
+        std::shared_ptr<GangBoard> gangs = {};
         /// The record of all decisions; null: there is none.
         std::shared_ptr<Decisions> decisions = {};
         /// The GPU's number in reports and warnings; empty: nvdebug's.
@@ -74,6 +80,19 @@ class GpuGoals {
     void put_goals(const Goals &goals);
     /// Assigns each task to its tenant again, after processes of a Family have changed.
     void assign_tenants();
+    /// The turns on this GPU for a qos::WindowKeeper.
+    struct TurnsInWindows {
+        bool has_windows; ///< windows decide here
+        std::vector<qos::WindowTurn> turns;
+    };
+    /// Returns the turns since the last call, with times of Options::clock.
+    Outcome<TurnsInWindows> take_window_turns();
+    /// Sets levers of an order. From now on windows decide over timeslices and pauses: the last
+    /// lever of each tenant stays, and requests for it are repeated in steps.
+    /// @param levers by Tenants::keys(); tenants that are not here are left out
+    Outcome<void> set_windows(std::span<const qos::TenantLever> levers);
+    /// Lets the governor decide again: a new one, which owes nothing.
+    Outcome<void> end_windows();
     /// Returns what each tenant with a family had.
     std::vector<FamilyUse> uses() const;
 
@@ -99,6 +118,11 @@ class GpuGoals {
     RecordedGovernor make_governor(qos::Ns now) const;
     qos::Planner planner() const;
     Outcome<void> read_turns();
+    Outcome<void> read_before_pauses_end();
+    std::vector<WantedLever> wanted_levers() const;
+    std::vector<WantedLever> governors_levers() const;
+    void judge_windows(qos::EpochRecord &epoch) const;
+    void tell_tenants();
     void count_tsgs();
     void set_levers();
     std::vector<std::optional<std::size_t>> replace_tenants(const Goals &goals);
@@ -108,6 +132,7 @@ class GpuGoals {
     std::optional<qos::Part> part_of_second(std::size_t tenant, const qos::Record &record) const;
     bool is_measured(std::size_t tenant, const qos::Record &record) const;
     std::optional<WhyNot> why_not(std::size_t tenant, const qos::Record &record, bool is_cut) const;
+    qos::Lever lever_of(std::size_t tenant, const WantedLever &wanted) const;
     Report report(qos::EpochRecord epoch) const;
 
     const std::uint32_t number_; ///< Options::index
@@ -119,6 +144,8 @@ class GpuGoals {
     Turns turns_;
     Tasks tasks_;
     Levers levers_;
+    Windows windows_;
+    std::vector<qos::TenantOnGpu> told_;   ///< to the GangBoard
     std::optional<LaunchLevers> launches_; ///< none with --dry-run
     RecordedGovernor governor_;
     qos::Ns due_ = std::numeric_limits<qos::Ns>::max(); ///< when the next step is due

@@ -10,6 +10,7 @@
 #include "launches.hpp"
 #include "lib/qos/dependence.hpp"
 #include "lib/qos/why_not.hpp"
+#include "lib/qos/window_keeper.hpp"
 
 namespace nvqos {
 
@@ -50,6 +51,9 @@ struct TenantReport {
     std::optional<qos::Part> got = {}; ///< of the last second; empty: not known, or too little time
     bool is_measured = false; ///< record.kept was measured over a second, and is no forecast
     std::optional<WhyNot> why_not = {}; ///< empty: the second counts, by its numbers
+    bool is_gang = false;               ///< with tasks on several GPUs: they wait for each other
+    /// On all GPUs; empty: it is no gang, or nobody else is on its GPUs.
+    std::optional<qos::GangReport> gang = {};
 };
 
 /// Returns whether the goal was kept over the last second. Empty: it has no process, so that there

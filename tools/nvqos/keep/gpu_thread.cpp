@@ -403,6 +403,12 @@ void GpuThread::assign_tenants() {
     }));
 }
 
+void GpuThread::post(std::function<void(GpuGoals *)> job) {
+    const std::scoped_lock held(shared_->lock);
+    shared_->jobs.push_back(std::move(job));
+    shared_->changed.notify_all();
+}
+
 std::vector<FamilyUse> GpuThread::uses() const {
     return ask<std::vector<FamilyUse>>([](GpuGoals &gpu_goals) { return gpu_goals.uses(); })
         .value_or(std::vector<FamilyUse>());

@@ -77,6 +77,10 @@ class GpuThread {
     /// Calls GpuGoals::assign_tenants().
     void assign_tenants();
 
+    /// Has the thread call a function, with nullptr if the GPU is left out, and does not wait for it.
+    /// After the end it may not be called.
+    void post(std::function<void(GpuGoals *)> job);
+
     // The following four return nothing for a GPU that is left out.
     std::vector<FamilyUse> uses() const;
     std::optional<Report> plan() const;

@@ -11,28 +11,30 @@ namespace {
 
 /// Returns the request for a task.
 /// @param asked the last request
-nvdebug::TaskState state_for(const qos::Lever &lever, bool sets_timeslices,
+nvdebug::TaskState state_for(const WantedLever &lever,
                              const std::optional<nvdebug::TaskState> &asked) {
     nvdebug::TaskState state{.paused = lever.paused};
-    if (sets_timeslices) {
+    if (lever.timeslice) {
         std::optional<Ns> previous;
         if (asked && asked->timeslice_ns)
             previous = static_cast<Ns>(*asked->timeslice_ns);
         state.timeslice_ns =
-            static_cast<std::uint64_t>(qos::timeslice_to_ask(lever.timeslice, previous));
+            static_cast<std::uint64_t>(qos::timeslice_to_ask(*lever.timeslice, previous));
     }
     return state;
 }
 
 } // namespace
 
-Levers::Pauses Levers::set(std::span<const qos::Lever> wanted, const Moment &moment) {
-    const bool sets_timeslices = qos::takes_timeslices(tenants_.list());
+Levers::Pauses Levers::set(std::span<const WantedLever> wanted, const Moment &moment) {
     std::vector<Task *> asked;
+    bool changes = false;
     for (auto &[pid, task] : tasks_.all()) {
         if (task.holds.empty())
             continue;
-        const auto done = ask(task, wanted[task.tenant], sets_timeslices, moment);
+        const auto before = task.asked.state;
+        const auto done = ask(task, wanted[task.tenant], moment);
+        changes = changes || task.asked.state != before;
         if (!done)
             tasks_.give_up(task, done.error());
         else if (*done)
@@ -53,14 +55,16 @@ Levers::Pauses Levers::set(std::span<const qos::Lever> wanted, const Moment &mom
             begun.tenants.push_back(task->tenant);
         }
     }
+    if (changes)
+        changed_at_ = clock_();
     return begun;
 }
 
-nvdebug::Result<bool> Levers::ask(Task &task, const qos::Lever &wanted, bool sets_timeslices,
+nvdebug::Result<bool> Levers::ask(Task &task, const WantedLever &wanted,
                                   const Moment &moment) const {
     if (auto shown = show_on_record(task, moment); !shown)
         return tl::unexpected(shown.error());
-    const nvdebug::TaskState state = state_for(wanted, sets_timeslices, task.asked.state);
+    const nvdebug::TaskState state = state_for(wanted, task.asked.state);
     if (task.asked.state == state && moment.now - task.asked.at < beat_)
         return false;
     if (auto sent = task.ask(state); !sent)
@@ -88,7 +92,7 @@ nvdebug::Result<void> Levers::show_on_record(Task &task, const Moment &moment) c
     return {};
 }
 
-bool Levers::ends_pause(std::span<const qos::Lever> wanted) const {
+bool Levers::ends_pause(std::span<const WantedLever> wanted) const {
     return std::ranges::any_of(tasks_.all(), [&](const auto &one) {
         return one.second.asked.paused_since && !wanted[one.second.tenant].paused;
     });

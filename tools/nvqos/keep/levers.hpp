@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Sets the timeslices and pauses of the tasks on one GPU, as a qos::Governor decides them
-/// for their tenants. A request is made when something is to change. It is repeated on each beat,
+/// @file Sets the timeslices and pauses of the tasks on one GPU, as a qos::Governor or windows
+/// (Windows) decide them for their tenants. A request is made when something is to change. It is repeated on each beat,
 /// because the helper that carries it out restores the task when requests stop
 /// (nvdebug::HoldOptions).
 #pragma once
@@ -15,6 +15,13 @@
 #include "tasks.hpp"
 
 namespace nvqos {
+
+/// The timeslice and the pause to set for the tasks of a tenant.
+struct WantedLever {
+    std::optional<qos::Ns> timeslice = {}; ///< empty: the timeslice from before nvqos
+    bool paused = false;
+    bool operator==(const WantedLever &) const = default;
+};
 
 class Levers {
   public:
@@ -40,22 +47,25 @@ class Levers {
     /// Asks for what each task is to have, and waits until the driver has done it. Gives tasks up
     /// that cannot be changed.
     /// @param wanted by tenant
-    Pauses set(std::span<const qos::Lever> wanted, const Moment &moment);
+    Pauses set(std::span<const WantedLever> wanted, const Moment &moment);
 
     /// Returns whether a task is paused whose tenant is not to be paused any more.
-    bool ends_pause(std::span<const qos::Lever> wanted) const;
+    bool ends_pause(std::span<const WantedLever> wanted) const;
+    /// Returns when the driver had last confirmed a state that a task did not have before, by the
+    /// GPU's clock; 0: no task was changed.
+    qos::Ns changed_at() const { return changed_at_; }
 
   private:
     nvdebug::Result<void> show_on_record(Task &task, const Moment &moment) const;
     /// Returns whether there was anything to ask for.
-    nvdebug::Result<bool> ask(Task &task, const qos::Lever &wanted, bool sets_timeslices,
-                              const Moment &moment) const;
+    nvdebug::Result<bool> ask(Task &task, const WantedLever &wanted, const Moment &moment) const;
 
     Tasks &tasks_;
     const Tenants &tenants_;
     const qos::Ns beat_;
     const std::function<qos::Ns()> clock_;
     qos::PauseTime pause_time_;
+    qos::Ns changed_at_ = 0;
 };
 
 } // namespace nvqos

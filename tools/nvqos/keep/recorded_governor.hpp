@@ -18,8 +18,8 @@
 ///     {"gpu":0,"step":{"now":N,"seen":true,"levers":[{"timeslice":N,"paused":false},…],"due":N}}
 ///
 /// `begin` is the constructor: the goals on a GPU begin, or have new settings, or begin again after
-/// the GPU was left out. `levers` by tenant and `due` are as after the step. Names of tenants are
-/// not recorded.
+/// the GPU was left out or windows of gangs have ended. `levers` by tenant and `due` are as after
+/// the step. In windows they are not in effect. Names of tenants are not recorded.
 #pragma once
 
 #include <cstdint>

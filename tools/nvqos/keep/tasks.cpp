@@ -390,6 +390,12 @@ bool Tasks::are_seen(std::size_t tenant) const {
            });
 }
 
+Ns Tasks::timeslice(std::uint32_t pid) const {
+    const auto at = tasks_.find(pid);
+    const auto state = at == tasks_.end() ? std::nullopt : at->second.asked.state;
+    return state && state->timeslice_ns ? static_cast<Ns>(*state->timeslice_ns) : drivers_timeslice;
+}
+
 bool Tasks::has_unheld_in(const Family &family) const {
     return std::ranges::any_of(tasks_, [&](const auto &one) {
         const Task &task = one.second;

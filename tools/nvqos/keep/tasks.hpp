@@ -28,6 +28,9 @@ class Page;
 
 namespace nvqos {
 
+/// The timeslice of a task for which nobody has set one (measured on an H100 with 580.159.04).
+inline constexpr qos::Ns drivers_timeslice = 2 * qos::ms;
+
 /// A process with a context on the GPU.
 struct Task {
     nvdebug::Process process;
@@ -128,6 +131,8 @@ class Tasks {
     /// Returns whether the turns of a tenant's tasks are on the record: it has a task that is held,
     /// and none that cannot be held, as a client of an MPS server.
     bool are_seen(std::size_t tenant) const;
+    /// Returns the timeslice that was last asked for a task, and else the one that the driver gives.
+    qos::Ns timeslice(std::uint32_t pid) const;
     /// Returns by tenant how many TSGs compete for the GPU. A task that is known by a turn alone
     /// counts from the next search on.
     const std::vector<std::int64_t> &tsgs() const { return tsgs_; }

@@ -2,6 +2,7 @@
 #include "tenants.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace nvqos {
 
@@ -9,17 +10,35 @@ using qos::Ns;
 
 namespace {
 
+constexpr const char *others_name = "others";
+
 std::vector<KeptTenant> rows_for(const Goals &goals, Ns now) {
     std::vector<KeptTenant> rows;
     for (const Tenant &tenant : goals.tenants)
         rows.push_back({tenant, now, 0, {tenant.name, tenant.goal}});
-    rows.push_back({{"others", {}, goals.others}, now, 0, {"others", goals.others}});
+    rows.push_back({{others_name, {}, goals.others}, now, 0, {others_name, goals.others}});
     return rows;
+}
+
+/// Returns Tenants::keys().
+std::vector<std::string> keys_of(const Goals &goals) {
+    std::vector<std::string> keys;
+    // A tenant that is held may have the name of the last row, which is on each GPU.
+    std::set<std::string> taken{others_name};
+    for (const Tenant &tenant : goals.tenants) {
+        std::string key = tenant.name;
+        while (!taken.insert(key).second)
+            key += '\'';
+        keys.push_back(std::move(key));
+    }
+    keys.emplace_back(others_name);
+    return keys;
 }
 
 } // namespace
 
-Tenants::Tenants(const Goals &goals, Ns now) : goals_(goals), rows_(rows_for(goals, now)) {}
+Tenants::Tenants(const Goals &goals, Ns now)
+    : goals_(goals), rows_(rows_for(goals, now)), keys_(keys_of(goals)) {}
 
 std::vector<std::optional<std::size_t>> Tenants::replace(const Goals &goals, Ns now) {
     const std::vector<KeptTenant> old = std::exchange(rows_, rows_for(goals, now));
@@ -43,6 +62,7 @@ std::vector<std::optional<std::size_t>> Tenants::replace(const Goals &goals, Ns 
         if (!stays[n] && old[n].missed.any())
             add_missed(past_missed_, old[n].missed);
     goals_ = goals;
+    keys_ = keys_of(goals);
     return was;
 }
 

@@ -59,8 +59,16 @@ class Tenants {
     std::size_t size() const { return rows_.size(); }
     /// Returns the number of the row that stands for all tasks without a tenant.
     std::size_t others() const { return rows_.size() - 1; }
+    /// Returns the names of the rows for windows. No two rows have the same one, and those of a
+    /// tenant on several GPUs are the same.
+    const std::vector<std::string> &keys() const { return keys_; }
     const KeptTenant &operator[](std::size_t tenant) const { return rows_[tenant]; }
     const qos::Goal &goal(std::size_t tenant) const { return rows_[tenant].asked.goal; }
+    /// Returns whether the tenant's tasks on several GPUs wait for each other. Tasks without a tenant
+    /// do not.
+    bool is_gang(std::size_t tenant) const {
+        return tenant != others() && rows_[tenant].asked.is_gang;
+    }
     /// Returns the goals by tenant, as a Governor takes them.
     std::vector<qos::Goal> list() const;
     /// Returns the goals that were not kept, or could not be seen, at the end of some epochs, also
@@ -70,6 +78,7 @@ class Tenants {
   private:
     Goals goals_;
     std::vector<KeptTenant> rows_;
+    std::vector<std::string> keys_;   ///< by row
     std::vector<Missed> past_missed_; ///< of goals that have ended
 };
 

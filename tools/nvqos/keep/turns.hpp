@@ -47,6 +47,8 @@ class Turns {
     qos::Ns now() const { return now_; }
     /// Returns the GPU's time without a request to the driver, at least now().
     qos::Ns estimate() const { return std::max(now_, clock_.estimate()); }
+    /// GpuClock::local_of()
+    qos::Ns local_of(qos::Ns ns) const { return clock_.local_of(ns); }
     /// Returns whether a switch was read since the last gap.
     bool has_switches() const { return last_switch_ != 0; }
     /// Returns how many switches the driver did not record, since the beginning.

@@ -75,8 +75,8 @@ Outcome<HeldTenants::Added> HeldTenants::add(const Request &request,
                         fmt::format("there are {} tenants already, and no more are kept: "
                                     "release one",
                                     most));
-        all_.push_back(
-            {request.name, request.goal, std::move(gpus), std::make_shared<Family>(), holder, now});
+        all_.push_back({request.name, request.goal, std::move(gpus), std::make_shared<Family>(),
+                        holder, now, request.is_gang.value_or(true)});
         at = all_.end() - 1;
     } else if (at->holder != holder) {
         return fail(bad_usage, request.name + " is held for another holder: release it first, or "
@@ -87,6 +87,11 @@ Outcome<HeldTenants::Added> HeldTenants::add(const Request &request,
                                 "first, or take another name",
                                 request.name, text_of(at->goal)));
     }
+    // A request for more processes may leave gang= out.
+    if (request.is_gang && at->is_gang != *request.is_gang)
+        return fail(bad_usage, fmt::format("{} is held with gang={}: release it first, or take "
+                                           "another name",
+                                           request.name, at->is_gang ? "on" : "off"));
     for (const Birth &root : roots)
         at->family->add(root);
     for (const std::string &cgroup : request.cgroups)

@@ -23,6 +23,7 @@ struct HeldTenant {
     std::shared_ptr<Family> family;
     std::optional<nvdebug::base::Birth> holder;
     qos::Ns since;
+    bool is_gang = true;       ///< Tenant::is_gang
     bool is_elsewhere = false; ///< it uses a GPU without its goal, and a warning was printed
 
     bool is_on(std::uint32_t gpu) const;

@@ -15,8 +15,9 @@ using nvdebug::base::printable;
 using Verb = Request::Verb;
 
 constexpr std::size_t longest_name = 128;
-constexpr const char *forms = "requests are 'hold NAME GOAL [gpu=G]... [pid=P]... [cgroup=PATH]... "
-                              "[holder=P]', 'release NAME', 'report NAME', 'list' and 'status'";
+constexpr const char *forms =
+    "requests are 'hold NAME GOAL [gpu=G]... [pid=P]... [cgroup=PATH]... "
+    "[holder=P] [gang=off]', 'release NAME', 'report NAME', 'list' and 'status'";
 
 std::string short_quoted(std::string_view text) {
     constexpr std::size_t most = 80;
@@ -64,10 +65,17 @@ Outcome<void> add_word(std::string_view word, Request &request) {
                                    "cgroup=/slurm/uid_1000/job_17, not " +
                                        short_quoted(value));
         add_once(request.cgroups, *path);
+    } else if (key == "gang") {
+        const auto is_gang = parse_gang(value.substr(0, 40));
+        if (!is_gang)
+            return tl::unexpected(is_gang.error());
+        if (request.is_gang)
+            return fail(bad_usage, "gang= is there twice: write it once");
+        request.is_gang = *is_gang;
     } else {
         return fail(bad_usage, short_quoted(word) +
                                    " is no word of 'hold': after NAME and GOAL there are "
-                                   "gpu=G, pid=P, cgroup=PATH and holder=P");
+                                   "gpu=G, pid=P, cgroup=PATH, holder=P and gang=off");
     }
     return {};
 }

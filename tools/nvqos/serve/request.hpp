@@ -20,6 +20,7 @@ struct Request {
 
     // With Verb::hold:
     qos::Goal goal = {};
+    std::optional<bool> is_gang = {};     ///< Tenant::is_gang; empty: true
     std::vector<std::string> gpus = {};   ///< names, as add_gpus() takes them; empty: all
     std::vector<std::uint32_t> pids = {}; ///< roots: their descendants belong to the tenant, too
     std::vector<std::string> cgroups = {};

@@ -61,7 +61,11 @@ Goals RequestHandler::goals_on(std::uint32_t gpu, const Goals &fixed) const {
     goals.tenants.clear();
     for (const HeldTenant &held : tenants_.all())
         if (held.is_on(gpu))
-            goals.tenants.push_back({held.name, {}, held.goal, held.family});
+            goals.tenants.push_back({.name = held.name,
+                                     .who = {},
+                                     .goal = held.goal,
+                                     .family = held.family,
+                                     .is_gang = held.is_gang});
     goals.tenants.insert(goals.tenants.end(), fixed.tenants.begin(), fixed.tenants.end());
     return goals;
 }

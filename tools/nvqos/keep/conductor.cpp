@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "conductor.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace nvqos {
+
+using qos::Ns;
+using Clock = GangBoard::Clock;
+
+namespace {
+
+/// A step is not made again before this time.
+constexpr std::chrono::milliseconds between_steps_of_windows{1};
+
+} // namespace
+
+Conductor::Conductor(const std::vector<std::unique_ptr<GpuThread>> &gpus,
+                     std::shared_ptr<GangBoard> board, std::chrono::milliseconds patience)
+    : board_(std::move(board)), patience_(patience) {
+    for (const auto &gpu : gpus)
+        gpus_[gpu->index()] = {gpu.get()};
+    thread_ = std::thread([this] { run(); });
+}
+
+Conductor::~Conductor() {
+    board_->end();
+    thread_.join();
+}
+
+void Conductor::run() {
+    for (;;) {
+        const auto [tenants, version] = board_->tenants();
+        tell_tenants(tenants);
+        const Ns due = keeper_.due(), now = monotonic_raw();
+        constexpr Ns longest = 60 * qos::second;
+        if (due > now) {
+            const auto wait = std::chrono::nanoseconds(std::min(due - now, longest));
+            if (!board_->wait_for_others(version, Clock::now() + wait))
+                return;
+            continue;
+        }
+        step();
+        if (!board_->wait(Clock::now() + between_steps_of_windows, [] { return false; }))
+            return;
+    }
+}
+
+/// Tells the keeper the tenants that GPUs have now. A GPU that was left out takes part again when
+/// it has answered.
+void Conductor::tell_tenants(const GangBoard::Tenants &tenants) {
+    for (auto &[number, gpu] : gpus_) {
+        bool is_back = true;
+        if (const auto said = gpu.is_back)
+            board_->change([&] { is_back = *said; });
+        if (is_back)
+            gpu.is_back.reset();
+        const auto at = tenants.find(number);
+        const bool has_any = is_back && at != tenants.end();
+        const auto &now = has_any ? at->second : std::vector<qos::TenantOnGpu>();
+        if (now == gpu.told)
+            continue;
+        gpu.told = now;
+        keeper_.set_tenants(number, now, monotonic_raw());
+    }
+}
+
+void Conductor::step() {
+    const auto turns = take_turns();
+    carry_out(keeper_.step(monotonic_raw(), turns));
+    publish();
+}
+
+/// Asks all GPUs for the same thing, each in its thread, and returns the answers that come in time.
+template <typename T>
+std::map<std::uint32_t, T> Conductor::ask(const std::map<std::uint32_t, Question<T>> &questions) {
+    /// The threads share it, because they may answer later than this function waits.
+    struct Round {
+        std::map<std::uint32_t, T> answers;
+        std::size_t open;
+        bool is_over = false;
+    };
+    const auto round = std::make_shared<Round>(Round{{}, questions.size()});
+    for (const auto &[number, question] : questions)
+        gpus_.at(number).thread->post(
+            [round, board = board_, number = number, question = question](GpuGoals *gpu_goals) {
+                bool is_over = false;
+                board->change([&] { is_over = round->is_over; });
+                auto answer = gpu_goals && !is_over ? question(*gpu_goals) : std::nullopt;
+                board->change([&] {
+                    if (answer)
+                        round->answers.emplace(number, std::move(*answer));
+                    round->open--;
+                });
+            });
+    static_cast<void>(board_->wait(Clock::now() + patience_, [&] { return round->open == 0; }));
+    std::map<std::uint32_t, T> answers;
+    board_->change([&] {
+        round->is_over = true;
+        answers = std::exchange(round->answers, {});
+    });
+    return answers;
+}
+
+std::vector<qos::WindowTurns> Conductor::take_turns() {
+    using Answer = GpuGoals::TurnsInWindows;
+    std::map<std::uint32_t, Question<Answer>> questions;
+    for (const std::uint32_t number : keeper_.gpus())
+        questions[number] = [](GpuGoals &gpu_goals) -> std::optional<Answer> {
+            auto turns = gpu_goals.take_window_turns();
+            return turns ? std::optional(std::move(*turns)) : std::nullopt;
+        };
+    auto answers = ask(questions);
+    std::vector<qos::WindowTurns> all;
+    for (const auto &[number, question] : questions) {
+        const auto answer = answers.find(number);
+        // A GPU whose goals began anew has forgotten its windows.
+        if (answer == answers.end() || answer->second.has_windows != gpus_.at(number).has_windows)
+            leave_out(number);
+        else
+            all.push_back({number, std::move(answer->second.turns)});
+    }
+    return all;
+}
+
+void Conductor::carry_out(const std::vector<qos::WindowOrder> &orders) {
+    carry_out_half(orders, true);
+    carry_out_half(orders, false);
+}
+
+/// Carries out one half of all orders on all GPUs at once. The first half also ends windows.
+void Conductor::carry_out_half(const std::vector<qos::WindowOrder> &orders, bool is_first) {
+    std::map<std::uint32_t, Question<bool>> questions;
+    for (const qos::WindowOrder &order : orders) {
+        OfGpu &gpu = gpus_.at(order.gpu);
+        const auto &levers = is_first ? order.first : order.then;
+        if (gpu.is_back || (levers.empty() && gpu.has_windows == order.has_windows))
+            continue;
+        gpu.has_windows = order.has_windows;
+        questions[order.gpu] =
+            [levers, has_windows = order.has_windows](GpuGoals &gpu_goals) -> std::optional<bool> {
+            const auto done = has_windows ? gpu_goals.set_windows(levers) : gpu_goals.end_windows();
+            return done ? std::optional(true) : std::nullopt;
+        };
+    }
+    const auto answers = ask(questions);
+    for (const auto &[number, question] : questions)
+        if (!answers.contains(number))
+            leave_out(number);
+}
+
+/// Has no windows on a GPU that does not answer, until it does.
+void Conductor::leave_out(std::uint32_t number) {
+    OfGpu &gpu = gpus_.at(number);
+    const auto is_back = std::make_shared<bool>(false);
+    gpu.is_back = is_back;
+    gpu.has_windows = false;
+    gpu.told.clear();
+    keeper_.set_tenants(number, {}, monotonic_raw());
+    gpu.thread->post([is_back, board = board_](GpuGoals *gpu_goals) {
+        // If this fails, the next step does, too, and the thread begins anew.
+        if (gpu_goals)
+            static_cast<void>(gpu_goals->end_windows());
+        board->change([&] { *is_back = true; });
+        board->ring();
+    });
+}
+
+/// Puts up what is known of all gangs, for reports.
+void Conductor::publish() {
+    GangBoard::Reports reports;
+    for (const auto &[number, gpu] : gpus_)
+        for (const qos::TenantOnGpu &tenant : gpu.told)
+            if (!reports.contains(tenant.name))
+                if (auto report = keeper_.report(tenant.name))
+                    reports.emplace(tenant.name, std::move(*report));
+    board_->put(std::move(reports));
+}
+
+} // namespace nvqos

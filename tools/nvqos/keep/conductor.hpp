@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/// @file Gives gangs their windows: has the qos::WindowKeeper of all GPUs in a thread of its own,
+/// and the threads of the GPUs carry its orders out.
+///
+/// All GPUs are asked for their turns at once, then all of them let the holders run, and then all
+/// of them hold the others back. Each of the three has one deadline for all GPUs. A GPU that misses
+/// it has no windows any more, and its governor decides; the others go on without it. It takes part
+/// again when its thread has answered.
+///
+/// If this program ends, is killed or suspended, the keepers of the tasks restore them, as for the
+/// levers of a governor (nvdebug::HoldOptions).
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "gpu_thread.hpp"
+
+namespace nvqos {
+
+class Conductor {
+  public:
+    /// The longest wait for the answers of all GPUs. While processes start or end, a request to the
+    /// driver took up to 40 ms on an H200.
+    static constexpr std::chrono::milliseconds usual_patience{250};
+
+    /// Begins with windows.
+    /// @param gpus outlive this object
+    /// @param board the one of GpuGoals::Options::gangs
+    Conductor(const std::vector<std::unique_ptr<GpuThread>> &gpus, std::shared_ptr<GangBoard> board,
+              std::chrono::milliseconds patience = usual_patience);
+    Conductor(const Conductor &) = delete;
+    Conductor &operator=(const Conductor &) = delete;
+    /// Gives no more orders, and waits for no GPU.
+    ~Conductor();
+
+  private:
+    struct OfGpu {
+        GpuThread *thread;
+        bool has_windows = false;                 ///< by the last order
+        std::vector<qos::TenantOnGpu> told = {};  ///< to the keeper
+        std::shared_ptr<const bool> is_back = {}; ///< GangBoard::change(); null: it takes part
+    };
+    /// Returns the answer of a GPU; empty: it failed.
+    template <typename T>
+    using Question = std::function<std::optional<T>(GpuGoals &)>;
+
+    void run();
+    void tell_tenants(const GangBoard::Tenants &tenants);
+    void step();
+    std::vector<qos::WindowTurns> take_turns();
+    void carry_out(const std::vector<qos::WindowOrder> &orders);
+    void carry_out_half(const std::vector<qos::WindowOrder> &orders, bool is_first);
+    void leave_out(std::uint32_t gpu);
+    void publish();
+    template <typename T>
+    std::map<std::uint32_t, T> ask(const std::map<std::uint32_t, Question<T>> &questions);
+
+    const std::shared_ptr<GangBoard> board_;
+    const std::chrono::milliseconds patience_;
+    // The following are for the thread alone.
+    std::map<std::uint32_t, OfGpu> gpus_;
+    qos::WindowKeeper keeper_;
+    std::thread thread_;
+};
+
+} // namespace nvqos
