@@ -105,10 +105,10 @@ std::map<std::uint32_t, T> Conductor::ask(const std::map<std::uint32_t, Question
 }
 
 std::vector<qos::WindowTurns> Conductor::take_turns() {
-    using Answer = GpuGoals::TurnsInWindows;
-    std::map<std::uint32_t, Question<Answer>> questions;
+    using TurnsOfGpu = std::vector<qos::WindowTurn>;
+    std::map<std::uint32_t, Question<TurnsOfGpu>> questions;
     for (const std::uint32_t number : keeper_.gpus())
-        questions[number] = [](GpuGoals &gpu_goals) -> std::optional<Answer> {
+        questions[number] = [](GpuGoals &gpu_goals) -> std::optional<TurnsOfGpu> {
             auto turns = gpu_goals.take_window_turns();
             return turns ? std::optional(std::move(*turns)) : std::nullopt;
         };
@@ -116,11 +116,10 @@ std::vector<qos::WindowTurns> Conductor::take_turns() {
     std::vector<qos::WindowTurns> all;
     for (const auto &[number, question] : questions) {
         const auto answer = answers.find(number);
-        // A GPU whose goals began anew has forgotten its windows.
-        if (answer == answers.end() || answer->second.has_windows != gpus_.at(number).has_windows)
+        if (answer == answers.end())
             leave_out(number);
         else
-            all.push_back({number, std::move(answer->second.turns)});
+            all.push_back({number, std::move(answer->second)});
     }
     return all;
 }

@@ -289,12 +289,12 @@ void GpuGoals::tell_tenants() {
 
 // --- windows ---
 
-Outcome<GpuGoals::TurnsInWindows> GpuGoals::take_window_turns() {
+Outcome<std::vector<qos::WindowTurn>> GpuGoals::take_window_turns() {
     if (auto time = turns_.read_clock(); !time)
         return tl::unexpected(time.error());
     if (auto read = read_turns(); !read)
         return tl::unexpected(read.error());
-    return TurnsInWindows{windows_.decide(), windows_.take_turns()};
+    return windows_.take_turns();
 }
 
 Outcome<void> GpuGoals::set_windows(std::span<const qos::TenantLever> levers) {

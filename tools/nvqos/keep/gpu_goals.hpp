@@ -80,13 +80,8 @@ class GpuGoals {
     void put_goals(const Goals &goals);
     /// Assigns each task to its tenant again, after processes of a Family have changed.
     void assign_tenants();
-    /// The turns on this GPU for a qos::WindowKeeper.
-    struct TurnsInWindows {
-        bool has_windows; ///< windows decide here
-        std::vector<qos::WindowTurn> turns;
-    };
-    /// Returns the turns since the last call, with times of Options::clock.
-    Outcome<TurnsInWindows> take_window_turns();
+    /// Returns the turns since the last call for a qos::WindowKeeper, with times of Options::clock.
+    Outcome<std::vector<qos::WindowTurn>> take_window_turns();
     /// Sets levers of an order. From now on windows decide over timeslices and pauses: the last
     /// lever of each tenant stays, and requests for it are repeated in steps.
     /// @param levers by Tenants::keys(); tenants that are not here are left out
