@@ -2,6 +2,7 @@
 #include "gangs.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -178,6 +179,101 @@ void fit_to_cycle(std::span<const GangTenant> tenants, std::vector<Row> &rows, N
     else if (rest > 0)
         rows.push_back({.holders = {}, .length = rest});
 }
+
+/// Searches for the heaviest set of tenants that clash pair by pair, by branch and bound. Tenants on
+/// the same GPUs are in the set all or none, so that they are one node of the search.
+class HeaviestClash {
+  public:
+    explicit HeaviestClash(std::span<const GangTenant> tenants) : tenants_(tenants) {
+        for (const std::size_t tenant : in_the_order_of_names(tenants)) {
+            if (promised_to(tenants[tenant]) == 0)
+                continue;
+            std::vector<std::uint32_t> gpus = tenants[tenant].gpus;
+            std::ranges::sort(gpus);
+            auto node = std::ranges::find(nodes_, gpus, &Node::gpus);
+            if (node == nodes_.end())
+                node = nodes_.insert(nodes_.end(), {.gpus = std::move(gpus)});
+            node->tenants.push_back(tenant);
+            node->part += promised_to(tenants[tenant]);
+        }
+    }
+
+    /// Returns the tenants of the set in the order of names.
+    Numbers find() {
+        Numbers all(nodes_.size());
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        search(std::move(all), 0);
+        Numbers found;
+        for (const std::size_t node : heaviest_)
+            found.insert(found.end(), nodes_[node].tenants.begin(), nodes_[node].tenants.end());
+        std::ranges::sort(found, {},
+                          [&](std::size_t n) { return std::string_view(tenants_[n].name); });
+        return found;
+    }
+
+  private:
+    struct Node {
+        std::vector<std::uint32_t> gpus; ///< in order
+        Numbers tenants = {};
+        Part part = 0; ///< of all of them
+    };
+
+    bool clash(std::size_t a, std::size_t b) const {
+        return std::ranges::any_of(nodes_[a].gpus, [&](std::uint32_t gpu) {
+            return std::ranges::binary_search(nodes_[b].gpus, gpu);
+        });
+    }
+
+    /// Returns no less than the heaviest set of these weighs: it has one node at most of each class
+    /// of nodes that do not clash.
+    Part bound_of(const Numbers &nodes) const {
+        std::vector<Numbers> classes;
+        Part sum = 0;
+        for (const std::size_t node : nodes) {
+            const auto fits_in = [&](const Numbers &one) {
+                return std::ranges::none_of(one, [&](std::size_t n) { return clash(n, node); });
+            };
+            if (const auto one = std::ranges::find_if(classes, fits_in); one != classes.end()) {
+                sum += std::max<Part>(0, nodes_[node].part - heaviest_of(*one));
+                one->push_back(node);
+            } else {
+                sum += nodes_[node].part;
+                classes.push_back({node});
+            }
+        }
+        return sum;
+    }
+
+    Part heaviest_of(const Numbers &nodes) const {
+        Part most = 0;
+        for (const std::size_t node : nodes)
+            most = std::max(most, nodes_[node].part);
+        return most;
+    }
+
+    /// @param nodes that clash with all of set_
+    void search(Numbers nodes, Part sum) {
+        if (sum > most_) {
+            most_ = sum;
+            heaviest_ = set_;
+        }
+        while (!nodes.empty() && sum + bound_of(nodes) > most_) {
+            const std::size_t node = nodes.front();
+            nodes.erase(nodes.begin());
+            Numbers rest;
+            std::ranges::copy_if(nodes, std::back_inserter(rest),
+                                 [&](std::size_t other) { return clash(node, other); });
+            set_.push_back(node);
+            search(std::move(rest), sum + nodes_[node].part);
+            set_.pop_back();
+        }
+    }
+
+    std::span<const GangTenant> tenants_;
+    std::vector<Node> nodes_;
+    Numbers set_, heaviest_; ///< nodes
+    Part most_ = 0;
+};
 
 } // namespace
 
@@ -442,34 +538,7 @@ bool do_windows_help(std::span<const GangTenant> tenants, std::span<const Tenant
 }
 
 std::vector<std::size_t> heaviest_clash(std::span<const GangTenant> tenants) {
-    Numbers order = in_the_order_of_names(tenants);
-    std::erase_if(order, [&](std::size_t n) { return promised_to(tenants[n]) == 0; });
-    Numbers set, heaviest;
-    Part most = 0;
-    // Takes the tenant at `from` or leaves it out, as long as what remains may add up to more.
-    const auto search = [&](const auto &self, std::size_t from, Part sum, Part rest) -> void {
-        if (sum > most) {
-            most = sum;
-            heaviest = set;
-        }
-        if (from == order.size() || sum + rest <= most)
-            return;
-        const std::size_t tenant = order[from];
-        const Part part = promised_to(tenants[tenant]);
-        if (std::ranges::all_of(set, [&](std::size_t other) {
-                return tenants[tenant].clashes_with(tenants[other]);
-            })) {
-            set.push_back(tenant);
-            self(self, from + 1, sum + part, rest - part);
-            set.pop_back();
-        }
-        self(self, from + 1, sum, rest - part);
-    };
-    Part all = 0;
-    for (const std::size_t tenant : order)
-        all += promised_to(tenants[tenant]);
-    search(search, 0, 0, all);
-    return heaviest;
+    return HeaviestClash(tenants).find();
 }
 
 } // namespace qos

@@ -435,5 +435,42 @@ TEST(Clashes, SharesOfATriangleAddUp) {
     EXPECT_EQ(heaviest_clash(tenants), (std::vector<std::size_t>{0, 1, 2}));
 }
 
+TEST(Clashes, TenantsOnTheSameGpusAddUpWithTheOthers) {
+    std::vector<GangTenant> tenants;
+    for (const char *name : {"f", "e", "d", "c", "b", "a"})
+        tenants.push_back(gang_of(
+            name, *name < 'c' ? std::vector<std::uint32_t>{1, 0} : std::vector<std::uint32_t>{0, 1},
+            gang_share(10)));
+    tenants.push_back(gang_of("g", {1, 2}, gang_share(20)));
+    tenants.push_back(gang_of("h", {2}, gang_share(70)));
+    EXPECT_EQ(heaviest_clash(tenants), (std::vector<std::size_t>{6, 7}));
+    tenants.back().goal = gang_share(50);
+    EXPECT_EQ(heaviest_clash(tenants), (std::vector<std::size_t>{5, 4, 3, 2, 1, 0, 6}));
+}
+
+TEST(Clashes, AreFoundAmongManyPairsThatDoNotClash) {
+    // Each set of eight of sixteen GPUs that has the first one clashes with all others but with the
+    // set of the rest. One of each pair is in the heaviest set.
+    std::vector<GangTenant> tenants;
+    for (std::uint32_t one = 1; one < 16; one++)
+        for (std::uint32_t other = one + 1; other < 16 && tenants.size() < 60; other++) {
+            std::vector<std::uint32_t> gpus = {0, one, other}, rest;
+            for (std::uint32_t gpu = 1; gpu < 16; gpu++)
+                if (gpu != one && gpu != other)
+                    (gpus.size() < 8 ? gpus : rest).push_back(gpu);
+            const std::string name = std::to_string(100 + tenants.size());
+            tenants.push_back(gang_of(name + " first", gpus, gang_share(1)));
+            tenants.push_back(gang_of(name + " rest", rest, gang_share(1)));
+        }
+    const auto heaviest = heaviest_clash(tenants);
+    Part sum = 0;
+    for (const std::size_t a : heaviest) {
+        sum += tenants[a].goal.part;
+        for (const std::size_t b : heaviest)
+            EXPECT_TRUE(tenants[a].clashes_with(tenants[b]));
+    }
+    EXPECT_EQ(sum, 30 * point);
+}
+
 } // namespace
 } // namespace qos
