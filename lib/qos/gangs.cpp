@@ -2,6 +2,7 @@
 #include "gangs.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -178,6 +179,101 @@ void fit_to_cycle(std::span<const GangTenant> tenants, std::vector<Row> &rows, N
     else if (rest > 0)
         rows.push_back({.holders = {}, .length = rest});
 }
+
+/// Searches for the heaviest set of tenants that clash pair by pair, by branch and bound. Tenants on
+/// the same GPUs are in the set all or none, so that they are one node of the search.
+class HeaviestClash {
+  public:
+    explicit HeaviestClash(std::span<const GangTenant> tenants) : tenants_(tenants) {
+        for (const std::size_t tenant : in_the_order_of_names(tenants)) {
+            if (promised_to(tenants[tenant]) == 0)
+                continue;
+            std::vector<std::uint32_t> gpus = tenants[tenant].gpus;
+            std::ranges::sort(gpus);
+            auto node = std::ranges::find(nodes_, gpus, &Node::gpus);
+            if (node == nodes_.end())
+                node = nodes_.insert(nodes_.end(), {.gpus = std::move(gpus)});
+            node->tenants.push_back(tenant);
+            node->part += promised_to(tenants[tenant]);
+        }
+    }
+
+    /// Returns the tenants of the set in the order of names.
+    Numbers find() {
+        Numbers all(nodes_.size());
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        search(std::move(all), 0);
+        Numbers found;
+        for (const std::size_t node : heaviest_)
+            found.insert(found.end(), nodes_[node].tenants.begin(), nodes_[node].tenants.end());
+        std::ranges::sort(found, {},
+                          [&](std::size_t n) { return std::string_view(tenants_[n].name); });
+        return found;
+    }
+
+  private:
+    struct Node {
+        std::vector<std::uint32_t> gpus; ///< in order
+        Numbers tenants = {};
+        Part part = 0; ///< of all of them
+    };
+
+    bool clash(std::size_t a, std::size_t b) const {
+        return std::ranges::any_of(nodes_[a].gpus, [&](std::uint32_t gpu) {
+            return std::ranges::binary_search(nodes_[b].gpus, gpu);
+        });
+    }
+
+    /// Returns no less than the heaviest set of these weighs: it has one node at most of each class
+    /// of nodes that do not clash.
+    Part bound_of(const Numbers &nodes) const {
+        std::vector<Numbers> classes;
+        Part sum = 0;
+        for (const std::size_t node : nodes) {
+            const auto fits_in = [&](const Numbers &one) {
+                return std::ranges::none_of(one, [&](std::size_t n) { return clash(n, node); });
+            };
+            if (const auto one = std::ranges::find_if(classes, fits_in); one != classes.end()) {
+                sum += std::max<Part>(0, nodes_[node].part - heaviest_of(*one));
+                one->push_back(node);
+            } else {
+                sum += nodes_[node].part;
+                classes.push_back({node});
+            }
+        }
+        return sum;
+    }
+
+    Part heaviest_of(const Numbers &nodes) const {
+        Part most = 0;
+        for (const std::size_t node : nodes)
+            most = std::max(most, nodes_[node].part);
+        return most;
+    }
+
+    /// @param nodes that clash with all of set_
+    void search(Numbers nodes, Part sum) {
+        if (sum > most_) {
+            most_ = sum;
+            heaviest_ = set_;
+        }
+        while (!nodes.empty() && sum + bound_of(nodes) > most_) {
+            const std::size_t node = nodes.front();
+            nodes.erase(nodes.begin());
+            Numbers rest;
+            std::ranges::copy_if(nodes, std::back_inserter(rest),
+                                 [&](std::size_t other) { return clash(node, other); });
+            set_.push_back(node);
+            search(std::move(rest), sum + nodes_[node].part);
+            set_.pop_back();
+        }
+    }
+
+    std::span<const GangTenant> tenants_;
+    std::vector<Node> nodes_;
+    Numbers set_, heaviest_; ///< nodes
+    Part most_ = 0;
+};
 
 } // namespace
 
@@ -383,6 +479,11 @@ WindowNeed need_for_windows(std::span<const GangTenant> tenants,
     };
     if (are_windows_barred(tenants))
         return WindowNeed::barred;
+    const auto is_beside_first = [&](const GangTenant &tenant) {
+        return std::ranges::any_of(tenants, [&](const GangTenant &other) {
+            return other.is_first() && other.clashes_with(tenant);
+        });
+    };
     bool is_needed = false, may_lose = false;
     for (std::size_t n = 0; n < tenants.size(); n++) {
         const GangTenant &tenant = tenants[n];
@@ -390,64 +491,54 @@ WindowNeed need_for_windows(std::span<const GangTenant> tenants,
         is_needed =
             is_needed || (is_gang && (seen[n].together_part < enough_together || has_cap(tenant) ||
                                       (tenant.is_first() && has_several_beside(tenant))));
-        const Part had = seen[n].time ? scaled(seen[n].used, whole, seen[n].time) : 0;
-        may_lose = may_lose || (!tenant.is_first() && !has_cap(tenant) &&
-                                part_in_windows(plan, n) < scaled(had, 85 * point, whole));
+        const auto part_of_time = [&](Ns time, Part part) {
+            return seen[n].time ? scaled(time, part, seen[n].time) : 0;
+        };
+        const Part least = std::max(
+            part_of_time(seen[n].used, 85 * point),
+            is_beside_first(tenant) ? part_of_time(seen[n].time - seen[n].waited, 75 * point) : 0);
+        may_lose = may_lose ||
+                   (!tenant.is_first() && !has_cap(tenant) && part_in_windows(plan, n) < least);
     }
     return !is_needed ? WindowNeed::none : may_lose ? WindowNeed::harmful : WindowNeed::clear;
 }
 
-std::optional<Part> change_by_windows(std::span<const GangTenant> tenants,
-                                      std::span<const TenantProgress> without,
-                                      std::span<const TenantProgress> with) {
-    constexpr std::int64_t least = 10; // turns; fewer of them say nothing
+bool do_windows_help(std::span<const GangTenant> tenants, std::span<const TenantProgress> without,
+                     std::span<const TenantProgress> with) {
+    // Fewer turns say too little of a change in the mean, and of the loss of one tenant.
+    constexpr std::int64_t least_for_mean = 10, least_for_one = 20;
+    constexpr Part most_gained = 150 * point, least_in_the_mean = 90 * point,
+                   least_of_gang = 60 * point, least_of_task = 70 * point,
+                   least_of_share = 95 * point;
+    const auto rate = [](std::int64_t count, Ns time) { return scaled(count, second, time); };
     Part sum = 0;
     std::int64_t count = 0;
     for (std::size_t n = 0; n < tenants.size(); n++) {
-        if (tenants[n].is_first())
+        const TenantProgress &before = without[n], &now = with[n];
+        if (tenants[n].is_first() || now.is_alone)
             continue;
-        if (without[n].gave_way < least || with[n].gave_way < least)
-            return std::nullopt;
-        sum += scaled(scaled(with[n].gave_way, whole, without[n].gave_way), without[n].time,
-                      with[n].time);
+        const bool is_gang = tenants[n].gpus.size() > 1;
+        const Ns had = rate(before.used, before.time),
+                 promised = std::min(scaled(second, promised_to(tenants[n]), whole), had),
+                 least = std::max(scaled(promised, least_of_share, whole),
+                                  scaled(had, least_of_task, whole));
+        if (!is_gang && rate(now.used, now.time) < least)
+            return false;
+        if (std::max(before.gave_way, now.gave_way) < least_for_mean)
+            continue;
+        const Part change =
+            scaled(scaled(now.gave_way, whole, std::max<std::int64_t>(before.gave_way, 1)),
+                   before.time, now.time);
+        if (before.gave_way >= least_for_one && change < (is_gang ? least_of_gang : least_of_task))
+            return false;
+        sum += std::min(change, most_gained);
         count++;
     }
-    return count ? std::optional(sum / count) : std::nullopt;
-}
-
-bool do_windows_help(std::optional<Part> change) {
-    return change.value_or(whole) >= 75 * point;
+    return sum >= count * least_in_the_mean;
 }
 
 std::vector<std::size_t> heaviest_clash(std::span<const GangTenant> tenants) {
-    Numbers order = in_the_order_of_names(tenants);
-    std::erase_if(order, [&](std::size_t n) { return promised_to(tenants[n]) == 0; });
-    Numbers set, heaviest;
-    Part most = 0;
-    // Takes the tenant at `from` or leaves it out, as long as what remains may add up to more.
-    const auto search = [&](const auto &self, std::size_t from, Part sum, Part rest) -> void {
-        if (sum > most) {
-            most = sum;
-            heaviest = set;
-        }
-        if (from == order.size() || sum + rest <= most)
-            return;
-        const std::size_t tenant = order[from];
-        const Part part = promised_to(tenants[tenant]);
-        if (std::ranges::all_of(set, [&](std::size_t other) {
-                return tenants[tenant].clashes_with(tenants[other]);
-            })) {
-            set.push_back(tenant);
-            self(self, from + 1, sum + part, rest - part);
-            set.pop_back();
-        }
-        self(self, from + 1, sum, rest - part);
-    };
-    Part all = 0;
-    for (const std::size_t tenant : order)
-        all += promised_to(tenants[tenant]);
-    search(search, 0, 0, all);
-    return heaviest;
+    return HeaviestClash(tenants).find();
 }
 
 } // namespace qos

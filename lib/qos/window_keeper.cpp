@@ -19,7 +19,9 @@ void forget_turns(Group &group) {
         for (Group::Rank &rank : member.ranks) {
             rank.turns.clear();
             rank.had = {.gpu = rank.had.gpu};
-            rank.gave_way = 0;
+            rank.gave_way = rank.gave_way_in = 0;
+            rank.waited = 0;
+            rank.waits_since.reset();
         }
 }
 
@@ -33,21 +35,6 @@ std::optional<Part> together_in(const Group::Member &member) {
 void note_together(Group &group) {
     for (Group::Member &member : group.members)
         member.together = together_in(member);
-}
-
-/// Returns what the turns since the present state began say about the progress of each tenant.
-std::vector<TenantProgress> progress_of(const Group &group, Ns now) {
-    std::vector<TenantProgress> all;
-    for (const Group::Member &member : group.members) {
-        TenantProgress one{.time = now - group.since, .used = std::numeric_limits<Ns>::max()};
-        for (const Group::Rank &rank : member.ranks) {
-            one.gave_way = std::max(one.gave_way, rank.gave_way);
-            one.used = std::min(one.used, rank.had.used);
-        }
-        one.together_part = together_in(member).value_or(0);
-        all.push_back(one);
-    }
-    return all;
 }
 
 /// Returns whether the tenant has its window in the present row; true without windows.
@@ -87,7 +74,10 @@ void count_on(Group &group, const WindowTurns &on_gpu, Ns now) {
         rank.turns.push_back({begin, turn.end});
         rank.had.used += turn.end - begin;
         rank.had.used_in += holds ? in_row : 0;
-        rank.gave_way += holds && turn.gave_way;
+        rank.gave_way += turn.gave_way;
+        rank.gave_way_in += holds && turn.gave_way;
+        rank.waited += begin - rank.waits_since.value_or(begin);
+        rank.waits_since = turn.gave_way ? std::nullopt : std::optional(turn.end);
         taken += group.tenants[*n].is_first() ? in_row : 0;
     }
     for (std::size_t n = 0; n < group.members.size(); n++)
@@ -332,9 +322,7 @@ void WindowKeeper::step_windows(Group &group, Ns now, Orders &orders) const {
     if (now >= end) {
         note_together(group);
         if (group.state == Group::State::tried && now - group.since >= trial_of_windows) {
-            const auto change =
-                change_by_windows(group.tenants, group.before, progress_of(group, now));
-            if (!do_windows_help(change))
+            if (!do_windows_help(group.tenants, group.before, progress_of(group, now)))
                 return enter(group, Group::State::left, now, orders);
             group.state = Group::State::windows;
             group.since = now;
@@ -370,11 +358,11 @@ void WindowKeeper::settle(Group &group) const {
             if (is_contested && rank.is_whole)
                 contested.push_back(rank.had);
             own_time = std::max(own_time, rank.had.used_in);
-            gave_way = std::max(gave_way, rank.gave_way);
+            gave_way = std::max(gave_way, rank.gave_way_in);
             rank.had = {.gpu = rank.had.gpu};
             rank.is_whole = true;
         }
-        // Of a holder beside which the others were paused nobody sees that it gives way.
+        // A holder beside which the others are paused is not seen to give way.
         if (group.state != Group::State::tried && own_time > 0 &&
             tenant.account.gives_way <= settings_.much_giving_way)
             tenant.account.gives_way +=
@@ -384,6 +372,30 @@ void WindowKeeper::settle(Group &group) const {
     }
     if (group.state != Group::State::tried)
         forget_turns(group);
+}
+
+/// Returns what the turns since the present state began say about the progress of each tenant.
+std::vector<TenantProgress> WindowKeeper::progress_of(const Group &group, Ns now) const {
+    std::vector<TenantProgress> all;
+    for (std::size_t n = 0; n < group.members.size(); n++) {
+        TenantProgress one{
+            .time = now - group.since, .used = std::numeric_limits<Ns>::max(), .is_alone = true};
+        std::vector<std::vector<TurnSpan>> turns;
+        for (const Group::Rank &rank : group.members[n].ranks) {
+            Ns used = 0;
+            for (const TurnSpan &turn : rank.turns)
+                used += turn.end - turn.begin;
+            const bool is_alone = is_alone_on(group, n, rank.had.gpu);
+            one.gave_way = std::max(one.gave_way, is_alone ? 0 : rank.gave_way);
+            one.waited = std::max(one.waited, rank.waited);
+            one.used = std::min(one.used, used);
+            one.is_alone = one.is_alone && is_alone;
+            turns.push_back(rank.turns);
+        }
+        one.together_part = one.used ? scaled(time_together(turns), whole, one.used) : 0;
+        all.push_back(one);
+    }
+    return all;
 }
 
 /// Returns whether the others are paused on the GPU while the tenant has its window there.

@@ -52,7 +52,7 @@ struct TenantLever {
     bool operator==(const TenantLever &) const = default;
 };
 
-/// What is to be done on a GPU.
+/// A change of the levers on a GPU.
 struct WindowOrder {
     std::uint32_t gpu;
     /// Windows decide over timeslices and pauses there. If not, its governor decides from now on: a
@@ -65,7 +65,7 @@ struct WindowOrder {
     std::vector<TenantLever> first = {}, then = {};
 };
 
-/// What is known of a gang.
+/// The state of a gang, for people.
 struct GangReport {
     bool has_windows = false;
     /// together_of() over the last time that was counted: while windows are tried or watched for,
@@ -87,7 +87,10 @@ struct WindowGroup {
     struct Rank {
         std::vector<TurnSpan> turns = {};
         RankWindows had = {};
-        std::int64_t gave_way = 0; ///< WindowTurn::gave_way, in its windows
+        std::int64_t gave_way = 0;    ///< WindowTurn::gave_way
+        std::int64_t gave_way_in = 0; ///< the same in its windows
+        Ns waited = 0;                ///< TenantProgress::waited
+        std::optional<Ns> waits_since = {};
         Ns counted_until = 0;
         bool is_whole = true; ///< its GPU has told the turns of all that time
     };
@@ -143,6 +146,7 @@ class WindowKeeper {
     void judge(Group &group, Ns now, Orders &orders) const;
     void step_windows(Group &group, Ns now, Orders &orders) const;
     void settle(Group &group) const;
+    std::vector<TenantProgress> progress_of(const Group &group, Ns now) const;
     bool is_alone_on(const Group &group, std::size_t tenant, std::uint32_t gpu) const;
     bool misses_promise(const Group &group) const;
     void order_row(const Group &group, Orders &orders) const;

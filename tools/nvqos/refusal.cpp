@@ -164,6 +164,21 @@ std::vector<std::string> refusals_of(const Goals &goals) {
     return refusals_of(goals, entrants_of(goals, 0));
 }
 
+std::optional<std::string> refusal_of_clash(std::span<const qos::GangTenant> tenants) {
+    Goals goals;
+    Names names;
+    for (const std::size_t n : qos::heaviest_clash(tenants)) {
+        goals.tenants.push_back({.name = tenants[n].name, .who = {}, .goal = tenants[n].goal});
+        names.push_back(printable(tenants[n].name));
+    }
+    const auto refusals = refusals_of(goals);
+    if (names.size() < 2 || refusals.empty())
+        return std::nullopt;
+    return fmt::format("each two of the jobs {} share a GPU, so that no two of them run at the "
+                       "same time: {}",
+                       nvdebug::base::listed(names, ", "), refusals.front());
+}
+
 std::vector<std::string> conditions_of(const Goals &goals) {
     std::vector<std::string> sentences;
     std::vector<qos::Dependence> on_time;

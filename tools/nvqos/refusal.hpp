@@ -2,11 +2,14 @@
 /// @file Why goals cannot be kept together, or are kept only as far as others leave it: sentences.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "goals.hpp"
 #include "lib/qos/dependence.hpp"
+#include "lib/qos/gangs.hpp"
 
 namespace nvqos {
 
@@ -18,6 +21,13 @@ std::string refusal_of(const qos::Conflict &conflict, const Goals &goals);
 std::vector<std::string> refusals_of(const Goals &goals, std::vector<qos::Entrant> entrants);
 /// Returns the sentences for a GPU on which each tenant has one task and there are no other tasks.
 std::vector<std::string> refusals_of(const Goals &goals);
+
+/// Returns why promises cannot be kept together across GPUs, although those of each GPU can: tenants
+/// of which each two share a GPU never have their windows at the same time, so that their parts add
+/// up (qos::heaviest_clash()). Empty: they can be kept. Promises of one GPU alone are the matter of
+/// refusals_of().
+/// @param tenants a gang with all of its GPUs; a rank that does not wait for others is one of its own
+std::optional<std::string> refusal_of_clash(std::span<const qos::GangTenant> tenants);
 
 /// Returns a sentence for each way in which goals depend on what other tenants leave: who can break
 /// them, and what would make them safe. Each tenant counts with one task.

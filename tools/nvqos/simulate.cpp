@@ -9,7 +9,6 @@
 #include "lib/base/input_file.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/cli/message.hpp"
-#include "lib/qos/gangs.hpp"
 #include "lib/simulation/result.hpp"
 #include "lib/simulation/scenario_read.hpp"
 #include "refusal.hpp"
@@ -37,8 +36,8 @@ std::optional<std::string> refusal_on(const simulation::Scenario &scenario, std:
     return fmt::format("gpu{}: {}", gpu, refusals.front());
 }
 
-/// Returns why the goals of gangs cannot be kept together, although those of each GPU can: gangs
-/// that share a GPU pair by pair never run at the same time. Empty: they can be kept.
+/// Returns why the goals of jobs on several GPUs cannot be kept together, although those of each GPU
+/// can.
 std::optional<std::string> refusal_of_gangs(const simulation::Scenario &scenario) {
     std::vector<qos::GangTenant> tenants;
     for (const simulation::Job &job : scenario.jobs) {
@@ -49,19 +48,7 @@ std::optional<std::string> refusal_of_gangs(const simulation::Scenario &scenario
             for (const std::uint32_t gpu : gpus)
                 tenants.push_back({.name = job.name, .gpus = {gpu}, .goal = job.goal});
     }
-    Goals goals;
-    std::string names;
-    for (const std::size_t n : qos::heaviest_clash(tenants)) {
-        goals.tenants.push_back({.name = tenants[n].name, .who = {}, .goal = tenants[n].goal});
-        names += (names.empty() ? "" : ", ") + nvdebug::base::printable(tenants[n].name);
-    }
-    const auto refusals = refusals_of(goals);
-    if (goals.tenants.size() < 2 || refusals.empty())
-        return std::nullopt;
-    return fmt::format(
-        "each two of the jobs {} share a GPU, so that no two of them run at the same "
-        "time: {}",
-        names, refusals.front());
+    return refusal_of_clash(tenants);
 }
 
 simulation::Result result_of(const simulation::Scenario &scenario, simulation::Observer *observer) {
