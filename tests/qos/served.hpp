@@ -20,7 +20,10 @@ inline simulation::Gpus gpus_of_stand_in() {
 
 /// A simulated GPU whose turns become the driver's record of switches.
 struct RecordedGpu {
+    explicit RecordedGpu(const simulation::Gpus &gpus) : sim(gpus), switching(gpus.switching) {}
+
     simulation::SharedGpu sim;
+    Ns switching;
     std::map<std::uint32_t, std::size_t> clients =
         {};                                   ///< the number of each client's task in `sim`
     std::vector<std::uint32_t> pid_of = {};   ///< by task
@@ -71,8 +74,8 @@ class Served : public driver_test::Steering {
     }
 
     const simulation::Gpus gpus = gpus_of_stand_in();
-    RecordedGpu one{simulation::SharedGpu(gpus)}; ///< the first GPU
-    std::map<std::uint32_t, RecordedGpu> others;  ///< other GPUs, by rm::Card::gpu_id
+    RecordedGpu one{gpus};                       ///< the first GPU
+    std::map<std::uint32_t, RecordedGpu> others; ///< other GPUs, by rm::Card::gpu_id
     simulation::SharedGpu &sim = one.sim;
     std::vector<std::uint32_t> &pid_of = one.pid_of;
     static constexpr Ns begin = 1'000 * qos::second; ///< by the GPU's clock
@@ -94,14 +97,14 @@ class Served : public driver_test::Steering {
     }
 
     /// Runs a GPU, and adds to its record of switches.
-    void pass(RecordedGpu &gpu, Ns end,
-              std::vector<driver_test::rm::SwitchRecord> &switches) const {
+    static void pass(RecordedGpu &gpu, Ns end,
+                     std::vector<driver_test::rm::SwitchRecord> &switches) {
         gpu.sim.run_until(end);
         std::vector<simulation::Turn> later;
         std::ranges::copy(gpu.sim.take_turns(), std::back_inserter(gpu.turns));
         for (const simulation::Turn &turn : gpu.turns) {
             // A switch is recorded when it is over.
-            if (!later.empty() || (turn.ends && turn.end + gpus.switching > gpu.sim.now())) {
+            if (!later.empty() || (turn.ends && turn.end + gpu.switching > gpu.sim.now())) {
                 later.push_back(turn);
                 continue;
             }

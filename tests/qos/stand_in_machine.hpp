@@ -5,8 +5,8 @@
 // A process uses a GPU from when there is a file FOLDER/tasks/PID until it ends, and always has
 // work. The file may have the numbers of the GPUs that the process uses, separated by blanks; empty:
 // the first one. There may be three such processes on each GPU, because the model's GPU has channels
-// for three. On GPUs with an odd number the second one begins first, so that GPUs do not run the same
-// process at the same time. Each
+// for three. Each further GPU takes longer for a switch, so that GPUs do not keep step by
+// themselves. Each
 // program simulates a GPU of its own from its start on, so one does not show what another has
 // changed. Each change of a task, also by keepers that outlive the program, adds a line to
 // FOLDER/changes: `PID timeslice MICROSECONDS`, or `PID channels 0|1` for each channel that is
@@ -94,8 +94,9 @@ class Machine final : public served::Served {
 
     void add_gpu(std::uint32_t gpu) {
         kernel.add_card(gpu, static_cast<std::uint8_t>(gpu + 1));
-        others.try_emplace(kernel.cards.back().gpu_id,
-                           served::RecordedGpu{simulation::SharedGpu(gpus)});
+        simulation::Gpus slower = gpus;
+        slower.switching += gpu * 40 * qos::us;
+        others.try_emplace(kernel.cards.back().gpu_id, slower);
     }
 
     served::RecordedGpu &recorded(std::uint32_t gpu) {
@@ -197,9 +198,7 @@ class Machine final : public served::Served {
         process.cgroup = text_of(proc + "cgroup");
         process.status = text_of(proc + "status");
         served::RecordedGpu &on = recorded(gpu);
-        const bool is_later = place == 0 && gpu % 2 == 1;
-        on.add(client, birth.pid,
-               simulated::once(simulation::never, on.sim.now() + (is_later ? qos::ms : 0)));
+        on.add(client, birth.pid, simulated::always());
         running_.push_back({birth, gpu, place, client});
     }
 
