@@ -2,9 +2,9 @@
 /// @file How well the kernel's clock agrees with those of other machines, as far as the kernel
 /// knows (adjtimex(2)).
 ///
-/// chrony and ntpd tell the kernel the largest error of the clock, which the kernel lets grow by
-/// 500 us in each second until they tell it again. phc2sys sets the error to 0 each time, so that
-/// under it the error only says that phc2sys runs.
+/// chrony and ntpd set the largest error of the clock in the kernel, which adds 500 us to it in each
+/// second until they set it again. phc2sys sets it to 0 each time, so that a small error is no more
+/// than a sign that phc2sys runs.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,9 @@ struct timex;
 namespace nvdebug::base {
 
 struct ClockState {
-    bool is_synchronised = false;   ///< the kernel's flag STA_UNSYNC is not set
-    std::int64_t most_wrong_ns = 0; ///< the largest error, to the true time
-    std::optional<std::int32_t> tai_offset_s =
-        {}; ///< of CLOCK_TAI to UTC; empty: nobody has set it
+    bool is_synchronised = false;                  ///< the kernel's flag STA_UNSYNC is not set
+    std::int64_t most_wrong_ns = 0;                ///< the largest error, to the true time
+    std::optional<std::int32_t> tai_offset_s = {}; ///< of CLOCK_TAI to UTC; empty: not set
 
     /// Returns by how much the clocks of two machines may differ that are both in this state, in ns.
     std::int64_t most_difference_ns() const { return 2 * most_wrong_ns; }

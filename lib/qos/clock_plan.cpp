@@ -29,8 +29,8 @@ bool has_capped_owner(std::span<const GangTenant> tenants, const OwnedRow &row) 
 }
 
 /// Returns rows that are @p length long together. A row with a cap ends earlier, because the pause
-/// of its last rank may be late by a request or two. The first row without a cap has what is left;
-/// without such a row nobody has it.
+/// of its last rank may be late by a request or two. The first row without a cap gets the rest;
+/// if there is none, the rest is a row without holders.
 std::vector<Row> rows_of_length(std::span<const GangTenant> tenants,
                                 std::span<const OwnedRow> owned, Ns length,
                                 const ClockSettings &settings) {

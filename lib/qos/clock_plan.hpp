@@ -24,9 +24,9 @@ namespace qos {
 
 /// Settings that all nodes have alike.
 struct ClockSettings {
-    /// The shortest part of the time has a window of this length, if that fits into a second. 50 ms
-    /// are enough for eight GPUs of a node, whose changes take a request each
-    /// (WindowSettings::worth_requests). For 16 GPUs it is 100 ms.
+    /// The shortest part of the time has a window of this length, if that fits into a second. The
+    /// changes of a node's GPUs take a request each (WindowSettings::worth_requests): 50 ms suit eight
+    /// GPUs, and 100 ms suit 16.
     Ns window = 50 * ms;
     Ns request = 750 * us; ///< of the driver, for one task
     /// The end of each row is for tenants of one node alone, on nodes that have such tenants.
@@ -50,8 +50,8 @@ WindowPlan plan_by_clock(std::span<const GangTenant> tenants, const ClockSetting
 /// second after it.
 Ns next_change_of_plans(Ns now);
 
-/// Returns the tenants whose promise is more than their part of the windows, and those that have no
-/// windows at all, in the order of names. A tenant of one node has no more than the others leave,
+/// Returns the tenants with a promise of more than their part of the windows, and those without any
+/// windows, in the order of names. A tenant of one node has no more than the others leave,
 /// and is paused for ever if it also has a cap.
 std::vector<std::size_t> short_of_windows(std::span<const GangTenant> tenants,
                                           const WindowPlan &plan);

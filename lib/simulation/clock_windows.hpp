@@ -26,7 +26,8 @@ class ClockWindows : public Controller {
 
     /// Returns whether the job has windows.
     bool has_windows(std::size_t job) const;
-    /// Returns what is to be said of the windows of a job; empty: nothing.
+    /// Returns a sentence without a dot on the windows of a job; empty: it shares no GPU with a job of
+    /// several nodes.
     std::string why(std::size_t job) const;
 
   private:

@@ -2,9 +2,9 @@
 /// @file What windows by the clock are worth on many nodes, in a closed form: thousands of GPUs are
 /// too many for discrete events.
 ///
-/// It counts the time of a window in which all GPUs of all nodes run the job, as a job needs them
-/// whose collectives progress only while all of its ranks run. Other jobs lose less, since a rank
-/// computes between its collectives while others have not begun. The test many_nodes_test.cpp holds
+/// It counts the time of a window in which all GPUs of all nodes run the job, which is the progress of
+/// a job of collectives alone. Other jobs lose less, since a rank computes between its collectives
+/// while others have not begun. The test many_nodes_test.cpp holds
 /// the form to the discrete simulation on one to four nodes.
 #pragma once
 

@@ -187,7 +187,7 @@ def test_tasks_and_gpus_of_a_step(cluster):
     one, two = nvqos.of("hold")
     assert one.all("gpu") == two.all("gpu") == ["/dev/nvidia0", "/dev/nvidia1"]
     assert (one.name, one.one("holder")) == (two.name, two.one("holder")) and one.one("pid") != two.one("pid")
-    # One name on all GPUs makes the step a gang, and nothing says that it is none.
+    # The step has one name on all GPUs, which makes it a gang.
     assert not one.all("gang") and not two.all("gang")
     assert len(nvqos.of("release")) == 1
 
@@ -202,7 +202,7 @@ def test_a_step_whose_tasks_do_not_wait_for_each_other(cluster):
         assert cluster.has_ended(number) and comes_true(lambda: len(nvqos.of("release")) == 2)
     batch, step, other = nvqos.of("hold")
     assert batch.name == step.name == f"job:{number}.batch" and batch.all("gang") == step.all("gang") == ["off"]
-    # A step whose tasks wait for each other has a hold of its own.
+    # With gang=on the goal is another one.
     assert (other.name, other.goal, other.all("gang")) == (f"job:{number}.1", "share:30%", [])
 
 
