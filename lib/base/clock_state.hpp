@@ -2,9 +2,9 @@
 /// @file How well the kernel's clock agrees with those of other machines, as far as the kernel
 /// knows (adjtimex(2)).
 ///
-/// chrony and ntpd set the largest error of the clock in the kernel, which adds 500 us to it in each
-/// second until they set it again. phc2sys sets it to 0 each time, so that a small error is no more
-/// than a sign that phc2sys runs.
+/// chrony and ntpd set the largest error of the clock in the kernel, which adds 500 us to it in
+/// each second until they set it again. phc2sys sets it to 0 each time, so that a small error is no
+/// more than a sign that phc2sys runs.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,14 @@ struct ClockState {
     std::int64_t most_wrong_ns = 0;                ///< the largest error, to the true time
     std::optional<std::int32_t> tai_offset_s = {}; ///< of CLOCK_TAI to UTC; empty: not set
 
-    /// Returns by how much the clocks of two machines may differ that are both in this state, in ns.
+    /// Returns by how much the clocks of two machines may differ that are both in this state, in
+    /// ns.
     std::int64_t most_difference_ns() const { return 2 * most_wrong_ns; }
     bool operator==(const ClockState &) const = default;
 };
 
-/// A call as adjtimex(2): fills the structure and returns the clock's state; -1: errno has the reason.
+/// A call as adjtimex(2): fills the structure and returns the clock's state; -1: errno has the
+/// reason.
 using ReadClock = std::function<int(timex *)>;
 
 /// Returns the state of this machine's clock. Changes nothing, and needs no rights. Fails with a

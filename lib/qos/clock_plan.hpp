@@ -25,8 +25,8 @@ namespace qos {
 /// Settings that all nodes have alike.
 struct ClockSettings {
     /// The shortest part of the time has a window of this length, if that fits into a second. The
-    /// changes of a node's GPUs take a request each (WindowSettings::worth_requests): 50 ms suit eight
-    /// GPUs, and 100 ms suit 16.
+    /// changes of a node's GPUs take a request each (WindowSettings::worth_requests): 50 ms suit
+    /// eight GPUs, and 100 ms suit 16.
     Ns window = 50 * ms;
     Ns request = 750 * us; ///< of the driver, for one task
     /// The end of each row is for tenants of one node alone, on nodes that have such tenants.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Windows by the clock (lib/qos/clock_plan.hpp) on simulated GPUs of several nodes. Each node
-/// has a clock of its own, which is ahead by up to Gpus::skew, and a driver of its own.
+/// @file Windows by the clock (lib/qos/clock_plan.hpp) on simulated GPUs of several nodes. Each
+/// node has a clock of its own, which is ahead by up to Gpus::skew, and a driver of its own.
 ///
 /// Jobs have their windows from the beginning on, without a time of watching and without debts. A
 /// job of one node that shares no GPU with a job of several nodes is left as it is.
@@ -26,8 +26,8 @@ class ClockWindows : public Controller {
 
     /// Returns whether the job has windows.
     bool has_windows(std::size_t job) const;
-    /// Returns a sentence without a dot on the windows of a job; empty: it shares no GPU with a job of
-    /// several nodes.
+    /// Returns a sentence without a dot on the windows of a job; empty: it shares no GPU with a job
+    /// of several nodes.
     std::string why(std::size_t job) const;
 
   private:
