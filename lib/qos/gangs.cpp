@@ -383,6 +383,11 @@ WindowNeed need_for_windows(std::span<const GangTenant> tenants,
     };
     if (are_windows_barred(tenants))
         return WindowNeed::barred;
+    const auto is_beside_first = [&](const GangTenant &tenant) {
+        return std::ranges::any_of(tenants, [&](const GangTenant &other) {
+            return other.is_first() && other.clashes_with(tenant);
+        });
+    };
     bool is_needed = false, may_lose = false;
     for (std::size_t n = 0; n < tenants.size(); n++) {
         const GangTenant &tenant = tenants[n];
@@ -390,33 +395,50 @@ WindowNeed need_for_windows(std::span<const GangTenant> tenants,
         is_needed =
             is_needed || (is_gang && (seen[n].together_part < enough_together || has_cap(tenant) ||
                                       (tenant.is_first() && has_several_beside(tenant))));
-        const Part had = seen[n].time ? scaled(seen[n].used, whole, seen[n].time) : 0;
-        may_lose = may_lose || (!tenant.is_first() && !has_cap(tenant) &&
-                                part_in_windows(plan, n) < scaled(had, 85 * point, whole));
+        const auto part_of_time = [&](Ns time, Part part) {
+            return seen[n].time ? scaled(time, part, seen[n].time) : 0;
+        };
+        const Part least = std::max(
+            part_of_time(seen[n].used, 85 * point),
+            is_beside_first(tenant) ? part_of_time(seen[n].time - seen[n].waited, 75 * point) : 0);
+        may_lose = may_lose ||
+                   (!tenant.is_first() && !has_cap(tenant) && part_in_windows(plan, n) < least);
     }
     return !is_needed ? WindowNeed::none : may_lose ? WindowNeed::harmful : WindowNeed::clear;
 }
 
-std::optional<Part> change_by_windows(std::span<const GangTenant> tenants,
-                                      std::span<const TenantProgress> without,
-                                      std::span<const TenantProgress> with) {
-    constexpr std::int64_t least = 10; // turns; fewer of them say nothing
+bool do_windows_help(std::span<const GangTenant> tenants, std::span<const TenantProgress> without,
+                     std::span<const TenantProgress> with) {
+    // Fewer turns say too little of a change in the mean, and of the loss of one tenant.
+    constexpr std::int64_t least_for_mean = 10, least_for_one = 20;
+    constexpr Part most_gained = 150 * point, least_in_the_mean = 90 * point,
+                   least_of_gang = 60 * point, least_of_task = 70 * point,
+                   least_of_share = 95 * point;
+    const auto rate = [](std::int64_t count, Ns time) { return scaled(count, second, time); };
     Part sum = 0;
     std::int64_t count = 0;
     for (std::size_t n = 0; n < tenants.size(); n++) {
-        if (tenants[n].is_first())
+        const TenantProgress &before = without[n], &now = with[n];
+        if (tenants[n].is_first() || now.is_alone)
             continue;
-        if (without[n].gave_way < least || with[n].gave_way < least)
-            return std::nullopt;
-        sum += scaled(scaled(with[n].gave_way, whole, without[n].gave_way), without[n].time,
-                      with[n].time);
+        const bool is_gang = tenants[n].gpus.size() > 1;
+        const Ns had = rate(before.used, before.time),
+                 promised = std::min(scaled(second, promised_to(tenants[n]), whole), had),
+                 least = std::max(scaled(promised, least_of_share, whole),
+                                  scaled(had, least_of_task, whole));
+        if (!is_gang && rate(now.used, now.time) < least)
+            return false;
+        if (std::max(before.gave_way, now.gave_way) < least_for_mean)
+            continue;
+        const Part change =
+            scaled(scaled(now.gave_way, whole, std::max<std::int64_t>(before.gave_way, 1)),
+                   before.time, now.time);
+        if (before.gave_way >= least_for_one && change < (is_gang ? least_of_gang : least_of_task))
+            return false;
+        sum += std::min(change, most_gained);
         count++;
     }
-    return count ? std::optional(sum / count) : std::nullopt;
-}
-
-bool do_windows_help(std::optional<Part> change) {
-    return change.value_or(whole) >= 75 * point;
+    return sum >= count * least_in_the_mean;
 }
 
 std::vector<std::size_t> heaviest_clash(std::span<const GangTenant> tenants) {

@@ -186,8 +186,9 @@ Ns time_together(std::span<const std::vector<TurnSpan>> ranks);
 /// theirs; empty: it had no turns.
 std::optional<Part> together_of(std::span<const std::vector<TurnSpan>> ranks);
 
-/// A gang whose ranks have their GPUs at once for a larger part of their time needs no windows.
-inline constexpr Part enough_together = 85 * point;
+/// A gang needs no windows if its ranks have their GPUs at once for a larger part of the time of the
+/// rank that has its GPU for the least time. What windows cost would be more than it can gain.
+inline constexpr Part enough_together = 65 * point;
 
 /// A group is watched for so long before windows are tried, and again and again for so long while
 /// it runs together. Windows are tried for so long, and after that the choice stands for so long.
@@ -196,12 +197,20 @@ inline constexpr Ns watch_before_windows = 900 * ms, trial_of_windows = 2 * seco
 
 /// The progress of a tenant as far as the record of turns shows it.
 struct TenantProgress {
-    Ns time = 0;            ///< in which it was seen
-    Ns used = 0;            ///< in which the rank with the least time had its GPU
-    Part together_part = 0; ///< together_of()
+    Ns time = 0; ///< in which it was seen
+    Ns used = 0; ///< in which the rank with the least time had its GPU
+    /// The part of that time in which all ranks had theirs. A gang that shares only one of its GPUs
+    /// has the whole: its other ranks have theirs whenever that one has.
+    Part together_part = 0;
     /// How many turns of the rank with the most of them ended before their timeslice was over. A
-    /// job that waits once a step has as many of these as it has steps.
+    /// job that waits once a step has as many of these as it has steps. Ranks beside which the
+    /// others are paused in windows are left out, since their turns go on while they have no work.
     std::int64_t gave_way = 0;
+    /// How long the rank that waited the longest certainly waited, between a turn that did not give
+    /// way and its next one. No more than the rest of the time was of use.
+    Ns waited = 0;
+    /// All of its ranks are left out there. In windows its turns are longer than its work.
+    bool is_alone = false;
 };
 
 enum class WindowNeed {
@@ -217,21 +226,28 @@ enum class WindowNeed {
 bool are_windows_barred(std::span<const GangTenant> tenants);
 
 /// Returns whether windows are needed, from what was seen without them. A gang needs them if it
-/// runs together too little, has a cap, or is served first where several others take turns.
+/// runs together too little, has a cap, or is served first where several others take turns. They
+/// harm a tenant whose part of the windows is clearly less than the time that it has. Beside one
+/// that is served first it runs in its windows alone, so that its part must not be clearly less
+/// than the time in which it does not certainly wait: a task that thinks may have its whole speed.
 /// @param plan the windows that they would have
 WindowNeed need_for_windows(std::span<const GangTenant> tenants,
                             std::span<const TenantProgress> seen, const WindowPlan &plan);
 
-/// Returns by which factor windows change the speeds of the tenants, in their mean and without
-/// those that are served first: by the rates of turns that gave way. Empty: there are too few.
-std::optional<Part> change_by_windows(std::span<const GangTenant> tenants,
-                                      std::span<const TenantProgress> without,
-                                      std::span<const TenantProgress> with);
-
-/// Returns whether windows are kept after a trial: unless it has shown their harm. The rate of
-/// turns that give way is no measure of small gains. In a window a processor launches just in time,
-/// and its GPU gives way more often, than where kernels are queued while others have the GPU.
-bool do_windows_help(std::optional<Part> change);
+/// Returns whether windows are kept after a trial: unless it has shown their harm to one tenant, or
+/// to all in the mean.
+///
+/// Rates of turns that give way are compared. A tenant may lose three tenths of them on one GPU, and
+/// four tenths as a gang, and all together a tenth in the mean. Where kernels are launched just in
+/// time the rates overstate gains, because a processor that has its GPU at once launches more often
+/// than one whose kernels are queued. So the rate of a tenant counts in the mean as one and a half
+/// times the previous one at most.
+///
+/// A tenant of one GPU does not spin, so that its time there is its progress. It may lose as much of
+/// that, and of its share nothing: if it thinks, windows may be too short for it, whatever its part
+/// is.
+bool do_windows_help(std::span<const GangTenant> tenants, std::span<const TenantProgress> without,
+                     std::span<const TenantProgress> with);
 
 /// Returns the tenants with promised parts of which each clashes with each other one, and whose
 /// parts add up to the most. Together with the goals of each

@@ -52,7 +52,7 @@ struct TenantLever {
     bool operator==(const TenantLever &) const = default;
 };
 
-/// What is to be done on a GPU.
+/// A change of the levers on a GPU.
 struct WindowOrder {
     std::uint32_t gpu;
     /// Windows decide over timeslices and pauses there. If not, its governor decides from now on: a
@@ -65,7 +65,7 @@ struct WindowOrder {
     std::vector<TenantLever> first = {}, then = {};
 };
 
-/// What is known of a gang.
+/// The state of a gang, for people.
 struct GangReport {
     bool has_windows = false;
     /// together_of() over the last time that was counted: while windows are tried or watched for,
@@ -75,23 +75,86 @@ struct GangReport {
     std::string why = {};
 };
 
+/// Tenants that are linked by the GPUs which they share, as a WindowKeeper keeps them.
+struct WindowGroup {
+    enum class State {
+        watched, ///< as it is, until it is known whether windows are needed
+        tried,   ///< has windows, which are compared with the time before
+        windows, ///< has windows
+        left,    ///< as it is, because windows are not needed or do not help
+    };
+    /// A tenant on a GPU. All was seen since the present state or cycle of windows began.
+    struct Rank {
+        std::vector<TurnSpan> turns = {};
+        RankWindows had = {};
+        std::int64_t gave_way = 0;    ///< WindowTurn::gave_way
+        std::int64_t gave_way_in = 0; ///< the same in its windows
+        Ns waited = 0;                ///< TenantProgress::waited
+        std::optional<Ns> waits_since = {};
+        Ns counted_until = 0;
+        bool is_whole = true; ///< its GPU has told the turns of all that time
+    };
+    struct Member {
+        std::string name; ///< TenantOnGpu::name
+        std::vector<Rank> ranks = {};
+        std::optional<Part> together = {}; ///< GangReport::together
+    };
+    State state = State::watched;
+    Ns since = 0;                            ///< the state
+    std::vector<GangTenant> tenants = {};    ///< in the order of names
+    std::vector<Member> members = {};        ///< by tenant
+    std::vector<std::uint32_t> gpus = {};    ///< in order
+    std::vector<TenantProgress> before = {}; ///< by tenant, without windows
+    WindowNeed need = WindowNeed::none;
+    Ns stands_for = 0; ///< State::windows and left, if there is a need: until it is looked at again
+    WindowPlan plan = {};
+    std::size_t row = 0;
+    Ns counted_at = 0; ///< turns until then were counted
+    Ns due = 0;        ///< the next decision
+
+    bool has_windows() const { return state == State::tried || state == State::windows; }
+    /// Returns whether it is left as it is for a time, whatever the record of turns says.
+    bool stands() const { return state == State::left && need != WindowNeed::none; }
+};
+
 class WindowKeeper {
   public:
-    explicit WindowKeeper(const WindowSettings &settings = {});
+    explicit WindowKeeper(const WindowSettings &settings = {}) : settings_(settings) {}
 
     /// Takes the tenants that a GPU has now. A GPU that is left out has none.
     void set_tenants(std::uint32_t gpu, std::vector<TenantOnGpu> tenants, Ns now);
     /// Returns when step() is to be called; the largest number: no tenant is a gang.
     Ns due() const;
-    /// Returns the GPUs whose turns step() takes.
+    /// Returns the GPUs whose turns step() takes, in order.
     std::vector<std::uint32_t> gpus() const;
-    /// Decides, when it is due.
+    /// Counts turns, and decides what is due.
     /// @param turns of all GPUs of gpus(); a GPU that did not answer in time is left out
-    /// @returns the GPUs on which something changes
+    /// @returns the GPUs on which something changes, in order
     std::vector<WindowOrder> step(Ns now, std::span<const WindowTurns> turns);
 
     /// Returns what is known of a tenant; empty: it is no gang, or nobody else is on its GPUs.
     std::optional<GangReport> report(const std::string &tenant) const;
+
+  private:
+    using Group = WindowGroup;
+    /// Levers of groups whose rows begin now, by GPU.
+    using Orders = std::map<std::uint32_t, WindowOrder>;
+
+    std::vector<Group> find_groups() const;
+    void regroup(Ns now, Orders &orders);
+    void enter(Group &group, Group::State state, Ns now, Orders &orders) const;
+    void judge(Group &group, Ns now, Orders &orders) const;
+    void step_windows(Group &group, Ns now, Orders &orders) const;
+    void settle(Group &group) const;
+    std::vector<TenantProgress> progress_of(const Group &group, Ns now) const;
+    bool is_alone_on(const Group &group, std::size_t tenant, std::uint32_t gpu) const;
+    bool misses_promise(const Group &group) const;
+    void order_row(const Group &group, Orders &orders) const;
+
+    WindowSettings settings_;
+    std::map<std::uint32_t, std::vector<TenantOnGpu>> tenants_; ///< by GPU, in the order of names
+    std::optional<Ns> changed_at_;                              ///< tenants_, since the last step
+    std::vector<Group> groups_;
 };
 
 } // namespace qos

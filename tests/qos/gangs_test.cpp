@@ -267,7 +267,7 @@ TenantProgress progress_in_a_second(Ns used, Part together, std::int64_t gave_wa
 TEST(WindowNeed, GangsThatRunTogetherNeedNoWindows) {
     const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}), gang_of("b", {0, 1})};
     const WindowPlan plan = plan_windows(tenants, usual_windows, 0);
-    std::vector<TenantProgress> seen(2, progress_in_a_second(480 * ms, 85 * point, 0));
+    std::vector<TenantProgress> seen(2, progress_in_a_second(480 * ms, 65 * point, 0));
     EXPECT_EQ(need_for_windows(tenants, seen, plan), WindowNeed::none);
     seen[1].together_part--;
     EXPECT_EQ(need_for_windows(tenants, seen, plan), WindowNeed::clear);
@@ -295,6 +295,7 @@ TEST(WindowNeed, GangWithACapOrBeforeSeveralOthersNeedsWindows) {
     EXPECT_EQ(need_for_windows(tenants, seen, plan_windows(tenants, usual_windows, 0)),
               WindowNeed::clear);
     tenants = {gang_of("a", {0, 1}, {.aim = Aim::latency}), gang_of("b", {0, 1})};
+    seen[0].waited = 500 * ms;
     seen.push_back(seen.front());
     EXPECT_EQ(need_for_windows(tenants, seen, plan_windows(tenants, usual_windows, 0)),
               WindowNeed::none);
@@ -312,18 +313,118 @@ TEST(WindowNeed, GoalsForTimeslicesBarWindows) {
               WindowNeed::barred);
 }
 
-TEST(WindowTrial, EndsWindowsWhereTurnsGiveWayLessOften) {
-    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}), gang_of("b", {0, 1})};
-    const auto change = [&](std::int64_t before, std::int64_t after) {
-        const std::vector<TenantProgress> without(2, progress_in_a_second(0, 0, before)),
-            with(2, {.time = 2 * second, .gave_way = after});
-        return change_by_windows(tenants, without, with);
-    };
-    EXPECT_EQ(change(20, 30), 75 * point);
-    EXPECT_TRUE(do_windows_help(change(20, 30)));
-    EXPECT_FALSE(do_windows_help(change(20, 29)));
-    EXPECT_EQ(change(9, 30), std::nullopt) << "too few turns gave way";
-    EXPECT_TRUE(do_windows_help(change(9, 30)));
+TEST(WindowNeed, TaskThatThinksBesideAServiceWouldLoseByItsPart) {
+    const std::vector<GangTenant> tenants = {gang_of("a", {0, 1}), gang_of("b", {0, 1}),
+                                             gang_of("s", {0, 1}, {.aim = Aim::latency}),
+                                             gang_of("t", {0})};
+    std::vector<TenantProgress> seen(4, progress_in_a_second(250 * ms, 30 * point, 0));
+    for (TenantProgress &one : seen)
+        one.waited = 650 * ms;
+    const WindowPlan plan = plan_windows(tenants, usual_windows, 0);
+    ASSERT_EQ(part_in_windows(plan, 3), part_in_windows(plan, 0));
+    EXPECT_EQ(need_for_windows(tenants, seen, plan), WindowNeed::clear);
+    seen[3].waited = 550 * ms;
+    EXPECT_EQ(need_for_windows(tenants, seen, plan), WindowNeed::harmful);
+    // Without a service it has the GPU in the windows of others, too, and a trial shows how much.
+    const std::vector<GangTenant> without = {tenants[0], tenants[1], tenants[3]};
+    const std::vector<TenantProgress> seen_without = {seen[0], seen[1], seen[3]};
+    EXPECT_EQ(need_for_windows(without, seen_without, plan_windows(without, usual_windows, 0)),
+              WindowNeed::clear);
+}
+
+/// Of a trial of one second after one second without windows.
+struct TrialOfTwo {
+    std::vector<GangTenant> tenants = {gang_of("a", {0, 1}), gang_of("b", {0, 1})};
+    std::vector<TenantProgress> before = std::vector(2, progress_in_a_second(300 * ms, 0, 100)),
+                                now = before;
+
+    bool is_kept() const { return do_windows_help(tenants, before, now); }
+};
+
+TEST(WindowTrial, EndsWindowsThatSlowAllDownInTheMean) {
+    TrialOfTwo trial;
+    trial.now[0].gave_way = 80;
+    EXPECT_TRUE(trial.is_kept());
+    trial.now[0].gave_way = 79;
+    EXPECT_FALSE(trial.is_kept());
+    trial.now[1].gave_way = 101;
+    EXPECT_TRUE(trial.is_kept());
+    for (TenantProgress &one : trial.now)
+        one = {.time = 2 * second, .used = 600 * ms, .gave_way = 179};
+    EXPECT_FALSE(trial.is_kept()) << "rates are compared, whatever time they took";
+    trial.now[0].gave_way = trial.now[1].gave_way = 180;
+    EXPECT_TRUE(trial.is_kept());
+}
+
+TEST(WindowTrial, GainOfOneDoesNotHideTheLossOfAnother) {
+    TrialOfTwo trial;
+    trial.now[0].gave_way = 10'000;
+    trial.now[1].gave_way = 60;
+    EXPECT_TRUE(trial.is_kept());
+    trial.now[1].gave_way = 59;
+    EXPECT_FALSE(trial.is_kept());
+    // A gain counts as a half at most: 1.5, 0.6 and 0.6 are 0.9 in the mean.
+    trial.tenants.push_back(gang_of("c", {0, 1}));
+    trial.before.push_back(trial.before[0]);
+    trial.now = trial.before;
+    trial.now[0].gave_way = 10'000;
+    trial.now[1].gave_way = trial.now[2].gave_way = 60;
+    EXPECT_TRUE(trial.is_kept());
+    trial.now[0].gave_way = 149;
+    EXPECT_FALSE(trial.is_kept());
+    trial.now[0].gave_way = 10'000;
+    trial.tenants.push_back(gang_of("d", {0, 1}));
+    trial.before.push_back(trial.before[0]);
+    trial.now.push_back(trial.now[1]);
+    EXPECT_FALSE(trial.is_kept());
+}
+
+TEST(WindowTrial, TaskOfOneGpuKeepsItsTurnsAndItsTime) {
+    TrialOfTwo trial;
+    trial.tenants[1].gpus = {0};
+    trial.now[0].gave_way = 200;
+    trial.now[1].gave_way = 70;
+    EXPECT_TRUE(trial.is_kept());
+    trial.now[1].gave_way = 69;
+    EXPECT_FALSE(trial.is_kept());
+    trial.now[1].gave_way = trial.before[1].gave_way = 0; // its kernels are as long as timeslices
+    trial.now[1].used = 210 * ms;
+    EXPECT_TRUE(trial.is_kept());
+    trial.now[1].used = 209 * ms;
+    EXPECT_FALSE(trial.is_kept());
+}
+
+TEST(WindowTrial, ShareOfATaskThatThinksIsKept) {
+    TrialOfTwo trial;
+    trial.tenants[1] = gang_of("b", {0}, gang_share(40));
+    trial.now[1].used = 285 * ms;
+    EXPECT_TRUE(trial.is_kept());
+    trial.now[1].used = 284 * ms; // of the 300 ms that it has use for
+    EXPECT_FALSE(trial.is_kept());
+    trial.tenants[1].goal = gang_share(25);
+    EXPECT_TRUE(trial.is_kept()) << "it has more than its share";
+}
+
+TEST(WindowTrial, TooFewTurnsAndTurnsThatGoOnWithoutWorkSayNothing) {
+    TrialOfTwo trial;
+    for (TenantProgress &one : trial.before)
+        one.gave_way = 9;
+    for (TenantProgress &one : trial.now)
+        one.gave_way = 0;
+    EXPECT_TRUE(trial.is_kept());
+    trial = {};
+    trial.now[1].gave_way = 0;
+    EXPECT_FALSE(trial.is_kept());
+    trial.now[1].is_alone = true;
+    EXPECT_TRUE(trial.is_kept());
+}
+
+TEST(WindowTrial, FirstTurnsOfATenantThatHadAlmostNoneAreAGain) {
+    TrialOfTwo trial;
+    trial.before[0].gave_way = 1;
+    trial.now[0].gave_way = 80;
+    trial.now[1].gave_way = 65;
+    EXPECT_TRUE(trial.is_kept());
 }
 
 TEST(Clashes, SharesOfATriangleAddUp) {
