@@ -88,8 +88,7 @@ std::vector<std::uint32_t> ClockKeeper::gpus() const {
             if (std::ranges::any_of(groups_, [&](const Group &group) { return group.is_on(gpu); }))
                 gpus.push_back(gpu);
     std::ranges::sort(gpus);
-    const auto [first, last] = std::ranges::unique(gpus);
-    gpus.erase(first, last);
+    gpus.erase(std::unique(gpus.begin(), gpus.end()), gpus.end());
     return gpus;
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file Keeps windows by the clock (clock_plan.hpp) on the GPUs of one node.
 ///
-/// A ClockKeeper does no input or output and has no thread: it is told the tenants of this node, and
-/// returns orders. Its caller calls step() when it is due, and carries the orders out as those of a
-/// WindowKeeper. All times are in CLOCK_TAI. It has no time of watching and no trial, because all
+/// A ClockKeeper does no input or output and has no thread. Its caller gives it the tenants of this
+/// node, calls step() when it is due, and carries the orders out as those of a WindowKeeper. All times are in CLOCK_TAI. It has no time of watching and no trial, because all
 /// nodes would have to come to the same result.
 #pragma once
 
