@@ -300,9 +300,10 @@ vm-tool: cmake
 		strip -o $(BUILD)/vm/nvdebugctl $(BUILD)/cmake/bin/nvdebugctl-static)
 
 .PHONY: pictures
-pictures: ## make docs/pictures anew: what nvdebugctl shows, in the VM
+pictures: tool ## make docs/pictures anew: what nvdebugctl shows, in the VM, and gangs
 	@scripts/install-deps build pictures
 	@docs/pictures/make
+	@docs/pictures/make-gangs $(BUILD)/cmake/bin/nvqos
 
 .PHONY: demo
 demo: deps ## the main job on a modelled GTX 1060, in a VM

@@ -11,11 +11,16 @@ namespace {
 
 using Numbers = std::vector<std::size_t>;
 
+Numbers in_the_order_of_names(std::span<const GangTenant> tenants, Numbers members) {
+    std::ranges::sort(members, {},
+                      [&](std::size_t n) { return std::string_view(tenants[n].name); });
+    return members;
+}
+
 Numbers in_the_order_of_names(std::span<const GangTenant> tenants) {
-    Numbers order(tenants.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, {}, [&](std::size_t n) { return std::string_view(tenants[n].name); });
-    return order;
+    Numbers all(tenants.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return in_the_order_of_names(tenants, std::move(all));
 }
 
 /// Returns how many GPUs the tenants use.
@@ -24,58 +29,38 @@ std::size_t count_gpus(std::span<const GangTenant> tenants) {
     for (const GangTenant &tenant : tenants)
         gpus.insert(gpus.end(), tenant.gpus.begin(), tenant.gpus.end());
     std::ranges::sort(gpus);
-    return static_cast<std::size_t>(std::ranges::unique(gpus).begin() - gpus.begin());
+    return static_cast<std::size_t>(std::unique(gpus.begin(), gpus.end()) - gpus.begin());
 }
 
-bool fits(std::span<const GangTenant> tenants, const Row &row, std::size_t tenant) {
-    return std::ranges::none_of(row.holders, [&](std::size_t other) {
-        return tenants[tenant].clashes_with(tenants[other]);
-    });
+bool fits(std::span<const GangTenant> tenants, const Numbers &holders, std::size_t tenant) {
+    return std::ranges::none_of(
+        holders, [&](std::size_t other) { return tenants[tenant].clashes_with(tenants[other]); });
 }
 
 bool has_cap(const GangTenant &tenant) {
     return tenant.goal.cap && *tenant.goal.cap < whole;
 }
 
-/// The rows of a group, and the tenants for which each was made. A tenant with a cap has a row of
-/// its own, because the window of another one may be longer than its cap allows.
-struct Matrix {
-    std::vector<Row> rows;
-    std::vector<Numbers> owners; ///< by row
-};
-
-/// Gives each tenant a row, the tenants with many GPUs first.
-Matrix make_rows(std::span<const GangTenant> tenants) {
-    Numbers order = in_the_order_of_names(tenants);
+/// Gives each tenant a row, the tenants with many GPUs first. A tenant with a cap has a row of its
+/// own, because the window of another one may be longer than its cap allows.
+std::vector<OwnedRow> make_rows(std::span<const GangTenant> tenants, const Numbers &members) {
+    Numbers order = in_the_order_of_names(tenants, members);
     std::ranges::stable_sort(order, std::ranges::greater(),
                              [&](std::size_t n) { return tenants[n].gpus.size(); });
-    Matrix matrix;
+    std::vector<OwnedRow> rows;
     for (const std::size_t tenant : order) {
         if (tenants[tenant].is_first())
             continue;
-        std::size_t at = 0;
-        while (at < matrix.rows.size() &&
-               (has_cap(tenants[tenant]) || has_cap(tenants[matrix.owners[at].front()]) ||
-                !fits(tenants, matrix.rows[at], tenant)))
-            at++;
-        if (at == matrix.rows.size()) {
-            matrix.rows.emplace_back();
-            matrix.owners.emplace_back();
-        }
-        matrix.rows[at].holders.push_back(tenant);
-        matrix.owners[at].push_back(tenant);
+        auto row = rows.begin();
+        while (row != rows.end() &&
+               (has_cap(tenants[tenant]) || has_cap(tenants[row->owners.front()]) ||
+                !fits(tenants, row->owners, tenant)))
+            ++row;
+        if (row == rows.end())
+            row = rows.insert(row, OwnedRow());
+        row->owners.push_back(tenant);
     }
-    return matrix;
-}
-
-/// Gives the GPUs that a row leaves free to any tenants which need no others.
-void fill_holes(std::span<const GangTenant> tenants, std::vector<Row> &rows) {
-    const Numbers order = in_the_order_of_names(tenants);
-    for (Row &row : rows)
-        for (const std::size_t tenant : order)
-            if (!tenants[tenant].is_first() && !has_cap(tenants[tenant]) &&
-                fits(tenants, row, tenant))
-                row.holders.push_back(tenant);
+    return rows;
 }
 
 Part promised_to(const GangTenant &tenant) {
@@ -95,47 +80,43 @@ Part part_of_row(std::span<const GangTenant> tenants, const Numbers &owners, Par
     return most;
 }
 
-/// Returns the part of the time of each row: promised parts first, and the rest by weight. If no
-/// row has a weight, all grow by the same factor as far as their caps allow.
-std::vector<Part> parts_of_rows(std::span<const GangTenant> tenants, const Matrix &matrix) {
-    const auto parts_at = [&](Part unit) {
-        std::vector<Part> parts;
-        for (const Numbers &owners : matrix.owners)
-            parts.push_back(part_of_row(tenants, owners, unit));
-        return parts;
-    };
-    const auto sum_at = [&](Part unit) {
-        const std::vector<Part> parts = parts_at(unit);
-        return std::accumulate(parts.begin(), parts.end(), Part{0});
+/// Gives each row its part of the time: promised parts first, and the rest by weight. If no row has
+/// a weight, all grow by the same factor as far as their caps allow.
+void divide(std::span<const GangTenant> tenants, std::vector<OwnedRow> &rows) {
+    const auto divide_at = [&](Part unit) {
+        Part sum = 0;
+        for (OwnedRow &row : rows)
+            sum += row.part = part_of_row(tenants, row.owners, unit);
+        return sum;
     };
     Part least = 0, most = whole; // of a unit of weight: the largest that fits
     while (least < most) {
         const Part middle = least + (most - least + 1) / 2;
-        sum_at(middle) <= whole ? least = middle : most = middle - 1;
+        divide_at(middle) <= whole ? least = middle : most = middle - 1;
     }
-    std::vector<Part> parts = parts_at(least);
-    const Part sum = sum_at(least);
-    const bool has_weight = std::ranges::any_of(tenants, [](const GangTenant &tenant) {
-        return !tenant.is_first() && !is_promised(tenant.goal.aim) && !has_cap(tenant);
+    const Part sum = divide_at(least);
+    const bool has_weight = std::ranges::any_of(rows, [&](const OwnedRow &row) {
+        return std::ranges::any_of(row.owners, [&](std::size_t owner) {
+            return !is_promised(tenants[owner].goal.aim) && !has_cap(tenants[owner]);
+        });
     });
     if (sum == 0 || (has_weight && sum <= whole))
-        return parts;
-    for (std::size_t n = 0; n < parts.size(); n++) {
-        const GangTenant &owner = tenants[matrix.owners[n].front()];
-        parts[n] = std::min(scaled(parts[n], whole, sum), has_cap(owner) ? *owner.goal.cap : whole);
+        return;
+    for (OwnedRow &row : rows) {
+        const GangTenant &owner = tenants[row.owners.front()];
+        row.part = std::min(scaled(row.part, whole, sum), has_cap(owner) ? *owner.goal.cap : whole);
     }
-    return parts;
 }
 
 /// Returns the time in which each row has its window: the shortest part has the shortest window.
 /// With a cap a whole number of cycles is a second, so that every second has the same part.
-Ns cycle_of_rows(std::span<const GangTenant> tenants, const std::vector<Part> &parts,
+Ns cycle_of_rows(std::span<const GangTenant> tenants, const std::vector<OwnedRow> &rows,
                  const WindowSettings &settings) {
     Part least = whole;
-    for (const Part part : parts)
-        least = part > 0 ? std::min(least, part) : least;
+    for (const OwnedRow &row : rows)
+        least = row.part > 0 ? std::min(least, row.part) : least;
     const Ns window = shortest_window(count_gpus(tenants), settings);
-    const Ns longest = std::max(settings.longest_cycle, static_cast<Ns>(parts.size()) * window);
+    const Ns longest = std::max(settings.longest_cycle, static_cast<Ns>(rows.size()) * window);
     const Ns cycle = std::min(scaled(window, whole, std::max<Part>(least, 1)), longest);
     return std::ranges::any_of(tenants, has_cap) ? second / std::max<Ns>(1, second / cycle) : cycle;
 }
@@ -297,9 +278,9 @@ Ns WindowPlan::length() const {
                            [](Ns sum, const Row &row) { return sum + row.length; });
 }
 
-std::vector<std::vector<std::size_t>> window_groups(std::span<const GangTenant> tenants) {
+std::vector<Numbers> linked_tenants(std::span<const GangTenant> tenants, const Numbers &members) {
     std::vector<Numbers> groups;
-    for (const std::size_t tenant : in_the_order_of_names(tenants)) {
+    for (const std::size_t tenant : in_the_order_of_names(tenants, members)) {
         Numbers joined;
         for (Numbers &group : groups)
             if (std::ranges::any_of(group, [&](std::size_t other) {
@@ -312,16 +293,21 @@ std::vector<std::vector<std::size_t>> window_groups(std::span<const GangTenant> 
         joined.push_back(tenant);
         groups.push_back(std::move(joined));
     }
+    const auto name = [&](std::size_t tenant) { return std::string_view(tenants[tenant].name); };
+    for (Numbers &group : groups)
+        std::ranges::sort(group, {}, name);
+    std::ranges::sort(groups, {}, [&](const Numbers &group) { return name(group.front()); });
+    return groups;
+}
+
+std::vector<Numbers> window_groups(std::span<const GangTenant> tenants) {
+    std::vector<Numbers> groups = linked_tenants(tenants, in_the_order_of_names(tenants));
     std::erase_if(groups, [&](const Numbers &group) {
         return std::ranges::none_of(group, [&](std::size_t tenant) {
             return tenants[tenant].gpus.size() > 1 &&
                    (group.size() > 1 || has_cap(tenants[tenant]));
         });
     });
-    const auto name = [&](std::size_t tenant) { return std::string_view(tenants[tenant].name); };
-    for (Numbers &group : groups)
-        std::ranges::sort(group, {}, name);
-    std::ranges::sort(groups, {}, [&](const Numbers &group) { return name(group.front()); });
     return groups;
 }
 
@@ -332,30 +318,44 @@ Ns shortest_window(std::size_t gpus, const WindowSettings &settings) {
 
 WindowPlan plan_windows(std::span<const GangTenant> tenants, const WindowSettings &settings,
                         Ns begin) {
-    Matrix matrix = make_rows(tenants);
-    const std::vector<Part> parts = parts_of_rows(tenants, matrix);
-    const Ns cycle = cycle_of_rows(tenants, parts, settings),
+    const std::vector<OwnedRow> rows = owned_rows(tenants, in_the_order_of_names(tenants));
+    const Ns cycle = cycle_of_rows(tenants, rows, settings),
              window = shortest_window(count_gpus(tenants), settings);
     WindowPlan plan{.begin = begin, .rows = {}, .parts = std::vector<Part>(tenants.size())};
     const bool has_promises = std::ranges::any_of(
         tenants, [](const GangTenant &tenant) { return promised_to(tenant) > 0; });
-    for (std::size_t n = 0; n < matrix.rows.size(); n++)
-        for (const std::size_t owner : matrix.owners[n]) {
-            Row &row = matrix.rows[n];
-            const Part part = promised_to(tenants[owner]) ? tenants[owner].goal.part : parts[n];
-            plan.parts[owner] = part;
-            row.length = std::max(row.length, length_for(tenants[owner], parts[n], cycle, window,
+    for (const OwnedRow &owned : rows) {
+        Row &row = plan.rows.emplace_back(Row{.holders = owned.owners, .length = 0});
+        for (const std::size_t owner : owned.owners) {
+            plan.parts[owner] = promised_to(tenants[owner]) ? tenants[owner].goal.part : owned.part;
+            row.length = std::max(row.length, length_for(tenants[owner], owned.part, cycle, window,
                                                          has_promises, settings));
         }
-    plan.rows = std::move(matrix.rows);
+    }
     // If nobody is owed a whole window, the first row has one all the same.
     if (plan.length() == 0 && !plan.rows.empty())
         plan.rows.front().length = window;
     if (std::ranges::any_of(tenants, has_cap))
         fit_to_cycle(tenants, plan.rows, cycle, window);
     std::erase_if(plan.rows, [](const Row &row) { return row.length == 0; });
-    fill_holes(tenants, plan.rows);
+    fill_holes(tenants, in_the_order_of_names(tenants), plan.rows);
     return plan;
+}
+
+std::vector<OwnedRow> owned_rows(std::span<const GangTenant> tenants, const Numbers &members) {
+    std::vector<OwnedRow> rows = make_rows(tenants, members);
+    divide(tenants, rows);
+    return rows;
+}
+
+void fill_holes(std::span<const GangTenant> tenants, const Numbers &members,
+                std::vector<Row> &rows) {
+    const Numbers order = in_the_order_of_names(tenants, members);
+    for (Row &row : rows)
+        for (const std::size_t tenant : order)
+            if (!tenants[tenant].is_first() && !has_cap(tenants[tenant]) &&
+                fits(tenants, row.holders, tenant))
+                row.holders.push_back(tenant);
 }
 
 Part part_in_windows(const WindowPlan &plan, std::size_t tenant) {

@@ -49,6 +49,7 @@ struct GangTenant {
     std::vector<std::uint32_t> gpus; ///< on which it has tasks, each once
     Goal goal = {};
     WindowAccount account = {};
+    bool is_on_other_nodes = false; ///< it has tasks on other machines, too (clock_plan.hpp)
 
     bool is_first() const { return goal.aim == Aim::latency; }
     bool is_on(std::uint32_t gpu) const;
@@ -78,6 +79,13 @@ struct Row {
     bool operator==(const Row &) const = default;
 };
 
+/// A row before it has a length: the tenants for which it is made.
+struct OwnedRow {
+    std::vector<std::size_t> owners; ///< of the tenants as given; at least one
+    Part part = 0;                   ///< of the time
+    bool operator==(const OwnedRow &) const = default;
+};
+
 /// The windows of a group from `begin` on. It is repeated until there is another plan.
 struct WindowPlan {
     Ns begin = 0;
@@ -95,6 +103,12 @@ struct WindowLever {
     bool operator==(const WindowLever &) const = default;
 };
 
+/// Returns some tenants in groups that are linked by shared GPUs. The numbers of a group, and the
+/// groups, are in the order of names.
+/// @param members the numbers of these tenants, in any order
+std::vector<std::vector<std::size_t>> linked_tenants(std::span<const GangTenant> tenants,
+                                                     const std::vector<std::size_t> &members);
+
 /// Returns the groups of tenants that are linked by shared GPUs, if one of them is a gang that
 /// needs windows: it has several GPUs, and shares one of them or has a cap. The numbers of a group,
 /// and the groups, are in the order of names.
@@ -107,6 +121,16 @@ Ns shortest_window(std::size_t gpus, const WindowSettings &settings);
 /// @param tenants all of the group and no others
 WindowPlan plan_windows(std::span<const GangTenant> tenants, const WindowSettings &settings,
                         Ns begin);
+
+/// Returns the rows of some tenants, in the order of time, with their parts of the time.
+/// @param members the numbers of these tenants, in any order
+std::vector<OwnedRow> owned_rows(std::span<const GangTenant> tenants,
+                                 const std::vector<std::size_t> &members);
+
+/// Gives the GPUs that rows leave free to those of some tenants which need no others, in the order
+/// of names.
+void fill_holes(std::span<const GangTenant> tenants, const std::vector<std::size_t> &members,
+                std::vector<Row> &rows);
 
 /// Returns the part of the time in which the tenant has its windows.
 Part part_in_windows(const WindowPlan &plan, std::size_t tenant);

@@ -19,7 +19,8 @@ class Driver {
     /// goes on. Turn::tsg is the task.
     virtual std::vector<Turn> take_turns(std::size_t gpu) = 0;
     virtual bool is_alive(std::size_t task) const = 0;
-    /// Asks for a change. Requests are served in their order, one at a time for all GPUs.
+    /// Asks for a change. Requests are served in their order, one at a time for all
+    /// GPUs of a node.
     virtual void ask(const Request &request) = 0;
 };
 

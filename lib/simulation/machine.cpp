@@ -8,9 +8,10 @@ namespace simulation {
 
 Machine::Machine(const Scenario &scenario, Controller *controller, Observer *observer)
     : scenario_(scenario), controller_(controller), observer_(observer), kills_(scenario.kills),
-      requests_(scenario.gpus.request), measures_{.begin = scenario.warmup,
-                                                  .end = scenario.duration,
-                                                  .jobs = {}} {
+      requests_(scenario.gpus.nodes, Requests(scenario.gpus.request)), measures_{
+                                                                           .begin = scenario.warmup,
+                                                                           .end = scenario.duration,
+                                                                           .jobs = {}} {
     for (std::size_t n = 0; n < scenario.gpus.count; n++)
         gpus_.emplace_back(Host(scenario.gpus));
     for (std::size_t job = 0; job < scenario.jobs.size(); job++)
@@ -95,12 +96,12 @@ void Machine::take_next() {
         awaited_.push_back(slot);
     } else if (slot < host_slot(0)) {
         end_collective(slot - job_slot(0));
-    } else if (slot < driver_slot()) {
+    } else if (slot < driver_slot(0)) {
         const std::size_t gpu = slot - host_slot(0);
         gpus_[gpu].host.step(now_);
         sync(gpu);
-    } else if (slot == driver_slot()) {
-        serve();
+    } else if (slot < kill_slot()) {
+        serve(slot - driver_slot(0));
     } else if (slot == kill_slot()) {
         kill();
     } else {
@@ -227,15 +228,16 @@ bool Machine::is_alive(std::size_t task) const {
 }
 
 void Machine::ask(const Request &request) {
-    requests_.add(request, now_);
+    const std::size_t node = scenario_.gpus.node_of(members_[request.task].gpu);
+    requests_[node].add(request, now_);
     measures_.requests++;
-    agenda_->set(driver_slot(), requests_.due());
+    agenda_->set(driver_slot(node), requests_[node].due());
 }
 
-/// Ends the first request.
-void Machine::serve() {
-    const Request request = requests_.take(now_);
-    agenda_->set(driver_slot(), requests_.due());
+/// Ends the first request of a node.
+void Machine::serve(std::size_t node) {
+    const Request request = requests_[node].take(now_);
+    agenda_->set(driver_slot(node), requests_[node].due());
     const Member &member = members_[request.task];
     simulation::serve(request, gpus_[member.gpu].host, member.tsg, now_);
     sync(member.gpu);

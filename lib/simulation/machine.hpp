@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The GPUs of one machine and the jobs on them, in virtual time.
+/// @file The GPUs of all nodes and the jobs on them, in virtual time.
 #pragma once
 
 #include "agenda.hpp"
@@ -69,7 +69,7 @@ class Machine : Driver {
     void count_on_gpus(std::size_t job, bool more);
     void count_passes(std::size_t job);
     void end_collective(std::size_t job);
-    void serve();
+    void serve(std::size_t node);
     void kill();
     void finish_turn(std::size_t gpu, const Turn &turn);
     void finish_wait(Member &member, bool whole);
@@ -80,9 +80,9 @@ class Machine : Driver {
     }
     std::size_t job_slot(std::size_t job) const { return members_.size() + job; }
     std::size_t host_slot(std::size_t gpu) const { return job_slot(groups_.size()) + gpu; }
-    std::size_t driver_slot() const { return host_slot(gpus_.size()); }
-    std::size_t kill_slot() const { return driver_slot() + 1; }
-    std::size_t controller_slot() const { return driver_slot() + 2; }
+    std::size_t driver_slot(std::size_t node) const { return host_slot(gpus_.size()) + node; }
+    std::size_t kill_slot() const { return driver_slot(requests_.size()); }
+    std::size_t controller_slot() const { return kill_slot() + 1; }
 
     const Scenario &scenario_;
     Controller *const controller_;
@@ -91,8 +91,8 @@ class Machine : Driver {
     std::deque<Group> groups_;    ///< by job; ranks refer to them
     std::vector<Member> members_; ///< a controller's tasks
     std::vector<Gpu> gpus_;
-    std::vector<Kill> kills_; ///< the last is the next
-    Requests requests_;
+    std::vector<Kill> kills_;         ///< the last is the next
+    std::vector<Requests> requests_;  ///< by node
     std::deque<std::size_t> awaited_; ///< members that may have to go on now
     Measures measures_;
     std::optional<Agenda> agenda_;

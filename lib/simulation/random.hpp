@@ -63,7 +63,7 @@ class MersenneTwister {
 /// so that another job, or another purpose, does not shift it.
 class Random {
   public:
-    enum class Purpose : std::uint64_t { start, arrivals, cpu, kernels };
+    enum class Purpose : std::uint64_t { start, arrivals, cpu, kernels, clocks };
 
     Random(std::uint64_t seed, std::string_view job, Purpose purpose, std::size_t rank = 0)
         : engine_(

@@ -44,7 +44,7 @@ class Requests {
     }
 
   private:
-    const Ns takes_;
+    Ns takes_;
     std::deque<Request> requests_;
     Ns due_ = never;
 };

@@ -5,6 +5,7 @@
 #include <memory>
 #include <tuple>
 
+#include "clock_windows.hpp"
 #include "governed.hpp"
 #include "lib/qos/ledger.hpp"
 #include "machine.hpp"
@@ -192,8 +193,13 @@ bool Result::all_kept() const {
 
 Result simulate(const Scenario &scenario, Observer *observer) {
     Governed governed(scenario);
-    Measures seen = Machine(scenario, scenario.has_control ? &governed : nullptr, observer).run();
-    if (scenario.has_control)
+    ClockWindows by_clock(scenario);
+    const bool is_governed = scenario.has_control && scenario.gpus.nodes == 1;
+    Controller *const controller = is_governed            ? static_cast<Controller *>(&governed)
+                                   : scenario.has_control ? &by_clock
+                                                          : nullptr;
+    Measures seen = Machine(scenario, controller, observer).run();
+    if (is_governed)
         governed.add_reasons(seen);
     const auto seen_alone = run_alone(scenario);
     Result result;
@@ -201,8 +207,13 @@ Result simulate(const Scenario &scenario, Observer *observer) {
     std::vector<Ns> busy(scenario.gpus.count);
     for (std::size_t n = 0; n < scenario.jobs.size(); n++) {
         result.jobs.push_back(judge(scenario, n, seen, *seen_alone[n]));
-        if (scenario.has_control)
-            add_windows(scenario, governed.gangs(), n, result.jobs.back());
+        JobResult &job = result.jobs.back();
+        if (is_governed) {
+            add_windows(scenario, governed.gangs(), n, job);
+        } else if (scenario.has_control) {
+            job.gang = job.gpus.size() > 1 && scenario.jobs[n].gang && by_clock.has_windows(n);
+            job.gang_why = by_clock.why(n);
+        }
         for (std::size_t rank = 0; rank < scenario.jobs[n].ranks(); rank++)
             busy[scenario.jobs[n].gpus[rank]] += seen.jobs[n].ranks[rank].used();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file A scenario: GPUs of one machine, the jobs on them, and what happens meanwhile. The fields
-/// are explained in docs/simulate.md.
+/// @file A scenario: GPUs of one machine or of several, the jobs on them, and what happens
+/// meanwhile. The fields are explained in docs/simulate.md.
 #pragma once
 
 #include <optional>
@@ -29,6 +29,12 @@ struct Gpus {
     Ns request = 750 * qos::us;       ///< a timeslice or a pause of one TSG
     Part kernel_jitter = 0;           ///< standard deviation of kernels' times
     const GpuModel *model = nullptr;  ///< if the scenario names one
+    /// The machines of the GPUs. Each has as many, in the order of their numbers, and a driver and a
+    /// clock of its own.
+    std::size_t nodes = 1;
+    Ns skew = 0; ///< by which the clocks of two nodes differ at most
+
+    std::size_t node_of(std::size_t gpu) const { return gpu / (count / nodes); }
 };
 
 /// One step of a program. Programs are flat: what a scenario repeats stands there that often.

@@ -15,8 +15,8 @@ using nvdebug::base::in_quotes;
 using nvdebug::base::Place;
 using nvdebug::base::wrong;
 
-constexpr std::size_t nesting = 32, most_jobs = 40, most_gpus = 16, most_events = 10'000,
-                      longest_name = 200;
+constexpr std::size_t nesting = 32, most_jobs = 40, most_gpus = 16, most_nodes = 4,
+                      most_events = 10'000, longest_name = 200;
 constexpr std::int64_t longest_timeslice_us = 1'000'000'000;
 
 std::size_t index_of(const Place &place, std::int64_t most) {
@@ -40,14 +40,21 @@ void read_model(const Place &place, Gpus &gpus) {
 
 void read_gpus(const Place &place, Gpus &gpus) {
     place.expect_object({"count", "model", "timeslice_us", "timeslice_unit_ns", "switch_us",
-                         "late_us", "resume_us", "request_us", "kernel_jitter"});
+                         "late_us", "resume_us", "request_us", "kernel_jitter", "nodes",
+                         "skew_us"});
     const auto time = [&](const char *key, Ns &to) {
         if (place.has(key))
             to = read_time(place.at(key), qos::us);
     };
     if (place.has("model"))
         read_model(place.at("model"), gpus);
-    gpus.count = static_cast<std::size_t>(place.at("count").number(1, most_gpus));
+    if (place.has("nodes"))
+        gpus.nodes = static_cast<std::size_t>(place.at("nodes").number(1, most_nodes));
+    const auto most = static_cast<std::int64_t>(most_gpus * gpus.nodes);
+    gpus.count = static_cast<std::size_t>(place.at("count").number(1, most));
+    if (gpus.count % gpus.nodes)
+        wrong(place.at("nodes").where(),
+              std::to_string(gpus.count) + " GPUs cannot be divided evenly among so many nodes");
     constexpr std::int64_t longest_unit = 1'000'000;
     if (place.has("timeslice_us"))
         gpus.timeslice_us = place.at("timeslice_us").number(1, longest_timeslice_us);
@@ -57,6 +64,7 @@ void read_gpus(const Place &place, Gpus &gpus) {
     time("late_us", gpus.late);
     time("resume_us", gpus.resume);
     time("request_us", gpus.request);
+    time("skew_us", gpus.skew);
     if (place.has("kernel_jitter"))
         gpus.kernel_jitter = read_jitter(place.at("kernel_jitter"));
 }
@@ -70,7 +78,7 @@ bool is_true(const Place &place) {
 /// Reads the GPUs of a job's ranks.
 std::vector<std::size_t> read_ranks(const Place &place, const Gpus &gpus) {
     std::vector<std::size_t> ranks;
-    for (const Place &item : place.items(most_gpus)) {
+    for (const Place &item : place.items(most_gpus * gpus.nodes)) {
         ranks.push_back(index_of(item, static_cast<std::int64_t>(gpus.count) - 1));
         if (std::ranges::count(ranks, ranks.back()) > 1)
             wrong(item.where(), "GPU " + std::to_string(ranks.back()) + " is there twice");

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
-#include <numeric>
 
-#include "jobs.hpp"
 #include "lib/simulation/governed.hpp"
 #include "lib/simulation/machine.hpp"
-#include "lib/simulation/result.hpp"
+#include "trainings.hpp"
 
 namespace {
 
@@ -20,50 +18,8 @@ using simulation::Result;
 using simulation::Scenario;
 using simulation::simulate;
 
-using GpuSet = std::vector<std::size_t>;
-
-GpuSet first_gpus(std::size_t count) {
-    GpuSet gpus(count);
-    std::iota(gpus.begin(), gpus.end(), std::size_t{0});
-    return gpus;
-}
-
 qos::Goal share_for(qos::Part percent) {
     return {.aim = qos::Aim::share, .part = percent * qos::point};
-}
-
-std::int64_t ring_of(const GpuSet &gpus) {
-    return static_cast<std::int64_t>(2 * (gpus.size() - 1));
-}
-
-void repeat(Program &program, int count, const Program &items) {
-    for (int n = 0; n < count; n++)
-        program.insert(program.end(), items.begin(), items.end());
-}
-
-simulation::Job vary(simulation::Job job) {
-    job.cpu_jitter = 20 * qos::point;
-    return job;
-}
-
-/// A training with a batch of 64, whose GPUs always have work.
-simulation::Job training_of(const std::string &name, const GpuSet &gpus,
-                            const qos::Goal &goal = {}) {
-    Program program = {think(3000)};
-    repeat(program, 24, {kernel(2550, 500)});
-    repeat(program, 24, {kernel(5100, 1000), collective(150, ring_of(gpus), true)});
-    repeat(program, 1, {join(), kernel(2000)});
-    return vary(job(name, gpus, program, goal));
-}
-
-/// A training with a batch of 16, whose kernels are launched just in time.
-simulation::Job small_training(const std::string &name, const GpuSet &gpus,
-                               const qos::Goal &goal = {}) {
-    Program program = {think(3000)};
-    repeat(program, 24, {kernel(400, 500)});
-    repeat(program, 24, {kernel(800, 1000), collective(150, ring_of(gpus), true)});
-    repeat(program, 1, {join(), kernel(1000)});
-    return vary(job(name, gpus, program, goal));
 }
 
 simulation::Job decode_loop(const std::string &name, const GpuSet &gpus) {
@@ -91,21 +47,6 @@ Scenario on_gpus(const std::vector<simulation::Job> &jobs, std::size_t gpus) {
 Result as_it_is(Scenario one) {
     one.has_control = false;
     return simulate(one);
-}
-
-double number(qos::Part part) {
-    return static_cast<double>(part) / static_cast<double>(qos::whole);
-}
-
-double speed_of(const JobResult &job) {
-    return number(job.speed.value_or(0));
-}
-
-double sum_of(const Result &result) {
-    double sum = 0;
-    for (const JobResult &job : result.jobs)
-        sum += speed_of(job);
-    return sum;
 }
 
 double least_of(const JobResult &job) {

@@ -86,6 +86,23 @@ def test_two_gangs_and_a_service_and_a_kill():
         assert job["most_in_a_second"] >= max(one["got"] for one in job["gpus"])
 
 
+def test_jobs_of_several_nodes_have_windows_by_the_clock():
+    found = result(EXAMPLES / "two-nodes.json")
+    big, small = found["jobs"]
+    assert all(one["got"] >= 0.59 for one in big["gpus"]) and big["kept"] is True and big["seconds"]["kept"] == 10
+    assert big["gang"] is True and big["gang_why"] == "a gang, with windows by the clock on 16 GPUs of 2 nodes"
+    assert big["together"] > 0.85 and small["together"] > 0.75
+    before = result("--none", EXAMPLES / "two-nodes.json")
+    assert sum(job["speed"] for job in before["jobs"]) < 0.45 < 0.97 < big["speed"] + small["speed"]
+
+
+def test_skew_of_one_node_changes_nothing(written):
+    scenario = example("two-gangs") | {"duration_ms": 5000, "events": []}
+    before = run("-j", written(scenario)).stdout
+    scenario["gpus"] |= {"nodes": 1, "skew_us": 5000}
+    assert run("-j", written(scenario)).stdout == before
+
+
 def test_shares_of_gangs_that_clash_pair_by_pair_are_refused(written):
     train = [{"kernel_us": 9000}, {"collective_us": 100, "name": "g"}]
     scenario = {"version": 1, "gpus": {"count": 3}, "jobs": [
@@ -242,10 +259,10 @@ def test_help_and_completion():
     assert "\n.Cm simulate\n" in page and "\n@option --none\n" in page
 
 
-def test_the_page_shows_what_its_commands_print():
-    page = (ROOT / "docs/simulate.md").read_text(encoding="utf-8")
+def test_the_pages_show_what_their_commands_print():
+    page = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("simulate.md", "gangs.md"))
     shown = re.findall(r"^```\n\$ nvqos simulate (.*?)\n(.*?)^```", page, re.M | re.S)
-    assert len(shown) == 3
+    assert len(shown) == 4
     for words, text in shown:
         assert run(*words.split()).stdout == text
     for path in sorted(EXAMPLES.iterdir()):

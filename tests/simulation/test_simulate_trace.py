@@ -1,73 +1,24 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """nvqos simulate -o: the turns of a simulation as a trace for Perfetto. Takes no GPU, no driver and no rights."""
 
-import collections
+import importlib.machinery
+import importlib.util
 import json
 import os
+import re
 import subprocess
 
 import pytest
 from building import ROOT, built
+from perfetto_trace import trace
 from waiting import PATIENCE_S
 
 DECODE = ROOT / "docs/examples/simulate/decode.json"
-# Numbers of fields, from google/perfetto, protos/perfetto/trace/.
-PACKET, TIMESTAMP, EVENT, TRACK = 1, 8, 11, 60
-EVENT_TYPE, EVENT_TRACK, EVENT_NAME, EVENT_CATEGORY = 9, 11, 23, 22
-BEGIN, END, INSTANT = 1, 2, 3
 
 
 def run(*words):
     return subprocess.run([built("bin/nvqos"), "simulate", *map(str, words)], cwd=ROOT, capture_output=True, check=False,
                           text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE_S)
-
-
-def fields(data):
-    """Yields (number, value) of a message of protobuf."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 0x7f) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-    while at < len(data):
-        key = varint()
-        assert key & 7 in (0, 2), "a trace has numbers and messages alone"
-        value = varint()
-        if key & 7 == 2:
-            value, at = data[at:at + value], at + value
-        yield key >> 3, value
-
-
-def trace(path):
-    """Returns (names of tracks, turns by track, marks) of a file."""
-    names, open_turns, turns, marks = {}, {}, collections.defaultdict(list), []
-    for number, packet in fields(path.read_bytes()):
-        assert number == PACKET
-        found = dict(fields(packet))
-        if TRACK in found:
-            track = dict(fields(found[TRACK]))
-            process = dict(fields(track[3])) if 3 in track else {}
-            names[track[1]] = (track.get(2) or process[6]).decode()
-        if EVENT not in found:
-            continue
-        event = dict(fields(found[EVENT]))
-        if event[EVENT_TYPE] == INSTANT:
-            marks.append((found[TIMESTAMP], event[EVENT_NAME].decode()))
-        elif event[EVENT_TYPE] == BEGIN:
-            open_turns[event[EVENT_TRACK]] = (found[TIMESTAMP], event[EVENT_NAME].decode(),
-                                              event[EVENT_CATEGORY].decode())
-        else:
-            begin, name, category = open_turns.pop(event[EVENT_TRACK])
-            turns[event[EVENT_TRACK]].append((begin, found[TIMESTAMP], name, category))
-    assert not open_turns
-    return names, turns, marks
 
 
 def turns_of_engine(path):
@@ -109,6 +60,19 @@ def test_ranks_have_tracks_below_their_job(tmp_path):
     names, turns, _ = trace(path)
     assert {f"gpu{n} GR0 TSG 0:{n}" for n in range(4)} <= set(names.values())
     assert {name for track in turns.values() for _, _, name, _ in track} >= {"big[1]"}
+
+
+def test_picture_of_gangs_shows_what_is_simulated():
+    """If this fails because the simulation has changed, `docs/pictures/make-gangs build/cmake/bin/nvqos` draws it anew."""
+    script = ROOT / "docs/pictures/make-gangs"
+    loader = importlib.machinery.SourceFileLoader("make_gangs", str(script))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("make_gangs", loader))
+    loader.exec_module(module)
+    drawn = module.picture(built("bin/nvqos"))
+    assert drawn == (script.parent / "gangs.svg").read_text(encoding="utf-8")
+    parts = [int(part) for part in re.findall(r"one training for (\d+)% of the time", drawn)]
+    page = (ROOT / "docs/gangs.md").read_text(encoding="utf-8")
+    assert "all GPUs at once for {} % of the time, and with windows for {} %".format(*parts) in page
 
 
 def test_output_is_the_same_with_and_without_a_trace(tmp_path):

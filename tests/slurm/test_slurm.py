@@ -41,6 +41,8 @@ SENSELESS = (
     (["--gpu-timeslice=1m"], "not '1m'"),
     (["--gpu-best-effort=0"], "--gpu-best-effort takes a weight"),
     (["--gpu-best-effort=1001"], "not '1001'"),
+    (["--gpu-share=30%", "--gpu-gang=no"], "--gpu-gang takes off, if the job's tasks on several GPUs do not wait"),
+    (["--gpu-gang=off", "--gpu-tpcs=8"], "--gpu-tpcs and --gpu-gang make no sense together"),
     (["--gpu-share=30%", "--gpu-latency"], "--gpu-share and --gpu-latency make no sense together"),
     (["--gpu-best-effort", "--gpu-latency"], "--gpu-latency and --gpu-best-effort make no sense together"),
     (["--gpu-share=60%", "--gpu-cap=50%"], "--gpu-cap=50% is less than --gpu-share=60%"),
@@ -185,7 +187,30 @@ def test_tasks_and_gpus_of_a_step(cluster):
     one, two = nvqos.of("hold")
     assert one.all("gpu") == two.all("gpu") == ["/dev/nvidia0", "/dev/nvidia1"]
     assert (one.name, one.one("holder")) == (two.name, two.one("holder")) and one.one("pid") != two.one("pid")
+    # The step has one name on all GPUs, which makes it a gang.
+    assert not one.all("gang") and not two.all("gang")
     assert len(nvqos.of("release")) == 1
+
+
+def test_a_step_whose_tasks_do_not_wait_for_each_other(cluster):
+    with StandIn(cluster.socket) as nvqos:
+        assert srun(cluster, "--gres=gpu:2", "--gpu-share=30%", "--gpu-gang=off").status == 0
+        (hold,) = nvqos.of("hold")
+        assert (hold.goal, hold.all("gang"), hold.all("gpu")) == ("share:30%", ["off"], ["/dev/nvidia0", "/dev/nvidia1"])
+        nvqos.asked.clear()
+        number, _ = cluster.batch("srun true\nsrun --gpu-gang=on true", "--gres=gpu:2", "--gpu-share=30%", "--gpu-gang=off")
+        assert cluster.has_ended(number) and comes_true(lambda: len(nvqos.of("release")) == 2)
+    batch, step, other = nvqos.of("hold")
+    assert batch.name == step.name == f"job:{number}.batch" and batch.all("gang") == step.all("gang") == ["off"]
+    # With gang=on the goal is another one.
+    assert (other.name, other.goal, other.all("gang")) == (f"job:{number}.1", "share:30%", [])
+
+
+def test_a_gang_without_a_goal_is_refused(cluster):
+    with StandIn(cluster.socket) as nvqos:
+        done = srun(cluster, GPU, "--gpu-gang=off", command=("echo", "it ran"))
+        assert done.status != 0 and done.out == "" and not nvqos.asked
+        assert sentences(done.err) == ["--gpu-gang says how a goal is kept, and the step has none: add one, as --gpu-share=30%"]
 
 
 def test_two_jobs_beside_each_other(cluster):

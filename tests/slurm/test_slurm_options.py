@@ -7,7 +7,7 @@ import pytest
 from building import ROOT, build
 from waiting import PATIENCE_S
 
-EVERY = "allow=share,cap,tpcs,timeslice,latency,best-effort"
+EVERY = "allow=share,cap,tpcs,timeslice,latency,best-effort,gang"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -95,12 +95,28 @@ def test_without_shards_nothing_is_bounded():
     assert goal(0, EVERY, "--gpu-timeslice=2ms") == ("timeslice:2ms", "")
 
 
+@pytest.mark.parametrize("words, expected", (
+    (["--gpu-share=30%", "--gpu-gang=off"], "share:30%,gang=off"),
+    (["--gpu-gang=off", "--gpu-latency", "--gpu-cap=60%"], "cap:60%,latency,gang=off"),
+    (["--gpu-best-effort", "--gpu-gang=off"], "best-effort,gang=off"),
+    (["--gpu-share=30%", "--gpu-gang=on"], "share:30%"), (["--gpu-gang=off"], "-")))
+def test_tasks_that_do_not_wait_for_each_other(words, expected):
+    assert goal(0, EVERY, *words) == (expected, "")
+
+
+def test_shards_and_tasks_that_do_not_wait_for_each_other():
+    assert goal(1, "shards=4", "--gpu-gang=off") == ("share:23.7500%,gang=off", "")
+    assert goal(1, "shards=4", EVERY, "--gpu-latency", "--gpu-gang=off") == ("cap:23.7500%,latency,gang=off", "")
+    given, sentence = goal(1, "shards=4", "--gpu-share=24%", "--gpu-gang=off")
+    assert given is None and "is more than the step's shards allow" in sentence
+
+
 OPTIONS = {"share": "--gpu-share=10%", "cap": "--gpu-cap=10%", "tpcs": "--gpu-tpcs=1%", "timeslice": "--gpu-timeslice=1ms",
-           "latency": "--gpu-latency", "best-effort": "--gpu-best-effort"}
+           "latency": "--gpu-latency", "best-effort": "--gpu-best-effort", "gang": "--gpu-gang=off"}
 
 
 @pytest.mark.parametrize("argument, allowed", (
-    ([], {"share", "cap", "tpcs", "best-effort"}), (["allow="], set()), (["allow=share"], {"share"}),
+    ([], {"share", "cap", "tpcs", "best-effort", "gang"}), (["allow="], set()), (["allow=share"], {"share"}),
     (["allow=latency,timeslice"], {"latency", "timeslice"}), ([EVERY], set(OPTIONS)), (["allow=cap,cap"], {"cap"}),
     (["allow=latency", "allow=cap"], {"cap"})))
 def test_allowed_options(argument, allowed):

@@ -25,7 +25,7 @@ HOST = "localhost"
 IN_UTS = ["unshare", "--uts", "sh", "-c", f'hostname {HOST} && exec "$@"', "sh"]
 GPUS, SHARDS = 2, 4
 GPU = "--gres=gpu:1"
-EVERY_OPTION = "allow=share,cap,tpcs,timeslice,latency,best-effort"
+EVERY_OPTION = "allow=share,cap,tpcs,timeslice,latency,best-effort,gang"
 CONF = """
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)

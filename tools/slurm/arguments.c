@@ -100,7 +100,8 @@ bool arguments_read(struct arguments *arguments, int count, char *words[],
 		.allowed = {[OPTION_SHARE] = true,
 			    [OPTION_CAP] = true,
 			    [OPTION_TPCS] = true,
-			    [OPTION_BEST_EFFORT] = true},
+			    [OPTION_BEST_EFFORT] = true,
+			    [OPTION_GANG] = true},
 	};
 	for (int at = 0; at < count; at++) {
 		if (read_word(arguments, words[at]))

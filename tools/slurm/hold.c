@@ -12,6 +12,8 @@
 
 #include <slurm/spank.h>
 
+#include "options.h"
+
 /*
  * Writes the path of the job's file beside the socket. Returns false if it is
  * too long.
@@ -120,8 +122,11 @@ void hold_prepare(struct hold *hold, const struct step *step, const char *goal,
 bool hold_line(const struct hold *hold, pid_t task, char line[static LINE_SIZE])
 {
 	char cgroup[256];
-	size_t used = (size_t)snprintf(line, LINE_SIZE, "hold %s %s",
-				       hold->name, hold->goal);
+	/* In a request gang=off is a word of its own, after the goal. */
+	const char *gang = strstr(hold->goal, GANG_OFF);
+	const int length = gang ? (int)(gang - hold->goal) : GOAL_SIZE;
+	size_t used = (size_t)snprintf(line, LINE_SIZE, "hold %s %.*s",
+				       hold->name, length, hold->goal);
 
 	for (size_t gpu = 0; gpu < hold->gpus.count && used < LINE_SIZE; gpu++)
 		used += (size_t)snprintf(line + used, LINE_SIZE - used,
@@ -133,6 +138,9 @@ bool hold_line(const struct hold *hold, pid_t task, char line[static LINE_SIZE])
 	if (used < LINE_SIZE && step_cgroup(task, cgroup, sizeof(cgroup)))
 		used += (size_t)snprintf(line + used, LINE_SIZE - used,
 					 " cgroup=%s", cgroup);
+	if (used < LINE_SIZE && gang)
+		used += (size_t)snprintf(line + used, LINE_SIZE - used,
+					 " gang=off");
 	return used < LINE_SIZE;
 }
 

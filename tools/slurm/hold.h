@@ -21,7 +21,7 @@
 
 struct hold {
 	char name[STEP_NAME_SIZE];
-	char goal[GOAL_SIZE];
+	char goal[GOAL_SIZE]; /* asked_goal() */
 	struct gpus gpus;
 	pid_t holder; /* nvqos ends the hold with this process, a slurmstepd */
 	bool inherited; /* the hold belongs to the job's batch script */

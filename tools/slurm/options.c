@@ -22,11 +22,12 @@ static const char *const names[OPTIONS] = {
 	[OPTION_TIMESLICE] = "gpu-timeslice",
 	[OPTION_LATENCY] = "gpu-latency",
 	[OPTION_BEST_EFFORT] = "gpu-best-effort",
+	[OPTION_GANG] = "gpu-gang",
 };
 
 /*
  * The names of goals in nvqos(1). TPCs are not among them, because nvtaskset
- * gives them.
+ * gives them, and neither is a gang, which says how a goal is kept.
  */
 static const char *const goals[OPTIONS] = {
 	[OPTION_SHARE] = "share",
@@ -147,6 +148,10 @@ static const char *wanted(enum option option, const char *value)
 		return !*value || is_weight(value) ?
 			       NULL :
 			       "a weight of 1 to 1000, or nothing";
+	case OPTION_GANG:
+		return strcmp(value, "off") == 0 || strcmp(value, "on") == 0 ?
+			       NULL :
+			       "off, if the job's tasks on several GPUs do not wait for each other, or on";
 	default:
 		return *value ? "no value" : NULL;
 	}
@@ -262,14 +267,8 @@ void asked_goal(const struct asked *asked, char *goal, size_t size)
 					 used ? "," : "", goals[option],
 					 *value ? ":" : "", value);
 	}
-}
-
-static bool is_any_given(const struct asked *asked)
-{
-	for (int option = 0; option < OPTIONS; option++)
-		if (asked->given[option])
-			return true;
-	return false;
+	if (used && used < size && strcmp(asked->value[OPTION_GANG], "off") == 0)
+		snprintf(goal + used, size - used, "%s", GANG_OFF);
 }
 
 static void set_part(struct asked *asked, enum option option, long part)
@@ -328,7 +327,7 @@ bool asked_fit(struct asked *asked, const struct shards *shards, size_t tasks,
 		return false;
 	}
 	part = (long)(WHOLE / 20 * 19 * shards->count / all);
-	if (!is_any_given(asked)) {
+	if (!asked_has_goal(asked) && !asked->given[OPTION_TPCS]) {
 		set_part(asked, OPTION_SHARE, part);
 		asked->from_shards = true;
 		return true;

@@ -17,6 +17,7 @@ enum option {
 	OPTION_TIMESLICE,
 	OPTION_LATENCY,
 	OPTION_BEST_EFFORT,
+	OPTION_GANG,
 	OPTIONS,
 };
 
@@ -28,7 +29,7 @@ struct asked {
 	bool given[OPTIONS];
 	/* the values as nvqos(1) or nvtaskset(1) takes them; empty: none */
 	char value[OPTIONS][VALUE_SIZE];
-	/* no option was given, so the shards decide the share */
+	/* no goal was given, so the shards decide the share */
 	bool from_shards;
 };
 
@@ -62,15 +63,21 @@ bool asked_check(const struct asked *asked,
 /* Returns whether the options ask for a goal, which nvqos keeps. */
 bool asked_has_goal(const struct asked *asked);
 
-/* Writes the goal as nvqos takes it: "share:30%,cap:50%". */
+/* What the goal of a job ends with whose ranks do not wait for each other. */
+#define GANG_OFF ",gang=off"
+
+/*
+ * Writes the goal as nvqos(1) has it: "share:30%,cap:50%", or
+ * "share:30%,gang=off".
+ */
 void asked_goal(const struct asked *asked, char *goal, size_t size);
 
 /*
  * Limits the job's goal to the step's shards. They are a fraction of its GPUs'
  * time, less a twentieth of that fraction, which switching takes. If no option
- * is given, this fraction becomes the share. A goal with neither share nor cap
- * gets it as its cap. With --gpu-tpcs, all tasks together may have the same
- * fraction of the TPCs.
+ * asks for a goal, this fraction becomes the share. A goal with neither share
+ * nor cap gets it as its cap. With --gpu-tpcs, all tasks together may have the
+ * same fraction of the TPCs.
  *
  * Returns false, with a sentence that has the number, if the options ask for
  * more, if they ask for something that cannot be combined with a cap, or if

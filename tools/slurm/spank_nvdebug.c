@@ -99,6 +99,9 @@ static struct spank_option options[] = {
 	{"gpu-best-effort", "WEIGHT",
 	 "what others leave of the GPU, by weight (1)", 2, OPTION_BEST_EFFORT,
 	 take},
+	{"gpu-gang", "off",
+	 "off: the job's tasks on several GPUs do not wait for each other", 1,
+	 OPTION_GANG, take},
 };
 
 int slurm_spank_init(spank_t spank, int count, char *words[])
@@ -253,6 +256,11 @@ static bool decide(spank_t spank, pid_t task,
 		return true;
 	if (*broken) {
 		memcpy(sentence, broken, sizeof(broken));
+		return false;
+	}
+	if (asked.given[OPTION_GANG] && !asked_has_goal(&asked)) {
+		snprintf(sentence, SENTENCE_SIZE,
+			 "--gpu-gang says how a goal is kept, and the step has none: add one, as --gpu-share=30%%");
 		return false;
 	}
 	return !asked_has_goal(&asked) || ask(task, &step, sentence);
