@@ -53,11 +53,13 @@ class StandIn final : public nvdebug::driver::Kernel {
     struct Process {
         std::string command = "task", cgroup = "0::/task\n";
         std::uint64_t started = 1;
+        std::uint32_t parent = 1;
+        std::uint32_t gpu = 0; // the minor number of its GPU, if it uses_gpu
         std::string status = "Name:\ttask\nUid:\t7\t8\t9\t10\nGid:\t1\t1\t1\t1\n";
-        std::set<std::uint32_t> clients = {};                 // of its descriptor of /dev/nvidiactl
-        bool hidden = false, denied = false, uses_gpu = true; // the first GPU
-        std::set<std::uint32_t> other_gpus = {};              // that it uses, by rm::Card::minor
-        unsigned copies = 0; // of its descriptor of /dev/nvidiactl (dup())
+        std::set<std::uint32_t> clients = {}; // of its descriptor of /dev/nvidiactl
+        bool hidden = false, denied = false, uses_gpu = true;
+        std::set<std::uint32_t> other_gpus = {}; // that it uses, too, by rm::Card::minor
+        unsigned copies = 0;                     // of its descriptor of /dev/nvidiactl (dup())
         /// The first thread has ended, and another thread goes on (other_thread).
         bool first_thread_ended = false;
     };
