@@ -39,7 +39,7 @@ class Window {
     Balance balance_ = {};
 };
 
-/// What one tenant had lately.
+/// What a tenant had in the last window, and in the last ten.
 class Ledger {
   public:
     /// lately() has so many windows.
