@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "new_file.hpp"
+#include "printable.hpp"
 
 namespace nvdebug::base {
 namespace {
@@ -32,7 +33,34 @@ int write_to_existing(const std::string &path, std::string_view text) {
     return ::close(descriptor) && !error ? errno : error;
 }
 
+/// Returns whether both names lead to the same regular file, which need not exist yet.
+bool are_same(const std::string &output, const std::string &other) {
+    struct stat one {
+    }, two{};
+    const bool is_one = ::stat(output.c_str(), &one) == 0,
+               is_two = other == "-" ? ::fstat(STDIN_FILENO, &two) == 0
+                                     : ::stat(other.c_str(), &two) == 0;
+    if (is_one && is_two)
+        return S_ISREG(one.st_mode) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+    if (is_one != is_two || other == "-")
+        return false;
+    std::error_code error;
+    const auto name = [&](const std::string &path) {
+        return std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+    };
+    return name(output) == name(other) && !error;
+}
+
 } // namespace
+
+std::optional<std::string> why_not_write(const std::string &what, const std::string &output,
+                                         const std::string &other) {
+    if (output == "-" || !are_same(output, other))
+        return std::nullopt;
+    return what + " " + printable(output) + " is the same file as " +
+           (other == "-" ? "standard input" : printable(other)) +
+           ", which would be lost; name another file";
+}
 
 int write_file(const std::string &path, std::string_view text, mode_t mode) {
     struct stat there {};

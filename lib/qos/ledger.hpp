@@ -15,15 +15,14 @@ struct Balance {
     Ns idle = 0; ///< pauses between its turns, without absences (Demand::longest_pause)
 };
 
-/// Epochs of one tenant, as many as its window has.
-class Ledger {
+/// Epochs of one tenant that are judged together.
+class Window {
   public:
-    /// @param window what balance() is about: a second, or longer (window_of())
-    void add(const Observation &seen, Ns progress, Ns length, Ns window = second) {
-        const Ns idle = seen.idle_alone();
-        epochs_.push_back({length, seen.used, seen.backlogged - idle, progress, seen.idle + idle});
-        balance_ = sum(balance_, epochs_.back(), 1);
-        while (balance_.time - epochs_.front().time >= window) {
+    /// @param length of the window
+    void add(const Balance &epoch, Ns length) {
+        epochs_.push_back(epoch);
+        balance_ = sum(balance_, epoch, 1);
+        while (balance_.time - epochs_.front().time >= length) {
             balance_ = sum(balance_, epochs_.front(), -1);
             epochs_.pop_front();
         }
@@ -38,6 +37,27 @@ class Ledger {
 
     std::deque<Balance> epochs_;
     Balance balance_ = {};
+};
+
+/// What a tenant had in the last window, and in the last ten.
+class Ledger {
+  public:
+    /// lately() has so many windows.
+    static constexpr Ns windows = 10;
+
+    /// @param window what balance() is about: a second, or longer (window_of())
+    void add(const Observation &seen, Ns progress, Ns length, Ns window = second) {
+        const Ns idle = seen.idle_alone();
+        const Balance epoch{length, seen.used, seen.backlogged - idle, progress, seen.idle + idle};
+        last_.add(epoch, window);
+        lately_.add(epoch, windows * window);
+    }
+    const Balance &balance() const { return last_.balance(); }
+    /// Returns the sums over the last ten windows, or over less at the beginning.
+    const Balance &lately() const { return lately_.balance(); }
+
+  private:
+    Window last_, lately_;
 };
 
 /// Returns for how long a goal is to be kept before what its tenant got is a part of the time. A
@@ -72,14 +92,31 @@ constexpr Ns window_of(Ns burst) {
     return burst > 100 * ms ? std::clamp(10 * burst, second, 10 * second) : second;
 }
 
-/// Returns whether the tenant got what it is promised, and not more than its cap. Before a second
-/// has passed nothing is missed.
-constexpr bool is_kept(const Goal &goal, const Balance &balance) {
-    if (balance.time < second)
+/// Returns how much less than promised the tenant got, beyond the point by which it may miss that;
+/// 0 or below: it got enough.
+constexpr Ns missing(const Goal &goal, const Balance &balance) {
+    return promised_time(goal, balance) - allowance(balance) - balance.progress;
+}
+
+/// Returns how much more may be missing in a second whose seconds before it make up for that. Bursts
+/// are whole, so that a second has one more or less at each of its ends, wherever it begins.
+constexpr Ns bursts_at_ends(const Goal &goal, const Balance &balance, Ns burst) {
+    return std::min(2 * burst, promised_time(goal, balance) / 2);
+}
+
+/// Returns whether the tenant got what it is promised in the last second, and not more than its
+/// cap. A second with a burst too few counts as kept if the last ten together have their part, as
+/// the burst is in another one of them. Before a second has passed nothing is missed.
+/// @param burst Observation::burst
+inline bool is_kept(const Goal &goal, const Ledger &ledger, Ns burst) {
+    const Balance &last = ledger.balance();
+    if (last.time < second)
         return true;
-    const bool promise = balance.progress + allowance(balance) >= promised_time(goal, balance);
+    const Ns less = missing(goal, last);
+    const bool promise = less <= 0 || (less <= bursts_at_ends(goal, last, burst) &&
+                                       missing(goal, ledger.lately()) <= 0);
     const bool cap =
-        !goal.cap || balance.used <= scaled(balance.time, *goal.cap, whole) + allowance(balance);
+        !goal.cap || last.used <= scaled(last.time, *goal.cap, whole) + allowance(last);
     return promise && cap;
 }
 

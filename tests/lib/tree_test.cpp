@@ -108,7 +108,9 @@ TEST(Capture, IsWholeOrNotThere) {
     folder.write("out/old", "what was there");
     // A rename cannot replace these names.
     EXPECT_EQ(write_capture(folder.tree(), {}, folder.path() / "out").error().number, EISDIR);
-    EXPECT_EQ(write_capture(folder.tree(), {}, "/dev/full").error().number, EEXIST);
+    const std::string socket = folder.path() / "socket";
+    ASSERT_EQ(::mknod(socket.c_str(), S_IFSOCK | 0600, 0), 0);
+    EXPECT_EQ(write_capture(folder.tree(), {}, socket).error().number, EEXIST);
     EXPECT_EQ(write_capture(folder.tree(), {}, folder.path() / "no/such").error().number, ENOENT);
     // Without anything to capture, the existing file stays.
     const Folder empty;

@@ -12,6 +12,7 @@ import resource
 import signal
 import subprocess
 
+import devices
 import pytest
 import terminals
 from building import ROOT
@@ -186,7 +187,7 @@ def test_cannot_open_the_file(proc):
 
 
 def test_full_disk(proc, tmp_path):
-    result = ctl("record --for 5 --format ndjson --summary -o /dev/full", proc)
+    result = ctl(f"record --for 5 --format ndjson --summary -o {devices.full(tmp_path)}", proc)
     assert result.status == 5 and "No space left on device" in result.err
     assert "recorded" in result.out, "the summary is there all the same"
 

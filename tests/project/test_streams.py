@@ -8,6 +8,7 @@ import resource
 import signal
 import subprocess
 
+import devices
 import pytest
 from building import ROOT, built
 from ctl import exporter, table, tool, write_tree
@@ -99,17 +100,18 @@ def test_other_programs_fail(tmp_path, kind):
         fails([nvstgm, "check", *form, SETS[0]], kind, tmp_path)
 
 
-def test_a_file_that_cannot_be_written_is_named(proc, tmp_path):
+def test_a_file_that_cannot_be_written_is_named(proc, tmp_path, tmp_path_factory):
     """The file of -o FILE is a device that is full, stands in a folder that is missing, or is a folder."""
+    full = devices.full(tmp_path_factory.mktemp("devices"))
     for form in ("ndjson", "csv", "html", "perfetto"):
-        for path, why in (("/dev/full", "No space left"), (tmp_path / "none/x", "No such file"), (tmp_path, "directory")):
+        for path, why in ((full, "No space left"), (tmp_path / "none/x", "No such file"), (tmp_path, "directory")):
             done = subprocess.run([tool(), "recording", "show", RECORDING, "--format", form, "-o", path], check=False,
                                   capture_output=True, text=True, timeout=PATIENCE_S)
-            assert done.returncode == (5 if path == "/dev/full" else 1)
+            assert done.returncode == (5 if path == full else 1)
             assert done.stdout == "" and why in done.stderr and str(path) in done.stderr
-    for path in ("/dev/full", tmp_path / "none/x", tmp_path):
+    for path in (full, tmp_path / "none/x", tmp_path):
         done = subprocess.run([tool(), "--from", proc, "-j", "capture", path], check=False, capture_output=True, text=True,
                               timeout=PATIENCE_S)
-        assert done.returncode == (5 if path == "/dev/full" else 1) and str(path) in done.stderr
+        assert done.returncode == (5 if path == full else 1) and str(path) in done.stderr
         assert str(path) in json.loads(done.stdout)["error"]["message"]
     assert list(tmp_path.iterdir()) == []

@@ -190,6 +190,47 @@ TEST(Demand, TakesNoMoreOfATurnForWorkThanTheShortestBurstIfTheOtherTaskMayHaveC
     EXPECT_GE(turns.demand.take(1)[0].stayed, 3 * ms);
 }
 
+/// A burst at whose end another task waited was work, so that later ones of this length may be, too.
+TEST(Demand, TakesAsMuchForWorkAsTheLongestBurstAtWhoseEndAnotherTaskWaited) {
+    for (const bool waits : {false, true}) {
+        Turns turns;
+        turns.add(0, 300 * us);
+        turns.add(1, waits ? 2100 * us : 500 * us); // its timeslice ends it, or it gives way
+        turns.add(0, 1300 * us);
+        turns.add(1, 500 * us);
+        turns.demand.take(2);
+        for (const Ns burst : {300 * us, 1300 * us}) {
+            turns.add(0, burst);
+            turns.add(1, 500 * us);
+        }
+        EXPECT_EQ(turns.demand.take(1)[0].stayed, waits ? 0 : 1000 * us) << waits;
+    }
+}
+
+/// Task 1 gives way, and was away for twice its shortest pauses and a switch of 300 us.
+TEST(Demand, TakesATaskThatIsAwayForLongerThanItsPausesForOneThatWaits) {
+    constexpr Ns shortest = 300 * us + 168 * us - 180 * us, longest = 2 * shortest + 300 * us;
+    for (const bool has_longer_pauses : {false, true})
+        for (const Ns away : {longest, longest + us}) {
+            Turns turns;
+            const auto epoch = [&](Ns other) {
+                for (int n = 0; n < 20; n++) {
+                    turns.add(0, other);
+                    turns.add(1, 500 * us);
+                }
+                return turns.demand.take(1)[0].stayed;
+            };
+            EXPECT_EQ(epoch(300 * us), 0);
+            if (has_longer_pauses)
+                epoch(600 * us);
+            turns.add(0, away - 168 * us);
+            turns.add(1, 500 * us);
+            EXPECT_EQ(turns.demand.take(1)[0].stayed,
+                      away > longest ? 0 : away - 168 * us - (has_longer_pauses ? 600 : 300) * us)
+                << away;
+        }
+}
+
 TEST(Demand, CountsNoBurstOfATurnThatMayHaveEndedInEitherWay) {
     constexpr SliceLength changing{2 * ms, 8 * ms, false};
     Turns turns;

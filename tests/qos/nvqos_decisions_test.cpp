@@ -83,7 +83,9 @@ TEST_F(DecisionsFile, RefusesPathsThatAreNoRegularFile) {
         << opened.error().sentence;
     EXPECT_EQ(content_of(target), "kept");
     ::unlink(target.c_str());
-    EXPECT_FALSE(Decisions::open("/dev/null", [](const std::string &) {}));
+    ::unlink(path.c_str());
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    EXPECT_FALSE(Decisions::open(path, [](const std::string &) {}));
     EXPECT_FALSE(Decisions::open("/there/is/no/folder", [](const std::string &) {}));
 }
 

@@ -132,6 +132,23 @@ TEST_F(Marked, GoalIsMarkedWhenItFailsAndRecovers) {
     EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 557: cap 30 % is kept again"});
 }
 
+/// The cap is missed. Then the task idles, and switches are lost, so that nothing shows that.
+TEST_F(Marked, GoalThatWasMissedIsNotMarkedAsKeptWhileItCannotBeSeen) {
+    MarkSocket recorder;
+    start({"557=cap:30%"});
+    pauses_tasks = false;
+    keep_for(3 * qos::second, [this] { sim.change({0, simulation::Request::What::resume}); });
+    pauses_tasks = true;
+    EXPECT_EQ(heard(recorder).back(), "gpu0 nvqos: 557: cap 30 % is not kept");
+    sim.stop(0);
+    const std::size_t before = epochs_not_kept;
+    keep_for(5 * qos::second, [this] { kernel.dropped++; });
+    EXPECT_LT(epochs_not_kept, before + 30) << "by the switches that are left it would be kept";
+    EXPECT_EQ(heard(recorder), Texts{});
+    keep_for(5 * qos::second);
+    EXPECT_EQ(heard(recorder), Texts{"gpu0 nvqos: 557: cap 30 % is kept again"});
+}
+
 TEST_F(Marked, MarksAboveTheRateAreCounted) {
     MarkSocket recorder;
     for (std::size_t n = 0; n < nvqos::Marks::burst + 68; n++)

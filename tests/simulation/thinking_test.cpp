@@ -3,6 +3,7 @@
 // progress, and what is reported of it.
 #include <gtest/gtest.h>
 #include <random>
+#include <tuple>
 
 #include "jobs.hpp"
 #include "lib/simulation/governed.hpp"
@@ -110,6 +111,30 @@ TEST(ThinkingShare, LeavesOtherTrainingsTheRest) {
     EXPECT_GT(result.busy[0], 98 * qos::point);
     EXPECT_LT(result.jobs[0].got, 63 * qos::point);
 }
+
+using Loops = std::tuple<qos::Part, qos::Part, qos::Part, std::uint64_t>;
+
+class ShareBetweenTwoLoops : public testing::TestWithParam<Loops> {};
+
+/// A second has a burst more or less, and the loop has its share in the mean. So it is not reported
+/// as missed, as on an H100 in 12 to 39 of 200 epochs (docs/qos-thinking.md).
+TEST_P(ShareBetweenTwoLoops, IsReportedAsKept) {
+    const auto [part, cpu_jitter, kernel_jitter, seed] = GetParam();
+    Scenario both = scenario({decode("a", share_of(part)), decode("b")});
+    both.duration = 23 * qos::second;
+    both.seed = seed;
+    both.gpus.kernel_jitter = kernel_jitter * qos::point;
+    for (simulation::Job &loop : both.jobs)
+        loop.cpu_jitter = cpu_jitter * qos::point;
+    EXPECT_EQ(simulate(both).jobs[0].kept, true);
+    Governed control(both);
+    Machine(both, &control).run();
+    EXPECT_LE(control.keepers()[0].missed()[0], 2U) << "of 229 epochs, so that the status is 0";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ShareBetweenTwoLoops,
+                         testing::Combine(testing::Values(30, 60, 80), testing::Values(0, 5, 20),
+                                          testing::Values(0, 3), testing::Values(1, 2, 3)));
 
 /// Pauses of 10 us are shorter than any turn, so nobody knows how much of the time alone is work.
 /// Looks by the shortest turns bound that, so that the loop is alone for less of the time.

@@ -13,6 +13,7 @@ import re
 import subprocess
 
 import building
+import devices
 import jsonschema
 import pytest
 import stgm_equations
@@ -556,9 +557,10 @@ def test_a_file_does_not_become_a_closed_stream(tmp_path, command):
 @pytest.mark.parametrize("words", (("allocate", ROOT / "docs/examples/robot.json"), ("simulate", SETS / "ce1.json")),
                          ids=("allocate", "simulate"))
 def test_a_file_that_cannot_be_written(tmp_path, words):
-    for path in ("/dev/full", tmp_path / "no/folder", tmp_path):
+    full = devices.full(tmp_path)
+    for path in (full, tmp_path / "no/folder", tmp_path):
         result = nvstgm(*words, "-o", path)
-        assert (result.status, result.out) == (5 if path == "/dev/full" else 1, "")
+        assert (result.status, result.out) == (5 if path == full else 1, "")
         assert f"nvstgm: {path} cannot be written: " in result.err
     part = tmp_path / "part"
     done = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 0; "$@"', "bash", building.built("bin/nvstgm"),

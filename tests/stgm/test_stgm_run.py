@@ -18,7 +18,7 @@ from building import built
 import stgm
 from stgm_runs import MS, PATIENCE_S, SECOND, THREE, cpu, ended, gpu, run, running, task, taskset
 from throwaway_root import needs_root
-from waiting import until
+from waiting import comes_true, until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -184,19 +184,26 @@ def test_a_gpu_segment_is_boosted(tmp_path, priorities):
     if priorities == "linux":
         needs_root()
     pair = taskset(task("hi", 20 * SECOND, cpu(900 * MS)), task("lo", 30 * SECOND, gpu(200 * MS, 300 * MS, 200 * MS), sms=[0]))
-    assert without_gpu(pair, "--for", 1, "--offset", "hi=100000", "--priorities", priorities,
-                       "-o", tmp_path / "trace").status in (0, 4)
-    events = [event for event in events_in(tmp_path / "trace") if event[3] not in ("overrun", "stall")]
-    at = {}
-    for time_ns, name, _, what, _ in events:
-        at.setdefault((name, what), []).append(time_ns)
-    into, back = at["lo", "copy_end"]
-    assert at["hi", "release"][0] < into <= at["hi", "run"][0] < at["lo", "kernel_end"][0]
-    assert back < at["hi", "stop"][-1]
-    if priorities == "handed":
-        assert_apart(spans(events, "run", "stop") + spans(events, "copy_begin", "copy_end")[:0])
-        # If lo is late with its second copy, hi may have the core once more before it.
-        assert len(at["hi", "run"]) >= 2 and at["lo", "copy_begin"][1] <= at["hi", "run"][-1]
+
+    def has_all_orders():
+        """Runs the set once. Copies and kernels take their time by the clock, so that a machine with much else to do may give
+        hi its core too late to show each order; but hi never begins within a copy."""
+        assert without_gpu(pair, "--for", 1, "--offset", "hi=100000", "--priorities", priorities,
+                           "-o", tmp_path / "trace").status in (0, 4)
+        events = [event for event in events_in(tmp_path / "trace") if event[3] not in ("overrun", "stall")]
+        at = {}
+        for time_ns, name, _, what, _ in events:
+            at.setdefault((name, what), []).append(time_ns)
+        copies = list(zip(at["lo", "copy_begin"], at["lo", "copy_end"]))
+        assert len(copies) == 2
+        assert not any(begin < run < end for begin, end in copies for run in at["hi", "run"])
+        if priorities == "handed":
+            assert_apart(spans(events, "run", "stop"))
+        (_, into), (out_of, back) = copies
+        # hi waits for the first copy, runs beside the kernel, and has work left when the second copy has ended.
+        return (at["hi", "release"][0] < into <= at["hi", "run"][0] < at["lo", "kernel_end"][0] and back < at["hi", "stop"][-1]
+                and (priorities == "linux" or (len(at["hi", "run"]) >= 2 and out_of <= at["hi", "run"][-1])))
+    assert comes_true(has_all_orders)
 
 
 def test_measured_lengths_and_the_same_work_again(tmp_path):

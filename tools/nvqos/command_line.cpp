@@ -2,11 +2,13 @@
 #include "command_line.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 #include "demo_machine.hpp"
 #include "gpus.hpp"
 #include "lib/base/container_device.hpp"
+#include "lib/base/output_file.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/task_name.hpp"
 #include "tools/nvqos/serve/socket.hpp"
@@ -250,7 +252,21 @@ Outcome<void> take_container(const Arguments &arguments, Invocation &invocation)
     return {};
 }
 
+/// Fails if a file is written that is read, or written by another option.
+Outcome<void> check_files(const Arguments &arguments) {
+    constexpr std::array files{"--metrics", "--decisions", "--file"};
+    for (std::size_t n = 0; n + 1 < files.size(); n++)
+        for (std::size_t other = n + 1; other < files.size(); other++)
+            if (arguments.has(files[n]) && arguments.has(files[other]))
+                if (const auto why = nvdebug::base::why_not_write(
+                        files[n], arguments.text(files[n]), arguments.text(files[other])))
+                    return fail(bad_usage, *why);
+    return {};
+}
+
 Outcome<void> take(const Arguments &arguments, Invocation &invocation) {
+    if (auto checked = check_files(arguments); !checked)
+        return checked;
     for (const std::string &names : arguments.all("--gpu"))
         if (auto added = add_gpus(names, invocation.typed.gpus); !added)
             return fail(bad_usage, "--gpu: " + added.error().sentence);

@@ -2,7 +2,6 @@
 /// @file Failures: a sentence, and the exit status that follows from it.
 #pragma once
 
-#include <cerrno>
 #include <functional>
 #include <string>
 
@@ -14,6 +13,7 @@ namespace nvqos {
 
 using nvdebug::base::exit_status::Exit;
 using enum nvdebug::base::exit_status::Exit;
+using nvdebug::base::exit_status::of_file;
 
 struct Failure {
     Exit exit;
@@ -33,24 +33,6 @@ inline tl::unexpected<Failure> fail(const nvdebug::Error &error) {
                 : error.code == nvdebug::ErrorCode::denied    ? refused
                                                               : failed,
                 error.sentence);
-}
-
-/// Returns the exit status for errno @p number of a file, folder or socket that the user named.
-inline Exit exit_of(int number) {
-    switch (number) {
-    case ENOENT:
-    case ENOTDIR:
-    case EISDIR:
-    case ENAMETOOLONG:
-    case ELOOP:
-        return bad_usage;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-        return refused;
-    default:
-        return failed;
-    }
 }
 
 /// Prints a line on stderr.

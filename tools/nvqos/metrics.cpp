@@ -216,7 +216,7 @@ std::string Metrics::text() const {
 
 Outcome<void> Metrics::write(const std::string &path) const {
     const auto failed_to = [&](const char *what, int error) {
-        return fail(exit_of(error),
+        return fail(of_file(error),
                     fmt::format("metrics cannot be {} {}: {}; name a file in a folder that "
                                 "may be written, with --metrics",
                                 what, nvdebug::base::printable(path), std::strerror(error)));

@@ -7,6 +7,7 @@
 
 #include "goals.hpp"
 #include "lib/base/input_file.hpp"
+#include "lib/base/output_file.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/cli/message.hpp"
 #include "lib/simulation/result.hpp"
@@ -74,6 +75,10 @@ std::optional<std::string> refusal_of(const simulation::Scenario &scenario) {
 
 Outcome<Exit> simulate(const nvdebug::cli::Arguments &arguments) {
     const std::string &path = arguments.words.front();
+    if (arguments.has("--output"))
+        if (const auto why =
+                nvdebug::base::why_not_write("--output", arguments.text("--output"), path))
+            return fail(bad_usage, *why);
     const auto text = nvdebug::base::read_whole(path, simulation::largest_scenario);
     if (!text)
         return fail(bad_usage, text.error());

@@ -17,7 +17,7 @@ using nvdebug::base::printable;
 constexpr std::string_view trace_suffix = ".pftrace";
 
 tl::unexpected<Failure> trace_failure(const std::string &path, int number) {
-    return fail(exit_of(number),
+    return fail(of_file(number),
                 fmt::format("cannot write {}: {}", printable(path), std::strerror(number)));
 }
 

@@ -201,6 +201,8 @@ std::string why_none(const stgm::TaskSet &set, const stgm::Options &options) {
 Answer<Exit> run_allocate(const Arguments &arguments) {
     if (const auto form = knows_suffix(arguments, "--output", {".json"}, set_form); !form)
         return fail(form.error());
+    if (const auto other = are_other_files(arguments, {"--output"}, {arguments.words[0]}); !other)
+        return fail(other.error());
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());

@@ -86,6 +86,21 @@ Answer<void> can_write(const std::string &path) {
     return fail(of_file(number), path + " cannot be written: " + std::strerror(number));
 }
 
+Answer<void> are_other_files(const Arguments &arguments, const std::vector<std::string> &options,
+                             std::vector<std::string> read) {
+    for (const std::string &option : options) {
+        if (!arguments.has(option))
+            continue;
+        const std::string path = arguments.text(option);
+        for (const std::string &other : read)
+            if (const auto why = nvdebug::base::why_not_write(option, path, other))
+                return fail(*why);
+        if (path != "-")
+            read.push_back(path);
+    }
+    return {};
+}
+
 Answer<void> knows_suffix(const Arguments &arguments, const std::string &option,
                           const std::vector<std::string> &suffixes, const std::string &known) {
     const std::string path = arguments.text(option, "-");

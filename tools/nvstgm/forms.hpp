@@ -17,6 +17,10 @@ Answer<void> write(const std::string &text);
 Answer<void> write_file(const std::string &path, const std::string &text);
 /// Fails if write_file() would fail, as far as that can be found out without writing.
 Answer<void> can_write(const std::string &path);
+/// Fails if the file of one of the options that name outputs is a file that the command reads, or
+/// that of another of these options.
+Answer<void> are_other_files(const Arguments &arguments, const std::vector<std::string> &options,
+                             std::vector<std::string> read);
 /// Fails if the file of @p option has a suffix other than @p known ones, because its content would
 /// be of another form than its name says. A name without a suffix, and `-`, may have any content.
 /// @param known as `FILE.json for a task set`, for the message

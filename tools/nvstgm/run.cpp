@@ -203,6 +203,12 @@ Answer<RunRequest> run_request(const Arguments &arguments) {
         return fail(form.error());
     if (const auto form = knows_suffix(arguments, "--measure", {".json"}, set_form); !form)
         return fail(form.error());
+    std::vector<std::string> read{arguments.words[0]};
+    if (arguments.has("--work"))
+        read.push_back(arguments.text("--work"));
+    if (const auto other = are_other_files(arguments, {"--output", "--measure"}, std::move(read));
+        !other)
+        return fail(other.error());
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());

@@ -210,6 +210,8 @@ std::string simulate_text(const Arguments &arguments, const SimulateRequest &req
 Answer<Exit> run_simulate(const Arguments &arguments) {
     if (const auto form = knows_form_of_trace(arguments); !form)
         return fail(form.error());
+    if (const auto other = are_other_files(arguments, {"--output"}, {arguments.words[0]}); !other)
+        return fail(other.error());
     const auto request = simulate_request(arguments);
     if (!request)
         return fail(request.error());

@@ -6,6 +6,7 @@
 #include "cli/json.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
+#include "lib/base/output_file.hpp"
 #include "nvdebug/capture.hpp"
 #include "objects.hpp"
 
@@ -14,7 +15,11 @@ namespace nvdebugctl {
 namespace {
 
 Outcome<void> check_file(const Context &context) {
-    if (descriptor_named(context.words("FILE").front()) != STDOUT_FILENO)
+    const std::string &path = context.words("FILE").front();
+    if (const auto from = context.value("--from"); from && *from != "module" && *from != "driver")
+        if (const auto why = nvdebug::base::why_not_write("the capture", path, *from))
+            return usage(*why);
+    if (descriptor_named(path) != STDOUT_FILENO)
         return {};
     if (context.invocation().json())
         return usage("'capture -' writes the capture to standard output, where JSON would be in "

@@ -5,6 +5,7 @@
 #include "cli/json.hpp"
 #include "cli/page.hpp"
 #include "destination.hpp"
+#include "lib/base/output_file.hpp"
 #include "lib/recording/file.hpp"
 #include "summary.hpp"
 #include "tee.hpp"
@@ -14,6 +15,10 @@ namespace nvdebugctl {
 namespace {
 
 Outcome<void> check_show(const Context &context) {
+    if (const auto output = context.value("--output"))
+        if (const auto why = nvdebug::base::why_not_write("--output", *output,
+                                                          context.words("RECORDING").front()))
+            return usage(*why);
     return form_of(context).map([](const Form *) {});
 }
 

@@ -15,8 +15,6 @@
 
 namespace nvqos {
 
-using nvdebug::base::exit_status::of_file;
-
 namespace {
 
 using nvdebug::base::printable;
@@ -89,6 +87,10 @@ Outcome<Exit> advise(const nvdebug::cli::Arguments &arguments, const Open &open)
     if (arguments.has("--output") && arguments.text("--output") == "-")
         return fail(bad_usage, "--output names a file for the scenario, as run.json: the advice is "
                                "on standard output");
+    if (has_recording && arguments.has("--output"))
+        if (const auto why = nvdebug::base::why_not_write("--output", arguments.text("--output"),
+                                                          arguments.text("--from")))
+            return fail(bad_usage, *why);
     auto source =
         has_recording ? from_recording(arguments.text("--from")) : from_gpus(arguments, open);
     if (!source)

@@ -38,9 +38,9 @@ Outcome<std::shared_ptr<Decisions>> Decisions::open(const std::string &path, War
         return refuse(bad_usage, "it is there, and is no regular file");
     auto file = nvdebug::base::NewFile::make(path);
     if (!file)
-        return refuse(exit_of(file.error()), std::strerror(file.error()));
+        return refuse(of_file(file.error()), std::strerror(file.error()));
     if (const int error = file->appear())
-        return refuse(exit_of(error), std::strerror(error));
+        return refuse(of_file(error), std::strerror(error));
     std::shared_ptr<Decisions> made(new Decisions(std::move(*file), path, std::move(warn), bounds));
     made->add(R"({"schema":"nvqos/decisions","schema_version":"1.0","program":")" NVQOS_VERSION
               R"("})");

@@ -23,7 +23,7 @@ using nvdebug::base::printable;
 using qos::Ns;
 
 tl::unexpected<Failure> cannot(const std::string &what, const std::string &path) {
-    return fail(exit_of(errno), fmt::format("{} cannot be {}: {}", printable(path), what,
+    return fail(of_file(errno), fmt::format("{} cannot be {}: {}", printable(path), what,
                                             ::strerrordesc_np(errno)));
 }
 

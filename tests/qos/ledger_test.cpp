@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+// Whether a second counts as kept, from what a tenant got in its epochs.
+#include <gtest/gtest.h>
+
+#include "lib/qos/ledger.hpp"
+
+namespace {
+
+using qos::Goal;
+using qos::Ledger;
+using qos::ms;
+using qos::Ns;
+
+constexpr Ns an_epoch = 100 * ms;
+
+Goal share_of_ledger(qos::Part percent) {
+    return {.aim = qos::Aim::share, .part = percent * qos::point};
+}
+
+/// Judges a tenant that always has work.
+class Judged {
+  public:
+    Judged(const Goal &goal, Ns burst) : goal_(goal), burst_(burst) {}
+
+    /// Adds epochs with these times on the GPU. Returns after how many of them the goal was not
+    /// kept.
+    int add(const std::vector<Ns> &all) {
+        int missed = 0;
+        for (const Ns used : all) {
+            ledger_.add({.used = used, .backlogged = an_epoch}, used, an_epoch,
+                        qos::window_of(burst_));
+            missed += !qos::is_kept(goal_, ledger_, burst_);
+        }
+        return missed;
+    }
+
+  private:
+    const Goal goal_;
+    const Ns burst_;
+    Ledger ledger_;
+};
+
+/// Returns the epochs so many times.
+std::vector<Ns> repeated(const std::vector<Ns> &epochs, int times) {
+    std::vector<Ns> all;
+    for (int n = 0; n < times; n++)
+        all.insert(all.end(), epochs.begin(), epochs.end());
+    return all;
+}
+
+/// As two decode loops beside each other have it: three epochs have 60 % together, and a second has
+/// three or four of the short ones.
+const std::vector<Ns> uneven = {64'200'000, 67'400'000, 48'500'000};
+
+TEST(Ledger, SecondsWithABurstTooFewAreKeptIfTheirNeighboursHaveIt) {
+    EXPECT_EQ(Judged(share_of_ledger(60), 7'200'000).add(repeated(uneven, 70)), 0);
+    EXPECT_GT(Judged(share_of_ledger(60), 0).add(repeated(uneven, 70)), 50)
+        << "a task that makes no pauses has no bursts that a second could cut";
+}
+
+TEST(Ledger, SharesBelowTheirPartInTheMeanAreMissed) {
+    std::vector<Ns> less = uneven;
+    for (Ns &epoch : less)
+        epoch -= 1'100'000;
+    EXPECT_GT(Judged(share_of_ledger(60), 7'200'000).add(repeated(less, 70)), 60);
+    // No second is a burst too short, and each of them is more than a point too short.
+    EXPECT_EQ(Judged(share_of_ledger(60), 7'200'000).add(std::vector<Ns>(100, 58'900'000)), 91);
+}
+
+/// The seconds before have more than their part, which would make up for more.
+TEST(Ledger, SecondsWithMoreThanTwoBurstsTooFewAreMissed) {
+    for (const Ns less : {24 * ms, 25 * ms}) {
+        Judged judged(share_of_ledger(60), 7'200'000);
+        EXPECT_EQ(judged.add(std::vector<Ns>(200, 64 * ms)), 0);
+        std::vector<Ns> last(10, 60 * ms);
+        last.front() -= less;
+        EXPECT_EQ(judged.add(last), less > 24 * ms);
+    }
+}
+
+/// Two bursts of 90 ms are more than half of a share of 30 %.
+TEST(Ledger, SecondsWithLessThanHalfOfTheirPartAreMissed) {
+    Judged judged(share_of_ledger(30), 90 * ms);
+    EXPECT_EQ(judged.add(std::vector<Ns>(200, 40 * ms)), 0);
+    EXPECT_EQ(judged.add(std::vector<Ns>(10, 14'500'000)), 0);
+    EXPECT_EQ(judged.add(std::vector<Ns>(10, 40 * ms)), 0);
+    EXPECT_EQ(judged.add(std::vector<Ns>(10, 13'500'000)), 1);
+}
+
+/// The goal has been kept for less than ten seconds: those that there are have to make up for it.
+TEST(Ledger, TheFirstSecondsHaveNoNeighbours) {
+    std::vector<Ns> first(10, 60 * ms);
+    first.back() = 46 * ms;
+    EXPECT_EQ(Judged(share_of_ledger(60), 7'200'000).add(first), 1);
+}
+
+} // namespace
