@@ -207,8 +207,8 @@ TEST(Seen, TimeWithoutTurnsThatWereLostDoesNotCount) {
                of_holed = simulation::model_of(holed, "again", {});
     for (std::size_t n = 0; n < 2; n++) {
         EXPECT_NEAR(of_holed.estimates[n].seen, of_whole.estimates[n].seen, qos::point);
-        EXPECT_NEAR(of_holed.estimates[n].work, of_whole.estimates[n].work,
-                    of_whole.estimates[n].work / 20);
+        const qos::Ns twentieth = of_whole.estimates[n].work / 20;
+        EXPECT_NEAR(of_holed.estimates[n].work, of_whole.estimates[n].work, twentieth);
     }
 }
 
@@ -237,8 +237,11 @@ TEST(Seen, ProgramHasTheMeansOfAllBursts) {
         for (const simulation::Item &item : model.scenario.jobs[0].program(0))
             (item.kind == simulation::Item::Kind::think ? pause : work) += item.time;
         const auto count = static_cast<qos::Ns>(model.scenario.jobs[0].program(0).size()) / 2;
-        EXPECT_NEAR(work / count, first.work, first.work / 100 + qos::us) << load.name;
-        EXPECT_NEAR(pause / count, first.pause, first.pause / 100 + qos::us) << load.name;
+        const qos::Ns mean_work = work / count, mean_pause = pause / count,
+                      work_error = first.work / 100 + qos::us,
+                      pause_error = first.pause / 100 + qos::us;
+        EXPECT_NEAR(mean_work, first.work, work_error) << load.name;
+        EXPECT_NEAR(mean_pause, first.pause, pause_error) << load.name;
     }
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "failure.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/cli/message.hpp"
 #include "report.hpp"

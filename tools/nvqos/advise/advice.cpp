@@ -139,7 +139,7 @@ AdviceJson task_json(const Advice &advice, const simulation::Estimate &one) {
 
 AdviceJson wait_json(const qos::Waits &waits) {
     const auto in_ms = [](std::optional<qos::Ns> time) {
-        return time ? AdviceJson(static_cast<double>(*time / qos::us) / 1000) : AdviceJson();
+        return time ? AdviceJson(qos::milliseconds(*time / qos::us * qos::us)) : AdviceJson();
     };
     return {{"n", waits.count()},
             {"p50", in_ms(waits.quantile(qos::whole / 2))},
