@@ -35,8 +35,8 @@ int write_to_existing(const std::string &path, std::string_view text) {
 
 /// Returns whether both names lead to the same regular file, which need not exist yet.
 bool are_same(const std::string &output, const std::string &other) {
-    struct stat one {
-    }, two{};
+    struct stat one {};
+    struct stat two {};
     const bool is_one = ::stat(output.c_str(), &one) == 0,
                is_two = other == "-" ? ::fstat(STDIN_FILENO, &two) == 0
                                      : ::stat(other.c_str(), &two) == 0;

@@ -22,7 +22,7 @@ PROGRAMS = {
     "nvqos simulate": (SCENARIO, lambda: [built("bin/nvqos"), "simulate", "IN", "-o", "OUT"], ".pftrace"),
     "nvqos --metrics": (GOALS, lambda: [built("bin/nvqos"), "-f", "IN", "--metrics", "OUT", "--dry-run"], ".toml"),
     "nvqos --decisions": (GOALS, lambda: [built("bin/nvqos"), "-f", "IN", "--decisions", "OUT"], ".toml"),
-    "nvdebugctl recording": (RECORDING, lambda: [tool(), "recording", "show", "IN", "-o", "OUT"], ".ndjson"),
+    "nvdebugctl recording": (RECORDING, lambda: [tool(), "recording", "show", "IN", "--format", "csv", "-o", "OUT"], ".ndjson"),
     "nvdebugctl capture": (None, lambda: [tool(), "--from", "IN", "capture", "OUT"], ""),
     "nvstgm allocate": (SET, lambda: [built("bin/nvstgm"), "allocate", "IN", "-o", "OUT"], ".json"),
     "nvstgm simulate": (SET, lambda: [built("bin/nvstgm"), "simulate", "IN", "-o", "OUT"], ""),

@@ -14,12 +14,16 @@
 namespace nvdebugctl {
 namespace {
 
+/// A recording may replace itself in its own form, as nothing of it is lost then.
 Outcome<void> check_show(const Context &context) {
-    if (const auto output = context.value("--output"))
-        if (const auto why = nvdebug::base::why_not_write("--output", *output,
+    const auto form = form_of(context);
+    if (!form)
+        return tl::unexpected(form.error());
+    if (*form && (*form)->name != "ndjson")
+        if (const auto why = nvdebug::base::why_not_write("--output", *context.value("--output"),
                                                           context.words("RECORDING").front()))
             return usage(*why);
-    return form_of(context).map([](const Form *) {});
+    return {};
 }
 
 /// Writes the text of a sink each time it has grown long.
