@@ -2,7 +2,6 @@
 #include "conductor.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace nvqos {

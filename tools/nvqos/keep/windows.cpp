@@ -16,6 +16,8 @@ constexpr Ns effect_of_levers_takes = 3 * qos::ms;
 /// Turns are kept for so long if nobody takes them. The longest time between two looks at turns
 /// that counts is shorter (qos::watch_before_windows).
 constexpr Ns turns_are_kept = 5 * qos::second;
+/// The longest time for which a tenant is judged (qos::window_of()).
+constexpr Ns longest_second = 10 * qos::second;
 
 } // namespace
 
@@ -84,6 +86,8 @@ std::optional<bool> Windows::got(const std::string &tenant, qos::Part part,
 }
 
 std::vector<qos::WindowTurn> Windows::take_turns() {
+    std::erase_if(
+        seen_, [&](const auto &one) { return last_end_ - one.second.last_end > longest_second; });
     const auto taken = std::exchange(turns_, {});
     return {std::make_move_iterator(taken.begin()), std::make_move_iterator(taken.end())};
 }
