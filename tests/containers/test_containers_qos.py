@@ -40,6 +40,12 @@ def nvqos(*words, text=""):
      ["--hold-container=share:12.5%,cap:50%", "--socket=/run/nvdebug/nvqos.sock", "--gpu=1", "--gpu=0"]),
     (("--socket=/run/other", "--cdi", "timeslice:500us"), "timeslice-500us",
      ["--hold-container=timeslice:500us", "--socket=/run/other"]),
+    (("--cdi", "share:30%,gang=off"), "share-30-gang-off",
+     ["--hold-container=share:30%,gang=off", "--socket=/run/nvdebug/nvqos.sock"]),
+    (("--cdi", "gang=off"), "best-effort-gang-off",
+     ["--hold-container=best-effort,gang=off", "--socket=/run/nvdebug/nvqos.sock"]),
+    (("--cdi", "gang=off,cap:20%,latency", "-g0"), "cap-20-latency-gang-off-gpu0",
+     ["--hold-container=cap:20%,latency,gang=off", "--socket=/run/nvdebug/nvqos.sock", "--gpu=0"]),
     (("--cdi", "latency"), "latency", ["--hold-container=latency", "--socket=/run/nvdebug/nvqos.sock"]),
     (("--cdi", "latency:2.5ms"), "latency-2.5ms", ["--hold-container=latency:2.5ms", "--socket=/run/nvdebug/nvqos.sock"]),
     (("--cdi", "best-effort:2"), "best-effort-2", ["--hold-container=best-effort:2", "--socket=/run/nvdebug/nvqos.sock"])))
@@ -58,6 +64,8 @@ def test_a_device_has_a_hook_with_its_goal(tmp_path, words, name, hook):
 @pytest.mark.parametrize("words, sentence, status", (
     (("--cdi", "fast"), "--cdi: 'fast' is no goal", 1),
     (("--cdi", ""), "--cdi takes a value: GOAL", 1),
+    (("--cdi", "share:30%,gang=no"), "--cdi: 'gang=no' is no goal", 1),
+    (("--cdi", "share:30%,gang=off,gang=off"), "--cdi: 'gang=off' is no goal", 1),
     (("--cdi", "latency:"), "--cdi: latency takes a time", 1),
     (("--cdi", "latency", "-g", "4294967295"), "cannot be a GPU's name", 1),
     (("--cdi", "latency", "--cdi", "cap:3%"), "--cdi is given twice", 1),
@@ -173,6 +181,16 @@ def test_answers_decide_whether_the_container_starts(tmp_path, outside, answer, 
     heard = fake.heard.decode()
     assert heard.startswith(f"hold container:x share:30% gpu=1 pid={outside.pid} holder={outside.pid} cgroup=/")
     assert "/a-long-name" in heard and heard.endswith("\n")
+
+
+def test_a_container_on_several_gpus_has_one_name_and_may_be_no_gang(tmp_path, outside):
+    for goal, end in (("share:30%", b""), ("gang=off,share:30%", b" gang=off")):
+        fake = Fake(tmp_path / "sock", b"ok\n")
+        assert nvqos("--hold-container", goal, "-g", "0,1", f"--socket={tmp_path}/sock", text=state(outside.pid, "x"))[0] == 0
+        fake.end()
+        (tmp_path / "sock").unlink()
+        assert fake.heard.startswith(b"hold container:x share:30% gpu=0 gpu=1 pid=")
+        assert fake.heard.endswith(b"-of-all-controllers" + end + b"\n")
 
 
 def test_a_container_does_not_start_if_nobody_answers(tmp_path, outside):

@@ -238,6 +238,7 @@ Outcome<void> take_container(const Arguments &arguments, Invocation &invocation)
         return {};
     const std::string name = writes ? "--cdi" : "--hold-container";
     invocation.container.goal = arguments.text(name);
+    take_gang_of(invocation.container);
     if (auto goal = parse_goal(invocation.container.goal); !goal)
         return fail(bad_usage, name + ": " + goal.error().sentence);
     invocation.what = writes ? Invocation::What::write_device : Invocation::What::hold_container;

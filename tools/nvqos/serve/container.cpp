@@ -55,13 +55,32 @@ std::string device_word(const std::string &gpu) {
     return word;
 }
 
+constexpr std::string_view gang_off = "gang=off";
+
+/// Returns the goal as --cdi takes it.
+std::string text_of_goal(const ContainerGoal &goal) {
+    return goal.goal + (goal.is_gang ? "" : "," + std::string(gang_off));
+}
+
 } // namespace
+
+void take_gang_of(ContainerGoal &goal) {
+    const std::string text = "," + goal.goal + ",";
+    const std::size_t at = text.find("," + std::string(gang_off) + ",");
+    if (at == text.npos)
+        return;
+    goal.is_gang = false;
+    // The comma before it goes, too, or the one behind it if it is the first.
+    goal.goal.erase(at ? at - 1 : 0, gang_off.size() + 1);
+    if (goal.goal.empty())
+        goal.goal = "best-effort";
+}
 
 Outcome<std::string> device_name_of(const ContainerGoal &goal) {
     std::string name;
-    for (const char c : goal.goal)
+    for (const char c : text_of_goal(goal))
         if (c != '%')
-            name += c == ':' || c == ',' ? '-' : c;
+            name += c == ':' || c == ',' || c == '=' ? '-' : c;
     for (const std::string &gpu : goal.gpus)
         name += "-" + device_word(gpu);
     if (!base::is_device_name(name))
@@ -78,7 +97,8 @@ Outcome<std::string> write_goal_device(const ContainerGoal &goal, const std::str
     const auto program = base::own_path_for_hooks();
     if (!program)
         return fail(refused, program.error());
-    Json words = Json::array({"nvqos", "--hold-container=" + goal.goal, "--socket=" + goal.socket});
+    Json words =
+        Json::array({"nvqos", "--hold-container=" + text_of_goal(goal), "--socket=" + goal.socket});
     for (const std::string &gpu : goal.gpus)
         words.push_back(fmt::format("--gpu={}", gpu));
     // Several hooks run before a process of the image does. In createRuntime alone the state has
@@ -114,11 +134,13 @@ Outcome<void> hold_container(const ContainerGoal &goal) {
     // The process is named besides the cgroup, because an nvqos in another cgroup namespace has
     // other paths.
     line += fmt::format(" pid={} holder={} cgroup={}", pid, pid, *cgroup);
+    if (!goal.is_gang)
+        line += fmt::format(" {}", gang_off);
     const auto held = ask(goal.socket, line);
     if (!held)
         return fail(held.error().exit,
                     fmt::format("the container does not start: its goal {} is not kept: {}",
-                                goal.goal, held.error().sentence));
+                                text_of_goal(goal), held.error().sentence));
     return {};
 }
 

@@ -13,12 +13,16 @@ namespace nvqos {
 /// The options of a goal for containers.
 struct ContainerGoal {
     std::string goal;              ///< `share:30%,cap:50%`; parse_goal() takes it
+    bool is_gang = true;           ///< false: its tasks on several GPUs do not wait for each other
     std::vector<std::string> gpus; ///< names, as add_gpus() takes them
     std::string socket;
 };
 
-/// Returns the device's name, as `share-30-cap-50-gpu0` or `share-30-GPU-57a2`. Fails if CDI does
-/// not permit the name.
+/// Takes `gang=off` out of the goal's text, if it is there. Alone it is a best effort.
+void take_gang_of(ContainerGoal &goal);
+
+/// Returns the device's name, as `share-30-cap-50-gpu0`, `share-30-gang-off` or `share-30-GPU-57a2`.
+/// Fails if CDI does not permit the name.
 [[nodiscard]] Outcome<std::string> device_name_of(const ContainerGoal &goal);
 
 /// Writes FOLDER/nvdebug.io-qos-NAME.json, which replaces an earlier one as a whole. Returns the
