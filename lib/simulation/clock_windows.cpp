@@ -26,89 +26,59 @@ std::vector<Ns> clocks_ahead(const Gpus &gpus, std::uint64_t seed) {
     return ahead;
 }
 
-void ClockWindows::begin(const std::vector<Task> &tasks) {
-    for (const Task &task : tasks)
-        levers_.push_back({.gpu = task.gpu,
-                           .timeslice = scenario_.jobs[task.job].timeslice_us.value_or(
-                                            scenario_.gpus.timeslice_us) *
-                                        qos::us});
-    const std::vector<Ns> ahead = clocks_ahead(scenario_.gpus, scenario_.seed);
-    for (std::size_t node = 0; node < ahead.size(); node++)
-        add_groups_of(node, ahead[node], tasks);
+/// Returns the name of a job's tenant. Ranks of no gang do not wait for each other, so each of them
+/// is a tenant.
+std::string ClockWindows::tenant_of(std::size_t job, std::size_t gpu) const {
+    const Job &one = scenario_.jobs[job];
+    return one.gang ? one.name : fmt::format("{}\n{:02}", one.name, gpu);
 }
 
-void ClockWindows::add_groups_of(std::size_t node, Ns ahead, const std::vector<Task> &tasks) {
-    std::vector<qos::GangTenant> tenants;
-    std::vector<Member> members;
-    const auto add = [&](std::size_t job, const std::string &name, std::size_t task) {
-        const auto at = std::ranges::find(tenants, name, &qos::GangTenant::name);
-        const auto n = static_cast<std::size_t>(at - tenants.begin());
-        if (at == tenants.end()) {
-            tenants.push_back(
-                {.name = name,
-                 .gpus = {},
-                 .goal = scenario_.jobs[job].goal,
-                 .is_on_other_nodes = is_on_several_nodes(scenario_, scenario_.jobs[job])});
-            members.push_back({.job = job, .tasks = {}});
-        }
-        tenants[n].gpus.push_back(static_cast<std::uint32_t>(tasks[task].gpu));
-        members[n].tasks.push_back(task);
-    };
+void ClockWindows::begin(const std::vector<Task> &tasks) {
+    for (const Ns ahead : clocks_ahead(scenario_.gpus, scenario_.seed))
+        nodes_.push_back({.ahead = ahead});
+    std::vector<std::map<std::string, qos::GangTenant>> tenants(nodes_.size());
     for (std::size_t task = 0; task < tasks.size(); task++) {
         const auto &[job, gpu] = tasks[task];
         const Job &one = scenario_.jobs[job];
-        if (scenario_.gpus.node_of(gpu) == node) // ranks of no gang do not wait for each other
-            add(job, one.gang ? one.name : fmt::format("{}\n{:02}", one.name, gpu), task);
+        levers_.push_back(
+            {.timeslice = one.timeslice_us.value_or(scenario_.gpus.timeslice_us) * qos::us});
+        const std::size_t node = scenario_.gpus.node_of(gpu);
+        const std::string name = tenant_of(job, gpu);
+        qos::GangTenant &tenant = tenants[node][name];
+        tenant.name = name;
+        tenant.gpus.push_back(static_cast<std::uint32_t>(gpu));
+        tenant.goal = one.goal;
+        tenant.is_on_other_nodes = is_on_several_nodes(scenario_, one);
+        nodes_[node].tasks[{name, tenant.gpus.back()}] = task;
     }
-    for (const std::vector<std::size_t> &numbers : qos::clock_groups(tenants)) {
-        Group &group = groups_.emplace_back(Group{.ahead = ahead});
-        for (const std::size_t n : numbers) {
-            group.gpus.insert(group.gpus.end(), tenants[n].gpus.begin(), tenants[n].gpus.end());
-            group.tenants.push_back(tenants[n]);
-            group.members.push_back(members[n]);
-        }
-        std::ranges::sort(group.gpus);
-        const auto [first, last] = std::ranges::unique(group.gpus);
-        group.gpus.erase(first, last);
-        const qos::ClockSettings settings{.request = scenario_.gpus.request};
-        group.plan = qos::plan_by_clock(group.tenants, settings, ahead);
-        group.due = group.plan.rows.empty() ? never : 0;
+    for (std::size_t node = 0; node < nodes_.size(); node++) {
+        Node &one = nodes_[node];
+        one.keeper = qos::ClockKeeper(qos::ClockSettings{.request = scenario_.gpus.request});
+        std::vector<qos::GangTenant> all;
+        for (auto &[name, tenant] : tenants[node])
+            all.push_back(std::move(tenant));
+        one.keeper.set_tenants(std::move(all), one.ahead);
     }
 }
 
 Ns ClockWindows::due() const {
     Ns due = never;
-    for (const Group &group : groups_)
-        due = std::min(due, group.due);
+    for (const Node &node : nodes_)
+        if (node.keeper.due() != never)
+            due = std::min(due, node.keeper.due() - node.ahead);
     return due;
 }
 
 void ClockWindows::step(Ns now, Driver &driver) {
-    for (Group &group : groups_)
-        if (group.due <= now) {
-            ask_for_row(group, now + group.ahead, driver);
-            group.due = qos::next_change(group.plan, now + group.ahead) - group.ahead;
-        }
-}
-
-/// Asks for levers in the order of Gangs::ask_for_row().
-void ClockWindows::ask_for_row(const Group &group, Ns now, Driver &driver) {
-    const qos::WindowSettings settings;
-    const qos::Row &row = group.plan.rows[qos::row_at(group.plan, now)];
-    for (const bool is_first : {true, false})
-        for (const std::uint32_t gpu : group.gpus)
-            for (std::size_t n = 0; n < group.members.size(); n++) {
-                if (!group.tenants[n].is_on(gpu))
-                    continue;
-                const auto lever = qos::lever_in(group.tenants, row, n, gpu, settings);
-                const bool holds_back =
-                    lever.paused || lever.timeslice.value_or(0) == settings.other_slice;
-                if (holds_back == is_first)
-                    continue;
-                for (const std::size_t task : group.members[n].tasks)
-                    if (levers_[task].gpu == gpu)
-                        carry(task, lever, driver);
-            }
+    for (Node &node : nodes_) {
+        if (node.keeper.due() > now + node.ahead)
+            continue;
+        const std::vector<qos::WindowOrder> orders = node.keeper.step(now + node.ahead);
+        for (const auto half : {&qos::WindowOrder::first, &qos::WindowOrder::then})
+            for (const qos::WindowOrder &order : orders)
+                for (const qos::TenantLever &one : order.*half)
+                    carry(node.tasks.at({one.tenant, order.gpu}), one.lever, driver);
+    }
 }
 
 /// Asks for a lever as far as it is not asked for yet. A task has its timeslice before it goes on,
@@ -131,32 +101,26 @@ void ClockWindows::carry(std::size_t task, const qos::WindowLever &lever, Driver
         pause(false);
 }
 
-bool ClockWindows::has_windows(std::size_t job) const {
-    return std::ranges::any_of(groups_, [&](const Group &group) {
-        for (std::size_t n = 0; n < group.members.size(); n++)
-            if (group.members[n].job == job && qos::part_in_windows(group.plan, n) > 0)
-                return true;
-        return false;
-    });
+/// Returns the part of the time in which a job has its windows; empty: it is in no group with windows.
+std::optional<Part> ClockWindows::part_of(std::size_t job) const {
+    const std::size_t gpu = scenario_.jobs[job].gpus.front();
+    return nodes_[scenario_.gpus.node_of(gpu)].keeper.part_of(tenant_of(job, gpu));
 }
 
 std::string ClockWindows::why(std::size_t job) const {
-    const auto has_job = [&](const Group &group) {
-        return std::ranges::find(group.members, job, &Member::job) != group.members.end();
-    };
-    if (std::ranges::none_of(groups_, has_job))
+    if (!part_of(job))
         return "";
-    const std::vector<std::size_t> &gpus = scenario_.jobs[job].gpus;
-    if (scenario_.jobs[job].goal.aim == qos::Aim::latency)
+    const Job &one = scenario_.jobs[job];
+    if (one.goal.aim == qos::Aim::latency)
         return "served first on all of its GPUs at once";
     if (!has_windows(job))
         return "has only the time that jobs of several nodes leave";
     std::set<std::size_t> nodes;
-    for (const std::size_t gpu : gpus)
+    for (const std::size_t gpu : one.gpus)
         nodes.insert(scenario_.gpus.node_of(gpu));
     return nodes.size() > 1
                ? fmt::format("a gang, with windows by the clock on {} GPUs of {} nodes",
-                             gpus.size(), nodes.size())
+                             one.ranks(), nodes.size())
                : "has windows in the time that jobs of several nodes leave";
 }
 

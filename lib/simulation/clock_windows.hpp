@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Windows by the clock (lib/qos/clock_plan.hpp) on simulated GPUs of several nodes. Each
+/// @file Windows by the clock (lib/qos/clock_keeper.hpp) on simulated GPUs of several nodes. Each
 /// node has a clock of its own, which is ahead by up to Gpus::skew, and a driver of its own.
 ///
-/// Jobs have their windows from the beginning on, without a time of watching and without debts. A
-/// job of one node that shares no GPU with a job of several nodes is left as it is.
+/// Jobs have their windows from the beginning on. A job of one node that shares no GPU with a job
+/// of several nodes is left as it is.
 #pragma once
 
+#include <map>
+#include <utility>
+
 #include "controller.hpp"
-#include "lib/qos/clock_plan.hpp"
+#include "lib/qos/clock_keeper.hpp"
 
 namespace simulation {
 
@@ -25,38 +28,29 @@ class ClockWindows : public Controller {
     void served(const Request &, Ns) override {}
 
     /// Returns whether the job has windows.
-    bool has_windows(std::size_t job) const;
+    bool has_windows(std::size_t job) const { return part_of(job).value_or(0) > 0; }
     /// Returns a sentence without a dot on the windows of a job; empty: it shares no GPU with a job
     /// of several nodes.
     std::string why(std::size_t job) const;
 
   private:
     struct LeverOfTask {
-        std::size_t gpu;
         Ns timeslice; ///< that was asked for
         bool paused = false;
     };
-    struct Member {
-        std::size_t job;
-        std::vector<std::size_t> tasks;
-    };
-    /// Tenants of one node that are linked by their GPUs.
-    struct Group {
-        Ns ahead = 0; ///< of the node's clock
-        std::vector<qos::GangTenant> tenants = {};
-        std::vector<Member> members = {};     ///< by tenant
-        std::vector<std::uint32_t> gpus = {}; ///< in order
-        qos::WindowPlan plan = {};
-        Ns due = 0; ///< the next row begins
+    struct Node {
+        Ns ahead = 0; ///< its clock
+        qos::ClockKeeper keeper = qos::ClockKeeper();
+        std::map<std::pair<std::string, std::uint32_t>, std::size_t> tasks = {}; ///< by tenant, GPU
     };
 
-    void add_groups_of(std::size_t node, Ns ahead, const std::vector<Task> &tasks);
-    void ask_for_row(const Group &group, Ns now, Driver &driver);
+    std::string tenant_of(std::size_t job, std::size_t gpu) const;
+    std::optional<Part> part_of(std::size_t job) const;
     void carry(std::size_t task, const qos::WindowLever &lever, Driver &driver);
 
     const Scenario &scenario_;
     std::vector<LeverOfTask> levers_; ///< by task
-    std::vector<Group> groups_;
+    std::vector<Node> nodes_;
 };
 
 } // namespace simulation
