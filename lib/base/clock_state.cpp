@@ -8,11 +8,6 @@
 #include "quantity.hpp"
 
 namespace nvdebug::base {
-namespace {
-
-constexpr std::int64_t most_lost_percent = 20;
-
-} // namespace
 
 tl::expected<ClockState, std::string> read_clock_state(const ReadClock &read) {
     timex state{};
@@ -41,7 +36,7 @@ ClockVerdict judge_clock(const ClockState &clock, std::int64_t window_ns) {
     sentence += difference >= window_ns ? std::string("all of their time")
                 : lost == 0             ? std::string("less than 1 %")
                                         : "about " + std::to_string(lost) + " %";
-    const bool is_usable = lost <= most_lost_percent;
+    const bool is_usable = difference <= window_ns / 5;
     if (!is_usable)
         sentence += ", so that they are not used; 'chronyc tracking' on each node shows why";
     else if (!clock.tai_offset_s)

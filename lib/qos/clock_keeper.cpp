@@ -16,10 +16,8 @@ bool are_alike(const GangTenant &one, const GangTenant &other) {
 
 void ClockKeeper::set_tenants(std::vector<GangTenant> tenants, Ns now) {
     std::ranges::sort(tenants, {}, &GangTenant::name);
-    for (GangTenant &tenant : tenants) {
-        std::ranges::sort(tenant.gpus);
+    for (GangTenant &tenant : tenants)
         tenant.account = {};
-    }
     if (std::ranges::equal(tenants, next_at_ ? next_ : tenants_, are_alike))
         return;
     next_ = std::move(tenants);

@@ -15,8 +15,8 @@ class ClockKeeper {
   public:
     explicit ClockKeeper(const ClockSettings &settings = {}) : settings_(settings) {}
 
-    /// Takes all tenants of this node. The first set is in effect with the next step(), and any other
-    /// one from next_change_of_plans() on.
+    /// Takes all tenants of this node, whose accounts do not count. The first set is in effect with
+    /// the next step(), and any other one from next_change_of_plans() on.
     void set_tenants(std::vector<GangTenant> tenants, Ns now);
     /// Returns when step() is to be called; the largest number: nothing has windows.
     Ns due() const;

@@ -69,6 +69,7 @@ TEST(ClockVerdict, SaysByHowMuchClocksMayDifferAndWhatThatCosts) {
 
 TEST(ClockVerdict, OfClocksThatDifferTooMuchIsNo) {
     EXPECT_TRUE(judge_clock(synchronised(5000), usual_window).is_usable);
+    EXPECT_FALSE(judge_clock(synchronised(5001), usual_window).is_usable);
     const ClockVerdict verdict = judge_clock(synchronised(6000), usual_window);
     EXPECT_FALSE(verdict.is_usable);
     EXPECT_EQ(verdict.sentence,
