@@ -169,7 +169,7 @@ def test_a_dry_run_names_gangs(pair, words, is_named):
     done = pair.run("--dry-run", *(word.format(*pids) for word in words))
     assert done.returncode == 0, done.stderr
     for pid in pids:
-        assert (f"{pid}: a gang on the GPUs 0, 1, " in done.stdout) == is_named, done.stdout
+        assert (f"{pid}: a gang on 2 GPUs (0, 1), " in done.stdout) == is_named, done.stdout
     assert not pair.all_changes()
 
 
