@@ -24,7 +24,7 @@ std::size_t count_gpus(std::span<const GangTenant> tenants) {
     for (const GangTenant &tenant : tenants)
         gpus.insert(gpus.end(), tenant.gpus.begin(), tenant.gpus.end());
     std::ranges::sort(gpus);
-    return static_cast<std::size_t>(std::ranges::unique(gpus).begin() - gpus.begin());
+    return static_cast<std::size_t>(std::unique(gpus.begin(), gpus.end()) - gpus.begin());
 }
 
 bool fits(std::span<const GangTenant> tenants, const Row &row, std::size_t tenant) {

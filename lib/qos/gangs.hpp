@@ -14,8 +14,9 @@
 /// row_at() and next_change() tell when, lever_in() tells what.
 ///
 /// Lengths of windows are in proportion to shares and weights. What a rank has not got it is owed,
-/// and what the rank is owed that is owed the most lengthens the next windows of its gang. A rank that held its window and used less than half of
-/// it is owed nothing, since it idles, or its peer is dead.
+/// and what the rank is owed that is owed the most lengthens the next windows of its gang. A rank
+/// that held its window and used less than half of it is owed nothing, since it idles, or its peer
+/// is dead.
 ///
 /// A tenant that is served first (Aim::latency) has no windows. It has a long timeslice always, and
 /// all others on its GPUs have the shortest one, so that its requests begin at once on all of its

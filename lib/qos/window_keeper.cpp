@@ -208,8 +208,7 @@ std::vector<WindowGroup> WindowKeeper::find_groups() const {
             group.members.push_back(std::move(members[number]));
         }
         std::ranges::sort(group.gpus);
-        const auto [first, last] = std::ranges::unique(group.gpus);
-        group.gpus.erase(first, last);
+        group.gpus.erase(std::unique(group.gpus.begin(), group.gpus.end()), group.gpus.end());
     }
     return groups;
 }

@@ -123,7 +123,8 @@ class WindowKeeper {
 
     /// Takes the tenants that a GPU has now. A GPU that is left out has none.
     void set_tenants(std::uint32_t gpu, std::vector<TenantOnGpu> tenants, Ns now);
-    /// Returns when step() is to be called; the largest number: no tenant is a gang.
+    /// Returns when step() is to be called, which may also be called earlier; the largest number: no
+    /// tenant is a gang. With gangs it is a second later at most, so that few turns are to be kept.
     Ns due() const;
     /// Returns the GPUs whose turns step() takes, in order.
     std::vector<std::uint32_t> gpus() const;

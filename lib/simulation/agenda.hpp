@@ -2,52 +2,52 @@
 /// @file When each part of a simulation has something to do.
 #pragma once
 
+#include <bit>
+#include <utility>
+
 #include "host.hpp"
 
 namespace simulation {
 
-/// A binary heap of slots. Of slots with the same time the lower one is first.
+/// A tournament of slots: each node of a binary tree has the earlier of its two children. Of slots
+/// with the same time the lower one is first.
 class Agenda {
   public:
-    explicit Agenda(std::size_t slots) : times_(slots, never), heap_(slots), places_(slots) {
-        for (std::size_t n = 0; n < slots; n++)
-            heap_[n] = places_[n] = n;
+    /// @param slots at least one
+    explicit Agenda(std::size_t slots)
+        : leaves_(std::bit_ceil(slots)), nodes_(2 * leaves_, {never, 0}) {
+        for (std::size_t n = 0; n < leaves_; n++)
+            nodes_[leaves_ + n].slot = n;
+        for (std::size_t n = leaves_; n-- > 1;)
+            nodes_[n] = earlier_child(n);
     }
 
-    std::size_t first() const { return heap_.front(); }
-    Ns first_time() const { return times_[first()]; }
+    std::size_t first() const { return nodes_[1].slot; }
+    Ns first_time() const { return nodes_[1].time; }
 
     void set(std::size_t slot, Ns time) {
-        if (times_[slot] == time)
+        std::size_t at = leaves_ + slot;
+        if (std::exchange(nodes_[at].time, time) == time)
             return;
-        times_[slot] = time;
-        std::size_t at = places_[slot];
-        while (at > 0 && is_before(slot, heap_[(at - 1) / 2])) {
-            put(heap_[(at - 1) / 2], at);
-            at = (at - 1) / 2;
+        while (at > 1) {
+            at /= 2;
+            nodes_[at] = earlier_child(at);
         }
-        for (std::size_t next;
-             (next = earlier_child(at)) < heap_.size() && is_before(heap_[next], slot); at = next)
-            put(heap_[next], at);
-        put(slot, at);
     }
 
   private:
-    bool is_before(std::size_t a, std::size_t b) const {
-        return times_[a] < times_[b] || (times_[a] == times_[b] && a < b);
-    }
-    std::size_t earlier_child(std::size_t at) const {
-        const std::size_t left = 2 * at + 1, right = left + 1;
-        return right < heap_.size() && is_before(heap_[right], heap_[left]) ? right : left;
-    }
-    void put(std::size_t slot, std::size_t at) {
-        heap_[at] = slot;
-        places_[slot] = at;
+    struct Node {
+        Ns time;
+        std::size_t slot;
+    };
+
+    const Node &earlier_child(std::size_t node) const {
+        const Node &left = nodes_[2 * node], &right = nodes_[2 * node + 1];
+        return right.time < left.time ? right : left;
     }
 
-    std::vector<Ns> times_;           ///< by slot
-    std::vector<std::size_t> heap_;   ///< slots
-    std::vector<std::size_t> places_; ///< by slot: where it is in the heap
+    std::size_t leaves_;
+    std::vector<Node> nodes_; ///< from 1 on: the children of N are 2 N and 2 N + 1
 };
 
 } // namespace simulation

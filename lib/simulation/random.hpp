@@ -3,8 +3,8 @@
 /// function of libm.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <random>
 #include <string_view>
 
 #include "lib/qos/goal.hpp"
@@ -13,6 +13,51 @@ namespace simulation {
 
 using qos::Ns;
 using qos::Part;
+
+/// std::mt19937_64, which is the same everywhere, with loops that compilers vectorise. A kernel
+/// whose length varies takes twelve numbers.
+class MersenneTwister {
+  public:
+    explicit MersenneTwister(std::uint64_t seed) {
+        for (std::uint64_t n = 0; n < size; n++)
+            state_[n] = seed = n ? 6364136223846793005 * (seed ^ seed >> 62) + n : seed;
+    }
+
+    std::uint64_t operator()() {
+        if (at_ == size)
+            refill();
+        return numbers_[at_++];
+    }
+
+  private:
+    static constexpr std::size_t size = 312, half = 156;
+
+    /// Returns the next state from two neighbours and the one that is half of all away.
+    static constexpr std::uint64_t next(std::uint64_t high, std::uint64_t low, std::uint64_t far) {
+        constexpr std::uint64_t lower_mask = (std::uint64_t{1} << 31) - 1;
+        const std::uint64_t y = (high & ~lower_mask) | (low & lower_mask);
+        return far ^ y >> 1 ^ ((0 - (y & 1)) & 0xb5026f5aa96619e9);
+    }
+
+    void refill() {
+        for (std::size_t n = 0; n < half; n++)
+            state_[n] = next(state_[n], state_[n + 1], state_[n + half]);
+        for (std::size_t n = half; n < size - 1; n++)
+            state_[n] = next(state_[n], state_[n + 1], state_[n - half]);
+        state_[size - 1] = next(state_[size - 1], state_[0], state_[half - 1]);
+        for (std::size_t n = 0; n < size; n++) {
+            std::uint64_t z = state_[n];
+            z ^= z >> 29 & 0x5555555555555555;
+            z ^= z << 17 & 0x71d67fffeda60000;
+            z ^= z << 37 & 0xfff7eee000000000;
+            numbers_[n] = z ^ z >> 43;
+        }
+        at_ = 0;
+    }
+
+    std::array<std::uint64_t, size> state_, numbers_;
+    std::size_t at_ = size; ///< in numbers_
+};
 
 /// One stream of random numbers. Each job has a stream for each purpose, seeded by the job's name,
 /// so that another job, or another purpose, does not shift it.
@@ -72,7 +117,7 @@ class Random {
         return hash;
     }
 
-    std::mt19937_64 engine_;
+    MersenneTwister engine_;
 };
 
 /// Returns @p time × (1 + @p jitter × @p normal), and no less than 0.

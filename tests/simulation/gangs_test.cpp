@@ -369,6 +369,25 @@ TEST(GangRanks, EndOfWindowsRestoresTheTimesliceOfTheJob) {
     }
 }
 
+/// Sees whether requests are served in the order of time.
+struct TimesServed : simulation::Observer {
+    void served(const simulation::RankPlace &, const simulation::Request &, qos::Ns now) override {
+        goes_back = goes_back || now < last;
+        last = now;
+    }
+    qos::Ns last = 0;
+    bool goes_back = false;
+};
+
+TEST(GangRanks, RequestsThatTakeLongerThanAWindowDelayTheNextOne) {
+    Scenario both = on_gpus({training_of("a", first_gpus(4)), training_of("b", first_gpus(4))}, 4);
+    both.gpus.request = 10 * qos::ms; // 16 of them change a row
+    TimesServed seen;
+    simulate(both, &seen);
+    EXPECT_FALSE(seen.goes_back);
+    EXPECT_GT(seen.last, 8 * qos::second);
+}
+
 TEST(GangRanks, SecondsInWindowsHaveNoReasonOfAGovernor) {
     // The governor gives a reason at the end of its last epoch, and rests when the windows begin.
     Scenario both = on_gpus(
