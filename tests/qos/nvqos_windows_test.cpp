@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Windows of gangs on one GPU: which levers its tasks get, and which turns the conductor is told.
+// Windows of gangs on one GPU: the levers of its tasks, and the turns for the conductor.
 #include "kept.hpp"
 #include "replay.hpp"
 
@@ -18,7 +18,7 @@ using nvqos::WantedLever;
 
 // --- levers and turns of windows ---
 
-/// Adds a turn whose timeslice is 2 ms, by the same clock as the GPU's.
+/// Adds a turn with a timeslice of 2 ms, by the same clock as the GPU's.
 void add(nvqos::Windows &windows, Ns begin, Ns end, bool ends, Ns changed_at = 0) {
     windows.add({{0, 1, begin, end, ends}, 2 * ms, changed_at}, "a", begin, end);
 }

@@ -169,7 +169,7 @@ def test_a_dry_run_names_gangs(pair, words, is_named):
     done = pair.run("--dry-run", *(word.format(*pids) for word in words))
     assert done.returncode == 0, done.stderr
     for pid in pids:
-        assert (f"{pid}: a gang on the GPUs 0, 1, " in done.stdout) == is_named, done.stdout
+        assert (f"{pid}: a gang on 2 GPUs (0, 1), " in done.stdout) == is_named, done.stdout
     assert not pair.all_changes()
 
 
@@ -181,7 +181,7 @@ def test_a_task_that_is_killed_leaves_the_others_their_windows(gang):
     assert all(changes_go_on(gang, task, gpu) for task in (second, third) for gpu in gang.gpus)
     second.kill()
     second.wait(PATIENCE_S)
-    # Nobody else is there, so that there are no windows any more.
+    # It is alone, so that there are no windows any more.
     assert comes_true(lambda: rows(gang)[0, str(third.pid)]["gang"] is None)
     assert comes_true(lambda: all(gang.timeslice(third.pid, gpu) == FIRST_US for gpu in gang.gpus))
     assert end(gang) in (0, 4)
@@ -247,7 +247,7 @@ def test_requests_go_on_while_nothing_changes(pair):
 
 @pytest.mark.parametrize("goals", (("best-effort", "best-effort"), ("cap:30%", "share:40%"), ("latency", "best-effort", "best-effort")))
 def test_killed_nvqos_leaves_nothing_changed(pair, goals):
-    """At many moments of windows."""
+    """It is killed at moments at random."""
     moments = random.Random(17)
     tasks = [pair.process(gpus=pair.gpus) for _ in goals]
     words = [f"{task.pid}={goal}" for task, goal in zip(tasks, goals)]
@@ -264,7 +264,7 @@ def test_killed_nvqos_leaves_nothing_changed(pair, goals):
 
 
 def test_suspended_nvqos_leaves_nothing_changed(pair):
-    """At many moments of windows. When nvqos goes on, so do the windows."""
+    """It is suspended at moments at random. When nvqos goes on, so do the windows."""
     moments = random.Random(29)
     tasks = two_gangs(pair, goals=("share:40%", "best-effort"))
     assert comes_true(lambda: has_windows(pair, *tasks))

@@ -242,9 +242,9 @@ std::vector<std::string> gangs_among(const std::map<std::uint32_t, Report> &repo
         for (const std::size_t n : group)
             if (const auto &gpus = tenants[n].gpus; gpus.size() > 1)
                 sentences.push_back(fmt::format(
-                    "{}: a gang on the GPUs {}, which is to have its time on all of them at once; "
-                    "gang=off treats each GPU on its own",
-                    tenants[n].name, fmt::join(gpus, ", ")));
+                    "{}: a gang on {} GPUs ({}), which is to have its time on all of them "
+                    "at once; gang=off treats each GPU on its own",
+                    tenants[n].name, gpus.size(), fmt::join(gpus, ", ")));
     return sentences;
 }
 

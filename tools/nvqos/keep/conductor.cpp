@@ -47,7 +47,7 @@ void Conductor::run() {
     }
 }
 
-/// Tells the keeper the tenants that GPUs have now. A GPU that was left out takes part again when
+/// Gives the keeper the present tenants of the GPUs. A GPU that was left out takes part again when
 /// it has answered.
 void Conductor::tell_tenants(const GangBoard::Tenants &tenants) {
     for (auto &[number, gpu] : gpus_) {

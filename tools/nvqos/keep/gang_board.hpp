@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What the threads of the GPUs and the conductor of windows tell each other.
+/// @file Passes tenants from the threads of the GPUs to the conductor of windows, and reports back.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ class GangBoard {
             version_++;
         });
     }
-    /// Returns what is known of a gang; empty: the tenant is none, or nobody else is on its GPUs.
+    /// Returns the report on a gang; empty: the tenant is none, or is alone on its GPUs.
     std::optional<qos::GangReport> report(const std::string &tenant) const {
         const std::scoped_lock held(lock_);
         const auto at = reports_.find(tenant);

@@ -272,7 +272,7 @@ void GpuGoals::judge_windows(qos::EpochRecord &epoch) const {
     }
 }
 
-/// Tells the conductor which tenants have tasks here that can be changed, if that has changed.
+/// Passes the tenants with held tasks to the conductor, if they are others than before.
 void GpuGoals::tell_tenants() {
     if (!options_.gangs)
         return;

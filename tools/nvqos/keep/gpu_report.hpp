@@ -52,7 +52,7 @@ struct TenantReport {
     bool is_measured = false; ///< record.kept was measured over a second, and is no forecast
     std::optional<WhyNot> why_not = {}; ///< empty: the second counts, by its numbers
     bool is_gang = false;               ///< with tasks on several GPUs: they wait for each other
-    /// On all GPUs; empty: it is no gang, or nobody else is on its GPUs.
+    /// On all GPUs; empty: it is no gang, or is alone on its GPUs.
     std::optional<qos::GangReport> gang = {};
 };
 

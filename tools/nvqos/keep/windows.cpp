@@ -13,7 +13,7 @@ namespace {
 
 /// A change of levers may end turns so long after it is in effect.
 constexpr Ns effect_of_levers_takes = 3 * qos::ms;
-/// Turns are kept for so long if nobody takes them. The longest time between two looks at turns
+/// Turns are kept for so long if they are not taken. The longest time between two looks at turns
 /// that counts is shorter (qos::watch_before_windows).
 constexpr Ns turns_are_kept = 5 * qos::second;
 /// The longest time for which a tenant is judged (qos::window_of()).
