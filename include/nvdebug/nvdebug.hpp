@@ -23,6 +23,7 @@
 #include "nvdebug/control.hpp"
 #include "nvdebug/error.hpp"
 #include "nvdebug/gpu.hpp"
+#include "nvdebug/jobs.hpp"
 #include "nvdebug/parse.hpp"
 #include "nvdebug/product.hpp"
 #include "nvdebug/surroundings.hpp"

@@ -25,6 +25,10 @@ struct Process {
     /// The start in clock ticks since the machine started (proc_pid_stat(5)); empty: unknown, as in
     /// older captures.
     std::optional<std::uint64_t> started = {};
+    /// The pid of the process that started it, as torchrun or mpirun starts the ranks of a job; empty:
+    /// that is process 1, or a program that starts unrelated ones (a shell, a service manager), or it
+    /// is unknown, as in older captures.
+    std::optional<std::uint32_t> launcher = {};
     bool operator==(const Process &) const = default;
 };
 

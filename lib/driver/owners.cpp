@@ -42,7 +42,8 @@ const char *aperture_name(std::uint32_t aperture) {
 std::string row(const Process &process, const std::string &channel) {
     return std::to_string(process.pid) + " " + word(process.command) + " " + word(process.cgroup) +
            " " + channel + " " + (process.uid ? std::to_string(*process.uid) : "-") + " " +
-           std::to_string(process.started) + "\n";
+           std::to_string(process.started) + " " +
+           (process.launcher ? std::to_string(*process.launcher) : "-") + "\n";
 }
 
 std::string row(const Process &process, const ClientChannel &channel) {
@@ -81,7 +82,8 @@ Result<std::string> owners(Ownership &ownership, const Card &card) {
            line("ended", count.ended) + line("refused", count.refused) +
            "cut: " + (cut.empty() ? "-" : cut) + "\n" +
            "lacked: " + (owned->trouble ? ::strerrordesc_np(owned->trouble) : "-") + "\n" +
-           "\n# pid command cgroup client tsg timeslice_us channel address aperture uid started\n" +
+           "\n# pid command cgroup client tsg timeslice_us channel address aperture uid "
+           "started launcher\n" +
            rows;
 }
 

@@ -146,7 +146,7 @@ class Ownership::Look {
         for (const int control : controls)
             if (started)
                 seen_.insert({pid, *started, control});
-        Process process{pid, started.value_or(0), {}, {}, {}, {}, {}};
+        Process process{pid, started.value_or(0), {}, {}, {}, {}, {}, {}};
         if (!uses_gpu) {
             if (started)
                 found_.push_back({.process = std::move(process),
@@ -159,6 +159,7 @@ class Ownership::Look {
         process.uid = uid_of(kernel_, pid);
         process.command = command_of(kernel_, pid);
         process.cgroup = cgroup_of(kernel_, pid);
+        process.launcher = launcher_of(kernel_, pid);
         // The pid may have been reused while these files were read.
         if (!started || start_of(kernel_, pid) != started)
             return end(pid);

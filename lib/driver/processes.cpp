@@ -6,6 +6,7 @@
 #include "lib/base/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <string_view>
 
@@ -49,6 +50,28 @@ std::optional<std::uint64_t> start_of(Kernel &kernel, std::uint32_t pid) {
     constexpr int starttime = 22;
     const std::string stat = kernel.read(folder_of(pid) + "stat");
     return whole_number<std::uint64_t>(base::stat_field(stat, starttime));
+}
+
+std::optional<std::uint32_t> launcher_of(Kernel &kernel, std::uint32_t pid) {
+    // Names in /proc/PID/comm, and beginnings of names. A container's init and the shim of its
+    // runtime stand for a parent that has ended.
+    constexpr std::array names = {
+        "sh",     "bash",   "dash",   "zsh",   "ksh",       "mksh",     "fish",
+        "csh",    "tcsh",   "ash",    "rbash", "busybox",   "pwsh",     "slurm_script",
+        "init",   "tini",   "conmon", "login", "dumb-init", "su",       "sudo",
+        "screen", "SCREEN", "cron",   "xargs", "make",      "parallel", "raylet"};
+    constexpr std::array beginnings = {"systemd", "containerd-shim", "sshd",
+                                       "tmux",    "jupyter",         "supervisor"};
+    constexpr int ppid = 4;
+    const std::string stat = kernel.read(folder_of(pid) + "stat");
+    const auto parent = whole_number<std::uint32_t>(base::stat_field(stat, ppid));
+    if (!parent || *parent <= 1)
+        return std::nullopt;
+    const std::string name = command_of(kernel, *parent);
+    const bool starts_unrelated =
+        name.empty() || std::ranges::find(names, name) != names.end() ||
+        std::ranges::any_of(beginnings, [&](const char *one) { return name.starts_with(one); });
+    return starts_unrelated ? std::nullopt : parent;
 }
 
 DescriptorFolder descriptors_of(Kernel &kernel, std::uint32_t pid) {

@@ -43,6 +43,7 @@ struct Process {
     std::uint64_t started;            ///< in ticks since the machine started
     std::optional<std::uint32_t> uid; ///< the effective one, as this process sees it
     std::string command, cgroup;
+    std::optional<std::uint32_t> launcher = {}; ///< launcher_of()
     Taken held; ///< the process (Kernel::process()), while it has controls here
     struct Control {
         int there; ///< the descriptor's number in that process
@@ -63,6 +64,10 @@ struct Process {
 /// Returns when a process was started, in ticks since the machine started (proc_pid_stat(5));
 /// empty: the process has ended.
 [[nodiscard]] std::optional<std::uint64_t> start_of(Kernel &kernel, std::uint32_t pid);
+
+/// Returns the process that started a process, unless that is process 1 or a program that starts
+/// unrelated ones: a shell, a service manager, a server of sessions.
+[[nodiscard]] std::optional<std::uint32_t> launcher_of(Kernel &kernel, std::uint32_t pid);
 
 /// The folder that lists the descriptors of a process.
 struct DescriptorFolder {

@@ -201,7 +201,8 @@ nvdebug::Process Switches::process(std::uint32_t pid) {
     if (!started || !gpu_ || !has_open(*kernel_, pid, *gpu_))
         return unknown;
     const nvdebug::Process known{
-        pid, told(command_of(*kernel_, pid)), told(cgroup_of(*kernel_, pid)), {}, started};
+        pid,     told(command_of(*kernel_, pid)), told(cgroup_of(*kernel_, pid)), {},
+        started, launcher_of(*kernel_, pid)};
     // The process may have ended, and another may have its number now.
     return start_of(*kernel_, pid) == started ? known : unknown;
 }

@@ -71,6 +71,7 @@ constexpr text::Key<OwnerRow> owner_columns[] = {
 constexpr text::Key<OwnerRow> later_columns[] = {
     key<&OwnerRow::process, &Process::uid>("uid"),
     key<&OwnerRow::process, &Process::started>("started"),
+    key<&OwnerRow::process, &Process::launcher>("launcher"),
 };
 
 void add(const OwnerRow &row, Owners &owners) {

@@ -192,6 +192,33 @@ TEST_F(Ownership, ShowsOwnProcessesWithoutRoot) {
     EXPECT_EQ(pids(*owners), expected(0, 0));
 }
 
+TEST_F(Ownership, ShowsTheLauncherOfAProcess) {
+    for (const auto &[command, parent, launcher] :
+         {std::tuple<const char *, std::uint32_t, std::optional<std::uint32_t>>{"torchrun", 70,
+                                                                                70U},
+          {"python3", 70, 70U},
+          {"hydra_pmi_proxy", 70, 70U},
+          {"shard", 70, 70U}, // begins as a shell's name
+          {"bash", 70, {}},
+          {"sh", 70, {}},
+          {"sum", 70, 70U}, // begins as the name of su
+          {"slurm_script", 70, {}},
+          {"tmux: server", 70, {}},
+          {"jupyter-noteboo", 70, {}},
+          {"systemd", 70, {}},
+          {"python3", 1, {}},
+          {"python3", 0, {}},
+          {"python3", 71, {}}}) { // it has ended, or is hidden
+        kernel.processes[70] = {.command = command, .uses_gpu = false};
+        kernel.processes[557].parent = parent;
+        const auto owners = gpu.owners();
+        ASSERT_TRUE(owners);
+        const auto process = std::ranges::find(owners->processes, 557U, &nvdebug::Process::pid);
+        ASSERT_NE(process, owners->processes.end());
+        EXPECT_EQ(process->launcher, launcher) << command << parent;
+    }
+}
+
 TEST_F(Ownership, CountsProcessesThatMayNotBeQueried) {
     kernel.processes[557].denied = true;
     kernel.processes[700].uses_gpu = false;

@@ -341,8 +341,9 @@ std::uint32_t StandIn::events(const rm::Control &asked) {
     }
     if (before_flush)
         before_flush();
-    if (gpus_of[asked.client] != cards.front().gpu_id)
-        return rm::ok;
+    const std::uint32_t gpu = gpus_of[asked.client];
+    const std::vector<rm::SwitchRecord> &of_gpu =
+        gpu == cards.front().gpu_id ? switches : more_switches[gpu];
     auto &header_words = *event_words_[{asked.client, header_name}],
          &record_words = *event_words_[{asked.client, records_name}];
     auto *const header = reinterpret_cast<rm::EventHeader *>(header_words.data());
@@ -350,10 +351,9 @@ std::uint32_t StandIn::events(const rm::Control &asked) {
     // The records are a ring, so older ones were read before.
     const std::size_t bytes = record_words.size() * sizeof(std::uint64_t);
     const std::size_t count = bytes / sizeof(rm::SwitchRecord);
-    for (std::size_t n = switches.size() - std::min(switches.size(), count - 1);
-         n < switches.size(); n++)
-        records[n % count] = switches[n];
-    header->put = static_cast<std::uint32_t>(switches.size() % count) + put_beyond;
+    for (std::size_t n = of_gpu.size() - std::min(of_gpu.size(), count - 1); n < of_gpu.size(); n++)
+        records[n % count] = of_gpu[n];
+    header->put = static_cast<std::uint32_t>(of_gpu.size() % count) + put_beyond;
     header->dropped = dropped;
     return rm::ok;
 }

@@ -53,6 +53,8 @@ class StandIn final : public nvdebug::driver::Kernel {
     struct Process {
         std::string command = "task", cgroup = "0::/task\n";
         std::uint64_t started = 1;
+        std::uint32_t parent = 1;
+        std::uint32_t gpu = 0; // the minor number of the GPU that it has open
         std::string status = "Name:\ttask\nUid:\t7\t8\t9\t10\nGid:\t1\t1\t1\t1\n";
         std::set<std::uint32_t> clients = {}; // of its descriptor of /dev/nvidiactl
         bool hidden = false, denied = false, uses_gpu = true;
@@ -88,7 +90,8 @@ class StandIn final : public nvdebug::driver::Kernel {
         keep({client, tsg, rm::SetTimeslice::command, us, 0});
     }
     /// The context switches that the driver records once it is asked to, and how the record fails.
-    std::vector<rm::SwitchRecord> switches;
+    std::vector<rm::SwitchRecord> switches;                               ///< of the first GPU
+    std::map<std::uint32_t, std::vector<rm::SwitchRecord>> more_switches; ///< by rm::Card::gpu_id
     std::uint32_t put_beyond = 0; ///< added to the reported place of the last record
     std::uint64_t dropped = 0;
     bool has_switches = true;             ///< false: the driver does not record switches
@@ -106,8 +109,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::function<void()> before_ioctl;
     /// Called before each ioctl with its request, without the lock.
     std::function<void(unsigned number, const void *argument)> before_request;
-    /// The GPUs that clients of readers have opened: rm::Card::gpu_id by client. The recorded
-    /// switches are those of the first GPU.
+    /// The GPUs that clients of readers have opened: rm::Card::gpu_id by client.
     std::map<std::uint32_t, std::uint32_t> gpus_of;
     /// Called before the recorded switches are returned.
     std::function<void()> before_flush;

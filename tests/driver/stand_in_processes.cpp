@@ -64,8 +64,8 @@ std::string StandIn::read(const std::string &path) {
             return process->status;
         if (name == "stat")
             // The name has blanks and a parenthesis. The start is field 22.
-            return std::string("5 (a) b) ") + (process->first_thread_ended ? "Z" : "S") +
-                   " 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 " +
+            return std::string("5 (a) b) ") + (process->first_thread_ended ? "Z" : "S") + " " +
+                   std::to_string(process->parent) + " 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 " +
                    (process->first_thread_ended ? "2" : "1") + " 0 " +
                    std::to_string(process->started) + " 0 0\n";
         return "";
@@ -132,7 +132,7 @@ std::optional<std::uint64_t> StandIn::device(const std::string &path) {
                                                          : std::nullopt;
     const Process *const process = process_of(path, name);
     if (process && process->uses_gpu && name == "fd/" + std::to_string(gpu_descriptor))
-        return gpu_device;
+        return gpu_device | process->gpu;
     if (process && name == "fd/" + std::to_string(control_descriptor))
         return control_device;
     int copy = 0;

@@ -106,6 +106,16 @@ TEST(Owners, HaveAStartInNewerTexts) {
     EXPECT_EQ(parse_owners(counts + header + row)->processes[0].started, std::nullopt);
 }
 
+TEST(Owners, HaveALauncherInNewerTexts) {
+    std::string columns = header;
+    columns.insert(columns.size() - 1, " uid started launcher");
+    const std::string start = row.substr(0, row.size() - 1);
+    EXPECT_EQ(parse_owners(counts + columns + start + " 0 77 70\n")->processes[0].launcher, 70U);
+    EXPECT_EQ(parse_owners(counts + columns + start + " 0 77 -\n")->processes[0].launcher,
+              std::nullopt);
+    EXPECT_EQ(parse_owners(counts + header + row)->processes[0].launcher, std::nullopt);
+}
+
 TEST(Owners, AreOfTheDriverAlone) {
     const fixture::Board board("a100");
     const auto owners = board.gpu().owners();
