@@ -42,7 +42,8 @@ struct RecordedProcess {
     std::optional<std::string> command, cgroup, container;
     std::vector<Tsg> tsgs; ///< where the lists can be read
     std::uint64_t channels = 0;
-    std::optional<std::uint64_t> started = {}; ///< nvdebug::Process::started
+    std::optional<std::uint64_t> started = {};  ///< nvdebug::Process::started
+    std::optional<std::uint32_t> launcher = {}; ///< nvdebug::Process::launcher
     bool operator==(const RecordedProcess &) const = default;
 };
 

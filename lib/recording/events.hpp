@@ -8,11 +8,17 @@
 #include <tuple>
 
 #include "lib/drawing/events.hpp"
+#include "nvdebug/owner.hpp"
 #include "nvdebug/turns.hpp"
 
 namespace recording {
 
 using drawing::RecordedProcess;
+
+/// Returns the process as the library has it.
+inline nvdebug::Process process_of(const RecordedProcess &process) {
+    return {process.pid, process.command, process.cgroup, {}, process.started, process.launcher};
+}
 
 /// The processes of all GPUs. The time of its start distinguishes a process from others of the same
 /// pid.

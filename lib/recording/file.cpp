@@ -182,7 +182,10 @@ void RecordedFile::replay_process(const Json &line, Sink &sink) {
                             unless_null(line, "container", text_in),
                             {},
                             number64(line, "channels"),
-                            version_ == 1 ? std::nullopt : unless_null(line, "started", number64)};
+                            version_ == 1 ? std::nullopt : unless_null(line, "started", number64),
+                            // Lines before 2.2 have no launcher.
+                            line.contains("launcher") ? unless_null(line, "launcher", number32)
+                                                      : std::nullopt};
     for (const Json &tsg : list_in(line, "tsgs"))
         process.tsgs.push_back({number32(tsg, "runlist"), number32(tsg, "tsg"),
                                 unless_null(tsg, "timeslice_ns", number64)});

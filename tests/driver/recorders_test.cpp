@@ -25,9 +25,14 @@ constexpr std::uint64_t period_ns = 100'000'000;
 /// Keeps the thread that reads each GPU, and counts the GPU's events.
 class Seen final : public nvdebugctl::Sink {
   public:
-    void clock(std::uint32_t gpu, const ClockReading &) override {
+    void clock(std::uint32_t gpu, const ClockReading &reading) override {
+        totals.clock(gpu, reading);
+        clocks[gpu]++;
         threads[gpu] = std::this_thread::get_id();
         events[gpu]++;
+    }
+    void process(std::uint32_t gpu, const nvdebugctl::RecordedProcess &process) override {
+        totals.process(gpu, process);
     }
     void turn(const Lane &lane, const nvdebug::Turn &turn,
               const nvdebugctl::RecordedProcess *process) override {
@@ -44,7 +49,7 @@ class Seen final : public nvdebugctl::Sink {
 
     nvdebugctl::Totals totals;
     std::map<std::uint32_t, std::thread::id> threads;
-    std::map<std::uint32_t, int> events;
+    std::map<std::uint32_t, int> events, clocks;
     std::map<std::uint32_t, LaneEnd> ends; ///< of a sampled engine
 };
 
@@ -77,6 +82,52 @@ TEST_F(OfEightGpus, AreReadAtOnce) {
     for (const Json &engine : summary["engines"])
         recorded.insert(engine["gpu"].get<std::uint32_t>());
     EXPECT_EQ(recorded.size(), gpus.size()) << "in one sink";
+}
+
+/// torchrun has started two ranks, each on a GPU. Their turns lie far behind the present, so that the
+/// time between two readings of clocks is nothing beside their lengths.
+TEST_F(OfEightGpus, RunAJobTogetherForAPartOfItsTime) {
+    kernel.clock = [] {
+        return static_cast<std::uint64_t>(
+            std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+    };
+    kernel.processes[70] = {.command = "torchrun", .uses_gpu = false};
+    for (const std::uint32_t pid : {71U, 72U}) {
+        kernel.add_process(pid, {});
+        kernel.processes[pid].command = "python";
+        kernel.processes[pid].parent = 70;
+        kernel.processes[pid].gpu = pid - 71;
+    }
+    Recorders recorders(seen, plenty);
+    recorders.start(gpus, period_ns);
+    recorders.begin();
+    recorders.look_for_processes();
+    for (std::uint32_t gpu = 0; gpu < gpus.size(); gpu++)
+        EXPECT_EQ(seen.clocks[gpu], 2) << "clocks drift, so that the first readings are not enough";
+    constexpr std::uint64_t second = 1'000'000'000;
+    const std::uint64_t now = kernel.clock();
+    const auto turn = [&](std::uint32_t pid, std::uint64_t from, std::uint64_t to) {
+        std::vector<rm::SwitchRecord> records(2);
+        for (rm::SwitchRecord &record : records)
+            record.pid = record.context = pid;
+        records[0].tag = rm::SwitchRecord::starts;
+        records[1].tag = rm::SwitchRecord::ends;
+        records[0].ns = now + from;
+        records[1].ns = now + to;
+        return records;
+    };
+    {
+        const auto stopped = kernel.stop();
+        kernel.switches = turn(71, 1'000 * second, 5'000 * second);
+        kernel.more_switches[kernel.cards[1].gpu_id] = turn(72, 4'000 * second, 8'000 * second);
+    }
+    recorders.read_switches();
+    recorders.end();
+    const Json jobs = seen.totals.summary(std::nullopt)["jobs"];
+    ASSERT_EQ(jobs.size(), 1U) << jobs;
+    EXPECT_EQ(jobs[0]["name"], "python[71] (2 processes)");
+    EXPECT_EQ(jobs[0]["gpus"], Json::array({0, 1}));
+    EXPECT_NEAR(jobs[0]["together_percent"].get<double>(), 25, 1);
 }
 
 TEST_F(OfEightGpus, OneThatHangsIsLeftOutAndTheOthersGoOn) {

@@ -188,6 +188,49 @@ TEST_F(DoctorTest, DriverSuffices) {
     EXPECT_EQ(refused[2].verdict, Verdict::trouble) << "then the module is the only way";
 }
 
+/// Two jobs of two ranks on GPUs 0 and 1, and a third one on others.
+TEST_F(DoctorTest, NamesJobsThatShareGpusWithoutWindows) {
+    nvdebugctl::Machine machine = nvdebugctl::gather(root_);
+    machine.driver = nvdebugctl::DriverFacts{"NVIDIA's driver 580.159.04", ""};
+    const auto job = [](std::uint32_t pid, std::vector<std::uint32_t> gpus,
+                        std::optional<std::uint64_t> late) {
+        nvdebug::MeasuredJob made;
+        for (const std::uint32_t gpu : gpus)
+            made.processes.push_back({gpu, {pid + gpu, "train", {}}});
+        if (late) {
+            std::vector<std::vector<nvdebug::JobTurn>> ranks(gpus.size(), {{0, 100}});
+            ranks[0] = {{*late, 100 + *late}};
+            made.times.emplace().add(ranks);
+        }
+        return made;
+    };
+    const auto about_jobs = [&] {
+        std::string text;
+        for (const Finding &finding : findings_about(machine))
+            if (finding.subject == "jobs") {
+                EXPECT_EQ(finding.verdict, Verdict::attention);
+                EXPECT_NE(finding.fix.find("nvqos"), std::string::npos);
+                EXPECT_NE(finding.fix.find("docs/gangs.md"), std::string::npos);
+                text += finding.answer + "\n";
+            }
+        return text;
+    };
+    EXPECT_EQ(about_jobs(), "");
+    machine.driver->jobs = {job(10, {0, 1, 2, 3}, 69), job(20, {0, 1, 2, 3}, 5),
+                            job(30, {4, 5}, 90)};
+    EXPECT_EQ(about_jobs(),
+              "train[10] (4 processes) and train[20] (4 processes) share GPUs 0-3 without windows: "
+              "together 31 % and 95 %, the part of its time in which all GPUs of a job run it\n");
+    machine.driver->jobs[0] = job(10, {0, 1, 2, 3}, 10);
+    EXPECT_EQ(about_jobs(), "") << "windows, or phases that agree by chance";
+    machine.driver->jobs[0] = job(10, {0, 1, 2, 3}, {});
+    EXPECT_EQ(about_jobs(), "") << "not known";
+    machine.driver->jobs = {job(10, {0, 1}, 50), job(20, {1, 2}, 50)};
+    EXPECT_EQ(about_jobs(), "") << "one common GPU";
+    machine.driver->jobs = {job(10, {0, 1, 2}, 50), job(20, {1, 2, 3}, 50), job(30, {1, 2}, 50)};
+    EXPECT_NE(about_jobs().find("train[31] (2 processes)"), std::string::npos) << about_jobs();
+}
+
 TEST_F(DoctorTest, WindowsSubsystem) {
     unload();
     fs::remove_all(root_ + "/sys/bus/pci/devices/0000:01:00.0");

@@ -344,9 +344,10 @@ TEST(CsvForm, HasALineForEachEvent) {
     const auto sink = make_csv();
     told_and_ended(*sink);
     const auto lines = lines_of(sink->text());
-    ASSERT_EQ(lines.size(), 11U);
+    ASSERT_EQ(lines.size(), 12U);
     EXPECT_EQ(lines[1], "origin,0,," + std::to_string(base) + ",,,,,,,,,,");
-    EXPECT_EQ(lines[3], "turn,0,GR0,1084001,2084001,true,8,two,13,,,,,");
+    EXPECT_EQ(lines[2], "clock,0,,0,,,,,,,,,,1000");
+    EXPECT_EQ(lines[4], "turn,0,GR0,1084001,2084001,true,8,two,13,,,,,");
     for (const std::string &line : lines) {
         std::size_t commas = 0;
         bool quoted = false;

@@ -46,7 +46,7 @@ def test_record(bench, board):
     assert data["marks"] == 1, "the control is marked"
     lines = [json.loads(line) for line in bench.check("cat /tmp/run.ndjson").splitlines()]
     assert [line["text"].split()[0] for line in lines if line["kind"] == "mark"] == ["set_timeslice"]
-    assert [line["kind"] for line in lines].count("clock") == 2
+    assert [line["kind"] for line in lines].count("clock") >= 2, "each second"
     again = document(bench.check("nvdebugctl recording show /tmp/run.ndjson -j"))
     assert again == data | {"cost_percent": None}
     for ending in ("pftrace", "csv", "html"):

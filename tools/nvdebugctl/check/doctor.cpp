@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <string_view>
 
 #include "cli/json.hpp"
 #include "cli/page.hpp"
+#include "cli/text.hpp"
 #include "state/refusal.hpp"
+#include "state/shared_jobs.hpp"
 
 namespace nvdebugctl {
 
@@ -75,6 +78,39 @@ void check_left_over(const Machine &machine, Findings &findings) {
     if (machine.driver)
         for (const std::string &sentence : machine.driver->left_over)
             findings.push_back({"tasks", Verdict::attention, sentence, ""});
+}
+
+/// Returns JobTimes::together(); below 0: it is not known.
+double together_of(const nvdebug::MeasuredJob &job) {
+    return job.times ? job.times->together().value_or(-1) : -1;
+}
+
+/// Adds the jobs that share several GPUs and wait for these, because each GPU takes turns by itself.
+void check_jobs(const Machine &machine, Findings &findings) {
+    /// qos::enough_together: a job that runs together for a larger part of its time needs no windows.
+    constexpr double enough = 0.85;
+    if (!machine.driver)
+        return;
+    const std::vector<nvdebug::MeasuredJob> &jobs = machine.driver->jobs;
+    for (const SharedGpus &shared : shared_gpus(jobs)) {
+        std::vector<std::string> names, parts;
+        bool waits = false;
+        for (const std::size_t n : shared.jobs) {
+            const double together = together_of(jobs[n]);
+            names.push_back(name_of(jobs[n]));
+            parts.push_back(together < 0 ? "not known" : fmt::format("{:.0f} %", 100 * together));
+            waits = waits || (together >= 0 && together < enough);
+        }
+        if (waits)
+            findings.push_back(
+                {"jobs", Verdict::attention,
+                 fmt::format("{} share GPUs {} without windows: together {}, the part of its time "
+                             "in which all GPUs of a job run it",
+                             fmt::join(names, " and "), fold_ids(shared.gpus),
+                             fmt::join(parts, " and ")),
+                 "give them goals with nvqos, which can let a job have all of its GPUs at once "
+                 "(docs/gangs.md); or give each GPUs of its own"});
+    }
 }
 
 void check_module(const Machine &machine, Findings &findings) {
@@ -310,6 +346,7 @@ Findings findings_about(const Machine &machine) {
         check_rights(machine, findings);
     check_driver(machine, findings);
     check_left_over(machine, findings);
+    check_jobs(machine, findings);
     // The module does nothing on a machine without a GPU, so it is judged there only if it is
     // loaded.
     if (sees_sys && (!has_no_gpu || machine.module.loaded)) {
@@ -378,7 +415,9 @@ std::vector<Command> doctor_commands() {
          .fields = {{"findings",
                      "in the order in which to mend things: what is easiest to do first",
                      "[object]", fields_of(columns)}},
-         .notes = {"Exit status 2 if there is trouble. It looks at the machine, not at captures."},
+         .notes = {"Exit status 2 if there is trouble. It looks at the machine, not at captures.",
+                   "If two jobs share several GPUs, it records their turns for a second, and names "
+                   "jobs whose GPUs rarely run them at the same time (docs/gangs.md)."},
          .examples = {{"nvdebugctl doctor", "before asking for help"}},
          .run = examine,
          .text = show},

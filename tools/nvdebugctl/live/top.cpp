@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <iterator>
+#include <map>
 #include <set>
 #include <thread>
 #include <tuple>
@@ -44,6 +45,10 @@ Outcome<Pace> top_pace(const Context &context) {
 /// Sums up one interval after the other.
 class Intervals final : public Sink {
   public:
+    void clock(std::uint32_t gpu, const ClockReading &reading) override {
+        clocks_.insert_or_assign(gpu, reading);
+        totals_->clock(gpu, reading);
+    }
     void process(std::uint32_t gpu, const RecordedProcess &process) override {
         processes_.insert(gpu, process);
         totals_->process(gpu, process);
@@ -74,6 +79,8 @@ class Intervals final : public Sink {
         });
         summary["engines"] = std::move(engines);
         totals_ = std::make_unique<Totals>();
+        for (const auto &[gpu, reading] : clocks_)
+            totals_->clock(gpu, reading);
         processes_.each([this](std::uint32_t gpu, const RecordedProcess &process) {
             totals_->process(gpu, process);
         });
@@ -83,6 +90,7 @@ class Intervals final : public Sink {
   private:
     std::unique_ptr<Totals> totals_ = std::make_unique<Totals>();
     RecordedProcesses processes_;
+    std::map<std::uint32_t, ClockReading> clocks_; ///< the last reading of each GPU
 };
 
 /// The summary of one interval, for all GPUs.
@@ -243,8 +251,13 @@ Outcome<Exit> write_intervals(Context &context, Output &output, Top &top) {
         for (const Column &column : context.command().columns)
             if (column.in_table || csv)
                 columns.push_back(column.name);
-    RowWriter writer(
-        {columns, csv, !invocation.has("--no-header"), use_color(context.value("--color"))});
+    const bool are_chosen = csv || !invocation.columns.empty();
+    bool shows_together = false;
+    const auto new_writer = [&] {
+        return RowWriter(
+            {columns, csv, !invocation.has("--no-header"), use_color(context.value("--color"))});
+    };
+    RowWriter writer = new_writer();
     std::set<std::string> said;
     for (;;) {
         const auto time = top.go_on([](milliseconds at_most) {
@@ -259,9 +272,16 @@ Outcome<Exit> write_intervals(Context &context, Output &output, Top &top) {
         context.forget_missing();
         for (const nvdebug::Error &error : interval->missing)
             context.missing(error);
+        const Json rows = rows_of(interval->summary);
+        // The column begins with the first job on several GPUs, below a new header.
+        if (!are_chosen && !shows_together && has_together(rows)) {
+            columns.emplace_back("together_percent");
+            writer = new_writer();
+            shows_together = true;
+        }
         const std::string text = invocation.json()
                                      ? to_text(envelope(context, interval->summary), false)
-                                     : writer.text(rows_of(interval->summary));
+                                     : writer.text(rows);
         if (auto written = output.write(text); !written)
             return tl::unexpected(written.error());
         // The end may be far away, so each sentence is printed once, as soon as it is known.
@@ -338,7 +358,8 @@ std::vector<Command> top_commands() {
               "processes "
               "are named; what is shown of engines is still that of all.",
               "A turn that goes on beyond an interval counts in each of them; its length is "
-              "not among those of slices."},
+              "not among those of slices. TOGETHER is there while there is a job on several GPUs "
+              "(docs/gangs.md)."},
          .examples = {{"sudo nvdebugctl top", "the live view"},
                       {"sudo nvdebugctl top -s 10000 -n 6 --csv > minute.csv",
                        "a minute, in intervals of 10 s"},

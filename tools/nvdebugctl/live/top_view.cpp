@@ -24,12 +24,16 @@ struct ShownColumn {
     bool right = true; ///< aligned to the right
 };
 /// On a narrow screen the last columns are left out first.
-constexpr std::array view_columns = {
-    ShownColumn{"engine", "ENGINE", false},  ShownColumn{"name", "WHO", false},
-    ShownColumn{"share_percent", "SHARE"},   ShownColumn{"turns", "TURNS"},
-    ShownColumn{"slice_median_us", "SLICE"}, ShownColumn{"slice_p99_us", "99 %"},
-    ShownColumn{"away_median_us", "AWAY"},   ShownColumn{"timeslice_us", "TIMESLICE"},
-    ShownColumn{"tsgs", "TSGS", false}};
+constexpr std::array view_columns = {ShownColumn{"engine", "ENGINE", false},
+                                     ShownColumn{"name", "WHO", false},
+                                     ShownColumn{"share_percent", "SHARE"},
+                                     ShownColumn{"together_percent", "TOGETHER"},
+                                     ShownColumn{"turns", "TURNS"},
+                                     ShownColumn{"slice_median_us", "SLICE"},
+                                     ShownColumn{"slice_p99_us", "99 %"},
+                                     ShownColumn{"away_median_us", "AWAY"},
+                                     ShownColumn{"timeslice_us", "TIMESLICE"},
+                                     ShownColumn{"tsgs", "TSGS", false}};
 
 std::vector<Json> sorted(const Json &all, TopView::Order order) {
     using Order = TopView::Order;
@@ -47,19 +51,23 @@ std::vector<Json> sorted(const Json &all, TopView::Order order) {
     return rows;
 }
 
-/// Returns the header and a line for each row. Columns of view_columns that do not fit as a whole
-/// are left out.
+/// Returns the header and a line for each row. Columns that do not fit as a whole are left out.
 Lines table(const std::vector<Json> &rows, std::size_t width) {
+    std::vector<ShownColumn> columns(view_columns.begin(), view_columns.end());
+    if (!has_together(rows))
+        std::erase_if(columns, [](const ShownColumn &column) {
+            return std::string_view(column.key) == "together_percent";
+        });
     std::vector<std::vector<std::string>> cells(rows.size() + 1);
-    for (const ShownColumn &column : view_columns)
+    for (const ShownColumn &column : columns)
         cells[0].emplace_back(column.title);
     for (std::size_t n = 0; n < rows.size(); n++) {
-        for (const ShownColumn &column : view_columns)
+        for (const ShownColumn &column : columns)
             cells[n + 1].push_back(shown(column.key, rows[n][column.key]));
         cells[n + 1][0] = fmt::format("gpu{} {}", rows[n]["gpu"].get<int>(), cells[n + 1][0]);
     }
     std::vector<std::string> lines(cells.size());
-    for (std::size_t column = 0; column < view_columns.size(); column++) {
+    for (std::size_t column = 0; column < columns.size(); column++) {
         std::size_t widest = 0;
         for (const auto &line : cells)
             widest = std::max(widest, line[column].size());
@@ -67,9 +75,8 @@ Lines table(const std::vector<Json> &rows, std::size_t width) {
         if (column > 1 && lines[0].size() + widest > width)
             break;
         for (std::size_t n = 0; n < cells.size(); n++)
-            lines[n] += view_columns[column].right
-                            ? fmt::format("{:>{}}  ", cells[n][column], widest)
-                            : fmt::format("{:<{}}  ", cells[n][column], widest);
+            lines[n] += columns[column].right ? fmt::format("{:>{}}  ", cells[n][column], widest)
+                                              : fmt::format("{:<{}}  ", cells[n][column], widest);
     }
     Lines made;
     for (const std::string &line : lines)
@@ -113,6 +120,9 @@ Lines top_help(std::size_t width) {
         "SHARE is the part of the engine's time in the interval, TURNS how often the task had it. "
         "SLICE and 99 % are the median and the 99th percentile of whole turns, AWAY is the median "
         "of the time between them.",
+        "TOGETHER is of jobs on several GPUs: the part of their time there in which all ran them "
+        "at "
+        "once. The column is there while there is such a job.",
         "GR0 is recorded by the driver, switch by switch; other engines are sampled 10 times a "
         "second. '-' is not known, or that there was none.",
         "The first lines have the shares of GR0, a line for each GPU."};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "chosen.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace nvdebugctl {
@@ -11,8 +12,7 @@ bool Chosen::has(std::uint32_t gpu, std::uint32_t pid) const {
 }
 
 void Chosen::process(std::uint32_t gpu, const RecordedProcess &process) {
-    const bool is_chosen = nvdebug::is_selected(
-        selection_, {process.pid, process.command, process.cgroup, {}, process.started});
+    const bool is_chosen = nvdebug::is_selected(selection_, process_of(process));
     chosen_[{gpu, process.pid}] = is_chosen;
     if (is_chosen || selection_.empty())
         to_.process(gpu, process);
@@ -33,6 +33,12 @@ Json Chosen::cut(Json summary) const {
                 kept.push_back(std::move(holder));
         engine["holders"] = std::move(kept);
     }
+    Json jobs = Json::array();
+    for (Json &job : summary["jobs"])
+        if (std::ranges::any_of(job["processes"],
+                                [&](const Json &one) { return has(one["gpu"], one["pid"]); }))
+            jobs.push_back(std::move(job));
+    summary["jobs"] = std::move(jobs);
     return summary;
 }
 

@@ -83,7 +83,7 @@ class Ndjson final : public TextSink {
                             {"chip", or_null(gpu.chip)},
                             {"pci_address", or_null(gpu.pci_address)}});
         add({{"kind", "recording"},
-             {"version", "2.1"},
+             {"version", "2.2"},
              {"tool", "nvdebugctl " NVDEBUGCTL_VERSION},
              {"time", head.time},
              {"source", head.source},
@@ -119,6 +119,7 @@ class Ndjson final : public TextSink {
                      {"cgroup", or_null(process.cgroup)}};
         line.update(recorded_identity(process));
         line.update({{"started", or_null(process.started)},
+                     {"launcher", or_null(process.launcher)},
                      {"channels", process.channels},
                      {"tsgs", std::move(tsgs)}});
         add(line);
@@ -227,7 +228,11 @@ class Csv final : public TextSink {
                  "count,text\n";
     }
 
-    void clock(std::uint32_t gpu, const ClockReading &at) override { begin(gpu, at.gpu_ns); }
+    void clock(std::uint32_t gpu, const ClockReading &at) override {
+        begin(gpu, at.gpu_ns);
+        fmt::format_to(std::back_inserter(text_), "clock,{},,{},,,,,,,,,,{}\n", gpu,
+                       origins_.since(gpu, at.gpu_ns), at.monotonic_ns);
+    }
 
     void turn(const Lane &lane, const Turn &turn, const RecordedProcess *process) override {
         begin(lane.gpu, turn.begin_ns);
@@ -426,6 +431,10 @@ std::vector<Field> recording_lines() {
           {"started",
            "when it was started, in clock ticks since the machine was; a later process of this "
            "number has another; null: not known",
+           "uint?"},
+          {"launcher",
+           "number of the process that started it, as torchrun starts ranks; null: process 1 or a "
+           "shell, or not known",
            "uint?"},
           {"channels", "its channels on lists", "uint"},
           {"tsgs",

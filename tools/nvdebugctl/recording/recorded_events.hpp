@@ -18,6 +18,7 @@ using drawing::RecordingHead;
 using drawing::Sink;
 using drawing::TextSink;
 using recording::Origin;
+using recording::process_of;
 using recording::RecordedProcesses;
 
 } // namespace nvdebugctl

@@ -9,8 +9,7 @@ namespace nvdebugctl {
 /// Returns identity() of a process: the container as it was recorded; pod, job and step from its
 /// cgroup.
 [[nodiscard]] inline Json recorded_identity(const RecordedProcess &process) {
-    nvdebug::Identity id =
-        nvdebug::identity_of({process.pid, process.command, process.cgroup, {}, process.started});
+    nvdebug::Identity id = nvdebug::identity_of(process_of(process));
     id.container = process.container;
     return identity(id);
 }

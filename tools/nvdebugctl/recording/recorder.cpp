@@ -85,15 +85,14 @@ std::optional<std::uint64_t> Recorder::now() {
 }
 
 void Recorder::begin() {
-    if (const auto clock = read_clocks())
-        sink_.clock(gpu_.index(), *clock);
+    note_clocks();
     begin_ns_ = now();
     turns_ = nvdebug::SwitchTurns(begin_ns_);
     if (sampled_ || reader_)
         read_owners();
 }
 
-std::optional<ClockReading> Recorder::read_clocks() {
+void Recorder::note_clocks() {
     constexpr int tries = 5;
     std::optional<ClockReading> best;
     for (int n = 0; n < tries; n++) {
@@ -101,7 +100,7 @@ std::optional<ClockReading> Recorder::read_clocks() {
         const auto ns = gpu_now();
         const std::uint64_t after = read_clock(CLOCK_MONOTONIC);
         if (!ns)
-            return std::nullopt;
+            return;
         const std::uint64_t middle = before + (after - before) / 2;
         // Reads the system's clocks directly after each other, without an access to the GPU between
         // them.
@@ -112,7 +111,7 @@ std::optional<ClockReading> Recorder::read_clocks() {
             best = reading;
     }
     clock_ = best;
-    return best;
+    sink_.clock(gpu_.index(), *best);
 }
 
 // --- processes ---
@@ -126,7 +125,8 @@ const RecordedProcess *Recorder::process(std::uint32_t pid) {
         // The name can be read only while the process lives.
         const nvdebug::Process now =
             reader_ ? reader_->process(pid) : nvdebug::Process{pid, {}, {}};
-        one = {pid, now.command, now.cgroup, nvdebug::container_of(now), {}, 0, now.started};
+        one = {pid, now.command, now.cgroup,  nvdebug::container_of(now),
+               {},  0,           now.started, now.launcher};
         new_.insert(pid);
         sink_.process(gpu_.index(), one);
     }
@@ -161,8 +161,8 @@ void Recorder::read_owners() {
     owner_.clear();
     for (const nvdebug::Process &each : tasks->owners().processes) {
         look_for_successor(each.pid);
-        RecordedProcess fresh{each.pid, each.command, each.cgroup, nvdebug::container_of(each), {},
-                              0,        each.started};
+        RecordedProcess fresh{each.pid, each.command, each.cgroup,  nvdebug::container_of(each), {},
+                              0,        each.started, each.launcher};
         for (const nvdebug::OwnedTsg &tsg : nvdebug::tsgs_of(tasks->owners(), each.pid)) {
             fresh.channels += tsg.size();
             const nvdebug::RunlistPlace *const place = tasks->place_of(tsg);
@@ -359,6 +359,7 @@ void Recorder::mark(std::uint64_t monotonic_ns, std::uint32_t pid, const std::st
 }
 
 Result<void> Recorder::split() {
+    note_clocks();
     auto ns = now();
     if (auto read = read_switches(); !read)
         return read;
@@ -414,8 +415,7 @@ void Recorder::end() {
     emit_sampled(true);
     end_interval(ns);
     emit_new_names();
-    if (const auto clock = read_clocks())
-        sink_.clock(gpu_.index(), *clock);
+    note_clocks();
 }
 
 } // namespace nvdebugctl

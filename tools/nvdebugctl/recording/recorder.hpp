@@ -44,8 +44,9 @@ class Recorder {
     /// Counts samples that there was no time for.
     void miss(std::uint64_t samples) { missed_ += samples; }
     [[nodiscard]] nvdebug::Result<void> read_switches();
-    /// Reads all clocks; empty: the GPU's clock cannot be read.
-    [[nodiscard]] std::optional<ClockReading> read_clocks();
+    /// Reads all clocks and emits them, unless the GPU's clock cannot be read. GPUs' clocks drift
+    /// against each other, so that turns of several GPUs need a reading about each second.
+    void note_clocks();
     /// Reads the owners of TSGs again if there is a new process.
     void look_for_processes();
     /// Records that a control changed the GPU at that moment.

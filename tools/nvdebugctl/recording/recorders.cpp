@@ -204,7 +204,7 @@ void Recorders::read_switches() {
 void Recorders::look_for_processes() {
     each(patience, [](Recorder &recorder) {
         recorder.look_for_processes();
-        static_cast<void>(recorder.read_clocks());
+        recorder.note_clocks();
         return Done();
     });
 }

@@ -50,7 +50,7 @@ class Recorders {
     void sample();
     void miss(std::uint64_t samples);
     void read_switches();
-    /// Also reads the clocks.
+    /// Also notes the clocks.
     void look_for_processes();
     void split();
     /// Reads the last switches before it ends the recorders.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "summary.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "cli/identity.hpp"
@@ -19,6 +20,11 @@ Json summary_rows(const Json &summary) {
             rows.push_back(std::move(row));
         }
     return rows;
+}
+
+bool has_together(const Json &rows) {
+    return std::ranges::any_of(rows,
+                               [](const Json &row) { return !row["together_percent"].is_null(); });
 }
 
 namespace {
@@ -89,9 +95,18 @@ void show_summary(const Json &summary, Page &page) {
         if (engine["holders"].empty())
             continue;
         // A narrow page loses the last columns first.
-        print_table(engine["holders"],
-                    {"name", "share_percent", "turns", "timeslice_us", "slice_median_us",
-                     "slice_p99_us", "away_median_us", "away_p99_us", "slice_min_us", "tsgs"},
+        std::vector<std::string> columns = {
+            "name",         "share_percent",  "turns",       "timeslice_us", "slice_median_us",
+            "slice_p99_us", "away_median_us", "away_p99_us", "slice_min_us", "tsgs"};
+        if (has_together(engine["holders"]))
+            columns.insert(columns.begin() + 2, "together_percent");
+        print_table(engine["holders"], columns, true, page);
+    }
+    if (!summary["jobs"].empty()) {
+        page.line(page.bold("jobs on several GPUs"));
+        print_table(summary["jobs"],
+                    {"name", "gpus", "together_percent", "starts", "skew_median_us", "skew_p99_us",
+                     "skew_max_us"},
                     true, page);
     }
     if (idle)
@@ -132,6 +147,11 @@ std::vector<Column> holder_columns() {
          "number?"},
         {"away_p99_us", "99 % of these are not longer", "number?"},
         {"away_max_us", "the longest of these", "number?", false},
+        {"together_percent",
+         "of a process in a job on several GPUs: the part of the job's time on them in which all "
+         "ran "
+         "it at once; null: it is in none, or not known",
+         "percent?", false},
     });
 }
 
@@ -159,6 +179,29 @@ std::vector<Field> summary_fields() {
         {"cost_percent",
          "processor time that recording took once it had begun, of one core; null: not known",
          "number?"},
+        {"jobs", "jobs on several GPUs: processes of one Slurm step, container or launcher",
+         "[object]",
+         fields_with_identity(
+             {{"name", "name and pid of its first process, and how many processes it has",
+               "string"},
+              {"gpus", "GPUs on which it had turns", "[uint]"},
+              {"processes",
+               "its processes",
+               "[object]",
+               {{"gpu", "index of the GPU", "uint"}, {"pid", "number of the process", "uint"}}},
+              {"together_percent",
+               "part of its time on its GPUs in which all ran it at once; null: a GPU's clock "
+               "cannot "
+               "be read",
+               "percent?"},
+              {"starts", "how often it began on all of its GPUs, by whole turns; null: not known",
+               "uint?"},
+              {"skew_median_us",
+               "how much later it began on the last GPU than on the first one, median; null: there "
+               "were no starts",
+               "number?"},
+              {"skew_p99_us", "99 % of the starts were not further apart", "number?"},
+              {"skew_max_us", "the most", "number?"}})},
         {"engines",
          "engines, in the order of their first events",
          "[object]",

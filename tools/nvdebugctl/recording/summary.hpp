@@ -10,6 +10,8 @@ namespace nvdebugctl {
 
 /// Returns the rows of the summary, one for each process on each engine.
 [[nodiscard]] Json summary_rows(const Json &summary);
+/// Returns whether any of the rows, or of the holders of an engine, is of a job on several GPUs.
+[[nodiscard]] bool has_together(const Json &rows);
 /// Prints the summary as text.
 void show_summary(const Json &summary, Page &page);
 [[nodiscard]] std::vector<Column> summary_columns();

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <tuple>
 
 #include "cli/json.hpp"
 #include "nvdebug/control.hpp"
 #include "recorded_identity.hpp"
+#include "state/shared_jobs.hpp"
 
 namespace nvdebugctl {
 
@@ -17,6 +19,7 @@ using nvdebug::Turn;
 
 void Totals::process(std::uint32_t gpu, const RecordedProcess &process) {
     processes_.insert(gpu, process);
+    jobs_.process(gpu, process_of(process));
 }
 
 namespace {
@@ -43,6 +46,8 @@ void Totals::turn(const Lane &lane, const Turn &turn, const RecordedProcess *pro
     if (!engine.first_ns)
         engine.first_ns = turn.begin_ns;
     engine.last_ns = turn.end_ns;
+    if (lane.means == Lane::Means::switches)
+        jobs_.turn(lane.gpu, turn);
     turns_++;
 }
 
@@ -111,9 +116,52 @@ Json holder_json(const Holder &who, const Tally::Held &held, const RecordedProce
 void Totals::clock(std::uint32_t gpu, const ClockReading &reading) {
     const std::uint64_t now = reading.monotonic_ns;
     wall_.try_emplace(gpu, WallClock{now, now}).first->second.last_ns = now;
+    jobs_.clock(gpu, reading.gpu_ns, now);
 }
 
+namespace {
+
+using Together = std::map<std::tuple<std::uint32_t, std::uint32_t, std::optional<std::uint64_t>>,
+                          Json>; // by GPU, pid and start
+
+Json together_json(const nvdebug::MeasuredJob &job) {
+    return percent(job.times ? job.times->together() : std::nullopt);
+}
+
+Json job_json(const nvdebug::MeasuredJob &job) {
+    Json gpus = Json::array(), processes = Json::array();
+    for (const auto &[gpu, process] : job.processes) {
+        if (std::ranges::find(gpus, Json(gpu)) == gpus.end())
+            gpus.push_back(gpu);
+        processes.push_back({{"gpu", gpu}, {"pid", process.pid}});
+    }
+    const nvdebug::Process &first = job.processes.front().process;
+    const Lengths none;
+    const Lengths &skews = job.times ? job.times->skews() : none;
+    Json row = {{"name", name_of(job)}};
+    row.update(identity(nvdebug::identity_of(first)));
+    row.update({{"gpus", std::move(gpus)},
+                {"processes", std::move(processes)},
+                {"together_percent", together_json(job)},
+                {"starts", job.times ? Json(skews.count()) : Json()},
+                {"skew_median_us", length(skews, skews.quantile(0.5))},
+                {"skew_p99_us", length(skews, skews.quantile(0.99))},
+                {"skew_max_us", length(skews, skews.max())}});
+    return row;
+}
+
+} // namespace
+
 Json Totals::summary(std::optional<double> cost) const {
+    Json jobs = Json::array();
+    Together together;
+    // The summary changes nothing, and take() begins anew.
+    nvdebug::JobMeter measured = jobs_;
+    for (const nvdebug::MeasuredJob &job : measured.take()) {
+        jobs.push_back(job_json(job));
+        for (const auto &[gpu, process] : job.processes)
+            together[{gpu, process.pid, process.started}] = together_json(job);
+    }
     Json engines = Json::array();
     double longest = 0;
     std::vector<const Lane *> order = order_;
@@ -141,7 +189,12 @@ Json Totals::summary(std::optional<double> cost) const {
         std::vector<std::pair<std::uint64_t, Json>> rows;
         for (const auto &[who, held] : tally.holders()) {
             const RecordedProcess *const process = processes_.find(lane->gpu, who);
-            rows.emplace_back(held.ns, holder_json(who, held, process, whole));
+            Json row = holder_json(who, held, process, whole);
+            const auto found = sampled
+                                   ? together.end()
+                                   : together.find({lane->gpu, who.pid.value_or(0), who.started});
+            row["together_percent"] = found == together.end() ? Json() : found->second;
+            rows.emplace_back(held.ns, std::move(row));
         }
         std::ranges::stable_sort(rows, std::greater{}, &std::pair<std::uint64_t, Json>::first);
         Json holders = Json::array();
@@ -179,6 +232,7 @@ Json Totals::summary(std::optional<double> cost) const {
             {"turns", turns_},
             {"marks", marks_},
             {"cost_percent", cost ? percent(cost) : Json()},
+            {"jobs", std::move(jobs)},
             {"engines", std::move(engines)}};
 }
 

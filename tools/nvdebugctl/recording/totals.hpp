@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "nvdebug/jobs.hpp"
 #include "recorded_events.hpp"
 
 namespace nvdebugctl {
 
-/// Sums a recording up: shares, lengths of turns, and time for switches.
+/// Sums a recording up: shares, lengths of turns, time for switches, and jobs on several GPUs.
 class Totals final : public Sink {
   public:
     void head(const RecordingHead &head) override { head_ = head; }
@@ -43,6 +44,7 @@ class Totals final : public Sink {
     std::map<const Lane *, Engine> engines_;
     std::vector<const Lane *> order_; ///< in order of appearance
     RecordedProcesses processes_;
+    nvdebug::JobMeter jobs_; ///< by turns that are recorded switch by switch
     std::uint64_t turns_ = 0, marks_ = 0;
 };
 

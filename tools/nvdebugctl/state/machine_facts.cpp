@@ -14,6 +14,7 @@
 #include "hw/soc.h"
 #include "left_over.hpp"
 #include "nvdebug/gpu.hpp"
+#include "shared_jobs.hpp"
 
 namespace nvdebugctl {
 
@@ -252,6 +253,8 @@ std::optional<DriverFacts> driver_facts(const std::string &root) {
                         return known.ends_with(sentence);
                     }))
                     facts.left_over.push_back(gpu.folder() + ": " + sentence);
+    if (gpus)
+        facts.jobs = measure_shared_jobs(*gpus, std::chrono::seconds(1));
     return facts;
 }
 

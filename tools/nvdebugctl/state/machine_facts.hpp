@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "nvdebug/info.hpp"
+#include "nvdebug/jobs.hpp"
 #include "nvdebug/surroundings.hpp"
 
 namespace nvdebugctl {
@@ -61,6 +62,7 @@ struct DriverFacts {
     std::string source;  ///< `NVIDIA's driver 580.159.04`; empty: the driver cannot be asked
     std::string refused; ///< why the driver shows no GPU's state; empty: it does show state
     std::vector<std::string> left_over = {}; ///< the sentences of describe_left_over() for all GPUs
+    std::vector<nvdebug::MeasuredJob> jobs = {}; ///< measure_shared_jobs() of a second
 };
 
 /// The facts about the machine. check/doctor.hpp judges them.
