@@ -28,7 +28,7 @@ Facts facts() {
     Times times{2'500'000'000, 5'000'000, 1'000'000, {}};
     times.slices.add(2'000'000);
     facts.tasks.push_back(
-        {4711, "my \"task\"\n\xff", {"c1", "p1", "17", "0"}, times, 16, 2'048'000, 8, false});
+        {4711, "my \"task\"\n\xff", {"c1", "p1", "17", "0"}, times, 16, 2'048'000, 8, false, 0.75});
     facts.engines.push_back({"LCE2", 500'000'000, 1'000'000'000});
     facts.lists.push_back({0, 2, 33});
     facts.faulted_channels = 1;
@@ -48,7 +48,8 @@ TEST(Families, HaveLabelsAndUnits) {
          "nvdebug_task_gpu_seconds_total" + task + " 2.5",
          "nvdebug_task_slice_seconds_count" + task + " 1", "nvdebug_task_channels" + task + " 16",
          "nvdebug_task_timeslice_seconds" + task + " 0.002048", "nvdebug_task_tpcs" + task + " 8",
-         "nvdebug_task_kept" + task + " 0", "nvdebug_task_away_seconds_total" + task + " 0.001",
+         "nvdebug_task_kept" + task + " 0", "nvdebug_task_together_ratio" + task + " 0.75",
+         "nvdebug_task_away_seconds_total" + task + " 0.001",
          "nvdebug_task_saving_seconds_total" + task + " 0.005",
          std::string(R"(nvdebug_engine_busy_seconds_total{gpu="3",engine="LCE2"} 0.5)"),
          std::string(R"(nvdebug_engine_sampled_seconds_total{gpu="3",engine="LCE2"} 1)"),
@@ -75,12 +76,14 @@ TEST(Families, UnknownFactsHaveNoMetric) {
     few.faulted_channels.reset();
     few.tasks[0].tpcs.reset();
     few.tasks[0].kept.reset();
+    few.tasks[0].together.reset();
     few.tasks[0].timeslice_ns.reset();
     few.tasks[0].channels.reset();
     const std::string all = text({few});
     for (const char *const name :
-         {"nvdebug_task_tpcs", "nvdebug_task_kept", "nvdebug_task_timeslice",
-          "nvdebug_task_channels", "nvdebug_faulted", "nvdebug_switch", "nvdebug_task_slice"})
+         {"nvdebug_task_tpcs", "nvdebug_task_kept", "nvdebug_task_together_ratio",
+          "nvdebug_task_timeslice", "nvdebug_task_channels", "nvdebug_faulted", "nvdebug_switch",
+          "nvdebug_task_slice"})
         EXPECT_EQ(all.find(name), std::string::npos) << name;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // stand_in_node PORT: nvdebug-exporter on a node with one GPU, which is the model's behind the
 // stand-in for NVIDIA's driver. Three tasks take turns, a job's and those of two pods; nvtaskset is
-// not there, and the partition of the first is made up.
+// not there, so that the partition of the first is made up, and so are its other GPUs.
 #include "tools/exporter/families.hpp"
 #include "tools/exporter/front.hpp"
 #include "tools/exporter/meter.hpp"
@@ -91,6 +91,7 @@ int answer(int front) {
             if (task.pid == job_pid) {
                 task.tpcs = 8;
                 task.kept = true;
+                task.together = 0.9;
             }
         if (!exporter::answer_question(front, exporter::metrics_text({facts}, "stand-in")))
             break;

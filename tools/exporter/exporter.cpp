@@ -25,6 +25,7 @@
 
 #include "families.hpp"
 #include "front.hpp"
+#include "job_times.hpp"
 #include "lib/base/ending_signals.hpp"
 #include "lib/base/exit_status.hpp"
 #include "lib/base/inherited.hpp"
@@ -138,6 +139,7 @@ class Node {
             meter->step();
             wanted = wanted || meter->needs_look();
         }
+        jobs_.step(meters);
         if (wanted)
             ask_for_look();
     }
@@ -157,6 +159,7 @@ class Node {
         std::vector<Facts> facts;
         for (const auto &meter : all()) {
             facts.push_back(meter->snapshot());
+            jobs_.add_to(facts.back());
             log_missing_processes(facts.back());
         }
         text_ = metrics_text(facts, NVDEBUG_EXPORTER_VERSION, options_.labels);
@@ -238,6 +241,7 @@ class Node {
     const Options &options_;
     const std::chrono::milliseconds period_;
     Meter::Clock::time_point tried_ = Meter::Clock::now();
+    JobTimesOfNode jobs_;
 
     std::mutex logged_mutex_;
     std::set<std::string> logged_;

@@ -71,6 +71,12 @@ void add_task(TextFormat &to, const Labels &gpu, const TaskFacts &task, bool has
     if (task.timeslice_ns)
         to.gauge("nvdebug_task_timeslice_seconds", "Timeslice of a task's TSG on GR0's runlist",
                  labels, seconds(*task.timeslice_ns));
+    if (task.together)
+        to.gauge(
+            "nvdebug_task_together_ratio",
+            "Part of its time in which all GPUs of a task's job ran it at once, in the last ten "
+            "seconds, of jobs on several GPUs",
+            labels, *task.together);
     if (task.tpcs)
         to.gauge("nvdebug_task_tpcs", "TPCs that nvtaskset keeps a task to", labels, *task.tpcs);
     if (task.kept)

@@ -15,6 +15,8 @@ constexpr const char *graphics = "GR0"; // the only engine whose switches the dr
 constexpr std::uint32_t drivers_own = 0xffffffff;
 /// If two samples are more periods apart than this, the time between them counts as unknown.
 constexpr std::uint64_t longest_in_periods = 4;
+/// The driver keeps as many records of switches until they are read.
+constexpr std::size_t most_for_jobs = 65'536;
 
 } // namespace
 
@@ -183,6 +185,7 @@ void Meter::read_switches() {
     const auto dropped = reader->read(batch_);
     if (!dropped)
         return fail(dropped.error());
+    read_both_clocks(*reader);
     // A long turn is counted while it lasts, and not only at its end.
     const auto now = batch_.empty() ? reader->now_ns() : Result<std::uint64_t>(0);
 
@@ -199,7 +202,47 @@ void Meter::read_switches() {
     }
     if (batch_.empty() && any_switch_ && now)
         switched_.split(*now, turns);
+    keep_for_jobs(turns);
     add(turns);
+}
+
+/// Reads the GPU's clock and the machine's once a second, because they drift against each other.
+void Meter::read_both_clocks(SwitchReader &reader) {
+    const auto now = Clock::now();
+    if (now < next_clock_)
+        return;
+    next_clock_ = now + std::chrono::seconds(1);
+    const auto readings = read_clocks(reader);
+    const std::scoped_lock held(mutex_);
+    if (readings && clocks_for_jobs_.size() < most_for_jobs)
+        clocks_for_jobs_.push_back(*readings);
+}
+
+/// Keeps the turns of processes for pass_turns(). If they are not taken, later ones are left out.
+void Meter::keep_for_jobs(const std::vector<Turn> &turns) {
+    for (const Turn &turn : turns)
+        if (turn.who.pid && *turn.who.pid != 0 && *turn.who.pid != drivers_own &&
+            for_jobs_.size() < most_for_jobs)
+            for_jobs_.push_back(turn);
+}
+
+void Meter::pass_turns(JobMeter &to) {
+    const std::scoped_lock held(mutex_);
+    for (const ClockReadings &readings : std::exchange(clocks_for_jobs_, {}))
+        to.clock(facts_.gpu, readings.gpu_ns, readings.monotonic_ns);
+    std::map<std::uint32_t, Process> processes;
+    for (Turn &turn : for_jobs_) {
+        const auto [at, fresh] = processes.try_emplace(*turn.who.pid);
+        if (fresh) {
+            const auto known = known_.find(Holder{.pid = turn.who.pid});
+            at->second =
+                known == known_.end() ? Process{*turn.who.pid, {}, {}} : known->second.process;
+            to.process(facts_.gpu, at->second);
+        }
+        turn.who.started = at->second.started;
+        to.turn(facts_.gpu, turn);
+    }
+    for_jobs_.clear();
 }
 
 void Meter::sample_engine(const EngineState &state, std::uint64_t now) {

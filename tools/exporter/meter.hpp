@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "nvdebug/identity.hpp"
+#include "nvdebug/jobs.hpp"
 #include "nvdebug/nvdebug.hpp"
 #include "task_times.hpp"
 
@@ -29,6 +30,8 @@ struct TaskFacts {
     std::optional<std::uint32_t> tpcs; ///< number of TPCs to which nvtaskset keeps it
     std::optional<bool>
         kept; ///< false: the task should be kept to a partition, but not all of its launches were
+    std::optional<double> together =
+        {}; ///< JobTimes::together(), if it is of a job on several GPUs
 };
 
 struct EngineFacts {
@@ -96,6 +99,9 @@ class Meter {
     void look();
     /// Returns whether a task or TSG was seen that did not exist at the last look.
     bool needs_look() const;
+    /// Passes on the turns of GR0 since the last call, with their processes and the readings of
+    /// clocks. There are turns only where the source records switches.
+    void pass_turns(JobMeter &to);
     /// Returns the known facts without reading anything.
     Facts snapshot();
     /// Returns the known facts after a look().
@@ -127,6 +133,8 @@ class Meter {
     void start();
     void look_now(const Info &info);
     void read_switches();
+    void read_both_clocks(SwitchReader &reader);
+    void keep_for_jobs(const std::vector<Turn> &turns);
     void sample();
     void sample_engine(const EngineState &state, std::uint64_t now);
     void add(std::vector<Turn> &turns);
@@ -152,9 +160,9 @@ class Meter {
     const std::uint64_t period_ns_;
     const Limits limits_;
 
-    /// Allows one step at a time; protects next_start_, batch_ and dropped_.
+    /// Allows one step at a time; protects next_start_, next_clock_, batch_ and dropped_.
     std::mutex step_mutex_;
-    Clock::time_point next_start_ = {};
+    Clock::time_point next_start_ = {}, next_clock_ = {};
     std::vector<ContextSwitch> batch_;
     std::uint64_t dropped_ = 0;
 
@@ -173,6 +181,8 @@ class Meter {
     std::map<std::string, std::uint64_t> busy_ns_;
     std::optional<SampleTurns> on_gr0_; ///< turns as samples show them, until the first switch
     TaskTimes times_;
+    std::vector<Turn> for_jobs_; ///< turns for pass_turns(), at most most_for_jobs
+    std::vector<ClockReadings> clocks_for_jobs_;
     std::map<Holder, KnownTask> known_; ///< tasks that have times in times_
     /// Turns that wait for a look, which may find the owners of their TSGs.
     std::vector<Turn> waiting_;
