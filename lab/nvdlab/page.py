@@ -12,7 +12,8 @@ DOCS = record.LAB.parent / "docs"
 # The order of experiments on the page; an experiment without a place here comes last.
 ORDER = ("disabled-channels", "false-dependencies", "unlisted-tasks", "timeslices", "independent-runlists",
          "shared-runlist", "shared-copy-engines", "mps-one-task", "mps-streams", "mps-sm-ids", "mps-partitions",
-         "copy-behind-copies", "host-memory", "preemption", "context-switch", "default-timeslices", "overhead")
+         "copy-behind-copies", "host-memory", "preemption", "context-switch", "default-timeslices", "overhead",
+         "shared-collectives")
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 INTRO = """# The lab
 
@@ -135,7 +136,7 @@ def markdown(found):
     for name, experiment, machines in found:
         out.append(f"\n## {experiment.TITLE}\n" + wrapped(f"{experiment.__doc__.strip()} Procedure and caveats: "
                    f"[lab/{name}](../lab/{name}/README.md).") + "\n" + wrapped(f"Paper: {experiment.PAPER}."))
-        out += ["\n", *conclusions(machines), "\n"]
+        out += ["\n", *(conclusions(machines) if machines else ["Nothing was measured so far.\n"]), "\n"]
         out += [f"![{experiment.TITLE}](lab/{name}-{machine}.svg)\n\n" + wrapped(
             f"*`{one['command']}`: {one['gpu']}, driver {one['driver']}, measured on hardware {one['measured']}; data: "
             f"[{machine}.json](../lab/{name}/{machine}.json).*") + "\n" for machine, one, _ in machines]

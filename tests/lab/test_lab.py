@@ -23,6 +23,8 @@ from nvdlab.model_bench import ModelBench  # noqa: E402
 from nvdlab.picture import ticks  # noqa: E402
 from nvdlab.quotas import engine, page as quota_page, pictures as quota_pictures, plan, results  # noqa: E402
 
+# No machine with two GPUs has measured these so far. test_collectives.py has made-up data.
+UNRECORDED = {"shared-collectives"}
 RECORDS = [(name, machine) for name in record.names() for machine in record.records(name)]
 
 
@@ -409,7 +411,8 @@ def test_a_broken_rule_ends_the_run_with_1():
 
 
 def test_every_experiment_is_recorded_and_described():
-    assert {name for name, _ in RECORDS} == set(record.names()) == set(page.ORDER)
+    recorded_names = {name for name, _ in RECORDS}
+    assert recorded_names | UNRECORDED == set(record.names()) == set(page.ORDER) and not recorded_names & UNRECORDED
     for name in record.names():
         text = (LAB / name / "README.md").read_text(encoding="utf-8")
         assert all(f"**{part}.**" in text for part in ("Procedure", "Expected", "Caveats")), name
@@ -488,8 +491,11 @@ def test_the_page_has_each_machine_s_figures():
     """With the machine's own number of each `505 / 314`, a row is the conclusion on that machine. No letter stands for
     a number."""
     text, rows = (page.DOCS / "lab.md").read_text(encoding="utf-8"), 0
-    for _, experiment, machines in page.everything():
+    for name, experiment, machines in page.everything():
         section = text.partition(f"\n## {experiment.TITLE}\n")[2].partition("\n## ")[0]
+        if name in UNRECORDED:
+            assert "Nothing was measured so far." in section
+            continue
         table = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| ")][1:]
         assert len(table) == len(machines[0][2])
         for row, claims in zip(table, zip(*(claims for _, _, claims in machines))):

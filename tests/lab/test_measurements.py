@@ -2,6 +2,7 @@
 """The measurements of tests/hardware without a GPU: each one is listed and explains its words, and the parts that they share
 with the experiments start, bound and end programs."""
 
+import contextlib
 import json
 import pathlib
 import subprocess
@@ -223,6 +224,95 @@ def test_shares_of_programs_that_think_are_measured_in_several_calls(thinking, t
     assert again.returncode == 0 and not again.stdout, "nothing is measured twice"
     other = thinking("--rows", "train-60", "--seconds", "2")
     assert other.returncode == 1 and "has runs of 1 s" in other.stderr and "Traceback" not in other.stderr
+
+
+# Its record has a job for each process whose parent has other children, as ranks have.
+NO_NVDEBUGCTL = """#!/usr/bin/python3
+import json, pathlib
+ranks = {}
+for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+    try:
+        words = path.read_bytes().split(b"\\0")
+        parent = path.with_name("stat").read_text().rpartition(")")[2].split()[1]
+    except OSError:
+        continue
+    if b"--rank" in words:
+        ranks.setdefault(parent, []).append(int(path.parent.name))
+print(json.dumps({"data": {"jobs": [{"processes": [{"gpu": n, "pid": pid} for n, pid in enumerate(pids)], "together_percent": 31.0,
+    "starts": 7, "skew_median_us": 1.0, "skew_p99_us": 2.0, "skew_max_us": 3.0, "name": "x"} for pids in ranks.values()]}}))
+"""
+
+
+@pytest.fixture
+def gangs(tmp_path, monkeypatch):
+    # A step that takes no time would leave no processor to the other programs.
+    (tmp_path / "torch.py").write_text(NO_TORCH + "import time\nsys.modules[__name__].cuda.synchronize = lambda: time.sleep(0.01)\n",
+                                       encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    for name, text in (("nvqos", NO_NVQOS), ("nvdebugctl", NO_NVDEBUGCTL)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+
+    def call(*words):
+        return subprocess.run([HARDWARE / "qos_gangs.py", tmp_path / "nvqos", tmp_path / "nvdebugctl", tmp_path / "out", "--runs", "1",
+                               "--gpus", "0,1,2,3", *words], capture_output=True, text=True, timeout=4 * PATIENCE_S, check=False)
+    return call
+
+
+def ranks_left(folder):
+    left = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if b"collectives.py" in (words := path.read_bytes()) and bytes(folder) in words:
+                left.append(words)
+    return left
+
+
+def test_jobs_on_several_gpus_are_measured_and_ended(gangs, tmp_path):
+    short = gangs("--rows", "train64-2,serve-4", "--seconds", "1", "--budget", "1")
+    assert short.returncode == 3 and json.loads(short.stdout)["left"] == 2 and not short.stderr
+    done = gangs("--rows", "train64-2,serve-4", "--seconds", "1")
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["qos_gangs.json"] and not ranks_left(tmp_path), "programs were ended"
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(line["alone"], line["gpus"]) for line in lines if "alone" in line] == [("train64", 2), ("serve", 4), ("train64", 4)]
+    found = record.load(tmp_path / "out/qos_gangs.json")
+    assert found["runs"] == [line for line in lines if "row" in line]
+    assert [one["row"] for one in found["runs"]] == [one["row"] for one in found["rows"]] == ["train64-2", "serve-4"]
+    for one in found["runs"]:
+        assert set(one["ways"]) == {"as it is", "nvqos"} and one["ways"]["nvqos"]["status"] == 0
+        for way in one["ways"].values():
+            assert way["sum"] == pytest.approx(sum(way["each"]), abs=1e-3)
+            for per_s, part, alone in zip(way["per_s"], way["each"], one["alone_per_s"]):
+                assert per_s > 0 and part == pytest.approx(per_s / alone, abs=1e-3)
+            assert [job["together_percent"] for job in way["jobs"]] == [31.0, 31.0], "each job is found by its ranks"
+    again = gangs("--rows", "train64-2,serve-4", "--seconds", "1")
+    assert again.returncode == 0 and not again.stdout, "nothing is measured twice"
+
+
+def test_jobs_go_on_while_nvqos_ends(gangs, tmp_path):
+    done = gangs("--rows", "ends-4", "--seconds", "1")
+    assert done.returncode == 0, done.stderr
+    ways = record.load(tmp_path / "out/qos_gangs.json")["runs"][0]["ways"]
+    assert list(ways) == ["as it is", "nvqos", "nvqos was killed", "nvqos is stopped", "nvqos goes on", "a rank was killed", "status"]
+    assert all(per_s > 0 for way in ways.values() if way for per_s in way["per_s"]) and not ranks_left(tmp_path)
+
+
+def test_a_job_that_does_not_start_is_named_with_its_error(gangs, tmp_path):
+    (tmp_path / "torch.py").write_text("raise SystemExit('no NCCL here')\n", encoding="utf-8")
+    done = gangs("--rows", "train64-2", "--seconds", "1")
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "the job 'train64' on 2 GPUs ended: no NCCL here" in done.stderr
+    assert not ranks_left(tmp_path)
+
+
+@pytest.mark.parametrize("words, sentence", ((["--rows", "train"], "there is no row 'train'; there are: train64-4"),
+                                             (["--gpus", "0"], "no list of at least two GPUs"),
+                                             (["--gpus", "1,1"], "no list of at least two GPUs"),
+                                             (["--gpus", "0,1", "--rows", "three-4"], "the row three-4 needs 4 GPUs")))
+def test_wrong_words_about_gangs_are_refused(gangs, words, sentence):
+    done = gangs(*words)
+    assert done.returncode == 2 and sentence in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_share_is_kept_by_the_mean_of_its_runs(monkeypatch):

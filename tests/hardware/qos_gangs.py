@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""Measures jobs on several GPUs that share these, as they are and with nvqos.
+
+    qos_gangs.py NVQOS NVDEBUGCTL FOLDER [--gpus LIST] [--rows WORDS] [--runs N] [--seconds N] [--budget S] [--nvqos WORD]
+
+It needs root, otherwise idle GPUs (--gpus 0,1,2,3 by default; a row takes the first ones of them), NVIDIA's driver, PyTorch with
+NCCL, and no module. NVLink multicast (NVLS) stays as the machine has it; it is off for the jobs. lab/nvdlab/collectives.py has
+the jobs. Each row starts its jobs, and measures them as they are, then under an nvqos of its own:
+
+    train64-4, train64-2   two trainings whose GPUs are always busy, on four and on two GPUs
+    train16-4, train16-2   the same with a batch of 16, with which the GPUs wait for launches
+    three-4                three trainings
+    shares-4               two trainings with shares of 30 and 60 %
+    decode-4               a decode loop beside a training, with equal parts
+    serve-4                a service (requests of about 13 ms, load 0.33) that is served first, beside a training
+    reduce-4               two jobs that make all-reduces of 256 KB
+    ends-4                 two trainings while nvqos is killed, while it is stopped, and after a rank of one of them was killed
+
+--rows picks some of them by commas. --nvqos gives nvqos one more word, and may be repeated. On a machine that is lent for less
+time, --budget ends the program early: no run begins that would end later. Call it again, with the same folder and options, until
+it ends with 0. It goes on with the runs that FOLDER/qos_gangs.json does not have. Each call measures each job alone first.
+
+Prints a line of JSON for each run, and writes FOLDER/qos_gangs.json after each one. A run has, for each way, the steps per second
+of each job by its own count, as a part of the speed alone (`each`) and their sum, the lengths of steps or requests (50th, 90th
+and 99th percentile and maximum, in ms), and by the record of switches how much each job ran together and how far the starts of its
+turns were apart (`jobs`). With nvqos it has nvqos' own processor time, as a part of one processor, and its exit status. Each row
+has the means, with an interval of 95 %. Ends with 3 if the budget was too short, and with 1 if a program failed.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import signal
+import time
+
+from common import bounded, counts, kind as kind_of, machine, record, run
+from nvdlab import collectives
+
+SETTLE_S = 5     # windows are tried for two seconds
+STOPPED_S = 5    # nvqos is stopped for so long
+RECORDED_S = 5   # by nvdebugctl, within a measurement
+JOB_S = 60       # the usual start of jobs
+AGAIN = 3        # the exit status if runs are left
+
+
+def row(name, kinds, gpus, goals):
+    return {"row": name, "kinds": kinds, "gpus": gpus, "goals": goals}
+
+
+EQUAL = "best-effort"
+ROWS = (*(row(f"{kind}-{gpus}", (kind, kind), gpus, (EQUAL, EQUAL)) for kind in ("train64", "train16") for gpus in (4, 2)),
+        row("three-4", ("train64",) * 3, 4, (EQUAL,) * 3),
+        row("shares-4", ("train64", "train64"), 4, ("share:30%", "share:60%")),
+        row("decode-4", ("decode", "train16"), 4, (EQUAL, EQUAL)),
+        row("serve-4", ("serve", "train64"), 4, ("latency", EQUAL)),
+        row("reduce-4", ("reduce256k", "reduce256k"), 4, (EQUAL, EQUAL)),
+        row("ends-4", ("train64", "train64"), 4, (EQUAL, EQUAL)))
+
+
+def picked(words):
+    """Returns the rows that words name, as an option's type."""
+    known = {each["row"]: each for each in ROWS}
+    for word in words.split(","):
+        if word not in known:
+            raise argparse.ArgumentTypeError(f"there is no row '{word}'; there are: {', '.join(known)}")
+    return [each for each in ROWS if each["row"] in words.split(",")]
+
+
+def numbers(text):
+    """Returns the numbers of GPUs, as an option's type."""
+    words = text.split(",")
+    if not all(word.isdecimal() for word in words) or len(set(words)) < max(2, len(words)):
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of at least two GPUs, such as 0,1,2,3")
+    return [int(word) for word in words]
+
+
+# --- the runs ---
+
+class Machine:
+    """The programs, and the jobs' speeds alone, which are measured when they are first needed."""
+
+    def __init__(self, options):
+        self.options, self.alone = options, {}
+
+    def gpus(self, count):
+        return self.options.gpus[:count]
+
+    def alone_per_s(self, kind, count):
+        if (kind, count) not in self.alone:
+            with collectives.at_work((kind,), self.gpus(count), self.options.folder) as jobs:
+                found, = collectives.measured(jobs, self.options.seconds)
+            self.alone[kind, count] = found
+            print(json.dumps({"alone": kind, "gpus": count} | found), flush=True)
+        return self.alone[kind, count]["per_s"]
+
+    def recorded(self, jobs):
+        """Returns of each job what nvdebugctl finds in the record of switches; None: it found no such job."""
+        summary = json.loads(bounded.ask(self.options.nvdebugctl, "--from", "driver", "record", "--for", f"{RECORDED_S}s", "--rate", "0",
+                                         "--json"))["data"]
+        found = []
+        for job in jobs:
+            ranks = set(job.ranks())
+            mine = [one for one in summary["jobs"] if {process["pid"] for process in one["processes"]} & ranks]
+            found.append({key: mine[0][key] for key in ("together_percent", "starts", "skew_median_us", "skew_p99_us", "skew_max_us")}
+                         if len(mine) == 1 else None)
+        return found
+
+    def measured(self, each, jobs):
+        """Returns the speeds of jobs now, and what the record of switches shows, which is read before."""
+        shown = self.recorded(jobs)
+        found = collectives.measured(jobs, self.options.seconds)
+        parts = [round(one["per_s"] / self.alone_per_s(kind, each["gpus"]), 4) for kind, one in zip(each["kinds"], found)]
+        return {"each": parts, "sum": round(sum(parts), 4), "ms": [one["ms"] for one in found],
+                "per_s": [one["per_s"] for one in found], "jobs": shown}
+
+    def keeping(self, each, jobs):
+        """Returns an nvqos that keeps the goals of a row. Raises bounded.Failed if it does not begin."""
+        made = bounded.Keeping(self.options.nvqos, *self.options.more,
+                               *(f"all-of:{job.pid}={goal}" for job, goal in zip(jobs, each["goals"])))
+        try:
+            if made.refused is not None:
+                raise bounded.Failed(f"nvqos ended with {made.process.returncode}: {made.refused}")
+            time.sleep(SETTLE_S)
+        except BaseException:
+            made.end(signal.SIGKILL)
+            raise
+        return made
+
+    def under(self, each, jobs):
+        """Returns what a run has with nvqos."""
+        keeping = self.keeping(each, jobs)
+        try:
+            before, begin = keeping.processor_s(), time.monotonic()
+            found = self.measured(each, jobs)
+            cost = (keeping.processor_s() - before) / (time.monotonic() - begin)
+        finally:
+            status = keeping.end()
+        return found | {"processor": round(cost, 5), "status": status}
+
+    def ends(self, each, jobs):
+        """Returns the speeds with nvqos, after it was killed, while it is stopped, and after a rank was killed."""
+        found = {}
+        keeping = self.keeping(each, jobs)
+        try:
+            found["nvqos"] = self.measured(each, jobs)
+        finally:
+            keeping.end(signal.SIGKILL)
+        time.sleep(SETTLE_S)
+        found["nvqos was killed"] = self.measured(each, jobs)
+        keeping = self.keeping(each, jobs)
+        try:
+            keeping.process.send_signal(signal.SIGSTOP)
+            stopped = collectives.measured(jobs, STOPPED_S)
+            keeping.process.send_signal(signal.SIGCONT)
+            found["nvqos is stopped"] = {"per_s": [one["per_s"] for one in stopped], "ms": [one["ms"] for one in stopped]}
+            time.sleep(SETTLE_S)
+            found["nvqos goes on"] = self.measured(each, jobs)
+            os.kill(jobs[0].ranks()[-1], signal.SIGKILL)
+            time.sleep(SETTLE_S)
+            found["a rank was killed"] = self.measured(each, jobs)
+        finally:
+            keeping.process.send_signal(signal.SIGCONT)
+            found["status"] = keeping.end()
+        return found
+
+    def row(self, each):
+        """Returns the ways of a row."""
+        for kind in dict.fromkeys(each["kinds"]):
+            self.alone_per_s(kind, each["gpus"])
+        with collectives.at_work(each["kinds"], self.gpus(each["gpus"]), self.options.folder) as jobs:
+            ways = {"as it is": self.measured(each, jobs)}
+            return ways | (self.ends(each, jobs) if each["row"].startswith("ends") else {"nvqos": self.under(each, jobs)})
+
+    def usual_s(self, each):
+        """Returns how long a row takes at most, unless a program is late."""
+        alone = sum((kind, each["gpus"]) not in self.alone for kind in set(each["kinds"]))
+        measurements = 6 if each["row"].startswith("ends") else 2
+        return (alone + 1) * JOB_S + alone * self.options.seconds + measurements * (self.options.seconds + RECORDED_S + 3 * SETTLE_S)
+
+
+def summary(runs):
+    """Returns a line for each row that was measured, with the mean sum of each way."""
+    lines = []
+    for each in ROWS:
+        mine = [one for one in runs if one["row"] == each["row"]]
+        if mine:
+            ways = [way for way, found in mine[0]["ways"].items() if isinstance(found, dict) and "sum" in found]
+            lines.append({"row": each["row"], "runs": len(mine),
+                          "sum": {way: counts.interval([one["ways"][way]["sum"] for one in mine]) for way in ways},
+                          "each": {way: [counts.interval(part) for part in zip(*(one["ways"][way]["each"] for one in mine))]
+                                   for way in ways}})
+    return lines
+
+
+def begun(path, seconds):
+    """Returns the content of the file so far. Raises Failed if its runs have another length, or are of another commit."""
+    if not path.exists():
+        return {"seconds": seconds, "runs": []}
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    if whole["seconds"] != seconds:
+        raise bounded.Failed(f"{path} has runs of {whole['seconds']:g} s; give --seconds {whole['seconds']:g}, or another folder")
+    if whole["program"] != machine.program():
+        raise bounded.Failed(f"{path} has runs of the commit {whole['program']}, and this is {machine.program()}; give another folder")
+    return whole
+
+
+def main():
+    end = time.monotonic()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("nvqos", type=kind_of("nvqos"))
+    parser.add_argument("nvdebugctl", type=kind_of("nvdebugctl"))
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--gpus", type=numbers, default=[0, 1, 2, 3])
+    parser.add_argument("--rows", type=picked, default=None)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--budget", type=float, default=3500)
+    parser.add_argument("--nvqos", dest="more", metavar="WORD", action="append", default=[])
+    options = parser.parse_args()
+    end += options.budget
+    rows = options.rows or [each for each in ROWS if each["gpus"] <= len(options.gpus)]
+    for each in rows:
+        if each["gpus"] > len(options.gpus):
+            parser.error(f"the row {each['row']} needs {each['gpus']} GPUs; give them by --gpus")
+    options.folder.mkdir(parents=True, exist_ok=True)
+    path = options.folder / "qos_gangs.json"
+    whole = begun(path, options.seconds)
+    done = {(one["row"], one["run"]) for one in whole["runs"]}
+    left = [(number, each) for number in range(options.runs) for each in rows if (each["row"], number) not in done]
+    at_work = Machine(options)
+    while left and time.monotonic() + at_work.usual_s(left[0][1]) <= end:
+        number, each = left.pop(0)
+        ways = at_work.row(each)
+        made = {"row": each["row"], "run": number, "goals": each["goals"], "gpus": at_work.gpus(each["gpus"]),
+                "gpu": machine.gpu(*machine.CLOCKS), "alone_per_s": [at_work.alone_per_s(kind, each["gpus"]) for kind in each["kinds"]],
+                "ways": ways}
+        whole["runs"].append(made)
+        print(json.dumps(made), flush=True)
+        record.write(path, whole | {"rows": summary(whole["runs"])})
+    if left:
+        print(json.dumps({"left": len(left), "next": "call this again"}), flush=True)
+    return AGAIN if left else 0
+
+
+if __name__ == "__main__":
+    run(main)
