@@ -40,7 +40,7 @@ NVDEBUG_API Result<ClockReadings> read_clocks(SwitchReader &reader);
 /// to go alike.
 class NVDEBUG_API ClockMap {
   public:
-    /// Adds a reading. A reading whose GPU time is not later than the previous one is left out.
+    /// Adds a reading, unless the clocks have not gone on since the previous one.
     void add(std::uint64_t gpu_ns, std::uint64_t monotonic_ns);
     /// Removes the readings that times from @p gpu_ns on do not need.
     void forget_before(std::uint64_t gpu_ns);
@@ -62,8 +62,8 @@ struct JobProcess {
 /// several GPUs has a number for each. These rules need no configuration. Of processes that have each
 /// GPUs of their own, the following are one job:
 ///
-/// 1. Tasks of the same step of a Slurm job. The steps `batch`, `interactive` and `extern` are shells,
-///    whose programs need not belong together, and do not count.
+/// 1. Tasks of the same step of a Slurm job. The steps `batch`, `interactive` and `extern` are shells.
+///    Their programs need not belong together, so they do not count.
 /// 2. Processes in the same container. If their launchers (Process::launcher) are known and differ,
 ///    they are several jobs, as replicas of a service.
 /// 3. Processes with the same launcher that were started within ten seconds, and the launcher itself
@@ -119,8 +119,8 @@ class NVDEBUG_API JobMeter {
     void clock(std::uint32_t gpu, std::uint64_t gpu_ns, std::uint64_t monotonic_ns);
     /// Adds a process before its first turn, or replaces it because more is known of it.
     void process(std::uint32_t gpu, const Process &process);
-    /// Adds a turn. The turns of a GPU come in the order of time. A turn whose process is unknown
-    /// belongs to no job.
+    /// Adds a turn. The turns of a GPU come in the order of time. A turn of an unknown
+    /// process belongs to no job.
     void turn(std::uint32_t gpu, const Turn &turn);
 
     /// Returns the jobs that had turns since the last call, and begins anew. Processes without turns in

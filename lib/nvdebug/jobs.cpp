@@ -163,7 +163,7 @@ void add_by_launcher(const WholeProcesses &processes, Jobs &jobs) {
 struct JobRule {
     /// Returns the name of what the processes of a job share; empty: the rule is not for the process.
     std::string (*shared)(const WholeProcess &);
-    bool asks_launchers; ///< processes whose launchers differ are several jobs
+    bool asks_launchers; ///< processes of several launchers are several jobs
 };
 constexpr JobRule job_rules[] = {{step_of, false}, {container_of_job, true}};
 

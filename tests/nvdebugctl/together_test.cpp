@@ -20,8 +20,8 @@ namespace nvdebugctl {
 namespace {
 
 constexpr std::uint64_t a_ms = 1'000'000, a_second = 1'000 * a_ms;
-constexpr std::array graphics_of = {Lane{0, "GR0", Lane::Means::switches},
-                                    Lane{1, "GR0", Lane::Means::switches}};
+const std::array graphics_of = {Lane{0, "GR0", Lane::Means::switches},
+                                Lane{1, "GR0", Lane::Means::switches}};
 /// By each GPU's clock, the moment that is 100 s by CLOCK_MONOTONIC.
 constexpr std::array begin_of = {5'000 * a_second, 77 * a_second};
 

@@ -218,7 +218,7 @@ void Meter::read_both_clocks(SwitchReader &reader) {
         clocks_for_jobs_.push_back(*readings);
 }
 
-/// Keeps the turns of processes for pass_turns(). If nobody takes them, later ones are left out.
+/// Keeps the turns of processes for pass_turns(). If they are not taken, later ones are left out.
 void Meter::keep_for_jobs(const std::vector<Turn> &turns) {
     for (const Turn &turn : turns)
         if (turn.who.pid && *turn.who.pid != 0 && *turn.who.pid != drivers_own &&

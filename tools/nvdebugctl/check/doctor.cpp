@@ -8,6 +8,7 @@
 
 #include "cli/json.hpp"
 #include "cli/page.hpp"
+#include "cli/text.hpp"
 #include "state/refusal.hpp"
 #include "state/shared_jobs.hpp"
 

@@ -362,7 +362,8 @@ std::vector<Command> top_commands() {
               "in which all ran it at once. A low one means that it waits for its GPUs "
               "(docs/gangs.md).",
               "A turn that goes on beyond an interval counts in each of them; its length is "
-              "not among those of slices."},
+              "not among those of slices. TOGETHER is there while there is a job on several GPUs "
+              "(docs/gangs.md)."},
          .examples = {{"sudo nvdebugctl top", "the live view"},
                       {"sudo nvdebugctl top -s 10000 -n 6 --csv > minute.csv",
                        "a minute, in intervals of 10 s"},
