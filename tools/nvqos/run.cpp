@@ -66,6 +66,11 @@ std::string sentence_on_nobody(const Tenant &tenant) {
     if (tenant.who.cgroup && nvdebug::base::is_cgroup(*tenant.who.cgroup) == false)
         sentence += fmt::format("; there is no cgroup {} now",
                                 nvdebug::base::printable(*tenant.who.cgroup));
+    if (tenant.who.cgroup && !nvdebug::base::has_first_cgroup_namespace())
+        sentence +=
+            "; this nvqos may name cgroups in another way than the host, because it is in a "
+            "container without the host's pids or without SYS_ADMIN and SYS_PTRACE: name "
+            "the tenant by its pod or container";
     if (tenant.who.command && tenant.who.command->starts_with('/'))
         sentence += "; names of commands mostly have no folder: see 'nvdebugctl task list'";
     return sentence;
@@ -531,6 +536,10 @@ Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open
 } // namespace
 
 Exit run(const std::vector<std::string> &words, const Open &open) {
+    // A container without privileges has a cgroup namespace of its own, with other paths than those
+    // in goals and requests.
+    if (!nvdebug::base::has_first_cgroup_namespace())
+        nvdebug::base::enter_cgroup_namespace_of_init();
     return static_cast<Exit>(
         nvdebug::cli::run(program(), words, [&](const nvdebug::cli::Parsed &parsed) -> int {
             const std::string verb = parsed.verb ? parsed.verb->name : "";
