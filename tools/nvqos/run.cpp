@@ -152,6 +152,8 @@ class Session {
             return tl::unexpected(written.error());
         for (const auto &gpu : gpus_)
             gpu->go();
+        if (socket_)
+            requests_.keep_in(*invocation_.socket + ".tenants", monotonic_now());
         if (has_view_)
             display_.open();
         const Ns begin = monotonic_now();
@@ -170,6 +172,7 @@ class Session {
             if (now - tended_ >= epoch) {
                 requests_.tend(now);
                 tended_ = now;
+                tell_changes(now);
             }
             if (now - printed >= invocation_.interval && have_all_reported()) {
                 show();
@@ -317,8 +320,14 @@ class Session {
             const Ns then = monotonic_now();
             socket_->serve(then,
                            [&](const std::string &line) { return requests_.answer(line, then); });
+            tell_changes(then);
         }
         return 0;
+    }
+
+    void tell_changes(Ns now) {
+        if (socket_)
+            socket_->tell(requests_.take_changes(socket_->watchers() > 0), now);
     }
 
     void read_again() {
@@ -444,7 +453,8 @@ class Session {
     }
 
     Outcome<Exit> end() {
-        // No request is answered from now on.
+        // No request is answered from now on. The next nvqos holds the tenants again.
+        requests_.save();
         socket_.reset();
         display_.close();
         end_all();

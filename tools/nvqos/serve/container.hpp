@@ -15,6 +15,7 @@ struct ContainerGoal {
     std::string goal;              ///< `share:30%,cap:50%`; parse_goal() takes it
     std::vector<std::string> gpus; ///< names, as add_gpus() takes them
     std::string socket;
+    std::string tenant = {}; ///< that the container joins; empty: the container is the tenant
 };
 
 /// Returns the device's name, as `share-30-cap-50-gpu0` or `share-30-GPU-57a2`. Fails if CDI does
