@@ -346,9 +346,10 @@ void RequestHandler::tend(Ns now) {
             over.push_back(held.name);
     for (const std::string &name : over)
         remove("ended", name);
-    if (tenants_.drop_ended_holders())
+    const bool dropped = tenants_.drop_ended_holders();
+    if (dropped)
         save();
-    if (tenants_.follow_processes(now))
+    if (tenants_.follow_processes(now) || dropped)
         for (const auto &gpu : gpus_)
             gpu->assign_tenants();
     if (now - looked_at_ >= qos::second) {

@@ -32,7 +32,7 @@ class Socket {
     static constexpr qos::Ns patience = 5 * qos::second, longest_idle = 60 * qos::second;
     /// So many connections may watch. One that has more than this waiting, or takes nothing for the
     /// time of patience, is closed.
-    static constexpr std::size_t most_watchers = 16, most_waiting = 256 << 10;
+    static constexpr std::size_t most_watchers = 16, most_waiting = 1 << 20;
     /// The pause after a connection that could not be accepted. It still waits, and would end each
     /// wait() at once.
     static constexpr qos::Ns rest = qos::second;
