@@ -11,7 +11,8 @@ constexpr qos::Part finest_part = qos::point / 1000;
 
 /// Returns the percentage with three decimals, rounded down.
 double rounded_percentage(qos::Part part) {
-    return static_cast<double>(part / finest_part) / 1000;
+    const qos::Part steps = part / finest_part;
+    return static_cast<double>(steps) / 1000;
 }
 
 } // namespace
