@@ -161,8 +161,10 @@ wheel: portable ## build the Python package nvdebugctl into build/wheel: the too
 	@scripts/locked $(BUILD)/wheel "wheel" packaging/make-wheel $(BUILD)/release $(BUILD)/wheel
 
 .PHONY: image
-image: portable ## build what packaging/Containerfile makes an image of, into build/image
-	$(call cmake_build,$(BUILD)/release,"nvdebug-exporter",nvdebug nvdebug-exporter)
+image: ## build what packaging/Containerfile makes an image of, into build/image
+	$(call configure,$(BUILD)/release,$(OPTIMISED) \
+		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF)
+	$(call cmake_build,$(BUILD)/release,"the programs of the image",nvqos-static nvdebug nvdebug-exporter)
 	@scripts/locked $(BUILD)/image "image" packaging/image $(BUILD)/release $(BUILD)/image
 
 # --- model and unit tests ---

@@ -52,8 +52,9 @@ NewFile::~NewFile() {
         ::unlink(temporary_.c_str());
 }
 
-/// Links the file under a free name and renames it from there, because a link cannot replace an
-/// existing file and a rename can.
+/// Links the file under a free name, for a rename from there. Unlike a link, a rename replaces an
+/// existing file, and programs that watch the folder see it: CDI libraries of container daemons
+/// take up renamed, removed and written files, and ignore created ones.
 int NewFile::link_beside() {
     constexpr int tries = 100;
     for (int n = 0; n < tries; n++) {
@@ -73,15 +74,9 @@ int NewFile::link_beside() {
 }
 
 int NewFile::appear() {
-    if (temporary_.empty()) {
-        if (::linkat(AT_FDCWD, link_to(descriptor_).c_str(), AT_FDCWD, path_.c_str(),
-                     AT_SYMLINK_FOLLOW) == 0)
-            return 0;
-        if (errno != EEXIST)
-            return errno;
+    if (temporary_.empty())
         if (const int error = link_beside())
             return error;
-    }
     if (::rename(temporary_.c_str(), path_.c_str()))
         return errno;
     temporary_.clear();

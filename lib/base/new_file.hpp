@@ -22,8 +22,8 @@ class NewFile {
     ~NewFile();
 
     [[nodiscard]] int descriptor() const { return descriptor_; }
-    /// Gives the file its name, and replaces a file of that name in one step. @returns 0 or the
-    /// errno
+    /// Gives the file its name by a rename, which replaces a file of that name in one step and which
+    /// programs that watch the folder take up. @returns 0 or the errno
     [[nodiscard]] int appear();
 
   private:

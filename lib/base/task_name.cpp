@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fcntl.h>
 #include <fstream>
+#include <sched.h>
 #include <sstream>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 #include "cgroup.hpp"
@@ -39,15 +42,25 @@ std::string in_command(std::string_view name, const char *other) {
     return plain && name.front() != '-' ? std::string(name) : other;
 }
 
-/// Returns the folders at which hierarchies of cgroups are mounted, by /proc/self/mounts.
-std::vector<std::string> cgroup_mounts() {
-    std::ifstream file("/proc/self/mounts");
-    std::vector<std::string> mounts;
+struct CgroupMount {
+    std::string root;   ///< the cgroup that is mounted, as this process' cgroup namespace names it
+    std::string folder; ///< where it is mounted
+};
+
+/// Returns the mounts of hierarchies of cgroups, by a text in the form of /proc/self/mountinfo
+/// (proc_pid_mountinfo(5)).
+std::vector<CgroupMount> cgroup_mounts(const std::string &mountinfo) {
+    std::ifstream file(mountinfo);
+    std::vector<CgroupMount> mounts;
     for (std::string line; std::getline(file, line);) {
+        const std::size_t dash = line.find(" - ");
         std::istringstream words(line);
-        std::string device, folder, type;
-        if (words >> device >> folder >> type && (type == "cgroup" || type == "cgroup2"))
-            mounts.push_back(folder);
+        std::string id, parent, device, root, folder;
+        if (dash == line.npos || !(words >> id >> parent >> device >> root >> folder))
+            continue;
+        const std::string_view type = std::string_view(line).substr(dash + 3);
+        if (type.starts_with("cgroup ") || type.starts_with("cgroup2 "))
+            mounts.push_back({root, folder});
     }
     return mounts;
 }
@@ -147,12 +160,13 @@ Named<std::string> read_cgroup(std::string_view text) {
     for (std::size_t at; (at = path.find("//")) != path.npos;)
         path.erase(at, 1);
     std::string folder;
-    std::vector<std::string> mounts = cgroup_mounts();
-    mounts.push_back("/sys/fs/cgroup"); // the usual folder, also where no hierarchy is mounted
-    for (const std::string &mount : mounts)
-        if (mount.size() > folder.size() && path.starts_with(mount) &&
-            (path.size() == mount.size() || path[mount.size()] == '/'))
-            folder = mount;
+    std::vector<CgroupMount> mounts = cgroup_mounts(own_mounts);
+    // The usual folder is taken off also where no hierarchy is mounted.
+    mounts.push_back({"/", "/sys/fs/cgroup"});
+    for (const CgroupMount &mount : mounts)
+        if (mount.folder.size() > folder.size() && path.starts_with(mount.folder) &&
+            (path.size() == mount.folder.size() || path[mount.folder.size()] == '/'))
+            folder = mount.folder;
     path.erase(0, folder.size());
     while (path.size() > 1 && path.ends_with('/'))
         path.pop_back();
@@ -168,13 +182,15 @@ Named<std::string> read_cgroup(std::string_view text) {
     return path;
 }
 
-std::optional<bool> is_cgroup(const std::string &path) {
-    const std::vector<std::string> mounts = cgroup_mounts();
+std::optional<bool> is_cgroup(const std::string &path, const std::string &mountinfo) {
+    std::vector<CgroupMount> mounts = cgroup_mounts(mountinfo);
+    // A container has its own cgroup mounted, below which others' paths are not to be found.
+    std::erase_if(mounts, [](const CgroupMount &mount) { return mount.root != "/"; });
     if (mounts.empty() || path == "/.." || path.starts_with("/../"))
         return std::nullopt;
-    return std::ranges::any_of(mounts, [&](const std::string &mount) {
+    return std::ranges::any_of(mounts, [&](const CgroupMount &mount) {
         struct stat found {};
-        return ::stat((mount + path).c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+        return ::stat((mount.folder + path).c_str(), &found) == 0 && S_ISDIR(found.st_mode);
     });
 }
 
@@ -182,6 +198,15 @@ bool has_first_cgroup_namespace() {
     constexpr ino_t first = 0xeffffffb; // PROC_CGROUP_INIT_INO of include/linux/proc_ns.h
     struct stat found {};
     return ::stat("/proc/self/ns/cgroup", &found) == 0 && found.st_ino == first;
+}
+
+bool enter_cgroup_namespace_of_init() {
+    const int first = ::open("/proc/1/ns/cgroup", O_RDONLY | O_CLOEXEC);
+    if (first < 0)
+        return false;
+    const bool is_in = ::setns(first, CLONE_NEWCGROUP) == 0;
+    ::close(first);
+    return is_in;
 }
 
 } // namespace nvdebug::base

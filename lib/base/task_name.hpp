@@ -47,12 +47,23 @@ constexpr std::size_t command_bytes = 15;
 /// slash at the end.
 [[nodiscard]] Named<std::string> read_cgroup(std::string_view text);
 
+/// The mounts that this process sees.
+inline constexpr const char *own_mounts = "/proc/self/mountinfo";
+
 /// Returns whether a hierarchy that is mounted here has a cgroup with this path. Returns nullopt if
-/// this is unknown, because no hierarchy is mounted or the path leads out of a namespace (`/../x`).
-[[nodiscard]] std::optional<bool> is_cgroup(const std::string &path);
+/// this is unknown: no hierarchy is mounted from its root on, as in a container, or the path leads
+/// out of a namespace (`/../x`).
+/// @param mountinfo for tests
+[[nodiscard]] std::optional<bool> is_cgroup(const std::string &path,
+                                            const std::string &mountinfo = own_mounts);
 
 /// Returns whether this process is in the machine's first cgroup namespace. In another namespace,
 /// the paths that other programs print may differ.
 [[nodiscard]] bool has_first_cgroup_namespace();
+
+/// Has this thread, and threads that it starts later, read and write paths of cgroups as process 1
+/// does, which in a container with the host's pids is the host's. It takes root with CAP_SYS_ADMIN
+/// and CAP_SYS_PTRACE. Returns false, and changes nothing, where that is refused.
+bool enter_cgroup_namespace_of_init();
 
 } // namespace nvdebug::base

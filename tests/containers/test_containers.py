@@ -15,6 +15,7 @@ from desk import LIBRARY, PROGRAM, REFUSED, ROOT, STAND_INS, TOOL, USAGE, sms_in
 from distributions import VERSION, made, run
 from nvdkernels import debian
 from sample import EVERYTHING
+from watching import watched
 
 pytest_plugins = ["containers"]
 SCHEMA = json.loads((ROOT / "tests/data/cdi-0.5.0.json").read_text())
@@ -49,6 +50,14 @@ def test_a_device_has_a_mount_and_a_hook(desk):
     # The environment alone keeps a program to its TPCs.
     program = desk.command(PROGRAM, "launch", **{**env, "CUDA_INJECTION64_PATH": str(LIBRARY)})
     assert env["CUDA_INJECTION64_PATH"] == INSIDE and sms_in(program.answers[0]) == sms_of(*range(4)), program.err
+
+
+def test_a_running_daemon_sees_each_new_partition(desk):
+    (desk.folder / "cdi").mkdir()
+    with watched(desk.folder / "cdi") as folder:
+        for times in (1, 2):
+            device(desk, "half", "-g", "0")
+            assert folder.renamed() == ["nvdebug.io-tpcs-half.json"] * times
 
 
 def test_options_are_the_devices(desk):

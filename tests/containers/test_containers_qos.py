@@ -19,6 +19,7 @@ from containers import LIMITS
 from building import ROOT, built
 from qos_machine import FIRST_US
 from waiting import PATIENCE_S, comes_true
+from watching import watched
 
 pytest_plugins = ["containers", "qos_machine"]
 SCHEMA = json.loads((ROOT / "tests/data/cdi-0.5.0.json").read_text(encoding="utf-8"))
@@ -71,6 +72,9 @@ def test_a_device_has_a_hook_with_its_goal(tmp_path, words, name, hook):
     (("--cdi", "latency", "--cdi", "cap:3%"), "--cdi is given twice", 1),
     (("--cdi", "latency", "--hold-container", "latency"), "take one goal", 1),
     (("--cdi", "latency", "--dry-run"), "--dry-run has no effect with --cdi", 1),
+    (("--hold-container", "latency", "--tenant", "claim 7"), "--tenant: a name has 1 to 128 of", 1),
+    (("--cdi", "latency", "--tenant", "a"), "--tenant has no effect with --cdi", 1),
+    (("7=latency", "--tenant", "a"), "--tenant has no effect without --hold-container", 1),
     (("--hold-container", "latency", "--cdi-folder", "x"), "--cdi-folder has no effect with --hold-container", 1),
     (("--cdi", "latency", "7=latency"), "no WHO=GOAL", 1),
     (("--cdi", "latency", "--socket=x"), "a path from the root on", 1),
@@ -79,6 +83,14 @@ def test_a_device_has_a_hook_with_its_goal(tmp_path, words, name, hook):
 def test_impossible_devices_are_refused(words, sentence, status):
     found, out, err = nvqos(*words)
     assert (found, out) == (status, "") and err.startswith("nvqos: ") and sentence in err
+
+
+def test_a_running_daemon_sees_each_new_device(tmp_path):
+    """Libraries of CDI take up files that are renamed into their folder, and ignore files that are made there."""
+    with watched(tmp_path) as folder:
+        for times in (1, 2):
+            assert nvqos("--cdi", "share:30%", "--cdi-folder", tmp_path)[0] == 0
+            assert folder.renamed() == ["nvdebug.io-qos-share-30.json"] * times
 
 
 def test_a_program_that_others_can_change_is_refused(tmp_path):
@@ -191,6 +203,14 @@ def test_a_container_on_several_gpus_has_one_name_and_may_be_no_gang(tmp_path, o
         (tmp_path / "sock").unlink()
         assert fake.heard.startswith(b"hold container:x share:30% gpu=0 gpu=1 pid=")
         assert fake.heard.endswith(b"-of-all-controllers" + end + b"\n")
+
+
+def test_containers_join_one_tenant(tmp_path, outside):
+    fake = Fake(tmp_path / "sock", b"ok\n")
+    assert nvqos("--hold-container", "share:30%", "--tenant", "claim:7f3a", f"--socket={tmp_path}/sock", text=state(outside.pid, "x")) == (
+        0, "", "")
+    fake.end()
+    assert fake.heard.decode().startswith(f"join claim:7f3a share:30% pid={outside.pid} holder={outside.pid} cgroup=/")
 
 
 def test_a_container_does_not_start_if_nobody_answers(tmp_path, outside):

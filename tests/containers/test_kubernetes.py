@@ -13,6 +13,8 @@ import tomllib
 import jsonschema
 import pytest
 import yaml
+from shells import needs
+from waiting import PATIENCE_S
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "packaging/kubernetes"
@@ -131,19 +133,31 @@ def references(folder):
             yield from references(path)
 
 
-def test_the_recipe_works_as_pasted(tmp_path):
-    """Runs the page's commands with stand-ins for the programs. The manifests that the commands apply name existing
-    files and the pushed image."""
+def written_program(path, script):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+def pasted(folder, dry_run=3, kubectl=""):
+    """Runs the page's commands in a folder with stand-ins for the programs. Returns what they print.
+    @param dry_run the exit status of nvqos --dry-run
+    @param kubectl what the stand-in for kubectl does besides noting its words"""
     page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
     recipe = re.search(r"```\n(IMAGE=.*?)```", page, re.S)[1]
-    shutil.copytree(FOLDER, tmp_path / "packaging/kubernetes")
-    shutil.copy(ROOT / "VERSION", tmp_path)
-    (tmp_path / "bin").mkdir()
-    for program in ("make", "buildah", "kubectl"):
-        (tmp_path / "bin" / program).write_text(f'#!/bin/sh\necho "{program} $*" >>"$LOG"\n', encoding="utf-8")
-        (tmp_path / "bin" / program).chmod(0o755)
-    subprocess.run(["sh", "-eu", "-c", recipe], cwd=tmp_path, check=True,
-                   env={"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "LOG": str(tmp_path / "log")})
+    shutil.copytree(FOLDER, folder / "packaging/kubernetes")
+    shutil.copy(ROOT / "VERSION", folder)
+    for program in ("make", "buildah"):
+        written_program(folder / "bin" / program, f'echo "{program} $*" >>"$LOG"')
+    written_program(folder / "bin/kubectl", f'echo "kubectl $*" >>"$LOG"; {kubectl}')
+    written_program(folder / "build/image/rootfs/usr/bin/nvqos", f'echo "nvqos $*" >>"$LOG"; exit {dry_run}')
+    return subprocess.run(["sh", "-eu", "-c", recipe], cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE_S,
+                          env={"PATH": f"{folder}/bin:/usr/bin:/bin", "HOME": str(folder), "LOG": str(folder / "log")})
+
+
+def test_the_recipe_works_as_pasted(tmp_path):
+    """The manifests that the commands apply name existing files and the pushed image."""
+    assert pasted(tmp_path).returncode == 0
     log = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
     (pushed,) = (line.split()[-1] for line in log if line.startswith("buildah push"))
     (applied,) = (line.split()[-1] for line in log if line.startswith("kubectl apply -k"))
@@ -151,6 +165,84 @@ def test_the_recipe_works_as_pasted(tmp_path):
     assert len(found) > 5 and all(path.exists() for path in found), found
     (image,) = yaml.safe_load((tmp_path / applied / "kustomization.yaml").read_text(encoding="utf-8"))["images"]
     assert pushed == f"{image['newName']}:{image['newTag']}" and any(f"-t {pushed} " in line for line in log)
+    (checked,) = (line.split()[-1] for line in log if line.startswith("nvqos --dry-run --file"))
+    assert (tmp_path / checked).resolve() in found, "these are the goals that are applied"
+
+
+@pytest.mark.parametrize("status, goes_on", ((0, True), (3, True), (1, False), (2, False)))
+def test_goals_that_make_no_sense_are_not_applied(tmp_path, status, goes_on):
+    """Their status is 1, of goals that exclude each other it is 2; a machine without a GPU has 3."""
+    assert (pasted(tmp_path, dry_run=status).returncode == 0) == goes_on
+    assert ("kubectl apply" in (tmp_path / "log").read_text(encoding="utf-8")) == goes_on
+
+
+@pytest.mark.ci
+def test_kubectl_renders_what_the_recipe_applies(tmp_path):
+    needs("kubectl", "kubernetes")
+    done = pasted(tmp_path, kubectl=f'[ "$1" = apply ] || exec {shutil.which("kubectl")} "$@"')
+    assert done.returncode == 0, done.stderr
+    rendered = list(yaml.safe_load_all(done.stdout))
+    for manifest in rendered:
+        if manifest["kind"] != "ConfigMap":
+            jsonschema.validate(manifest, SCHEMA)
+    by_kind = {each["kind"]: each for each in rendered}
+    assert sorted(each["kind"] for each in rendered) == ["ConfigMap", "DaemonSet", "Namespace", "NetworkPolicy"]
+    spec = by_kind["DaemonSet"]["spec"]["template"]["spec"]
+    (goals,) = (each for each in spec["volumes"] if each["name"] == "goals")
+    assert goals["configMap"]["name"] == by_kind["ConfigMap"]["metadata"]["name"], "with the hash of its content"
+    assert by_kind["ConfigMap"]["data"] == {"nvqos.toml": (FOLDER / "example/nvqos.toml").read_text(encoding="utf-8")}
+
+
+def patch_of(component):
+    """Returns the containers, annotations and volumes that a component changes in the DaemonSet."""
+    listed = yaml.safe_load((FOLDER / component / "kustomization.yaml").read_text(encoding="utf-8"))
+    assert listed["kind"] == "Component"
+    (patch,) = (yaml.safe_load(each["patch"]) for each in listed["patches"])
+    base = yaml.safe_load((FOLDER / "base/kustomization.yaml").read_text(encoding="utf-8"))
+    assert (patch["kind"], patch["metadata"]) == ("DaemonSet", {"name": agent()["metadata"]["name"], "namespace": base["namespace"]})
+    template = patch["spec"]["template"]
+    names = [each["name"] for each in template["spec"]["containers"]]
+    assert names == [each["name"] for each in agent()["spec"]["template"]["spec"]["containers"]]
+    assert f"components: [../{component}]" in (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
+    return template
+
+
+def test_old_clusters_get_annotations_in_place_of_the_profiles():
+    template = patch_of("before-1.30")
+    for each in template["spec"]["containers"]:
+        key = f"container.apparmor.security.beta.kubernetes.io/{each['name']}"
+        assert template["metadata"]["annotations"].pop(key) == "unconfined"
+        assert container(each["name"])["securityContext"]["appArmorProfile"] == {"type": "Unconfined"}
+        assert each["securityContext"] == {"appArmorProfile": None}
+    assert not template["metadata"]["annotations"]
+
+
+def test_devices_by_mount_replace_the_variable():
+    spec = patch_of("devices-by-mount")["spec"]
+    (volume,) = spec["volumes"]
+    assert volume["hostPath"] == {"path": "/dev/null", "type": "CharDevice"}
+    for each in spec["containers"]:
+        assert each["env"] == [{"name": "NVIDIA_VISIBLE_DEVICES", "$patch": "delete"}]
+        assert "NVIDIA_VISIBLE_DEVICES" in {one["name"] for one in container(each["name"])["env"]}
+        (mount,) = each["volumeMounts"]
+        assert (mount["name"], mount["mountPath"]) == (volume["name"], "/var/run/nvidia-container-devices/all")
+
+
+def test_the_agent_is_not_evicted_like_any_pod():
+    assert agent()["spec"]["template"]["spec"]["priorityClassName"] == "system-node-critical"
+
+
+def test_programs_of_the_node_can_ask():
+    """The socket of nvqos is in the folder that the pod shares with the node."""
+    words = container("nvqos")["command"]
+    source = (ROOT / "tools/nvqos/serve/socket.hpp").read_text(encoding="utf-8")
+    usual = pathlib.PurePath(re.search(r'usual_path = "(.*)"', source)[1])
+    assert "--socket" in words and str(usual.parent) in {each["mountPath"] for each in container("nvqos")["volumeMounts"]}
+
+
+def test_no_manifest_asks_by_an_annotation_that_many_runtimes_ignore():
+    for path in FOLDER.glob("*/*.yaml"):
+        assert "cdi-devices." not in path.read_text(encoding="utf-8"), path
 
 
 def test_patches_of_the_page_fit_the_manifests():
@@ -189,7 +281,7 @@ def test_rights_are_those_of_the_unit(name, unit):
     assert context["readOnlyRootFilesystem"] and not context["allowPrivilegeEscalation"]
     page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
     assert all(f"`{word}`" in page for word in allowed)
-    assert "untested on a cluster" in page
+    assert "untested on a cluster with GPUs" in page
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*/nvqos.toml")), ids=lambda path: path.parent.name)

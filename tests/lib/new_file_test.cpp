@@ -10,7 +10,9 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <sys/inotify.h>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -39,6 +41,20 @@ class NewFiles : public testing::Test {
                   static_cast<ssize_t>(text.size()));
     }
 
+    /// Returns the names that appeared in the folder by a rename since the watch began.
+    static std::vector<std::string> renamed(int watch) {
+        alignas(inotify_event) char events[4096];
+        std::vector<std::string> all;
+        const ssize_t bytes = ::read(watch, events, sizeof(events));
+        for (ssize_t at = 0; at < bytes;) {
+            const auto *const event = reinterpret_cast<const inotify_event *>(events + at);
+            if (event->mask & IN_MOVED_TO)
+                all.emplace_back(event->name);
+            at += static_cast<ssize_t>(sizeof(*event) + event->len);
+        }
+        return all;
+    }
+
     const fs::path folder;
 };
 
@@ -64,6 +80,21 @@ TEST_F(NewFiles, ReplaceWhatIsThere) {
     ASSERT_EQ(file->appear(), 0);
     EXPECT_EQ(names(), std::set<std::string>{"one"});
     EXPECT_EQ(text(folder / "one"), "new");
+}
+
+/// Container daemons take up renamed files of CDI and ignore created ones.
+TEST_F(NewFiles, AppearByARenameWhetherOneIsThereOrNot) {
+    const int watch = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    ASSERT_GE(::inotify_add_watch(watch, folder.c_str(), IN_MOVED_TO | IN_CREATE), 0);
+    for (const char *const text : {"first", "second"}) {
+        auto file = NewFile::make(folder / "one");
+        ASSERT_TRUE(file);
+        write(*file, text);
+        ASSERT_EQ(file->appear(), 0);
+        EXPECT_EQ(renamed(watch), std::vector<std::string>{"one"}) << text;
+        EXPECT_EQ(names(), std::set<std::string>{"one"}) << text;
+    }
+    ::close(watch);
 }
 
 TEST_F(NewFiles, VanishUnlessTheyAppear) {

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 namespace {
 
 using namespace nvdebug::base;
@@ -109,6 +113,31 @@ TEST(CgroupNames, ArePathsFromTheRootOn) {
         read_cgroup, "is no cgroup",
         {"", "kubepods.slice", "sys/fs/cgroup/x", "/a/../b", "/a/.", "/../a/..", "x:/a"});
     EXPECT_EQ(is_cgroup("/../x"), std::nullopt) << "it cannot be looked for there";
+}
+
+/// A container without privileges has its own cgroup mounted, and a host path is not to be found
+/// there even if it exists.
+TEST(Cgroups, AreUnknownBelowAMountOfAnother) {
+    char folder[] = "/tmp/cgroups.XXXXXX";
+    ASSERT_TRUE(::mkdtemp(folder));
+    const std::string mountinfo = std::string(folder) + "/mountinfo";
+    const auto mounted = [&](const std::string &root, const std::string &type) {
+        std::ofstream(mountinfo) << "30 23 0:26 " << root << " " << folder
+                                 << " rw,relatime shared:4 - " << type << " none rw\n";
+    };
+    std::filesystem::create_directory(std::string(folder) + "/x");
+    for (const char *const type : {"cgroup", "cgroup2"}) {
+        mounted("/", type);
+        EXPECT_EQ(is_cgroup("/x", mountinfo), true);
+        EXPECT_EQ(is_cgroup("/y", mountinfo), false);
+        mounted("/kubepods.slice/cri-containerd-3f2a.scope", type);
+        EXPECT_EQ(is_cgroup("/x", mountinfo), std::nullopt);
+        mounted("/../..", type);
+        EXPECT_EQ(is_cgroup("/y", mountinfo), std::nullopt);
+    }
+    mounted("/", "cgrouped");
+    EXPECT_EQ(is_cgroup("/x", mountinfo), std::nullopt) << "no hierarchy is mounted";
+    std::filesystem::remove_all(folder);
 }
 
 TEST(ProcessNumbers, AreThoseThatLinuxGives) {

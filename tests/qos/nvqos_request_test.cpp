@@ -32,6 +32,13 @@ TEST(Requests, AreTaken) {
     EXPECT_EQ(parse_request("release a/b")->verb, Verb::release);
     EXPECT_EQ(parse_request("report -")->name, "-");
     EXPECT_EQ(parse_request("list")->verb, Verb::list);
+    EXPECT_EQ(parse_request("gpus")->verb, Verb::gpus);
+    EXPECT_EQ(parse_request("watch")->verb, Verb::watch);
+    const auto join = parse_request("join claim:1 share:30% pid=17 holder=19");
+    ASSERT_TRUE(join) << join.error().sentence;
+    EXPECT_EQ(join->verb, Verb::join);
+    EXPECT_EQ(join->goal_word, "share:30%");
+    EXPECT_EQ(join->holder, 19U);
     EXPECT_EQ(parse_request("hold a timeslice:500us pid=1")->goal.slice, 500 * qos::us);
 }
 
@@ -44,6 +51,11 @@ TEST(Requests, AreRefusedWithASentence) {
                                     std::string(" list"),
                                     std::string("list all"),
                                     std::string("LIST"),
+                                    std::string("gpus 0"),
+                                    std::string("watch all"),
+                                    std::string("join a share:30% pid=1"),
+                                    std::string("join a holder=1"),
+                                    std::string("join a share:30% holder=1"),
                                     std::string("release"),
                                     std::string("release a b"),
                                     std::string("release a  b"),

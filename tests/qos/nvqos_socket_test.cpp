@@ -56,6 +56,112 @@ TEST(Sockets, RestWithoutDescriptors) {
     ::rmdir(folder);
 }
 
+/// A client of a socket in a folder of its own, which watches.
+class Watching : public testing::Test {
+  protected:
+    void SetUp() override {
+        ASSERT_TRUE(::mkdtemp(folder_));
+        auto made = Socket::open(std::string(folder_) + "/socket", ::geteuid());
+        ASSERT_TRUE(made) << made.error().sentence;
+        socket = std::move(*made);
+        client = connected();
+        ASSERT_EQ(::send(client, "watch\n", 6, MSG_NOSIGNAL), 6);
+        serve(0);
+        EXPECT_EQ(received(), "ok\n");
+        EXPECT_EQ(socket->watchers(), 1U);
+    }
+    void TearDown() override {
+        ::close(client);
+        socket.reset();
+        ::unlink((std::string(folder_) + "/socket.lock").c_str());
+        ::rmdir(folder_);
+    }
+
+    int connected() {
+        const int made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        const sockaddr_un address = *address_of(std::string(folder_) + "/socket");
+        EXPECT_EQ(::connect(made, reinterpret_cast<const sockaddr *>(&address), sizeof(address)),
+                  0);
+        return made;
+    }
+    void serve(qos::Ns now) {
+        socket->serve(now, [](const std::string &) { return "ok"; });
+    }
+    /// Returns what the client has been sent so far.
+    std::string received() {
+        std::string all;
+        char part[4096];
+        for (ssize_t got; (got = ::recv(client, part, sizeof(part), MSG_DONTWAIT)) > 0;)
+            all.append(part, static_cast<std::size_t>(got));
+        return all;
+    }
+
+    std::unique_ptr<Socket> socket;
+    int client = -1;
+
+  private:
+    char folder_[16] = "/tmp/qos.XXXXXX";
+};
+
+TEST_F(Watching, ConnectionsAreNeverIdle) {
+    constexpr qos::Ns day = 86'400 * qos::second;
+    serve(day);
+    socket->tell("one\n", day);
+    serve(day);
+    EXPECT_EQ(received(), "one\n");
+    EXPECT_EQ(socket->wait(day), Socket::longest_idle) << "nothing is due";
+    // A client may end its half of the connection, and what it sends is not read.
+    ASSERT_EQ(::send(client, "list\n", 5, MSG_NOSIGNAL), 5);
+    serve(day);
+    ::shutdown(client, SHUT_WR);
+    std::vector<pollfd> awaited;
+    socket->add_to(awaited, day);
+    EXPECT_EQ(::poll(awaited.data(), awaited.size(), 0), 0) << "the program would not rest";
+    socket->tell("two\n", 2 * day);
+    serve(2 * day);
+    EXPECT_EQ(received(), "two\n");
+    ::close(client);
+    client = -1;
+    serve(2 * day);
+    EXPECT_EQ(socket->clients(), 0U);
+}
+
+TEST_F(Watching, ConnectionsThatTakeNothingAreClosed) {
+    const std::string line = std::string(1023, 'x') + "\n";
+    for (int n = 0; n < 500; n++)
+        socket->tell(line, qos::second);
+    serve(qos::second);
+    EXPECT_EQ(socket->clients(), 1U);
+    serve(qos::second + Socket::patience);
+    EXPECT_EQ(socket->clients(), 0U);
+}
+
+TEST_F(Watching, ConnectionsWithTooMuchWaitingEndAfterIt) {
+    const std::string line = std::string(1023, 'x') + "\n";
+    constexpr std::size_t lines = 2 * Socket::most_waiting / 1024;
+    for (std::size_t n = 0; n < lines; n++)
+        socket->tell(line, qos::second);
+    std::string all;
+    for (std::size_t n = 0; n < lines && socket->clients(); n++) {
+        serve(qos::second);
+        all += received();
+    }
+    EXPECT_EQ(socket->clients(), 0U) << "its end says that changes were left out";
+    EXPECT_EQ(all.size(), Socket::most_waiting) << "whole lines";
+}
+
+TEST_F(Watching, ConnectionsAreNotReplacedByNewOnes) {
+    std::vector<int> others;
+    for (std::size_t n = 0; n < 2 * Socket::most_clients; n++) {
+        others.push_back(connected());
+        serve(static_cast<qos::Ns>(n + 1) * qos::ms);
+    }
+    EXPECT_EQ(socket->clients(), Socket::most_clients);
+    EXPECT_EQ(socket->watchers(), 1U);
+    for (const int other : others)
+        ::close(other);
+}
+
 /// Another user may not connect to the running nvqos, so the error does not advise to start one.
 TEST(Clients, AreSentToRootIfTheyAreOtherUsers) {
     if (::geteuid() != 0)

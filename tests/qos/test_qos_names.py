@@ -5,11 +5,14 @@ tasks. Takes root, as nvqos does."""
 import json
 import os
 import pathlib
+import socket
+import struct
 import subprocess
 
 import pytest
 from qos_machine import PROGRAM
 from waiting import PATIENCE_S, comes_true
+from watching import watched
 
 pytest_plugins = ["qos_machine"]
 
@@ -179,7 +182,9 @@ def test_a_typed_cgroup_must_exist_and_one_in_a_file_may_come(machine, path):
 def test_no_metric_says_that_a_goal_of_nobody_is_kept(machine):
     metrics = machine.folder / "nvqos.prom"
     one = machine.process()
-    machine.start("--quiet", "--metrics", metrics, "command:none=share:30%", f"{one.pid}=cap:90%")
+    with watched(machine.folder) as folder:
+        machine.start("--quiet", "--metrics", metrics, "command:none=share:30%", f"{one.pid}=cap:90%")
+        assert folder.comes("nvqos.prom"), "its readers see whole files alone"
 
     def kept():
         return [line for line in metrics.read_text(encoding="utf-8").splitlines() if line.startswith("nvqos_kept{")]
@@ -241,3 +246,34 @@ def test_a_tenant_that_uses_another_gpu_is_named_once(machine, monkeypatch):
     began = time()
     assert comes_true(lambda: time() > began + 2.5)
     assert machine.errors().count("its processes use GPU") == 1
+
+
+# --- in a container with a cgroup namespace of its own, as runtimes make it with version 2 of cgroups ---
+
+def within(machine, *unshare):
+    """Has the machine's nvqos run where a shell is process 1, and in the namespaces of `unshare` besides."""
+    command = machine.command
+    machine.command = lambda *words: ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", *unshare, *command(*words)]
+
+
+def cgroup_namespace(pid):
+    return os.readlink(f"/proc/{pid}/ns/cgroup")
+
+
+def test_it_names_cgroups_as_the_host_does(machine):
+    """Of the goals' cgroups, and of those in requests, the path is the host's."""
+    within(machine, "sh", "-c", 'unshare --cgroup "$@" & wait', "sh")
+    machine.start("--quiet")
+    with machine.connect() as client:
+        pid, _, _ = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    assert pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").startswith("nvqos")
+    assert cgroup_namespace(pid) == cgroup_namespace("self")
+
+
+def test_it_says_that_it_cannot_name_cgroups_as_the_host_does(machine):
+    goals = machine.folder / "goals.toml"
+    goals.write_text('[[tenant]]\ncgroup = "/kubepods.slice"\ngoal = "cap:50%"\n', encoding="utf-8")
+    within(machine, "--cgroup")  # process 1 is in the same namespace
+    machine.start("--quiet", "--file", goals)
+    assert comes_true(lambda: "this nvqos may name cgroups in another way than the host" in machine.errors())
+    assert "name the tenant by its pod or container" in machine.errors()

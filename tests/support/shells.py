@@ -77,11 +77,12 @@ def in_fish(scripts, line, folder):
     return [each.split("\t")[0] for each in done.stdout.splitlines()]
 
 
-def needs(shell):
-    """Skips the test on a developer's machine without the shell. In CI the test fails instead."""
-    if shutil.which(shell):
+def needs(program, purpose="shells"):
+    """Skips the test on a developer's machine without the program. In CI the test fails instead.
+    @param purpose of scripts/install-deps, which installs it"""
+    if shutil.which(program):
         return
-    reason = f"{shell} is not installed (scripts/install-deps shells)"
+    reason = f"{program} is not installed (scripts/install-deps {purpose})"
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)

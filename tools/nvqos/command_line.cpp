@@ -11,6 +11,7 @@
 #include "lib/base/output_file.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/task_name.hpp"
+#include "tools/nvqos/serve/request.hpp"
 #include "tools/nvqos/serve/socket.hpp"
 
 namespace nvqos {
@@ -137,6 +138,7 @@ std::vector<Option> options() {
          .help = "what the file has runtimes run: asks the nvqos at --socket",
          .value = "GOAL",
          .candidates = goal_candidates},
+        {"--tenant", "with --hold-container: the tenant that several containers join", "NAME"},
         {"--demo", "show goals live on a simulated GPU, without a GPU; WHO=GOAL is optional"},
         {"--for", "end after that time, as 90s; a number alone is seconds", "TIME"},
         {"--interval", "how often the table is shown; a number alone is seconds (default: 1s)",
@@ -248,6 +250,10 @@ Outcome<void> take_container(const Arguments &arguments, Invocation &invocation)
     take_gang_of(invocation.container);
     if (auto goal = parse_goal(invocation.container.goal); !goal)
         return fail(bad_usage, name + ": " + goal.error().sentence);
+    invocation.container.tenant = arguments.text("--tenant");
+    if (arguments.has("--tenant") && !is_tenant_name(invocation.container.tenant))
+        return fail(bad_usage, "--tenant: a name has 1 to 128 of A-Z a-z 0-9 . _ : / -, as "
+                               "claim:7f3a");
     invocation.what = writes ? Invocation::What::write_device : Invocation::What::hold_container;
     return {};
 }
@@ -329,7 +335,7 @@ Outcome<Invocation> finish_container(Invocation invocation, const Arguments &arg
     const std::string own = writes ? "--cdi" : "--hold-container";
     for (const auto &[name, values] : arguments.options)
         if (name != own && name != "--gpu" && name != "--socket" &&
-            (name != "--cdi-folder" || !writes))
+            (name != "--cdi-folder" || !writes) && (name != "--tenant" || writes))
             return fail(bad_usage, name + " has no effect with " + own);
     if (!arguments.words.empty())
         return fail(bad_usage, own + " takes a goal, and no WHO=GOAL: the tenant is the container "
@@ -389,6 +395,8 @@ Outcome<Invocation> read(const Arguments &arguments) {
         return finish_demo(std::move(invocation), arguments);
     if (arguments.has("--cdi-folder"))
         return fail(bad_usage, "--cdi-folder is where --cdi writes; give the goal with --cdi");
+    if (arguments.has("--tenant"))
+        return fail(bad_usage, "--tenant has no effect without --hold-container");
     if (invocation.json && invocation.quiet)
         return fail(bad_usage, "--json and --quiet exclude each other");
     if (invocation.dry_run && invocation.socket)

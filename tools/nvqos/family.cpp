@@ -26,6 +26,11 @@ void Family::add_cgroup(const std::string &path) {
     cgroups_.insert(path);
 }
 
+void Family::remove_cgroup(const std::string &path) {
+    const std::scoped_lock held(lock_);
+    cgroups_.erase(path);
+}
+
 bool Family::has(const nvdebug::Process &process) const {
     const std::scoped_lock held(lock_);
     return (process.started && members_.contains({process.pid, *process.started})) ||

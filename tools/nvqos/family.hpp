@@ -25,6 +25,7 @@ class Family {
     void add(const nvdebug::base::Birth &root);
     /// All processes in this cgroup or below it belong to the family, too.
     void add_cgroup(const std::string &path);
+    void remove_cgroup(const std::string &path);
 
     /// Returns whether the process is a known member, or in one of the cgroups. Reads nothing.
     bool has(const nvdebug::Process &process) const;

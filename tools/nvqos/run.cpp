@@ -67,6 +67,11 @@ std::string sentence_on_nobody(const Tenant &tenant) {
     if (tenant.who.cgroup && nvdebug::base::is_cgroup(*tenant.who.cgroup) == false)
         sentence += fmt::format("; there is no cgroup {} now",
                                 nvdebug::base::printable(*tenant.who.cgroup));
+    if (tenant.who.cgroup && !nvdebug::base::has_first_cgroup_namespace())
+        sentence +=
+            "; this nvqos may name cgroups in another way than the host, because it is in a "
+            "container without the host's pids or without SYS_ADMIN and SYS_PTRACE: name "
+            "the tenant by its pod or container";
     if (tenant.who.command && tenant.who.command->starts_with('/'))
         sentence += "; names of commands mostly have no folder: see 'nvdebugctl task list'";
     return sentence;
@@ -152,6 +157,8 @@ class Session {
             gpu->go();
         if (gangs_)
             conductor_.emplace(gpus_, gangs_);
+        if (socket_)
+            requests_.keep_in(*invocation_.socket + ".tenants", monotonic_now());
         if (has_view_)
             display_.open();
         const Ns begin = monotonic_now();
@@ -170,6 +177,7 @@ class Session {
             if (now - tended_ >= epoch) {
                 requests_.tend(now);
                 tended_ = now;
+                tell_changes(now);
             }
             if (now - printed >= invocation_.interval && have_all_reported()) {
                 show();
@@ -318,8 +326,14 @@ class Session {
             const Ns then = monotonic_now();
             socket_->serve(then,
                            [&](const std::string &line) { return requests_.answer(line, then); });
+            tell_changes(then);
         }
         return 0;
+    }
+
+    void tell_changes(Ns now) {
+        if (socket_)
+            socket_->tell(requests_.take_changes(socket_->watchers() > 0), now);
     }
 
     void read_again() {
@@ -447,7 +461,8 @@ class Session {
     }
 
     Outcome<Exit> end() {
-        // No request is answered from now on.
+        // No request is answered from now on. The next nvqos holds the tenants again.
+        requests_.save();
         socket_.reset();
         display_.close();
         end_all();
@@ -541,6 +556,10 @@ Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open
 } // namespace
 
 Exit run(const std::vector<std::string> &words, const Open &open) {
+    // A container without privileges has a cgroup namespace of its own, with other paths than those
+    // in goals and requests.
+    if (!nvdebug::base::has_first_cgroup_namespace())
+        nvdebug::base::enter_cgroup_namespace_of_init();
     return static_cast<Exit>(
         nvdebug::cli::run(program(), words, [&](const nvdebug::cli::Parsed &parsed) -> int {
             const std::string verb = parsed.verb ? parsed.verb->name : "";

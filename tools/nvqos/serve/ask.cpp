@@ -42,8 +42,8 @@ Outcome<void> put_out(const std::string &text) {
     return {};
 }
 
-std::string document_text(const char *schema, const Json &data) {
-    const Json document = {{"schema", schema}, {"schema_version", "1.0"}, {"data", data}};
+std::string document_text(const char *schema, const char *version, const Json &data) {
+    const Json document = {{"schema", schema}, {"schema_version", version}, {"data", data}};
     return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -97,11 +97,13 @@ Row row_of_held(const Json &held) {
     for (const Json &cgroup : held["cgroups"])
         processes += (processes.empty() ? "" : " ") + printable(cgroup.get<std::string>());
     const std::string gpus = some_numbers(held["gpus"]);
+    // An nvqos of an earlier version has one holder, and no list.
+    const std::string holders = some_numbers(held.value("holders", Json::array()));
     return {printable(held["name"].get<std::string>()),
             held["goal"].get<std::string>(),
             gpus.empty() ? "all" : gpus,
             processes.empty() ? "-" : processes,
-            held["holder"].is_null() ? "-" : std::to_string(held["holder"].get<std::uint32_t>()),
+            holders.empty() ? "-" : holders,
             short_time(static_cast<qos::Ns>(held["since_s"].get<double>() *
                                             static_cast<double>(qos::second)),
                        " "),
@@ -132,7 +134,7 @@ Outcome<Exit> print_status(const nvdebug::cli::Arguments &arguments) {
         return tl::unexpected(status.error());
     const Exit exit = are_all_kept(*status) ? done : partial;
     if (arguments.has("--json"))
-        return put_out(document_text("nvqos/status", *status)).map([&] { return exit; });
+        return put_out(document_text("nvqos/status", "1.0", *status)).map([&] { return exit; });
     Shown shown{"", (*status)["epochs"].get<std::vector<Json>>()};
     for (const Json &one : (*status)["notes"])
         shown.notes.push_back(one.get<std::string>());
@@ -153,7 +155,8 @@ Outcome<Exit> print_list(const nvdebug::cli::Arguments &arguments) {
     if (!status)
         return tl::unexpected(status.error());
     const Json data = {{"held", *held}, {"own", (*status)["own"]}};
-    return put_out(arguments.has("--json") ? document_text("nvqos/list", data) : text_of_list(data))
+    return put_out(arguments.has("--json") ? document_text("nvqos/list", "1.1", data)
+                                           : text_of_list(data))
         .map([] { return done; });
 }
 

@@ -16,6 +16,7 @@ struct ContainerGoal {
     bool is_gang = true;           ///< false: its tasks on several GPUs do not wait for each other
     std::vector<std::string> gpus; ///< names, as add_gpus() takes them
     std::string socket;
+    std::string tenant = {}; ///< that the container joins; empty: the container is the tenant
 };
 
 /// Takes `gang=off` out of the goal's text, if it is there. Alone it is a best effort.

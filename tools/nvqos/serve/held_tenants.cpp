@@ -38,8 +38,48 @@ bool HeldTenant::is_on(std::uint32_t gpu) const {
 }
 
 bool HeldTenant::has_ended() const {
-    return holder ? !nvdebug::base::lives(*holder)
-                  : family->cgroups().empty() && family->has_ended();
+    if (holders.empty())
+        return family->cgroups().empty() && family->has_ended();
+    return std::ranges::none_of(
+        holders, [](const Holder &holder) { return nvdebug::base::lives(holder.birth); });
+}
+
+Outcome<void> HeldTenants::expect_room() const {
+    std::size_t count = 0;
+    for (const HeldTenant &held : all_)
+        count += std::max<std::size_t>(1, held.holders.size());
+    if (count < most)
+        return {};
+    return fail(bad_usage, fmt::format("there are {} tenants and holders already, and no more are "
+                                       "kept: release one",
+                                       most));
+}
+
+Outcome<void> HeldTenants::put_back(HeldTenant tenant) {
+    if (auto room = expect_room(); !room)
+        return room;
+    all_.push_back(std::move(tenant));
+    next_search_ = 0;
+    return {};
+}
+
+bool HeldTenants::drop_ended_holders() {
+    bool any = false;
+    for (HeldTenant &held : all_) {
+        if (held.holders.size() < 2 || held.has_ended())
+            continue;
+        std::set<std::string> left, gone;
+        std::erase_if(held.holders, [&](const Holder &holder) {
+            const bool ended = !nvdebug::base::lives(holder.birth);
+            (ended ? gone : left).insert(holder.cgroups.begin(), holder.cgroups.end());
+            any = any || ended;
+            return ended;
+        });
+        for (const std::string &cgroup : gone)
+            if (!left.contains(cgroup))
+                held.family->remove_cgroup(cgroup);
+    }
+    return any;
 }
 
 Outcome<HeldTenants::Added> HeldTenants::add(const Request &request,
@@ -68,34 +108,52 @@ Outcome<HeldTenants::Added> HeldTenants::add(const Request &request,
                                     cgroup));
     std::ranges::sort(gpus);
     auto at = std::ranges::find(all_, request.name, &HeldTenant::name);
-    const bool is_new = at == all_.end();
-    if (is_new) {
-        if (all_.size() >= most)
-            return fail(bad_usage,
-                        fmt::format("there are {} tenants already, and no more are kept: "
-                                    "release one",
-                                    most));
-        all_.push_back({request.name, request.goal, std::move(gpus), std::make_shared<Family>(),
-                        holder, now, request.is_gang.value_or(true)});
-        at = all_.end() - 1;
-    } else if (at->holder != holder) {
+    const bool is_new = at == all_.end(), joins = request.verb == Request::Verb::join;
+    const auto is_holder = [&](const Holder &one) { return one.birth == holder; };
+    const bool adds_holder = is_new || std::ranges::none_of(at->holders, is_holder);
+    if (!is_new && at->is_joined != joins)
+        return fail(bad_usage,
+                    fmt::format("{} was made by '{}': ask in that way, or take another name",
+                                request.name, joins ? "hold" : "join"));
+    if (!is_new && !joins && (holder ? adds_holder : !at->holders.empty()))
         return fail(bad_usage, request.name + " is held for another holder: release it first, or "
-                                              "take another name");
-    } else if (at->goal != request.goal || at->gpus != gpus) {
+                                              "take another name, or 'join' from the first one on");
+    if (!is_new && (at->goal != request.goal || at->gpus != gpus))
         return fail(bad_usage,
                     fmt::format("{} is held with another goal ({}) or for other GPUs: release it "
                                 "first, or take another name",
                                 request.name, text_of(at->goal)));
-    }
     // A request for more processes may leave gang= out.
-    if (request.is_gang && at->is_gang != *request.is_gang)
+    if (!is_new && request.is_gang && at->is_gang != *request.is_gang)
         return fail(bad_usage, fmt::format("{} is held with gang={}: release it first, or take "
                                            "another name",
                                            request.name, at->is_gang ? "on" : "off"));
+    if (is_new || (adds_holder && holder))
+        if (const auto room = expect_room(); !room)
+            return tl::unexpected(room.error());
+    if (!is_new && at->family->cgroups().size() + request.cgroups.size() > most_cgroups)
+        return fail(bad_usage,
+                    fmt::format("{} would have more than {} cgroups: name one above them",
+                                request.name, most_cgroups));
+    if (is_new) {
+        all_.push_back({.name = request.name,
+                        .goal = request.goal,
+                        .goal_word = request.goal_word,
+                        .gpus = std::move(gpus),
+                        .family = std::make_shared<Family>(),
+                        .is_joined = joins,
+                        .since = now,
+                        .is_gang = request.is_gang.value_or(true)});
+        at = all_.end() - 1;
+    }
+    if (adds_holder && holder)
+        at->holders.push_back({*holder, {}});
     for (const Birth &root : roots)
         at->family->add(root);
     for (const std::string &cgroup : request.cgroups)
         at->family->add_cgroup(cgroup);
+    if (const auto asks = std::ranges::find_if(at->holders, is_holder); asks != at->holders.end())
+        asks->cgroups.insert(request.cgroups.begin(), request.cgroups.end());
     next_search_ = 0;
     return is_new ? Added::tenant : Added::processes;
 }

@@ -17,19 +17,12 @@ using Verb = Request::Verb;
 constexpr std::size_t longest_name = 128;
 constexpr const char *forms =
     "requests are 'hold NAME GOAL [gpu=G]... [pid=P]... [cgroup=PATH]... "
-    "[holder=P] [gang=off]', 'release NAME', 'report NAME', 'list' and 'status'";
+    "[holder=P] [gang=off]', 'join' with the same words, 'release NAME', 'report "
+    "NAME', 'list', 'status', 'gpus' and 'watch'";
 
 std::string short_quoted(std::string_view text) {
     constexpr std::size_t most = 80;
     return "'" + printable(text.substr(0, most)) + (text.size() > most ? "...'" : "'");
-}
-
-bool is_name(std::string_view text) {
-    const auto is_allowed = [](char c) {
-        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-               std::string_view("._:/-").find(c) != std::string_view::npos;
-    };
-    return !text.empty() && text.size() <= longest_name && std::ranges::all_of(text, is_allowed);
 }
 
 template <typename T>
@@ -73,9 +66,10 @@ Outcome<void> add_word(std::string_view word, Request &request) {
             return fail(bad_usage, "gang= is there twice: write it once");
         request.is_gang = *is_gang;
     } else {
-        return fail(bad_usage, short_quoted(word) +
-                                   " is no word of 'hold': after NAME and GOAL there are "
-                                   "gpu=G, pid=P, cgroup=PATH, holder=P and gang=off");
+        return fail(bad_usage,
+                    short_quoted(word) +
+                        " is no word of 'hold' and 'join': after NAME and GOAL there are "
+                        "gpu=G, pid=P, cgroup=PATH, holder=P and gang=off");
     }
     return {};
 }
@@ -90,6 +84,14 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 } // namespace
 
+bool is_tenant_name(std::string_view text) {
+    const auto is_allowed = [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+               std::string_view("._:/-").find(c) != std::string_view::npos;
+    };
+    return !text.empty() && text.size() <= longest_name && std::ranges::all_of(text, is_allowed);
+}
+
 Outcome<Request> parse_request(std::string_view line) {
     if (line.size() >= Request::longest)
         return fail(bad_usage, fmt::format("the line is longer than {} bytes", Request::longest));
@@ -98,37 +100,42 @@ Outcome<Request> parse_request(std::string_view line) {
     const std::vector<std::string_view> words = words_of(line);
     if (std::ranges::any_of(words, &std::string_view::empty))
         return fail(bad_usage, std::string("words are separated by one blank each; ") + forms);
-    const std::pair<std::string_view, Verb> verbs[] = {{"hold", Verb::hold},
-                                                       {"release", Verb::release},
-                                                       {"report", Verb::report},
-                                                       {"list", Verb::list},
-                                                       {"status", Verb::status}};
+    const std::pair<std::string_view, Verb> verbs[] = {
+        {"hold", Verb::hold},     {"join", Verb::join},  {"release", Verb::release},
+        {"report", Verb::report}, {"list", Verb::list},  {"status", Verb::status},
+        {"gpus", Verb::gpus},     {"watch", Verb::watch}};
     const auto verb = std::ranges::find(verbs, words[0], &std::pair<std::string_view, Verb>::first);
     if (verb == std::end(verbs))
         return fail(bad_usage, short_quoted(words[0]) + " is no request: " + forms);
     Request request{.verb = verb->second};
-    const bool is_alone = request.verb == Verb::list || request.verb == Verb::status;
-    const std::size_t least = is_alone ? 1 : request.verb == Verb::hold ? 3 : 2;
-    if (words.size() < least || (request.verb != Verb::hold && words.size() > least))
+    const bool has_goal = request.verb == Verb::hold || request.verb == Verb::join;
+    const bool is_alone =
+        !has_goal && request.verb != Verb::release && request.verb != Verb::report;
+    const std::size_t least = is_alone ? 1 : has_goal ? 3 : 2;
+    if (words.size() < least || (!has_goal && words.size() > least))
         return fail(bad_usage, fmt::format("'{}' has other words: {}", words[0], forms));
     if (is_alone)
         return request;
-    if (!is_name(words[1]))
+    if (!is_tenant_name(words[1]))
         return fail(bad_usage,
                     fmt::format("{} is no name: those are 1 to {} of A-Z a-z 0-9 . _ : / -",
                                 short_quoted(words[1]), longest_name));
     request.name = words[1];
-    if (request.verb != Verb::hold)
+    if (!has_goal)
         return request;
     auto goal = parse_goal(words[2]);
     if (!goal)
         return fail(bad_usage, goal.error().sentence);
     request.goal = *goal;
+    request.goal_word = words[2];
     for (std::size_t n = least; n < words.size(); n++)
         if (auto added = add_word(words[n], request); !added)
             return tl::unexpected(std::move(added).error());
     if (request.pids.empty() && request.cgroups.empty())
         return fail(bad_usage, "which processes are the tenant? Add pid=P or cgroup=PATH");
+    if (request.verb == Verb::join && !request.holder)
+        return fail(bad_usage, "'join' takes a holder=P, because the tenant ends with the last of "
+                               "its holders");
     return request;
 }
 

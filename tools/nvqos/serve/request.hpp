@@ -15,17 +15,22 @@ namespace nvqos {
 struct Request {
     static constexpr std::size_t longest = 4096; ///< bytes, with the newline
 
-    enum class Verb { hold, release, report, list, status } verb;
-    std::string name = {}; ///< of the tenant; empty with Verb::list and Verb::status
+    enum class Verb { hold, join, release, report, list, status, gpus, watch } verb;
+    std::string name = {}; ///< of the tenant; empty with the last four verbs
 
-    // With Verb::hold:
+    // With Verb::hold and Verb::join:
     qos::Goal goal = {};
     std::optional<bool> is_gang = {};     ///< Tenant::is_gang; empty: true
+    std::string goal_word = {};           ///< the goal as it was asked for: `share:30%,cap:50%`
     std::vector<std::string> gpus = {};   ///< names, as add_gpus() takes them; empty: all
     std::vector<std::uint32_t> pids = {}; ///< roots: their descendants belong to the tenant, too
     std::vector<std::string> cgroups = {};
-    std::optional<std::uint32_t> holder = {}; ///< its end releases the tenant
+    std::optional<std::uint32_t> holder =
+        {}; ///< its end releases the tenant; there with Verb::join
 };
+
+/// Returns whether the text can be a tenant's name.
+bool is_tenant_name(std::string_view text);
 
 /// @param line without its newline; any bytes. Fails with Exit::bad_usage and a sentence.
 Outcome<Request> parse_request(std::string_view line);

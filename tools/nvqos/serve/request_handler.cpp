@@ -6,7 +6,10 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "lib/base/printable.hpp"
 #include "lib/base/quantity.hpp"
+#include "promises.hpp"
+#include "saved_tenants.hpp"
 #include "tools/nvqos/gpus.hpp"
 #include "tools/nvqos/refusal.hpp"
 #include "tools/nvqos/report.hpp"
@@ -78,10 +81,67 @@ Outcome<void> RequestHandler::apply() {
     return {};
 }
 
-void RequestHandler::remove(const std::string &name) {
+void RequestHandler::forget(const std::string &name) {
     tenants_.remove(name);
     for (const auto &gpu : gpus_)
         gpu->put_goals(goals_on(gpu->index(), fixed_));
+}
+
+void RequestHandler::remove(const char *what, const std::string &name) {
+    forget(name);
+    changes_.add_end(what, name);
+    save();
+}
+
+void RequestHandler::save() {
+    if (file_.empty())
+        return;
+    const auto saved = save_tenants(file_, tenants_.all());
+    if (!saved && !std::exchange(has_warned_of_file_, true))
+        warn_(saved.error().sentence);
+}
+
+std::string RequestHandler::why_not_again(const HeldTenant &held) const {
+    if (std::ranges::find(fixed_.tenants, held.name, &Tenant::name) != fixed_.tenants.end())
+        return "it is a tenant of nvqos' own goals now";
+    for (const std::uint32_t number : held.gpus)
+        if (std::ranges::none_of(gpus_, [&](const auto &gpu) { return gpu->index() == number; }))
+            return fmt::format("nvqos keeps no goals on GPU {} now", number);
+    for (const auto &gpu : gpus_)
+        if (held.is_on(gpu->index()))
+            if (const auto refusals = refusals_of(goals_on(gpu->index(), fixed_));
+                !refusals.empty())
+                return fmt::format("GPU {}: {}", gpu->index(), refusals.front());
+    return "";
+}
+
+void RequestHandler::keep_in(const std::string &file, Ns now) {
+    file_ = file;
+    auto saved = saved_tenants(file, now);
+    if (!saved) {
+        warn_(saved.error().sentence);
+        return;
+    }
+    std::size_t again = 0;
+    for (HeldTenant &one : *saved) {
+        const std::string name = one.name;
+        const auto put = tenants_.find(name) ? fail(failed, "its name is there twice")
+                                             : tenants_.put_back(std::move(one));
+        const std::string why = put ? why_not_again(*tenants_.find(name)) : put.error().sentence;
+        if (put && !why.empty())
+            tenants_.remove(name);
+        if (!why.empty())
+            warn_(fmt::format("{} is not held again after the restart: {}", name, why));
+        again += why.empty();
+    }
+    if (again) {
+        for (const auto &gpu : gpus_)
+            gpu->put_goals(goals_on(gpu->index(), fixed_));
+        warn_(fmt::format("{} of the nvqos before this one {} held again; 'nvqos list' shows {}",
+                          again == 1 ? "a tenant" : fmt::format("{} tenants", again),
+                          again == 1 ? "is" : "are", again == 1 ? "it" : "them"));
+    }
+    save();
 }
 
 Outcome<std::vector<std::uint32_t>> RequestHandler::gpus_of(const Request &request) const {
@@ -125,12 +185,17 @@ std::string RequestHandler::hold(const Request &request, Ns now) {
     if (*added == HeldTenants::Added::processes) {
         for (const auto &gpu : gpus_)
             gpu->assign_tenants();
+        save();
         return "ok";
     }
     const auto applied = apply();
-    if (applied)
-        return answer_on(*tenants_.find(request.name));
-    remove(request.name);
+    if (applied) {
+        const HeldTenant &held = *tenants_.find(request.name);
+        changes_.add_held(held);
+        save();
+        return answer_on(held);
+    }
+    forget(request.name);
     return "refused " + applied.error().sentence;
 }
 
@@ -174,7 +239,9 @@ std::string RequestHandler::list(Ns now) const {
     const Uses uses = this->uses();
     Json all = Json::array();
     for (const HeldTenant &held : tenants_.all()) {
-        Json pids = Json::array(), got = Json::array();
+        Json pids = Json::array(), got = Json::array(), holders = Json::array();
+        for (const Holder &holder : held.holders)
+            holders.push_back(holder.birth.pid);
         for (const auto &member : held.family->members())
             pids.push_back(member.pid);
         for (const auto &[gpu, of_gpu] : uses)
@@ -185,7 +252,8 @@ std::string RequestHandler::list(Ns now) const {
                        {"gpus", held.gpus},
                        {"pids", std::move(pids)},
                        {"cgroups", held.family->cgroups()},
-                       {"holder", held.holder ? Json(held.holder->pid) : Json()},
+                       {"holder", holders.empty() ? Json() : holders.front()},
+                       {"holders", std::move(holders)},
                        {"since_s", qos::seconds(now - held.since)},
                        {"got", std::move(got)}});
     }
@@ -211,17 +279,59 @@ std::string RequestHandler::status() const {
     return "ok " + all.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string RequestHandler::gpus() const {
+    Json all = Json::array();
+    for (const auto &gpu : gpus_)
+        all.push_back(gpu_json(*gpu, goals_on(gpu->index(), fixed_)));
+    return "ok " + all.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+WatchedState RequestHandler::watched_state() const {
+    WatchedState state;
+    for (const auto &gpu : gpus_) {
+        const auto why = gpu->why_out();
+        state.gpus[gpu->index()] = why ? std::optional(why->sentence)
+                                   : gpu->is_up()
+                                       ? std::nullopt
+                                       : std::optional<std::string>("it is not ready yet");
+    }
+    for (const auto &[gpu, report] : last_)
+        for (const TenantReport &tenant : report.tenants)
+            state.kept.emplace(std::pair(gpu, tenant.name), kept(tenant));
+    for (const Tenant &tenant : fixed_.tenants)
+        state.own.emplace(tenant.name, text_of(tenant.goal));
+    state.own.emplace("others", text_of(fixed_.others));
+    return state;
+}
+
+std::string RequestHandler::take_changes(bool is_watched) {
+    if (!is_watched)
+        changes_.end();
+    return changes_.take();
+}
+
 std::string RequestHandler::answer(const std::string &line, Ns now) {
     const auto request = parse_request(line);
     if (!request)
         return "error " + request.error().sentence;
     tend(now);
-    if (request->verb == Request::Verb::hold)
+    switch (request->verb) {
+    case Request::Verb::hold:
+    case Request::Verb::join:
         return hold(*request, now);
-    if (request->verb == Request::Verb::list)
+    case Request::Verb::list:
         return list(now);
-    if (request->verb == Request::Verb::status)
+    case Request::Verb::status:
         return status();
+    case Request::Verb::gpus:
+        return gpus();
+    case Request::Verb::watch:
+        changes_.begin(watched_state());
+        return "ok";
+    case Request::Verb::release:
+    case Request::Verb::report:
+        break;
+    }
     const HeldTenant *const held = tenants_.find(request->name);
     if (!held)
         return "error there is no tenant " + request->name +
@@ -229,7 +339,7 @@ std::string RequestHandler::answer(const std::string &line, Ns now) {
                "that there are";
     const std::string sentence = sentence_of(*held, uses());
     if (request->verb == Request::Verb::release)
-        remove(request->name);
+        remove("released", request->name);
     return "ok " + sentence;
 }
 
@@ -239,13 +349,18 @@ void RequestHandler::tend(Ns now) {
         if (held.has_ended())
             over.push_back(held.name);
     for (const std::string &name : over)
-        remove(name);
-    if (tenants_.follow_processes(now))
+        remove("ended", name);
+    const bool dropped = tenants_.drop_ended_holders();
+    if (dropped)
+        save();
+    if (tenants_.follow_processes(now) || dropped)
         for (const auto &gpu : gpus_)
             gpu->assign_tenants();
-    if (now - warned_at_ >= qos::second) {
+    if (now - looked_at_ >= qos::second) {
         warn_of_other_gpus();
-        warned_at_ = now;
+        if (changes_.is_watched())
+            changes_.compare(watched_state());
+        looked_at_ = now;
     }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "changes.hpp"
 #include "held_tenants.hpp"
 #include "tools/nvqos/keep/gpu_thread.hpp"
 
@@ -25,8 +26,16 @@ class RequestHandler {
     RequestHandler(const Gpus &gpus, const Goals &fixed, const Reports &last, Warn warn)
         : gpus_(gpus), fixed_(fixed), last_(last), warn_(std::move(warn)) {}
 
-    /// Returns `ok …`, `refused …` or `error …`.
+    /// Returns `ok …`, `refused …` or `error …`. After `ok` to `watch`, changes are collected.
     std::string answer(const std::string &line, qos::Ns now);
+    /// Returns the changes since the last call, each a line with its newline.
+    /// @param is_watched whether anybody gets them; if not, none are collected until `watch`
+    std::string take_changes(bool is_watched);
+    /// Holds the tenants again that an earlier nvqos has saved in the file, as far as their holders
+    /// live and their goals can be kept, and warns of the others. Saves its own there from now on.
+    void keep_in(const std::string &file, qos::Ns now);
+    /// Saves the tenants, with the processes that they have now.
+    void save();
     /// Releases tenants that have ended, and follows the processes of the others. Is to be called
     /// at least once an epoch.
     void tend(qos::Ns now);
@@ -38,6 +47,10 @@ class RequestHandler {
     std::string answer_on(const HeldTenant &held) const;
     std::string list(qos::Ns now) const;
     std::string status() const;
+    std::string gpus() const;
+    WatchedState watched_state() const;
+    /// Returns why a saved tenant cannot be held; empty: it can.
+    std::string why_not_again(const HeldTenant &held) const;
     /// The use of each tenant, by the GPU's number.
     using Uses = std::vector<std::pair<std::uint32_t, std::vector<FamilyUse>>>;
     Uses uses() const;
@@ -47,7 +60,9 @@ class RequestHandler {
     Outcome<void> expect_any(const std::vector<std::uint32_t> &wanted) const;
     /// Sets the goals of held tenants on all GPUs, or on none.
     Outcome<void> apply();
-    void remove(const std::string &name);
+    /// @param what Changes::add_end()
+    void remove(const char *what, const std::string &name);
+    void forget(const std::string &name);
     void warn_of_other_gpus();
 
     const Gpus &gpus_;
@@ -55,7 +70,10 @@ class RequestHandler {
     const Reports &last_;
     const Warn warn_;
     HeldTenants tenants_;
-    qos::Ns warned_at_ = 0;
+    Changes changes_;
+    std::string file_; ///< in which tenants are saved; empty: they are not
+    bool has_warned_of_file_ = false;
+    qos::Ns looked_at_ = 0; ///< when other GPUs and changes were last looked at
 };
 
 } // namespace nvqos

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <limits>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -74,6 +75,8 @@ Outcome<sockaddr_un> address_of(const std::string &path) {
 }
 
 Ns Socket::Client::limit() const {
+    if (watches && out.empty())
+        return std::numeric_limits<Ns>::max();
     return since + (in.empty() && out.empty() ? longest_idle : patience);
 }
 
@@ -145,9 +148,13 @@ Socket::~Socket() {
 void Socket::add_to(std::vector<pollfd> &awaited, Ns now) const {
     if (now >= rests_until_)
         awaited.push_back({listening_, POLLIN, 0});
+    // Of a connection that watches and has nothing to take, only the end is awaited.
     for (const Client &client : clients_)
-        awaited.push_back(
-            {client.descriptor, static_cast<short>(client.out.empty() ? POLLIN : POLLOUT), 0});
+        awaited.push_back({client.descriptor,
+                           static_cast<short>(!client.out.empty() ? POLLOUT
+                                              : client.watches    ? 0
+                                                                  : POLLIN),
+                           0});
 }
 
 Ns Socket::wait(Ns now) const {
@@ -178,7 +185,7 @@ void Socket::let_in(Ns now) {
         }
         if (clients_.size() >= most_clients) {
             const auto idle = std::ranges::min_element(clients_, {}, [](const Client &one) {
-                return std::pair(!one.in.empty() || !one.out.empty(), one.since);
+                return std::tuple(one.watches, !one.in.empty() || !one.out.empty(), one.since);
             });
             ::close(idle->descriptor);
             clients_.erase(idle);
@@ -187,8 +194,31 @@ void Socket::let_in(Ns now) {
     }
 }
 
+std::size_t Socket::watchers() const {
+    return static_cast<std::size_t>(std::ranges::count_if(clients_, &Client::watches));
+}
+
+void Socket::tell(const std::string &lines, Ns now) {
+    if (lines.empty())
+        return;
+    for (Client &client : clients_) {
+        if (!client.watches)
+            continue;
+        if (client.out.empty())
+            client.since = now;
+        // Its end is how a client that is behind sees that it has missed changes.
+        client.ends = client.ends || client.out.size() + lines.size() > most_waiting;
+        if (!client.ends)
+            client.out += lines;
+    }
+}
+
 bool Socket::serve(Client &client, Ns now, const Answer &answer) const {
-    if (client.out.empty() && !client.ends) {
+    if (client.watches) {
+        pollfd state{client.descriptor, 0, 0};
+        if (::poll(&state, 1, 0) > 0)
+            return false;
+    } else if (client.out.empty() && !client.ends) {
         std::array<char, Request::longest> bytes{};
         // At most one line and the beginning of another are kept.
         const ssize_t got = client.in.size() < Request::longest
@@ -203,9 +233,18 @@ bool Socket::serve(Client &client, Ns now, const Answer &answer) const {
         }
         const std::size_t end = client.in.find('\n');
         if (end < Request::longest) {
-            client.out = answer(client.in.substr(0, end)) + "\n";
+            const std::string line = client.in.substr(0, end);
+            const bool is_watch = line == "watch";
+            const std::string text =
+                is_watch && watchers() >= most_watchers
+                    ? fmt::format("error {} connections watch already: close one", most_watchers)
+                    : answer(line);
+            client.out = text + "\n";
             client.in.erase(0, end + 1);
             client.since = now;
+            client.watches = is_watch && text == "ok";
+            if (client.watches)
+                client.in.clear();
         } else if (client.in.size() >= Request::longest) {
             client.out = fmt::format("error the line is longer than {} bytes\n", Request::longest);
             client.ends = true;

@@ -30,11 +30,15 @@ class Socket {
     /// A client has the first time to send the rest of a line and to take an answer. A connection
     /// without requests is closed after the second one.
     static constexpr qos::Ns patience = 5 * qos::second, longest_idle = 60 * qos::second;
+    /// So many connections may watch. One that has more than this waiting, or takes nothing for the
+    /// time of patience, is closed.
+    static constexpr std::size_t most_watchers = 16, most_waiting = 1 << 20;
     /// The pause after a connection that could not be accepted. It still waits, and would end each
     /// wait() at once.
     static constexpr qos::Ns rest = qos::second;
 
-    /// Returns the answer to a line, both without a newline.
+    /// Returns the answer to a line, both without a newline. A connection that gets `ok` to `watch`
+    /// makes no more requests, and has what tell() is called with.
     using Answer = std::function<std::string(const std::string &)>;
 
     /// Listens at @p path, for owner only, in a folder that is made if it is not there. What an
@@ -53,14 +57,19 @@ class Socket {
     /// Does what can be done at once: at most one request of each client.
     void serve(qos::Ns now, const Answer &answer);
 
+    /// Sends the lines to all connections that watch.
+    void tell(const std::string &lines, qos::Ns now);
+
     std::size_t clients() const { return clients_.size(); }
+    std::size_t watchers() const;
 
   private:
     struct Client {
         int descriptor;
         qos::Ns since; ///< when its last request was read, or it connected
         std::string in = {}, out = {};
-        bool ends = false; ///< it is closed once `out` is sent
+        bool ends = false;    ///< it is closed once `out` is sent
+        bool watches = false; ///< it gets what tell() is called with
         qos::Ns limit() const;
     };
 
