@@ -490,9 +490,16 @@ def gpus_of(machine):
 
 
 @pytest.mark.parametrize("goal", ("cap:50%", "latency", "share:41.7%", "timeslice:500us"))
-def test_what_can_still_be_promised_is_promised(kept, goal):
+@pytest.mark.parametrize("others", (0, 2))
+def test_what_can_still_be_promised_is_promised(kept, goal, others):
     one, two, three = kept.process(), kept.process(gpu=False), kept.process(gpu=False)
-    assert kept.ask(f"hold a {goal} pid={one.pid}") == "ok"
+    for _ in range(others):
+        kept.process()
+    assert kept.ask(f"hold a {goal} pid={one.pid}").split()[0] == "ok"
+
+    def tasks():
+        return [each["tasks"] for epoch in json.loads(kept.ask("status")[3:])["epochs"] for each in epoch["tenants"]]
+    assert comes_true(lambda: tasks() == [1, others])
     (gpu,) = gpus_of(kept)
     assert gpu["gpu"] == 0 and gpu["up"] and gpu["why"] is None
     assert gpu["promised_percent"] == (41.7 if goal.startswith("share") else 0)

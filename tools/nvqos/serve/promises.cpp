@@ -43,8 +43,10 @@ Json gpu_json(const GpuThread &gpu, const Goals &goals) {
     std::optional<qos::Part> possible;
     if (const auto plan = gpu.plan()) {
         std::vector<qos::Entrant> entrants;
+        // The governor counts TSGs, of which it may not have been told yet.
         for (const TenantReport &line : plan->tenants)
-            entrants.push_back({line.goal, line.tsgs});
+            entrants.push_back(
+                {line.goal, std::max(line.tsgs, static_cast<std::int64_t>(line.tasks))});
         possible = most_promised(std::move(entrants), goals.settings);
     }
     const auto why = gpu.why_out();
