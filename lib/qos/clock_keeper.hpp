@@ -2,8 +2,9 @@
 /// @file Keeps windows by the clock (clock_plan.hpp) on the GPUs of one node.
 ///
 /// A ClockKeeper does no input or output and has no thread. Its caller gives it the tenants of this
-/// node, calls step() when it is due, and carries the orders out as those of a WindowKeeper. All times are in CLOCK_TAI. It has no time of watching and no trial, because all
-/// nodes would have to come to the same result.
+/// node, calls step() when it is due, and carries the orders out as those of a WindowKeeper. All
+/// times are in CLOCK_TAI. It has no time of watching and no trial, because all nodes would have to
+/// come to the same result.
 #pragma once
 
 #include "clock_plan.hpp"
@@ -15,7 +16,7 @@ class ClockKeeper {
   public:
     explicit ClockKeeper(const ClockSettings &settings = {}) : settings_(settings) {}
 
-    /// Takes all tenants of this node, whose accounts do not count. The first set is in effect with
+    /// Takes all tenants of this node; their accounts do not count. The first set is in effect with
     /// the next step(), and any other one from next_change_of_plans() on.
     void set_tenants(std::vector<GangTenant> tenants, Ns now);
     /// Returns when step() is to be called; the largest number: nothing has windows.

@@ -122,7 +122,7 @@ Ns cycle_of_rows(std::span<const GangTenant> tenants, const std::vector<OwnedRow
 }
 
 /// Returns the length of the window that a row has for its owner. What is owed is repaid over some
-/// cycles. A tenant without a promise whose part is shorter than a window saves it up for one, and
+/// cycles. A tenant without a promise that has less than a window of each cycle saves that up, and
 /// else is owed nothing beside promises, because what repays these is taken from it.
 Ns length_for(const GangTenant &owner, Part part, Ns cycle, Ns window, bool is_beside_promises,
               const WindowSettings &settings) {
@@ -145,8 +145,8 @@ Ns length_for(const GangTenant &owner, Part part, Ns cycle, Ns window, bool is_b
     return 2 * wanted < window ? 0 : std::max((wanted + ms / 2) / ms * ms, window);
 }
 
-/// Makes the rows as long as the cycle together: a row without a cap takes or gives the rest, or
-/// nobody has it.
+/// Makes the rows as long as the cycle together: a row without a cap takes or gives the rest. If
+/// there is none, the rest of the cycle is left without a holder.
 void fit_to_cycle(std::span<const GangTenant> tenants, std::vector<Row> &rows, Ns cycle,
                   Ns window) {
     Ns rest = cycle;
@@ -332,7 +332,7 @@ WindowPlan plan_windows(std::span<const GangTenant> tenants, const WindowSetting
                                                          has_promises, settings));
         }
     }
-    // If nobody is owed a whole window, the first row has one all the same.
+    // If no tenant is owed a whole window, the first row has one all the same.
     if (plan.length() == 0 && !plan.rows.empty())
         plan.rows.front().length = window;
     if (std::ranges::any_of(tenants, has_cap))
@@ -505,7 +505,7 @@ WindowNeed need_for_windows(std::span<const GangTenant> tenants,
 
 bool do_windows_help(std::span<const GangTenant> tenants, std::span<const TenantProgress> without,
                      std::span<const TenantProgress> with) {
-    // Fewer turns say too little of a change in the mean, and of the loss of one tenant.
+    // With fewer turns, a change in the mean or the loss of one tenant may be chance.
     constexpr std::int64_t least_for_mean = 10, least_for_one = 20;
     constexpr Part most_gained = 150 * point, least_in_the_mean = 90 * point,
                    least_of_gang = 60 * point, least_of_task = 70 * point,

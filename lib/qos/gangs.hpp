@@ -9,9 +9,9 @@
 /// windows, too.
 ///
 /// Tenants that are linked by the GPUs which they share are planned together, as a group. Its plan
-/// is in one clock for all GPUs. It is a function of the tenants, whose order does not matter: they
-/// are taken in the order of their names. Each GPU carries out its own part of a plan by itself:
-/// row_at() and next_change() tell when, lever_in() tells what.
+/// is in one clock for all GPUs. It is a function of the tenants. They are taken in the order of
+/// their names, so that the order of the list does not matter. Each GPU carries out its own part of
+/// a plan by itself: row_at() and next_change() have the times, and lever_in() the levers.
 ///
 /// Lengths of windows are in proportion to shares and weights. What a rank has not got it is owed,
 /// and what the rank is owed that is owed the most lengthens the next windows of its gang. A rank
@@ -20,8 +20,8 @@
 ///
 /// A tenant that is served first (Aim::latency) has no windows. It has a long timeslice always, and
 /// all others on its GPUs have the shortest one, so that its requests begin at once on all of its
-/// GPUs. Of the others only the holder of the window runs there, because timeslices of one length
-/// do not tell a holder from the others: the rest is paused.
+/// GPUs. Of the others only the holder of the window runs there, and the rest is paused: where all
+/// have the shortest timeslice, a holder would get no more than the others.
 #pragma once
 
 #include <map>
@@ -68,14 +68,14 @@ struct WindowSettings {
     std::int64_t kept_cycles = 8; ///< a tenant is owed at most its part of so many cycles
     /// Others are paused beside a holder that gives way more often in a second of its own time,
     /// because each of these times costs it two switches. By the simulation a decode loop of four
-    /// GPUs (560 to 700 times) has 1.15 of its speed with pauses, and a training whose kernels are
-    /// launched just in time (400 to 560 times) has more with timeslices, as others use its gaps.
+    /// GPUs (560 to 700 times) has 1.15 of its speed with pauses, and a training that launches
+    /// just in time (400 to 560 times) has more with timeslices, as others use its gaps.
     std::int64_t much_giving_way = 600;
 };
 
 /// A row of the matrix: tenants that have their window at the same time.
 struct Row {
-    std::vector<std::size_t> holders; ///< of the tenants as given; empty: nobody may run
+    std::vector<std::size_t> holders; ///< of the tenants as given; empty: no tenant may run
     Ns length = 0;
     bool operator==(const Row &) const = default;
 };
@@ -228,7 +228,7 @@ bool are_windows_barred(std::span<const GangTenant> tenants);
 
 /// Returns whether windows are needed, from what was seen without them. A gang needs them if it
 /// runs together too little, has a cap, or is served first where several others take turns. They
-/// harm a tenant whose part of the windows is clearly less than the time that it has. Beside one
+/// harm a tenant if its part of the windows is clearly less than the time that it has. Beside one
 /// that is served first it runs in its windows alone, so that its part must not be clearly less
 /// than the time in which it does not certainly wait: a task that thinks may have its whole speed.
 /// @param plan the windows that they would have
@@ -250,10 +250,10 @@ WindowNeed need_for_windows(std::span<const GangTenant> tenants,
 bool do_windows_help(std::span<const GangTenant> tenants, std::span<const TenantProgress> without,
                      std::span<const TenantProgress> with);
 
-/// Returns the tenants with promised parts of which each clashes with each other one, and whose
-/// parts add up to the most. Together with the goals of each
-/// GPU (conflicts()) they show whether windows can keep all shares: tenants of such a set never run
-/// at the same time. The numbers of a set are in the order of names.
+/// Returns, of all sets of tenants with promised parts in which each clashes with each other one,
+/// the set with the largest sum of parts. Together with the goals of each GPU (conflicts()) it shows
+/// whether windows can keep all shares: tenants of such a set never run at the same time. The
+/// numbers of the set are in the order of names.
 std::vector<std::size_t> heaviest_clash(std::span<const GangTenant> tenants);
 
 } // namespace qos

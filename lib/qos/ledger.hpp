@@ -98,7 +98,7 @@ constexpr Ns missing(const Goal &goal, const Balance &balance) {
     return promised_time(goal, balance) - allowance(balance) - balance.progress;
 }
 
-/// Returns how much more may be missing in a second whose seconds before it make up for that. Bursts
+/// Returns how much more may be missing in a second if the seconds before it make up for that. Bursts
 /// are whole, so that a second has one more or less at each of its ends, wherever it begins.
 constexpr Ns bursts_at_ends(const Goal &goal, const Balance &balance, Ns burst) {
     return std::min(2 * burst, promised_time(goal, balance) / 2);

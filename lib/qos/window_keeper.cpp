@@ -9,7 +9,7 @@ namespace {
 
 using Group = WindowGroup;
 
-/// Turns of groups without windows are counted so often, so that nobody has to keep many of them.
+/// Turns of groups without windows are counted so often, so that few turns have to be kept.
 constexpr Ns between_counts = second;
 /// A decision that needs the turns of all GPUs waits for so long until it is tried again.
 constexpr Ns between_answers = 100 * ms;
@@ -57,8 +57,8 @@ Group::Rank &rank_on(Group::Member &member, std::uint32_t gpu) {
                                  [&](const auto &rank) { return rank.had.gpu == gpu; });
 }
 
-/// Counts the turns of a GPU. Those from before the present state were not counted. What a GPU
-/// tells late is of an earlier row, so that the rank's present cycle is not whole.
+/// Counts the turns of a GPU. Those from before the present state were not counted. Turns that
+/// come late are of an earlier row, so that the rank's present cycle is not whole.
 void count_on(Group &group, const WindowTurns &on_gpu, Ns now) {
     Ns taken = 0; // by tenants that are served first
     for (const WindowTurn &turn : on_gpu.turns) {
@@ -104,7 +104,7 @@ void count(Group &group, std::span<const WindowTurns> turns, Ns now) {
     group.counted_at = now;
 }
 
-/// Returns whether the GPUs of all ranks have told their turns until now.
+/// Returns whether the turns of all ranks until now have come.
 bool is_counted(const Group &group, Ns now) {
     return std::ranges::all_of(group.members, [&](const Group::Member &member) {
         return std::ranges::all_of(
@@ -341,7 +341,7 @@ void WindowKeeper::step_windows(Group &group, Ns now, Orders &orders) const {
     order_row(group, orders);
 }
 
-/// Settles the accounts of a cycle. Nothing is owed to a rank whose GPU has not told all turns.
+/// Settles the accounts of a cycle. Nothing is owed to a rank if some turns of its GPU are missing.
 void WindowKeeper::settle(Group &group) const {
     const Ns cycle = group.plan.length();
     for (std::size_t n = 0; n < group.members.size(); n++) {
@@ -373,7 +373,7 @@ void WindowKeeper::settle(Group &group) const {
         forget_turns(group);
 }
 
-/// Returns what the turns since the present state began say about the progress of each tenant.
+/// Returns the progress of each tenant, by its turns since the present state began.
 std::vector<TenantProgress> WindowKeeper::progress_of(const Group &group, Ns now) const {
     std::vector<TenantProgress> all;
     for (std::size_t n = 0; n < group.members.size(); n++) {

@@ -6,8 +6,8 @@
 /// windows are tried. They go on unless the record of turns shows that they slow the jobs down
 /// (do_windows_help()). After a minute the choice is looked at again.
 ///
-/// A WindowKeeper is for all GPUs of a machine. It does no input or output and has no thread: it is
-/// told the tenants of each GPU and their turns, and returns orders. Its caller reads the turns of
+/// A WindowKeeper is for all GPUs of a machine. It does no input or output and has no thread: it gets
+/// the tenants of each GPU and their turns, and returns orders. Its caller reads the turns of
 /// all GPUs, calls step(), and carries the orders out. nvqos does so on hardware, and
 /// simulation::Gangs for simulated GPUs. All times are of one clock for all GPUs.
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace qos {
 
-/// A tenant with tasks on a GPU whose timeslices and pauses can be set.
+/// A tenant on a GPU. The timeslices and pauses of its tasks there can be set.
 struct TenantOnGpu {
     std::string name; ///< the same on all GPUs
     Goal goal = {};
@@ -92,7 +92,7 @@ struct WindowGroup {
         Ns waited = 0;                ///< TenantProgress::waited
         std::optional<Ns> waits_since = {};
         Ns counted_until = 0;
-        bool is_whole = true; ///< its GPU has told the turns of all that time
+        bool is_whole = true; ///< the turns of all that time have come
     };
     struct Member {
         std::string name; ///< TenantOnGpu::name
@@ -113,7 +113,7 @@ struct WindowGroup {
     Ns due = 0;        ///< the next decision
 
     bool has_windows() const { return state == State::tried || state == State::windows; }
-    /// Returns whether it is left as it is for a time, whatever the record of turns says.
+    /// Returns whether it is left as it is for a time, whatever the record of turns shows.
     bool stands() const { return state == State::left && need != WindowNeed::none; }
 };
 
@@ -126,19 +126,19 @@ class WindowKeeper {
     /// Returns when step() is to be called, which may also be called earlier; the largest number: no
     /// tenant is a gang. With gangs it is a second later at most, so that few turns are to be kept.
     Ns due() const;
-    /// Returns the GPUs whose turns step() takes, in order.
+    /// Returns the GPUs from which step() takes turns, in order.
     std::vector<std::uint32_t> gpus() const;
     /// Counts turns, and decides what is due.
     /// @param turns of all GPUs of gpus(); a GPU that did not answer in time is left out
     /// @returns the GPUs on which something changes, in order
     std::vector<WindowOrder> step(Ns now, std::span<const WindowTurns> turns);
 
-    /// Returns what is known of a tenant; empty: it is no gang, or nobody else is on its GPUs.
+    /// Returns what is known of a tenant; empty: it is no gang, or no other task is on its GPUs.
     std::optional<GangReport> report(const std::string &tenant) const;
 
   private:
     using Group = WindowGroup;
-    /// Levers of groups whose rows begin now, by GPU.
+    /// The levers in rows that begin now, by GPU.
     using Orders = std::map<std::uint32_t, WindowOrder>;
 
     std::vector<Group> find_groups() const;

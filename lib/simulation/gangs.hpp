@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file Windows for jobs that need several GPUs at once, beside the governors of the GPUs. A
-/// qos::WindowKeeper decides. It is told the jobs and turns of the simulated GPUs, and its orders
+/// qos::WindowKeeper decides. It gets the jobs and turns of the simulated GPUs, and its orders
 /// are carried out by their Keepers.
 ///
 /// While a GPU has windows, its Keeper reads turns and searches for tasks, and its governor rests.
@@ -26,7 +26,7 @@ class Gangs {
     /// Returns for how long a job had windows from @p begin until @p end.
     Ns time_in_windows(std::size_t job, Ns begin, Ns end) const;
     /// Returns why a job has windows or none, and after it has ended, why it had. Empty: it is no
-    /// gang, or nobody was on its GPUs.
+    /// gang, or no other job was on its GPUs.
     const std::string &why(std::size_t job) const { return seen_[job].why; }
 
   private:

@@ -37,7 +37,7 @@ class Keeper {
     Ns due() const;
     void step(Ns now, Driver &driver);
     void served(const Request &request, Ns now);
-    /// Rests the governor while somebody else decides over timeslices and pauses (carry()). After
+    /// Rests the governor while windows decide over timeslices and pauses (carry()). After
     /// that a new governor begins, which owes nothing.
     void set_carried(bool carried, Ns now);
     /// Reads the turns until now. take_recent() has them, too, after keep_turns() was called.
@@ -52,7 +52,7 @@ class Keeper {
     Ns first_timeslice(std::size_t task) const { return tasks_.at(task).first_timeslice; }
     /// Returns the tasks that are held, by their numbers.
     std::vector<std::size_t> held() const;
-    /// Lets go of tasks whose processes have ended.
+    /// Lets go of tasks after the ends of their processes.
     void drop_dead(const Driver &driver);
     /// Returns whether the governor's goals need timeslices.
     bool sets_timeslices() const { return sets_timeslices_; }

@@ -25,7 +25,7 @@ struct JobResult {
     };
     std::string name, goal;
     bool gang = false;    ///< it had windows for at least half of the measured time
-    std::string gang_why; ///< why it has windows or none; empty: nothing is to be said
+    std::string gang_why; ///< why it has windows or none; empty: there is no reason to show
     std::vector<OnGpu> gpus;
     Part got = 0;
     std::optional<Part> most_in_a_second;

@@ -8,7 +8,7 @@ It needs root, otherwise idle GPUs (--gpus 0,1,2,3 by default; a row takes the f
 NCCL, and no module. NVLink multicast (NVLS) stays as the machine has it; it is off for the jobs. lab/nvdlab/collectives.py has
 the jobs. Each row starts its jobs, and measures them as they are, then under an nvqos of its own:
 
-    train64-4, train64-2   two trainings whose GPUs are always busy, on four and on two GPUs
+    train64-4, train64-2   two trainings that keep their GPUs busy, on four and on two GPUs
     train16-4, train16-2   the same with a batch of 16, with which the GPUs wait for launches
     three-4                three trainings
     shares-4               two trainings with shares of 30 and 60 %

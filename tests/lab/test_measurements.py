@@ -226,7 +226,7 @@ def test_shares_of_programs_that_think_are_measured_in_several_calls(thinking, t
     assert other.returncode == 1 and "has runs of 1 s" in other.stderr and "Traceback" not in other.stderr
 
 
-# Its record has a job for each process whose parent has other children, as ranks have.
+# Its record has a job for the children of one parent, as ranks are.
 NO_NVDEBUGCTL = """#!/usr/bin/python3
 import json, pathlib
 ranks = {}

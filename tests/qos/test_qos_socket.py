@@ -424,7 +424,7 @@ def test_tenants_whose_holders_live_are_held_again(kept, how):
             (each["goal"], each["gpus"], each["cgroups"]) for each in before]
         assert job["pids"] == [one.pid] and claim["holders"] == [two.pid] and {two.pid, shell.pid} <= set(claim["pids"])
         assert comes_true(lambda: "2 tenants of the nvqos before this one are held again" in kept.errors())
-        # Its program may ask again, and whoever asks for something else is told so.
+        # Its program may ask again, and a request for another goal is refused.
         assert kept.ask(f"hold job:1 share:12.5%,cap:60% gpu=0 pid={one.pid} holder={one.pid}") == "ok"
         assert kept.ask(f"hold job:1 share:13% gpu=0 pid={one.pid} holder={one.pid}").startswith("error job:1 is held with another")
         assert "is held with gang=off" in kept.ask(f"hold job:1 share:12.5%,cap:60% gpu=0 pid={one.pid} holder={one.pid} gang=on")

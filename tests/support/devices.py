@@ -8,7 +8,7 @@ import stat
 def full(folder):
     """Makes a device like /dev/full in the folder, and returns its path.
 
-    A program that replaces its output by mistake then replaces no device of this machine. A user who may not make devices may
+    A program that replaces its output by mistake then replaces no device of this machine. A user without the right to make devices may
     not replace /dev/full either, and gets that one."""
     path = folder / "full"
     try:

@@ -28,7 +28,7 @@ struct WatchedState {
 class Changes {
   public:
     bool is_watched() const { return is_watched_; }
-    /// Begins, unless somebody watches already. Changes are those since @p now.
+    /// Begins, unless a connection watches already. Changes are those since @p now.
     void begin(WatchedState now);
     void end();
 

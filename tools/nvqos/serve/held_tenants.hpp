@@ -16,7 +16,7 @@ namespace nvqos {
 /// Returns the time of CLOCK_MONOTONIC, by which requests and goals are scheduled.
 [[nodiscard]] qos::Ns monotonic_now();
 
-/// A process whose end ends its part in a tenant.
+/// A process that has a part in a tenant until it ends.
 struct Holder {
     nvdebug::base::Birth birth;
     std::set<std::string> cgroups; ///< that it has named

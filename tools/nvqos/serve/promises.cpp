@@ -43,7 +43,7 @@ Json gpu_json(const GpuThread &gpu, const Goals &goals) {
     std::optional<qos::Part> possible;
     if (const auto plan = gpu.plan()) {
         std::vector<qos::Entrant> entrants;
-        // The governor counts TSGs, of which it may not have been told yet.
+        // The governor counts the TSGs that it knows, and a new task's TSG may come later.
         for (const TenantReport &line : plan->tenants)
             entrants.push_back(
                 {line.goal, std::max(line.tsgs, static_cast<std::int64_t>(line.tasks))});

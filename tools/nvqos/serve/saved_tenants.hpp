@@ -11,7 +11,7 @@
 namespace nvqos {
 
 /// Writes the tenants that have a holder, or removes the file if none has. The file has the time of
-/// the boot, so that numbers of processes of an earlier boot name nobody.
+/// the boot, so that numbers of processes of an earlier boot mean no process.
 Outcome<void> save_tenants(const std::string &path, const std::vector<HeldTenant> &tenants);
 
 /// Returns the tenants of the file of which a holder still lives, with their living holders and
