@@ -57,7 +57,7 @@ def test_the_schema_refuses_wrong_manifests(wrong):
 def test_a_kustomization_has_all_files(part):
     folder = FOLDER / part
     listed = yaml.safe_load((folder / "kustomization.yaml").read_text(encoding="utf-8"))
-    files = {*listed["resources"], *(name for each in listed["configMapGenerator"] for name in each["files"])}
+    files = {*listed.get("resources", ()), *listed.get("bases", ()), *(name for each in listed["configMapGenerator"] for name in each["files"])}
     assert {name for name in files if not name.startswith("../")} == {path.name for path in folder.iterdir()} - {"kustomization.yaml"}
     assert [each["name"] for each in listed["configMapGenerator"]] == ["nvdebug-goals"]
     images = {each["image"] for each in agent()["spec"]["template"]["spec"]["containers"]}
@@ -125,7 +125,7 @@ def test_the_agent_leaves_a_node_before_its_driver_is_upgraded():
 def references(folder):
     """Yields the files and folders that a kustomization names, and the ones that these name."""
     listed = yaml.safe_load((folder / "kustomization.yaml").read_text(encoding="utf-8"))
-    for name in (*listed.get("resources", ()), *listed.get("components", ()),
+    for name in (*listed.get("resources", ()), *listed.get("bases", ()), *listed.get("components", ()),
                  *(name for each in listed.get("configMapGenerator", ()) for name in each["files"])):
         path = (folder / name).resolve()
         yield path
