@@ -2,6 +2,7 @@
 """The beginning of the measurements of this folder: the lab's modules are on their path, and errors end them in a sentence."""
 
 import argparse
+import json
 import pathlib
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "lab"))
 # pylint: disable=wrong-import-position
 from nvdlab import bounded, checks, counts, machine, record, rm  # noqa: E402
 
-__all__ = ("bounded", "checks", "counts", "machine", "record", "kind", "rm", "run", "words")
+__all__ = ("begun", "bounded", "checks", "counts", "machine", "record", "kind", "rm", "run", "words")
 
 
 def program(word):
@@ -31,6 +32,18 @@ def words(text, *names):
     for name in names:
         parser.add_argument(name.strip("[]"), type=kind(name.strip("[]")), nargs="?" if name.startswith("[") else None)
     return list(vars(parser.parse_args()).values())
+
+
+def begun(path, seconds):
+    """Returns the content of the file so far. Raises Failed if its runs have another length, or are of another commit."""
+    if not path.exists():
+        return {"seconds": seconds, "runs": []}
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    if whole["seconds"] != seconds:
+        raise bounded.Failed(f"{path} has runs of {whole['seconds']:g} s; give --seconds {whole['seconds']:g}, or another folder")
+    if whole["program"] != machine.program():
+        raise bounded.Failed(f"{path} has runs of the commit {whole['program']}, and this is {machine.program()}; give another folder")
+    return whole
 
 
 def run(main):

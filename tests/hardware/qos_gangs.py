@@ -35,7 +35,7 @@ import pathlib
 import signal
 import time
 
-from common import bounded, counts, kind as kind_of, machine, record, run
+from common import begun, bounded, counts, kind as kind_of, machine, record, run
 from nvdlab import collectives
 
 SETTLE_S = 5     # windows are tried for two seconds
@@ -192,18 +192,6 @@ def summary(runs):
                           "each": {way: [counts.interval(part) for part in zip(*(one["ways"][way]["each"] for one in mine))]
                                    for way in ways}})
     return lines
-
-
-def begun(path, seconds):
-    """Returns the content of the file so far. Raises Failed if its runs have another length, or are of another commit."""
-    if not path.exists():
-        return {"seconds": seconds, "runs": []}
-    whole = json.loads(path.read_text(encoding="utf-8"))
-    if whole["seconds"] != seconds:
-        raise bounded.Failed(f"{path} has runs of {whole['seconds']:g} s; give --seconds {whole['seconds']:g}, or another folder")
-    if whole["program"] != machine.program():
-        raise bounded.Failed(f"{path} has runs of the commit {whole['program']}, and this is {machine.program()}; give another folder")
-    return whole
 
 
 def main():

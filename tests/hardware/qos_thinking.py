@@ -24,13 +24,12 @@ too short, and with 1 if a program failed.
 """
 
 import argparse
-import json
 import pathlib
 import sys
 import time
 
 import qos_cap
-from common import bounded, counts, kind as kind_of, machine, record, run
+from common import begun, bounded, counts, kind as kind_of, machine, record, run
 
 LONGEST_STEP_S = 0.025
 SHARES, SERVED = (30, 60, 80), (10, 20, 40)
@@ -111,18 +110,6 @@ def summary(runs):
         enough = min(each["share"] / 100, 0.98 * first[0]) - 0.01
         lines.append({"row": each["row"], "runs": len(mine), "own": own, "sums": sums, "alone": first, "kept": own[0] >= enough})
     return lines
-
-
-def begun(path, seconds):
-    """Returns the content of the file so far. Raises Failed if its runs have another length, or are of another commit."""
-    if not path.exists():
-        return {"seconds": seconds, "runs": []}
-    whole = json.loads(path.read_text(encoding="utf-8"))
-    if whole["seconds"] != seconds:
-        raise bounded.Failed(f"{path} has runs of {whole['seconds']:g} s; give --seconds {whole['seconds']:g}, or another folder")
-    if whole["program"] != machine.program():
-        raise bounded.Failed(f"{path} has runs of the commit {whole['program']}, and this is {machine.program()}; give another folder")
-    return whole
 
 
 def main():
