@@ -65,6 +65,8 @@ TEST(ClockVerdict, SaysByHowMuchClocksMayDifferAndWhatThatCosts) {
                                 "lose about 6 %");
     EXPECT_EQ(judge_clock(synchronised(20), usual_window).sentence,
               "the clocks of nodes may differ by 40.0 us; windows of 50.0 ms lose less than 1 %");
+    EXPECT_TRUE(judge_clock(synchronised(1700), usual_window).sentence.ends_with("about 7 %"))
+        << "6.8 %";
 }
 
 TEST(ClockVerdict, OfClocksThatDifferTooMuchIsNo) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <random>
 
 namespace qos {
 namespace {
@@ -470,6 +471,45 @@ TEST(Clashes, AreFoundAmongManyPairsThatDoNotClash) {
             EXPECT_TRUE(tenants[a].clashes_with(tenants[b]));
     }
     EXPECT_EQ(sum, 30 * point);
+}
+
+/// Returns the largest sum of parts in a set of tenants that clash pair by pair, by trying all sets.
+Part heaviest_of_all_sets(std::span<const GangTenant> tenants) {
+    Part most = 0;
+    for (std::uint32_t set = 0; set < 1U << tenants.size(); set++) {
+        Part sum = 0;
+        bool all_clash = true;
+        for (std::size_t a = 0; a < tenants.size(); a++) {
+            if (!(set >> a & 1))
+                continue;
+            sum += tenants[a].goal.part;
+            for (std::size_t b = 0; b < a; b++)
+                all_clash = all_clash && (!(set >> b & 1) || tenants[a].clashes_with(tenants[b]));
+        }
+        most = all_clash ? std::max(most, sum) : most;
+    }
+    return most;
+}
+
+TEST(Clashes, HaveTheLargestSumOfAllSets) {
+    std::minstd_rand random(1);
+    for (int scenario = 0; scenario < 200; scenario++) {
+        std::vector<GangTenant> tenants;
+        for (char name = 'a'; name < 'j'; name++) {
+            std::vector<std::uint32_t> gpus;
+            for (std::uint32_t gpu = 0; gpu < 5; gpu++)
+                if (random() % 3 == 0)
+                    gpus.push_back(gpu);
+            if (gpus.empty())
+                gpus.push_back(0);
+            tenants.push_back(gang_of(std::string(1, name), gpus,
+                                      gang_share(1 + static_cast<Part>(random() % 60))));
+        }
+        Part sum = 0;
+        for (const std::size_t n : heaviest_clash(tenants))
+            sum += tenants[n].goal.part;
+        EXPECT_EQ(sum, heaviest_of_all_sets(tenants)) << "scenario " << scenario;
+    }
 }
 
 } // namespace
