@@ -22,7 +22,7 @@ import subprocess
 import sys
 import time
 
-from nvdlab import bounded
+from nvdlab import bounded, torch_loads
 
 KINDS = ("train64", "train16", "decode", "serve", "reduce256k", "reduce256m")
 START_S = 180  # of PyTorch and NCCL on all GPUs
@@ -35,18 +35,7 @@ REQUEST_STEPS, REQUEST_GAP_S = 8, 0.040
 
 def train(torch, rank, texts):
     """Returns a function that makes one step of a data-parallel training."""
-    layer = torch.nn.TransformerEncoderLayer(1024, 16, 4096, batch_first=True, dropout=0)
-    net = torch.nn.TransformerEncoder(layer, 24, enable_nested_tensor=False).cuda().to(torch.bfloat16).train()
-    net = torch.nn.parallel.DistributedDataParallel(net, device_ids=[rank])
-    optimizer = torch.optim.SGD(net.parameters(), lr=1e-5)
-    batch = torch.randn(texts, 512, 1024, device="cuda", dtype=torch.bfloat16)
-
-    def step():
-        optimizer.zero_grad()
-        net(batch).square().mean().backward()
-        optimizer.step()
-        torch.cuda.synchronize()
-    return step
+    return torch_loads.training(torch, 24, texts, lambda net: torch.nn.parallel.DistributedDataParallel(net, device_ids=[rank]))
 
 
 def decode(torch, ranks):
@@ -63,17 +52,10 @@ def decode(torch, ranks):
                 part = torch.nn.functional.gelu(state @ up) @ down
                 torch.distributed.all_reduce(part)
                 state = state + part
-        stream = torch.cuda.Stream()
-        with torch.cuda.stream(stream):
-            for _ in range(3):
-                forward()
-            torch.cuda.synchronize()
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, stream=stream):
-                forward()
+        replay = torch_loads.replayed(torch, forward)
 
     def step():
-        graph.replay()
+        replay()
         torch.cuda.synchronize()
     return step
 

@@ -58,7 +58,7 @@ class StandIn final : public nvdebug::driver::Kernel {
         std::string status = "Name:\ttask\nUid:\t7\t8\t9\t10\nGid:\t1\t1\t1\t1\n";
         std::set<std::uint32_t> clients = {}; // of its descriptor of /dev/nvidiactl
         bool hidden = false, denied = false, uses_gpu = true;
-        std::set<std::uint32_t> other_gpus = {}; // that it uses, too, by rm::Card::minor
+        std::set<std::uint32_t> other_gpus = {}; // numbers (rm::Card::minor) of more GPUs
         unsigned copies = 0;                     // of its descriptor of /dev/nvidiactl (dup())
         /// The first thread has ended, and another thread goes on (other_thread).
         bool first_thread_ended = false;
@@ -90,9 +90,10 @@ class StandIn final : public nvdebug::driver::Kernel {
     void set_timeslice(std::uint32_t client, std::uint32_t tsg, std::uint64_t us) {
         keep({client, tsg, rm::SetTimeslice::command, us, 0});
     }
-    /// The context switches that the driver records once it is asked to, and how the record fails.
+    /// The context switches of the first GPU that the driver records once it is asked to, and how
+    /// the record fails.
     std::vector<rm::SwitchRecord> switches;
-    /// Those of other GPUs than the first one, by rm::Card::gpu_id.
+    /// The recorded switches of the other GPUs, by rm::Card::gpu_id.
     std::map<std::uint32_t, std::vector<rm::SwitchRecord>> switches_of;
     std::uint32_t put_beyond = 0; ///< added to the reported place of the last record
     std::uint64_t dropped = 0;

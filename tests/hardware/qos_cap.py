@@ -23,6 +23,7 @@ import sys
 import time
 
 from common import bounded, kind as kind_of, record, run
+from nvdlab import torch_loads
 
 START_S, STEP_S, SETTLE_S, THINK_S = 120, 10, 2.5, 0.0005
 GOALS = (("latency", "share:20%"), ("latency,cap:75%", "share:20%"), ("latency", "share:30%"), ("latency,cap:60%", "share:30%"),
@@ -50,17 +51,10 @@ def decode(torch):
                 seen = torch.nn.functional.scaled_dot_product_attention(query, cache[layer, 0], cache[layer, 1])
                 state = state + seen.reshape(texts, width) @ out
                 state = state + (torch.nn.functional.silu(state @ gate) * (state @ up)) @ down
-        stream = torch.cuda.Stream()
-        with torch.cuda.stream(stream):
-            for _ in range(3):
-                forward()
-            torch.cuda.synchronize()
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, stream=stream):
-                forward()
+        replay = torch_loads.replayed(torch, forward)
 
     def step():
-        graph.replay()
+        replay()
         torch.cuda.synchronize()
         until = time.monotonic() + THINK_S
         while time.monotonic() < until:
@@ -68,23 +62,8 @@ def decode(torch):
     return step
 
 
-def training(torch, layers, texts):
-    """Returns a function that makes one step of a training of so many layers with so many texts."""
-    layer = torch.nn.TransformerEncoderLayer(1024, 16, 4096, batch_first=True, dropout=0)
-    net = torch.nn.TransformerEncoder(layer, layers, enable_nested_tensor=False).cuda().to(torch.bfloat16).train()
-    optimizer = torch.optim.SGD(net.parameters(), lr=1e-5)
-    batch = torch.randn(texts, 512, 1024, device="cuda", dtype=torch.bfloat16)
-
-    def step():
-        optimizer.zero_grad()
-        net(batch).square().mean().backward()
-        optimizer.step()
-        torch.cuda.synchronize()
-    return step
-
-
 def train(torch):
-    return training(torch, layers=24, texts=32)
+    return torch_loads.training(torch, layers=24, texts=32)
 
 
 def work(kind, path, kinds):

@@ -30,6 +30,7 @@ import time
 
 import qos_cap
 from common import begun, bounded, counts, kind as kind_of, machine, record, run
+from nvdlab import torch_loads
 
 LONGEST_STEP_S = 0.025
 SHARES, SERVED = (30, 60, 80), (10, 20, 40)
@@ -66,7 +67,7 @@ def train(torch):
     Few large layers, so that the GPU is always busy: with twelve layers and a third of the texts, an H100 waited for launches in
     three tenths of a step, and the steps per second did not show the part of the time that the training had.
     """
-    return qos_cap.training(torch, layers=4, texts=36)
+    return torch_loads.training(torch, layers=4, texts=36)
 
 
 # --- the runs ---

@@ -333,7 +333,7 @@ TEST(WindowNeed, TaskThatThinksBesideAServiceWouldLoseByItsPart) {
               WindowNeed::clear);
 }
 
-/// Of a trial of one second after one second without windows.
+/// The progress of two gangs in a second without windows, and in a trial of a second after it.
 struct TrialOfTwo {
     std::vector<GangTenant> tenants = {gang_of("a", {0, 1}), gang_of("b", {0, 1})};
     std::vector<TenantProgress> before = std::vector(2, progress_in_a_second(300 * ms, 0, 100)),

@@ -87,7 +87,7 @@ TEST(Ledger, SecondsWithLessThanHalfOfTheirPartAreMissed) {
     EXPECT_EQ(judged.add(std::vector<Ns>(10, 13'500'000)), 1);
 }
 
-/// The goal has been kept for less than ten seconds: those that there are have to make up for it.
+/// After one second there are no earlier seconds that could make up for a burst too few.
 TEST(Ledger, TheFirstSecondsHaveNoNeighbours) {
     std::vector<Ns> first(10, 60 * ms);
     first.back() = 46 * ms;

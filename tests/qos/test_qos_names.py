@@ -248,7 +248,7 @@ def test_a_tenant_that_uses_another_gpu_is_named_once(machine, monkeypatch):
     assert machine.errors().count("its processes use GPU") == 1
 
 
-# --- in a container with a cgroup namespace of its own, as runtimes make it with version 2 of cgroups ---
+# --- nvqos has a cgroup namespace of its own, as runtimes give containers with version 2 of cgroups ---
 
 def within(machine, *unshare):
     """Has the machine's nvqos run where a shell is process 1, and in the namespaces of `unshare` besides."""
@@ -261,7 +261,7 @@ def cgroup_namespace(pid):
 
 
 def test_it_names_cgroups_as_the_host_does(machine):
-    """Of the goals' cgroups, and of those in requests, the path is the host's."""
+    """Goals and requests name a cgroup by its path on the host."""
     within(machine, "sh", "-c", 'unshare --cgroup "$@" & wait', "sh")
     machine.start("--quiet")
     with machine.connect() as client:

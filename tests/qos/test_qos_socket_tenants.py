@@ -82,7 +82,7 @@ def test_the_cgroup_of_a_holder_that_has_ended_is_forgotten(kept, cgroups):
     assert kept.list()[0]["cgroups"] == [second]
 
 
-# --- after a restart ---
+# --- nvqos ends and is started again ---
 
 def saved(machine):
     return machine.path.with_name("nvqos.sock.tenants")
@@ -213,7 +213,7 @@ def test_a_gpu_that_is_left_out_promises_nothing(machine, monkeypatch):
     watcher = Watcher(machine)
     assert [(each["gpu"], each["up"], each["promised_percent"]) for each in gpus_of(machine)] == [(0, True, 10), (1, True, 10)]
     (machine.folder / "lost.1").touch()
-    # What one GPU does not answer is found when it is asked for something.
+    # nvqos notices that a GPU is lost when it asks the driver for a change there.
     assert machine.ask(f"hold b share:10% pid={machine.process(gpu=False).pid}") == "ok"
     assert "has fallen off the bus" in watcher.comes(change="gpu", gpu=1, up=False)["why"]
     first, second = gpus_of(machine)

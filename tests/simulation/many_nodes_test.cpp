@@ -131,7 +131,7 @@ TEST(ManyNodes, JobOfOneNodeDoesNotSlowTheOthers) {
     const simulation::Result result = simulate(three);
     EXPECT_NEAR(speed_of(result.jobs[0]) + speed_of(result.jobs[1]), before, 0.01);
     EXPECT_EQ(result.jobs[2].gang_why, "has only the time that jobs of several nodes leave");
-    // On a GPU that the others leave free it is left as it is.
+    // A job of one node on a GPU that the jobs of several nodes leave free is left as it is.
     three.gpus.count = 6;
     three.jobs[2].gpus = {5};
     for (simulation::Job &one : three.jobs)

@@ -19,7 +19,7 @@ namespace nvqos {
 /// A process that has a part in a tenant until it ends.
 struct Holder {
     nvdebug::base::Birth birth;
-    std::set<std::string> cgroups; ///< that it has named
+    std::set<std::string> cgroups; ///< the cgroups in its requests
 };
 
 /// A tenant that a request has asked for, until it is released or its holders end.

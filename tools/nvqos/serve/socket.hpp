@@ -30,8 +30,8 @@ class Socket {
     /// A client has the first time to send the rest of a line and to take an answer. A connection
     /// without requests is closed after the second one.
     static constexpr qos::Ns patience = 5 * qos::second, longest_idle = 60 * qos::second;
-    /// So many connections may watch. One that has more than this waiting, or takes nothing for the
-    /// time of patience, is closed.
+    /// At most most_watchers connections may watch. A watching connection is closed if more than
+    /// most_waiting bytes wait for it, or if it takes nothing for the time of patience.
     static constexpr std::size_t most_watchers = 16, most_waiting = 1 << 20;
     /// The pause after a connection that could not be accepted. It still waits, and would end each
     /// wait() at once.
