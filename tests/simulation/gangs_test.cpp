@@ -18,10 +18,6 @@ using simulation::Result;
 using simulation::Scenario;
 using simulation::simulate;
 
-qos::Goal share_for(qos::Part percent) {
-    return {.aim = qos::Aim::share, .part = percent * qos::point};
-}
-
 simulation::Job decode_loop(const std::string &name, const GpuSet &gpus) {
     Program program;
     repeat(program, 32, {kernel(30), collective(20, ring_of(gpus))});
@@ -104,7 +100,7 @@ TEST_P(SharesOfGangs, AreKeptWithinAPoint) {
     const GpuSet gpus = first_gpus(4);
     for (const auto make : {training_of, small_training}) {
         const Result result = simulate(
-            on_gpus({make("a", gpus, share_for(GetParam())), training_of("b", gpus, {})}, 4));
+            on_gpus({make("a", gpus, share_of(GetParam())), training_of("b", gpus, {})}, 4));
         const JobResult &one = result.jobs[0];
         EXPECT_EQ(one.kept, true);
         EXPECT_TRUE(one.gang);
@@ -119,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Percents, SharesOfGangs, testing::Values(30, 60));
 TEST(Gangs, TwoSharesAreKeptAndWhatIsLeftIsUsed) {
     const GpuSet gpus = first_gpus(4);
     const Result result = simulate(
-        on_gpus({training_of("a", gpus, share_for(60)), training_of("b", gpus, share_for(30))}, 4));
+        on_gpus({training_of("a", gpus, share_of(60)), training_of("b", gpus, share_of(30))}, 4));
     EXPECT_TRUE(result.all_kept());
     EXPECT_GE(least_of(result.jobs[0]), 0.59);
     EXPECT_GE(least_of(result.jobs[1]), 0.29);
@@ -188,7 +184,7 @@ TEST(Gangs, ServiceOnOneGpuIsFirstBesideTwoGangs) {
     const GpuSet gpus = first_gpus(4);
     simulation::Job service = job("s", {3}, {kernel(5000)}, {.aim = qos::Aim::latency});
     service.mean_gap = 100 * qos::ms;
-    const std::vector<simulation::Job> jobs = {service, training_of("a", gpus, share_for(50)),
+    const std::vector<simulation::Job> jobs = {service, training_of("a", gpus, share_of(50)),
                                                small_training("b", gpus)};
     const Result result = simulate(on_gpus(jobs, 4)), before = as_it_is(on_gpus(jobs, 4));
     EXPECT_LT(result.jobs[0].times.p99, result.jobs[0].alone_times.p99.value_or(0) + qos::ms);
@@ -226,7 +222,7 @@ TEST(OverlappingGangs, TriangleIsLeftAlone) {
 
 TEST(OverlappingGangs, SingleTaskAndGangTakeTurns) {
     const Scenario both = on_gpus({training_of("a", first_gpus(4)),
-                                   job("b", {1}, {kernel(20'000), think(1000)}, share_for(40))},
+                                   job("b", {1}, {kernel(20'000), think(1000)}, share_of(40))},
                                   4);
     const Result result = simulate(both);
     EXPECT_TRUE(result.all_kept());
@@ -237,7 +233,7 @@ TEST(OverlappingGangs, SingleTaskAndGangTakeTurns) {
 
 TEST(GangRanks, KilledRankDoesNotHoldUpOtherGangs) {
     const GpuSet gpus = first_gpus(4);
-    for (const qos::Goal &goal : {qos::Goal(), share_for(40)}) {
+    for (const qos::Goal &goal : {qos::Goal(), share_of(40)}) {
         Scenario both = on_gpus({training_of("a", gpus, goal), training_of("b", gpus)}, 4);
         both.kills = {{.at = 4 * qos::second, .job = 0, .rank = 2}};
         both.warmup = 5 * qos::second;
@@ -250,7 +246,7 @@ TEST(GangRanks, KilledRankDoesNotHoldUpOtherGangs) {
 
 TEST(GangRanks, RankThatIdlesIsOwedNothing) {
     const GpuSet gpus = first_gpus(4);
-    simulation::Job idling = job("a", gpus, {kernel(20'000), collective(500, 6)}, share_for(60));
+    simulation::Job idling = job("a", gpus, {kernel(20'000), collective(500, 6)}, share_of(60));
     idling.programs.push_back({think(18'000), collective(500, 6)});
     idling.of_rank[3] = 1;
     const Scenario both = on_gpus({idling, training_of("b", gpus)}, 4);
@@ -332,7 +328,7 @@ TEST(GangRanks, RequestsThatTakeLongerThanAWindowDelayTheNextOne) {
 TEST(GangRanks, SecondsInWindowsHaveNoReasonOfAGovernor) {
     // The governor gives a reason at the end of its last epoch, and rests when the windows begin.
     Scenario both = on_gpus(
-        {training_of("a", first_gpus(2), share_for(60)), training_of("b", first_gpus(2))}, 2);
+        {training_of("a", first_gpus(2), share_of(60)), training_of("b", first_gpus(2))}, 2);
     simulation::Governed governed(both);
     simulation::Measures seen = simulation::Machine(both, &governed).run();
     governed.add_reasons(seen);
@@ -347,7 +343,7 @@ TEST(GangRanks, SecondsInWindowsHaveNoReasonOfAGovernor) {
 
 TEST(Gangs, JobAloneOnItsGpusIsNoGang) {
     const Result result =
-        simulate(on_gpus({training_of("a", {0, 1}), training_of("b", {2, 3}, share_for(50))}, 4));
+        simulate(on_gpus({training_of("a", {0, 1}), training_of("b", {2, 3}, share_of(50))}, 4));
     for (const JobResult &one : result.jobs) {
         EXPECT_FALSE(one.gang);
         EXPECT_EQ(one.gang_why, "");
@@ -357,7 +353,7 @@ TEST(Gangs, JobAloneOnItsGpusIsNoGang) {
 
 TEST(Gangs, ReplicasAreControlledByThemselves) {
     const GpuSet gpus = first_gpus(2);
-    Scenario both = on_gpus({job("a", gpus, {kernel(9000), think(900)}, share_for(40)),
+    Scenario both = on_gpus({job("a", gpus, {kernel(9000), think(900)}, share_of(40)),
                              job("b", gpus, {kernel(5000), think(100)})},
                             2);
     for (simulation::Job &one : both.jobs)
@@ -372,7 +368,7 @@ TEST(Gangs, ReplicasAreControlledByThemselves) {
 TEST(Gangs, ShareIsKeptBesideAServiceThatIsAlwaysBusy) {
     const GpuSet gpus = first_gpus(4);
     Scenario three = on_gpus({training_of("s", gpus, {.aim = qos::Aim::latency}),
-                              training_of("a", gpus, share_for(20)), training_of("b", gpus)},
+                              training_of("a", gpus, share_of(20)), training_of("b", gpus)},
                              4);
     three.duration = 16 * qos::second;
     three.warmup = 9 * qos::second;

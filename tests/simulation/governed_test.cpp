@@ -14,16 +14,12 @@ using simulation::Result;
 using simulation::Scenario;
 using simulation::simulate;
 
-qos::Goal share(qos::Part percent) {
-    return {.aim = qos::Aim::share, .part = percent * qos::point};
-}
-
 simulation::Job always(const std::string &name, const qos::Goal &goal = {}) {
     return job(name, {0}, {kernel(20'000)}, goal);
 }
 
 TEST(Results, ShareIsKept) {
-    const Result result = simulate(scenario({always("a", share(70)), always("b")}));
+    const Result result = simulate(scenario({always("a", share_of(70)), always("b")}));
     EXPECT_GE(result.jobs[0].got, 69 * qos::point);
     EXPECT_EQ(result.jobs[0].number, result.jobs[0].got);
     EXPECT_EQ(result.jobs[0].kept, true);
@@ -34,7 +30,7 @@ TEST(Results, ShareIsKept) {
 
 TEST(Results, ShareIsKeptByAJobThatUsesAllItCan) {
     // Alone it has 0.1 of its GPU, and it is served first among others.
-    Scenario one = scenario({job("a", {0}, {kernel(1000), think(9000)}, share(30))});
+    Scenario one = scenario({job("a", {0}, {kernel(1000), think(9000)}, share_of(30))});
     const Result result = simulate(one);
     EXPECT_NEAR(static_cast<double>(result.jobs[0].got), 0.1e6, 1000);
     EXPECT_EQ(result.jobs[0].kept, true);
@@ -42,7 +38,7 @@ TEST(Results, ShareIsKeptByAJobThatUsesAllItCan) {
 
 TEST(Results, ShareIsNotKeptWithoutControlOfIt) {
     // Timeslices of its own keep it from the GPU for long.
-    Scenario both = scenario({always("a", share(60)), always("b")});
+    Scenario both = scenario({always("a", share_of(60)), always("b")});
     both.gpus.request = 100 * qos::second; // nothing that is asked for takes effect
     EXPECT_EQ(simulate(both).jobs[0].kept, false);
     EXPECT_FALSE(simulate(both).all_kept());
@@ -98,8 +94,8 @@ TEST(Results, RanksAloneAreTogether) {
 }
 
 TEST(Results, NothingIsSaidOfAGoalWhoseProcessWasKilled) {
-    Scenario one =
-        scenario({job("a", {0, 1}, {kernel(1000), collective(100, 2)}, share(30)), always("b")}, 2);
+    Scenario one = scenario(
+        {job("a", {0, 1}, {kernel(1000), collective(100, 2)}, share_of(30)), always("b")}, 2);
     one.kills = {{.at = 5 * qos::second, .job = 0, .rank = 1}};
     const Result result = simulate(one);
     EXPECT_EQ(result.jobs[0].kept, std::nullopt);
@@ -153,7 +149,7 @@ TEST(Tables, AreAtMost80Columns) {
     std::string name;
     for (int n = 0; n < 60; n++)
         name += "ä"; // two bytes
-    Scenario one = scenario({always(name, share(30)), job("b", {0}, {kernel(1)})});
+    Scenario one = scenario({always(name, share_of(30)), job("b", {0}, {kernel(1)})});
     one.name = name + name;
     one.jobs[0].goal_text = "share:30.125%,cap:70.125%";
     one.duration = 5 * qos::second;

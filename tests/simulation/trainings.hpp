@@ -31,24 +31,27 @@ inline simulation::Job vary(simulation::Job job) {
     return job;
 }
 
+/// A training whose kernels of a forward pass take so long. Those of the backward pass take twice
+/// as long.
+inline simulation::Job training_by(const std::string &name, const GpuSet &gpus,
+                                   const qos::Goal &goal, Ns forward_us, Ns update_us) {
+    simulation::Program program = {think(3000)};
+    repeat(program, 24, {kernel(forward_us, 500)});
+    repeat(program, 24, {kernel(2 * forward_us, 1000), collective(150, ring_of(gpus), true)});
+    repeat(program, 1, {join(), kernel(update_us)});
+    return vary(job(name, gpus, program, goal));
+}
+
 /// A training with a batch of 64, whose GPUs always have work.
 inline simulation::Job training_of(const std::string &name, const GpuSet &gpus,
                                    const qos::Goal &goal = {}) {
-    simulation::Program program = {think(3000)};
-    repeat(program, 24, {kernel(2550, 500)});
-    repeat(program, 24, {kernel(5100, 1000), collective(150, ring_of(gpus), true)});
-    repeat(program, 1, {join(), kernel(2000)});
-    return vary(job(name, gpus, program, goal));
+    return training_by(name, gpus, goal, 2550, 2000);
 }
 
 /// A training with a batch of 16, whose kernels are launched just in time.
 inline simulation::Job small_training(const std::string &name, const GpuSet &gpus,
                                       const qos::Goal &goal = {}) {
-    simulation::Program program = {think(3000)};
-    repeat(program, 24, {kernel(400, 500)});
-    repeat(program, 24, {kernel(800, 1000), collective(150, ring_of(gpus), true)});
-    repeat(program, 1, {join(), kernel(1000)});
-    return vary(job(name, gpus, program, goal));
+    return training_by(name, gpus, goal, 400, 1000);
 }
 
 inline double number(qos::Part part) {
