@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The name of a program in messages that tell the user to type `sudo PROGRAM`.
+// The name of a program in messages with the line `sudo PROGRAM` for the user to type.
 #include "lib/base/sudo.hpp"
 
 #include <filesystem>

@@ -41,7 +41,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::function<std::uint32_t(std::uint64_t address)> memory;
     std::map<std::string, std::string> files; ///< small files that can be read
 
-    /// An object of a client. Its class says whether it is a TSG, a channel or another object.
+    /// An object of a client: a TSG, a channel or another one, by its class.
     struct Object {
         std::uint32_t parent, object_class;
         std::uint64_t timeslice_us = 0; // of a TSG
@@ -159,7 +159,7 @@ class StandIn final : public nvdebug::driver::Kernel {
 
     // --- account ---
     std::uint64_t ioctls = 0, register_calls = 0, registers_read = 0, mappings = 0;
-    /// Returns the ioctls of forked processes, whose own counters above stay apart.
+    /// Returns the ioctls of forked processes, which the counters above leave out.
     [[nodiscard]] std::uint64_t ioctls_of_others() const;
     std::uint64_t questions = 0; ///< queries to clients of other processes
     std::uint64_t asked_to_change = 0;

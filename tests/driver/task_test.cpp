@@ -381,7 +381,7 @@ TEST_F(LeftTasks, GarbageIsMissing) {
     EXPECT_EQ(enabled()[0], false);
 }
 
-/// The end of the lease fails with a sentence that says what to do.
+/// The end of the lease fails with a sentence that names the next step.
 TEST_F(Tasks, ALeaseThatTheDriverRefusesToUndoSaysSo) {
     const auto typed = type("pause", {"558"}, {{"--for", "0.05"}});
     const auto document = typed->run();

@@ -31,7 +31,7 @@ class Metered : public ::testing::Test {
         kernel.clock = [this] { return now; };
     }
 
-    /// Makes a meter whose period is so long that samples count even if this process does not run
+    /// Makes a meter with a period so long that samples count even if this process does not run
     /// for a while. Steps forget no task, unless @p forgets_every is given.
     Meter meter(std::chrono::seconds keep_ended = 300s,
                 std::chrono::milliseconds forgets_every = driver_test::plenty) {
@@ -83,7 +83,8 @@ TEST_F(Metered, TimesComeFromSwitches) {
     const TaskFacts *const mine = find(facts, pid), *const other = find(facts, 77);
     ASSERT_TRUE(mine && other);
     ASSERT_TRUE(mine->timeslice_ns);
-    const std::uint64_t saving = 2 * ms % *mine->timeslice_ns; // of the turn whose end was seen
+    const std::uint64_t saving =
+        2 * ms % *mine->timeslice_ns; // of the turn with an end that was seen
     ASSERT_LT(saving, 300'000U);
     EXPECT_GT(saving, 0U);
     EXPECT_EQ(mine->times.saving_ns, saving);

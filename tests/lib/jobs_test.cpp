@@ -151,7 +151,7 @@ TEST(ClockMap, FollowsAClockThatDrifts) {
     EXPECT_EQ(map.monotonic_ns(1'010 * s), 17 * s + ms);
 }
 
-/// Two GPUs whose clocks began at other times, and a job of two processes on them.
+/// Two GPUs with clocks that began at different times, and a job of two processes on them.
 class TwoGpus : public ::testing::Test {
   protected:
     TwoGpus() { add_processes(meter); }

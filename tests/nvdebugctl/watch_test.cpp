@@ -72,7 +72,7 @@ Seen three_tasks() {
     return Seen(samples);
 }
 
-/// Returns a GPU with idle engines, each on a runlist of its own, whose list is empty.
+/// Returns a GPU with idle engines, each on a runlist of its own with an empty list.
 Seen idle_gpu(std::size_t count) {
     std::vector<nvdebug::EngineState> engines;
     for (std::uint32_t n = 0; n < count; ++n)

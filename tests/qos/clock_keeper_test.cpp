@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The keeper of windows by the clock: two nodes whose jobs come and go at other moments.
+// The keeper of windows by the clock: two nodes with jobs that come and go at other moments.
 #include "lib/qos/clock_keeper.hpp"
 
 #include <algorithm>

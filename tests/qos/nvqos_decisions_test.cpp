@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The file of --decisions, and what a replay says of a record whose decisions are other ones.
+// The file of --decisions, and what a replay prints for a record with other decisions.
 #include "replay.hpp"
 
 #include "tools/nvqos/keep/recorded_governor.hpp"

@@ -176,7 +176,7 @@ TEST_F(Kept, SharesOfClientsOfMpsCannotBeSeen) {
     EXPECT_TRUE(nvqos::is_too_often(missed[0]));
 }
 
-/// A tenant with a task of its own and a client of an MPS server, whose turns are not seen.
+/// A tenant with a task of its own and a client of an MPS server, of which no turns are seen.
 TEST_F(Kept, CapOfATenantWithOneClientOfMpsCannotBeSeen) {
     sim.set_bursts(0, simulated::always());
     sim.set_bursts(1, simulated::always());

@@ -70,7 +70,7 @@ TEST_F(Kept, MissesHaveTheirNamesAndNumbers) {
     EXPECT_TRUE(text.starts_with("558: share 97 % was not kept at the end of ")) << text;
 }
 
-/// Epochs at the end have the reason for which the last second says nothing of a goal.
+/// Epochs at the end have the reason for which the last second has no verdict.
 TEST_F(Kept, SecondsWithoutDemandAreNamed) {
     sim.set_bursts(0, simulated::always());
     sim.set_bursts(1, simulated::every(20 * ms, 3 * ms));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The requests of Levers to tasks whose holds are made up. There are no searches, turns and
+// The requests of Levers to tasks with made-up holds. There are no searches, turns and
 // governor.
 #include "served.hpp"
 

@@ -78,7 +78,7 @@ TEST(WindowsOnAGpu, HaveTurnsThatDoNotOverlapAndAreNotOld) {
     EXPECT_GE(turns.back().end - turns.front().begin, 2 * qos::second);
 }
 
-// --- a GPU whose tasks have windows ---
+// --- a GPU with windows for its tasks ---
 
 class KeptWindows : public Kept {
   protected:

@@ -18,7 +18,7 @@ inline simulation::Gpus gpus_of_stand_in() {
     return made;
 }
 
-/// A simulated GPU whose turns become the driver's record of switches.
+/// A simulated GPU that writes its turns as the driver's record of switches.
 struct RecordedGpu {
     explicit RecordedGpu(const simulation::Gpus &gpus) : sim(gpus), switching(gpus.switching) {}
 
@@ -27,8 +27,8 @@ struct RecordedGpu {
     std::map<std::uint32_t, std::size_t> clients =
         {};                                   ///< the number of each client's task in `sim`
     std::vector<std::uint32_t> pid_of = {};   ///< by task
-    std::vector<simulation::Turn> turns = {}; ///< whose last switch is not over
-    std::set<std::uint64_t> open = {};        ///< tasks whose turn goes on
+    std::vector<simulation::Turn> turns = {}; ///< with a last switch that is not over
+    std::set<std::uint64_t> open = {};        ///< tasks in the middle of a turn
 
     std::size_t add(std::uint32_t client, std::uint32_t pid, simulated::Bursts bursts = nullptr) {
         pid_of.push_back(pid);
@@ -130,7 +130,7 @@ class Served : public driver_test::Steering {
 
     void obey() {
         using What = simulation::Request::What;
-        std::set<std::uint32_t> begun; // clients whose pause begins in this call
+        std::set<std::uint32_t> begun; // clients that this call pauses
         const auto all = kernel.changes();
         for (; obeyed_ < all.size(); obeyed_++) {
             const auto &change = all[obeyed_];

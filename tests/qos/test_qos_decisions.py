@@ -90,7 +90,7 @@ def test_other_files_are_errors(record, sentence):
 
 
 def start(machine, path, words=(), **options):
-    """Runs nvqos with two tasks for a second or so, and returns what it said."""
+    """Runs nvqos with two tasks for a second or so, and returns its messages."""
     one, two = machine.process(), machine.process()
     return subprocess.run(
         machine.command(f"{one.pid}=cap:20%", f"{two.pid}=share:30%", "--quiet", "--for", "1500ms", "--decisions", path, *words),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The keeper of windows alone, on GPUs whose turns are made up: without windows the tenants take
+// The keeper of windows alone, on GPUs with made-up turns: without windows the tenants take
 // turns of 2 ms, on each GPU with another phase, and in windows the holder has its GPU.
 #include "lib/qos/window_keeper.hpp"
 
@@ -60,7 +60,7 @@ class KeptGpus {
         return has.contains(gpu) && has.at(gpu).has_windows;
     }
 
-    /// Returns who has the long timeslice on the GPU.
+    /// Returns the owner of the long timeslice on the GPU.
     std::string holder(std::uint32_t gpu) const {
         for (const auto &[tenant, lever] : has.at(gpu).first)
             if (lever.timeslice == WindowSettings().holder_slice)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Goals on simulated GPUs, and what results say of them.
+// Goals on simulated GPUs, and the verdicts in the results.
 #include <gtest/gtest.h>
 
 #include "jobs.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Jobs for tests, whose times do not vary.
+/// @file Jobs for tests, with times that do not vary.
 #pragma once
 
 #include "lib/simulation/scenario.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// Shares beside trainings whose processor launches many small kernels just in time, so that their
+// Shares beside trainings with a processor that launches many small kernels just in time, so that their
 // bursts have all lengths, and shares that turns of one length cannot reach.
 #include <gtest/gtest.h>
 

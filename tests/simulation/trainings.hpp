@@ -31,7 +31,7 @@ inline simulation::Job vary(simulation::Job job) {
     return job;
 }
 
-/// A training whose kernels of a forward pass take so long. Those of the backward pass take twice
+/// A training with kernels of a forward pass that take so long. Those of the backward pass take twice
 /// as long.
 inline simulation::Job training_by(const std::string &name, const GpuSet &gpus,
                                    const qos::Goal &goal, Ns forward_us, Ns update_us) {
@@ -42,13 +42,13 @@ inline simulation::Job training_by(const std::string &name, const GpuSet &gpus,
     return vary(job(name, gpus, program, goal));
 }
 
-/// A training with a batch of 64, whose GPUs always have work.
+/// A training with a batch of 64, which keeps its GPUs busy all the time.
 inline simulation::Job training_of(const std::string &name, const GpuSet &gpus,
                                    const qos::Goal &goal = {}) {
     return training_by(name, gpus, goal, 2550, 2000);
 }
 
-/// A training with a batch of 16, whose kernels are launched just in time.
+/// A training with a batch of 16, which launches its kernels just in time.
 inline simulation::Job small_training(const std::string &name, const GpuSet &gpus,
                                       const qos::Goal &goal = {}) {
     return training_by(name, gpus, goal, 400, 1000);

@@ -149,7 +149,7 @@ def test_an_nvqos_that_is_broken(cluster, answer, why):
 
 @contextlib.contextmanager
 def full_queue(path):
-    """Opens a socket whose queue of clients is full."""
+    """Opens a socket with a full queue of clients."""
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(socket.socket(socket.AF_UNIX))
         listener.bind(str(path))

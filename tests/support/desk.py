@@ -260,7 +260,7 @@ def open_desk():
 
 
 def as_nobody(desk):
-    """Returns how another user, who has no processes in other tests, runs the built programs: the words before the
+    """Returns how another user, without processes in other tests, runs the built programs: the words before the
     tool's options, the program, and the environment."""
     stand_ins = (STAND_INS / "librm_stand_in.so", STAND_INS / "libcuda")
     built = copy_for_all(desk.folder / "built", TOOL, LIBRARY, PROGRAM, *stand_ins)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Runs programs whose stdout is a terminal."""
+"""Runs programs with a terminal as stdout."""
 
 import contextlib
 import fcntl

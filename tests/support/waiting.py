@@ -34,7 +34,7 @@ def until(what, seconds=PATIENCE_S):
     return found
 
 
-# Sockets whose names are locks for ports. They end with this process.
+# Sockets with names that lock ports. They end with this process.
 CLAIMS = []
 
 
