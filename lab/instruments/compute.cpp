@@ -75,7 +75,9 @@ void exec(Options &options) {
     if (!kernel_us || !threads || !kernels || !looking)
         fail("kernel_us, threads, kernels and looking must not be 0");
 
-    Handle const kernel = gpu.kernel(name.c_str());
+    const bool writes = name == "log_writes";
+    Handle const kernel =
+        name == "log_tensor" ? Gpu::tensor_kernel(name.c_str()) : gpu.kernel(name.c_str());
     int registers = 0;
     call("cuFuncSetAttribute", kernel, max_dynamic_shared, static_cast<int>(shared));
     call("cuFuncGetAttribute", &registers, registers_of, kernel);
@@ -83,6 +85,8 @@ void exec(Options &options) {
     std::uint64_t duration = kernel_us * 1000, gap = 10'000;
     auto capacity = static_cast<std::uint32_t>(kernel_us / 300 + 8);
     const Logs logs(kernels * blocks, capacity);
+    std::uint64_t written = (64 << 20) / 16; // in units of the kernel; more than any L2 cache holds
+    Address written_to = writes ? memory(written * 16) : 0;
     const std::unique_ptr<CopyWatch> watch =
         with_copy ? std::make_unique<CopyWatch>(16 << 20) : nullptr;
     const Stream stream;
@@ -91,7 +95,9 @@ void exec(Options &options) {
     const std::uint64_t launched = host_now();
     for (std::size_t n = 0; n < kernels; n++) {
         Address at = logs.of(n * blocks);
-        std::array<void *, 5> arguments{&at, &duration, &gap, &capacity, &every};
+        // log_writes alone takes the last two.
+        std::array<void *, 7> arguments{&at,    &duration,   &gap,    &capacity,
+                                        &every, &written_to, &written};
         stream.launch(kernel, blocks, threads, shared, arguments.data());
     }
     if (watch)

@@ -67,6 +67,13 @@ Handle Gpu::kernel(const char *name) const {
     return found;
 }
 
+Handle Gpu::tensor_kernel(const char *name) {
+    Handle module = nullptr, found = nullptr;
+    call("cuModuleLoadData", &module, static_cast<const void *>(tensor_ptx));
+    call("cuModuleGetFunction", &found, module, name);
+    return found;
+}
+
 std::string Gpu::clock() const {
     struct Ran {
         std::uint64_t begin, end, sm;

@@ -40,6 +40,8 @@ class Gpu {
     Gpu();
     unsigned sms() const { return sms_; }
     Handle kernel(const char *name) const;
+    /** Loads a kernel for tensor cores, which fails on GPUs before Volta. */
+    static Handle tensor_kernel(const char *name);
 
     /** Returns `{"host": ns, "gpu": ns, "error": ns}`: both clocks at one moment, and the largest
      * error of the pair. */

@@ -15,8 +15,8 @@ struct Instrument {
     const char *help;
 } const instruments[] = {
     {"exec", lab::exec,
-     "ms=500 blocks=4 threads=32 shared=0 kernel=log|log_wide kernel_us=MS kernels=1 "
-     "looking=BLOCKS copy=0\n"
+     "ms=500 blocks=4 threads=32 shared=0 kernel=log|log_wide|log_writes|log_tensor "
+     "kernel_us=MS kernels=1 looking=BLOCKS copy=0\n"
      "        blocks that are there for kernel_us each and look at the clock; blocks=2x: two for "
      "each SM"},
     {"streams", lab::streams,

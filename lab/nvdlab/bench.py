@@ -146,12 +146,20 @@ class Bench:
     def registers(self, *offsets):
         return self._ours.registers(*offsets)
 
+    def switches(self, meanwhile):
+        """Returns the result of MEANWHILE() and the driver's record of switches in that time; see rm.Ours.switches()."""
+        return self._ours.switches(meanwhile)
+
+    def theirs(self, pid):
+        """Returns a process' TSGs and channels, for requests through its own descriptor."""
+        return rm.Theirs(pid, rm.Ours().client)
+
     def scheduling(self, pid):
         """Returns a function ask(HOW, ENABLED), which asks the driver to put a process' objects on their lists or off.
 
         It uses the process' own descriptor. HOW is a key of SCHEDULE. ask() returns the driver's status for each object.
         """
-        theirs = rm.Theirs(pid, rm.Ours().client)
+        theirs = self.theirs(pid)
         objects = {"of each TSG": [tsg[:3] for tsg in theirs.tsgs], "of each channel": list(theirs.channels.values())}
 
         def status(one, client, handle, request, enabled):

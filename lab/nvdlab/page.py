@@ -5,14 +5,14 @@ import pathlib
 import re
 import textwrap
 
-from nvdlab import model, record
+from nvdlab import model, record, spans
 from nvdlab.picture import render
 
 DOCS = record.LAB.parent / "docs"
 # The order of experiments on the page; an experiment without a place here comes last.
 ORDER = ("disabled-channels", "false-dependencies", "unlisted-tasks", "timeslices", "independent-runlists",
          "shared-runlist", "shared-copy-engines", "mps-one-task", "mps-streams", "mps-sm-ids", "mps-partitions",
-         "copy-behind-copies", "host-memory", "preemption", "context-switch", "default-timeslices", "overhead",
+         "copy-behind-copies", "host-memory", "preemption", "context-switch", "atlas", "default-timeslices", "overhead",
          "shared-collectives")
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 INTRO = """# The lab
@@ -51,6 +51,40 @@ off its list does nothing (`tsg`), and an urgent stream does not help (`priority
 
 | experiment | conclusion | hardware | model | where they differ |
 |---|---|---|---|---|
+"""
+
+ATLAS = """# What taking a GPU away costs
+
+A scheduler that shares a GPU by time pays for each change of the task. Here is what that costs, with a row for each GPU and
+driver, in us. `sudo make lab GPU=1 NAMES=atlas` measures a row on your machine in two minutes, and writes
+`lab/atlas/CARD-DRIVER.json`; [CONTRIBUTING](../CONTRIBUTING.md#measurements-of-your-gpu) says how to send it. `make lab` makes
+this page from the files.
+
+* **Gap**: from the end of a turn to the beginning of the next one in the driver's record of switches, the least and the
+  most of eight kinds of tasks, medians ([lab/atlas](../lab/atlas/README.md)).
+* **Saving**: by how much turns are longer for tasks that fill the SMs than for one warp.
+* **A new timeslice, channels disabled, preempt**: from such a request, in a turn of 50 ms, to the first kernel of the task
+  that waits; in brackets how long the driver takes to answer.
+* **A small kernel**: of an idle task, beside a task that fills the GPU and has timeslices of 0.2 and of 2 ms.
+* **No block runs, not all run**: the same switch seen by the tasks' own blocks, for one warp and for SMs with the most
+  state; these times have the gap in them ([lab/context-switch](../lab/context-switch/README.md)).
+
+A dash stands for what was not measured on that machine.
+
+| GPU, driver | gap | saving | a new timeslice | channels disabled | preempt | a small kernel, 0.2 / 2 ms | no block runs | not all run |
+|---|---|---|---|---|---|---|---|---|
+"""
+
+PUBLISHED = """
+## What others have published
+These figures are of other GPUs, and each has another end or another beginning. They were read, and not repeated here.
+
+| system | GPU | figure | of what |
+|---|---|---|---|
+| XSched (OSDI 2025) | GV100 | 32 us | its level 3, from the request on, 99th percentile |
+| GPreempt (ATC 2025) | A100 | under 40 us | a switch with a patched driver, reckoned as 44 MB at 1.1 TB/s |
+| gpu_ext (arXiv 2512.12615) | RTX 5090 | 250 to 356 us | the driver's PREEMPT call |
+| Spliet and Mullins (OSPERT 2018) | Kepler | 20 to 26.5 us | a switch with 60 to 270 KiB of state, between kernels |
 """
 
 BROKEN = """
@@ -187,6 +221,34 @@ def anchor(title):
     return "".join(letter for letter in title.lower().replace(" ", "-") if letter.isalnum() or letter == "-")
 
 
+def atlas(found):
+    """Returns docs/atlas.md: a row for each machine of the experiments `atlas` and `context-switch`."""
+    (costs, by_record), (switch, by_logs) = [
+        (experiment, {machine: one for machine, one, _ in machines})
+        for wanted in ("atlas", "context-switch") for name, experiment, machines in found if name == wanted]
+    rows = []
+    for machine in sorted(by_record | by_logs):
+        one = (by_record | by_logs)[machine]
+        cells = [f"{one['gpu']}, {one['driver']}"]
+        if machine in by_record:
+            n = costs.figures(by_record[machine]["data"])
+            small = " / ".join(f"{n['arrivals'][us][0]:.0f}" for us in ("200", "2000"))
+            cells += [f"{min(n['gaps'].values()):.0f} to {max(n['gaps'].values()):.0f}", f"{max(n['saving'].values()):.0f}",
+                      *(f"{until:.0f} ({took:.0f})" for took, until in map(n["requests"].get, costs.REQUESTS)), small]
+        else:
+            cells += 6 * ["-"]
+        if machine in by_logs:
+            data = by_logs[machine]["data"]
+            ends = [min(data, key=lambda name: switch.held_bytes(data[name])),
+                    max(data, key=lambda name: switch.held_bytes(data[name]))]
+            cells += [" / ".join(f"{spans.median(switch.switches(data[name])[which]):.0f}" for name in ends)
+                      for which in (0, 1)]
+        else:
+            cells += 2 * ["-"]
+        rows.append(f"| {' | '.join(cells)} |\n")
+    return ATLAS + "".join(rows) + PUBLISHED
+
+
 def evidence(found):
     """Returns a line of CSV for each rule and machine that it was measured on; nvdebugctl check is built with them."""
     rows = {(rule, one["generation"], machine, verdict(experiment, claims).partition(":")[0])
@@ -198,7 +260,7 @@ def evidence(found):
 def files():
     """Returns the text of each file that write() writes, by path."""
     found = list(everything())
-    made = {DOCS / "lab.md": markdown(found), record.LAB / "evidence.csv": evidence(found)}
+    made = {DOCS / "lab.md": markdown(found), DOCS / "atlas.md": atlas(found), record.LAB / "evidence.csv": evidence(found)}
     for name, experiment, machines in found:
         for machine, one, _ in machines:
             made[DOCS / "lab" / f"{name}-{machine}.svg"] = picture(name, experiment, one)
