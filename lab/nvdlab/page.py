@@ -55,19 +55,18 @@ off its list does nothing (`tsg`), and an urgent stream does not help (`priority
 
 ATLAS = """# What taking a GPU away costs
 
-A scheduler that shares a GPU by time pays for each change of the task. Here is what that costs, with a row for each GPU and
-driver, in us. `sudo make lab GPU=1 NAMES=atlas` measures a row on your machine in two minutes, and writes
-`lab/atlas/CARD-DRIVER.json`; [CONTRIBUTING](../CONTRIBUTING.md#measurements-of-your-gpu) says how to send it. `make lab` makes
-this page from the files.
+A scheduler that shares a GPU by time pays for each change of the task. The table has what that costs in us, for each GPU and
+driver. `sudo make lab GPU=1 NAMES=atlas` measures your machine in two minutes, and writes `lab/atlas/CARD-DRIVER.json`.
+[CONTRIBUTING](../CONTRIBUTING.md#measurements-of-your-gpu) has how to send that file. `make lab` makes this page from all files.
 
-* **Gap**: from the end of a turn to the beginning of the next one in the driver's record of switches, the least and the
-  most of eight kinds of tasks, medians ([lab/atlas](../lab/atlas/README.md)).
-* **Saving**: by how much turns are longer for tasks that fill the SMs than for one warp.
-* **A new timeslice, channels disabled, preempt**: from such a request, in a turn of 50 ms, to the first kernel of the task
-  that waits; in brackets how long the driver takes to answer.
+* **Gap**: from the end of a turn to the beginning of the next one, in the driver's record of switches. Shown are the least
+  and the most of eight kinds of tasks, medians ([lab/atlas](../lab/atlas/README.md)).
+* **Saving**: how much longer turns are for tasks that fill the SMs than for one warp.
+* **A new timeslice, channels disabled, preempt**: a request comes in a turn of 50 ms. Shown is the time until the waiting
+  task's first kernel, and in brackets the time until the driver's answer.
 * **A small kernel**: of an idle task, beside a task that fills the GPU and has timeslices of 0.2 and of 2 ms.
 * **No block runs, not all run**: the same switch seen by the tasks' own blocks, for one warp and for SMs with the most
-  state; these times have the gap in them ([lab/context-switch](../lab/context-switch/README.md)).
+  state. These times have the gap in them ([lab/context-switch](../lab/context-switch/README.md)).
 
 A dash stands for what was not measured on that machine.
 
