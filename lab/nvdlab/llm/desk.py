@@ -62,8 +62,8 @@ class Desk:
 
     def environment(self, **more):
         paths = [str(LAB), *filter(None, [os.environ.get("PYTHONPATH")])]
-        return self.env | {"PYTHONPATH": os.pathsep.join(paths), "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1",
-                           "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "2"} | more
+        return {"OMP_NUM_THREADS": "2"} | self.env | {"PYTHONPATH": os.pathsep.join(paths), "HF_HUB_OFFLINE": "1",
+                                                      "TRANSFORMERS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"} | more
 
     def log(self, name):
         return open(self.options.folder / f"{name}.log", "ab")  # pylint: disable=consider-using-with # the caller closes it
