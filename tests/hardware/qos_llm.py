@@ -5,8 +5,9 @@
     qos_llm.py NVQOS FOLDER [--cells WORDS] [--rows WORDS] [--loads LIST] [--seeds LIST] [--budget S] [--nvtaskset FILE]
                [--engine KIND] [--shape NAME] [--address URL --model NAME --tenant NAME] …
 
-It needs root, an otherwise idle GPU, NVIDIA's driver, PyTorch, no module, and for the engine `transformers` that package, from 5.14 on;
-without it a loop of our own takes its place. Nothing is downloaded: weights, prompts and data are random. --cells picks groups:
+It needs root, an otherwise idle GPU, NVIDIA's driver, PyTorch, no module, and for the engine `transformers` that package,
+from 5.14 on; without it a loop of our own takes its place. Nothing is downloaded: weights, prompts and data are random.
+--cells picks groups:
 
     main    training as the neighbour, four loads, three seeds, and the rows alone, as-is, mps, latency and latency-share
     more    with a load of 40 % and one seed: the other rows, bursts, and the other neighbours
@@ -15,22 +16,21 @@ without it a loop of our own takes its place. Nothing is downloaded: weights, pr
 --rows picks some rows. The load is the part of the time in which the engine alone has a request. A cell is one of --requests
 requests that count, with one row, neighbour, load and seed.
 
-With --address the engine is one that runs already and takes OpenAI's completions, such as vLLM's; --tenant names it for nvqos (a pid or
-command:NAME). It stays as it was started, so that the rows at an MPS server are left out.
+With --address the engine is one that runs already and takes OpenAI's completions, such as vLLM's; --tenant names it for nvqos
+(a pid or command:NAME). It stays as it was started, so that the rows at an MPS server are left out.
 
-On a machine that is lent for less time, --budget ends the program early: no cell begins that would end later. Call it again, with the
-same folder and options, until it ends with 0. It goes on with the cells that FOLDER/qos_llm.json does not have. The engine stays for
-all rows of a call but the ones at an MPS server.
+On a machine that is lent for less time, --budget ends the program early: no cell begins that would end later. Call it again,
+with the same folder and options, until it ends with 0. It goes on with the cells that FOLDER/qos_llm.json does not have. The
+engine stays for all rows of a call but the ones at an MPS server.
 
-Prints the key of each cell, and at the end the tables. Writes FOLDER/qos_llm.json after each cell, and logs of the programs. Ends with 3
-if the budget was too short, and with 1 if a cell failed.
+Prints the key of each cell, and at the end the tables. Writes FOLDER/qos_llm.json after each cell, and logs of the programs.
+Ends with 3 if the budget was too short, and with 1 if a cell failed.
 """
 
 import argparse
 import json
 import os
 import pathlib
-import sys
 import time
 
 from common import bounded, kind as kind_of, machine, record, run
@@ -39,7 +39,8 @@ from nvdlab.llm import cells, desk, requests, table
 AGAIN = 3           # the exit status if cells are left
 SPARE_S = 5         # of a cell, for the start of the client and of nvqos and for the last requests
 MOST_FAILURES = 3   # then the call ends
-KEPT = ("engine", "shape", "neighbour_shape", "prompt", "output", "vocabulary", "requests", "settle_s")  # that may not change
+# A record has one value of these options.
+KEPT = ("engine", "shape", "neighbour_shape", "prompt", "output", "vocabulary", "requests", "settle_s")
 
 
 def words_of(known):

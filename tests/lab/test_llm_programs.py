@@ -234,7 +234,8 @@ __version__ = "5.17.0"
 def LlamaConfig(**words): return words
 def GenerationConfig(**words): return words
 class Result:
-    def __init__(self, name, tokens, is_last, error): self.request_id, self.generated_tokens, self.last, self.error = name, tokens, is_last, error
+    def __init__(self, name, tokens, is_last, error):
+        self.request_id, self.generated_tokens, self.last, self.error = name, tokens, is_last, error
     def is_finished(self): return self.last
 class Manager:
     batch_processor = None

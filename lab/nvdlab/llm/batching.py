@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """transformers' continuous batching as an engine of engine.py, with CUDA graphs and random weights.
 
-The calls are those of transformers 5.14 to 5.17 (src/transformers/generation/continuous_batching). Fields and parameters that a
-version lacks are left out. A graph is kept for each number of queries and each size of the cache, both rounded up.
+The calls are those of transformers 5.14 to 5.17 (src/transformers/generation/continuous_batching). Fields and parameters that
+a version lacks are left out. A graph is kept for each number of queries and each size of the cache, both rounded up.
 """
 
 import contextlib
@@ -66,7 +66,7 @@ class Batching:
             raise
 
     def watch(self):
-        """Counts captures of graphs: one that falls into a measurement stalls all requests for some 0.1 s."""
+        """Counts captures of graphs. A capture stalls all requests for some 0.1 s."""
         with contextlib.suppress(ImportError, AttributeError):
             from transformers.generation.continuous_batching.model_runner import ModelRunner  # pylint: disable=import-outside-toplevel
             capture = ModelRunner._capture_graph  # pylint: disable=protected-access
@@ -77,8 +77,8 @@ class Batching:
             ModelRunner._capture_graph = counted  # pylint: disable=protected-access
 
     def warm(self, torch):
-        """Captures the graphs of all numbers of queries, where this version has a function for it; otherwise they are captured by
-        the requests that come before a measurement."""
+        """Captures the graphs of all numbers of queries, where this version has a function for it; otherwise they are
+        captured by the requests that come before a measurement."""
         one = getattr(getattr(self.manager.batch_processor, "model_runner", None), "run_one_warmup", None)
         if one and {"num_q_tokens", "max_kv_read"} <= set(inspect.signature(one).parameters):
             with torch.no_grad():

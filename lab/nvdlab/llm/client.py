@@ -4,14 +4,16 @@
 
     client.py FILE
 
-FILE is JSON: `requests` (requests.py); `in_flight`, if so many requests are kept in flight and none has a time; `patience_s` behind
-the last one that is due; `cpus`; and `socket`, the Unix socket of engine.py, or `address` and `model` of an engine that takes
-OpenAI's completions. The client prints `ready`, and reads a line with the moment of CLOCK_MONOTONIC (in microseconds) from which
-requests are due. It writes FILE with the suffix .out, a list in the same order: each request's `due`, `sent`, moments `tokens`,
-`got`, `asked`, `counted`, `error` and `ended`, in microseconds, and `text`, its tokens or its text.
+FILE is JSON: `requests` (requests.py); `in_flight`, if so many requests are kept in flight and none has a time; `patience_s`
+behind the last one that is due; `cpus`; and `socket`, the Unix socket of engine.py, or `address` and `model` of an engine
+that takes OpenAI's completions. The client prints `ready`, and reads a line with the moment of CLOCK_MONOTONIC (in
+microseconds) from which requests are due. It writes FILE with the suffix .out, a list in the same order: each request's
+`due`, `sent`, moments `tokens`, `got`, `asked`, `counted`, `error` and `ended`, in microseconds, and `text`, its tokens or
+its text.
 
-Through an address a request is a POST to ADDRESS/completions with a stream, and each message that has choices counts as a token
-that came then, as `vllm bench serve` counts it. The number of tokens is the one of the last message's usage, if there is one.
+Through an address a request is a POST to ADDRESS/completions with a stream, and each message that has choices counts as a
+token that came then, as `vllm bench serve` counts it. The number of tokens is the one of the last message's usage, if there
+is one.
 """
 
 import asyncio

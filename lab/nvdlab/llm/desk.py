@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """The programs of the benchmark: the engine, the client and the neighbour, each on processors of its own, and nvqos.
 
-The engine stays while the rows need the same surroundings: it is started again for the rows at an MPS server, after it has ended,
-and after a crash at that server. A neighbour is started again for another kind, and for other words or variables in front of it.
+The engine stays while the rows need the same surroundings: it is started again for the rows at an MPS server, after it has
+ended, and after a crash at that server. A neighbour is started again for another kind, and for other words or variables in
+front of it.
 """
 
 import contextlib
@@ -44,8 +45,8 @@ def as_word(cpus):
 
 
 class Desk:
-    """@param options has `nvqos`, `nvtaskset`, `folder`, `engine`, `shape`, `neighbour_shape`, `prompt`, `output`, `vocabulary`,
-    and `address`, `model` and `tenant` of an engine that runs already, or None"""
+    """@param options has `nvqos`, `nvtaskset`, `folder`, `engine`, `shape`, `neighbour_shape`, `prompt`, `output`,
+    `vocabulary`, and `address`, `model` and `tenant` of an engine that runs already, or None"""
 
     def __init__(self, options):
         self.options = options
@@ -83,7 +84,8 @@ class Desk:
     def start_engine(self):
         """Starts the engine, unless it runs. Raises bounded.Late.
 
-        An engine that was `auto` is of the same kind whenever it is started again. If transformers hangs, the own loop takes its place.
+        An engine that was `auto` is of the same kind whenever it is started again. If transformers hangs, the own loop takes
+        its place.
         """
         if self.options.address or self.engine and self.engine.process.poll() is None:
             return
@@ -164,7 +166,8 @@ class Desk:
         """Returns how long the programs of a cell usually take to start."""
         row = cells.BY_NAME[cell.row]
         other = row.setup != self.setup
-        starts_neighbour = cell.neighbour != "none" and (other or not self.neighbour or self.kind != (cell.neighbour, row.env, row.words))
+        same = self.neighbour and self.kind == (cell.neighbour, row.env, row.words)
+        starts_neighbour = cell.neighbour != "none" and (other or not same)
         return (USUAL_ENGINE_S if other or not (self.engine or self.options.address) else 0) + USUAL_NEIGHBOUR_S * starts_neighbour
 
     def prepare(self, cell):
@@ -181,7 +184,8 @@ class Desk:
         """Returns a client that is ready for these requests. Raises bounded.Late."""
         path = self.asked()
         path.with_suffix(".out").unlink(missing_ok=True)
-        where = ({"address": self.options.address, "model": self.options.model} if self.options.address else {"socket": self.socket()})
+        options = self.options
+        where = {"address": options.address, "model": options.model} if options.address else {"socket": self.socket()}
         path.write_text(json.dumps(asked | where | {"cpus": self.cpus["client"]}), encoding="utf-8")
         with self.log("client") as log:
             made = bounded.Talking(sys.executable, client.__file__, path, env=self.environment(), stderr=log)
@@ -208,7 +212,8 @@ class Desk:
 
     def closed(self, count, in_flight, seed):
         """Returns requests of which so many are in flight at a time."""
-        started = self.started({"requests": requests.closed(count, seed, self.shape), "in_flight": in_flight, "patience_s": CLOSED_S})
+        asked = requests.closed(count, seed, self.shape)
+        started = self.started({"requests": asked, "in_flight": in_flight, "patience_s": CLOSED_S})
         started.ask(0)
         return self.ended(started, CLOSED_S + 10)
 

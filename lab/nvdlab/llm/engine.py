@@ -4,14 +4,14 @@
 
     engine.py KIND SHAPE PROMPT OUTPUT SOCKET CPUS
 
-KIND is transformers (its continuous batching, batching.py), own (a static batch with CUDA graphs), auto (the first one of these
-that works) or sleep (a stand-in without PyTorch: it sleeps, and its times mean nothing). SHAPE is a name of llama.SHAPES. Prompts
-have PROMPT tokens, and at most OUTPUT tokens are made for each. CPUS is a list such as 2,3, or `all`.
+KIND is transformers (its continuous batching, batching.py), own (a static batch with CUDA graphs), auto (the first one of
+these that works) or sleep (a stand-in without PyTorch: it sleeps, and its times mean nothing). SHAPE is a name of
+llama.SHAPES. Prompts have PROMPT tokens, and at most OUTPUT tokens are made for each. CPUS is a list such as 2,3, or `all`.
 
-A client connects, one at a time, and sends a line {"number", "prompt", "output"} for each request. After each step it gets a line
-{"step": [[number, token, is it the last one], …]}, or {"failed": [[number, sentence], …]}. The requests of a client that closes its
-connection are dropped. On stdout the engine prints `ready`, and then a line of JSON for each line on stdin: its name and kind, and how
-many CUDA graphs it has captured so far.
+A client connects, one at a time, and sends a line {"number", "prompt", "output"} for each request. After each step it gets a
+line {"step": [[number, token, is it the last one], …]}, or {"failed": [[number, sentence], …]}. The requests of a client that
+closes its connection are dropped. On stdout the engine prints `ready`, and then a line of JSON for each line on stdin: its
+name and kind, and how many CUDA graphs it has captured so far.
 """
 
 import collections

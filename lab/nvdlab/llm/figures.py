@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The figures of a run from the times of its requests and of the neighbour's steps; pure functions. docs/llm.md defines each one.
+"""The figures of a run from the times of its requests and of the neighbour's steps; pure functions. docs/llm.md defines each
+one.
 
-Times are microseconds of CLOCK_MONOTONIC. A request has `due`, `sent`, the moments `tokens` of its tokens, the number `got` of
-tokens (a message may bring several), `asked`, `counted`, and `error`, which is None if all tokens came.
+Times are microseconds of CLOCK_MONOTONIC. A request has `due`, `sent`, the moments `tokens` of its tokens, the number `got`
+of tokens (a message may bring several), `asked`, `counted`, and `error`, which is None if all tokens came.
 """
 
 import bisect
@@ -22,12 +23,12 @@ def percentile(values, part):
     return found[low] + (found[high] - found[low]) * (rank - low)
 
 
-def interval(values, part, sure=0.95):
+def interval(values, part, sure=0.9):
     """Returns [low, high], between which the percentile PART of the distribution is with the probability SURE.
 
     The bounds are order statistics: how many of n values are below a percentile is binomial, whatever the distribution is. The
-    values count as independent. An end is None if even the smallest or the largest value is not far enough out; the 99th percentile
-    needs 368 values for both ends.
+    values count as independent. An end is None if even the smallest or the largest value is not far enough out. For the 99th
+    percentile and 90 %, 299 values have both ends.
     """
     found, count = sorted(values), len(values)
     below, low, high = 0.0, None, None  # `below` is the probability that at most `number` values are below the percentile
@@ -128,8 +129,8 @@ def progress(steps, begin, end):
 
 
 def neighbour(steps, requests, per_s_alone):
-    """Returns what the neighbour made in the window: steps per second, and parts of its speed alone, in all, while the engine had no
-    request (`outside`) and while it had one (`inside`), and the part of the time that the engine had none (`idle`).
+    """Returns what the neighbour made in the window: steps per second, and parts of its speed alone, in all, while the engine
+    had no request (`outside`) and while it had one (`inside`), and the part of the time that the engine had none (`idle`).
 
     A step is long beside a busy period, so that a step that was interrupted counts to both. A part is None without such time.
     """

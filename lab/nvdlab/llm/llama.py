@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Networks of Llama's shapes with random weights, which need no download: the forward pass of a batch of tokens, to train or to
-serve. The caller imports torch. Shapes: the configurations that Meta published with Llama 3.1 (8B) and 3.2 (3B, 1B)."""
+"""Networks of Llama's shapes with random weights, which need no download: the forward pass of a batch of tokens, to train or
+to serve. The caller imports torch. Shapes: the configurations that Meta published with Llama 3.1 (8B) and 3.2 (3B, 1B)."""
 
 import dataclasses
 

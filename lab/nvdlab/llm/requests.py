@@ -12,8 +12,9 @@ MOST = 100_000                              # requests of a run, so that a wrong
 def rate_for(load, request_s):
     """Returns the requests per second with which an engine has a request for a part LOAD of the time.
 
-    Requests arrive at random and take REQUEST_S each, however many there are: then no request is there for exp(-rate * request_s)
-    of the time. An engine with batches takes somewhat longer for several requests, so that the part is larger than LOAD.
+    Requests arrive at random and take REQUEST_S each, however many there are: then no request is there for exp(-rate *
+    request_s) of the time. An engine with batches takes somewhat longer for several requests, so that the part is larger than
+    LOAD.
     """
     return -math.log(1 - load) / request_s
 
@@ -33,14 +34,15 @@ def prompt(seed, tokens, vocabulary):
 def plan(arrivals, rate, seed, counted, settle_s, shape):
     """Returns the requests of a run, in the order of their arrival.
 
-    @param counted is how many requests count. Others come for SETTLE_S before them, and for a tenth of their number behind them,
-    so that the first and the last counted request meet the same load as all others.
+    @param counted is how many requests count. Others come for SETTLE_S before them, and for a tenth of their number behind
+    them, so that the first and the last counted request meet the same load as all others.
     @param shape has `prompt`, `output` (smallest and largest number of tokens) and `vocabulary`
     """
-    between, size, found, due, left = gaps(arrivals, rate, seed), random.Random(-seed), [], 0.0, counted + math.ceil(counted / 10)
+    between, size, behind = gaps(arrivals, rate, seed), random.Random(-seed), math.ceil(counted / 10)
+    found, due, left = [], 0.0, counted + behind
     while left and len(found) < MOST:
         due += next(between)
-        counts = due >= settle_s and left > math.ceil(counted / 10)
+        counts = due >= settle_s and left > behind
         left -= due >= settle_s
         found.append({"due_s": due, "prompt": prompt(seed * MOST + len(found), shape["prompt"], shape["vocabulary"]),
                       "output": size.randint(*shape["output"]), "counted": counts})

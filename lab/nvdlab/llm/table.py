@@ -4,11 +4,13 @@
 
     table.py RECORD... [--picture FILE.svg] [--page FILE.md]
 
-A record is a file of tests/hardware/qos_llm.py, or of another system (schema.json beside this file; checked if python3-jsonschema is
-installed). With --page the tables replace what is between the lines `<!-- figures -->` and `<!-- end of figures -->` of a page.
+A record is a file of tests/hardware/qos_llm.py, or of another system (schema.json beside this file; checked if
+python3-jsonschema is installed). With --page the tables replace what is between the lines `<!-- figures -->` and `<!-- end of
+figures -->` of a page.
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 import sys
@@ -23,7 +25,7 @@ SCHEMA = pathlib.Path(__file__).with_name("schema.json")
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 COLUMNS = ("TTFT p50, p99 (ms)", "TPOT p50, p99 (ms)", "gap p99 (ms)", "attained at 1.1, 1.25, 1.5, 2 × alone", "tokens/s",
            "neighbour: of alone, of the rest", "outside, inside", "bits")
-METHOD = ("In parentheses behind a 99th percentile is an interval of 95 % by order statistics over the requests of all seeds, which count as "
+METHOD = ("In parentheses behind a 99th percentile is an interval of 90 % by order statistics over the requests of all seeds, which count as "
           "independent; a dash is an end beyond the smallest or largest request.")
 
 
@@ -72,7 +74,8 @@ def pooled(found, of_alone, per_s_alone):
         parts = [figures.neighbour(cell["steps"], cell["requests"], per_s_alone) for cell in found]
         made["neighbour"] = {key: mean(part[key] for part in parts if part) for key in ("per_s", "of_alone", "outside", "inside")}
         rest = mean(idle(cell) for cell in of_alone)
-        made["neighbour"]["of_rest"] = made["neighbour"]["of_alone"] / rest if rest and made["neighbour"]["of_alone"] is not None else None
+        of_alone_speed = made["neighbour"]["of_alone"]
+        made["neighbour"]["of_rest"] = of_alone_speed / rest if rest and of_alone_speed is not None else None
     mine, other = ([cell["bits"] for cell in some if cell.get("bits")] for some in (found, of_alone))
     made["bits"] = ("equal" if set(mine) == set(other) else "different") if mine and other and found != of_alone else None
     return made
@@ -101,7 +104,7 @@ def groups(record):
             found.append((key, {"refused": refused[0]}))
             continue
         seeds = {cell["seed"] for cell in mine}
-        alone = [cell for cell in usable if cell["row"] == "alone" and (cell["load"], cell["arrivals"]) == key[2:] and cell["seed"] in seeds]
+        alone = [cell for cell in usable if (cell["row"], cell["load"], cell["arrivals"]) == ("alone", *key[2:]) and cell["seed"] in seeds]
         per_s = record["neighbours"].get(key[1], {}).get("per_s")
         found.append((key, pooled(mine, alone, per_s)))
     return found
@@ -153,7 +156,8 @@ def crashes(record):
             done = [one for one in after if figures.is_done(one)]
             lines.append(f"| {title(record, cell['row'])} | {cells.CRASHES.get(crash['how'], crash['how'])} | {crash['engine']} | "
                          f"{len(done)} of {len(after)} | {number(figures.percentile([figures.ttft_ms(one) for one in done], 0.99))} |")
-    return ["", "| way | what happens | the engine | later requests done | their TTFT p99 (ms) |", "|---|---|---|---|---|", *lines] if lines else []
+    head = ["", "| way | what happens | the engine | later requests done | their TTFT p99 (ms) |", "|---|---|---|---|---|"]
+    return [*head, *lines] if lines else []
 
 
 def markdown(record):
@@ -163,19 +167,18 @@ def markdown(record):
              f"{record['engine']['shape'] or 'not known'}, prompts of {options['prompt']} tokens, outputs of {options['output'][0]} to "
              f"{options['output'][1]}; a request takes {1000 * calibration['request_s']:.1f} ms alone, and the engine makes at most "
              f"{calibration['most_per_s']:.1f} a second. " + METHOD]
-    kind = None
-    for key, made in groups(record):
-        if key[1] == "none":
-            continue
-        if kind != key[1:]:
-            kind = key[1:]
-            _, load_percent, arrivals = kind
-            speed = record["neighbours"].get(key[1], {}).get("per_s")
-            lines += ["", f"Beside {NAMES[key[1]]} ({number(speed)} steps/s alone), load {load_percent} %"
-                      + (", bursts" if arrivals == "bursts" else "") + f", {made.get('counted', 0)} requests:", "",
-                      f"| way | {' | '.join(COLUMNS)} |", "|---" * (len(COLUMNS) + 1) + "|"]
-            lines += [line(record, each, alone) for each, alone in groups(record) if each == ("alone", "none", load_percent, arrivals)]
-        lines.append(line(record, key, made))
+    found = groups(record)
+    alone = {key[2:]: made for key, made in found if key[0] == "alone"}
+    for kind, some in itertools.groupby([one for one in found if one[0][1] != "none"], lambda one: one[0][1:]):
+        some, (neighbour, load_percent, arrivals) = list(some), kind
+        counted = next((made["counted"] for _, made in some if "counted" in made), 0)
+        speed = record["neighbours"].get(neighbour, {}).get("per_s")
+        lines += ["", f"Beside {NAMES[neighbour]} ({number(speed)} steps/s alone), load {load_percent} %"
+                  + (", bursts" if arrivals == "bursts" else "") + f", {counted} requests:", "",
+                  f"| way | {' | '.join(COLUMNS)} |", "|---" * (len(COLUMNS) + 1) + "|"]
+        if kind[1:] in alone:
+            lines.append(line(record, ("alone",), alone[kind[1:]]))
+        lines += [line(record, key, made) for key, made in some]
     return "\n".join([*lines, *crashes(record)]) + "\n"
 
 
@@ -192,13 +195,15 @@ def page(text, records):
 
 def drawn(record):
     """Returns an SVG: for each load the 99th percentile of TTFT and TPOT against alone, and the neighbour's part of the rest."""
-    main = [(key, made) for key, made in groups(record) if key[1] in ("train", "sleep") and key[3] == "poisson" and "refused" not in made]
-    alone = {key[2]: made for key, made in groups(record) if key[0] == "alone" and key[3] == "poisson"}
+    found = [(key, made) for key, made in groups(record) if key[3] == "poisson" and "refused" not in made]
+    main = [(key, made) for key, made in found if key[1] in ("train", "sleep")]
+    alone = {key[2]: made for key, made in found if key[0] == "alone"}
     rows = [row for row in dict.fromkeys(key[0] for key, _ in main)]
     panels = []
-    for name, of, wide in (("TTFT, 99th percentile, against alone", lambda made, first: made["ttft"]["p99"] / first["ttft"]["p99"], 5),
-                           ("TPOT, 99th percentile, against alone", lambda made, first: made["tpot"]["p99"] / first["tpot"]["p99"], 5),
-                           ("the neighbour's speed, against the time that the engine leaves", lambda made, _: made["neighbour"]["of_rest"], 1.5)):
+    for name, of, wide in (
+            ("TTFT, 99th percentile, against alone", lambda made, first: made["ttft"]["p99"] / first["ttft"]["p99"], 5),
+            ("TPOT, 99th percentile, against alone", lambda made, first: made["tpot"]["p99"] / first["tpot"]["p99"], 5),
+            ("the neighbour's speed, against the time that the engine leaves", lambda made, _: made["neighbour"]["of_rest"], 1.5)):
         points = {row: [(key[2], found) for key, made in main if key[0] == row and key[2] in alone
                         and (found := value(of, made, alone[key[2]])) is not None] for row in rows}
         highest = max([1.2, *(found for each in points.values() for _, found in each)])
