@@ -13,8 +13,8 @@ from 5.14 on; without it a loop of our own takes its place. Nothing is downloade
     more    with a load of 40 % and one seed: the other rows, bursts, and the other neighbours
     crash   the neighbour is killed, or makes an illegal access
 
---rows picks some rows. The load is the part of the time in which the engine alone has a request. A cell is one of --requests
-requests that count, with one row, neighbour, load and seed.
+--rows picks some rows, in the main table any ones. The load is the part of the time in which the engine alone has a request. A
+cell is one row, neighbour, load and seed, with --requests requests that count.
 
 With --address the engine is one that runs already and takes OpenAI's completions, such as vLLM's; --tenant names it for nvqos
 (a pid or command:NAME). It stays as it was started, so that the rows at an MPS server are left out.
@@ -96,6 +96,8 @@ def options_of(made):
     if bool(options.address) != bool(options.model):
         made.error("--address and --model belong together")
     rows = [cells.BY_NAME[name] for name in options.rows or cells.BY_NAME]
+    if not (desk.MARKS / "nvdebugctl/marks.py").exists():
+        rows = [row for row in rows if not row.needs_marks]
     if options.address:
         if any(row.mps for row in rows) and options.rows:
             made.error(f"the row {next(row.name for row in rows if row.mps)} needs an engine that is started at an MPS server; leave "
@@ -107,7 +109,7 @@ def options_of(made):
         if options.rows and "partition" in options.rows:
             made.error("the row partition needs nvtaskset; give --nvtaskset")
         rows = [row for row in rows if not row.needs_nvtaskset()]
-    options.rows = [row.name for row in rows]
+    options.can = {row.name for row in rows}
     options.vocabulary = options.vocabulary or desk.engine.llama.SHAPES[options.shape].vocabulary
     return options
 
@@ -146,7 +148,7 @@ class Call:
             found = [cells.Cell(**vars(cell) | {"neighbour": self.options.neighbour if cell.neighbour != "none" else "none"})
                      for cell in found]
         done = {cell["key"] for cell in self.whole["cells"]}
-        return [cell for cell in dict.fromkeys(found) if cell.key not in done]
+        return [cell for cell in dict.fromkeys(found) if cell.key not in done and cell.row in self.options.can]
 
     def rate(self, cell):
         return requests.rate_for(cell.load / 100, self.whole["calibration"]["request_s"])
@@ -180,6 +182,8 @@ class Call:
                                            "gpu": machine.gpu(*machine.CLOCKS)} | made)
         record.write(self.path, self.whole)
         print(json.dumps({"cell": cell.key, "took_s": self.whole["cells"][-1]["took_s"]}), flush=True)
+        if cell.crash:
+            self.desk.after_crash()
 
     def run(self):
         """Returns the exit status."""
@@ -189,12 +193,12 @@ class Call:
                 cell = left.pop(0)
                 try:
                     self.measure(cell)
-                except bounded.Late as late:
+                except bounded.Failed as failed:
                     self.failures += 1
-                    print(json.dumps({"cell": cell.key, "failed": str(late)}), flush=True)
+                    print(json.dumps({"cell": cell.key, "failed": str(failed)}), flush=True)
                     self.desk.end()  # the programs' state is not known
                     if self.failures == MOST_FAILURES:
-                        raise bounded.Failed(f"{MOST_FAILURES} cells failed, the last one because {late}") from None
+                        raise bounded.Failed(f"{MOST_FAILURES} cells failed, the last one because {failed}") from None
         finally:
             self.desk.close()
         if self.whole["cells"]:

@@ -124,7 +124,8 @@ def test_the_neighbour_is_measured_outside_and_inside_of_busy_periods():
 def test_the_main_table_needs_one_start_at_an_mps_server():
     found = cells.main_cells()
     assert len(found) == len({cell.key for cell in found}) == 4 * 3 * 5
-    assert [cell.begins_with()[0] for cell in found] == ["plain"] * 48 + ["mps"] * 12
+    assert [cell.begins_with()[0] for cell in found] == [False] * 48 + [True] * 12
+    assert {cell.seed for cell in found[:16]} == {1}, "a call that ends early has whole tables of few seeds"
     assert {cell.row for cell in cells.chosen(["more"], ["mps", "latency"])} == {"mps", "latency"}
     others = cells.other_cells()
     starts = [cell.begins_with() for cell in others]
@@ -171,7 +172,8 @@ def test_a_table_has_a_line_for_each_way(file):
     assert lines[3] == f"| nvqos, engine `latency` | {times} | 43 | 80.0 %, 114.4 % | 80.0 %, 80.0 % | equal |"
     assert lines[4].startswith("| their way | 12.0, 12.1 (12.1 to –) | 5.0, 5.0 (5.0 to –) | 5.0 | 0.0, 100.0, 100.0, 100.0 % | ")
     assert lines[4].endswith(" | different |")
-    assert "Beside training (125.0 steps/s alone), load 40 %, 10 requests:" in text and "made up** 7 (https://example.org)" in text
+    assert "Beside training (125.0 steps/s alone), load 40 % (30.1 % alone), 20.0 requests/s, 10 requests:" in text
+    assert "made up** 7 (https://example.org)" in text
     assert lines[-1] == "| as it is (time slices of 2 ms) | the neighbour is killed (SIGKILL) | goes on | 5 of 5 | 10.1 |"
 
 
@@ -182,6 +184,8 @@ def test_seeds_are_taken_together():
         record["cells"].append(cell | {"seed": 2, "requests": late})
     found = dict(table.groups(record))["latency", "train", 40, "poisson"]
     assert found["seeds"] == 2 and found["counted"] == 20 and found["ttft"]["p50"] == pytest.approx(15.045)
+    record["cells"].append(record["cells"][-2] | {"row": "alone", "neighbour": "none", "seed": 9})
+    assert dict(table.groups(record))["latency", "train", 40, "poisson"] == found, "no other seed of the row alone counts"
     del record["cells"][0]
     alone = dict(table.groups(record))["latency", "train", 40, "poisson"]["attained"]
     assert alone["1.1"] == 1.0, "the row alone of the same seeds is the measure"

@@ -76,12 +76,17 @@ def serving():
 
 @pytest.fixture
 def ask(tmp_path):
-    def run(asked, begin_us=0):
+    def run(asked):
+        """Returns the requests, which are due from half a second behind the client's start on."""
         path = tmp_path / "asked.json"
         path.write_text(json.dumps({"patience_s": PATIENCE_S} | asked), encoding="utf-8")
-        done = subprocess.run([sys.executable, client.__file__, path], env=ENV, input=f"{begin_us}\n", capture_output=True, text=True,
-                              timeout=2 * PATIENCE_S, check=False)
-        assert done.returncode == 0 and done.stdout == "ready\n", done.stderr
+        made = bounded.Talking(sys.executable, client.__file__, path, env=ENV, patience_s=PATIENCE_S)
+        try:
+            made.ready()
+            made.ask(client.now_us() + 500_000)
+            assert made.process.wait(2 * PATIENCE_S) == 0
+        finally:
+            made.kill()
         return json.loads(path.with_suffix(".out").read_text(encoding="utf-8"))
     return run
 
@@ -129,10 +134,9 @@ def test_an_address_without_an_engine_is_named(ask):
 
 def test_requests_are_sent_when_they_are_due_and_given_up_in_the_end(serving, ask):
     serving.answers |= {1: (200, True, [token("a"), USAGE % 1]), 2: (200, True, [token("a"), 3.0, token("b")])}
-    begin = client.now_us() + 400_000
     found = ask({"requests": [request(1, 0.0), request(2, 0.1), request(1, 0.2)], "patience_s": 1.0, "model": "m",
-                 "address": f"http://127.0.0.1:{serving.server_port}/v1"}, begin)
-    assert [one["due"] - begin for one in found] == [0, 100_000, 200_000] and all(one["sent"] >= one["due"] for one in found)
+                 "address": f"http://127.0.0.1:{serving.server_port}/v1"})
+    assert [one["due"] - found[0]["due"] for one in found] == [0, 100_000, 200_000] and all(one["sent"] >= one["due"] for one in found)
     assert [one["error"] for one in found] == [None, "it did not end in time", None], "a slow request does not hold up the next one"
 
 
@@ -187,6 +191,16 @@ def test_an_engine_marks_its_busy_periods(monkeypatch):
     waiting.deliver(failed=[((0, 2), "no")])
     waiting.submit({"number": 3, "prompt": [1], "output": 1})
     assert marks == ["busy", "idle", "busy"]
+
+
+@pytest.mark.parametrize("text, marks", (("def mark(text): seen.append(text)\nseen = []", ["busy"]), ("", None)))
+def test_marks_are_those_of_the_module_if_it_has_them(tmp_path, monkeypatch, text, marks):
+    (tmp_path / "nvdebugctl.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "nvdebugctl", raising=False)
+    engine.marker()("busy")
+    assert getattr(sys.modules["nvdebugctl"], "seen", None) == marks
+    monkeypatch.delitem(sys.modules, "nvdebugctl")
 
 
 def test_a_neighbour_counts_steps_while_it_is_asked_to(tmp_path):
@@ -362,6 +376,23 @@ def test_an_engine_is_measured_in_each_way_and_nothing_twice(measure, tmp_path):
     assert again.returncode == 0 and "took_s" not in again.stdout, "nothing is measured twice"
     other = measure(*STAND_IN, "--output", "2,3")
     assert other.returncode == 1 and "has another output ([4, 8])" in other.stderr and "Traceback" not in other.stderr
+
+
+def test_an_engine_that_ends_costs_one_cell(measure, tmp_path):
+    """nvqos kills the engine, its first tenant, at the first call."""
+    (tmp_path / "nvqos").write_text(NO_NVQOS.replace("for n in", f"""import os
+if not os.path.exists("{tmp_path}/done"):
+    open("{tmp_path}/done", "w").close()
+    os.kill(int(sys.argv[2].split("=")[0]), signal.SIGKILL)
+for n in"""), encoding="utf-8")
+    done = measure(*STAND_IN, "--rows", "alone,latency", "--loads", "40,60")
+    assert done.returncode == 1 and not done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert [(line["cell"].split("/")[:3], "failed" in line) for line in lines] == [
+        (["alone", "none", "40"], False), (["latency", "sleep", "40"], True),
+        (["alone", "none", "60"], False), (["latency", "sleep", "60"], False)]
+    assert "the engine" in lines[1]["failed"]
+    assert measure(*STAND_IN, "--rows", "alone,latency", "--loads", "40,60").returncode == 0, "the cell that failed is measured again"
 
 
 def test_a_crash_of_the_neighbour_is_recorded(measure, tmp_path):

@@ -11,7 +11,8 @@ PARTITION_SMS = 64
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A way to share. `goals` are the engine's and the neighbour's for nvqos; `env` and `words` are in front of the neighbour."""
+    """A way to share. `goals` are the engine's and the neighbour's for nvqos, and `more` are further words for it; `env` and `words`
+    are in front of the neighbour. `needs_marks`: the engine marks its busy periods."""
 
     name: str
     title: str
@@ -19,6 +20,8 @@ class Row:
     mps: bool = False
     env: tuple = ()
     words: tuple = ()
+    more: tuple = ()
+    needs_marks: bool = False
 
     @property
     def setup(self):
@@ -37,6 +40,7 @@ ROWS = (Row("alone", "alone"),
         Row("partition", f"MPS, {PARTITION_SMS} SMs for the neighbour by nvtaskset", mps=True,
             words=("-q", "-s", str(PARTITION_SMS), "--spread")),
         Row("latency", "nvqos, engine `latency`", ("latency", "best-effort")),
+        Row("latency-marks", "nvqos, engine `latency` with marks", ("latency", "best-effort"), more=("--socket",), needs_marks=True),
         Row("latency-share", "nvqos, engine `latency`, neighbour `share:20%`", ("latency", "share:20%")),
         Row("shares", "nvqos, engine `share:60%`, neighbour `share:30%`", ("share:60%", "share:30%")))
 BY_NAME = {row.name: row for row in ROWS}
@@ -60,13 +64,14 @@ class Cell:
     def begins_with(self):
         """Returns what the programs of a cell are started for: cells with the same answer follow each other."""
         row = BY_NAME[self.row]
-        return (row.setup, row.env, row.words)
+        return (row.mps, row.env, row.words)
 
 
-def main_cells(seeds=SEEDS, loads=LOADS):
-    """Returns the cells of the main table: training as the neighbour."""
-    found = [Cell(row, "none" if row == "alone" else "train", load, seed=seed) for seed in seeds for load in loads for row in MAIN]
-    return sorted(found, key=lambda cell: BY_NAME[cell.row].mps)
+def main_cells(seeds=SEEDS, loads=LOADS, rows=MAIN):
+    """Returns the cells of the main table: training as the neighbour. The rows at an MPS server come last, and otherwise a seed is
+    done before the next one begins."""
+    found = [Cell(row, "none" if row == "alone" else "train", load, seed=seed) for seed in seeds for load in loads for row in rows]
+    return sorted(found, key=lambda cell: cell.begins_with())
 
 
 def other_cells():
@@ -85,6 +90,7 @@ def crash_cells():
 
 
 def chosen(groups, rows=None, seeds=SEEDS, loads=LOADS):
-    """Returns the cells of some groups (main, more, crash), in this order, with the rows, seeds and loads that are asked for."""
-    made = {"main": lambda: main_cells(seeds, loads), "more": other_cells, "crash": crash_cells}
+    """Returns the cells of some groups (main, more, crash), in this order, with the rows, seeds and loads that are asked for; the
+    main table can have any rows."""
+    made = {"main": lambda: main_cells(seeds, loads, rows or MAIN), "more": other_cells, "crash": crash_cells}
     return [cell for group in groups for cell in made[group]() if rows is None or cell.row in rows]

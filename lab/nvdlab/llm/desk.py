@@ -22,6 +22,7 @@ from nvdlab import bounded
 from nvdlab.llm import cells, client, engine, figures, neighbours, progress, requests
 
 LAB = pathlib.Path(__file__).resolve().parents[2]
+MARKS = LAB.parent / "packaging/wheel"   # has the module with which engines mark their busy periods
 START_S = 150          # of a program at most
 USUAL_ENGINE_S, USUAL_NEIGHBOUR_S = 75, 35
 BEGIN_S = 0.05         # from the client's `ready` to the first moment of its plan
@@ -62,7 +63,7 @@ class Desk:
     # --- programs ---
 
     def environment(self, **more):
-        paths = [str(LAB), *filter(None, [os.environ.get("PYTHONPATH")])]
+        paths = [str(LAB), str(MARKS), *filter(None, [os.environ.get("PYTHONPATH")])]
         return {"OMP_NUM_THREADS": "2"} | self.env | {"PYTHONPATH": os.pathsep.join(paths), "HF_HUB_OFFLINE": "1",
                                                       "TRANSFORMERS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"} | more
 
@@ -77,9 +78,10 @@ class Desk:
         """Ends all programs and the MPS server, if the next row needs other surroundings."""
         if setup != self.setup:
             self.end()
+            self.env, self.setup = bounded.without_mps(), "plain"
             self.surroundings.close()
-            self.env = self.surroundings.enter_context(bounded.mps())[0] if setup == "mps" else bounded.without_mps()
-            self.setup = setup
+            if setup == "mps":
+                self.env, self.setup = self.surroundings.enter_context(bounded.mps())[0], setup
 
     def start_engine(self):
         """Starts the engine, unless it runs. Raises bounded.Late.
@@ -118,8 +120,11 @@ class Desk:
         """Returns what the engine is, and how many CUDA graphs it has captured so far."""
         if self.options.address:
             return {"engine": f"{self.options.model}, through OpenAI's completions", "kind": "address", "shape": None, "captures": None}
-        self.engine.ask("facts")
-        return json.loads(self.engine.line())
+        try:
+            self.engine.ask("facts")
+            return json.loads(self.engine.line())
+        except (bounded.Late, OSError):
+            raise bounded.Late(f"the engine has ended; its log ends with: {self.tail('engine')}") from None
 
     def start_neighbour(self, row, kind):
         """Starts a neighbour, unless it runs already for such a row. Raises bounded.Late."""
@@ -282,7 +287,8 @@ class Desk:
             yield found
             return
         tenants = (self.options.tenant or str(self.engine.pid), str(self.neighbour.pid))
-        nvqos = bounded.Keeping(self.options.nvqos, *(f"{tenant}={goal}" for tenant, goal in zip(tenants, row.goals)))
+        goals = (f"{tenant}={goal}" for tenant, goal in zip(tenants, row.goals))
+        nvqos = bounded.Keeping(self.options.nvqos, *row.more, *goals)
         try:
             if nvqos.refused is not None:
                 raise bounded.Failed(f"nvqos ended with {nvqos.process.returncode}: {nvqos.refused}")
@@ -320,7 +326,6 @@ class Desk:
             self.go(False)
         if crash:
             made["crash"] = crash | {"engine": self.state_of_engine()}
-            self.after_crash()
         return made | ({"nvqos": nvqos | {"goals": row.goals}} if row.goals else {})
 
     def crashed(self, cell, begin, asked):
@@ -338,11 +343,9 @@ class Desk:
 
     def after_crash(self):
         """Ends programs that a crash may have harmed: at an MPS server all, and the server."""
-        if self.setup == "mps":
-            self.end()
-            self.surroundings.close()
-            self.env, self.setup = bounded.without_mps(), "plain"
         self.end_neighbour()
+        if self.setup == "mps":
+            self.surround("plain")
 
     def made(self, found, begin):
         """Returns the requests and the neighbour's steps, with the times from BEGIN on."""

@@ -36,9 +36,9 @@ STEP_S, PROMPT_S = 0.004, 0.003  # of the stand-in
 
 
 def marker():
-    """Returns the function that nvqos gives engines to mark their busy periods; one without effect where it is not installed."""
+    """Returns the function by which engines mark their busy periods for nvqos; one without effect where the module lacks it."""
     try:
-        from nvdebug import mark  # pylint: disable=import-outside-toplevel
+        from nvdebugctl import mark  # pylint: disable=import-outside-toplevel
     except ImportError:
         return lambda state: None
     return mark

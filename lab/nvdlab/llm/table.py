@@ -22,6 +22,8 @@ from nvdlab import picture  # noqa: E402
 from nvdlab.llm import cells, figures  # noqa: E402
 
 SCHEMA = pathlib.Path(__file__).with_name("schema.json")
+NAMES = {"none": "alone", "train": "training", "diffusion": "a diffusion model", "long": "kernels of 10 ms",
+         "engine": "a second engine", "sleep": "a stand-in"}
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 COLUMNS = ("TTFT p50, p99 (ms)", "TPOT p50, p99 (ms)", "gap p99 (ms)", "attained at 1.1, 1.25, 1.5, 2 × alone", "tokens/s",
            "neighbour: of alone, of the rest", "outside, inside", "bits")
@@ -68,7 +70,7 @@ def pooled(found, of_alone, per_s_alone):
                      "between": figures.interval(times[key], 0.99)}
     made["attained"] = figures.attainment(asked, alone)
     made["tokens_per_s"] = sum(figures.tokens_per_s(cell["requests"]) for cell in found) / len(found)
-    made["idle"] = mean(idle(cell) for cell in found)
+    made["idle"], made["rate"] = mean(idle(cell) for cell in found), mean(cell["rate"] for cell in found)
     made["captures"] = sum(cell.get("captures") or 0 for cell in found)
     if per_s_alone:
         parts = [figures.neighbour(cell["steps"], cell["requests"], per_s_alone) for cell in found]
@@ -98,7 +100,7 @@ def groups(record):
     keys = {(cell["row"], cell["neighbour"], cell["load"], cell["arrivals"]): None for cell in usable}
     order = [*cells.BY_NAME, *(key[0] for key in keys if key[0] not in cells.BY_NAME)]
     found = []
-    for key in sorted(keys, key=lambda key: (key[1:], order.index(key[0]))):
+    for key in sorted(keys, key=lambda key: (list(NAMES).index(key[1]), key[3] != "poisson", key[2], order.index(key[0]))):
         mine = [cell for cell in usable if (cell["row"], cell["neighbour"], cell["load"], cell["arrivals"]) == key]
         if refused := [cell["refused"] for cell in mine if cell.get("refused")]:
             found.append((key, {"refused": refused[0]}))
@@ -143,10 +145,6 @@ def line(record, key, made):
         f"{percent(neighbour['outside'])}, {percent(neighbour['inside'])}" if neighbour else "", made["bits"] or "–")) + " |"
 
 
-NAMES = {"none": "alone", "train": "training", "diffusion": "a diffusion model", "long": "kernels of 10 ms", "engine": "a second engine",
-         "sleep": "a stand-in"}
-
-
 def crashes(record):
     """Returns the lines of the table of crashes."""
     lines = []
@@ -174,6 +172,8 @@ def markdown(record):
         counted = next((made["counted"] for _, made in some if "counted" in made), 0)
         speed = record["neighbours"].get(neighbour, {}).get("per_s")
         lines += ["", f"Beside {NAMES[neighbour]} ({number(speed)} steps/s alone), load {load_percent} %"
+                  + (f" ({percent(1 - alone[kind[1:]]['idle'])} alone)" if kind[1:] in alone else "")
+                  + f", {number(mean(made.get('rate') for _, made in some))} requests/s"
                   + (", bursts" if arrivals == "bursts" else "") + f", {counted} requests:", "",
                   f"| way | {' | '.join(COLUMNS)} |", "|---" * (len(COLUMNS) + 1) + "|"]
         if kind[1:] in alone:
