@@ -150,19 +150,27 @@ class Call:
         done = {cell["key"] for cell in self.whole["cells"]}
         return [cell for cell in dict.fromkeys(found) if cell.key not in done and cell.row in self.options.can]
 
+    def rates(self):
+        return self.whole["calibration"].setdefault("rates", {})
+
     def rate(self, cell):
-        return requests.rate_for(cell.load / 100, self.whole["calibration"]["request_s"])
+        """Returns the requests per second of a cell; before the trial of its load, nearly."""
+        return self.rates().get(str(cell.load)) or requests.rate_for(cell.load / 100, self.whole["calibration"]["request_s"])
 
     def usual_s(self, cell):
         """Returns how long a cell usually takes, with the start of programs; before the calibration, a guess."""
-        per_s = self.rate(cell) if "calibration" in self.whole else 5
-        return self.desk.usual_s(cell) + self.options.settle_s + 1.2 * self.options.requests / per_s + SPARE_S
+        is_calibrated = "calibration" in self.whole
+        per_s = self.rate(cell) if is_calibrated else 5
+        trial_s = 0 if is_calibrated and str(cell.load) in self.rates() else desk.TRIAL / per_s
+        return self.desk.usual_s(cell) + trial_s + self.options.settle_s + 1.2 * self.options.requests / per_s + SPARE_S
 
     def before(self, cell):
         """Starts the programs of a cell, and measures what the record needs first."""
         self.desk.prepare(cell)
         if "calibration" not in self.whole:
             self.whole |= {"calibration": self.desk.calibrated(), "engine": self.desk.facts(), "processors": len(os.sched_getaffinity(0))}
+        if str(cell.load) not in self.rates():
+            self.rates()[str(cell.load)] = self.desk.rated(cell.load, self.whole["calibration"]["request_s"])
         kind = cell.neighbour
         if kind != "none" and (kind not in self.whole["neighbours"] or self.whole["neighbours"][kind]["setup"] != "plain"
                                and self.desk.setup == "plain"):

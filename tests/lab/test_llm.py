@@ -41,6 +41,13 @@ def test_the_rate_keeps_an_engine_with_requests_for_the_load(load):
     assert busy / now == pytest.approx(load, abs=0.01)
 
 
+def test_a_trial_corrects_the_rate_of_an_engine_whose_requests_take_longer_in_batches():
+    first = requests.rate_for(0.4, 0.05)
+    assert requests.corrected(0.4, first, 0.6) == pytest.approx(first)
+    assert requests.corrected(0.4, first, 0.36) == pytest.approx(first / 2), "requests took twice as long"
+    assert 0 < requests.corrected(0.4, first, 0) < first < requests.corrected(0.4, first, 1)
+
+
 def test_a_plan_counts_requests_between_others_that_do_not_count():
     found = requests.plan("poisson", 50, 7, 40, 1.0, SHAPE)
     counts = [request["counted"] for request in found]

@@ -360,6 +360,7 @@ def test_an_engine_is_measured_in_each_way_and_nothing_twice(measure, tmp_path):
     found = record_of(tmp_path)
     jsonschema.validate(found, json.loads(table.SCHEMA.read_text(encoding="utf-8")))
     cells = {cell["row"]: cell for cell in found["cells"]}
+    assert {cell["rate"] for cell in cells.values()} == {found["calibration"]["rates"]["40"]}
     assert list(cells) == ["alone", "as-is", "latency", "latency-share", "mps"]
     assert cells["latency-share"]["refused"].endswith("these goals cannot be kept together")
     for row in ("alone", "as-is", "latency", "mps"):

@@ -30,7 +30,8 @@ PATIENCE_S = 15        # behind the last request that is due
 ALONE_S = 3
 CLOSED_S = 60
 BITS = 8               # requests whose outputs are compared, one at a time
-BITS_SEED, WARM_SEED, CALIBRATION_SEED = 9001, 9002, 9003
+TRIAL = 60             # requests by which the rate for a load is corrected
+BITS_SEED, WARM_SEED, CALIBRATION_SEED, TRIAL_SEED = range(9001, 9005)
 
 
 def apart(allowed):
@@ -238,6 +239,20 @@ class Desk:
         return {"request_s": round(statistics.median(request["ended"] - request["sent"] for request in one) / 1e6, 6),
                 "most_per_s": round(len(many) * 1e6 / span, 3)}
 
+    def rated(self, load, request_s):
+        """Returns the requests per second for a load in percent, by a trial without the neighbour. Raises bounded.Late."""
+        rate = requests.rate_for(load / 100, request_s)
+        found, *_ = self.by_the_clock(requests.plan("poisson", rate, TRIAL_SEED, TRIAL, 0, self.shape))
+        return round(requests.corrected(load / 100, rate, figures.idle(found)), 4)
+
+    def by_the_clock(self, asked, meanwhile=lambda begin: None):
+        """Returns the requests of a plan, its first moment, and the result of meanwhile(), which gets that moment."""
+        started = self.started({"requests": asked, "patience_s": PATIENCE_S})
+        begin = client.now_us() + int(1e6 * BEGIN_S)
+        started.ask(begin)
+        other = meanwhile(begin)
+        return self.ended(started, asked[-1]["due_s"] + PATIENCE_S + BEGIN_S + 10), begin, other
+
     def bits(self):
         """Returns a digest of the outputs of some requests, one at a time, so that batches are the same in each row; None: one failed."""
         found = self.closed(BITS, 1, BITS_SEED)
@@ -312,11 +327,8 @@ class Desk:
         try:
             with self.keeping(row) as nvqos:
                 before = self.facts()["captures"]
-                started = self.started({"requests": asked, "patience_s": PATIENCE_S})
-                begin = client.now_us() + int(1e6 * BEGIN_S)
-                started.ask(begin)
-                crash = self.crashed(cell, begin, asked) if cell.crash else None
-                found = self.ended(started, asked[-1]["due_s"] + PATIENCE_S + BEGIN_S + 10)
+                found, begin, crash = self.by_the_clock(
+                    asked, lambda begin: self.crashed(cell, begin, asked) if cell.crash else None)
                 made = self.made(found, begin)
                 if not cell.crash:
                     made["captures"] = None if before is None else self.facts()["captures"] - before

@@ -116,6 +116,12 @@ def length(periods):
     return sum(end - begin for begin, end in periods)
 
 
+def idle(requests):
+    """Returns the part of the window in which the engine has no request; None: all counted requests came at once."""
+    begin, end = window(requests)
+    return 1 - length(cut(busy(requests), begin, end)) / (end - begin) if end > begin else None
+
+
 # --- of the neighbour ---
 
 def progress(steps, begin, end):

@@ -12,11 +12,19 @@ MOST = 100_000                              # requests of a run, so that a wrong
 def rate_for(load, request_s):
     """Returns the requests per second with which an engine has a request for a part LOAD of the time.
 
-    Requests arrive at random and take REQUEST_S each, however many there are: then no request is there for exp(-rate *
-    request_s) of the time. An engine with batches takes somewhat longer for several requests, so that the part is larger than
-    LOAD.
+    Requests arrive at random and take REQUEST_S each, however many there are: then no request is there for
+    exp(-rate * request_s) of the time.
     """
     return -math.log(1 - load) / request_s
+
+
+def corrected(load, rate, idle):
+    """Returns the rate for LOAD, after a trial with RATE in which the engine had no request for the part IDLE of the time.
+
+    A request takes longer in a batch than alone, so that a rate by the time of one request alone is too high. The trial shows
+    how long a request takes at such a rate.
+    """
+    return rate_for(load, -math.log(min(max(idle, 0.02), 0.98)) / rate)
 
 
 def gaps(arrivals, rate, seed):

@@ -70,12 +70,12 @@ def pooled(found, of_alone, per_s_alone):
                      "between": figures.interval(times[key], 0.99)}
     made["attained"] = figures.attainment(asked, alone)
     made["tokens_per_s"] = sum(figures.tokens_per_s(cell["requests"]) for cell in found) / len(found)
-    made["idle"], made["rate"] = mean(idle(cell) for cell in found), mean(cell["rate"] for cell in found)
+    made["idle"], made["rate"] = mean(figures.idle(cell["requests"]) for cell in found), mean(cell["rate"] for cell in found)
     made["captures"] = sum(cell.get("captures") or 0 for cell in found)
     if per_s_alone:
         parts = [figures.neighbour(cell["steps"], cell["requests"], per_s_alone) for cell in found]
         made["neighbour"] = {key: mean(part[key] for part in parts if part) for key in ("per_s", "of_alone", "outside", "inside")}
-        rest = mean(idle(cell) for cell in of_alone)
+        rest = mean(figures.idle(cell["requests"]) for cell in of_alone)
         of_alone_speed = made["neighbour"]["of_alone"]
         made["neighbour"]["of_rest"] = of_alone_speed / rest if rest and of_alone_speed is not None else None
     mine, other = ([cell["bits"] for cell in some if cell.get("bits")] for some in (found, of_alone))
@@ -86,12 +86,6 @@ def pooled(found, of_alone, per_s_alone):
 def mean(values):
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
-
-
-def idle(cell):
-    """Returns the part of the window in which the engine has no request."""
-    begin, end = figures.window(cell["requests"])
-    return 1 - figures.length(figures.cut(figures.busy(cell["requests"]), begin, end)) / (end - begin) if end > begin else None
 
 
 def groups(record):
