@@ -331,7 +331,7 @@ def measure(tmp_path):
     def call(*words):
         return subprocess.run([MEASUREMENT, tmp_path / "nvqos", tmp_path / "out", "--shape", "tiny", "--seeds", "1", "--loads", "40",
                                "--requests", "10", "--settle", "0.2", *words], env=env, capture_output=True, text=True,
-                              timeout=6 * PATIENCE_S, check=False)
+                              timeout=12 * PATIENCE_S, check=False)
     return call
 
 
@@ -394,6 +394,14 @@ for n in"""), encoding="utf-8")
         (["alone", "none", "60"], False), (["latency", "sleep", "60"], False)]
     assert "the engine" in lines[1]["failed"]
     assert measure(*STAND_IN, "--rows", "alone,latency", "--loads", "40,60").returncode == 0, "the cell that failed is measured again"
+
+
+def test_a_cell_fails_if_nvqos_ends_in_the_middle(measure, tmp_path):
+    (tmp_path / "nvqos").write_text(NO_NVQOS.replace("range(10000):", "range(2):").replace("sleep(0.05)", "sleep(0.3)")
+                                    + 'sys.exit("a reason")\n', encoding="utf-8")
+    done = measure(*STAND_IN, "--rows", "latency")
+    assert done.returncode == 1 and "nvqos ended with 1 in the middle: a reason" in done.stdout and not done.stderr
+    assert not (tmp_path / "out/qos_llm.json").exists(), "the cell has no figures"
 
 
 def test_a_crash_of_the_neighbour_is_recorded(measure, tmp_path):

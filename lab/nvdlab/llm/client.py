@@ -24,6 +24,8 @@ import sys
 import time
 import urllib.parse
 
+from nvdlab.collectives import die_with_the_parent
+
 LONGEST = 1 << 22  # bytes of a line
 
 
@@ -213,6 +215,7 @@ async def run(asked):
 
 
 def main():
+    die_with_the_parent()
     path = pathlib.Path(sys.argv[1])
     asked = json.loads(path.read_text(encoding="utf-8"))
     if asked.get("cpus"):

@@ -250,7 +250,11 @@ class Desk:
         started = self.started({"requests": asked, "patience_s": PATIENCE_S})
         begin = client.now_us() + int(1e6 * BEGIN_S)
         started.ask(begin)
-        other = meanwhile(begin)
+        try:
+            other = meanwhile(begin)
+        except BaseException:
+            started.kill()
+            raise
         return self.ended(started, asked[-1]["due_s"] + PATIENCE_S + BEGIN_S + 10), begin, other
 
     def bits(self):
@@ -309,6 +313,8 @@ class Desk:
                 raise bounded.Failed(f"nvqos ended with {nvqos.process.returncode}: {nvqos.refused}")
             before, begin = nvqos.processor_s(), time.monotonic()
             yield found
+            if nvqos.process.poll() is not None:
+                raise bounded.Late(f"nvqos ended with {nvqos.process.returncode} in the middle: {nvqos.told()}")
             found["processor"] = round((nvqos.processor_s() - before) / (time.monotonic() - begin), 4)
             epochs = nvqos.tenants()
             found["epochs"] = len(epochs)
