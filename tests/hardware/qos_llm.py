@@ -186,6 +186,8 @@ class Call:
             raise
         except bounded.Failed as refused:
             made = {"refused": str(refused), "requests": [], "steps": []}
+            if cell.crash:
+                made["crash"] = {"how": cell.crash, "at": 0, "engine": f"refused: {refused}"}
         self.whole["cells"].append(head | {"rate": round(rate, 4), "took_s": round(time.monotonic() - begin, 1),
                                            "gpu": machine.gpu(*machine.CLOCKS)} | made)
         record.write(self.path, self.whole)

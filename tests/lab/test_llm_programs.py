@@ -413,6 +413,15 @@ def test_a_crash_of_the_neighbour_is_recorded(measure, tmp_path):
     assert "the neighbour makes an illegal access | goes on |" in done.stdout
 
 
+def test_a_crash_in_a_row_that_is_refused_is_not_tried(measure, tmp_path):
+    (tmp_path / "nvqos").write_text("#!/bin/sh\necho 'not on this GPU' >&2\nexit 2\n", encoding="utf-8")
+    done = measure(*STAND_IN, "--cells", "crash", "--rows", "latency")
+    assert done.returncode == 0, done.stderr
+    killed = "| nvqos, engine `latency` | the neighbour is killed (SIGKILL) | refused: nvqos ended with 2: not on this GPU | 0 of 0 | – |"
+    assert killed in done.stdout
+    assert "Beside" not in done.stdout, "the row itself was not asked for"
+
+
 def test_an_engine_at_an_address_is_measured(measure, serving, tmp_path):
     serving.answers[128] = (200, True, [token("a"), 0.005, token("b"), USAGE % 2])
     address = f"http://127.0.0.1:{serving.server_port}/v1"
