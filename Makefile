@@ -318,6 +318,10 @@ lab: lab-programs ## the papers' rules as experiments: a replay and on the GPU m
 	@lab/run $(if $(GPU),--gpu) $(NAMES)
 	$(if $(GPU)$(NAMES),,@NVDEBUG_NO_BUILD=1 lab/quotas/figures)
 
+.PHONY: llm
+llm: ## an LLM engine beside other work, on this machine's GPU, as root, in 20 minutes (INTO=, LLM=words for it): docs/llm.md
+	@tests/hardware/run qos_llm $(if $(INTO),--into $(INTO)) -- --budget 1200 $(LLM)
+
 .PHONY: lab-programs
 lab-programs: cmake
 	$(call cmake_build,$(BUILD)/cmake,"the lab's programs and nvdebugctl",instrument lab-model nvdebugctl quota-engine)

@@ -144,12 +144,12 @@ def loads(load, *how):
 
 
 class Talking:
-    """A program that answers lines on stdin with lines on stdout. Its first line is `ready`."""
+    """A program that answers lines on stdin with lines on stdout. Its first line is `ready`. STDERR is a file, or this process' own."""
 
-    def __init__(self, *words, env, patience_s=90):
+    def __init__(self, *words, env, patience_s=90, stderr=None):
         self.name, self.patience_s = " ".join(map(str, words)), patience_s
         self.process = subprocess.Popen([str(word) for word in words], env=env, text=True, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
+                                        stdout=subprocess.PIPE, stderr=stderr)
         self.pid = self.process.pid
 
     def line(self):

@@ -57,6 +57,7 @@ ALL = tuple(Measurement(*each) for each in (
     ("qos_thinking", "nvqos folder", 1800, False),     # with PyTorch
     ("qos_gangs", "nvqos nvdebugctl folder", 7200, False),  # with PyTorch, on two or four GPUs
     ("qos_latency", "nvqos folder", 600, False),       # with PyTorch
+    ("qos_llm", "nvqos folder", 1800, False),          # with PyTorch, and transformers if it is there
     ("inference", "nvtaskset folder nvdebugctl", 900, False),  # with PyTorch
     ("same_results", "nvtaskset folder", 3600, False),  # with NumPy, and libraries that are installed
     ("stgm", "nvstgm nvtaskset folder", 7200, False)))

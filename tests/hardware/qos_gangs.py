@@ -13,7 +13,7 @@ the jobs. Each row starts its jobs, and measures them as they are, then under an
     three-4                three trainings
     shares-4               two trainings with shares of 30 and 60 %
     decode-4               a decode loop beside a training, with equal parts
-    serve-4                a service (requests of about 13 ms, load 0.33) that is served first, beside a training
+    serve-4, serve-2       a service (requests of about 13 ms, load 0.33) that is served first, beside a training
     reduce-4               two jobs that make all-reduces of 256 KB
     ends-4                 two trainings while nvqos is killed, while it is stopped, and after a rank of one of them was killed
 
@@ -54,7 +54,7 @@ ROWS = (*(row(f"{kind}-{gpus}", (kind, kind), gpus, (EQUAL, EQUAL)) for kind in 
         row("three-4", ("train64",) * 3, 4, (EQUAL,) * 3),
         row("shares-4", ("train64", "train64"), 4, ("share:30%", "share:60%")),
         row("decode-4", ("decode", "train16"), 4, (EQUAL, EQUAL)),
-        row("serve-4", ("serve", "train64"), 4, ("latency", EQUAL)),
+        *(row(f"serve-{gpus}", ("serve", "train64"), gpus, ("latency", EQUAL)) for gpus in (4, 2)),
         row("reduce-4", ("reduce256k", "reduce256k"), 4, (EQUAL, EQUAL)),
         row("ends-4", ("train64", "train64"), 4, (EQUAL, EQUAL)))
 

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""The benchmark of an LLM engine (docs/llm.md): its requests, its figures and its tables, on made-up times."""
+
+import itertools
+import json
+import math
+import random
+import statistics
+import sys
+import xml.etree.ElementTree
+
+import jsonschema
+import pytest
+from building import ROOT
+
+sys.path.insert(0, str(ROOT / "lab"))
+
+# pylint: disable=wrong-import-position
+from nvdlab.llm import cells, figures, requests, table  # noqa: E402
+
+SHAPE = {"prompt": 16, "output": (4, 8), "vocabulary": 5000}
+
+
+# --- requests ---
+
+@pytest.mark.parametrize("arrivals, variation", requests.ARRIVALS.items())
+def test_times_between_requests_have_their_mean_and_variation(arrivals, variation):
+    found = list(itertools.islice(requests.gaps(arrivals, 20, 3), 60_000))
+    assert statistics.fmean(found) == pytest.approx(1 / 20, rel=0.05)
+    assert statistics.stdev(found) / statistics.fmean(found) == pytest.approx(variation, rel=0.05)
+
+
+@pytest.mark.parametrize("load", (0.2, 0.4, 0.8))
+def test_the_rate_keeps_an_engine_with_requests_for_the_load(load):
+    """The requests take equally long, however many there are."""
+    took, busy, until, now = 0.05, 0.0, 0.0, 0.0
+    for gap in itertools.islice(requests.gaps("poisson", requests.rate_for(load, took), 1), 20_000):
+        now += gap
+        busy += took - max(0, until - now)
+        until = now + took
+    assert busy / now == pytest.approx(load, abs=0.01)
+
+
+def test_a_trial_corrects_the_rate_of_an_engine_whose_requests_take_longer_in_batches():
+    first = requests.rate_for(0.4, 0.05)
+    assert requests.corrected(0.4, first, 0.6) == pytest.approx(first)
+    assert requests.corrected(0.4, first, 0.36) == pytest.approx(first / 2), "requests took twice as long"
+    assert 0 < requests.corrected(0.4, first, 0) < first < requests.corrected(0.4, first, 1)
+
+
+def test_a_plan_counts_requests_between_others_that_do_not_count():
+    found = requests.plan("poisson", 50, 7, 40, 1.0, SHAPE)
+    counts = [request["counted"] for request in found]
+    assert sum(counts) == 40 and counts.index(True) > 20 and not any(counts[-4:]), "a tenth of them follow"
+    assert sum(counts[counts.index(True):counts.index(True) + 40]) == 40, "the counted requests follow each other"
+    assert all(request["counted"] == (1 <= request["due_s"]) for request in found[:-4])
+    assert all(len(request["prompt"]) == 16 and 4 <= request["output"] <= 8 for request in found)
+    assert len({tuple(request["prompt"]) for request in found}) == len(found), "a cache of prompts would not help"
+    assert requests.plan("poisson", 50, 7, 40, 1.0, SHAPE) == found
+    slower = requests.plan("poisson", 25, 7, 40, 1.0, SHAPE)
+    assert [one["due_s"] for one in slower[:20]] == pytest.approx([2 * one["due_s"] for one in found[:20]])
+    assert requests.plan("poisson", 50, 8, 40, 1.0, SHAPE)[0] != found[0]
+
+
+# --- figures ---
+
+def request(due, *tokens, sent=None, got=None, counted=True, error=None):
+    return {"due": due, "sent": due if sent is None else sent, "tokens": list(tokens), "got": len(tokens) if got is None else got,
+            "asked": max(1, len(tokens)), "counted": counted, "error": error, "ended": tokens[-1] if tokens else due + 5000}
+
+
+def test_times_of_a_request_are_those_of_vllm_bench_serve():
+    one = request(1000, 21_000, 31_000, 51_000, sent=1500)
+    assert figures.ttft_ms(one) == 19.5 and figures.tpot_ms(one) == 15.0 and figures.gaps_ms(one) == [10.0, 20.0]
+    assert figures.tpot_ms(one | {"got": 5}) == 7.5, "a message may bring several tokens"
+    assert figures.tpot_ms(request(0, 7000)) is None
+    failed = request(0, counted=True, error="no")
+    assert figures.times([one, failed, one | {"counted": False}]) == {"ttft": [19.5], "tpot": [15.0], "gap": [10.0, 20.0]}
+
+
+def test_percentiles_are_linear_between_ranks():
+    """The values of numpy.percentile with its usual method."""
+    values = [3.0, 1.0, 4.0, 1.5, 9.0]
+    assert [figures.percentile(values, part) for part in (0, 0.5, 0.99, 1)] == pytest.approx([1.0, 3.0, 8.8, 9.0])
+    assert figures.percentile([], 0.5) is None and figures.percentile([2], 0.99) == 2
+
+
+def test_an_interval_has_the_percentile_as_often_as_it_promises():
+    draw, inside = random.Random(5), 0
+    true = -math.log(0.01)
+    for _ in range(600):
+        low, high = figures.interval([draw.expovariate(1) for _ in range(400)], 0.99)
+        inside += low <= true <= high
+    assert 0.87 <= inside / 600 <= 0.97
+
+
+def test_an_interval_is_open_where_values_are_too_few():
+    assert figures.interval(range(298), 0.99)[1] is None and figures.interval(range(299), 0.99)[1] == 298
+    assert figures.interval([1.0], 0.99) == [1.0, None] and figures.interval([], 0.99) == [None, None]
+    low, high = figures.interval(range(100), 0.5)
+    assert (low, high) == (41, 58), "the tables of the sign test have the 42nd and the 59th of 100 values"
+
+
+def test_attainment_counts_requests_that_keep_both_times():
+    alone = {"ttft": [10.0], "tpot": [5.0]}
+    asked = [request(0, 10_000, 15_000), request(0, 12_000, 17_000), request(0, 10_000, 17_000), request(0, error="late"),
+             request(0, 40_000, 45_000, counted=False), request(0, 12_000)]
+    assert figures.attainment(asked, alone) == {"1.1": 0.2, "1.25": 0.6, "1.5": 0.8, "2": 0.8}
+    assert figures.attainment(asked, {"ttft": [], "tpot": []}) is None and figures.attained([], 1, 1) is None
+
+
+def test_busy_periods_go_from_an_arrival_to_the_last_token():
+    asked = [request(100, 300, 400), request(350, 900), request(1000, error="refused"), request(7000, 7100)]
+    assert figures.busy(asked) == [[100, 900], [1000, 6000], [7000, 7100]]
+    assert figures.cut(figures.busy(asked), 500, 7050) == [[500, 900], [1000, 6000], [7000, 7050]]
+
+
+def test_the_neighbour_is_measured_outside_and_inside_of_busy_periods():
+    """It makes a step each 10 ms, but in the busy period from 100 to 200 ms, where one step takes 40 ms."""
+    steps = [*range(0, 101_000, 10_000), 140_000, 180_000, 190_000, 200_000, *range(210_000, 301_000, 10_000)]
+    asked = [request(0, 1), request(100_000, 150_000, 200_000), request(300_000, 310_000)]
+    found = figures.neighbour(steps, asked, 100)
+    assert found == {"per_s": 80.0, "of_alone": 0.8, "outside": 1.0, "inside": 0.4, "idle": 0.6667}
+    assert figures.progress(steps, 120_000, 140_000) == pytest.approx(0.5)
+    always = [request(0, 300_000), request(300_000, 300_001)]
+    assert figures.neighbour(steps, always, 100)["outside"] is None, "there is no time outside"
+
+
+# --- cells ---
+
+def test_the_main_table_needs_one_start_at_an_mps_server():
+    found = cells.main_cells()
+    assert len(found) == len({cell.key for cell in found}) == 4 * 3 * 5
+    assert [cell.begins_with()[0] for cell in found] == [False] * 48 + [True] * 12
+    assert {cell.seed for cell in found[:16]} == {1}, "a call that ends early has whole tables of few seeds"
+    assert {cell.row for cell in cells.chosen(["more"], ["mps", "latency"])} == {"mps", "latency"}
+    others = cells.other_cells()
+    starts = [cell.begins_with() for cell in others]
+    assert len(list(itertools.groupby(starts))) == len(set(starts)), "programs are started once for all cells that can share them"
+    assert not {cell.key for cell in others + cells.crash_cells()} & {cell.key for cell in found}
+
+
+# --- tables ---
+
+def made_up_record():
+    """Returns a record of a system that does not exist. Beside the neighbour each time to the first token is 2 ms longer."""
+    def asked(longer):
+        return [request(50_000 * number, 50_000 * number + 10_000 + longer + 10 * number, 50_000 * number + 15_000 + longer + 10 * number)
+                for number in range(10)]
+
+    def cell(row, neighbour, longer, **more):
+        return {"row": row, "neighbour": neighbour, "load": 40, "arrivals": "poisson", "seed": 1, "rate": 20.0, "requests": asked(longer),
+                "steps": [] if neighbour == "none" else list(range(0, 451_000, 10_000)), "bits": "ab" if not longer else "cd"} | more
+    return {"schema": "nvdebug/llm", "schema_version": "1.0", "system": {"name": "made up", "version": "7", "source": "https://example.org"},
+            "gpu": "A GPU, 1.2", "engine": {"engine": "an engine", "shape": "8b"}, "rows": {"theirs": "their way"},
+            "options": {"prompt": 128, "output": [4, 8], "requests": 10, "settle_s": 1, "neighbour_shape": "1b"},
+            "calibration": {"request_s": 0.03, "most_per_s": 100.0}, "neighbours": {"train": {"per_s": 125.0}},
+            "cells": [cell("alone", "none", 0), cell("latency", "train", 0), cell("theirs", "train", 2000),
+                      cell("short", "train", 0, refused="no such thing", requests=[], steps=[]),
+                      cell("as-is", "train", 0, key="x", crash={"how": "kill", "at": 200_001, "engine": "goes on"})]}
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(record):
+        path = tmp_path / "record.json"
+        path.write_text(json.dumps(record), encoding="utf-8")
+        return path
+    return write
+
+
+def test_a_table_has_a_line_for_each_way(file):
+    text = table.markdown(table.load(file(made_up_record())))
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    assert lines[0] == "| way | " + " | ".join(table.COLUMNS) + " |"
+    times = "10.0, 10.1 (10.1 to –) | 5.0, 5.0 (5.0 to –) | 5.0 | 100.0, 100.0, 100.0, 100.0 %"
+    assert lines[1] == f"| alone | {times} | 43 |  |  | – |"
+    assert lines[2] == f"| timeslices of 200 us for both | refused: no such thing |{' |' * 7}"
+    assert lines[3] == f"| nvqos, engine `latency` | {times} | 43 | 80.0 %, 114.4 % | 80.0 %, 80.0 % | equal |"
+    assert lines[4].startswith("| their way | 12.0, 12.1 (12.1 to –) | 5.0, 5.0 (5.0 to –) | 5.0 | 0.0, 100.0, 100.0, 100.0 % | ")
+    assert lines[4].endswith(" | different |")
+    assert "Beside training (125.0 steps/s alone), load 40 % (30.1 % alone), 20.0 requests/s, 10 requests:" in text
+    assert "made up** 7 (https://example.org)" in text
+    assert lines[-1] == "| as it is (time slices of 2 ms) | the neighbour is killed (SIGKILL) | goes on | 5 of 5 | 10.1 |"
+
+
+def test_seeds_are_taken_together():
+    record = made_up_record()
+    for cell in [cell for cell in record["cells"] if cell["row"] in ("alone", "latency")]:
+        late = [one | {"tokens": [moment + 10_000 for moment in one["tokens"]]} for one in cell["requests"]]
+        record["cells"].append(cell | {"seed": 2, "requests": late})
+    found = dict(table.groups(record))["latency", "train", 40, "poisson"]
+    assert found["seeds"] == 2 and found["counted"] == 20 and found["ttft"]["p50"] == pytest.approx(15.045)
+    record["cells"].append(record["cells"][-2] | {"row": "alone", "neighbour": "none", "seed": 9})
+    assert dict(table.groups(record))["latency", "train", 40, "poisson"] == found, "no other seed of the row alone counts"
+    del record["cells"][0]
+    alone = dict(table.groups(record))["latency", "train", 40, "poisson"]["attained"]
+    assert alone["1.1"] == 1.0, "the row alone of the same seeds is the measure"
+
+
+@pytest.mark.parametrize("key, wrong, sentence", (
+    ("schema_version", "2.0", "at schema_version, '2.0' does not match"), ("system", {"name": "x"}, "at system, 'version' is a required"),
+    ("neighbours", {"train": {"per_s": 0}}, "at neighbours/train/per_s, 0 is less than or equal"),
+    ("cells", [{"row": "alone"}], "at cells/0, 'neighbour' is a required property")))
+def test_a_record_that_breaks_the_schema_is_refused_with_the_place(file, key, wrong, sentence):
+    with pytest.raises(table.Wrong, match=sentence):
+        table.load(file(made_up_record() | {key: wrong}))
+
+
+def test_the_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(json.loads(table.SCHEMA.read_text(encoding="utf-8")))
+
+
+def test_tables_take_their_place_on_a_page(file, monkeypatch, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n", encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["table.py", str(file(made_up_record())), "--page", str(page), "--picture", str(tmp_path / "p.svg")])
+    table.main()
+    text = page.read_text(encoding="utf-8")
+    assert text == f"before\n{table.BEGIN}\n{table.markdown(made_up_record())}{table.END}\nafter\n"
+    root = xml.etree.ElementTree.parse(tmp_path / "p.svg").getroot()
+    shown = "".join(root.itertext())
+    assert "their way" not in shown and "theirs" in shown and "latency" in shown and "made up, A GPU" in shown, "rows have short names"
+    with pytest.raises(table.Wrong, match="has no lines"):
+        table.page("nothing", [])
+
+
+def test_the_page_has_the_tables_of_the_records():
+    records = [table.load(path) for path in sorted((ROOT / "tests/hardware").glob("*/qos_llm.json"))]
+    text = (ROOT / "docs/llm.md").read_text(encoding="utf-8")
+    assert table.page(text, records) == text or not records
