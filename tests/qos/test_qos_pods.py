@@ -6,11 +6,13 @@ import contextlib
 import json
 import os
 import pathlib
+import subprocess
 
 import jsonschema
 import pytest
+from building import built
 from qos_machine import SCHEMAS
-from waiting import comes_true
+from waiting import PATIENCE_S, comes_true
 
 pytest_plugins = ["qos_machine"]
 
@@ -103,3 +105,31 @@ def test_a_plan_has_the_names(machine, tmp_path):
 def test_folders_of_names_are_absolute_paths(machine, folders):
     done = machine.run("others=cap:50%", f"--pod-names={folders}")
     assert done.returncode == 1 and "--pod-names" in done.stderr
+
+
+def nvdebugctl(machine, folder, *words):
+    """Runs nvdebugctl over the stand-in, with the folder's links in /var/log/containers."""
+    script = 'mount -t tmpfs tmpfs /var/log && mkdir /var/log/containers && cp -P "$0"/* /var/log/containers && exec "$@"'
+    done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", script, folder,
+                           built("tests/qos/nvdebugctl_stand_in"), *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          check=False, timeout=PATIENCE_S, env=machine.environment())
+    assert done.returncode in (0, 4), done
+    return done.stdout
+
+
+def test_nvdebugctl_lists_the_names(machine, tmp_path):
+    links = tmp_path / "links"
+    add_link(links, "vllm-0", "team-a", "server")
+    process = machine.process(gpu=False)
+    names = {"namespace": "team-a", "pod_name": "vllm-0", "container_name": "server"}
+    with in_cgroup(process, PODS["cgroupfs"][0]):
+        machine.use_gpu(process.pid)
+        other = machine.process()
+        for words in (("task", "list"), ("process", "list")):
+            rows = {row["pid"]: row for row in json.loads(nvdebugctl(machine, links, *words, "--json"))["data"]}
+            assert {key: rows[process.pid][key] for key in names} == names and rows[process.pid]["pod"] == UID
+            assert {rows[other.pid][key] for key in names} == {None}, "it is in no pod"
+        shown = json.loads(nvdebugctl(machine, links, "task", "show", str(process.pid), "--json"))["data"]
+        assert {key: shown[key] for key in names} == names
+        table = nvdebugctl(machine, links, "task", "list", "--columns", "pid,namespace,pod_name")
+        assert [str(process.pid), "team-a", "vllm-0"] in [line.split() for line in table.splitlines()], table

@@ -13,11 +13,13 @@
 #include <unistd.h>
 
 #include "cli/context.hpp"
+#include "cli/identity.hpp"
 #include "cli/joined.hpp"
 #include "cli/json.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
+#include "lib/base/pod_name_thread.hpp"
 #include "open_screen.hpp"
 #include "pace.hpp"
 #include "recording/chosen.hpp"
@@ -207,6 +209,9 @@ Json rows_of(const Json &summary) {
 /// @return the signal that ended it, or 0 if the user quit
 Outcome<int> show(std::unique_ptr<Screen> screen, Top &top) {
     using Kind = Screen::Event::Kind;
+    namespace base = nvdebug::base;
+    // The view does not wait for names: the next interval has them.
+    base::PodNameThread pods(*base::read_pod_folders(base::usual_pod_folders));
     std::optional<Interval> last;
     TopView view;
     std::optional<int> ended;
@@ -235,6 +240,9 @@ Outcome<int> show(std::unique_ptr<Screen> screen, Top &top) {
         auto interval = top.interval();
         if (!interval)
             return tl::unexpected(interval.error());
+        for (Json &engine : interval->summary["engines"])
+            for (Json &holder : engine["holders"])
+                set_pod_name(holder, pods.find(pod_ids_of(holder)));
         if (!view.paused() || !last)
             last = std::move(*interval);
         draw();

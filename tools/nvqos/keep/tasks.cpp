@@ -384,8 +384,8 @@ std::vector<TasksInContainer> Tasks::containers(std::size_t tenant) const {
     for (const auto &[pid, task] : tasks_) {
         if (task.tenant != tenant || (!task.id.container && !task.id.pod))
             continue;
-        auto at = std::ranges::find_if(all, [&](const TasksInContainer &one) {
-            return one.id.container == task.id.container && one.id.pod == task.id.pod;
+        auto at = std::ranges::find_if(all, [&id = task.id](const TasksInContainer &one) {
+            return one.id.container == id.container && one.id.pod == id.pod;
         });
         if (at == all.end() && all.size() == TenantReport::most_containers)
             continue;
