@@ -363,15 +363,11 @@ std::vector<Command> top_commands() {
               "The figures are those of 'record', whose notes hold here: GR0 by the "
               "driver's record of context switches, other engines by 10 samples a second.",
               "With --container, --pod, --job, --cgroup, --command or --all-of only these "
-              "processes "
-              "are named; what is shown of engines is still that of all.",
-              "TOGETHER is shown while there is a job on several GPUs: the part of its time on "
-              "them "
-              "in which all ran it at once. A low one means that it waits for its GPUs "
-              "(docs/gangs.md).",
+              "processes are named; what is shown of engines is still that of all.",
               "A turn that goes on beyond an interval counts in each of them; its length is "
-              "not among those of slices. TOGETHER is there while there is a job on several GPUs "
-              "(docs/gangs.md)."},
+              "not among those of slices. TOGETHER is shown while there is a job on several GPUs: "
+              "the part of its time on them in which all ran it at once. A low one means that it "
+              "waits for its GPUs (docs/gangs.md)."},
          .examples = {{"sudo nvdebugctl top", "the live view"},
                       {"sudo nvdebugctl top -s 10000 -n 6 --csv > minute.csv",
                        "a minute, in intervals of 10 s"},
