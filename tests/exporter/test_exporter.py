@@ -5,6 +5,7 @@ import concurrent.futures
 import contextlib
 import gzip
 import http.client
+import json
 import os
 import pathlib
 import re
@@ -344,6 +345,36 @@ def test_the_unit_starts_the_installed_program():
 
 
 # --- names of pods, and goals ---
+
+def named(node):
+    """Returns the names that each process has, by its pid."""
+    label = r'{}="([^"]*)"'
+    line = re.compile("^nvdebug_task_channels.*" + ".*".join(map(label.format, (
+        "pid", "task_container", "task_pod", "task_namespace", "task_pod_name", "task_container_name"))), re.MULTILINE)
+    return {pid: names for pid, *names in line.findall(node.scrape())}
+
+
+def test_tasks_in_pods_have_names(tmp_path):
+    """A replay of two processes, one of which is put into a pod. A link that comes later is found, too."""
+    container, uid = "5" * 64, "01234567-89ab-4def-8123-456789abcdef"
+    capture = json.loads(gzip.decompress(CAPTURE.read_bytes()))
+    owners = capture["files"]["gpu0/owners"].replace("1456 workload / ", f"1456 workload /kubepods/pod{uid}/{container} ")
+    capture["files"]["gpu0/owners"] = owners
+    (tmp_path / "capture").write_bytes(gzip.compress(json.dumps(capture).encode()))
+    (tmp_path / "links").mkdir()
+    (tmp_path / "pods").mkdir()
+    with running(tmp_path / "capture", f"--pod-names={tmp_path}/links:{tmp_path}/pods") as node:
+        until(lambda: named(node).get("1456") == [container, uid, "", "", ""])
+        (tmp_path / "pods" / f"team-a_vllm-0_{uid}").mkdir()
+        until(lambda: named(node)["1456"] == [container, uid, "team-a", "vllm-0", ""])
+        (tmp_path / "links" / f"vllm-0_team-a_server-{container}.log").symlink_to("/nonexistent")
+        until(lambda: named(node)["1456"] == [container, uid, "team-a", "vllm-0", "server"])
+        assert named(node)["1462"] == [""] * 5, "it is in no pod"
+    # Where the name is there from the start, no answer is without it, so that no series gets another label.
+    with running(tmp_path / "capture", f"--pod-names={tmp_path}/links") as node:
+        until(lambda: "1456" in (found := named(node)) and found)
+        assert named(node)["1456"][2:] == ["team-a", "vllm-0", "server"]
+
 
 def test_folders_of_names_are_absolute():
     for wrong in ("", "pods", "/a:", "/a:b"):
