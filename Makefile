@@ -161,11 +161,12 @@ wheel: portable ## build the Python package nvdebugctl into build/wheel: the too
 	@scripts/locked $(BUILD)/wheel "wheel" packaging/make-wheel $(BUILD)/release $(BUILD)/wheel
 
 .PHONY: image
-image: ## build what packaging/Containerfile makes an image of, into build/image
+image: ## build what packaging/Containerfile makes an image of, into build/image (IMAGE=NAME: makes and pushes it, too)
 	$(call configure,$(BUILD)/release,$(OPTIMISED) \
 		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF)
 	$(call cmake_build,$(BUILD)/release,"the programs of the image",nvqos-static nvdebug nvdebug-exporter)
 	@scripts/locked $(BUILD)/image "image" packaging/image $(BUILD)/release $(BUILD)/image
+	@test -z "$(IMAGE)" || scripts/locked $(BUILD)/image "image" packaging/push-image $(BUILD)/image "$(IMAGE)" $(VERSION)
 
 # --- model and unit tests ---
 

@@ -133,6 +133,123 @@ def references(folder):
             yield from references(path)
 
 
+OVERLAYS = sorted(path.parent.name for path in FOLDER.glob("*/kustomization.yaml")
+                  if yaml.safe_load(path.read_text(encoding="utf-8"))["kind"] == "Kustomization")
+COMPONENTS = sorted({path.parent.name for path in FOLDER.glob("*/kustomization.yaml")} - set(OVERLAYS))
+
+
+def rendered_by_kubectl(folder):
+    done = subprocess.run(["kubectl", "kustomize", folder], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert done.returncode == 0, done.stderr
+    return list(yaml.safe_load_all(done.stdout))
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_each_overlay_can_be_built(overlay):
+    needs("kubectl", "kubernetes")
+    manifests_of = rendered_by_kubectl(FOLDER / overlay)
+    assert {"DaemonSet", "Namespace", "NetworkPolicy", "ConfigMap"} <= {each["kind"] for each in manifests_of}
+    for manifest in manifests_of:
+        if manifest["kind"] != "ConfigMap":
+            jsonschema.validate(manifest, SCHEMA)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("components", [*([each] for each in COMPONENTS), sorted(COMPONENTS, key=lambda each: each == "exporter-only")])
+def test_each_component_can_be_added_to_the_example(tmp_path, components):
+    """The last case has all of them, with exporter-only at the end."""
+    needs("kubectl", "kubernetes")
+    shutil.copytree(FOLDER, tmp_path / "cluster")
+    listed = tmp_path / "cluster/example/kustomization.yaml"
+    listed.write_text(listed.read_text(encoding="utf-8") + "components: [" + ", ".join(f"../{each}" for each in components) + "]\n",
+                      encoding="utf-8")
+    (spec,) = (each["spec"]["template"] for each in rendered_by_kubectl(tmp_path / "cluster/example")
+               if (each["kind"], each["metadata"]["name"]) == ("DaemonSet", "nvdebug-agent"))
+    names = {each["name"] for each in spec["spec"]["containers"]}
+    assert ("nvqos" in names) == ("exporter-only" not in components) and "exporter" in names
+    for each in spec["spec"]["containers"]:
+        assert each["image"].startswith("registry.example.com/nvdebug-agent")
+    for key in spec["metadata"].get("annotations", {}):
+        assert "apparmor" not in key or key.split("/")[1] in names, "the API server refuses an annotation for no container"
+
+
+def test_the_page_names_each_component():
+    page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
+    for each in COMPONENTS:
+        assert f"[../{each}]" in page, each
+
+
+def test_the_rules_of_the_operator_are_those_of_the_exporter():
+    """packaging/prometheus-rule >packaging/kubernetes/rules/rules.yaml makes them anew."""
+    made = subprocess.run([ROOT / "packaging/prometheus-rule"], capture_output=True, text=True, check=True, timeout=PATIENCE_S).stdout
+    assert (FOLDER / "rules/rules.yaml").read_text(encoding="utf-8") == made
+    (rule,) = manifests(FOLDER / "rules/rules.yaml")
+    assert rule["spec"] == yaml.safe_load((ROOT / "tools/exporter/rules.yml").read_text(encoding="utf-8"))
+    (monitor,) = manifests(FOLDER / "podmonitor/podmonitor.yaml")
+    assert rule["metadata"]["namespace"] == monitor["metadata"]["namespace"]
+
+
+def test_names_of_pods_come_without_their_logs():
+    """The links of this folder lead into a folder that no container has."""
+    (volume,) = (each for each in agent()["spec"]["template"]["spec"]["volumes"] if each["name"] == "pod-names")
+    assert volume["hostPath"]["path"] == "/var/log/containers"
+    usual = re.search(r'usual_pod_folders = "(.*)"', (ROOT / "lib/base/pod_names.hpp").read_text(encoding="utf-8"))[1].split(":")
+    for name in ("nvqos", "exporter"):
+        (mount,) = (each for each in container(name)["volumeMounts"] if each["name"] == "pod-names")
+        assert mount == {"name": "pod-names", "mountPath": usual[0], "readOnly": True}
+        assert "--pod-names" not in container(name)["command"]
+
+
+def test_the_exporter_serves_the_metrics_of_nvqos():
+    words = container("nvqos")["command"]
+    file = pathlib.PurePath(words[words.index("--metrics") + 1])
+    words = container("exporter")["command"]
+    assert words[words.index("--goals") + 1] == str(file)
+    for name, read_only in (("nvqos", False), ("exporter", True)):
+        (mount,) = (each for each in container(name)["volumeMounts"] if each["mountPath"] == str(file.parent))
+        assert mount["name"] == "nvdebug" and mount.get("readOnly", False) == read_only
+
+
+# --- the image ---
+
+BUILDAH = """
+echo "buildah $*" >>"$LOG"
+while [ $# -gt 1 ]; do
+    [ "$1" != --digestfile ] || echo sha256:$(printf %064d 7) >"$2"
+    shift
+done"""
+
+
+def push(folder, image):
+    """Runs packaging/push-image with a stand-in for buildah."""
+    written_program(folder / "bin/buildah", BUILDAH)
+    (folder / "image").mkdir(exist_ok=True)
+    return subprocess.run([ROOT / "packaging/push-image", folder / "image", image, "1.2.3"], capture_output=True, text=True, check=False,
+                          timeout=PATIENCE_S, env={"PATH": f"{folder}/bin:/usr/bin:/bin", "LOG": str(folder / "log")})
+
+
+@pytest.mark.parametrize("image", ("registry.example.com/nvdebug-agent", "registry.example.com:5000/a/b/agent", "agent", "LOCALHOST:5000/a_b"))
+def test_an_image_is_named_by_its_digest(tmp_path, image):
+    done = push(tmp_path, image)
+    assert done.returncode == 0, done.stderr
+    log = (tmp_path / "log").read_text(encoding="utf-8")
+    assert f"--build-arg VERSION=1.2.3 -t {image}:1.2.3" in log and log.splitlines()[-1].endswith(f" {image}:1.2.3")
+    paste = re.search(r"^images:\n(?:[- ] .*\n)+", done.stdout, re.M)[0]
+    wanted = {"name": "nvdebug-agent", "newName": image, "digest": "sha256:" + "7".zfill(64)}
+    assert yaml.safe_load(paste)["images"] == [wanted]
+    listed = yaml.safe_load((tmp_path / "image/cluster/example/kustomization.yaml").read_text(encoding="utf-8"))
+    assert listed["images"] == [wanted], "and no tag"
+    assert push(tmp_path, image).returncode == 0, "again"
+
+
+@pytest.mark.parametrize("image", ("", "agent:1", "a/agent:1", "a@sha256:0", "a b", "a|b", "a/", "x&y"))
+def test_a_name_that_is_no_image_is_refused(tmp_path, image):
+    done = push(tmp_path, image)
+    assert done.returncode == 1 and "is no name of an image without a tag" in done.stderr
+    assert not (tmp_path / "log").exists()
+
+
 def written_program(path, script):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
@@ -144,11 +261,12 @@ def pasted(folder, dry_run=3, kubectl=""):
     @param dry_run the exit status of nvqos --dry-run
     @param kubectl what the stand-in for kubectl does besides noting its words"""
     page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
-    recipe = re.search(r"```\n(IMAGE=.*?)```", page, re.S)[1]
+    recipe = re.search(r"```\n(make image IMAGE=[^`]*?cp -r .*?)```", page, re.S)[1]
     shutil.copytree(FOLDER, folder / "packaging/kubernetes")
-    shutil.copy(ROOT / "VERSION", folder)
-    for program in ("make", "buildah"):
-        written_program(folder / "bin" / program, f'echo "{program} $*" >>"$LOG"')
+    for file in ("VERSION", "packaging/push-image", "packaging/Containerfile"):
+        shutil.copy(ROOT / file, folder / file)
+    written_program(folder / "bin/make", 'packaging/push-image build/image "${2#IMAGE=}" "$(cat VERSION)" >&2')
+    written_program(folder / "bin/buildah", BUILDAH)
     written_program(folder / "bin/kubectl", f'echo "kubectl $*" >>"$LOG"; {kubectl}')
     written_program(folder / "build/image/rootfs/usr/bin/nvqos", f'echo "nvqos $*" >>"$LOG"; exit {dry_run}')
     return subprocess.run(["sh", "-eu", "-c", recipe], cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE_S,
@@ -162,11 +280,21 @@ def test_the_recipe_works_as_pasted(tmp_path):
     (pushed,) = (line.split()[-1] for line in log if line.startswith("buildah push"))
     (applied,) = (line.split()[-1] for line in log if line.startswith("kubectl apply -k"))
     found = list(references(tmp_path / applied))
-    assert len(found) > 5 and all(path.exists() for path in found), found
+    assert len(found) >= 5 and all(path.exists() for path in found), found
     (image,) = yaml.safe_load((tmp_path / applied / "kustomization.yaml").read_text(encoding="utf-8"))["images"]
-    assert pushed == f"{image['newName']}:{image['newTag']}" and any(f"-t {pushed} " in line for line in log)
+    version = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
+    assert pushed == f"{image['newName']}:{version}" and any(f"-t {pushed} " in line for line in log)
+    assert image["digest"].startswith("sha256:") and "newTag" not in image
     (checked,) = (line.split()[-1] for line in log if line.startswith("nvqos --dry-run --file"))
     assert (tmp_path / checked).resolve() in found, "these are the goals that are applied"
+
+
+def test_the_two_commands_are_in_the_recipe():
+    """The page begins with an install in two commands, which are the recipe without its checks."""
+    page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
+    image, apply = (line.split("#")[0].strip() for line in re.search(r"```\n(.*?)```", page, re.S)[1].splitlines())
+    recipe = re.search(r"```\n(make image IMAGE=[^`]*?cp -r .*?)```", page, re.S)[1]
+    assert image in recipe and apply.replace("build/image/cluster", "my-cluster") in recipe
 
 
 @pytest.mark.parametrize("status, goes_on", ((0, True), (3, True), (1, False), (2, False)))
@@ -248,6 +376,7 @@ def test_no_manifest_asks_by_an_annotation_that_many_runtimes_ignore():
 def test_patches_of_the_page_fit_the_manifests():
     page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
     parts = [yaml.safe_load(text) for text in re.findall(r"```yaml\n((?:components|patches):.*?)```", page, re.S)]
+    assert {patch["target"]["kind"] for part in parts for patch in part["patches"]} == {"DaemonSet", "PodMonitor", "PrometheusRule"}
     by_name = {(each["kind"], each["metadata"]["name"]): each for path in FILES for each in manifests(path)}
     assert len(parts) == 2
     for part in parts:

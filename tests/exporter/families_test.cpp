@@ -27,8 +27,16 @@ Facts facts() {
     facts.has_switches = true;
     Times times{2'500'000'000, 5'000'000, 1'000'000, {}};
     times.slices.add(2'000'000);
-    facts.tasks.push_back(
-        {4711, "my \"task\"\n\xff", {"c1", "p1", "17", "0"}, times, 16, 2'048'000, 8, false, 0.75});
+    facts.tasks.push_back({4711,
+                           "my \"task\"\n\xff",
+                           {"c1", "p1", "17", "0"},
+                           times,
+                           16,
+                           2'048'000,
+                           8,
+                           false,
+                           0.75,
+                           base::PodName{"team-a", "vllm-0", "server"}});
     facts.engines.push_back({"LCE2", 500'000'000, 1'000'000'000});
     facts.lists.push_back({0, 2, 33});
     facts.faulted_channels = 1;
@@ -39,7 +47,7 @@ Facts facts() {
 TEST(Families, HaveLabelsAndUnits) {
     const std::string all = text({facts()});
     const std::string task =
-        R"({gpu="3",pid="4711",command="my \"task\"��",task_container="c1",task_pod="p1",slurm_job="17",slurm_step="0"})";
+        R"({gpu="3",pid="4711",command="my \"task\"��",task_container="c1",task_pod="p1",slurm_job="17",slurm_step="0",task_namespace="team-a",task_pod_name="vllm-0",task_container_name="server"})";
     for (
         const std::string &line :
         {std::string(R"(nvdebug_up{gpu="3"} 1)"),
@@ -132,7 +140,7 @@ TEST(Families, HaveNoLabelThatScrapersSet) {
     std::set<std::string> ours;
     for (std::sregex_iterator at(shown.begin(), shown.end(), label), end; at != end; ++at)
         ours.insert((*at)[1]);
-    EXPECT_GT(ours.size(), 15U) << shown;
+    EXPECT_GT(ours.size(), 18U) << shown;
     for (const std::string &name : ours) {
         EXPECT_FALSE(of_scrapers.contains(name)) << name;
         EXPECT_FALSE(name.starts_with("exported_")) << name;
@@ -144,7 +152,7 @@ TEST(Families, OthersAreOneTask) {
     many.others.ns = 1'000'000'000;
     EXPECT_TRUE(has(
         text({many}),
-        R"(nvdebug_task_gpu_seconds_total{gpu="3",pid="",command="others",task_container="",task_pod="",slurm_job="",slurm_step=""} 1)"));
+        R"(nvdebug_task_gpu_seconds_total{gpu="3",pid="",command="others",task_container="",task_pod="",slurm_job="",slurm_step="",task_namespace="",task_pod_name="",task_container_name=""} 1)"));
 }
 
 TEST(Families, SeveralGpusShareAFamily) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// stand_in_node PORT: nvdebug-exporter on a node with one GPU, which is the model's behind the
-// stand-in for NVIDIA's driver. Three tasks take turns, a job's and those of two pods; nvtaskset is
+// stand_in_node PORT FOLDER: nvdebug-exporter on a node with one GPU, which is the model's behind
+// the stand-in for NVIDIA's driver. The folder has links as kubelet makes them for containers. Three tasks take turns, a job's and those of two pods; nvtaskset is
 // not there, so that the partition of the first is made up, and so are its other GPUs.
 #include "tools/exporter/families.hpp"
 #include "tools/exporter/front.hpp"
@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <set>
 #include <string>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -61,7 +62,7 @@ class Load {
     std::uint64_t now_ = 0, next_ = 1;
 };
 
-int answer(int front) {
+int answer(int front, const std::string &folder) {
     driver_test::Bench bench{"h200", "fig7"};
     driver_test::StandIn &kernel = *bench.kernel;
     std::map<std::uint32_t, std::vector<std::uint64_t>> instances; // by TSG
@@ -83,16 +84,24 @@ int answer(int front) {
     Load load(kernel);
     exporter::Meter meter(nvdebug::Gpu(bench.tree(), 0), std::chrono::seconds(1),
                           {.tasks = 8, .shortest_look = {}, .own_look = {}});
+    nvdebug::base::PodNames names({folder});
     while (exporter::await_question(front)) {
         load.go_on();
         meter.step();
         exporter::Facts facts = meter.facts();
-        for (exporter::TaskFacts &task : facts.tasks)
+        std::set<std::string> ids;
+        for (const exporter::TaskFacts &task : facts.tasks)
+            if (task.id.container)
+                ids.insert(*task.id.container);
+        names.look(ids);
+        for (exporter::TaskFacts &task : facts.tasks) {
+            task.pod_name = names.find(task.id);
             if (task.pid == job_pid) {
                 task.tpcs = 8;
                 task.kept = true;
                 task.together = 0.9;
             }
+        }
         if (!exporter::answer_question(front, exporter::metrics_text({facts}, "stand-in")))
             break;
     }
@@ -102,11 +111,11 @@ int answer(int front) {
 } // namespace
 
 int main(int argc, char **argv) {
-    const auto address = exporter::parse_address(argc == 2 ? argv[1] : "");
+    const auto address = exporter::parse_address(argc == 3 ? argv[1] : "");
     int ends[2];
     const int listener = address ? exporter::listen_at({"127.0.0.1", address->port}) : -1;
     if (listener < 0 || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
-        std::fputs("stand_in_node: give it a PORT that is free\n", stderr);
+        std::fputs("stand_in_node: give it a PORT that is free, and a FOLDER\n", stderr);
         return 1;
     }
     const pid_t parent = ::getpid(), front = ::fork();
@@ -119,5 +128,5 @@ int main(int argc, char **argv) {
     }
     ::close(ends[1]);
     ::close(listener);
-    return front < 0 ? 1 : answer(ends[0]);
+    return front < 0 ? 1 : answer(ends[0], argv[2]);
 }

@@ -5,6 +5,7 @@ import concurrent.futures
 import contextlib
 import gzip
 import http.client
+import json
 import os
 import pathlib
 import re
@@ -57,7 +58,8 @@ def test_samples_show_the_task_on_the_engine(tmp_path):
     with running(tmp_path, "--rate", "100") as node:
         times = until(lambda: {line: value for line, value in node.values("nvdebug_task_gpu_seconds_total").items()
                                if value})
-        assert list(times) == ['{gpu="0",pid="",command="TSG 0:0",task_container="",task_pod="",slurm_job="",slurm_step=""}']
+        assert list(times) == ['{gpu="0",pid="",command="TSG 0:0",task_container="",task_pod="",slurm_job="",slurm_step="",'
+                               'task_namespace="",task_pod_name="",task_container_name=""}']
 
 
 def test_ends_by_a_signal():
@@ -340,3 +342,80 @@ def test_the_unit_starts_the_installed_program():
     for limit in ("ProtectKernelTunables=yes", "MemoryMax=", "TasksMax=", "LimitNOFILE=", "IPAddressDeny=any",
                   "IPAddressAllow=localhost", "UMask=0077"):
         assert f"\n{limit}" in unit, limit
+
+
+# --- names of pods, and goals ---
+
+def named(node):
+    """Returns the names that each process has, by its pid."""
+    label = r'{}="([^"]*)"'
+    line = re.compile("^nvdebug_task_channels.*" + ".*".join(map(label.format, (
+        "pid", "task_container", "task_pod", "task_namespace", "task_pod_name", "task_container_name"))), re.MULTILINE)
+    return {pid: names for pid, *names in line.findall(node.scrape())}
+
+
+def test_tasks_in_pods_have_names(tmp_path):
+    """A replay of two processes, one of which is put into a pod. A link that comes later is found, too."""
+    container, uid = "5" * 64, "01234567-89ab-4def-8123-456789abcdef"
+    capture = json.loads(gzip.decompress(CAPTURE.read_bytes()))
+    owners = capture["files"]["gpu0/owners"].replace("1456 workload / ", f"1456 workload /kubepods/pod{uid}/{container} ")
+    capture["files"]["gpu0/owners"] = owners
+    (tmp_path / "capture").write_bytes(gzip.compress(json.dumps(capture).encode()))
+    (tmp_path / "links").mkdir()
+    (tmp_path / "pods").mkdir()
+    with running(tmp_path / "capture", f"--pod-names={tmp_path}/links:{tmp_path}/pods") as node:
+        until(lambda: named(node).get("1456") == [container, uid, "", "", ""])
+        (tmp_path / "pods" / f"team-a_vllm-0_{uid}").mkdir()
+        until(lambda: named(node)["1456"] == [container, uid, "team-a", "vllm-0", ""])
+        (tmp_path / "links" / f"vllm-0_team-a_server-{container}.log").symlink_to("/nonexistent")
+        until(lambda: named(node)["1456"] == [container, uid, "team-a", "vllm-0", "server"])
+        assert named(node)["1462"] == [""] * 5, "it is in no pod"
+    # Where the name is there from the start, no answer is without it, so that no series gets another label.
+    with running(tmp_path / "capture", f"--pod-names={tmp_path}/links") as node:
+        until(lambda: "1456" in (found := named(node)) and found)
+        assert named(node)["1456"][2:] == ["team-a", "vllm-0", "server"]
+
+
+def test_folders_of_names_are_absolute():
+    for wrong in ("", "pods", "/a:", "/a:b"):
+        assert "--pod-names" in refused("--pod-names", wrong), wrong
+
+
+@pytest.mark.parametrize("folder", ("/nonexistent", "/dev/null"))
+def test_folders_without_names_are_no_failure(folder):
+    with running(CAPTURE, "--pod-names", folder) as node:
+        assert "nvdebug_up" in node.scrape()
+
+
+def test_metrics_of_nvqos_are_served_as_well(tmp_path):
+    goals = tmp_path / "goals.prom"
+    text = '# HELP nvqos_up x\n# TYPE nvqos_up gauge\nnvqos_up{gpu="0"} 1\n'
+    with running(CAPTURE, "--goals", goals) as node:
+        assert "nvqos_" not in node.scrape(), "nvqos does not run"
+        goals.write_text(text)
+        until(lambda: text in node.scrape())
+        os.utime(goals, (1, 1))
+        until(lambda: "nvqos_" not in node.scrape())  # nvqos was killed
+        goals.unlink()
+        assert node.end()[1] == "", "none of this is a failure"
+
+
+@pytest.mark.parametrize("text", (
+    'nvdebug_up{gpu="0"} 0\n', "nvqos_up 1\nup 1\n", "nvqos_up 1", "\n", "# EOF\n", "# TYPE nvdebug_up counter\n", "nvqos_up 1\r\n\nx 1\n",
+    "nvqos_x 1\n" * 500_000), ids=range(8))
+def test_lines_of_others_are_not_served(tmp_path, text):
+    goals = tmp_path / "goals.prom"
+    goals.write_text(text)
+    with running(CAPTURE, "--goals", goals) as node:
+        before = node.scrape()
+        assert "nvqos_" not in before and 'nvdebug_up{gpu="0"} 1' in before
+        assert "metrics of goals are left out: " + str(goals) in node.end()[1]
+
+
+def test_a_pipe_in_place_of_goals_stops_nothing(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    for name, why in (("pipe", "is no file"), ("link", "cannot be opened")):
+        with running(CAPTURE, "--goals", tmp_path / name) as node:
+            assert 'nvdebug_up{gpu="0"} 1' in node.scrape()
+            assert why in node.end()[1]

@@ -3,12 +3,15 @@
 
 import contextlib
 import fcntl
+import http.server
 import json
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 import urllib.parse
 import urllib.request
 
@@ -22,7 +25,8 @@ from waiting import PATIENCE_S, comes_true, free_port, until
 
 pytest_plugins = ["qos_machine"]
 
-DASHBOARD = json.loads((ROOT / "tools/exporter/dashboard.json").read_text(encoding="utf-8"))
+BOARDS = {name: json.loads((ROOT / f"tools/exporter/{name}.json").read_text(encoding="utf-8")) for name in ("dashboard", "fleet")}
+DASHBOARD = BOARDS["dashboard"]
 RULES = ROOT / "tools/exporter/rules.yml"
 RULES_TEST = ROOT / "tests/exporter/rules_test.yml"
 RULES_DAY_TEST = ROOT / "tests/exporter/rules_day_test.yml"
@@ -122,35 +126,66 @@ def test_prometheus_scrapes_it(prometheus, tmp_path):
             assert [(row["metric"]["instance"], row["value"][1]) for row in channels] == [(targets[0], "40")]
 
 
+# The pods of stand_in_node: uids, and names (namespace, pod, container).
+PODS = ["01234567-89ab-cdef-0123-456789abcdef", "89abcdef-89ab-cdef-0123-456789abcdef"]
+POD_NAMES = [("team-a", "vllm-0", "server"), ("team-b", "batch-x7k2p", "main")]
+
+
 @contextlib.contextmanager
 def stand_in_node():
     """Runs an exporter over the stand-in for NVIDIA's driver, and yields its address."""
     program = built("tests/exporter/stand_in_node")
     port = free_port()
-    with subprocess.Popen([program, str(port)], stdin=subprocess.DEVNULL) as process:
-        try:
-            yield f"127.0.0.1:{port}"
-        finally:
-            process.kill()
+    with tempfile.TemporaryDirectory() as folder:
+        for (name_space, pod, container), letter in zip(POD_NAMES, "cd"):
+            (pathlib.Path(folder) / f"{pod}_{name_space}_{container}-{letter * 64}.log").symlink_to("/nonexistent")
+        with subprocess.Popen([program, str(port), folder], stdin=subprocess.DEVNULL) as process:
+            try:
+                yield f"127.0.0.1:{port}"
+            finally:
+                process.kill()
+
+
+def expressions(board="dashboard"):
+    """Returns the dashboard's queries as they are when everything is selected."""
+    return [re.sub(r"\$(node|instance|gpu|task_namespace)\b", ".*", target["expr"].replace("$__rate_interval", "10s"))
+            for panel in BOARDS[board]["panels"] for target in panel["targets"]]
+
+
+# A line as in the test Metrics.HaveALineForEachContainer of tests/qos.
+POD_TASKS = (f'nvqos_pod_tasks{{gpu="0",tenant="job:1",number="0",task_container="{"c" * 64}",task_pod="{PODS[0]}",'
+             'task_namespace="team-a",task_pod_name="vllm-0",task_container_name="server"} 1\n')
+
+
+class WithPod(http.server.BaseHTTPRequestHandler):
+    """Serves the file that nvqos writes, with its tenant in a pod of stand_in_node."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write((self.server.file.read_text(encoding="utf-8") + POD_TASKS).encode())
+
+    def log_message(self, *_):
+        """Prints nothing."""
 
 
 @contextlib.contextmanager
-def served(folder):
-    """Serves the folder's files by HTTP, as node_exporter serves the files of its textfile collector. Yields the
-    address."""
-    port = free_port()
-    with subprocess.Popen(["/usr/bin/python3", "-m", "http.server", "--bind", "127.0.0.1", "--directory", folder, str(port)],
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+def served_with_pod(file):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), WithPod) as one:
+        one.file = file
+        thread = threading.Thread(target=one.serve_forever)
+        thread.start()
         try:
-            yield f"127.0.0.1:{port}"
+            yield f"127.0.0.1:{one.server_address[1]}"
         finally:
-            process.kill()
+            one.shutdown()
+            thread.join()
 
 
-def expressions():
-    """Returns the dashboard's queries as they are when everything is selected."""
-    return [re.sub(r"\$(node|instance|gpu)\b", ".*", target["expr"].replace("$__rate_interval", "10s"))
-            for panel in DASHBOARD["panels"] for target in panel["targets"]]
+def of_last_week():
+    """Returns the query of docs/kubernetes.md."""
+    page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
+    return re.search(r"^(sum by .*\[1w:5m\].*)$", page, re.M)[1]
 
 
 def test_rules_and_dashboard_over_the_driver(prometheus, machine, tmp_path):
@@ -160,11 +195,16 @@ def test_rules_and_dashboard_over_the_driver(prometheus, machine, tmp_path):
     one = machine.process()
     assert machine.ask(f"hold job:1 share:30%,cap:50% pid={one.pid}") == "ok"
     assert comes_true(lambda: "nvqos_got_ratio" in (tmp_path / "files/metrics").read_text(encoding="utf-8"))
-    with stand_in_node() as target, served(tmp_path / "files") as goals, server(
+    with stand_in_node() as target, served_with_pod(tmp_path / "files/metrics") as goals, server(
             prometheus, tmp_path, [target, goals], [RULES]) as at:
         at.wait_for("nvdebug_task_slice_seconds_count > 100")
-        for text in expressions():
-            at.wait_for(text)
+        # Steps of five minutes begin at full ones, and a week has none in the life of this server.
+        for text in expressions() + expressions("fleet"):
+            at.wait_for(text.replace("[1w:5m]", "[5m:1s]"))
+        hours = at.wait_for(of_last_week().replace("[1w:5m]", "[5m:1s]"), 2)
+        assert {(row["metric"]["task_namespace"], row["metric"]["task_pod_name"]) for row in hours} == {names[:2] for names in POD_NAMES}
+        kept, = at.wait_for("pod:nvqos_violations:ratio5m")
+        assert (kept["metric"]["task_namespace"], kept["metric"]["task_pod_name"], kept["metric"]["tenant"]) == ("team-a", "vllm-0", "job:1")
         for rule in rules():
             if "record" in rule:
                 at.wait_for(rule["record"])
@@ -172,13 +212,12 @@ def test_rules_and_dashboard_over_the_driver(prometheus, machine, tmp_path):
         assert share["metric"]["slurm_step"] == "0" and share["metric"]["instance"] == target
         other, = at.wait_for(f'task:nvdebug_task_gpu_seconds:rate5m{{task_pod="{PODS[0]}"}}')
         assert other["metric"]["task_container"] == "c" * 64
+        assert tuple(other["metric"][f"task_{name}"] for name in ("namespace", "pod_name", "container_name")) == POD_NAMES[0]
         assert float(share["value"][1]) > 2 * float(other["value"][1]), "8 ms and 2 ms"
         assert not at.query('ALERTS{alertstate="firing"}')
 
 
 # --- a cluster ---
-
-PODS = ["01234567-89ab-cdef-0123-456789abcdef", "89abcdef-89ab-cdef-0123-456789abcdef"]  # the pods of stand_in_node
 
 
 def discovered(name, address):
@@ -258,7 +297,9 @@ def test_gpu_time_is_its_users(prometheus, tmp_path, jobs):
                     1.5 < found[node, PODS[0]][1] / max(found[node, PODS[1]][1], 1e-9) < 2.5 for node in (one, other))
             assert comes_true(is_right), of_pods()
             for labels, _ in of_pods().values():
-                assert set(labels) - {"node"} == {"__name__", "instance", "gpu", "task_pod"}, "none of the agent's"
+                assert set(labels) - {"node"} == {"__name__", "instance", "gpu", "task_pod", "task_namespace",
+                                                  "task_pod_name"}, "none of the agent's"
+                assert (labels["task_namespace"], labels["task_pod_name"]) == POD_NAMES[PODS.index(labels["task_pod"])][:2]
 
             # The sum of a GPU belongs to its node, and counts each task once, however often it is scraped.
             once = "sum by (instance, gpu) (max by (instance, gpu, pid) (rate(nvdebug_task_gpu_seconds_total[5m])))"
@@ -266,7 +307,7 @@ def test_gpu_time_is_its_users(prometheus, tmp_path, jobs):
             assert {row["metric"]["instance"] for row in sums} == {one, other}
             if "pod_node_name" in json.dumps(jobs()):
                 assert {row["metric"]["node"] for row in sums} == {"n1", "n2"}
-            pods = at.wait_for(next(text for text in expressions() if "sum by" in text and "task_pod)" in text.split("(max")[0]), 6)
+            pods = at.wait_for(next(text for text in expressions() if "sum by" in text and "task_pod," in text.split("(max")[0]), 6)
             assert {row["metric"].get("task_pod") for row in pods} == {None, *PODS}
             for text in expressions():
                 if "nvqos_" not in text:
@@ -283,6 +324,22 @@ def rules():
 def test_rules(promtool):
     assert promtool("check", "rules", RULES)[0] == 0
     status, text = promtool("test", "rules", RULES_TEST, RULES_DAY_TEST)
+    assert status == 0, text
+
+
+def test_the_query_of_last_week_adds_up_hours(promtool, tmp_path):
+    """One pod has a quarter of a GPU for a day of the week, and then is gone; one has half of two GPUs the whole time."""
+    def series(pod, gpu, values):
+        labels = f'instance="n",gpu="{gpu}",task_pod="{pod}",task_namespace="team",task_pod_name="{pod}"'
+        return {"series": f"pod:nvdebug_task_gpu_seconds:rate5m{{{labels}}}", "values": values}
+    day = 24 * 60
+    test = {"name": "a week", "interval": "1m", "input_series": [
+        series("short", 0, f"_x{2 * day - 1} 0.25x{day - 1} stale"), *(series("long", gpu, f"0.5x{10 * day}") for gpu in (0, 1))],
+        "promql_expr_test": [{"expr": f"round({of_last_week()}, 0.5)", "eval_time": "8d", "exp_samples": [
+            {"labels": '{task_namespace="team",task_pod_name="short"}', "value": 6},
+            {"labels": '{task_namespace="team",task_pod_name="long"}', "value": 168}]}]}
+    (tmp_path / "test.yml").write_text(json.dumps({"rule_files": [], "evaluation_interval": "1h", "tests": [test]}), encoding="utf-8")
+    status, text = promtool("test", "rules", tmp_path / "test.yml")
     assert status == 0, text
 
 
@@ -304,19 +361,24 @@ def test_tests_of_rules_can_fail(promtool, tmp_path, name):
 
 # --- the dashboard ---
 
-def test_dashboard_has_what_grafana_takes():
+@pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
+def test_dashboard_has_what_grafana_takes(board):
     schema = json.loads((ROOT / "tests/exporter/dashboard.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft7Validator.check_schema(schema)
-    jsonschema.validate(DASHBOARD, schema, jsonschema.Draft7Validator)
-    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
+    jsonschema.validate(board, schema, jsonschema.Draft7Validator)
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
     taken = set()
-    for panel in DASHBOARD["panels"]:
+    for panel in board["panels"]:
         at = panel["gridPos"]
         cells = {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
         assert not cells & taken and at["x"] + at["w"] <= 24, panel["title"]
         taken |= cells
-    variables = {one["name"] for one in DASHBOARD["templating"]["list"]} | {"__rate_interval"}
-    assert set(re.findall(r"\$\{?(\w+)", json.dumps(DASHBOARD))) - {"__all"} == variables
+    variables = {one["name"] for one in board["templating"]["list"]} | {"__rate_interval"}
+    assert set(re.findall(r"\$\{?(\w+)", json.dumps(board))) - {"__all"} == variables
+
+
+def test_dashboards_are_two():
+    assert len({board["uid"] for board in BOARDS.values()}) == len({board["title"] for board in BOARDS.values()}) == 2
 
 
 @pytest.mark.parametrize("change", (
@@ -333,14 +395,14 @@ def test_the_check_of_the_dashboard_can_fail(change):
 
 def test_no_panel_divides_by_zero():
     """If a denominator is 0, the quotient must be missing, because NaN would be drawn and would stop an average."""
-    quotients = [text for text in expressions() if " / " in text]
+    quotients = [text for text in expressions() + expressions("fleet") if " / " in text]
     assert len(quotients) >= 2
     for text in quotients:
         assert re.search(r" / \(.* > 0\)$", text), text
 
 
 def test_expressions_of_the_dashboard(promtool, tmp_path):
-    texts = expressions()
+    texts = expressions() + expressions("fleet") + [of_last_week()]
     assert len(texts) >= 14
     group = {"name": "dashboard", "rules": [{"record": f"expression:{n}", "expr": text} for n, text in enumerate(texts)]}
     (tmp_path / "rules.yml").write_text(json.dumps({"groups": [group]}), encoding="utf-8")
@@ -356,7 +418,7 @@ def test_metrics_that_are_named_exist():
     source = (ROOT / "tools/nvqos/metrics.cpp").read_text(encoding="utf-8")
     goals = {f"nvqos_{name}" for name in re.findall(r'(?:of_(?:gpus|tenants)|Metric \w+)\(\s*"(\w+)"', source)}
     records = {rule["record"] for rule in rules() if "record" in rule}
-    exprs = " ".join(expressions() + [rule["expr"] for rule in rules()])
+    exprs = " ".join(expressions() + expressions("fleet") + [of_last_week()] + [rule["expr"] for rule in rules()])
     for record in records:
         exprs = exprs.replace(record, "")
     asked = {re.sub("_(count|sum)$", "", name) for name in re.findall(r"nvdebug_\w+", exprs)}

@@ -49,7 +49,7 @@ def test_the_archive_has_all_files(unpacked):
     commands = json.loads(run(unpacked / "bin/nvdebugctl", "help", "--json"))["data"]["commands"]
     expected = {f"bin/{name}" for name in STATIC + DYNAMIC} | {
         "lib/nvtaskset/libnvtaskset.so", "nvqos.service", "nvdebug-exporter.service", "README.md", "LICENSE", "copyright",
-        "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json", "share/nvdebug/rules.yml"}
+        "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json", "share/nvdebug/fleet.json", "share/nvdebug/rules.yml"}
     expected |= {f"LICENSES/{path.name}" for path in (ROOT / "LICENSES").iterdir()}
     expected |= {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
     for name in {*STATIC, *DYNAMIC} - {"nvdebug-exporter"}:
@@ -313,7 +313,7 @@ def test_the_rpm_has_all_files(package, unpacked, tmp_path):
     files = query(package, "-l", folder=tmp_path).split()
     assert {f"/usr/bin/{path.name}" for path in (unpacked / "bin").iterdir()} <= set(files)
     assert {"/usr/lib/nvtaskset/libnvtaskset.so", "/usr/lib/systemd/system/nvqos.service",
-            "/usr/lib/systemd/system/nvdebug-exporter.service", "/usr/share/nvdebug/rules.yml", "/usr/share/nvdebug/dashboard.json",
+            "/usr/lib/systemd/system/nvdebug-exporter.service", "/usr/share/nvdebug/rules.yml", "/usr/share/nvdebug/dashboard.json", "/usr/share/nvdebug/fleet.json",
             "/usr/share/man/man8/nvdebug-exporter.8"} <= set(re.sub(r"\.gz$", "", name) for name in files)
     assert not query(package, "--scripts", folder=tmp_path)
     required = query(package, "--requires", folder=tmp_path)

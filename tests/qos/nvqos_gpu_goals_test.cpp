@@ -549,6 +549,24 @@ TEST(Metrics, CountAndEscape) {
         << "what was before it was left out";
 }
 
+/// tests/exporter/test_exporter_prometheus.py has a line of this form.
+TEST(Metrics, HaveALineForEachContainer) {
+    nvqos::TenantReport tenant{"job:1", {}, {}, 0, {}, 2, 0, 0};
+    tenant.containers = {{{.container = "c1", .pod = "p1"}, 1, {}},
+                         {{.pod = "p2"}, 3, nvdebug::base::PodName{"team-a", "vllm-0", "server"}}};
+    nvqos::Metrics metrics;
+    metrics.add({3, {}, {tenant}, 0});
+    const std::string text = metrics.text();
+    const std::string begin =
+        "nvqos_pod_tasks{gpu=\"3\",tenant=\"job:1\",number=\"0\",task_container=";
+    for (const char *const line :
+         {"\"c1\",task_pod=\"p1\",task_namespace=\"\",task_pod_name=\"\",task_container_name=\"\"} "
+          "1\n",
+          "\"\",task_pod=\"p2\",task_namespace=\"team-a\",task_pod_name=\"vllm-0\","
+          "task_container_name=\"server\"} 3\n"})
+        EXPECT_NE(text.find(begin + line), std::string::npos) << line << text;
+}
+
 TEST(Metrics, CountForEachTenantThoughOthersComeAndGo) {
     const nvqos::TenantReport idle{"idle", {}, {}, 0, {}, 0, 0, 0};
     nvqos::TenantReport busy = idle;

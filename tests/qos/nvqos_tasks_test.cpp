@@ -63,6 +63,25 @@ TEST_F(FoundTasks, AreNotHeldWithoutGoalsOrWithADryRun) {
     EXPECT_EQ(kernel.asked_to_change, 0U);
 }
 
+TEST_F(FoundTasks, AreCountedByContainer) {
+    const std::string id(64, 'c'), uid = "01234567-89ab-4def-8123-456789abcdef";
+    kernel.processes[557].cgroup = "0::/kubepods/pod" + uid + "/" + id + "\n";
+    kernel.processes[558].cgroup = "0::/kubepods/pod" + uid + "/" + id + "\n";
+    find({});
+    const auto both = tasks->containers(0);
+    ASSERT_EQ(both.size(), 1U);
+    EXPECT_EQ(both[0].tasks, 2U);
+    EXPECT_EQ(both[0].id.container, id);
+    EXPECT_EQ(both[0].id.pod, uid);
+    kernel.processes[558].cgroup = "0::/docker/" + std::string(64, 'd') + "\n";
+    find({"557=cap:30%"});
+    EXPECT_EQ(tasks->containers(0).size(), 1U);
+    EXPECT_EQ(tasks->containers(1).at(0).id, nvdebug::Identity{.container = std::string(64, 'd')});
+    kernel.processes[557].cgroup = "0::/user.slice\n";
+    find({"557=cap:30%"});
+    EXPECT_TRUE(tasks->containers(0).empty());
+}
+
 TEST_F(FoundTasks, AnUnknownProcessIsSearchedFor) {
     find({"600=cap:30%"});
     const std::uint64_t before = kernel.questions;

@@ -77,4 +77,26 @@ TEST(Views, FitEachScreen) {
     }
 }
 
+TEST(Views, ShowPodsThatHaveNames) {
+    Report report{0, {}, {}, 0};
+    report.tenants.push_back({"serve", *parse_goal("share:2%"), {}, 0, {}, 1, 1, 0});
+    report.tenants.push_back({"others", {}, {}, 0, {}, 0, 0, 0});
+    const auto text = [&] {
+        return text_of({"", {epoch_json(report, {}, "", 0)}, {}}, std::nullopt);
+    };
+    auto &containers = report.tenants[0].containers;
+    containers = {{{.container = "c1", .pod = "p1"}, 1, {}}};
+    EXPECT_EQ(text().find("POD"), std::string::npos) << "no name is known";
+    using nvdebug::base::PodName;
+    containers[0].name = PodName{"team-a", "vllm-0", "server"};
+    EXPECT_NE(text().find("  POD\n"), std::string::npos) << text();
+    EXPECT_NE(text().find("  team-a/vllm-0\n"), std::string::npos) << text();
+    EXPECT_NE(text().find("  -\n"), std::string::npos) << "others are in no pod";
+    containers.push_back(
+        {{.container = "c2", .pod = "p1"}, 1, PodName{"team-a", "vllm-0", "side"}});
+    EXPECT_NE(text().find("  team-a/vllm-0\n"), std::string::npos) << "it is the same pod";
+    containers.push_back({{.container = "c3", .pod = "p2"}, 1, PodName{"team-a", "vllm-1", "x"}});
+    EXPECT_NE(text().find("  team-a/vllm-0 and 1 more\n"), std::string::npos) << text();
+}
+
 } // namespace

@@ -25,10 +25,12 @@
 
 #include "families.hpp"
 #include "front.hpp"
+#include "goals_text.hpp"
 #include "job_times.hpp"
 #include "lib/base/ending_signals.hpp"
 #include "lib/base/exit_status.hpp"
 #include "lib/base/inherited.hpp"
+#include "lib/base/pod_name_thread.hpp"
 #include "lib/base/words.hpp"
 #include "lib/cli/main.hpp"
 #include "lib/cli/message.hpp"
@@ -48,6 +50,8 @@ struct Options {
     unsigned rate = 5; ///< steps a second
     Meter::Limits limits;
     GpuLabels labels;
+    std::vector<std::string> pod_folders; ///< as PodNames takes them
+    std::string goals;                    ///< the file of `nvqos --metrics`; empty: none
 };
 
 /// Prints a line on stderr and returns the exit status.
@@ -90,7 +94,8 @@ std::string no_gpu(const std::string &from, const Tree &tree) {
 class Node {
   public:
     Node(const Options &options, std::chrono::milliseconds period)
-        : options_(options), period_(period), looker_([this] { look_on(); }) {}
+        : options_(options), period_(period), pod_names_(options.pod_folders),
+          looker_([this] { look_on(); }) {}
     Node(const Node &) = delete;
     Node &operator=(const Node &) = delete;
     ~Node() {
@@ -162,7 +167,8 @@ class Node {
             jobs_.add_to(facts.back());
             log_missing_processes(facts.back());
         }
-        text_ = metrics_text(facts, NVDEBUG_EXPORTER_VERSION, options_.labels);
+        name_pods(facts);
+        text_ = metrics_text(facts, NVDEBUG_EXPORTER_VERSION, options_.labels) + goals();
         made_ = Meter::Clock::now();
         return text_;
     }
@@ -214,6 +220,29 @@ class Node {
         }
     }
 
+    /// Adds the names of pods. It waits a little for names of new pods, because a series that gets
+    /// a name later is another series.
+    void name_pods(std::vector<Facts> &gpus) {
+        constexpr std::chrono::milliseconds patience{500};
+        for (const bool is_last : {false, true}) {
+            for (Facts &facts : gpus)
+                for (TaskFacts &task : facts.tasks)
+                    task.pod_name = pod_names_.find(task.id);
+            if (!is_last)
+                pod_names_.wait(patience);
+        }
+    }
+
+    /// Returns the metrics that nvqos has written for --goals.
+    std::string goals() {
+        if (options_.goals.empty())
+            return "";
+        auto text = goals_text(options_.goals);
+        if (!text)
+            log_once(text.error());
+        return text.value_or("");
+    }
+
     void log_once(const std::string &sentence) {
         constexpr std::size_t most =
             256; // bounded, because sentences contain numbers of other processes
@@ -242,6 +271,7 @@ class Node {
     const std::chrono::milliseconds period_;
     Meter::Clock::time_point tried_ = Meter::Clock::now();
     JobTimesOfNode jobs_;
+    base::PodNameThread pod_names_;
 
     std::mutex logged_mutex_;
     std::set<std::string> logged_;
@@ -265,22 +295,27 @@ const cli::Program &program() {
         .version = NVDEBUG_EXPORTER_VERSION,
         .help = "Serves the use of this node's NVIDIA GPUs by process, container, pod and job to "
                 "Prometheus.",
-        .verbs = {{.name = "",
-                   .help = "",
-                   .options =
-                       {{"--listen",
-                         "where it answers, at /metrics (default: 127.0.0.1:9745); :PORT is any "
-                         "address of this machine, [::1]:PORT is IPv6",
-                         "ADDRESS:PORT"},
-                        {"--from", "module, driver, a capture or a folder (default: what there is)",
-                         "SOURCE"},
-                        {"--rate", "looks at engines N times a second, 1 to 100 (default: 5)", "N"},
-                        {"--gpu-labels",
-                         "uuid, product or both (uuid,product): labels of all series of a GPU",
-                         "LIST"},
-                        {"--tasks",
-                         "tasks that have numbers of their own, 1 to 10000 (default: 256)", "N"}},
-                   .usage = {{"nvdebug-exporter [OPTION]...", ""}}}},
+        .verbs =
+            {{.name = "",
+              .help = "",
+              .options =
+                  {{"--listen",
+                    "where it answers, at /metrics (default: 127.0.0.1:9745); :PORT is any "
+                    "address of this machine, [::1]:PORT is IPv6",
+                    "ADDRESS:PORT"},
+                   {"--from", "module, driver, a capture or a folder (default: what there is)",
+                    "SOURCE"},
+                   {"--rate", "looks at engines N times a second, 1 to 100 (default: 5)", "N"},
+                   {"--gpu-labels",
+                    "uuid, product or both (uuid,product): labels of all series of a GPU", "LIST"},
+                   {"--tasks", "tasks that have numbers of their own, 1 to 10000 (default: 256)",
+                    "N"},
+                   {"--pod-names",
+                    "folders whose entries have names of pods, as kubelet writes them "
+                    "(default: /var/log/containers:/var/log/pods)",
+                    "FOLDER[:FOLDER]"},
+                   {"--goals", "serves the metrics of 'nvqos --metrics FILE' as well", "FILE"}},
+              .usage = {{"nvdebug-exporter [OPTION]...", ""}}}},
         .exit_status = "Exit status: 0 after SIGTERM, SIGINT or SIGHUP; 1: wrong usage, or no "
                        "such file or address; 2: another program has the port; 5: failed, may "
                        "work later.",
@@ -325,6 +360,11 @@ std::string read(const cli::Arguments &arguments, Options &options) {
         !parse_labels(arguments.text("--gpu-labels"), options.labels))
         return "--gpu-labels takes uuid, product or uuid,product, not " +
                base::quote(arguments.text("--gpu-labels"));
+    auto folders = base::read_pod_folders(arguments.text("--pod-names", base::usual_pod_folders));
+    if (!folders)
+        return "--pod-names: " + folders.error();
+    options.pod_folders = std::move(*folders);
+    options.goals = arguments.text("--goals");
     return "";
 }
 

@@ -33,14 +33,19 @@ Labels with(Labels labels, const char *name, std::string value) {
 /// No label has a name that scrapers give to their targets (job, instance, namespace, pod,
 /// container, node). Prometheus would keep the target's label and rename ours, and then all tasks
 /// would seem to be in the exporter's own pod.
-Labels of_task(Labels gpu, std::string pid, std::string command, const Identity &id) {
+Labels of_task(Labels gpu, std::string pid, std::string command, const Identity &id,
+               const base::PodName &name) {
     gpu.push_back({"pid", std::move(pid)});
     gpu.push_back({"command", std::move(command)});
-    for (const auto &[name, value] : {std::pair("task_container", &id.container),
-                                      {"task_pod", &id.pod},
-                                      {"slurm_job", &id.job},
-                                      {"slurm_step", &id.step}})
-        gpu.push_back({name, value->value_or("")});
+    for (const auto &[label, value] : {std::pair("task_container", &id.container),
+                                       {"task_pod", &id.pod},
+                                       {"slurm_job", &id.job},
+                                       {"slurm_step", &id.step}})
+        gpu.push_back({label, value->value_or("")});
+    for (const auto &[label, value] : {std::pair("task_namespace", &name.name_space),
+                                       {"task_pod_name", &name.pod},
+                                       {"task_container_name", &name.container}})
+        gpu.push_back({label, *value});
     return gpu;
 }
 
@@ -63,7 +68,8 @@ void add_times(TextFormat &to, const Labels &labels, const Times &times, bool ha
 
 void add_task(TextFormat &to, const Labels &gpu, const TaskFacts &task, bool has_turns) {
     const Labels labels = of_task(gpu, task.pid ? std::to_string(*task.pid) : "",
-                                  nvdebug::base::printable(task.command), task.id);
+                                  nvdebug::base::printable(task.command), task.id,
+                                  task.pod_name.value_or(base::PodName{}));
     add_times(to, labels, task.times, has_turns);
     if (task.channels)
         to.gauge("nvdebug_task_channels", "Channels that a task has", labels,
@@ -118,7 +124,7 @@ void add_gpu(TextFormat &to, const Facts &facts, const GpuLabels &wanted) {
     for (const TaskFacts &task : facts.tasks)
         add_task(to, gpu, task, facts.has_switches);
     if (facts.others.ns)
-        add_times(to, of_task(gpu, "", "others", {}), facts.others, facts.has_switches);
+        add_times(to, of_task(gpu, "", "others", {}, {}), facts.others, facts.has_switches);
     for (const EngineFacts &engine : facts.engines) {
         const Labels labels = with(gpu, "engine", nvdebug::base::printable(engine.name));
         to.counter("nvdebug_engine_busy_seconds_total", "Time that an engine worked, by samples",

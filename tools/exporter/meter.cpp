@@ -469,7 +469,15 @@ void Meter::forget_ended() {
 
 const Process *Meter::process_of(const Holder &who) const {
     const auto known = known_.find(who);
-    return known != known_.end() && known->second.named ? &known->second.process : nullptr;
+    if (known != known_.end() && known->second.named)
+        return &known->second.process;
+    // A process that had channels at the last look has had its first turn since. Without its name,
+    // its series would have other labels until the next look.
+    const auto owner = who.pid && is_local() ? owners_.find(*who.pid) : owners_.end();
+    return owner != owners_.end() &&
+                   (known == known_.end() || same_process(known->second.process, owner->second))
+               ? &owner->second
+               : nullptr;
 }
 
 void Meter::add_lists_facts(TaskFacts &facts, const Process &process) const {

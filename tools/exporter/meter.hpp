@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/pod_names.hpp"
 #include "nvdebug/identity.hpp"
 #include "nvdebug/jobs.hpp"
 #include "nvdebug/nvdebug.hpp"
@@ -32,6 +33,7 @@ struct TaskFacts {
         kept; ///< false: the task should be kept to a partition, but not all of its launches were
     std::optional<double> together =
         {}; ///< JobTimes::together(), if it is of a job on several GPUs
+    std::optional<base::PodName> pod_name = {}; ///< of Identity::pod and container
 };
 
 struct EngineFacts {

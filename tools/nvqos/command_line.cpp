@@ -9,6 +9,7 @@
 #include "gpus.hpp"
 #include "lib/base/container_device.hpp"
 #include "lib/base/output_file.hpp"
+#include "lib/base/pod_names.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/task_name.hpp"
 #include "tools/nvqos/serve/request.hpp"
@@ -145,6 +146,10 @@ std::vector<Option> options() {
          "TIME", "-i"},
         {"--dry-run", "print what would be kept or refused, and change nothing"},
         {"--metrics", "a file for Prometheus, replaced each second, gone at the end", "FILE"},
+        {"--pod-names",
+         "folders whose entries have names of pods, as kubelet writes them (default: "
+         "/var/log/containers:/var/log/pods)",
+         "FOLDER[:FOLDER]"},
         {"--decisions", "a file for bug reports and tests: turns, and what was decided", "FILE"},
         {"--json", "a line of JSON for each epoch of each GPU", "", "-j"},
         {"--quiet", "print nothing but errors", "", "-q"},
@@ -287,6 +292,11 @@ Outcome<void> take(const Arguments &arguments, Invocation &invocation) {
         invocation.file = arguments.text("--file");
     if (arguments.has("--metrics"))
         invocation.metrics = arguments.text("--metrics");
+    auto folders = nvdebug::base::read_pod_folders(
+        arguments.text("--pod-names", nvdebug::base::usual_pod_folders));
+    if (!folders)
+        return fail(bad_usage, "--pod-names: " + folders.error());
+    invocation.pod_folders = std::move(*folders);
     if (arguments.has("--decisions"))
         invocation.decisions = arguments.text("--decisions");
     if (arguments.has("--socket")) {

@@ -28,6 +28,7 @@ struct Invocation {
     std::string cdi_folder = nvdebug::base::device_folder;
     qos::Ns interval = qos::second;
     std::optional<std::string> metrics, decisions; ///< files
+    std::vector<std::string> pod_folders;          ///< as nvdebug::base::PodNames takes them
     bool dry_run = false, json = false, quiet = false;
 };
 

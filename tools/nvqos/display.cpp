@@ -25,7 +25,7 @@ using Ink = live::Piece::Ink;
 constexpr std::size_t most_messages = 1000, most_in_view = 5;
 
 std::vector<live::ViewLine> help_lines(std::size_t width) {
-    constexpr std::array<std::pair<const char *, const char *>, 11> items{
+    constexpr std::array<std::pair<const char *, const char *>, 12> items{
         {{"q", "end; so does Ctrl-C. Everything is as before then"},
          {"h ?", "this help, or back"},
          {"arrows", "up or down; also PgUp, PgDn, Home, End"},
@@ -36,7 +36,8 @@ std::vector<live::ViewLine> help_lines(std::size_t width) {
          {"TASKS", "processes with a GPU context"},
          {"KEPT", "was the goal kept over the last second? Or why it is not known"},
          {"VIOLATIONS", "epochs at whose end the goal was not kept"},
-         {"TOGETHER", "the part of its time on several GPUs in which all of its tasks ran"}}};
+         {"TOGETHER", "the part of its time on several GPUs in which all of its tasks ran"},
+         {"POD", "namespace and name of the pod that its tasks are in"}}};
     std::vector<live::ViewLine> lines;
     for (const auto &[name, text] : items)
         live::add_wrapped(lines, fmt::format("{:<12}", name), text, width, Ink::plain);

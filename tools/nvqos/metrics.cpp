@@ -211,6 +211,20 @@ std::string Metrics::text() const {
                               ? Value(ratio(*tenant.gang->together))
                               : std::nullopt;
                });
+    Metric pods("pod_tasks", "gauge", "Of its processes, those in a container or a pod.");
+    for (const auto &[number, gpu] : gpus_)
+        for (std::size_t n = 0; n < gpu.last.tenants.size(); n++)
+            for (const TasksInContainer &one : gpu.last.tenants[n].containers) {
+                const auto name = one.name.value_or(nvdebug::base::PodName{});
+                pods.add(fmt::format("gpu=\"{}\",tenant=\"{}\",number=\"{}\",task_container=\"{}\","
+                                     "task_pod=\"{}\",task_namespace=\"{}\",task_pod_name=\"{}\","
+                                     "task_container_name=\"{}\"",
+                                     number, escaped(gpu.keys[n].first), gpu.keys[n].second,
+                                     one.id.container.value_or(""), one.id.pod.value_or(""),
+                                     name.name_space, name.pod, name.container),
+                         static_cast<double>(one.tasks));
+            }
+    all += pods.text();
     return all;
 }
 

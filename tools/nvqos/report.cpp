@@ -6,7 +6,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <span>
 
 #include "goals.hpp"
 #include "lib/base/printable.hpp"
@@ -29,6 +28,23 @@ Json conditions_json(const TenantReport &tenant) {
     for (const Condition &one : tenant.depends)
         all.push_back({{"tenant", one.tenant},
                        {"why", one.why == qos::Dependence::Why::time ? "time" : "turns"}});
+    return all;
+}
+
+Json containers_json(const TenantReport &tenant) {
+    const auto or_null = [](const std::optional<std::string> &text) {
+        return text ? Json(*text) : Json();
+    };
+    Json all = Json::array();
+    for (const TasksInContainer &one : tenant.containers) {
+        const bool is_named = one.name && !one.name->container.empty();
+        all.push_back({{"container", or_null(one.id.container)},
+                       {"pod", or_null(one.id.pod)},
+                       {"namespace", one.name ? Json(one.name->name_space) : Json()},
+                       {"pod_name", one.name ? Json(one.name->pod) : Json()},
+                       {"container_name", is_named ? Json(one.name->container) : Json()},
+                       {"tasks", one.tasks}});
+    }
     return all;
 }
 
@@ -78,7 +94,24 @@ Json tenant_json(const TenantReport &tenant) {
         {"gang", tenant.gang ? Json(tenant.gang->has_windows) : Json()},
         {"gang_why", tenant.gang && !tenant.gang->why.empty() ? Json(tenant.gang->why) : Json()},
         {"together_percent",
-         tenant.gang && tenant.gang->together ? Json(percent(*tenant.gang->together)) : Json()}};
+         tenant.gang && tenant.gang->together ? Json(percent(*tenant.gang->together)) : Json()},
+        {"containers", containers_json(tenant)}};
+}
+
+/// Returns the column POD: `team-a/vllm-0`, `team-a/vllm-0 and 2 more` or `-`.
+std::string pods_of(const Json &tenant) {
+    std::vector<std::string> pods;
+    for (const Json &one : tenant["containers"]) {
+        if (one["pod_name"].is_null())
+            continue;
+        std::string name =
+            one["namespace"].get<std::string>() + "/" + one["pod_name"].get<std::string>();
+        if (std::ranges::find(pods, name) == pods.end())
+            pods.push_back(std::move(name));
+    }
+    if (pods.empty())
+        return "-";
+    return pods.size() == 1 ? pods[0] : fmt::format("{} and {} more", pods[0], pods.size() - 1);
 }
 
 /// Returns a time of a document, in nanoseconds, as cells show it.
@@ -129,7 +162,7 @@ std::string word_on_kept(const Json &tenant) {
                : fmt::format("if {} tenants leave it", on.size());
 }
 
-constexpr std::array<Column, 11> columns_of_epochs = {{{"GPU", false, 5},
+constexpr std::array<Column, 12> columns_of_epochs = {{{"GPU", false, 5},
                                                        {"TENANT", true, 0},
                                                        {"GOAL", true, 0},
                                                        {"GOT", false, 0},
@@ -139,7 +172,10 @@ constexpr std::array<Column, 11> columns_of_epochs = {{{"GPU", false, 5},
                                                        {"TASKS", false, 2},
                                                        {"KEPT", false, 0},
                                                        {"VIOLATIONS", false, 3},
-                                                       {"TOGETHER", false, 2}}};
+                                                       {"TOGETHER", false, 2},
+                                                       {"POD", true, 3}}};
+/// Columns that are there only if a tenant has a value.
+constexpr std::size_t column_of_gangs = 10, column_of_pods = 11;
 
 Row row_of(const Json &gpu, const Json &tenant) {
     const Json &together = tenant["together_percent"];
@@ -158,7 +194,8 @@ Row row_of(const Json &gpu, const Json &tenant) {
             std::to_string(tenant["tasks"].get<std::size_t>()),
             word_on_kept(tenant),
             std::to_string(tenant["violations"].get<std::uint64_t>()),
-            together.is_null() ? "-" : fmt::format("{:.0f} %", together.get<double>())};
+            together.is_null() ? "-" : fmt::format("{:.0f} %", together.get<double>()),
+            pods_of(tenant)};
 }
 
 } // namespace
@@ -183,7 +220,7 @@ Json epoch_json(const Report &report, const qos::Settings &settings, const std::
 std::string json_line(const Report &report, const qos::Settings &settings, const std::string &time,
                       std::uint64_t left_out) {
     const Json whole{{"schema", "nvqos/epoch"},
-                     {"schema_version", "2.3"},
+                     {"schema_version", "2.4"},
                      {"data", epoch_json(report, settings, time, left_out)}};
     return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -249,19 +286,25 @@ std::vector<std::string> gangs_among(const std::map<std::uint32_t, Report> &repo
 }
 
 Table table_for(const std::vector<Json> &epochs, std::optional<std::size_t> width) {
+    std::vector<Column> columns(columns_of_epochs.begin(), columns_of_epochs.end());
     std::vector<Row> rows;
-    bool has_gangs = false;
+    bool has_gangs = false, has_pods = false;
     for (const Json &epoch : epochs)
         for (const Json &tenant : epoch["tenants"]) {
             rows.push_back(row_of(epoch["gpu"], tenant));
             has_gangs = has_gangs || !tenant["gang"].is_null();
+            has_pods = has_pods || rows.back().back() != "-";
         }
-    std::span<const Column> columns = columns_of_epochs;
-    if (!has_gangs) { // nobody has a value in the last column
-        columns = columns.first(columns.size() - 1);
+    const auto leave_out = [&](std::size_t column) {
+        const auto at = static_cast<std::ptrdiff_t>(column);
+        columns.erase(columns.begin() + at);
         for (Row &row : rows)
-            row.pop_back();
-    }
+            row.erase(row.begin() + at);
+    };
+    if (!has_pods)
+        leave_out(column_of_pods);
+    if (!has_gangs)
+        leave_out(column_of_gangs);
     return fitted(columns, std::move(rows), width);
 }
 

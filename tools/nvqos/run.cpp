@@ -21,6 +21,7 @@
 #include "gpus.hpp"
 #include "lib/base/ending_signals.hpp"
 #include "lib/base/inherited.hpp"
+#include "lib/base/pod_name_thread.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/task_name.hpp"
@@ -100,7 +101,8 @@ class Bell {
 class Session {
   public:
     Session(Invocation invocation, bool has_view)
-        : invocation_(std::move(invocation)), has_view_(has_view) {}
+        : invocation_(std::move(invocation)), has_view_(has_view),
+          pod_names_(invocation_.pod_folders) {}
     Session(const Session &) = delete;
     Session &operator=(const Session &) = delete;
     /// Removes the file of metrics, which would look as if goals were still kept.
@@ -295,9 +297,17 @@ class Session {
 
     void take(Report report) {
         note_other_gpus(report, last_);
+        name_pods(report);
         print_line(report);
         metrics_.add(report);
         last_[report.gpu] = std::move(report);
+    }
+
+    /// Adds the names of pods that are known. Those of new pods come with a later report.
+    void name_pods(Report &report) {
+        for (TenantReport &tenant : report.tenants)
+            for (TasksInContainer &one : tenant.containers)
+                one.name = pod_names_.find(one.id);
     }
 
     bool have_all_reported() const {
@@ -430,10 +440,14 @@ class Session {
         std::string text;
         std::vector<Json> shown;
         std::map<std::uint32_t, Report> all;
-        for (const Report &plan : plans)
+        for (Report &plan : plans) {
             all.emplace(plan.gpu, plan);
+            name_pods(plan);
+        }
+        pod_names_.wait(std::chrono::milliseconds(500));
         for (Report &plan : plans) {
             note_other_gpus(plan, all);
+            name_pods(plan);
             shown.push_back(epoch_json(plan, invocation_.goals.settings, "", 0));
             text +=
                 invocation_.json ? json_line(plan, invocation_.goals.settings, utc_now(), 0) : "";
@@ -495,6 +509,7 @@ class Session {
 
     Invocation invocation_;
     const bool has_view_;
+    nvdebug::base::PodNameThread pod_names_;
     Display display_;
     const Warn warn_ = [messages = display_.messages()](const std::string &sentence) {
         messages->say(sentence);

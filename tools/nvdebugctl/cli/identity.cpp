@@ -27,6 +27,28 @@ Json identity(const nvdebug::Identity &id) {
             {"step", or_null(id.step)}};
 }
 
+const std::vector<Field> &pod_name_keys() {
+    static const std::vector<Field> keys = {
+        {"namespace", "namespace of the pod, by the names of kubelet's files; null: not known",
+         "string?"},
+        {"pod_name", "name of the pod; null: not known", "string?"},
+        {"container_name", "name of the container in the pod; null: not known", "string?"}};
+    return keys;
+}
+
+void set_pod_name(Json &row, const std::optional<nvdebug::base::PodName> &name) {
+    row["namespace"] = name ? Json(name->name_space) : Json();
+    row["pod_name"] = name ? Json(name->pod) : Json();
+    row["container_name"] = name && !name->container.empty() ? Json(name->container) : Json();
+}
+
+nvdebug::Identity pod_ids_of(const Json &row) {
+    const auto text = [&](const char *key) {
+        return row[key].is_null() ? std::nullopt : std::optional(row[key].get<std::string>());
+    };
+    return {.container = text("container"), .pod = text("pod")};
+}
+
 std::vector<Column> columns_with_identity(std::vector<Column> columns) {
     auto at = std::ranges::find(columns, "cgroup", &Column::name);
     for (const Field &key : keys())

@@ -131,6 +131,8 @@ std::string shown_home(const Json &process) {
     const auto text = [&](const char *key) {
         return process[key].is_null() ? std::string() : process[key].get<std::string>();
     };
+    if (process.contains("pod_name") && !process["pod_name"].is_null())
+        return " in " + text("namespace") + "/" + text("pod_name");
     if (const std::string container = text("container"); !container.empty())
         return " in " + container.substr(0, digits);
     if (const std::string pod = text("pod"); !pod.empty())

@@ -13,11 +13,13 @@
 #include <unistd.h>
 
 #include "cli/context.hpp"
+#include "cli/identity.hpp"
 #include "cli/joined.hpp"
 #include "cli/json.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
+#include "lib/base/pod_name_thread.hpp"
 #include "open_screen.hpp"
 #include "pace.hpp"
 #include "recording/chosen.hpp"
@@ -207,6 +209,9 @@ Json rows_of(const Json &summary) {
 /// @return the signal that ended it, or 0 if the user quit
 Outcome<int> show(std::unique_ptr<Screen> screen, Top &top) {
     using Kind = Screen::Event::Kind;
+    namespace base = nvdebug::base;
+    // The view does not wait for names: the next interval has them.
+    base::PodNameThread pods(*base::read_pod_folders(base::usual_pod_folders));
     std::optional<Interval> last;
     TopView view;
     std::optional<int> ended;
@@ -235,6 +240,9 @@ Outcome<int> show(std::unique_ptr<Screen> screen, Top &top) {
         auto interval = top.interval();
         if (!interval)
             return tl::unexpected(interval.error());
+        for (Json &engine : interval->summary["engines"])
+            for (Json &holder : engine["holders"])
+                set_pod_name(holder, pods.find(pod_ids_of(holder)));
         if (!view.paused() || !last)
             last = std::move(*interval);
         draw();
@@ -355,15 +363,11 @@ std::vector<Command> top_commands() {
               "The figures are those of 'record', whose notes hold here: GR0 by the "
               "driver's record of context switches, other engines by 10 samples a second.",
               "With --container, --pod, --job, --cgroup, --command or --all-of only these "
-              "processes "
-              "are named; what is shown of engines is still that of all.",
-              "TOGETHER is shown while there is a job on several GPUs: the part of its time on "
-              "them "
-              "in which all ran it at once. A low one means that it waits for its GPUs "
-              "(docs/gangs.md).",
+              "processes are named; what is shown of engines is still that of all.",
               "A turn that goes on beyond an interval counts in each of them; its length is "
-              "not among those of slices. TOGETHER is there while there is a job on several GPUs "
-              "(docs/gangs.md)."},
+              "not among those of slices. TOGETHER is shown while there is a job on several GPUs: "
+              "the part of its time on them in which all ran it at once. A low one means that it "
+              "waits for its GPUs (docs/gangs.md)."},
          .examples = {{"sudo nvdebugctl top", "the live view"},
                       {"sudo nvdebugctl top -s 10000 -n 6 --csv > minute.csv",
                        "a minute, in intervals of 10 s"},

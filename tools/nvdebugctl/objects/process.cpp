@@ -47,6 +47,7 @@ Outcome<Document> list_processes(Context &context) {
         for (const OwnedTsg &tsg : tsgs)
             rows.push_back(row(context, *tasks, process, tsg));
     }
+    add_pod_names(context, rows);
     note_selection(context, !rows.empty());
     return Document{rows};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <pwd.h>
+#include <set>
 
 #include "cli/identity.hpp"
 #include "cli/json.hpp"
@@ -61,12 +62,17 @@ Outcome<OwnersOnLists> read_tasks(Context &context) {
 }
 
 const std::vector<Column> &head_columns() {
-    static const std::vector<Column> columns = columns_with_identity(
-        {{"pid", "number of the process", "uint"},
-         {"user", "its effective user, by name or number; null: not known", "string?"},
-         {"uid", "number of that user; null: not known", "uint?", false},
-         {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
-         {"cgroup", "its cgroup; null: not known", "string?", false}});
+    static const std::vector<Column> columns = [] {
+        std::vector<Column> made = columns_with_identity(
+            {{"pid", "number of the process", "uint"},
+             {"user", "its effective user, by name or number; null: not known", "string?"},
+             {"uid", "number of that user; null: not known", "uint?", false},
+             {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
+             {"cgroup", "its cgroup; null: not known", "string?", false}});
+        for (const Field &key : pod_name_keys())
+            made.push_back({key.name, key.help, key.type, false});
+        return made;
+    }();
     return columns;
 }
 
@@ -81,7 +87,23 @@ Json head_of(const Context &context, const nvdebug::Process &process) {
                  {"command", or_null(process.command)}};
     head.update(identity(nvdebug::identity_of(process)));
     head["cgroup"] = or_null(process.cgroup);
+    set_pod_name(head, std::nullopt);
     return head;
+}
+
+void add_pod_names(const Context &context, Json &rows) {
+    if (context.gpu().tree().source() == nvdebug::Source::file)
+        return;
+    std::set<std::string> ids;
+    for (const Json &row : rows)
+        for (const auto &id : {pod_ids_of(row).container, pod_ids_of(row).pod})
+            if (id)
+                ids.insert(*id);
+    nvdebug::base::PodNames names(
+        *nvdebug::base::read_pod_folders(nvdebug::base::usual_pod_folders));
+    names.look(ids);
+    for (Json &row : rows)
+        set_pod_name(row, names.find(pod_ids_of(row)));
 }
 
 Json timeslice_of(const OwnersOnLists &tasks, const nvdebug::OwnedTsg &tsg) {

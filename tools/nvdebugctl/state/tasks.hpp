@@ -18,8 +18,13 @@ namespace nvdebugctl {
 /// Returns the columns that identify a process. They stand before the columns of its TSGs.
 [[nodiscard]] const std::vector<Column> &head_columns();
 
-/// Returns the values of head_columns(). For a capture, users have no names.
+/// Returns the values of head_columns(). For a capture, users have no names. add_pod_names() adds
+/// those of pods.
 [[nodiscard]] Json head_of(const Context &context, const nvdebug::Process &process);
+
+/// Adds the names of pods to rows that begin with head_of(), by the names of kubelet's files on this
+/// machine. For a capture there are none.
+void add_pod_names(const Context &context, Json &rows);
 
 /// Returns the timeslice in microseconds; null: not known.
 [[nodiscard]] Json timeslice_of(const nvdebug::OwnersOnLists &tasks, const nvdebug::OwnedTsg &tsg);

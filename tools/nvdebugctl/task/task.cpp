@@ -324,39 +324,45 @@ std::vector<Command> task_commands() {
          .verb = "show",
          .help = "one process: each of its TSGs",
          .arguments = {{"PID", Argument::Kind::text, "number of a process"}},
-         .fields = fields_with_identity(
-             {{"pid", "number of the process", "uint"},
-              {"user", "its effective user, by name or number; null: not known", "string?"},
-              {"uid", "number of that user; null: not known", "uint?"},
-              {"command", "name of its command, at most 15 bytes; null: it has none", "string?"},
-              {"cgroup", "its cgroup; null: not known", "string?"},
-              {"share_percent",
-               "part of a second that its context was on GR0, with work or without, by the "
-               "driver's "
-               "record; null: not known",
-               "percent?"},
-              {"mps", "it shares a TSG with another process (MPS); null: not known", "bool?"},
-              {"tpcs", "how many TPCs nvtaskset keeps it to; null: all, or not known", "uint?"},
-              {"kept",
-               "nvtaskset keeps it to them; false: not all of its launches, or it uses a GPU for "
-               "which "
-               "none were asked; null: no partition, or not known",
-               "bool?"},
-              {"tsgs",
-               "its TSGs",
-               "[object]",
-               {{"runlist", "runlist that holds it; null: none does now, or not known", "uint?"},
-                {"tsg", "id of the TSG; null: no list holds it now, or not known", "uint?"},
-                {"engines", "engines that the runlist serves; null: not known", "[string]?"},
-                {"timeslice_us",
-                 "its timeslice in microseconds: as the list has it, or as it has what the driver "
-                 "was asked for; null: not known",
-                 "number?"},
-                {"channels", "how many channels the process made in it", "uint"},
-                {"enabled_channels", "how many of them are enabled; null: not known", "uint?"},
-                {"client", "the driver's name of the process' client", "address"},
-                {"client_tsg", "the client's name of the TSG, no hardware id; null: none",
-                 "address"}}}}),
+         .fields = joined(
+             fields_with_identity(
+                 {{"pid", "number of the process", "uint"},
+                  {"user", "its effective user, by name or number; null: not known", "string?"},
+                  {"uid", "number of that user; null: not known", "uint?"},
+                  {"command", "name of its command, at most 15 bytes; null: it has none",
+                   "string?"},
+                  {"cgroup", "its cgroup; null: not known", "string?"},
+                  {"share_percent",
+                   "part of a second that its context was on GR0, with work or without, by the "
+                   "driver's "
+                   "record; null: not known",
+                   "percent?"},
+                  {"mps", "it shares a TSG with another process (MPS); null: not known", "bool?"},
+                  {"tpcs", "how many TPCs nvtaskset keeps it to; null: all, or not known", "uint?"},
+                  {"kept",
+                   "nvtaskset keeps it to them; false: not all of its launches, or it uses a GPU "
+                   "for "
+                   "which "
+                   "none were asked; null: no partition, or not known",
+                   "bool?"},
+                  {"tsgs",
+                   "its TSGs",
+                   "[object]",
+                   {{"runlist", "runlist that holds it; null: none does now, or not known",
+                     "uint?"},
+                    {"tsg", "id of the TSG; null: no list holds it now, or not known", "uint?"},
+                    {"engines", "engines that the runlist serves; null: not known", "[string]?"},
+                    {"timeslice_us",
+                     "its timeslice in microseconds: as the list has it, or as it has what the "
+                     "driver "
+                     "was asked for; null: not known",
+                     "number?"},
+                    {"channels", "how many channels the process made in it", "uint"},
+                    {"enabled_channels", "how many of them are enabled; null: not known", "uint?"},
+                    {"client", "the driver's name of the process' client", "address"},
+                    {"client_tsg", "the client's name of the TSG, no hardware id; null: none",
+                     "address"}}}}),
+             pod_name_keys()),
          .means = Means::driver,
          .examples = {{"sudo nvdebugctl task show 4711", "what a process has on this GPU"}},
          .check = check_selection,

@@ -137,6 +137,7 @@ Outcome<Document> list_tasks(Context &context) {
             continue;
         else if (const auto tsgs = nvdebug::tsgs_of(tasks->owners(), process.pid); !tsgs.empty())
             rows.push_back(row_of(context, *tasks, process, tsgs, names, parts));
+    add_pod_names(context, rows);
     note_selection(context, !rows.empty());
     for (std::string &sentence : describe_left_over(context.gpu()))
         context.note(std::move(sentence));
@@ -160,7 +161,9 @@ Outcome<Document> show_task(Context &context) {
     for (const OwnedTsg &tsg : tsgs)
         rows.push_back(tsg_row(*tasks, tsg, names));
     const auto parts = parts_of_gr0(context, *tasks);
-    Json data = head_of(context, *process);
+    Json heads = Json::array({head_of(context, *process)});
+    add_pod_names(context, heads);
+    Json data = heads.front();
     data.update({{"share_percent", part_of(parts, pid)}, {"mps", is_shared(*tasks, tsgs)}});
     data.update(keeping_of(context, pid));
     data["tsgs"] = std::move(rows);

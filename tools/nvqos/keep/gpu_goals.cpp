@@ -500,7 +500,8 @@ Report GpuGoals::report(qos::EpochRecord epoch) const {
                           .longest_wait = waits.longest(),
                           .held = tasks_.held(n),
                           .got = part_of_second(n, record),
-                          .is_measured = is_measured(n, record)};
+                          .is_measured = is_measured(n, record),
+                          .containers = tasks_.containers(n)};
         if (launches_)
             launches_->describe(n, line);
         line.why_not = why_not(n, record, made.epoch.overcommitted);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "launches.hpp"
+#include "lib/base/pod_names.hpp"
 #include "lib/qos/dependence.hpp"
 #include "lib/qos/why_not.hpp"
 #include "lib/qos/window_keeper.hpp"
@@ -27,6 +28,13 @@ struct Condition {
 };
 
 using qos::WhyNot;
+
+/// The tasks of a tenant that are in one container or pod.
+struct TasksInContainer {
+    nvdebug::Identity id; ///< has a container or a pod
+    std::size_t tasks = 0;
+    std::optional<nvdebug::base::PodName> name = {}; ///< empty: not known, or not looked for so far
+};
 
 /// A tenant in a line of a report. The last line has all tasks without a tenant.
 struct TenantReport {
@@ -54,6 +62,9 @@ struct TenantReport {
     bool is_gang = false;               ///< with tasks on several GPUs: they wait for each other
     /// On all GPUs; empty: it is no gang, or is alone on its GPUs.
     std::optional<qos::GangReport> gang = {};
+    /// So many of its containers are told apart at most.
+    static constexpr std::size_t most_containers = 64;
+    std::vector<TasksInContainer> containers = {}; ///< by the numbers of their first tasks
 };
 
 /// Returns whether the goal was kept over the last second. Empty: it has no process, so that there

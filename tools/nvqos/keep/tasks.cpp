@@ -311,6 +311,7 @@ void Tasks::take_owners(const nvdebug::Owners &owners) {
         const bool same =
             nvdebug::same_process(task.process, process) && task.process.pid == process.pid;
         task.process = process;
+        task.id = nvdebug::identity_of(process);
         task.tenant = tenant_of(process);
         if (!same) {
             task.has_turns.reset();
@@ -376,6 +377,23 @@ void Tasks::count_tsgs() {
 std::size_t Tasks::count(std::size_t tenant) const {
     return static_cast<std::size_t>(std::ranges::count_if(
         tasks_, [&](const auto &one) { return one.second.tenant == tenant; }));
+}
+
+std::vector<TasksInContainer> Tasks::containers(std::size_t tenant) const {
+    std::vector<TasksInContainer> all;
+    for (const auto &[pid, task] : tasks_) {
+        if (task.tenant != tenant || (!task.id.container && !task.id.pod))
+            continue;
+        auto at = std::ranges::find_if(all, [&id = task.id](const TasksInContainer &one) {
+            return one.id.container == id.container && one.id.pod == id.pod;
+        });
+        if (at == all.end() && all.size() == TenantReport::most_containers)
+            continue;
+        if (at == all.end())
+            at = all.insert(at, {.id = task.id});
+        at->tasks++;
+    }
+    return all;
 }
 
 std::size_t Tasks::held(std::size_t tenant) const {

@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "gpu_report.hpp"
+#include "nvdebug/identity.hpp"
 #include "nvdebug/nvdebug.hpp"
 #include "tenants.hpp"
 #include "turns.hpp"
@@ -34,6 +36,7 @@ inline constexpr qos::Ns drivers_timeslice = 2 * qos::ms;
 /// A process with a context on the GPU.
 struct Task {
     nvdebug::Process process;
+    nvdebug::Identity id = {}; ///< of the process, by the last search
     std::size_t tenant = 0;
     std::vector<nvdebug::HeldChannel> channels = {}; ///< as they were last listed, or none
     bool is_to_be_held = false;
@@ -124,6 +127,8 @@ class Tasks {
     const std::map<std::uint32_t, Task> &all() const { return tasks_; }
     /// Returns how many tasks a tenant has.
     std::size_t count(std::size_t tenant) const;
+    /// Returns the containers and pods of a tenant's tasks.
+    std::vector<TasksInContainer> containers(std::size_t tenant) const;
     /// Returns how many of a tenant's tasks have timeslices and pauses of their own. Clients of an
     /// MPS server have one timeslice in common, which is not set. With --dry-run no task is held,
     /// and all tasks count.
