@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Tables and the view in place fit a terminal.
 #include "tools/nvqos/display.hpp"
+#include "tools/nvqos/goals.hpp"
+#include "tools/nvqos/report.hpp"
 
 #include <gtest/gtest.h>
 
