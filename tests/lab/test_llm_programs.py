@@ -308,6 +308,13 @@ def test_transformers_delivers_tokens_as_they_come(tmp_path, ask):
         made.kill()
 
 
+def test_no_module_beside_the_engine_hides_a_package():
+    """A script's own folder comes first on Python's path, and transformers imports many packages."""
+    own = {path.stem for path in pathlib.Path(engine.__file__).parent.glob("*.py")}
+    others = {"requests", "packaging", "tokenizers", "tqdm", "yaml", "regex", "filelock", "httpx", "numpy", "safetensors"}
+    assert not own & (others | sys.stdlib_module_names)
+
+
 # --- the whole measurement ---
 
 NO_NVQOS = """#!/usr/bin/python3
