@@ -34,7 +34,7 @@ import pathlib
 import time
 
 from common import bounded, kind as kind_of, machine, record, run
-from nvdlab.llm import cells, desk, requests, table
+from nvdlab.llm import cells, desk, plans, table
 
 AGAIN = 3           # the exit status if cells are left
 SPARE_S = 5         # of a cell, for the start of the client and of nvqos and for the last requests
@@ -155,7 +155,7 @@ class Call:
 
     def rate(self, cell):
         """Returns the requests per second of a cell; before the trial of its load, nearly."""
-        return self.rates().get(str(cell.load)) or requests.rate_for(cell.load / 100, self.whole["calibration"]["request_s"])
+        return self.rates().get(str(cell.load)) or plans.rate_for(cell.load / 100, self.whole["calibration"]["request_s"])
 
     def usual_s(self, cell):
         """Returns how long a cell usually takes, with the start of programs; before the calibration, a guess."""

@@ -16,16 +16,16 @@ from building import ROOT
 sys.path.insert(0, str(ROOT / "lab"))
 
 # pylint: disable=wrong-import-position
-from nvdlab.llm import cells, figures, requests, table  # noqa: E402
+from nvdlab.llm import cells, figures, plans, table  # noqa: E402
 
 SHAPE = {"prompt": 16, "output": (4, 8), "vocabulary": 5000}
 
 
 # --- requests ---
 
-@pytest.mark.parametrize("arrivals, variation", requests.ARRIVALS.items())
+@pytest.mark.parametrize("arrivals, variation", plans.ARRIVALS.items())
 def test_times_between_requests_have_their_mean_and_variation(arrivals, variation):
-    found = list(itertools.islice(requests.gaps(arrivals, 20, 3), 60_000))
+    found = list(itertools.islice(plans.gaps(arrivals, 20, 3), 60_000))
     assert statistics.fmean(found) == pytest.approx(1 / 20, rel=0.05)
     assert statistics.stdev(found) / statistics.fmean(found) == pytest.approx(variation, rel=0.05)
 
@@ -34,7 +34,7 @@ def test_times_between_requests_have_their_mean_and_variation(arrivals, variatio
 def test_the_rate_keeps_an_engine_with_requests_for_the_load(load):
     """The requests take equally long, however many there are."""
     took, busy, until, now = 0.05, 0.0, 0.0, 0.0
-    for gap in itertools.islice(requests.gaps("poisson", requests.rate_for(load, took), 1), 20_000):
+    for gap in itertools.islice(plans.gaps("poisson", plans.rate_for(load, took), 1), 20_000):
         now += gap
         busy += took - max(0, until - now)
         until = now + took
@@ -42,24 +42,24 @@ def test_the_rate_keeps_an_engine_with_requests_for_the_load(load):
 
 
 def test_a_trial_corrects_the_rate_of_an_engine_whose_requests_take_longer_in_batches():
-    first = requests.rate_for(0.4, 0.05)
-    assert requests.corrected(0.4, first, 0.6) == pytest.approx(first)
-    assert requests.corrected(0.4, first, 0.36) == pytest.approx(first / 2), "requests took twice as long"
-    assert 0 < requests.corrected(0.4, first, 0) < first < requests.corrected(0.4, first, 1)
+    first = plans.rate_for(0.4, 0.05)
+    assert plans.corrected(0.4, first, 0.6) == pytest.approx(first)
+    assert plans.corrected(0.4, first, 0.36) == pytest.approx(first / 2), "requests took twice as long"
+    assert 0 < plans.corrected(0.4, first, 0) < first < plans.corrected(0.4, first, 1)
 
 
 def test_a_plan_counts_requests_between_others_that_do_not_count():
-    found = requests.plan("poisson", 50, 7, 40, 1.0, SHAPE)
+    found = plans.plan("poisson", 50, 7, 40, 1.0, SHAPE)
     counts = [request["counted"] for request in found]
     assert sum(counts) == 40 and counts.index(True) > 20 and not any(counts[-4:]), "a tenth of them follow"
     assert sum(counts[counts.index(True):counts.index(True) + 40]) == 40, "the counted requests follow each other"
     assert all(request["counted"] == (1 <= request["due_s"]) for request in found[:-4])
     assert all(len(request["prompt"]) == 16 and 4 <= request["output"] <= 8 for request in found)
     assert len({tuple(request["prompt"]) for request in found}) == len(found), "a cache of prompts would not help"
-    assert requests.plan("poisson", 50, 7, 40, 1.0, SHAPE) == found
-    slower = requests.plan("poisson", 25, 7, 40, 1.0, SHAPE)
+    assert plans.plan("poisson", 50, 7, 40, 1.0, SHAPE) == found
+    slower = plans.plan("poisson", 25, 7, 40, 1.0, SHAPE)
     assert [one["due_s"] for one in slower[:20]] == pytest.approx([2 * one["due_s"] for one in found[:20]])
-    assert requests.plan("poisson", 50, 8, 40, 1.0, SHAPE)[0] != found[0]
+    assert plans.plan("poisson", 50, 8, 40, 1.0, SHAPE)[0] != found[0]
 
 
 # --- figures ---

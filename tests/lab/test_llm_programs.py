@@ -243,7 +243,7 @@ device = lambda *_: contextlib.nullcontext()
 no_grad = contextlib.nullcontext
 cuda = types.SimpleNamespace(is_available=lambda: False, synchronize=lambda: None, empty_cache=lambda: None)
 """, "transformers/__init__.py": """
-import queue, threading, time
+import queue, threading, time, types
 __version__ = "5.17.0"
 def LlamaConfig(**words): return words
 def GenerationConfig(**words): return words
@@ -251,8 +251,11 @@ class Result:
     def __init__(self, name, tokens, is_last, error):
         self.request_id, self.generated_tokens, self.last, self.error = name, tokens, is_last, error
     def is_finished(self): return self.last
+class Runner:
+    def run_one_warmup(self, model, num_q_tokens, max_kv_read):
+        raise ValueError("a private function may change")
 class Manager:
-    batch_processor = None
+    batch_processor = types.SimpleNamespace(model_runner=Runner())
     def __init__(self): self.results = queue.Queue()
     def warmup(self): pass
     def start(self): pass
@@ -303,6 +306,13 @@ def test_transformers_delivers_tokens_as_they_come(tmp_path, ask):
         assert json.loads(made.line())["engine"].endswith("CUDA graphs, 5.17.0")
     finally:
         made.kill()
+
+
+def test_no_module_beside_the_engine_hides_a_package():
+    """A script's own folder comes first on Python's path, and transformers imports many packages."""
+    own = {path.stem for path in pathlib.Path(engine.__file__).parent.glob("*.py")}
+    others = {"requests", "packaging", "tokenizers", "tqdm", "yaml", "regex", "filelock", "httpx", "numpy", "safetensors"}
+    assert not own & (others | sys.stdlib_module_names)
 
 
 # --- the whole measurement ---

@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import inspect
 import threading
+import traceback
 
 PAGE, MOST_TOKENS, QUERIES, CACHE = 64, 512, 64, 4096
 LOOK_S = 0.2
@@ -77,14 +78,17 @@ class Batching:
             ModelRunner._capture_graph = counted  # pylint: disable=protected-access
 
     def warm(self, torch):
-        """Captures the graphs of all numbers of queries, where this version has a function for it; otherwise they are
+        """Captures the graphs of all numbers of queries, where this version has a function for it. Otherwise they are
         captured by the requests that come before a measurement."""
         one = getattr(getattr(self.manager.batch_processor, "model_runner", None), "run_one_warmup", None)
         if one and {"num_q_tokens", "max_kv_read"} <= set(inspect.signature(one).parameters):
-            with torch.no_grad():
-                for cache in (PAGE, 0):
-                    for queries in range(MOST_TOKENS, 0, -QUERIES):
-                        one(model=self.model, num_q_tokens=queries, max_kv_read=cache)
+            try:
+                with torch.no_grad():
+                    for cache in (PAGE, 0):
+                        for queries in range(MOST_TOKENS, 0, -QUERIES):
+                            one(model=self.model, num_q_tokens=queries, max_kv_read=cache)
+            except Exception:  # pylint: disable=broad-exception-caught # of a private function
+                traceback.print_exc()
             torch.cuda.synchronize()
 
     def try_one(self, prompt):

@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """The client of a run, a process of its own. It sends requests when they are due, and notes when their tokens come.
 
     client.py FILE
 
-FILE is JSON: `requests` (requests.py); `in_flight`, if so many requests are kept in flight and none has a time; `patience_s`
+FILE is JSON: `requests` (plans.py); `in_flight`, if so many requests are kept in flight and none has a time; `patience_s`
 behind the last one that is due; `cpus`; and `socket`, the Unix socket of engine.py, or `address` and `model` of an engine
 that takes OpenAI's completions. The client prints `ready`, and reads a line with the moment of CLOCK_MONOTONIC (in
 microseconds) from which requests are due. It writes FILE with the suffix .out, a list in the same order: each request's

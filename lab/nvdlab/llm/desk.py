@@ -19,7 +19,7 @@ import tempfile
 import time
 
 from nvdlab import bounded
-from nvdlab.llm import cells, client, engine, figures, neighbours, progress, requests
+from nvdlab.llm import cells, client, engine, figures, neighbours, plans, progress
 
 LAB = pathlib.Path(__file__).resolve().parents[2]
 MARKS = LAB.parent / "packaging/wheel"   # has the module with which engines mark their busy periods
@@ -218,7 +218,7 @@ class Desk:
 
     def closed(self, count, in_flight, seed):
         """Returns requests of which so many are in flight at a time."""
-        asked = requests.closed(count, seed, self.shape)
+        asked = plans.closed(count, seed, self.shape)
         started = self.started({"requests": asked, "in_flight": in_flight, "patience_s": CLOSED_S})
         started.ask(0)
         return self.ended(started, CLOSED_S + 10)
@@ -241,9 +241,9 @@ class Desk:
 
     def rated(self, load, request_s):
         """Returns the requests per second for a load in percent, by a trial without the neighbour. Raises bounded.Late."""
-        rate = requests.rate_for(load / 100, request_s)
-        found, *_ = self.by_the_clock(requests.plan("poisson", rate, TRIAL_SEED, TRIAL, 0, self.shape))
-        return round(requests.corrected(load / 100, rate, figures.idle(found)), 4)
+        rate = plans.rate_for(load / 100, request_s)
+        found, *_ = self.by_the_clock(plans.plan("poisson", rate, TRIAL_SEED, TRIAL, 0, self.shape))
+        return round(plans.corrected(load / 100, rate, figures.idle(found)), 4)
 
     def by_the_clock(self, asked, meanwhile=lambda begin: None):
         """Returns the requests of a plan, its first moment, and the result of meanwhile(), which gets that moment."""
@@ -328,7 +328,7 @@ class Desk:
         """Returns what the record has of a cell. Raises bounded.Failed."""
         row = cells.BY_NAME[cell.row]
         self.prepare(cell)
-        asked = requests.plan(cell.arrivals, rate, cell.seed, counted, settle_s, self.shape)
+        asked = plans.plan(cell.arrivals, rate, cell.seed, counted, settle_s, self.shape)
         self.go(cell.neighbour != "none")
         try:
             with self.keeping(row) as nvqos:

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """An LLM engine with random weights, which takes requests over a Unix socket.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Programs that share the GPU with the engine. Each counts its own steps in a file (progress.py), and works while that asks
 for it.
