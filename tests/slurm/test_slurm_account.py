@@ -5,12 +5,13 @@ account-job at the end of each job."""
 import os
 import re
 import signal
+import subprocess
 
 import pytest
 from building import ROOT
 from sample import EVERYTHING
 from slurm import GPU, Cluster, StandIn, srun
-from waiting import comes_true
+from waiting import comes_true, free_port
 
 EXAMPLE = ROOT / "docs/examples/slurm/account-job"
 BEGIN = re.compile(r" begin=\d{10,} ")
@@ -68,8 +69,8 @@ def _accounts(running_accounts):
     running_accounts.settle()
 
 
-def entry(step, text=GOT):
-    return f"nvdebug: step={step} node=localhost {text}"
+def entry(step, text=GOT, node="localhost"):
+    return f"nvdebug: step={step} node={node} {text}"
 
 
 def unknown(gpu):
@@ -131,6 +132,21 @@ def test_without_nvqos_at_the_end_it_is_not_known(accounts):
     assert accounts.accounts()[number] == [[entry(f"{number}.batch", unknown(gpu)) for gpu in (0, 1)]]
 
 
+def test_without_nvqos_at_the_start_it_is_not_known(accounts):
+    accounts.plugstack("account", "best-effort")
+    number, _ = accounts.batch("true", GPU, "--gpu-share=30%")
+    assert comes_true(lambda: number in accounts.accounts()), accounts.logs()
+    assert accounts.accounts()[number] == [[entry(f"{number}.batch", unknown(0))]]
+
+
+def test_each_task_of_an_array_has_a_line(accounts):
+    with StandIn(accounts.socket, answer):
+        base, _ = accounts.batch("true", GPU, "--gpu-share=30%", "--array=0-2")
+        assert comes_true(lambda: set(range(base, base + 3)) <= set(accounts.accounts())), accounts.logs()
+    for number in range(base, base + 3):
+        assert accounts.accounts()[number] == [[entry(f"{number}.batch")]]
+
+
 def test_a_killed_slurmstepd_leaves_a_line(accounts):
     with StandIn(accounts.socket, answer) as nvqos:
         number, _ = accounts.batch("sleep 1000", GPU, "--gpu-share=30%")
@@ -161,3 +177,60 @@ def test_jobs_without_the_argument_have_no_line(accounts):
         # A job that asks for nothing has none, either.
         number, _ = accounts.batch("true", GPU)
         assert accounts.has_left(number) and number not in accounts.accounts()
+
+
+class TwoNodes(AccountedCluster):
+    """Has the nodes n1 and n2. Each slurmd has a host name, and a folder of nvqos' socket, of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.run_folder, self.other = self.folder / "run", self.folder / "run-of-n2"
+        self.socket, self.other_socket = self.run_folder / "nvqos.sock", self.other / "nvqos.sock"
+
+    def before_controller(self):
+        super().before_controller()
+        self.run_folder.mkdir()
+        self.other.mkdir()
+        conf, gres = self.folder / "slurm.conf", self.folder / "gres.conf"
+        node, = re.findall("^NodeName=localhost .*\n", text := conf.read_text(encoding="utf-8"), re.M)
+        # Slurm takes no node of the name localhost beside others.
+        node = node.replace("=localhost", "=n1")
+        conf.write_text(text.replace(node.replace("=n1", "=localhost"), f"{node}{node.strip().replace('=n1', '=n2')} Port={free_port()}\n"),
+                        encoding="utf-8")
+        gres.write_text(gres.read_text(encoding="utf-8").replace("NodeName=localhost", "NodeName=n[1-2]"), encoding="utf-8")
+        self.slurmd("n2", f"mount --bind {self.other} {self.run_folder} && ")
+
+    def daemon(self, *words):
+        if words[0] == "slurmd":
+            self.slurmd("n1")
+        else:
+            super().daemon(*words)
+
+    def slurmd(self, name, before=""):
+        script = f'hostname {name} && {before}exec slurmd -D -c -f {self.folder}/slurm.conf'
+        with open(self.folder / "daemons.log", "ab") as log:
+            self.started.append(subprocess.Popen(
+                ["unshare", "--uts", "--mount", "--propagation", "private", "sh", "-c", script], env=self.env,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
+
+
+def test_each_node_has_an_entry(slurm_is_built):
+    """Both nodes end at once, and one of them has no nvqos at the end."""
+    other = "gpu=1 asked=share:30% got=7.5% used=3.0s kept=40.0/40.0s"
+    with TwoNodes() as cluster:
+        cluster.plugstack("account")
+        with StandIn(cluster.socket, answer):
+            with StandIn(cluster.other_socket, lambda asked: f"ok {other}" if asked.verb == "report" else "ok"):
+                done = srun(cluster, "-N2", GPU, "--gpu-share=30%", command=("sh", "-c", "echo $SLURM_JOB_ID"))
+                assert done.status == 0, cluster.logs()
+                number = int(done.out.split()[0])
+                assert comes_true(lambda: number in cluster.accounts()), cluster.logs()
+                on_other = f"nvdebug: step={number}.0 node=n2 "
+                assert cluster.accounts()[number] == [[entry(f"{number}.0", node="n1"), on_other + other]]
+                # A script's step has the script's share on the script's node, and a share of its own on the other one.
+                number, _ = cluster.batch("srun sleep 1000", "-N2", GPU, "--gpu-share=30%")
+                on_other = f"nvdebug: step={number}.0 node=n2 "
+                assert comes_true(lambda: on_other in cluster.run("scontrol", "show", "node", "n2").out)
+            cluster.run("scancel", str(number))
+            assert comes_true(lambda: number in cluster.accounts()), cluster.logs()
+        assert cluster.accounts()[number] == [[entry(f"{number}.batch", node="n1"), on_other + unknown(0)]]

@@ -118,6 +118,13 @@ def test_sacct_has_what_jobs_asked_and_got(database):
     assert not database.accounts()
 
 
+def test_each_task_of_an_array_has_its_own_line(database):
+    with StandIn(database.socket, answer):
+        base, _ = database.batch("true", GPU, "--gpu-share=30%", "--array=0-1")
+        expected = {("COMPLETED", entry(f"{number}.batch")) for number in (base, base + 1)}
+        assert comes_true(lambda: set(database.comments(base)) == expected), database.comments(base)
+
+
 def test_each_run_of_a_requeued_job_has_its_line(database):
     with StandIn(database.socket, answer) as nvqos:
         number, _ = database.batch('[ "$SLURM_RESTART_COUNT" ] || sleep 1000', GPU, "--gpu-share=30%", "--requeue")

@@ -37,11 +37,11 @@ AuthType=auth/munge
 AuthInfo=socket={folder}/munge/socket
 CredType=cred/munge
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool-%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/slurmd-%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin={task}
 JobAcctGatherType=jobacct_gather/none
@@ -108,7 +108,7 @@ class Cluster:
         self.started, self.jobs = [], []
         self.constrain, self.conf, self.shards = constrain, conf, shards * GPUS
         self.socket = self.folder / "nvqos.sock"
-        for name, mode in (("munge", 0o711), ("state", 0o755), ("spool", 0o755), ("work", 0o777)):
+        for name, mode in (("munge", 0o711), ("state", 0o755), ("work", 0o777)):
             (self.folder / name).mkdir()
             (self.folder / name).chmod(mode)
 
