@@ -180,7 +180,7 @@ def test_jobs_without_the_argument_have_no_line(accounts):
 
 
 class TwoNodes(AccountedCluster):
-    """Has the nodes n1 and n2. Each slurmd has a host name, and a folder of nvqos' socket, of its own."""
+    """Has the nodes n1 and n2. Each slurmd has a host name, which is not the node's, and a folder of nvqos' socket, of its own."""
 
     def __init__(self):
         super().__init__()
@@ -195,14 +195,14 @@ class TwoNodes(AccountedCluster):
         node, = re.findall("^NodeName=localhost .*\n", text := conf.read_text(encoding="utf-8"), re.M)
         # Slurm takes no node of the name localhost beside others.
         node = node.replace("=localhost", "=n1")
-        conf.write_text(text.replace(node.replace("=n1", "=localhost"), f"{node}{node.strip().replace('=n1', '=n2')} Port={free_port()}\n"),
-                        encoding="utf-8")
+        nodes = f"{node.strip()} NodeHostname=host1\n{node.strip().replace('=n1', '=n2')} NodeHostname=host2 Port={free_port()}\n"
+        conf.write_text(text.replace(node.replace("=n1", "=localhost"), nodes), encoding="utf-8")
         gres.write_text(gres.read_text(encoding="utf-8").replace("NodeName=localhost", "NodeName=n[1-2]"), encoding="utf-8")
-        self.slurmd("n2", f"mount --bind {self.other} {self.run_folder} && ")
+        self.slurmd("host2", f"mount --bind {self.other} {self.run_folder} && ")
 
     def daemon(self, *words):
         if words[0] == "slurmd":
-            self.slurmd("n1")
+            self.slurmd("host1")
         else:
             super().daemon(*words)
 

@@ -90,8 +90,10 @@ def test_shards_are_within_the_limit(goal):
     assert goal(shards=1, account="students") == ("share:23.7500%", "")
     given, sentence = goal(shards=2, account="students")
     assert given is None and "the step's shards are --gpu-share=47.5000% is more than 25%, the most for account=students" in sentence
-    # Shards are no option that could be forbidden.
+    # Shards, and the cap that they set, are no options that could be forbidden.
     assert goal(shards=1, qos="none") == ("share:23.7500%", "")
+    assert goal("--gpu-latency", shards=1, uid="1234") == ("cap:23.7500%,latency", "")
+    assert "--gpu-gang is not allowed for qos=none" in goal("--gpu-gang=off", shards=1, qos="none")[1]
 
 
 @pytest.mark.parametrize("line", ("share=30", "share=", "share=0%", "share=101%", "allow=everything", "students", "account=", "group=a",
@@ -202,7 +204,7 @@ class TestShards:
             assert comes_true(lambda: len(nvqos.of("hold")) == 2)
             # Each of the two GPUs has one, and the third one would fit on neither, although they have 80 % together.
             assert {hold.one("gpu") for hold in nvqos.of("hold")} == {"/dev/nvidia0", "/dev/nvidia1"}
-            assert "(Resources)" in shared.run("squeue", "-h", "-j", str(numbers[2]), "-o", "%R").out
+            assert comes_true(lambda: "(Resources)" in shared.run("squeue", "-h", "-j", str(numbers[2]), "-o", "%R").out)
             shared.run("scancel", str(numbers[0]))
             assert comes_true(lambda: len(nvqos.of("hold")) == 3)
             assert {hold.goal for hold in nvqos.of("hold")} == {"share:60%"}

@@ -14,7 +14,7 @@ bool identity_ask(uint32_t id, struct identity *identity)
 	bool is_found = false;
 
 	memset(identity, 0, sizeof(*identity));
-	if (slurm_load_job(&jobs, id, SHOW_DETAIL) != SLURM_SUCCESS)
+	if (slurm_load_job(&jobs, id, SHOW_ALL) != SLURM_SUCCESS)
 		return false;
 	/* The number of an array's last task is that of all of its tasks. */
 	for (uint32_t at = 0; at < jobs->record_count; at++) {

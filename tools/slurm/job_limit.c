@@ -114,8 +114,7 @@ bool limit_fit(const struct limit *limit, const char *path, struct asked *asked,
 
 	origin(limit, path, from);
 	for (int option = 0; limit->has_options && option < OPTIONS; option++) {
-		if (!asked->given[option] || limit->allowed[option] ||
-		    asked->from_shards)
+		if (!asked->by_user[option] || limit->allowed[option])
 			continue;
 		snprintf(sentence, SENTENCE_SIZE,
 			 "--%s is not allowed for %.300s",

@@ -200,7 +200,7 @@ bool asked_add(struct asked *asked, enum option option, const char *value,
 			 names[option], what, shown);
 		return false;
 	}
-	asked->given[option] = true;
+	asked->given[option] = asked->by_user[option] = true;
 	snprintf(asked->value[option], VALUE_SIZE, "%s", text);
 	return true;
 }

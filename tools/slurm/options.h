@@ -27,6 +27,8 @@ enum option {
 
 struct asked {
 	bool given[OPTIONS];
+	/* given by the user, and not by a bound */
+	bool by_user[OPTIONS];
 	/* the values as nvqos(1) or nvtaskset(1) takes them; empty: none */
 	char value[OPTIONS][VALUE_SIZE];
 	/* no goal was given, so the shards decide the share */
