@@ -159,6 +159,7 @@ def test_jobs_above_the_limit_are_refused_at_submission(lua, program):
                                 (["--gpu-latency"], "--gpu-latency is not allowed for user=nobody")):
             done = lua.run(program, GPU, *words, *command, user=nobody)
             assert done.status != 0 and sentence in sentences(done.err)[0]
+            assert "Unable to allocate resources" in done.err or "Batch job submission failed" in done.err
             assert not nvqos.asked and not lua.run("squeue", "-h").out
         # One of the partitions is wide enough.
         assert lua.run(program, GPU, "-p", "all,debug", "--gpu-share=50%", *command, user=nobody).status == 0

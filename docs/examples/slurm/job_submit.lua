@@ -4,7 +4,7 @@
 -- Slurm counts the shares on each GPU. The plugin on the node checks both again.
 local limits_file = "/etc/slurm/nvdebug-limits" -- limits= of plugstack.conf; a file that is missing has no limits
 local shards = 0 -- shards= of plugstack.conf, the shards of one GPU, as 100; 0: jobs get no shards
-local shard = "gres:shard:" -- Slurm 24.05 and later write gres/shard:
+local shard = "gres:shard:" -- as Slurm 22.05 takes it; others may want gres/shard:
 
 -- Returns the values of the plugin's options by their names: {["share"] = "30%"}.
 local function options_of(job)
