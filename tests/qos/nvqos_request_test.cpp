@@ -31,6 +31,8 @@ TEST(Requests, AreTaken) {
     EXPECT_EQ(parse_request("hold a latency gang=on pid=1")->is_gang, true);
     EXPECT_EQ(parse_request("release a/b")->verb, Verb::release);
     EXPECT_EQ(parse_request("report -")->name, "-");
+    EXPECT_FALSE(parse_request("report -")->wants_words);
+    EXPECT_TRUE(parse_request("report a words")->wants_words);
     EXPECT_EQ(parse_request("list")->verb, Verb::list);
     EXPECT_EQ(parse_request("gpus")->verb, Verb::gpus);
     EXPECT_EQ(parse_request("watch")->verb, Verb::watch);
@@ -58,6 +60,9 @@ TEST(Requests, AreRefusedWithASentence) {
                                     std::string("join a share:30% holder=1"),
                                     std::string("release"),
                                     std::string("release a b"),
+                                    std::string("release a words"),
+                                    std::string("report a word"),
+                                    std::string("report a words words"),
                                     std::string("release a  b"),
                                     "release " + longest + "n",
                                     std::string("release a,b"),

@@ -62,6 +62,15 @@ TEST(Tenants, UseBeforeTheGoalDoesNotCount) {
     EXPECT_EQ(tenants[0].used, 3 * ms);
 }
 
+TEST(Missed, EpochsStandForPartsOfTheTime) {
+    Missed missed;
+    EXPECT_EQ(missed.part_of(40 * ms, 0), std::nullopt) << "no epoch has ended";
+    for (const std::optional<bool> is_kept : {std::optional(true), {true}, {false}, {}})
+        missed.add(is_kept, "now");
+    EXPECT_EQ(missed.part_of(40 * ms, missed.of - missed.epochs - missed.unseen), 20 * ms);
+    EXPECT_EQ(missed.part_of(40 * ms, missed.unseen), 10 * ms);
+}
+
 TEST(Tenants, ACopyBringsBackGoalsAndMisses) {
     Tenants tenants(goals_of_words({"1=share:30%"}), 0);
     tenants.note(0, false, "2026-11-25T14:02:11Z");

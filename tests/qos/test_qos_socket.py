@@ -34,6 +34,10 @@ def test_a_goal_is_held_and_released(kept):
     sentence = (r"ok asked share 30 %, got \d+\.\d % of GPU 0 \([\d.]+ m?s in [\d.]+ s\), "
                 r"waits between turns p99 (\d\.\d\d|\d\d\.\d|\d{3}) (us|ms)")
     assert re.fullmatch(sentence, kept.ask("report job:17.0"))
+    words = re.fullmatch(r"ok gpu=0 asked=share:30% got=(\d+\.\d)% used=(\d+\.\d)s "
+                         r"kept=(\d+\.\d)/(\d+\.\d)s(?: unseen=[\d.]+s)?", kept.ask("report job:17.0 words"))
+    got, used, was_kept, time = map(float, words.groups())
+    assert 0 < got < 100 and 0 < used < time and was_kept <= time
     assert re.fullmatch(sentence, kept.ask("release job:17.0"))
     assert kept.timeslice(one.pid) == kept.timeslice(two.pid) == FIRST_US and kept.list() == []
     assert kept.ask("release job:17.0").startswith("error there is no tenant job:17.0")

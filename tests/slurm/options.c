@@ -4,19 +4,51 @@
  *
  * Prints the goal that a step with so many shards on so many GPUs asks of
  * nvqos, or "-" for none. If the options are refused, it prints the sentence
- * and exits with status 1. Each ARGUMENT is an argument of plugstack.conf.
+ * and exits with status 1. Each ARGUMENT is an argument of plugstack.conf. With
+ * limits=FILE, the job's account, partition, QOS, user and uid are those of the
+ * variables ACCOUNT, PARTITION, QOS, USER and UID.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/slurm/arguments.h"
+#include "tools/slurm/job_limit.h"
 #include "tools/slurm/options.h"
 
 static int refused(const char *sentence)
 {
 	puts(sentence);
 	return 1;
+}
+
+static void take(const char *variable, char out[static IDENTITY_SIZE])
+{
+	const char *value = getenv(variable);
+
+	snprintf(out, IDENTITY_SIZE, "%s", value ? value : "");
+}
+
+static bool fit_limit(const char *path, struct asked *asked, size_t tasks,
+		      char sentence[static SENTENCE_SIZE])
+{
+	struct identity identity;
+	struct limit limit;
+	char uid[IDENTITY_SIZE];
+	FILE *file = fopen(path, "r");
+	bool is_read;
+
+	if (!file)
+		exit(2);
+	take("ACCOUNT", identity.account);
+	take("PARTITION", identity.partition);
+	take("QOS", identity.qos);
+	take("USER", identity.user);
+	take("UID", uid);
+	identity.uid = (unsigned int)strtoul(uid, NULL, 10);
+	is_read = limit_read(file, path, &identity, &limit, sentence);
+	fclose(file);
+	return is_read && limit_fit(&limit, path, asked, tasks, sentence);
 }
 
 int main(int count, char *words[])
@@ -57,6 +89,10 @@ int main(int count, char *words[])
 	};
 	if (shards.count && arguments.shards &&
 	    !asked_fit(&asked, &shards, strtoul(words[3], NULL, 10), sentence))
+		return refused(sentence);
+	if (arguments.limits &&
+	    !fit_limit(arguments.limits, &asked, strtoul(words[3], NULL, 10),
+		       sentence))
 		return refused(sentence);
 	asked_goal(&asked, goal, sizeof(goal));
 	puts(*goal ? goal : "-");

@@ -363,7 +363,7 @@ def test_a_file_of_another_process_is_ignored(cluster):
         cluster.settle()
 
 
-@pytest.mark.parametrize("word", ("socket=here", "timeout=0", "timeout=61", "shards=x", "allow=all", "Best-Effort"))
+@pytest.mark.parametrize("word", ("socket=here", "timeout=0", "timeout=61", "shards=x", "limits=here", "allow=all", "Best-Effort"))
 def test_arguments_that_make_no_sense(cluster, word):
     """Only jobs that ask for a goal or TPCs are refused."""
     with StandIn(cluster.socket) as nvqos:

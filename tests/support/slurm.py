@@ -37,15 +37,14 @@ AuthType=auth/munge
 AuthInfo=socket={folder}/munge/socket
 CredType=cred/munge
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool-%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/slurmd-%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin={task}
 JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SwitchType=switch/none
@@ -97,9 +96,9 @@ class Job:
 
 
 class Cluster:
-    """Runs munged, slurmctld and slurmd."""
+    """Runs munged, slurmctld and slurmd. More lines of slurm.conf may have `{folder}`, the cluster's folder."""
 
-    def __init__(self, constrain=False):
+    def __init__(self, constrain=False, conf="AccountingStorageType=accounting_storage/none", shards=SHARDS):
         self.removed = contextlib.ExitStack()
         self.folder = self.removed.enter_context(open_folder("nvdebug-slurm-"))
         # srun loads the plugin as the user who runs srun.
@@ -107,9 +106,9 @@ class Cluster:
         self.env = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM", "CUDA"))}
         self.env["SLURM_CONF"] = str(self.folder / "slurm.conf")
         self.started, self.jobs = [], []
-        self.constrain = constrain
+        self.constrain, self.conf, self.shards = constrain, conf, shards * GPUS
         self.socket = self.folder / "nvqos.sock"
-        for name, mode in (("munge", 0o711), ("state", 0o755), ("spool", 0o755), ("work", 0o777)):
+        for name, mode in (("munge", 0o711), ("state", 0o755), ("work", 0o777)):
             (self.folder / name).mkdir()
             (self.folder / name).chmod(mode)
 
@@ -129,11 +128,11 @@ class Cluster:
         for gpu in range(GPUS):
             make_device(folder / f"nvidia{gpu}", gpu)
         ctld, d = free_port(), free_port()
-        (folder / "slurm.conf").write_text(CONF.format(
-            host=HOST, ctld=ctld, d=d, folder=folder, gpus=GPUS, shards=SHARDS * GPUS,
+        (folder / "slurm.conf").write_text((CONF + self.conf + "\n").format(
+            host=HOST, ctld=ctld, d=d, folder=folder, gpus=GPUS, shards=self.shards,
             task="task/cgroup" if self.constrain else "task/none"), encoding="utf-8")
         (folder / "gres.conf").write_text(f"NodeName={HOST} Name=gpu File={folder}/nvidia[0-{GPUS - 1}]\n"
-                                          f"NodeName={HOST} Name=shard Count={SHARDS * GPUS}\n", encoding="utf-8")
+                                          f"NodeName={HOST} Name=shard Count={self.shards}\n", encoding="utf-8")
         if self.constrain:
             (folder / "cgroup.conf").write_text("CgroupMountpoint=/sys/fs/cgroup\nCgroupPlugin=cgroup/v1\n"
                                                 "ConstrainDevices=yes\n", encoding="utf-8")
@@ -141,9 +140,13 @@ class Cluster:
         self.daemon("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={folder}/munge/socket",
                     f"--pid-file={folder}/munge/pid", f"--log-file={folder}/munge/log", f"--seed-file={folder}/munge/seed")
         assert comes_true((folder / "munge/socket").exists), self.logs()
+        self.before_controller()
         self.daemon("slurmctld", "-D", "-c", "-f", folder / "slurm.conf")
         self.daemon("slurmd", "-D", "-c", "-f", folder / "slurm.conf")
         assert comes_true(lambda: self.run("sinfo", "-h", "-o", "%t").out.strip() == "idle"), self.logs()
+
+    def before_controller(self):
+        """Is called once munged runs, for daemons and files that slurmctld needs."""
 
     def daemon(self, *words):
         with open(self.folder / "daemons.log", "ab") as log:

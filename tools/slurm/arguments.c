@@ -33,33 +33,6 @@ static unsigned long number_of(const char *text, unsigned long most)
 	return *end || number > most ? 0 : number;
 }
 
-/*
- * Reads a list such as "share,cap", which names options without "gpu-"; "": no
- * option is allowed.
- */
-static bool read_allowed(struct arguments *arguments, const char *list)
-{
-	const char *at = list;
-
-	memset(arguments->allowed, 0, sizeof(arguments->allowed));
-	while (*list) {
-		size_t length = strcspn(at, ",");
-		int option = 0;
-
-		while (option < OPTIONS &&
-		       (strlen(option_short_name(option)) != length ||
-			strncmp(at, option_short_name(option), length) != 0))
-			option++;
-		if (option == OPTIONS)
-			return false;
-		arguments->allowed[option] = true;
-		if (!at[length])
-			break;
-		at += length + 1;
-	}
-	return true;
-}
-
 static bool read_word(struct arguments *arguments, const char *word)
 {
 	const char *value;
@@ -68,6 +41,8 @@ static bool read_word(struct arguments *arguments, const char *word)
 		arguments->best_effort = true;
 	} else if (strcmp(word, "all-gpus") == 0) {
 		arguments->all_gpus = true;
+	} else if (strcmp(word, "account") == 0) {
+		arguments->account = true;
 	} else if ((value = value_of(word, "socket"))) {
 		arguments->service.path = value;
 		return *value == '/';
@@ -79,7 +54,10 @@ static bool read_word(struct arguments *arguments, const char *word)
 			1000 * (int)number_of(value, SECONDS_MOST);
 		return arguments->service.timeout_ms > 0;
 	} else if ((value = value_of(word, "allow"))) {
-		return read_allowed(arguments, value);
+		return options_read(arguments->allowed, value);
+	} else if ((value = value_of(word, "limits"))) {
+		arguments->limits = value;
+		return *value == '/';
 	} else if ((value = value_of(word, "shards"))) {
 		arguments->shards = number_of(value, SHARDS_MOST);
 		return arguments->shards > 0;
@@ -107,7 +85,7 @@ bool arguments_read(struct arguments *arguments, int count, char *words[],
 		if (read_word(arguments, words[at]))
 			continue;
 		snprintf(sentence, SENTENCE_SIZE,
-			 "plugstack.conf gives spank_nvdebug.so '%.100s': it takes socket=/PATH, timeout=SECONDS (1 to 60), shards=NUMBER, allow=OPTIONS (as share,cap), nvtaskset=/PATH, all-gpus and best-effort",
+			 "plugstack.conf gives spank_nvdebug.so '%.100s': it takes socket=/PATH, timeout=SECONDS (1 to 60), shards=NUMBER, allow=OPTIONS (as share,cap), limits=/PATH, nvtaskset=/PATH, account, all-gpus and best-effort",
 			 words[at]);
 		return false;
 	}

@@ -12,8 +12,12 @@ struct arguments {
 	bool best_effort;
 	/* a step that gets no GPU from Slurm has a goal on all GPUs */
 	bool all_gpus;
+	/* what steps asked and got goes to slurmctld */
+	bool account;
 	/* shards of each GPU; 0: shards are not turned into shares */
 	unsigned long shards;
+	/* the file of job_limit.h; NULL: there is none */
+	const char *limits;
 	/* the options that users may give */
 	bool allowed[OPTIONS];
 };

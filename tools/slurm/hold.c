@@ -27,8 +27,7 @@ static bool file_name(char path[static PATH_MAX], const char *socket,
 			(int)(end - socket), socket, job) < PATH_MAX;
 }
 
-/* Returns whether the process runs the same program as this one, slurmstepd. */
-static bool is_stepd(pid_t pid)
+bool is_stepd(pid_t pid)
 {
 	char name[32], one[PATH_MAX], other[PATH_MAX];
 	ssize_t length, own;

@@ -40,6 +40,9 @@ struct hold {
 void hold_prepare(struct hold *hold, const struct step *step, const char *goal,
 		  bool any, const struct service *service);
 
+/* Returns whether the process runs the same program as this one, slurmstepd. */
+bool is_stepd(pid_t pid);
+
 /* Writes the request for a task. Returns false if it is too long. */
 bool hold_line(const struct hold *hold, pid_t task, char line[static LINE_SIZE]);
 

@@ -61,11 +61,7 @@ static const char *parse_number(const char *text, long most, long *number)
 	return at == text || *number > most ? NULL : at;
 }
 
-/*
- * Parses a part such as "12.5%", above 0 and at most 100 %. Returns it in
- * millionths; 0: the text is no such part.
- */
-static long parse_part(const char *text)
+long option_part(const char *text)
 {
 	long part, decimals = 0;
 	const char *at = parse_number(text, 100, &part);
@@ -126,6 +122,29 @@ static bool is_weight(const char *text)
 	return end && !*end && number >= 1;
 }
 
+bool options_read(bool allowed[static OPTIONS], const char *list)
+{
+	const char *at = list;
+
+	memset(allowed, 0, OPTIONS * sizeof(*allowed));
+	while (*list) {
+		size_t length = strcspn(at, ",");
+		int option = 0;
+
+		while (option < OPTIONS &&
+		       (strlen(option_short_name(option)) != length ||
+			strncmp(at, option_short_name(option), length) != 0))
+			option++;
+		if (option == OPTIONS)
+			return false;
+		allowed[option] = true;
+		if (!at[length])
+			break;
+		at += length + 1;
+	}
+	return true;
+}
+
 /*
  * Returns a description of the values that the option takes, if this value is
  * wrong; NULL: the value is right.
@@ -135,7 +154,7 @@ static const char *wanted(enum option option, const char *value)
 	switch (option) {
 	case OPTION_SHARE:
 	case OPTION_CAP:
-		return parse_part(value) ?
+		return option_part(value) ?
 			       NULL :
 			       "a part of the GPU's time as 30%, above 0 and at most 100%, with four decimals at most";
 	case OPTION_TPCS:
@@ -157,11 +176,7 @@ static const char *wanted(enum option option, const char *value)
 	}
 }
 
-/*
- * Copies a user's text, cut to the size, with '?' for each character that could
- * disturb a terminal.
- */
-static void printable(const char *text, char out[static VALUE_SIZE])
+void option_printable(const char *text, char out[static VALUE_SIZE])
 {
 	size_t at = 0;
 
@@ -180,12 +195,12 @@ bool asked_add(struct asked *asked, enum option option, const char *value,
 	if (!what && strlen(text) >= VALUE_SIZE)
 		what = "a shorter value";
 	if (what) {
-		printable(text, shown);
+		option_printable(text, shown);
 		snprintf(sentence, SENTENCE_SIZE, "--%s takes %s, not '%s'",
 			 names[option], what, shown);
 		return false;
 	}
-	asked->given[option] = true;
+	asked->given[option] = asked->by_user[option] = true;
 	snprintf(asked->value[option], VALUE_SIZE, "%s", text);
 	return true;
 }
@@ -235,8 +250,8 @@ bool asked_check(const struct asked *asked,
 		first = (int)aims[at];
 	}
 	if (asked->given[OPTION_SHARE] && asked->given[OPTION_CAP] &&
-	    parse_part(asked->value[OPTION_CAP]) <
-		    parse_part(asked->value[OPTION_SHARE])) {
+	    option_part(asked->value[OPTION_CAP]) <
+		    option_part(asked->value[OPTION_SHARE])) {
 		snprintf(sentence, SENTENCE_SIZE,
 			 "--gpu-cap=%s is less than --gpu-share=%s",
 			 asked->value[OPTION_CAP], asked->value[OPTION_SHARE]);
@@ -286,7 +301,7 @@ static bool fits_time(const struct asked *asked, enum option option, long part,
 		      const struct shards *shards,
 		      char sentence[static SENTENCE_SIZE])
 {
-	if (!asked->given[option] || parse_part(asked->value[option]) <= part)
+	if (!asked->given[option] || option_part(asked->value[option]) <= part)
 		return true;
 	snprintf(sentence, SENTENCE_SIZE,
 		 "--%s=%s is more than the step's shards allow: %ld.%04ld%%, as it has %lu of %lu shards, less a twentieth, which switching takes",

@@ -27,6 +27,8 @@ enum option {
 
 struct asked {
 	bool given[OPTIONS];
+	/* given by the user, and not by a bound */
+	bool by_user[OPTIONS];
 	/* the values as nvqos(1) or nvtaskset(1) takes them; empty: none */
 	char value[OPTIONS][VALUE_SIZE];
 	/* no goal was given, so the shards decide the share */
@@ -48,6 +50,24 @@ const char *option_name(enum option option);
  * Returns the name that allow= of plugstack.conf uses: "share", without "gpu-".
  */
 const char *option_short_name(enum option option);
+
+/*
+ * Returns a part such as "12.5%", above 0 and at most 100 %, in millionths; 0:
+ * the text is no such part.
+ */
+long option_part(const char *text);
+
+/*
+ * Copies a user's text, cut to the size, with '?' for each character that could
+ * disturb a terminal.
+ */
+void option_printable(const char *text, char out[static VALUE_SIZE]);
+
+/*
+ * Reads a list such as "share,cap", which names options without "gpu-"; "": no
+ * option. Returns false if it has another word.
+ */
+bool options_read(bool allowed[static OPTIONS], const char *list);
 
 /*
  * Takes an option's value, NULL if it has none. Returns false, with a sentence,

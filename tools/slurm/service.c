@@ -131,7 +131,7 @@ static const char *after(const char *line, const char *word)
 	return *line == ' ' ? line + 1 : *line ? NULL : line;
 }
 
-static enum answer understand(char *line, char sentence[static SENTENCE_SIZE])
+static enum answer understand(char *line, char *sentence, size_t size)
 {
 	static const struct {
 		const char *word;
@@ -148,25 +148,25 @@ static enum answer understand(char *line, char sentence[static SENTENCE_SIZE])
 
 		if (!rest || (!*rest && words[at].answer != ANSWER_OK))
 			continue;
-		snprintf(sentence, SENTENCE_SIZE, "%s", rest);
+		snprintf(sentence, size, "%s", rest);
 		return words[at].answer;
 	}
-	snprintf(sentence, SENTENCE_SIZE, "its answer '%.60s' is none of nvqos",
+	snprintf(sentence, size, "its answer '%.60s' is none of nvqos",
 		 line);
 	return ANSWER_NONE;
 }
 
 enum answer service_ask(const struct service *service, const char *line,
-			char sentence[static SENTENCE_SIZE])
+			char *sentence, size_t size)
 {
 	long deadline = now_ms() + service->timeout_ms;
-	char answer[SENTENCE_SIZE];
+	char answer[ENTRIES_SIZE];
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	const char *what = "connecting";
 	enum answer result = ANSWER_NONE;
 
 	if (fd < 0) {
-		snprintf(sentence, SENTENCE_SIZE, "no socket: %s",
+		snprintf(sentence, size, "no socket: %s",
 			 strerror(errno));
 		return ANSWER_NONE;
 	}
@@ -175,17 +175,17 @@ enum answer service_ask(const struct service *service, const char *line,
 		if (put(fd, line, strlen(line), deadline) &&
 		    put(fd, "\n", 1, deadline)) {
 			what = "waiting for its answer";
-			if (get(fd, answer, sizeof(answer), deadline)) {
-				result = understand(answer, sentence);
+			if (get(fd, answer, size, deadline)) {
+				result = understand(answer, sentence, size);
 				what = NULL;
 			}
 		}
 	}
 	if (what && errno == ETIMEDOUT)
-		snprintf(sentence, SENTENCE_SIZE, "%s took longer than %g s",
+		snprintf(sentence, size, "%s took longer than %g s",
 			 what, service->timeout_ms / 1000.0);
 	else if (what)
-		snprintf(sentence, SENTENCE_SIZE, "%s failed: %s", what,
+		snprintf(sentence, size, "%s failed: %s", what,
 			 strerror(errno));
 	close(fd);
 	return result;

@@ -8,6 +8,9 @@
 
 #include "options.h"
 
+/* Bytes of the longest answer that is taken: entries for 32 GPUs. */
+#define ENTRIES_SIZE 8192
+
 struct service {
 	const char *path;
 	int timeout_ms; /* for a request and its answer */
@@ -22,11 +25,11 @@ enum answer {
 };
 
 /*
- * Sends a line, which has no line feed. The sentence is nvqos's own, and is
- * empty if an "ok" comes without one. With ANSWER_NONE, the sentence explains
+ * Sends a line, which has no line feed. The sentence is nvqos's own, has at most
+ * @size bytes, which are SENTENCE_SIZE to ENTRIES_SIZE, and is empty if an "ok" comes without one. With ANSWER_NONE, the sentence explains
  * why there is no answer.
  */
 enum answer service_ask(const struct service *service, const char *line,
-			char sentence[static SENTENCE_SIZE]);
+			char *sentence, size_t size);
 
 #endif

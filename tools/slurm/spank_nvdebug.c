@@ -10,6 +10,7 @@
  * program starts without the verdict, in whatever order Slurm makes the two
  * calls, and also if plugstack.conf calls the plugin optional.
  */
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +20,11 @@
 
 #include <slurm/spank.h>
 
+#include "account.h"
 #include "arguments.h"
 #include "hold.h"
+#include "identity.h"
+#include "job_limit.h"
 #include "options.h"
 #include "service.h"
 #include "step.h"
@@ -45,6 +49,9 @@ static struct hold hold;
 static bool gone;
 /* The step has shards, which bound its goal and its TPCs. */
 static bool has_shards;
+/* The step has lines in the node's account, and has not ended. */
+static bool is_accounted;
+static time_t began;
 /* The number of the step's tasks that have ended. */
 static size_t ended;
 
@@ -163,6 +170,40 @@ static bool fit_shards(spank_t spank, const struct step *step,
 	       asked_fit(&asked, &shards, verdicts->tasks, sentence);
 }
 
+/* Limits the goal by the file of plugstack.conf, if it names one. */
+static bool fit_limits(const struct step *step,
+		       char sentence[static SENTENCE_SIZE])
+{
+	struct identity identity;
+	struct limit limit;
+	FILE *file;
+	bool is_read;
+	static bool is_fit;
+
+	if (!arguments.limits || !is_any_asked() || is_fit)
+		return true;
+	file = fopen(arguments.limits, "re");
+	if (!file) {
+		snprintf(sentence, SENTENCE_SIZE,
+			 "plugstack.conf has limits=%.200s, which cannot be read on this node: %s",
+			 arguments.limits, strerror(errno));
+		return false;
+	}
+	is_read = identity_ask(step->job, &identity);
+	if (!is_read)
+		snprintf(sentence, SENTENCE_SIZE,
+			 "slurmctld does not give the job's account, on which its limit depends: try again");
+	is_read = is_read && limit_read(file, arguments.limits, &identity,
+					&limit, sentence);
+	fclose(file);
+	is_fit = is_read && limit_fit(&limit, arguments.limits, &asked,
+				      verdicts->tasks, sentence);
+	/* slurmctld is asked once for a step, also if it is refused. */
+	if (!is_fit)
+		memcpy(broken, sentence, sizeof(broken));
+	return is_fit;
+}
+
 static bool without_nvqos(char sentence[static SENTENCE_SIZE])
 {
 	char why[SENTENCE_SIZE];
@@ -218,7 +259,8 @@ static bool ask(pid_t task, const struct step *step,
 			 "the step has too many GPUs for one request to nvqos");
 		return false;
 	}
-	switch (service_ask(&arguments.service, line, sentence)) {
+	switch (service_ask(&arguments.service, line, sentence,
+			    SENTENCE_SIZE)) {
 	case ANSWER_OK:
 		/*
 		 * The first task's sentence, on what the share depends on, is
@@ -250,7 +292,8 @@ static bool decide(spank_t spank, pid_t task,
 		return false;
 	}
 	if (!*broken && (!asked_check(&asked, sentence) ||
-			 !fit_shards(spank, &step, sentence)))
+			 !fit_shards(spank, &step, sentence) ||
+			 !fit_limits(&step, sentence)))
 		return false;
 	if (!is_any_asked())
 		return true;
@@ -285,6 +328,12 @@ int slurm_spank_task_post_fork(spank_t spank, int count, char *words[])
 	}
 	granted = decide(spank, task, sentence);
 	verdict_give(&verdicts->task[number], granted, sentence);
+	if (granted && arguments.account && *hold.name && !hold.inherited &&
+	    !is_accounted) {
+		is_accounted = true;
+		began = time(NULL);
+		account_write(&hold, &arguments.service, began, NULL, false);
+	}
 	return ESPANK_SUCCESS;
 }
 
@@ -333,16 +382,34 @@ int slurm_spank_task_init(spank_t spank, int count, char *words[])
 	return ESPANK_SUCCESS;
 }
 
+/* Asks nvqos what the step got, and writes its last lines. */
+static void account(void)
+{
+	char line[LINE_SIZE], entries[ENTRIES_SIZE];
+	bool is_known;
+
+	if (!is_accounted)
+		return;
+	is_accounted = false;
+	snprintf(line, sizeof(line), "report %s words", hold.name);
+	is_known = hold.held && service_ask(&arguments.service, line, entries,
+					    sizeof(entries)) == ANSWER_OK;
+	account_write(&hold, &arguments.service, began,
+		      is_known ? entries : NULL, true);
+}
+
 static void release(void)
 {
 	char line[LINE_SIZE], sentence[SENTENCE_SIZE];
 
+	account();
 	if (!hold.held || hold.inherited)
 		return;
 	hold.held = false;
 	hold_withdraw(&hold);
 	snprintf(line, sizeof(line), "release %s", hold.name);
-	switch (service_ask(&arguments.service, line, sentence)) {
+	switch (service_ask(&arguments.service, line, sentence,
+			    sizeof(sentence))) {
 	case ANSWER_OK:
 		if (*sentence)
 			slurm_spank_log("nvdebug: %s", sentence);
@@ -381,7 +448,8 @@ int slurm_spank_task_exit(spank_t spank, int count, char *words[])
 {
 	(void)count;
 	(void)words;
-	if (!verdicts || ++ended < verdicts->tasks || !hold.held)
+	if (!verdicts || ++ended < verdicts->tasks ||
+	    (!hold.held && !is_accounted))
 		return ESPANK_SUCCESS;
 	release();
 	let_line_pass(spank);

@@ -416,9 +416,14 @@ std::vector<FamilyUse> GpuGoals::uses() const {
         if (!row.asked.family)
             continue;
         const Ns time = turns_.now() - row.since;
+        const Missed &missed = row.missed;
         all.push_back({row.asked.family,
-                       {time, row.used, qos::part_of(row.used, time, tenants_.goals().settings),
-                        governor_.waits(n)}});
+                       {.time = time,
+                        .used = row.used,
+                        .part = qos::part_of(row.used, time, tenants_.goals().settings),
+                        .waits = governor_.waits(n),
+                        .kept = missed.part_of(time, missed.of - missed.epochs - missed.unseen),
+                        .unseen = missed.part_of(time, missed.unseen)}});
     }
     return all;
 }

@@ -21,6 +21,12 @@ struct Missed {
     std::uint64_t unseen = 0;          ///< epochs in which nothing shows whether it was kept
 
     bool any() const { return epochs > 0 || unseen > 0; }
+    /// Returns the part of @p time that @p count of the epochs stand for; empty: there are none.
+    std::optional<qos::Ns> part_of(qos::Ns time, std::uint64_t count) const {
+        return of ? std::optional(
+                        qos::scaled(time, static_cast<qos::Ns>(count), static_cast<qos::Ns>(of)))
+                  : std::nullopt;
+    }
     /// @param is_kept empty: that could not be seen
     void add(std::optional<bool> is_kept, const std::string &now);
 };

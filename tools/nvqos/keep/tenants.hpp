@@ -20,6 +20,9 @@ struct Use {
     qos::Ns time = 0, used = 0;
     std::optional<qos::Part> part = {}; ///< qos::part_of() of these
     qos::Waits waits = {};              ///< for its turns, while it had work
+    /// The time that the epochs stand for in which the goal was kept, and of those that do not show
+    /// it; empty: no epoch has ended.
+    std::optional<qos::Ns> kept = {}, unseen = {};
 };
 
 /// The use of the tenant with the family.

@@ -18,7 +18,7 @@ constexpr std::size_t longest_name = 128;
 constexpr const char *forms =
     "requests are 'hold NAME GOAL [gpu=G]... [pid=P]... [cgroup=PATH]... "
     "[holder=P] [gang=off]', 'join' with the same words, 'release NAME', 'report "
-    "NAME', 'list', 'status', 'gpus' and 'watch'";
+    "NAME [words]', 'list', 'status', 'gpus' and 'watch'";
 
 std::string short_quoted(std::string_view text) {
     constexpr std::size_t most = 80;
@@ -112,7 +112,9 @@ Outcome<Request> parse_request(std::string_view line) {
     const bool is_alone =
         !has_goal && request.verb != Verb::release && request.verb != Verb::report;
     const std::size_t least = is_alone ? 1 : has_goal ? 3 : 2;
-    if (words.size() < least || (!has_goal && words.size() > least))
+    request.wants_words =
+        request.verb == Verb::report && words.size() == least + 1 && words[least] == "words";
+    if (words.size() < least || (!has_goal && words.size() > least + (request.wants_words ? 1 : 0)))
         return fail(bad_usage, fmt::format("'{}' has other words: {}", words[0], forms));
     if (is_alone)
         return request;

@@ -16,7 +16,8 @@ struct Request {
     static constexpr std::size_t longest = 4096; ///< bytes, with the newline
 
     enum class Verb { hold, join, release, report, list, status, gpus, watch } verb;
-    std::string name = {}; ///< of the tenant; empty with the last four verbs
+    std::string name = {};    ///< of the tenant; empty with the last four verbs
+    bool wants_words = false; ///< with Verb::report: an answer for programs
 
     // With Verb::hold and Verb::join:
     qos::Goal goal = {};

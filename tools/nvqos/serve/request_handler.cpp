@@ -41,6 +41,11 @@ std::string text_of_use(const Use &use, std::uint32_t gpu) {
     return text;
 }
 
+/// Returns seconds with a decimal; `unknown` if there is no time.
+std::string seconds_word(std::optional<Ns> time) {
+    return time ? fmt::format("{:.1f}", qos::seconds(*time)) : "unknown";
+}
+
 Json json_of(const Use &use, std::uint32_t gpu) {
     const auto p99 = p99_ms(use);
     return {{"gpu", gpu},
@@ -235,6 +240,19 @@ std::string RequestHandler::sentence_of(const HeldTenant &held, const Uses &all)
     return fmt::format("asked {}, {}", text_of(held.goal), got.empty() ? "no work on a GPU" : got);
 }
 
+std::string RequestHandler::words_of(const HeldTenant &held, const Uses &all) {
+    std::vector<std::string> entries;
+    for (const auto &[gpu, uses] : all)
+        if (const Use *const use = use_of(uses, held.family); use && held.is_on(gpu))
+            entries.push_back(fmt::format(
+                "gpu={} asked={} got={} used={}s kept={}/{}s{}", gpu, held.goal_word,
+                use->part ? fmt::format("{:.1f}%", percentage(*use->part)) : "unknown",
+                seconds_word(use->used), seconds_word(use->kept), seconds_word(use->time),
+                use->unseen.value_or(0) ? fmt::format(" unseen={}s", seconds_word(use->unseen))
+                                        : ""));
+    return fmt::format("{}", fmt::join(entries, "; "));
+}
+
 std::string RequestHandler::list(Ns now) const {
     const Uses uses = this->uses();
     Json all = Json::array();
@@ -337,6 +355,8 @@ std::string RequestHandler::answer(const std::string &line, Ns now) {
         return "error there is no tenant " + request->name +
                ": it was never held, or its holder or its processes have ended; 'list' lists those "
                "that there are";
+    if (request->wants_words)
+        return "ok " + words_of(*held, uses());
     const std::string sentence = sentence_of(*held, uses());
     if (request->verb == Request::Verb::release)
         remove("released", request->name);

@@ -55,6 +55,8 @@ class RequestHandler {
     using Uses = std::vector<std::pair<std::uint32_t, std::vector<FamilyUse>>>;
     Uses uses() const;
     static std::string sentence_of(const HeldTenant &held, const Uses &all);
+    /// Returns `gpu=0 asked=share:30% got=31.2% …` for each GPU of the tenant.
+    static std::string words_of(const HeldTenant &held, const Uses &all);
     Outcome<std::vector<std::uint32_t>> gpus_of(const Request &request) const;
     /// Fails if all GPUs on which the tenant is to be held are left out now.
     Outcome<void> expect_any(const std::vector<std::uint32_t> &wanted) const;

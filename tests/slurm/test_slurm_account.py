@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+"""What jobs asked and got, from the plugin on the nodes to accounting, in a real Slurm. The controller runs the example
+account-job at the end of each job."""
+
+import os
+import re
+import signal
+import subprocess
+
+import pytest
+from building import ROOT
+from sample import EVERYTHING
+from slurm import GPU, Cluster, StandIn, srun
+from waiting import comes_true, free_port
+
+EXAMPLE = ROOT / "docs/examples/slurm/account-job"
+BEGIN = re.compile(r" begin=\d{10,} ")
+GOT = "gpu=0 asked=share:30% got=31.2% used=12.4s kept=39.8/40.0s"
+
+
+class AccountedCluster(Cluster):
+    """Has account-job as EpilogSlurmctld."""
+
+    def __init__(self, conf="AccountingStorageType=accounting_storage/none"):
+        super().__init__(conf=conf + "\nEpilogSlurmctld={folder}/account-job")
+
+    def before_controller(self):
+        text = EXAMPLE.read_text(encoding="utf-8")
+        program = self.folder / "account-job"
+        assert text.count("file=/var/log/slurm/nvdebug-account\n") == 1
+        program.write_text(text.replace("file=/var/log/slurm/nvdebug-account\n",
+                                        f"file={self.folder}/accounts; export SLURM_CONF={self.env['SLURM_CONF']}\n"
+                                        f"exec 2>>{self.folder}/account-job.log\n"), encoding="utf-8")
+        program.chmod(0o755)
+
+    def accounts(self):
+        """Returns the entries that were written, by the job's number."""
+        try:
+            lines = (self.folder / "accounts").read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return {}
+        found = {}
+        for line in lines:
+            number = int(re.search(r" job=(\d+) user=root account=\S+ partition=all nvdebug: ", line)[1])
+            entries = line[line.index("nvdebug: "):].split("; ")
+            assert all(BEGIN.search(entry) for entry in entries), line
+            found.setdefault(number, []).append([BEGIN.sub(" ", entry) for entry in entries])
+        return found
+
+    def begin_again(self, job):
+        """Has a requeued job begin at once. Slurm holds it back for two minutes from the end of its epilog on, which may
+        come after this."""
+        self.run("scontrol", "update", f"JobId={job}", "StartTime=now")
+
+    def has_left(self, job):
+        """Returns whether the job has ended with its epilog."""
+        return comes_true(lambda: not self.run("squeue", "-h", "-j", str(job)).out.strip())
+
+
+def answer(asked):
+    return {"report": f"ok {GOT}", "release": "ok got 31.2 %"}.get(asked.verb, "ok")
+
+
+@pytest.fixture(scope="module", name="running_accounts")
+def _running_accounts(slurm_is_built):
+    with AccountedCluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(name="accounts")
+def _accounts(running_accounts):
+    running_accounts.plugstack("account")
+    yield running_accounts
+    running_accounts.settle()
+
+
+def entry(step, text=GOT, node="localhost"):
+    return f"nvdebug: step={step} node={node} {text}"
+
+
+def unknown(gpu):
+    return f"gpu=/dev/nvidia{gpu} asked=share:30% got=unknown kept=unknown"
+
+
+def test_a_job_and_its_steps_have_a_line(accounts):
+    with StandIn(accounts.socket, answer) as nvqos:
+        # The first step is in the script's share, and the second one has its own.
+        number, _ = accounts.batch("srun true\nsrun --gpu-share=20% true", GPU, "--gpu-share=30%")
+        assert accounts.has_left(number)
+        assert comes_true(lambda: number in accounts.accounts()), accounts.logs()
+        assert nvqos.of("report")[0].line == f"report job:{number}.1 words"
+    assert accounts.accounts()[number] == [[entry(f"{number}.1"), entry(f"{number}.batch")]]
+
+
+def test_each_gpu_has_an_entry(accounts):
+    two = f"{GOT}; gpu=1 asked=share:30% got=unknown used=0.0s kept=unknown/0.2s"
+    with StandIn(accounts.socket, lambda asked: f"ok {two}" if asked.verb == "report" else "ok"):
+        done = srun(accounts, "--gres=gpu:2", "--gpu-share=30%", command=("sh", "-c", "echo $SLURM_JOB_ID"))
+        number = int(done.out)
+        assert comes_true(lambda: number in accounts.accounts()), accounts.logs()
+    assert accounts.accounts()[number] == [[entry(f"{number}.0", each) for each in two.split("; ")]]
+
+
+@pytest.mark.parametrize("ends", ("cancelled", pytest.param("timed out", marks=() if EVERYTHING else pytest.mark.ci)))
+def test_a_job_that_is_killed_has_a_line(accounts, ends):
+    with StandIn(accounts.socket, answer) as nvqos:
+        number, _ = accounts.batch("sleep 1000", GPU, "--gpu-share=30%")
+        assert comes_true(lambda: nvqos.of("hold"))
+        if ends == "cancelled":
+            accounts.run("scancel", str(number))
+        else:
+            assert accounts.run("scontrol", "update", f"JobId={number}", "TimeLimit=0").status == 0
+        assert comes_true(lambda: number in accounts.accounts()), accounts.logs()
+    state = {"cancelled": "CANCELLED", "timed out": "TIMEOUT"}[ends]
+    assert f"JobState={state} " in accounts.run("scontrol", "show", "job", str(number)).out
+    assert accounts.accounts()[number] == [[entry(f"{number}.batch")]]
+
+
+def test_each_run_of_a_requeued_job_has_a_line(accounts):
+    with StandIn(accounts.socket, answer) as nvqos:
+        number, _ = accounts.batch('[ "$SLURM_RESTART_COUNT" ] || sleep 1000', GPU, "--gpu-share=30%", "--requeue")
+        assert comes_true(lambda: nvqos.of("hold"))
+        assert accounts.run("scontrol", "requeue", str(number)).status == 0
+        assert comes_true(lambda: number in accounts.accounts()), accounts.logs()
+        assert comes_true(lambda: accounts.begin_again(number) or len(accounts.accounts()[number]) == 2), accounts.logs()
+    assert accounts.accounts()[number] == 2 * [[entry(f"{number}.batch")]]
+
+
+def test_without_nvqos_at_the_end_it_is_not_known(accounts):
+    with StandIn(accounts.socket, answer) as nvqos:
+        number, _ = accounts.batch("sleep 1000", "--gres=gpu:2", "--gpu-share=30%")
+        assert comes_true(lambda: nvqos.of("hold"))
+    accounts.run("scancel", str(number))
+    assert comes_true(lambda: number in accounts.accounts()), accounts.logs()
+    assert accounts.accounts()[number] == [[entry(f"{number}.batch", unknown(gpu)) for gpu in (0, 1)]]
+
+
+def test_without_nvqos_at_the_start_it_is_not_known(accounts):
+    accounts.plugstack("account", "best-effort")
+    number, _ = accounts.batch("true", GPU, "--gpu-share=30%")
+    assert comes_true(lambda: number in accounts.accounts()), accounts.logs()
+    assert accounts.accounts()[number] == [[entry(f"{number}.batch", unknown(0))]]
+
+
+def test_each_task_of_an_array_has_a_line(accounts):
+    with StandIn(accounts.socket, answer):
+        base, _ = accounts.batch("true", GPU, "--gpu-share=30%", "--array=0-2")
+        assert comes_true(lambda: set(range(base, base + 3)) <= set(accounts.accounts())), accounts.logs()
+    for number in range(base, base + 3):
+        assert accounts.accounts()[number] == [[entry(f"{number}.batch")]]
+
+
+def test_a_killed_slurmstepd_leaves_a_line(accounts):
+    with StandIn(accounts.socket, answer) as nvqos:
+        number, _ = accounts.batch("sleep 1000", GPU, "--gpu-share=30%")
+        assert comes_true(lambda: nvqos.of("hold"))
+        line = entry(f"{number}.batch", unknown(0))
+        assert comes_true(lambda: line in BEGIN.sub(" ", accounts.run("scontrol", "show", "node").out))
+        os.kill(int(nvqos.of("hold")[0].one("holder")), signal.SIGKILL)
+        accounts.run("scancel", str(number))
+        assert comes_true(lambda: number in accounts.accounts()), accounts.logs()
+    assert accounts.accounts()[number] == [[line]]
+
+
+def test_steps_that_end_at_once_lose_no_line(accounts):
+    with StandIn(accounts.socket, answer):
+        steps = "".join("srun --overlap -n1 --gpu-share=10% true &\n" for _ in range(6))
+        number, _ = accounts.batch(f"{steps}wait", GPU)
+        assert comes_true(lambda: number in accounts.accounts()), accounts.logs()
+    assert sorted(accounts.accounts()[number][0]) == [entry(f"{number}.{step}") for step in range(6)]
+
+
+def test_jobs_without_the_argument_have_no_line(accounts):
+    accounts.plugstack()
+    with StandIn(accounts.socket, answer) as nvqos:
+        number, _ = accounts.batch("true", GPU, "--gpu-share=30%")
+        assert accounts.has_left(number) and comes_true(lambda: nvqos.of("release"))
+        assert not nvqos.of("report") and number not in accounts.accounts()
+        accounts.plugstack("account")
+        # A job that asks for nothing has none, either.
+        number, _ = accounts.batch("true", GPU)
+        assert accounts.has_left(number) and number not in accounts.accounts()
+
+
+class TwoNodes(AccountedCluster):
+    """Has the nodes n1 and n2. Each slurmd has a host name, which is not the node's, and a folder of nvqos' socket, of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.run_folder, self.other = self.folder / "run", self.folder / "run-of-n2"
+        self.socket, self.other_socket = self.run_folder / "nvqos.sock", self.other / "nvqos.sock"
+
+    def before_controller(self):
+        super().before_controller()
+        self.run_folder.mkdir()
+        self.other.mkdir()
+        conf, gres = self.folder / "slurm.conf", self.folder / "gres.conf"
+        node, = re.findall("^NodeName=localhost .*\n", text := conf.read_text(encoding="utf-8"), re.M)
+        # Slurm takes no node of the name localhost beside others.
+        node = node.replace("=localhost", "=n1")
+        nodes = f"{node.strip()} NodeHostname=host1\n{node.strip().replace('=n1', '=n2')} NodeHostname=host2 Port={free_port()}\n"
+        conf.write_text(text.replace(node.replace("=n1", "=localhost"), nodes), encoding="utf-8")
+        gres.write_text(gres.read_text(encoding="utf-8").replace("NodeName=localhost", "NodeName=n[1-2]"), encoding="utf-8")
+        self.slurmd("host2", f"mount --bind {self.other} {self.run_folder} && ")
+
+    def daemon(self, *words):
+        if words[0] == "slurmd":
+            self.slurmd("host1")
+        else:
+            super().daemon(*words)
+
+    def slurmd(self, name, before=""):
+        script = f'hostname {name} && {before}exec slurmd -D -c -f {self.folder}/slurm.conf'
+        with open(self.folder / "daemons.log", "ab") as log:
+            self.started.append(subprocess.Popen(
+                ["unshare", "--uts", "--mount", "--propagation", "private", "sh", "-c", script], env=self.env,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
+
+
+def test_each_node_has_an_entry(slurm_is_built):
+    """Both nodes end at once, and one of them has no nvqos at the end."""
+    other = "gpu=1 asked=share:30% got=7.5% used=3.0s kept=40.0/40.0s"
+    with TwoNodes() as cluster:
+        cluster.plugstack("account")
+        with StandIn(cluster.socket, answer):
+            with StandIn(cluster.other_socket, lambda asked: f"ok {other}" if asked.verb == "report" else "ok"):
+                done = srun(cluster, "-N2", GPU, "--gpu-share=30%", command=("sh", "-c", "echo $SLURM_JOB_ID"))
+                assert done.status == 0, cluster.logs()
+                number = int(done.out.split()[0])
+                assert comes_true(lambda: number in cluster.accounts()), cluster.logs()
+                on_other = f"nvdebug: step={number}.0 node=n2 "
+                assert cluster.accounts()[number] == [[entry(f"{number}.0", node="n1"), on_other + other]]
+                # A script's step has the script's share on the script's node, and a share of its own on the other one.
+                number, _ = cluster.batch("srun sleep 1000", "-N2", GPU, "--gpu-share=30%")
+                on_other = f"nvdebug: step={number}.0 node=n2 "
+                assert comes_true(lambda: on_other in cluster.run("scontrol", "show", "node", "n2").out)
+            cluster.run("scancel", str(number))
+            assert comes_true(lambda: number in cluster.accounts()), cluster.logs()
+        assert cluster.accounts()[number] == [[entry(f"{number}.batch", node="n1"), on_other + unknown(0)]]
