@@ -23,6 +23,10 @@ void Governed::begin(const std::vector<Task> &tasks) {
         for (std::size_t n = 0; n < tasks.size(); n++)
             if (tasks[n].gpu == gpu)
                 keeper.add_task(n, tenants[tasks[n].job], first_timeslice(tasks[n].job));
+        for (std::size_t job = 0; job < scenario_.jobs.size(); job++)
+            if (scenario_.jobs[job].ranks() > 1 && scenario_.jobs[job].gang &&
+                std::ranges::count(scenario_.jobs[job].gpus, gpu))
+                keeper.set_spans(tenants[job]);
     }
     for (const Task &task : tasks)
         gpus_.push_back(task.gpu);

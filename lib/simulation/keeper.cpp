@@ -14,7 +14,8 @@ constexpr Ns effect_takes = 3 * qos::ms;
 Keeper::Keeper(std::size_t gpu, const std::vector<qos::Goal> &goals, const qos::Settings &settings,
                OnEpoch on_epoch)
     : gpu_(gpu), on_epoch_(std::move(on_epoch)), sets_timeslices_(qos::takes_timeslices(goals)),
-      goals_(goals), governor_(settings, goals, 0), missed_(goals.size()), reasons_(goals.size()) {
+      goals_(goals), spans_(goals.size()), governor_(settings, goals, 0), missed_(goals.size()),
+      reasons_(goals.size()) {
     governor_.step(0);
 }
 
@@ -184,6 +185,8 @@ void Keeper::set_carried(bool carried, Ns now) {
     if (std::exchange(is_carried_, carried) == carried || carried)
         return;
     governor_ = qos::Governor(governor_.settings(), goals_, now);
+    for (std::size_t n = 0; n < spans_.size(); n++)
+        governor_.set_spans(n, spans_[n]);
     governor_.step(now);
     pause_time_ = {};
     count_tsgs();

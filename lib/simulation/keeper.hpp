@@ -34,6 +34,11 @@ class Keeper {
     /// @param task is on this GPU, and the tenant's
     /// @param timeslice of the task at the start
     void add_task(std::size_t task, std::size_t tenant, Ns timeslice);
+    /// Notes that the tenant has tasks on other GPUs that need each other.
+    void set_spans(std::size_t tenant) {
+        spans_[tenant] = true;
+        governor_.set_spans(tenant, true);
+    }
     Ns due() const;
     void step(Ns now, Driver &driver);
     void served(const Request &request, Ns now);
@@ -93,6 +98,7 @@ class Keeper {
     const OnEpoch on_epoch_;
     const bool sets_timeslices_;
     const std::vector<qos::Goal> goals_; ///< by tenant
+    std::vector<bool> spans_; ///< by tenant
     qos::Governor governor_;
     std::map<std::size_t, HeldTask> tasks_;    ///< by their numbers
     std::vector<std::size_t> missed_;          ///< by tenant

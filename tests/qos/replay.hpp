@@ -35,7 +35,8 @@ class Replay {
         number_++;
         Json all = Json::parse(line);
         if (number_ == 1) {
-            if (all.at("schema") != "nvqos/decisions" || all.at("schema_version") != "1.0")
+            const std::string version = all.at("schema_version");
+            if (all.at("schema") != "nvqos/decisions" || (version != "1.0" && version != "1.1"))
                 throw std::runtime_error("the first line is not that of nvqos/decisions 1.0");
             return line;
         }
@@ -146,6 +147,8 @@ class Replay {
             governor.set_tsgs(tenant(), with.at("tsgs"));
         else if (call == "set_in_effect")
             governor.set_in_effect(tenant(), with.at("in_effect"));
+        else if (call == "set_spans")
+            governor.set_spans(tenant(), with.at("spans"));
         else if (call == "set_pause")
             governor.set_pause(with.at("takes"));
         else if (call == "lose")

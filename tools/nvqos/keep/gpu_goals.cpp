@@ -225,8 +225,10 @@ void GpuGoals::set_levers() {
     if (pauses.takes && !windows_.decide())
         governor_.set_pause(*pauses.takes);
     // Tasks that are not held, or have windows, have other timeslices than their lever's.
-    for (std::size_t n = 0; n < tenants_.size(); n++)
+    for (std::size_t n = 0; n < tenants_.size(); n++) {
         governor_.set_in_effect(n, !windows_.decide() && tasks_.held(n) == tasks_.count(n));
+        governor_.set_spans(n, options_.gangs && options_.gangs->report(tenants_.keys()[n]));
+    }
     count_tsgs();
     launches_->keep();
     tell_tenants();

@@ -123,6 +123,13 @@ void RecordedGovernor::set_in_effect(std::size_t tenant, bool in_effect) {
     });
 }
 
+void RecordedGovernor::set_spans(std::size_t tenant, bool spans) {
+    if (Governor::spans(tenant) == spans)
+        return;
+    Governor::set_spans(tenant, spans);
+    record([&] { return fmt::format(R"("set_spans":{{"tenant":{},"spans":{}}})", tenant, spans); });
+}
+
 void RecordedGovernor::add(const qos::TenantTurn &turn) {
     Governor::add(turn);
     record([&] {
