@@ -2,6 +2,7 @@
 #include "result.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <tuple>
 
@@ -140,6 +141,64 @@ void judge_seconds(const qos::Goal &goal, const JobUse &use, JobResult &result) 
             result.why_not[static_cast<std::size_t>(*why)]++;
 }
 
+constexpr std::int64_t attained_percent = 125; ///< of the time alone
+
+/// Returns whether a request was no slower than 1.25 times alone, in both of its times.
+bool is_attained(const ServedRequest &one, const ServedRequest &alone) {
+    const auto is_near = [](Ns time, Ns time_alone) {
+        return 100 * time <= attained_percent * time_alone;
+    };
+    return is_near(one.to_first(), alone.to_first()) &&
+           (one.tokens < 2 || is_near(one.per_token(), alone.per_token()));
+}
+
+Times times_of_requests(const std::vector<ServedRequest> &requests,
+                        Ns (ServedRequest::*time)() const, std::int64_t least_tokens) {
+    std::vector<Ns> times;
+    for (const ServedRequest &one : requests)
+        if (one.tokens >= least_tokens)
+            times.push_back((one.*time)());
+    return times_of(std::move(times));
+}
+
+Times times_of_gaps(const std::vector<ServedRequest> &requests) {
+    std::vector<Ns> times;
+    for (const ServedRequest &one : requests)
+        times.insert(times.end(), one.gaps.begin(), one.gaps.end());
+    return times_of(std::move(times));
+}
+
+EngineResult judge_engine(const std::vector<ServedRequest> &seen,
+                          const std::vector<ServedRequest> &alone) {
+    EngineResult result{
+        .to_first = times_of_requests(seen, &ServedRequest::to_first, 1),
+        .alone_to_first = times_of_requests(alone, &ServedRequest::to_first, 1),
+        .per_token = times_of_requests(seen, &ServedRequest::per_token, 2),
+        .alone_per_token = times_of_requests(alone, &ServedRequest::per_token, 2),
+        .gaps = times_of_gaps(seen),
+        .alone_gaps = times_of_gaps(alone),
+    };
+    std::map<std::size_t, const ServedRequest *> by_number;
+    for (const ServedRequest &one : seen)
+        by_number[one.number] = &one;
+    // A request that ended alone, and not beside the others, was not attained.
+    for (const ServedRequest &one : alone) {
+        const auto same = by_number.find(one.number);
+        result.compared++;
+        result.attained += same != by_number.end() && is_attained(*same->second, one);
+    }
+    return result;
+}
+
+/// Returns whether another job on a GPU of the job is an engine.
+bool is_beside_engine(const Scenario &scenario, std::size_t job) {
+    for (std::size_t other = 0; other < scenario.jobs.size(); other++)
+        if (other != job && scenario.jobs[other].engine &&
+            std::ranges::count(scenario.jobs[job].gpus, scenario.jobs[other].gpus.front()))
+            return true;
+    return false;
+}
+
 JobResult judge(const Scenario &scenario, std::size_t number, const Measures &seen,
                 const Measures &seen_alone) {
     const Job &job = scenario.jobs[number];
@@ -168,6 +227,10 @@ JobResult judge(const Scenario &scenario, std::size_t number, const Measures &se
         result.speed = qos::scaled(use.passes, qos::whole, use_alone.passes);
     result.times = times_of(use.times);
     result.alone_times = times_of(use_alone.times);
+    if (job.engine)
+        result.engine = judge_engine(use.requests, use_alone.requests);
+    if (is_beside_engine(scenario, number) && use.free > 0)
+        result.got_while_free = part_of(use.used_while_free, use.free);
     result.number = number_of(job.goal, result);
     result.has_latency = job.goal.aim == qos::Aim::latency;
     if (scenario.has_control && !use.was_killed)
