@@ -46,6 +46,7 @@ void Governor::enter(const Goal &goal, bool hurried, Ns now) {
     before_.emplace_back(unknown_timeslice);
     in_effect_.push_back(true);
     spans_.push_back(false);
+    marked_.emplace_back();
     pauses_.emplace_back(Span{-change_takes, -change_takes});
     seen_.emplace_back();
     caps_.push_back(goal.cap ? std::optional(Cap{.part = *goal.cap,
@@ -76,6 +77,7 @@ void Governor::set_goals(const std::vector<Goal> &goals,
         before_[n] = old.before_[was];
         in_effect_[n] = old.in_effect_[was];
         spans_[n] = old.spans_[was];
+        marked_[n] = old.marked_[was];
         pauses_[n] = old.pauses_[was];
         seen_[n] = old.seen_[was];
         if (caps_[n]) {
@@ -186,6 +188,22 @@ bool Governor::may_hold() const {
     return has_service && neighbours > 0 && neighbours <= Periods::most_neighbours;
 }
 
+/// Returns whether a service has a request; empty: none is busy, and one of them makes no marks.
+std::optional<bool> Governor::marks_of_services() const {
+    std::optional<bool> busy = false;
+    bool has_service = false;
+    for (std::size_t n = 0; n < entrants_.size(); n++) {
+        if (entrants_[n].tsgs == 0 || entrants_[n].goal.aim != Aim::latency)
+            continue;
+        if (marked_[n] == true)
+            return true;
+        has_service = true;
+        if (!marked_[n])
+            busy.reset();
+    }
+    return has_service ? busy : std::nullopt;
+}
+
 bool Governor::needs_turns(Ns now) const {
     return now - begin_ >= settings_.epoch || periods_.needs_turns(now) ||
            settings_.scheme == Scheme::elastic || std::ranges::any_of(caps_, [&](const auto &cap) {
@@ -229,6 +247,7 @@ std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
         plan_ = make_plan({});
         changed_ = false;
     }
+    periods_.mark(marks_of_services());
     periods_.step(now, may_hold(), seen);
     apply(now);
     return record;

@@ -51,10 +51,14 @@ class Governor {
     void set_in_effect(std::size_t tenant, bool in_effect) { in_effect_[tenant] = in_effect; }
     bool is_in_effect(std::size_t tenant) const { return in_effect_[tenant]; }
     /// Sets whether the tenant has tasks on other GPUs that need each other. It is false at first.
-    /// While a tenant has, nobody is paused for the busy periods of a service (periods.hpp), since
+    /// While a tenant has, no neighbour is paused for the busy periods of a service (periods.hpp), since
     /// the GPUs would be in different states.
     void set_spans(std::size_t tenant, bool spans) { spans_[tenant] = spans; }
     bool spans(std::size_t tenant) const { return spans_[tenant]; }
+    /// Sets whether a tenant has a request, by marks of its processes; empty: they make none. It is of
+    /// use with Aim::latency, and takes effect with the next step().
+    void mark(std::size_t tenant, std::optional<bool> busy) { marked_[tenant] = busy; }
+    std::optional<bool> marked(std::size_t tenant) const { return marked_[tenant]; }
     /// Adds a turn, in the order of time; turns until now are added before step(now).
     void add(const TenantTurn &turn);
     /// Replaces all goals. What was settled of tenants that stay is kept, and the epoch goes on.
@@ -96,6 +100,7 @@ class Governor {
     Plan make_plan(std::vector<Observation> seen) const;
     void apply(Ns now);
     bool may_hold() const;
+    std::optional<bool> marks_of_services() const;
     std::optional<SliceLength> slice_of(const TenantTurn &turn, bool is_cut) const;
 
     Planner planner_;
@@ -107,10 +112,11 @@ class Governor {
     std::vector<Ledger> ledgers_;
     std::vector<Waits> waits_;
     std::vector<Lever> levers_;
-    std::vector<Ns> before_;      ///< timeslices in the previous epoch
-    std::vector<bool> in_effect_; ///< set_in_effect()
-    std::vector<bool> spans_;     ///< set_spans()
-    std::vector<Span> pauses_;    ///< the last one of each tenant, by its levers
+    std::vector<Ns> before_;                  ///< timeslices in the previous epoch
+    std::vector<bool> in_effect_;             ///< set_in_effect()
+    std::vector<bool> spans_;                 ///< set_spans()
+    std::vector<std::optional<bool>> marked_; ///< mark()
+    std::vector<Span> pauses_;                ///< the last one of each tenant, by its levers
     Demand demand_;
     Periods periods_;
     std::vector<Observation> seen_; ///< in this epoch so far, for Scheme::elastic

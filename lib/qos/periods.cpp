@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "periods.hpp"
 
+#include <algorithm>
+
 namespace qos {
 
 void Periods::add(const TenantTurn &turn, bool is_service) {
@@ -15,6 +17,11 @@ void Periods::add(const TenantTurn &turn, bool is_service) {
     returns_ += left_ && has_neighbour_come_ && !is_away_;
     is_away_ = has_neighbour_come_ = false;
     left_ = turn.ends ? std::optional(turn.end) : std::nullopt;
+}
+
+void Periods::mark(std::optional<bool> busy) {
+    is_news_ = is_news_ || (busy && busy != marked_);
+    marked_ = busy;
 }
 
 void Periods::lose() {
@@ -42,13 +49,19 @@ void Periods::step(Ns now, bool may_hold, bool seen) {
             enter(State::open, now);
         return;
     }
+    if (is_news_ && now - since_ >= between_marks) {
+        is_news_ = false;
+        returns_ = 0;
+        if (marked_ && *marked_ != (state_ != State::open))
+            return enter(*marked_ ? State::held : State::open, now);
+    }
     switch (state_) {
     case State::open:
         if (seen && returns_ >= returns_for_hold && !is_away_)
             enter(State::held, now);
         return;
     case State::held:
-        if (now - since_ >= probe_every)
+        if (now - since_ >= until_probe())
             enter(State::probe, now);
         return;
     case State::probe:
@@ -61,11 +74,15 @@ void Periods::step(Ns now, bool may_hold, bool seen) {
 }
 
 Ns Periods::due() const {
+    return is_news_ ? std::min(usual_due(), since_ + between_marks) : usual_due();
+}
+
+Ns Periods::usual_due() const {
     switch (state_) {
     case State::open:
         return has_period() ? looked_at_ + look_every : never;
     case State::held:
-        return since_ + probe_every;
+        return since_ + until_probe();
     case State::probe:
         return looked_at_ + look_in_probe;
     }

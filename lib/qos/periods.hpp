@@ -12,6 +12,9 @@
 /// for a moment, which is a probe. Either the service comes back soon after it has left the GPU, and
 /// they are paused again, or its period is over.
 ///
+/// A service may also mark when it is busy and when it is idle (mark()). Then a period begins and ends
+/// at once, and probes are rare. They still show a service without a mark that it is idle.
+///
 /// The bounds: in a period the service waits for a neighbour's shortest turn once in `probe_every`.
 /// After a period the neighbours wait for that time at most, a request to the driver for each, and
 /// `longest_pause`. At the beginning of a period it waits for `returns_for_hold` short turns, and
@@ -30,7 +33,7 @@ class Periods {
     /// A service that comes back to the GPU later was idle. A neighbour makes good use of a longer
     /// pause, so that it does not lose one that is longer.
     static constexpr Ns longest_pause = 2 * ms;
-    static constexpr Ns probe_every = 25 * ms;
+    static constexpr Ns probe_every = 25 * ms, probe_every_if_marked = 500 * ms;
     /// A period begins when the service came back so often in a row.
     static constexpr int returns_for_hold = 3;
     /// The time between two looks while the neighbours run, if there was a period in the last
@@ -42,11 +45,16 @@ class Periods {
     static constexpr Ns service_slice = 64 * ms;
     /// A neighbour that does not come in such a time of a probe has no work.
     static constexpr Ns longest_probe = service_slice + probe_every;
+    /// Marks change periods no more often than this, so that a service with many marks does not keep the
+    /// driver busy.
+    static constexpr Ns between_marks = 5 * ms;
     /// Each pause of a task is a request to the driver, so that more of them are not worth it.
     static constexpr std::int64_t most_neighbours = 4;
 
     /// Adds a turn, in the order of time.
     void add(const TenantTurn &turn, bool is_service);
+    /// Notes whether the service has a request, by its own marks; empty: it makes none.
+    void mark(std::optional<bool> busy);
     /// Forgets the turns so far, because some may be missing.
     void lose();
     /// @param may_hold there are neighbours that may be paused for a service
@@ -70,6 +78,8 @@ class Periods {
     enum class State { open, held, probe };
 
     void enter(State state, Ns now);
+    Ns until_probe() const { return marked_ == true ? probe_every_if_marked : probe_every; }
+    Ns usual_due() const;
 
     State state_ = State::open;
     Ns since_ = 0;          ///< of state_
@@ -80,6 +90,8 @@ class Periods {
     bool has_neighbour_come_ = false; ///< since the service left the GPU, or a probe began
     int returns_ = 0;                 ///< in a row, each after a short time
     bool is_away_ = false;            ///< it has left the GPU for longer
+    std::optional<bool> marked_ = {}; ///< mark()
+    bool is_news_ = false;            ///< marked_ was not carried out yet
 };
 
 } // namespace qos

@@ -57,6 +57,10 @@ void Governed::step(Ns now, Driver &driver) {
         gangs_.step(now, driver);
 }
 
+void Governed::marked(std::size_t task, bool busy, Ns now) {
+    keepers_[gpus_[task]].marked(task, busy, now);
+}
+
 void Governed::served(const Request &request, Ns now) {
     keepers_[gpus_[request.task]].served(request, now);
 }

@@ -35,12 +35,11 @@ class Keeper {
     /// @param timeslice of the task at the start
     void add_task(std::size_t task, std::size_t tenant, Ns timeslice);
     /// Notes that the tenant has tasks on other GPUs that need each other.
-    void set_spans(std::size_t tenant) {
-        spans_[tenant] = true;
-        governor_.set_spans(tenant, true);
-    }
+    void set_spans(std::size_t tenant) { governor_.set_spans(tenant, true); }
     Ns due() const;
     void step(Ns now, Driver &driver);
+    /// Notes a mark of a process: it has requests now, or has none any more.
+    void marked(std::size_t task, bool busy, Ns now);
     void served(const Request &request, Ns now);
     /// Rests the governor while windows decide over timeslices and pauses (carry()). After
     /// that a new governor begins, which owes nothing.
@@ -98,12 +97,12 @@ class Keeper {
     const OnEpoch on_epoch_;
     const bool sets_timeslices_;
     const std::vector<qos::Goal> goals_; ///< by tenant
-    std::vector<bool> spans_; ///< by tenant
     qos::Governor governor_;
     std::map<std::size_t, HeldTask> tasks_;    ///< by their numbers
     std::vector<std::size_t> missed_;          ///< by tenant
     std::vector<std::vector<Reason>> reasons_; ///< by tenant
     qos::PauseTime pause_time_;
+    bool is_marked_ = false; ///< since the last step
     bool look_needed_ = false, looking_ = false, holding_ = false;
     Ns looked_at_ = 0;
     Ns now_ = 0;            ///< the last step, or when its last request was served

@@ -69,6 +69,8 @@ void Machine::finish() {
     for (std::size_t number = 0; number < gpus_.size(); number++) {
         for (const std::size_t member : gpus_[number].members)
             finish_wait(members_[member], false);
+        for (const std::size_t member : gpus_[number].members)
+            count_serving(members_[member]);
         change_holder(number, std::nullopt);
         count_free(gpus_[number]);
         if (auto part = gpus_[number].host.split(now_)) {
@@ -207,11 +209,23 @@ void Machine::count_free(Gpu &gpu) {
 
 /// Takes note that an engine has requests now, or has none any more.
 void Machine::change_serving(Member &member) {
+    count_serving(member);
+    member.serving_since = now_;
     member.was_serving = member.process.is_serving();
     Gpu &gpu = gpus_[member.gpu];
     count_free(gpu);
     member.was_serving ? gpu.serving++ : gpu.serving--;
     gpu.free_since = now_;
+    if (!controller_ || !scenario_.jobs[member.job].engine->marks)
+        return;
+    controller_->marked(gpu.members[member.tsg], member.was_serving, now_);
+    agenda_->set(controller_slot(), controller_->due());
+}
+
+void Machine::count_serving(const Member &member) {
+    if (member.was_serving)
+        measures_.jobs[member.job].serving +=
+            std::max<Ns>(0, now_ - std::max(member.serving_since, measures_.begin));
 }
 
 void Machine::count_served(Member &member) {

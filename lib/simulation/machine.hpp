@@ -34,6 +34,7 @@ class Machine : Driver {
         Rank process;
         bool had_work;            ///< Host knows
         bool was_serving = false; ///< as an engine
+        Ns serving_since = 0;
         /// Since then it has had work and not its GPU; empty: it has its GPU, or no work.
         std::optional<Ns> waits_since = {};
     };
@@ -74,6 +75,7 @@ class Machine : Driver {
     void count_free(Gpu &gpu);
     void change_serving(Member &member);
     void count_served(Member &member);
+    void count_serving(const Member &member);
     void count_passes(std::size_t job);
     void end_collective(std::size_t job);
     void serve(std::size_t node);

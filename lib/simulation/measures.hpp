@@ -62,6 +62,7 @@ struct JobUse {
     /// Of an engine: its requests that came and ended in the measured time; `times` and `passes` are
     /// about all that ended in it.
     std::vector<ServedRequest> requests;
+    Ns serving = 0; ///< of an engine: how long it had requests
     /// How long engines of other jobs had no request, and how long this job had its GPU then, in
     /// the sum of its ranks.
     Ns free = 0, used_while_free = 0;

@@ -91,11 +91,21 @@ bool has_share(const qos::Goal &goal, Part got, Part got_alone) {
                       tolerance;
 }
 
+/// Returns whether a job got its share of each of its GPUs. An engine is judged by the time in which
+/// it had requests. If it is slower than alone, its steps are for more requests at once, so that it
+/// needs less of the whole time.
+bool has_shares(const qos::Goal &goal, const JobResult &job) {
+    if (job.engine)
+        return !job.engine->got_of_serving ||
+               has_share(goal, *job.engine->got_of_serving,
+                         job.engine->alone_got_of_serving.value_or(0));
+    return std::ranges::all_of(job.gpus, [&](const JobResult::OnGpu &one) {
+        return has_share(goal, one.got, one.got_alone);
+    });
+}
+
 bool is_kept(const qos::Goal &goal, const JobResult &job) {
-    if (goal.aim == qos::Aim::share &&
-        !std::ranges::all_of(job.gpus, [&](const JobResult::OnGpu &one) {
-            return has_share(goal, one.got, one.got_alone);
-        }))
+    if (goal.aim == qos::Aim::share && !has_shares(goal, job))
         return false;
     if (goal.cap && job.most_in_a_second.value_or(0) > *goal.cap + tolerance)
         return false;
@@ -115,7 +125,8 @@ std::optional<std::int64_t> number_of(const qos::Goal &goal, const JobResult &jo
 
 /// Judges each second of a share or a cap by itself, and counts the reasons that nvqos gives.
 void judge_seconds(const qos::Goal &goal, const JobUse &use, JobResult &result) {
-    if (goal.aim != qos::Aim::share && !goal.cap)
+    // An engine's seconds differ from those alone in the requests that it has.
+    if (result.engine || (goal.aim != qos::Aim::share && !goal.cap))
         return;
     std::vector<bool> kept;
     std::vector<std::optional<qos::WhyNot>> why_not;
@@ -168,8 +179,14 @@ Times times_of_gaps(const std::vector<ServedRequest> &requests) {
     return times_of(std::move(times));
 }
 
-EngineResult judge_engine(const std::vector<ServedRequest> &seen,
-                          const std::vector<ServedRequest> &alone) {
+/// Returns the part of the time with requests that an engine had its GPU.
+std::optional<Part> of_serving(const JobUse &use) {
+    return use.serving > 0 ? std::optional(part_of(use.ranks.front().used(), use.serving))
+                           : std::nullopt;
+}
+
+EngineResult judge_engine(const JobUse &use, const JobUse &use_alone) {
+    const auto &seen = use.requests, &alone = use_alone.requests;
     EngineResult result{
         .to_first = times_of_requests(seen, &ServedRequest::to_first, 1),
         .alone_to_first = times_of_requests(alone, &ServedRequest::to_first, 1),
@@ -177,6 +194,8 @@ EngineResult judge_engine(const std::vector<ServedRequest> &seen,
         .alone_per_token = times_of_requests(alone, &ServedRequest::per_token, 2),
         .gaps = times_of_gaps(seen),
         .alone_gaps = times_of_gaps(alone),
+        .got_of_serving = of_serving(use),
+        .alone_got_of_serving = of_serving(use_alone),
     };
     std::map<std::size_t, const ServedRequest *> by_number;
     for (const ServedRequest &one : seen)
@@ -228,7 +247,7 @@ JobResult judge(const Scenario &scenario, std::size_t number, const Measures &se
     result.times = times_of(use.times);
     result.alone_times = times_of(use_alone.times);
     if (job.engine)
-        result.engine = judge_engine(use.requests, use_alone.requests);
+        result.engine = judge_engine(use, use_alone);
     if (is_beside_engine(scenario, number) && use.free > 0)
         result.got_while_free = part_of(use.used_while_free, use.free);
     result.number = number_of(job.goal, result);

@@ -22,6 +22,8 @@ struct EngineResult {
     /// From arrival to the first token, the mean of a request's later tokens, and each gap between
     /// two tokens.
     Times to_first, alone_to_first, per_token, alone_per_token, gaps, alone_gaps;
+    /// The parts of the time with requests that it had its GPU; empty: it had none.
+    std::optional<Part> got_of_serving, alone_got_of_serving;
     std::int64_t compared = 0; ///< requests that ended alone, too
     /// Those of them of which neither the time to the first token nor the time per token was longer
     /// than 1.25 times that of the same request alone.

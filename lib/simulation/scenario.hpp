@@ -57,6 +57,7 @@ struct EngineLoad {
     std::int64_t tokens = 1;        ///< of a request
     Part tokens_variation = 0;
     std::size_t batch = 32; ///< requests at once, at most
+    bool marks = false;     ///< it marks that it becomes busy, and that it becomes idle
 };
 
 struct Job {

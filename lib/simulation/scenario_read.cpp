@@ -146,7 +146,7 @@ Part read_variation(const Place &place) {
 /// Reads the load of an engine, which is one process and has a step in place of a program.
 void read_engine(const Place &place, Job &job) {
     place.expect_object({"prefill_us", "prefill_cv", "decode_us", "decode_each_us", "pause_us",
-                         "tokens", "tokens_cv", "batch"});
+                         "tokens", "tokens_cv", "batch", "marks"});
     if (job.ranks() > 1)
         wrong(place.where(), "an engine has one GPU, and the job has several");
     if (job.mean_gap == 0)
@@ -164,7 +164,8 @@ void read_engine(const Place &place, Job &job) {
                     .decode_each = time("decode_each_us", 0),
                     .pause = time("pause_us", 500 * qos::us),
                     .tokens = place.at("tokens").number(1, most_tokens),
-                    .tokens_variation = variation("tokens_cv")};
+                    .tokens_variation = variation("tokens_cv"),
+                    .marks = place.has("marks") && is_true(place.at("marks"))};
     if (place.has("batch"))
         load.batch = static_cast<std::size_t>(place.at("batch").number(1, most_batch));
     if (load.pause + std::min(load.prefill, load.decode) < qos::us)

@@ -3,6 +3,7 @@
 #include "lib/qos/periods.hpp"
 
 #include <gtest/gtest.h>
+#include <utility>
 
 #include "lib/qos/governor.hpp"
 
@@ -25,7 +26,7 @@ class ServiceTurns {
         serve(1 * ms);
     }
     void step(bool may_hold = true) { periods.step(now, may_hold, true); }
-    /// Lets time pass in which nobody's turn ends.
+    /// Lets time pass in which no turn ends.
     void pass(Ns time, bool seen) {
         now += time;
         periods.step(now, true, seen);
@@ -166,6 +167,89 @@ TEST(Periods, AreForgottenAfterAWhile) {
     turns.pass(Periods::remembered, true);
     EXPECT_FALSE(turns.periods.has_period());
     EXPECT_EQ(turns.periods.due(), Periods::never);
+}
+
+TEST(MarkedPeriods, BeginAndEndAtOnce) {
+    ServiceTurns turns;
+    turns.periods.mark(true);
+    EXPECT_LE(turns.periods.due(), turns.now);
+    turns.pass(0, false);
+    EXPECT_TRUE(turns.periods.holds());
+    turns.periods.mark(true);
+    turns.pass(Periods::probe_every, false);
+    EXPECT_TRUE(turns.periods.holds()) << "probes are rare";
+    turns.periods.mark(false);
+    turns.pass(0, false);
+    EXPECT_FALSE(turns.periods.holds());
+}
+
+TEST(MarkedPeriods, DoNotBeginWhereNobodyMayBePaused) {
+    ServiceTurns turns;
+    turns.periods.mark(true);
+    turns.step(false);
+    EXPECT_FALSE(turns.periods.holds());
+}
+
+TEST(MarkedPeriods, EndWhenAProbeShowsThatTheServiceIsAway) {
+    ServiceTurns turns;
+    turns.periods.mark(true);
+    turns.pass(0, false);
+    turns.serve(ms);
+    turns.pass(Periods::probe_every_if_marked, false);
+    EXPECT_FALSE(turns.periods.holds());
+    turns.leave(5 * ms, false);
+    turns.step();
+    turns.step();
+    EXPECT_FALSE(turns.periods.holds()) << "it never marked that it is idle";
+    turns.serve(ms);
+    turns.steps(3);
+    turns.step();
+    EXPECT_TRUE(turns.periods.holds()) << "the record shows another period";
+}
+
+TEST(MarkedPeriods, ChangeNoMoreOftenThanTheDriverBears) {
+    ServiceTurns turns;
+    turns.periods.mark(true);
+    turns.pass(0, false);
+    int changes = 0;
+    bool holds = true;
+    for (int n = 0; n < 1000; n++) {
+        turns.periods.mark(n % 2 == 1);
+        turns.pass(100 * us, false);
+        changes += std::exchange(holds, turns.periods.holds()) != holds;
+    }
+    EXPECT_LE(changes, 100 * ms / Periods::between_marks);
+    EXPECT_GT(changes, 0);
+}
+
+TEST(MarkedPeriods, GoOnByTheRecordAfterTheLastMark) {
+    ServiceTurns turns;
+    turns.periods.mark(true);
+    turns.pass(0, false);
+    turns.periods.mark(std::nullopt);
+    turns.pass(0, false);
+    EXPECT_TRUE(turns.periods.holds());
+    turns.pass(Periods::probe_every, false);
+    EXPECT_FALSE(turns.periods.holds());
+}
+
+TEST(MarkedPeriods, AreThoseOfAllServicesWithMarks) {
+    Governor governor({}, {{.aim = Aim::latency}, {.aim = Aim::latency}, {}}, 0);
+    for (std::size_t n = 0; n < 3; n++)
+        governor.set_tsgs(n, 1);
+    Ns now = 0;
+    const auto is_paused = [&](std::optional<bool> a, std::optional<bool> b) {
+        governor.mark(0, a);
+        governor.mark(1, b);
+        governor.step(now += 10 * ms, false);
+        return governor.lever(2).paused;
+    };
+    EXPECT_FALSE(is_paused(false, false));
+    EXPECT_TRUE(is_paused(true, false));
+    EXPECT_TRUE(is_paused(false, true));
+    EXPECT_TRUE(is_paused(true, std::nullopt));
+    EXPECT_FALSE(is_paused(false, false));
+    EXPECT_FALSE(is_paused(false, std::nullopt)) << "nothing is known of the second one";
 }
 
 /// Adds steps of tenant 0 with short turns of tenant 1 in their pauses, until an epoch ends.

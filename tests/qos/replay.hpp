@@ -149,6 +149,10 @@ class Replay {
             governor.set_in_effect(tenant(), with.at("in_effect"));
         else if (call == "set_spans")
             governor.set_spans(tenant(), with.at("spans"));
+        else if (call == "mark")
+            governor.mark(tenant(), with.at("busy").is_null()
+                                        ? std::nullopt
+                                        : std::optional<bool>(with.at("busy").get<bool>()));
         else if (call == "set_pause")
             governor.set_pause(with.at("takes"));
         else if (call == "lose")

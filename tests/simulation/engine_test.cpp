@@ -139,6 +139,18 @@ TEST_P(EngineBesideATraining, LeavesItTheTimeBetweenPeriods) {
     EXPECT_GT(simulate(both()).jobs[1].got_while_free, 95 * qos::point);
 }
 
+/// Probes are rarer, so that steps wait less often, and nothing is lost at the ends of periods.
+TEST_P(EngineBesideATraining, IsServedStillBetterWithMarks) {
+    EngineLoad load = load_of_8b();
+    const Result before = simulate(both(load));
+    load.marks = true;
+    const Result result = simulate(both(load));
+    const EngineResult &one = *result.jobs[0].engine;
+    EXPECT_LT(ratio(one.per_token.p50, one.alone_per_token.p50), 1.004);
+    EXPECT_GE(100 * one.attained, 99 * one.compared);
+    EXPECT_GE(result.jobs[1].got_while_free, before.jobs[1].got_while_free);
+}
+
 INSTANTIATE_TEST_SUITE_P(Loads, EngineBesideATraining,
                          testing::Values(Load{"20", 4500 * qos::ms, qos::whole},
                                          Load{"40", 1900 * qos::ms, qos::whole},
@@ -147,6 +159,27 @@ INSTANTIATE_TEST_SUITE_P(Loads, EngineBesideATraining,
                                          Load{"40InBursts", 1900 * qos::ms, 4 * qos::whole},
                                          Load{"60InBursts", 1050 * qos::ms, 4 * qos::whole}),
                          [](const auto &row) { return row.param.name; });
+
+/// Each has its share of the time in which it has requests, whatever the other one does.
+TEST(TwoEngines, HaveTheirShares) {
+    for (const Ns gap : {3600, 1600, 900, 500}) {
+        Scenario both =
+            scenario({engine("a", load_of_8b(), gap * qos::ms, qos::whole, share_of(50)),
+                      engine("b", load_of_8b(), gap * qos::ms, qos::whole, share_of(49))});
+        both.duration = 203 * qos::second;
+        const Result result = simulate(both);
+        for (const simulation::JobResult &job : result.jobs) {
+            EXPECT_EQ(job.kept, true) << job.name << " " << gap;
+            EXPECT_EQ(job.seconds, 0U);
+        }
+        // As it is, both turns are cut by timeslices of 2 ms.
+        both.has_control = false;
+        const Result before = simulate(both);
+        for (std::size_t n = 0; n < 2; n++)
+            EXPECT_LT(of(result.jobs[n].engine->per_token.p99),
+                      of(before.jobs[n].engine->per_token.p99));
+    }
+}
 
 // --- any sizes ---
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lib/base/claim.hpp"
+#include "lib/base/marks.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/quantity.hpp"
 #include "lib/base/runtime_folder.hpp"
@@ -165,6 +166,7 @@ Outcome<std::optional<Report>> GpuGoals::step() {
     if (*found)
         tasks_.take_found(**found);
     count_tsgs();
+    set_marks();
     auto epoch = governor_.step(turns_.now(), reads);
     if (!reads)
         if (auto read = read_before_pauses_end(); !read)
@@ -214,6 +216,19 @@ void GpuGoals::count_tsgs() {
     const auto tsgs = tasks_.tsgs();
     for (std::size_t n = 0; n < tsgs.size(); n++)
         governor_.set_tsgs(n, tsgs[n]);
+}
+
+/// Sets which tenants are busy or idle by the marks of their tasks' processes.
+void GpuGoals::set_marks() {
+    if (!options_.engine_marks)
+        return;
+    const auto now = static_cast<Ns>(nvdebug::base::monotonic_ns());
+    std::vector<std::optional<bool>> marked(tenants_.size());
+    for (const auto &[pid, task] : tasks_.all())
+        if (const auto busy = options_.engine_marks->busy(pid, now))
+            marked[task.tenant] = *busy || marked[task.tenant].value_or(false);
+    for (std::size_t n = 0; n < marked.size(); n++)
+        governor_.mark(n, marked[n]);
 }
 
 void GpuGoals::set_levers() {

@@ -130,6 +130,16 @@ void RecordedGovernor::set_spans(std::size_t tenant, bool spans) {
     record([&] { return fmt::format(R"("set_spans":{{"tenant":{},"spans":{}}})", tenant, spans); });
 }
 
+void RecordedGovernor::mark(std::size_t tenant, std::optional<bool> busy) {
+    if (Governor::marked(tenant) == busy)
+        return;
+    Governor::mark(tenant, busy);
+    record([&] {
+        return fmt::format(R"("mark":{{"tenant":{},"busy":{}}})", tenant,
+                           busy ? *busy ? "true" : "false" : "null");
+    });
+}
+
 void RecordedGovernor::add(const qos::TenantTurn &turn) {
     Governor::add(turn);
     record([&] {
