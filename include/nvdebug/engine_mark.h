@@ -6,6 +6,9 @@
  *     nvdebug_mark("busy");    // a request came, and there was none
  *     nvdebug_mark("idle");    // the last request has ended
  *
+ * For the goals ttft and tpot it makes three marks for each request in place of these: "request ID",
+ * "first ID" with the first token, and "end ID TOKENS". From them nvqos also sees when it is busy.
+ *
  * nvqos with `--socket` then pauses the neighbours of an engine with the goal `latency` while it is
  * busy (docs/qos.md). The call sends a datagram, takes about 2 us, and never waits: if nvqos does not
  * run, or is behind, the mark is lost. It is for the process that uses the GPU, and needs no library.
@@ -29,7 +32,7 @@
 /**
  * Sends a mark. May be called by several threads at once.
  *
- * @param text "busy" or "idle"
+ * @param text "busy", "idle", "request ID", "first ID" or "end ID TOKENS", below 100 bytes
  * @return 0, or an errno: the mark was not sent (ENOENT or ECONNREFUSED: no nvqos takes marks;
  *         EAGAIN: it is behind)
  */

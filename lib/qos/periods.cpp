@@ -67,7 +67,7 @@ void Periods::step(Ns now, bool may_hold, bool seen) {
     case State::probe:
         if (seen && returns_ > 0)
             enter(State::held, now);
-        else if (seen && (is_away_ || (!has_neighbour_come_ && now - since_ >= longest_probe)))
+        else if (seen && (is_away_ || now - since_ >= longest_probe))
             enter(State::open, now);
         return;
     }

@@ -43,7 +43,7 @@ class Periods {
     /// The timeslice of a service that has periods: longer than the time between two probes and a step,
     /// so that the neighbours come in a pause, and not in the midst of a step.
     static constexpr Ns service_slice = 64 * ms;
-    /// A neighbour that does not come in such a time of a probe has no work.
+    /// A probe without a verdict in this time ends the period: no neighbour has work, or turns were lost.
     static constexpr Ns longest_probe = service_slice + probe_every;
     /// Marks change periods no more often than this, so that a service with many marks does not keep the
     /// driver busy.

@@ -63,13 +63,17 @@ std::vector<std::shared_ptr<const Measures>> run_alone(const Scenario &scenario)
     return all;
 }
 
+/// @param times sorted
+std::optional<Ns> percentile(const std::vector<Ns> &times, std::int64_t percent) {
+    return times.empty()
+               ? std::nullopt
+               : std::optional(
+                     times[(times.size() * static_cast<std::size_t>(percent) + 99) / 100 - 1]);
+}
+
 Times times_of(std::vector<Ns> times) {
     std::ranges::sort(times);
-    const auto percentile = [&](std::size_t percent) {
-        return times.empty() ? std::nullopt
-                             : std::optional(times[(times.size() * percent + 99) / 100 - 1]);
-    };
-    return {static_cast<std::int64_t>(times.size()), percentile(50), percentile(99)};
+    return {static_cast<std::int64_t>(times.size()), percentile(times, 50), percentile(times, 99)};
 }
 
 Part part_of(Ns time, Ns whole) {
@@ -109,6 +113,10 @@ bool is_kept(const qos::Goal &goal, const JobResult &job) {
         return false;
     if (goal.cap && job.most_in_a_second.value_or(0) > *goal.cap + tolerance)
         return false;
+    if (goal.is_marked())
+        return job.engine->goal_ttft.value_or(0) <= goal.ttft.most &&
+               job.engine->goal_tpot.value_or(0) <= goal.tpot.most &&
+               (job.engine->to_first.count > 0 || job.engine->alone_to_first.count == 0);
     // A service that had requests alone, and ended none beside others, was too slow.
     if (goal.aim == qos::Aim::latency && goal.p99)
         return job.times.p99 ? *job.times.p99 <= goal.p99 : !job.alone_times.p99;
@@ -118,6 +126,8 @@ bool is_kept(const qos::Goal &goal, const JobResult &job) {
 std::optional<std::int64_t> number_of(const qos::Goal &goal, const JobResult &job) {
     if (goal.aim == qos::Aim::share)
         return least_got(job);
+    if (goal.is_marked())
+        return goal.ttft.most > 0 ? job.engine->goal_ttft : job.engine->goal_tpot;
     if (goal.aim == qos::Aim::latency)
         return job.times.p99;
     return goal.cap ? job.most_in_a_second : std::nullopt;
@@ -163,13 +173,22 @@ bool is_attained(const ServedRequest &one, const ServedRequest &alone) {
            (one.tokens < 2 || is_near(one.per_token(), alone.per_token()));
 }
 
-Times times_of_requests(const std::vector<ServedRequest> &requests,
-                        Ns (ServedRequest::*time)() const, std::int64_t least_tokens) {
+using RequestTime = Ns (ServedRequest::*)() const;
+
+/// Returns a time of each request with so many tokens or more, sorted.
+std::vector<Ns> all_times(const std::vector<ServedRequest> &requests, RequestTime time,
+                          std::int64_t least_tokens) {
     std::vector<Ns> times;
     for (const ServedRequest &one : requests)
         if (one.tokens >= least_tokens)
             times.push_back((one.*time)());
-    return times_of(std::move(times));
+    std::ranges::sort(times);
+    return times;
+}
+
+Times times_of_requests(const std::vector<ServedRequest> &requests, RequestTime time,
+                        std::int64_t least_tokens) {
+    return times_of(all_times(requests, time, least_tokens));
 }
 
 Times times_of_gaps(const std::vector<ServedRequest> &requests) {
@@ -185,7 +204,7 @@ std::optional<Part> of_serving(const JobUse &use) {
                            : std::nullopt;
 }
 
-EngineResult judge_engine(const JobUse &use, const JobUse &use_alone) {
+EngineResult judge_engine(const qos::Goal &goal, const JobUse &use, const JobUse &use_alone) {
     const auto &seen = use.requests, &alone = use_alone.requests;
     EngineResult result{
         .to_first = times_of_requests(seen, &ServedRequest::to_first, 1),
@@ -197,6 +216,12 @@ EngineResult judge_engine(const JobUse &use, const JobUse &use_alone) {
         .got_of_serving = of_serving(use),
         .alone_got_of_serving = of_serving(use_alone),
     };
+    if (goal.ttft.most > 0)
+        result.goal_ttft =
+            percentile(all_times(seen, &ServedRequest::to_first, 1), goal.ttft.percent);
+    if (goal.tpot.most > 0)
+        result.goal_tpot =
+            percentile(all_times(seen, &ServedRequest::per_token, 2), goal.tpot.percent);
     std::map<std::size_t, const ServedRequest *> by_number;
     for (const ServedRequest &one : seen)
         by_number[one.number] = &one;
@@ -247,7 +272,7 @@ JobResult judge(const Scenario &scenario, std::size_t number, const Measures &se
     result.times = times_of(use.times);
     result.alone_times = times_of(use_alone.times);
     if (job.engine)
-        result.engine = judge_engine(use, use_alone);
+        result.engine = judge_engine(job.goal, use, use_alone);
     if (is_beside_engine(scenario, number) && use.free > 0)
         result.got_while_free = part_of(use.used_while_free, use.free);
     result.number = number_of(job.goal, result);

@@ -24,6 +24,8 @@ struct EngineResult {
     Times to_first, alone_to_first, per_token, alone_per_token, gaps, alone_gaps;
     /// The parts of the time with requests that it had its GPU; empty: it had none.
     std::optional<Part> got_of_serving, alone_got_of_serving;
+    /// The percentiles of the goals; empty: there is no such goal, or no request.
+    std::optional<Ns> goal_ttft = {}, goal_tpot = {};
     std::int64_t compared = 0; ///< requests that ended alone, too
     /// Those of them of which neither the time to the first token nor the time per token was longer
     /// than 1.25 times that of the same request alone.

@@ -123,7 +123,10 @@ void read_goal_of(const Place &place, const ReadGoal &read_goal, Job &job) {
         wrong(place.where(), goal.error());
     if (goal->aim == qos::Aim::speed)
         wrong(place.where(), "speed is not simulated; those that are: share:N%, cap:N%, "
-                             "latency[:TIME], best-effort[:WEIGHT] and timeslice:TIME");
+                             "latency[:TIME], ttft:TIME, tpot:TIME, best-effort[:WEIGHT] and "
+                             "timeslice:TIME");
+    if (goal->is_marked() && !job.engine)
+        wrong(place.where(), "ttft and tpot are goals of an 'engine', and the job has a 'program'");
     job.goal = *goal;
 }
 

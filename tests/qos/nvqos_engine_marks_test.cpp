@@ -55,6 +55,95 @@ TEST(EngineMarks, HaveABound) {
     EXPECT_EQ(marks.busy(EngineMarks::most + 1, 1000), true);
 }
 
+constexpr qos::Goal asked_of_engine{
+    .aim = qos::Aim::latency, .ttft = {200 * qos::ms}, .tpot = {10 * qos::ms}};
+
+/// The marks of process 7.
+class EngineRequests : public testing::Test {
+  protected:
+    bool take(std::string_view text, qos::Ns at_ms) { return marks.take(7, text, at_ms * qos::ms); }
+    [[nodiscard]] std::optional<nvqos::EngineTimes>
+    times(qos::Ns at_ms, const qos::Goal &goal = asked_of_engine) const {
+        return marks.times(std::vector<std::uint32_t>{7}, goal, at_ms * qos::ms);
+    }
+    EngineMarks marks;
+};
+
+TEST_F(EngineRequests, HaveATimeToTheFirstTokenAndOnePerLaterToken) {
+    EXPECT_FALSE(times(0)) << "no marks yet";
+    take("request a", 100);
+    EXPECT_FALSE(times(200)) << "it is not late";
+    take("first a", 150);
+    take("end a 11", 250);
+    const auto found = times(300);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->requests, 1U);
+    EXPECT_EQ(found->ttft, 50 * qos::ms);
+    EXPECT_EQ(found->tpot, 10 * qos::ms);
+    EXPECT_TRUE(found->is_kept(asked_of_engine));
+    qos::Goal less = asked_of_engine;
+    less.tpot.most--;
+    EXPECT_FALSE(found->is_kept(less));
+}
+
+TEST_F(EngineRequests, AreThePercentileOfTheGoal) {
+    for (int n = 0; n < 100; n++) {
+        const std::string id = std::to_string(n);
+        take("request " + id, 1000);
+        take("first " + id, 1001 + n);
+    }
+    EXPECT_EQ(times(1200)->ttft, 99 * qos::ms);
+    qos::Goal half = asked_of_engine;
+    half.ttft.percent = 50;
+    EXPECT_EQ(times(1200, half)->ttft, 50 * qos::ms);
+    half.ttft.percent = 100;
+    EXPECT_EQ(times(1200, half)->ttft, 100 * qos::ms);
+    EXPECT_EQ(times(1200)->tpot, std::nullopt);
+}
+
+TEST_F(EngineRequests, CountAsLateBeforeTheirFirstToken) {
+    take("request a", 0);
+    EXPECT_FALSE(times(200));
+    EXPECT_EQ(times(300)->ttft, 300 * qos::ms);
+    EXPECT_FALSE(times(300)->is_kept(asked_of_engine));
+}
+
+TEST_F(EngineRequests, MakeTheirEngineBusy) {
+    EXPECT_TRUE(take("request a", 0));
+    EXPECT_FALSE(take("request b", 1));
+    EXPECT_FALSE(take("end a 1", 2));
+    EXPECT_EQ(marks.busy(7, 3 * qos::ms), true);
+    EXPECT_TRUE(take("end b 1", 4));
+    EXPECT_EQ(marks.busy(7, 5 * qos::ms), false);
+    take("request c", 6);
+    EXPECT_TRUE(take("idle", 7)) << "which ends all";
+    take("first c", 8);
+    EXPECT_FALSE(times(8));
+}
+
+TEST_F(EngineRequests, OfWhichNothingFitsAreLeftOut) {
+    for (const char *text : {"request", "request ", "first a", "end a", "end a 0", "end a -1",
+                             "end a 1 2", "request a b", "end b 5", "token a"})
+        take(text, 0);
+    take("request " + std::string(65, 'x'), 0);
+    EXPECT_FALSE(times(5000));
+}
+
+TEST_F(EngineRequests, AreForgottenAfterAMinute) {
+    take("request a", 0);
+    take("first a", 10);
+    EXPECT_TRUE(times(60'009));
+    EXPECT_FALSE(times(60'010));
+    take("request b", 0);
+    EXPECT_FALSE(times(61'000)) << "its end was lost";
+}
+
+TEST_F(EngineRequests, HaveABound) {
+    for (std::size_t n = 0; n < 3 * EngineMarks::most_requests; n++)
+        take("request " + std::to_string(n), 0);
+    EXPECT_EQ(times(1000)->requests, EngineMarks::most_requests);
+}
+
 /// A listener at a path of its own, to which nvdebug_mark() of this process sends.
 class Listener : public testing::Test {
   protected:

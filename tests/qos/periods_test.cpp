@@ -154,6 +154,7 @@ TEST(Probe, EndsThePeriodWhenTurnsAreMissing) {
     ServiceTurns turns;
     turns.begin_probe();
     turns.periods.lose();
+    turns.leave(5 * ms, false);
     turns.pass(Periods::longest_probe, true);
     EXPECT_FALSE(turns.periods.holds());
     EXPECT_EQ(turns.periods.due(), turns.now + Periods::look_every);

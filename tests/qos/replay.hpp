@@ -90,12 +90,19 @@ class Replay {
         return value.is_null() ? std::nullopt : std::optional(value.get<T>());
     }
 
+    static qos::Tail tail_of(const Json &goal, const char *name) {
+        return goal.contains(name)
+                   ? qos::Tail{goal.at(name).at("most"), goal.at(name).at("percent")}
+                   : qos::Tail();
+    }
+
     static std::vector<qos::Goal> goals_of(const Json &list) {
         std::vector<qos::Goal> goals;
         for (const Json &goal : list)
             goals.push_back({aim_of(goal.at("aim")), goal.at("part"), goal.at("weight"),
                              goal.at("slice"), goal.at("p99"),
-                             optional_of<qos::Part>(goal.at("cap"))});
+                             optional_of<qos::Part>(goal.at("cap")), tail_of(goal, "ttft"),
+                             tail_of(goal, "tpot")});
         return goals;
     }
 

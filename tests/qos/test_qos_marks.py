@@ -68,6 +68,40 @@ def test_marks_of_a_tenants_process_reach_the_governor(machine):
     assert [one["busy"] for one in found] == [True, False] and len({one["tenant"] for one in found}) == 1
 
 
+def line_of(machine, name):
+    """Returns the exit status of `nvqos status`, and the tenant there; an empty one before its first epoch."""
+    done = machine.client("status", "-j")
+    tenants = [one for epoch in json.loads(done.stdout)["data"]["epochs"] for one in epoch["tenants"] if one["name"] == name]
+    return done.returncode, (tenants or [dict.fromkeys(("kept", "why_not"))])[0]
+
+
+def test_goals_of_an_engine_are_judged_by_its_requests(machine):
+    """Before the first mark nothing is said of them. They are missed when a request is late."""
+    machine.start("--quiet")
+    engine = Engine(machine)
+    machine.process()
+    assert machine.ask(f"hold engine ttft:50s,tpot:1us@50 pid={engine.pid}") == "ok"
+    assert comes_true(lambda: line_of(machine, "engine")[1]["why_not"] == "no marks yet")
+    status, line = line_of(machine, "engine")
+    assert line["kept"] is None and line["goal"] == "ttft 50000 ms, tpot 0.001 ms (50 %)" and status == 0
+    assert "no marks yet" in machine.client("status").stdout
+    assert engine.mark("request a") and engine.mark("first a")
+    assert comes_true(lambda: line_of(machine, "engine")[1]["kept"] is True)
+    found = line_of(machine, "engine")[1]["engine"]
+    assert found["requests"] == 1 and 0 < found["ttft"]["us"] < 50e6 and found["tpot"]["us"] is None
+    assert engine.mark("end a 2")
+    assert comes_true(lambda: line_of(machine, "engine")[1]["kept"] is False)
+    status, line = line_of(machine, "engine")
+    assert status == 4 and line["engine"]["tpot"]["us"] > 1 and line["engine"]["tpot"]["percent"] == 50
+
+
+def test_without_the_socket_there_is_a_warning(machine):
+    engine = machine.process()
+    done = machine.run(f"{engine.pid}=ttft:200ms", "--quiet", "--for", "300ms")
+    assert done.returncode == 0 and "ttft and tpot are judged by marks of the engine, which are taken with --socket" in done.stderr
+    assert "judged by marks" not in machine.run(f"{engine.pid}=latency", "--quiet", "--for", "300ms").stderr
+
+
 def test_an_engine_that_dies_busy_leaves_nobody_paused(machine):
     machine.start("--quiet")
     engine, other = Engine(machine), machine.process()

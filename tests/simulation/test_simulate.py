@@ -132,6 +132,20 @@ def test_an_engine_that_makes_no_sense(written, change, says):
     assert done.returncode == 1 and done.stderr.startswith(f"nvqos: {path}: {says}"), done.stderr
 
 
+@pytest.mark.parametrize("goal, kept", (("ttft:60ms,tpot:10ms", True), ("ttft:20ms", False), ("tpot:8ms@50", True), ("tpot:7ms", False)))
+def test_goals_in_the_words_of_an_engine(written, goal, kept):
+    scenario = example("engine")
+    scenario["jobs"][0]["goal"] = goal
+    engine = result(written(scenario), exit_status=0 if kept else 4)["jobs"][0]
+    assert engine["kept"] is kept and engine["goal"] == goal
+    latency = result(EXAMPLES / "engine.json")["jobs"][0]["engine"]
+    assert engine["engine"] == latency, "it is served as with latency"
+    if "@" not in goal:
+        assert engine["number"] == engine["engine"]["ttft_ms" if "ttft" in goal else "tpot_ms"]["p99"]
+    scenario["jobs"][1]["goal"] = goal
+    assert "jobs[1].goal: ttft and tpot are goals of an 'engine'" in run(written(scenario)).stderr
+
+
 def test_skew_of_one_node_changes_nothing(written):
     scenario = example("two-gangs") | {"duration_ms": 5000, "events": []}
     before = run("-j", written(scenario)).stdout

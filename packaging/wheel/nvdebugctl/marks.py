@@ -5,6 +5,7 @@
 >>> nvdebugctl.mark("busy")   # a request came, and there was none
 >>> nvdebugctl.mark("idle")   # the last request has ended
 
+For the goals ttft and tpot: mark(f"request {n}"), mark(f"first {n}") and mark(f"end {n} {tokens}") in place of these.
 It is the Python of include/nvdebug/engine_mark.h, which has more.
 """
 
@@ -20,7 +21,7 @@ _OWN.setblocking(False)
 
 
 def mark(text):
-    """Sends the mark "busy" or "idle", and never waits. Returns False if no nvqos takes it now: none runs, or it is behind."""
+    """Sends a mark, and never waits. Returns False if no nvqos takes it now: none runs, or it is behind."""
     try:
         _OWN.sendto(f"{time.monotonic_ns()} - {text}".encode(), _PATH)
     except OSError:

@@ -176,6 +176,7 @@ Outcome<std::optional<Report>> GpuGoals::step() {
         judge_windows(*epoch);
         if (launches_)
             launches_->judge(*epoch);
+        judge_engines(*epoch);
         note_kept(*epoch);
         made = report(std::move(*epoch));
     }
@@ -229,6 +230,25 @@ void GpuGoals::set_marks() {
             marked[task.tenant] = *busy || marked[task.tenant].value_or(false);
     for (std::size_t n = 0; n < marked.size(); n++)
         governor_.mark(n, marked[n]);
+}
+
+/// Returns what an engine's requests took lately; empty: it has no goal for them, or marks none.
+std::optional<EngineTimes> GpuGoals::engine_times(std::size_t tenant) const {
+    const qos::Goal &goal = tenants_.goal(tenant);
+    if (!goal.is_marked() || !options_.engine_marks)
+        return std::nullopt;
+    std::vector<std::uint32_t> pids;
+    for (const auto &[pid, task] : tasks_.all())
+        if (task.tenant == tenant)
+            pids.push_back(pid);
+    return options_.engine_marks->times(pids, goal, static_cast<Ns>(nvdebug::base::monotonic_ns()));
+}
+
+/// Judges the goals of engines by the marks of their requests.
+void GpuGoals::judge_engines(qos::EpochRecord &epoch) const {
+    for (std::size_t n = 0; n < tenants_.size(); n++)
+        if (const auto times = engine_times(n); times && !times->is_kept(tenants_.goal(n)))
+            epoch.tenants[n].kept = false;
 }
 
 void GpuGoals::set_levers() {
@@ -354,6 +374,9 @@ void GpuGoals::note_kept(const qos::EpochRecord &epoch) {
         const qos::Record &record = epoch.tenants[n];
         const bool is_unseen =
             record.kept && why_not(n, record, epoch.overcommitted) == WhyNot::cannot_be_seen;
+        // Without marks an engine's goal was neither kept nor missed.
+        if (tenants_.goal(n).is_marked() && !engine_times(n))
+            continue;
         tenants_.note(n, is_unseen ? std::nullopt : std::optional(record.kept), now);
         // A goal that was missed is not kept again as long as it cannot be seen.
         if (!is_unseen)
@@ -475,6 +498,8 @@ bool GpuGoals::is_measured(std::size_t tenant, const qos::Record &record) const 
     const qos::Goal &goal = tenants_.goal(tenant);
     if (goal.aim != qos::Aim::latency)
         return has_second;
+    if (goal.is_marked())
+        return has_second && engine_times(tenant);
     return has_second && goal.p99 && launches_ && launches_->has_recent_request(tenant);
 }
 
@@ -483,6 +508,8 @@ bool GpuGoals::is_measured(std::size_t tenant, const qos::Record &record) const 
 std::optional<WhyNot> GpuGoals::why_not(std::size_t tenant, const qos::Record &record,
                                         bool is_cut) const {
     qos::Goal goal = tenants_.goal(tenant);
+    if (goal.is_marked() && tasks_.count(tenant) > 0 && !engine_times(tenant))
+        return WhyNot::no_marks;
     if (goal.aim == qos::Aim::speed && launches_ && launches_->paced(tenant) > 0)
         goal.aim = qos::Aim::best_effort;
     const bool has_gap = gap_at_ && turns_.now() - *gap_at_ < record.second.time;
@@ -516,6 +543,7 @@ Report GpuGoals::report(qos::EpochRecord epoch) const {
                           .wait_p99 = waits.p99(),
                           .longest_wait = waits.longest(),
                           .held = tasks_.held(n),
+                          .engine = engine_times(n),
                           .got = part_of_second(n, record),
                           .is_measured = is_measured(n, record)};
         if (launches_)

@@ -123,6 +123,8 @@ class GpuGoals {
     void tell_tenants();
     void count_tsgs();
     void set_marks();
+    std::optional<EngineTimes> engine_times(std::size_t tenant) const;
+    void judge_engines(qos::EpochRecord &epoch) const;
     void set_levers();
     std::vector<std::optional<std::size_t>> replace_tenants(const Goals &goals);
     void take_over(const Goals &before, std::span<const std::optional<std::size_t>> was);
