@@ -45,6 +45,8 @@ void Periods::step(Ns now, bool may_hold, bool seen) {
     if (seen)
         looked_at_ = now;
     if (!may_hold) {
+        // A mark that waited here would have each next step due at once.
+        is_news_ = false;
         if (state_ != State::open)
             enter(State::open, now);
         return;

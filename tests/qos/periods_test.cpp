@@ -189,6 +189,7 @@ TEST(MarkedPeriods, DoNotBeginWhereNobodyMayBePaused) {
     turns.periods.mark(true);
     turns.step(false);
     EXPECT_FALSE(turns.periods.holds());
+    EXPECT_GT(turns.periods.due(), turns.now) << "steps are not due without end";
 }
 
 TEST(MarkedPeriods, EndWhenAProbeShowsThatTheServiceIsAway) {
