@@ -160,6 +160,24 @@ INSTANTIATE_TEST_SUITE_P(Loads, EngineBesideATraining,
                                          Load{"60InBursts", 1050 * qos::ms, 4 * qos::whole}),
                          [](const auto &row) { return row.param.name; });
 
+/// A service with a cap has no periods, and its marks change nothing.
+TEST(EngineWithACap, IsServedAsWithoutMarks) {
+    qos::Goal capped = served_first;
+    capped.cap = 90 * qos::point;
+    EngineLoad load = load_of_8b();
+    const auto run = [&] {
+        return simulate(
+            scenario({engine("engine", load, 1000 * qos::ms, qos::whole, capped), tuning()}));
+    };
+    const Result before = run();
+    load.marks = true;
+    const Result result = run();
+    EXPECT_NEAR(static_cast<double>(result.jobs[1].got), static_cast<double>(before.jobs[1].got),
+                static_cast<double>(qos::point));
+    EXPECT_GT(before.jobs[0].engine->compared, 3);
+    EXPECT_EQ(result.jobs[0].engine->compared, before.jobs[0].engine->compared);
+}
+
 /// Each has its share of the time in which it has requests, whatever the other one does.
 TEST(TwoEngines, HaveTheirShares) {
     for (const Ns gap : {3600, 1600, 900, 500}) {
