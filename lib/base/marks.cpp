@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <sstream>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -111,7 +112,34 @@ MarkSocket::MarkSocket()
     }
 }
 
+MarkSocket::MarkSocket(const std::string &path)
+    : descriptor_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const int yes = 1;
+    struct stat before {};
+    bool can_bind = path.size() < sizeof address.sun_path;
+    if (can_bind) {
+        std::memcpy(address.sun_path, path.data(), path.size());
+        if (lstat(path.c_str(), &before) == 0)
+            can_bind = S_ISSOCK(before.st_mode) && unlink(path.c_str()) == 0;
+    }
+    constexpr mode_t all_may_write = 0666;
+    if (descriptor_ < 0)
+        return;
+    if (can_bind && setsockopt(descriptor_, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) == 0 &&
+        bind(descriptor_, reinterpret_cast<const sockaddr *>(&address), sizeof address) == 0 &&
+        chmod(path.c_str(), all_may_write) == 0) {
+        path_ = path;
+        return;
+    }
+    close(descriptor_);
+    descriptor_ = -1;
+}
+
 MarkSocket::~MarkSocket() {
+    if (!path_.empty())
+        unlink(path_.c_str());
     if (descriptor_ >= 0)
         close(descriptor_);
 }
@@ -134,7 +162,7 @@ std::vector<ReceivedMark> MarkSocket::take() {
         for (cmsghdr *one = CMSG_FIRSTHDR(&message); one; one = CMSG_NXTHDR(&message, one))
             if (one->cmsg_level == SOL_SOCKET && one->cmsg_type == SCM_CREDENTIALS)
                 std::memcpy(&sender, CMSG_DATA(one), sizeof sender);
-        if (!sender.pid || (sender.uid != 0 && sender.uid != getuid())) {
+        if (!sender.pid || (path_.empty() && sender.uid != 0 && sender.uid != getuid())) {
             refused_++;
             continue;
         }

@@ -43,16 +43,19 @@ struct ReceivedMark {
     std::uint32_t pid; ///< of the sender, from the kernel
 };
 
-/// The socket by which a recorder receives marks.
+/// The socket by which a recorder or nvqos receives marks.
 class MarkSocket {
   public:
     MarkSocket();
+    /// Binds a path to which every user may write, and takes marks of all users. A socket of an ended
+    /// program is replaced. What cannot be bound has no descriptor.
+    explicit MarkSocket(const std::string &path);
     MarkSocket(const MarkSocket &) = delete;
     MarkSocket &operator=(const MarkSocket &) = delete;
     ~MarkSocket();
 
-    /// Returns the messages since the last call from root and from this user, and discards messages
-    /// of other users. A call takes at most @ref most_at_once messages; the next call takes the
+    /// Returns the messages since the last call. A recorder's are from root and from this user, and
+    /// messages of other users are discarded. A call takes at most @ref most_at_once messages; the next call takes the
     /// rest.
     [[nodiscard]] std::vector<ReceivedMark> take();
     static constexpr std::size_t most_at_once = 64;
@@ -64,6 +67,7 @@ class MarkSocket {
 
   private:
     int descriptor_;
+    std::string path_ = {}; ///< to be removed; empty: there is none
     std::uint64_t refused_ = 0;
 };
 

@@ -42,6 +42,13 @@ constexpr bool is_promised(Aim aim) {
     return aim == Aim::share || aim == Aim::speed;
 }
 
+/// A time that so many percent of an engine's requests are not to exceed.
+struct Tail {
+    Ns most = 0; ///< 0: not asked for
+    std::int64_t percent = 99;
+    bool operator==(const Tail &) const = default;
+};
+
 struct Goal {
     Aim aim = Aim::best_effort;
     Part part = 0;           ///< where is_promised()
@@ -49,6 +56,10 @@ struct Goal {
     Ns slice = 0;            ///< with Aim::timeslice
     Ns p99 = 0; ///< with Aim::latency: 99 of 100 requests take no longer; 0: not asked for
     std::optional<Part> cap = std::nullopt; ///< in no second more than this
+    /// With Aim::latency, of an engine that marks its requests: the time to the first token, and the
+    /// mean time of each later one.
+    Tail ttft = {}, tpot = {};
+    bool is_marked() const { return ttft.most > 0 || tpot.most > 0; } ///< marks judge it
     bool operator==(const Goal &) const = default;
 };
 

@@ -45,6 +45,8 @@ void Governor::enter(const Goal &goal, bool hurried, Ns now) {
     levers_.emplace_back();
     before_.emplace_back(unknown_timeslice);
     in_effect_.push_back(true);
+    spans_.push_back(false);
+    marked_.emplace_back();
     pauses_.emplace_back(Span{-change_takes, -change_takes});
     seen_.emplace_back();
     caps_.push_back(goal.cap ? std::optional(Cap{.part = *goal.cap,
@@ -74,6 +76,8 @@ void Governor::set_goals(const std::vector<Goal> &goals,
         levers_[n] = old.levers_[was];
         before_[n] = old.before_[was];
         in_effect_[n] = old.in_effect_[was];
+        spans_[n] = old.spans_[was];
+        marked_[n] = old.marked_[was];
         pauses_[n] = old.pauses_[was];
         seen_[n] = old.seen_[was];
         if (caps_[n]) {
@@ -113,6 +117,7 @@ void Governor::add(const TenantTurn &turn) {
     const Ns round = 2 * std::max(plan_.round, settings_.round()) + settings_.latency_slice;
     if (const auto wait = demand_.add(turn, slice_of(turn, is_cut), round))
         waits_[turn.tenant].add(*wait);
+    periods_.add(turn, entrants_[turn.tenant].goal.aim == Aim::latency);
     if (caps_[turn.tenant])
         add_use(*caps_[turn.tenant], {turn.begin, turn.end});
     seen_[turn.tenant].used += turn.end - turn.begin;
@@ -139,12 +144,19 @@ std::optional<SliceLength> Governor::slice_of(const TenantTurn &turn, bool is_cu
 }
 
 void Governor::apply(Ns now) {
+    std::int64_t services = 0;
+    for (const Entrant &one : entrants_)
+        services += one.goal.aim == Aim::latency ? one.tsgs : 0;
     for (std::size_t n = 0; n < levers_.size(); n++) {
         const Ns before = levers_[n].timeslice;
         const bool was_paused = levers_[n].paused;
         levers_[n] = {plan_.decisions[n].timeslice,
                       plan_.decisions[n].paused || (caps_[n] && caps_[n]->paused) ||
-                          (pause_end_ > 0 && plan_.decisions[n].pause > 0)};
+                          (pause_end_ > 0 && plan_.decisions[n].pause > 0) ||
+                          (periods_.holds() && entrants_[n].goal.aim == Aim::best_effort)};
+        // A second service waits for the turns of the first one.
+        if (periods_.has_period() && entrants_[n].goal.aim == Aim::latency && services == 1)
+            levers_[n].timeslice = std::max(levers_[n].timeslice, Periods::service_slice);
         if (levers_[n].paused && !was_paused)
             pauses_[n].begin = now;
         if (levers_[n].paused || was_paused)
@@ -154,9 +166,47 @@ void Governor::apply(Ns now) {
     }
 }
 
+/// Returns whether the neighbours of a service may be paused for its busy periods. That is so if
+/// nothing is promised to them, and none is on several GPUs. A service with a cap is left as it is, because its pauses in a period
+/// would count as use.
+bool Governor::may_hold() const {
+    bool has_service = false;
+    std::int64_t neighbours = 0;
+    for (std::size_t n = 0; n < entrants_.size(); n++) {
+        const Entrant &one = entrants_[n];
+        if (one.tsgs == 0)
+            continue;
+        if (spans_[n])
+            return false;
+        if (one.goal.aim == Aim::latency && !one.goal.cap)
+            has_service = true;
+        else if (one.goal.aim == Aim::best_effort)
+            neighbours += one.tsgs;
+        else
+            return false;
+    }
+    return has_service && neighbours > 0 && neighbours <= Periods::most_neighbours;
+}
+
+/// Returns whether a service has a request; empty: none is busy, and one of them makes no marks.
+std::optional<bool> Governor::marks_of_services() const {
+    std::optional<bool> busy = false;
+    bool has_service = false;
+    for (std::size_t n = 0; n < entrants_.size(); n++) {
+        if (entrants_[n].tsgs == 0 || entrants_[n].goal.aim != Aim::latency)
+            continue;
+        if (marked_[n] == true)
+            return true;
+        has_service = true;
+        if (!marked_[n])
+            busy.reset();
+    }
+    return has_service ? busy : std::nullopt;
+}
+
 bool Governor::needs_turns(Ns now) const {
-    return now - begin_ >= settings_.epoch || settings_.scheme == Scheme::elastic ||
-           std::ranges::any_of(caps_, [&](const auto &cap) {
+    return now - begin_ >= settings_.epoch || periods_.needs_turns(now) ||
+           settings_.scheme == Scheme::elastic || std::ranges::any_of(caps_, [&](const auto &cap) {
                return cap && !cap->paused && now >= cap->at + qos::due(*cap, settings_);
            });
 }
@@ -197,12 +247,14 @@ std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
         plan_ = make_plan({});
         changed_ = false;
     }
+    periods_.mark(marks_of_services());
+    periods_.step(now, may_hold(), seen);
     apply(now);
     return record;
 }
 
 Ns Governor::due() const {
-    Ns when = begin_ + settings_.epoch;
+    Ns when = std::min(begin_ + settings_.epoch, periods_.due());
     if (pause_end_ > 0)
         when = std::min(when, pause_end_);
     for (const auto &cap : caps_)

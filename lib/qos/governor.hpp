@@ -5,6 +5,7 @@
 
 #include "cap.hpp"
 #include "ledger.hpp"
+#include "periods.hpp"
 #include "plan.hpp"
 #include "waits.hpp"
 
@@ -49,6 +50,15 @@ class Governor {
     /// that no other task had work.
     void set_in_effect(std::size_t tenant, bool in_effect) { in_effect_[tenant] = in_effect; }
     bool is_in_effect(std::size_t tenant) const { return in_effect_[tenant]; }
+    /// Sets whether the tenant has tasks on other GPUs that need each other. It is false at first.
+    /// While a tenant has, no neighbour is paused for the busy periods of a service (periods.hpp), since
+    /// the GPUs would be in different states.
+    void set_spans(std::size_t tenant, bool spans) { spans_[tenant] = spans; }
+    bool spans(std::size_t tenant) const { return spans_[tenant]; }
+    /// Sets whether a tenant has a request, by marks of its processes; empty: they make none. It is of
+    /// use with Aim::latency, and takes effect with the next step().
+    void mark(std::size_t tenant, std::optional<bool> busy) { marked_[tenant] = busy; }
+    std::optional<bool> marked(std::size_t tenant) const { return marked_[tenant]; }
     /// Adds a turn, in the order of time; turns until now are added before step(now).
     void add(const TenantTurn &turn);
     /// Replaces all goals. What was settled of tenants that stay is kept, and the epoch goes on.
@@ -61,7 +71,10 @@ class Governor {
     /// smallest cap still leaves its task runs.
     void set_pause(Ns takes);
     /// Notes that turns are missing between the last one and the next.
-    void lose() { demand_.lose(); }
+    void lose() {
+        demand_.lose();
+        periods_.lose();
+    }
 
     /// Does step() at @p now decide by turns until then? Not where it only ends pauses.
     bool needs_turns(Ns now) const;
@@ -86,6 +99,8 @@ class Governor {
     /// @param seen by tenant in the epoch that ends; empty: none ends
     Plan make_plan(std::vector<Observation> seen) const;
     void apply(Ns now);
+    bool may_hold() const;
+    std::optional<bool> marks_of_services() const;
     std::optional<SliceLength> slice_of(const TenantTurn &turn, bool is_cut) const;
 
     Planner planner_;
@@ -97,10 +112,13 @@ class Governor {
     std::vector<Ledger> ledgers_;
     std::vector<Waits> waits_;
     std::vector<Lever> levers_;
-    std::vector<Ns> before_;      ///< timeslices in the previous epoch
-    std::vector<bool> in_effect_; ///< set_in_effect()
-    std::vector<Span> pauses_;    ///< the last one of each tenant, by its levers
+    std::vector<Ns> before_;                  ///< timeslices in the previous epoch
+    std::vector<bool> in_effect_;             ///< set_in_effect()
+    std::vector<bool> spans_;                 ///< set_spans()
+    std::vector<std::optional<bool>> marked_; ///< mark()
+    std::vector<Span> pauses_;                ///< the last one of each tenant, by its levers
     Demand demand_;
+    Periods periods_;
     std::vector<Observation> seen_; ///< in this epoch so far, for Scheme::elastic
     Plan plan_;
     Ns begin_;

@@ -14,11 +14,12 @@ enum class WhyNot {
     another_gpu,    ///< all of its processes use other GPUs
     cannot_be_seen, ///< its turns are not on the record: switches were lost, or it is a client of an
                     ///< MPS server
+    no_marks,       ///< an engine's goal, and none of its requests was marked lately
 };
 
 /// The reasons in JSON and in tables, in the order of WhyNot.
-inline constexpr std::array<const char *, 4> reasons = {"no demand", "refused", "another GPU",
-                                                        "cannot be seen"};
+inline constexpr std::array<const char *, 5> reasons = {"no demand", "refused", "another GPU",
+                                                        "cannot be seen", "no marks yet"};
 
 constexpr const char *text_of(WhyNot why) {
     return reasons[static_cast<std::size_t>(why)];

@@ -33,6 +33,9 @@ class Controller {
     /// Returns when step() is to be called; never: not before a request is served.
     virtual Ns due() const = 0;
     virtual void step(Ns now, Driver &driver) = 0;
+    /// Is called when a task marks that it has requests now, or has none any more.
+    virtual void marked([[maybe_unused]] std::size_t task, [[maybe_unused]] bool busy,
+                        [[maybe_unused]] Ns now) {}
     /// Is called when a request was served: it is in effect now.
     virtual void served(const Request &request, Ns now) = 0;
 };

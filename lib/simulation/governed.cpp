@@ -23,6 +23,10 @@ void Governed::begin(const std::vector<Task> &tasks) {
         for (std::size_t n = 0; n < tasks.size(); n++)
             if (tasks[n].gpu == gpu)
                 keeper.add_task(n, tenants[tasks[n].job], first_timeslice(tasks[n].job));
+        for (std::size_t job = 0; job < scenario_.jobs.size(); job++)
+            if (scenario_.jobs[job].ranks() > 1 && scenario_.jobs[job].gang &&
+                std::ranges::count(scenario_.jobs[job].gpus, gpu))
+                keeper.set_spans(tenants[job]);
     }
     for (const Task &task : tasks)
         gpus_.push_back(task.gpu);
@@ -51,6 +55,10 @@ void Governed::step(Ns now, Driver &driver) {
             keeper.step(now, driver);
     if (gangs_.due() <= now)
         gangs_.step(now, driver);
+}
+
+void Governed::marked(std::size_t task, bool busy, Ns now) {
+    keepers_[gpus_[task]].marked(task, busy, now);
 }
 
 void Governed::served(const Request &request, Ns now) {

@@ -15,6 +15,7 @@ class Governed : public Controller {
     void begin(const std::vector<Task> &tasks) override;
     Ns due() const override;
     void step(Ns now, Driver &driver) override;
+    void marked(std::size_t task, bool busy, Ns now) override;
     void served(const Request &request, Ns now) override;
     const std::vector<Keeper> &keepers() const { return keepers_; }
     const Gangs &gangs() const { return gangs_; }

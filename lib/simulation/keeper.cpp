@@ -30,6 +30,8 @@ Ns Keeper::due() const {
         return never;
     const Ns due = is_carried_ ? std::max(stepped_at_ + governor_.settings().epoch, now_)
                                : std::max(governor_.due(), now_);
+    if (is_marked_)
+        return now_;
     return is_searching() ? std::min(due, now_ + qos::between_looks_at_a_search) : due;
 }
 
@@ -89,8 +91,15 @@ void Keeper::count_tsgs() {
         governor_.set_tsgs(n, tsgs[n]);
 }
 
+void Keeper::marked(std::size_t task, bool busy, Ns now) {
+    governor_.mark(tasks_.at(task).tenant, busy);
+    is_marked_ = true;
+    now_ = std::max(now_, now);
+}
+
 void Keeper::step(Ns now, Driver &driver) {
     now_ = stepped_at_ = now;
+    is_marked_ = false;
     if (is_carried_) {
         take_found();
         read(driver);
@@ -183,7 +192,12 @@ void Keeper::send(const Request &request, Driver &driver) {
 void Keeper::set_carried(bool carried, Ns now) {
     if (std::exchange(is_carried_, carried) == carried || carried)
         return;
-    governor_ = qos::Governor(governor_.settings(), goals_, now);
+    const qos::Governor before =
+        std::exchange(governor_, qos::Governor(governor_.settings(), goals_, now));
+    for (std::size_t n = 0; n < goals_.size(); n++) {
+        governor_.set_spans(n, before.spans(n));
+        governor_.mark(n, before.marked(n));
+    }
     governor_.step(now);
     pause_time_ = {};
     count_tsgs();

@@ -34,8 +34,12 @@ class Keeper {
     /// @param task is on this GPU, and the tenant's
     /// @param timeslice of the task at the start
     void add_task(std::size_t task, std::size_t tenant, Ns timeslice);
+    /// Notes that the tenant has tasks on other GPUs that need each other.
+    void set_spans(std::size_t tenant) { governor_.set_spans(tenant, true); }
     Ns due() const;
     void step(Ns now, Driver &driver);
+    /// Notes a mark of a process: it has requests now, or has none any more.
+    void marked(std::size_t task, bool busy, Ns now);
     void served(const Request &request, Ns now);
     /// Rests the governor while windows decide over timeslices and pauses (carry()). After
     /// that a new governor begins, which owes nothing.
@@ -98,6 +102,7 @@ class Keeper {
     std::vector<std::size_t> missed_;          ///< by tenant
     std::vector<std::vector<Reason>> reasons_; ///< by tenant
     qos::PauseTime pause_time_;
+    bool is_marked_ = false; ///< since the last step
     bool look_needed_ = false, looking_ = false, holding_ = false;
     Ns looked_at_ = 0;
     Ns now_ = 0;            ///< the last step, or when its last request was served

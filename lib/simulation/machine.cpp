@@ -69,7 +69,10 @@ void Machine::finish() {
     for (std::size_t number = 0; number < gpus_.size(); number++) {
         for (const std::size_t member : gpus_[number].members)
             finish_wait(members_[member], false);
+        for (const std::size_t member : gpus_[number].members)
+            count_serving(members_[member]);
         change_holder(number, std::nullopt);
+        count_free(gpus_[number]);
         if (auto part = gpus_[number].host.split(now_)) {
             part->tsg = gpus_[number].members[part->tsg];
             finish_turn(number, *part);
@@ -125,7 +128,9 @@ void Machine::advance(std::size_t number) {
     const std::size_t passes = member.process.passes();
     member.process.advance(now_, gpu.progressing == member.tsg);
     if (member.process.passes() != passes)
-        count_passes(member.job);
+        scenario_.jobs[member.job].engine ? count_served(member) : count_passes(member.job);
+    if (member.process.is_serving() != member.was_serving)
+        change_serving(member);
     agenda_->set(number, member.process.due());
     agenda_->set(job_slot(member.job), groups_[member.job].collectives.end());
     const bool had_work = std::exchange(member.had_work, member.process.has_work());
@@ -174,6 +179,7 @@ void Machine::change_holder(std::size_t number, std::optional<std::size_t> holde
         if (member.had_work)
             member.waits_since = now_;
         measures_.jobs[member.job].ranks[member.rank].add(gpu.since, now_);
+        measures_.jobs[member.job].used_while_free += free_time(gpu, gpu.since);
         count_on_gpus(member.job, false);
     }
     gpu.holder = holder;
@@ -183,6 +189,55 @@ void Machine::change_holder(std::size_t number, std::optional<std::size_t> holde
     Member &member = members_[gpu.members[*holder]];
     finish_wait(member, true);
     count_on_gpus(member.job, true);
+}
+
+/// Returns how much of the time since @p since the GPU had no engine with a request.
+Ns Machine::free_time(const Gpu &gpu, Ns since) const {
+    if (gpu.serving > 0)
+        return 0;
+    return std::max<Ns>(0, now_ - std::max({since, gpu.free_since, measures_.begin}));
+}
+
+/// Counts the time in which no engine had a request, before that changes.
+void Machine::count_free(Gpu &gpu) {
+    if (gpu.holder)
+        measures_.jobs[members_[gpu.members[*gpu.holder]].job].used_while_free +=
+            free_time(gpu, gpu.since);
+    for (const std::size_t member : gpu.members)
+        measures_.jobs[members_[member].job].free += free_time(gpu, 0);
+}
+
+/// Takes note that an engine has requests now, or has none any more.
+void Machine::change_serving(Member &member) {
+    count_serving(member);
+    member.serving_since = now_;
+    member.was_serving = member.process.is_serving();
+    Gpu &gpu = gpus_[member.gpu];
+    count_free(gpu);
+    member.was_serving ? gpu.serving++ : gpu.serving--;
+    gpu.free_since = now_;
+    if (!controller_ || !scenario_.jobs[member.job].engine->marks)
+        return;
+    controller_->marked(gpu.members[member.tsg], member.was_serving, now_);
+    agenda_->set(controller_slot(), controller_->due());
+}
+
+void Machine::count_serving(const Member &member) {
+    if (member.was_serving)
+        measures_.jobs[member.job].serving +=
+            std::max<Ns>(0, now_ - std::max(member.serving_since, measures_.begin));
+}
+
+void Machine::count_served(Member &member) {
+    JobUse &use = measures_.jobs[member.job];
+    for (ServedRequest &request : member.process.take_served()) {
+        if (now_ < measures_.begin)
+            continue;
+        use.passes++;
+        use.times.push_back(request.last - request.arrived);
+        if (request.arrived >= measures_.begin)
+            use.requests.push_back(std::move(request));
+    }
 }
 
 void Machine::count_on_gpus(std::size_t job, bool more) {
@@ -259,6 +314,8 @@ void Machine::kill() {
         return;
     member.process.kill(now_);
     member.had_work = false;
+    if (member.was_serving)
+        change_serving(member);
     member.waits_since.reset();
     agenda_->set(number, never);
     agenda_->set(job_slot(one.job), groups_[one.job].collectives.end());

@@ -32,7 +32,9 @@ class Machine : Driver {
     struct Member { ///< a rank, with its place on its GPU
         std::size_t job, rank, gpu, tsg;
         Rank process;
-        bool had_work; ///< Host knows
+        bool had_work;            ///< Host knows
+        bool was_serving = false; ///< as an engine
+        Ns serving_since = 0;
         /// Since then it has had work and not its GPU; empty: it has its GPU, or no work.
         std::optional<Ns> waits_since = {};
     };
@@ -42,6 +44,8 @@ class Machine : Driver {
         std::vector<std::size_t> members; ///< by TSG
         std::optional<std::size_t> progressing, holder;
         Ns since = 0;            ///< of holder
+        std::size_t serving = 0; ///< engines that have requests
+        Ns free_since = 0;       ///< if none has
         std::vector<Turn> turns; ///< for the controller
         /// When the turn began of which the controller has taken a part; empty: it has none.
         std::optional<Ns> split_turn_begin = {};
@@ -67,6 +71,11 @@ class Machine : Driver {
     void sync(std::size_t gpu);
     void change_holder(std::size_t gpu, std::optional<std::size_t> holder);
     void count_on_gpus(std::size_t job, bool more);
+    Ns free_time(const Gpu &gpu, Ns since) const;
+    void count_free(Gpu &gpu);
+    void change_serving(Member &member);
+    void count_served(Member &member);
+    void count_serving(const Member &member);
     void count_passes(std::size_t job);
     void end_collective(std::size_t job);
     void serve(std::size_t node);

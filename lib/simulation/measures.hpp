@@ -6,12 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "engine.hpp"
 #include "lib/qos/why_not.hpp"
 
 namespace simulation {
-
-using qos::Ns;
-using qos::Part;
 
 /// The reason that nvqos gives at the end of an epoch for the second before it, if it gives one.
 struct Reason {
@@ -61,6 +59,13 @@ struct JobUse {
     Ns together = 0;         ///< so long all ranks had their GPUs
     std::vector<Ns> times;   ///< of passes that ended, from arrival, or from the previous end
     std::int64_t passes = 0; ///< that ended
+    /// Of an engine: its requests that came and ended in the measured time; `times` and `passes` are
+    /// about all that ended in it.
+    std::vector<ServedRequest> requests;
+    Ns serving = 0; ///< of an engine: how long it had requests
+    /// How long engines of other jobs had no request, and how long this job had its GPU then, in
+    /// the sum of its ranks.
+    Ns free = 0, used_while_free = 0;
     bool was_killed = false; ///< a process of it
 };
 

@@ -63,7 +63,7 @@ class MersenneTwister {
 /// so that another job, or another purpose, does not shift it.
 class Random {
   public:
-    enum class Purpose : std::uint64_t { start, arrivals, cpu, kernels, clocks };
+    enum class Purpose : std::uint64_t { start, arrivals, cpu, kernels, clocks, lengths };
 
     Random(std::uint64_t seed, std::string_view job, Purpose purpose, std::size_t rank = 0)
         : engine_(
@@ -98,8 +98,39 @@ class Random {
         }
     }
 
+    /// Returns a value with this mean and coefficient of variation: constant with 0, exponential with
+    /// 1. Below 1 it is Erlang's, a sum of exponential parts. Above 1 it is exponential with one of
+    /// two means, so that most values are short and a few are long.
+    std::int64_t varied(std::int64_t mean, Part variation) {
+        if (variation == 0)
+            return mean;
+        const std::int64_t square = variation * variation, one = qos::whole * qos::whole;
+        if (variation <= qos::whole) {
+            const std::int64_t parts = (one + square / 2) / square;
+            std::int64_t sum = 0;
+            for (std::int64_t n = 0; n < parts; n++)
+                sum += exponential(mean);
+            return sum / parts;
+        }
+        // Both means have the same part of the sum of all values.
+        const Part apart = root(qos::scaled(square - one, one, square + one)),
+                   shorter = (qos::whole + apart) / 2;
+        const bool is_short = below(qos::whole) < shorter;
+        return exponential(
+            qos::scaled(mean, qos::whole, 2 * (is_short ? shorter : qos::whole - shorter)));
+    }
+
   private:
     __extension__ using Wide = unsigned __int128;
+
+    /// Returns the square root, rounded down.
+    static constexpr std::int64_t root(std::int64_t square) {
+        std::int64_t low = 0;
+        for (std::int64_t step = std::int64_t{1} << 31; step > 0; step /= 2)
+            if ((low + step) <= square / (low + step))
+                low += step;
+        return low;
+    }
 
     /// Steele, Lea and Flood's mixing function (splitmix64).
     static constexpr std::uint64_t mixed(std::uint64_t z) {

@@ -12,23 +12,20 @@ constexpr Ns start_spread = 3 * qos::ms;
 
 } // namespace
 
-Ns Arrivals::at(std::size_t number) {
-    if (mean_ == 0)
-        return 0;
-    while (times_.size() <= number)
-        times_.push_back(last_ += random_.exponential(mean_));
-    return times_[number];
-}
-
 Rank::Rank(const Scenario &scenario, std::size_t job, std::size_t rank, Collectives &collectives,
            Arrivals &arrivals)
-    : job_(scenario.jobs[job]), program_(job_.program(rank)), rank_(rank),
-      kernel_jitter_(scenario.gpus.kernel_jitter), all_(collectives), arrivals_(arrivals),
+    : job_(scenario.jobs[job]), rank_(rank), kernel_jitter_(scenario.gpus.kernel_jitter),
+      all_(collectives), arrivals_(arrivals),
       cpu_random_(scenario.seed, job_.name, Random::Purpose::cpu, rank),
       kernel_random_(scenario.seed, job_.name, Random::Purpose::kernels, rank),
       started_at_(
           job_.start +
-          Random(scenario.seed, job_.name, Random::Purpose::start, rank).below(start_spread)) {}
+          Random(scenario.seed, job_.name, Random::Purpose::start, rank).below(start_spread)) {
+    if (!job_.engine)
+        return;
+    engine_.emplace(*job_.engine, scenario.seed, job_.name);
+    step_ = job_.program(rank);
+}
 
 Ns Rank::cpu_time(Ns time) {
     if (time == 0 || job_.cpu_jitter == 0)
@@ -89,7 +86,7 @@ bool Rank::is_over(const Item &item) {
 bool Rank::go_on_with_gpu() {
     if (head_ == launched_)
         return false;
-    const Item &item = program_[head_];
+    const Item &item = program()[head_];
     const bool was_begun = is_head_begun_;
     const bool waits_for_collectives =
         item.kind == Item::Kind::join ||
@@ -108,6 +105,8 @@ bool Rank::go_on_with_cpu(Ns now) {
         if (due() > now)
             return false;
         state_ = State::works;
+        if (engine_)
+            step_.back().time = engine_->begin_step(arrivals_, now);
         cpu_at_ = launched_ = head_ = 0;
         pass_normal_ = job_.cpu_jitter ? cpu_random_.normal() : 0;
         return true;
@@ -119,27 +118,41 @@ bool Rank::go_on_with_cpu(Ns now) {
         launched_ = ++cpu_at_;
         return true;
     }
-    const bool is_end = cpu_at_ == program_.size();
-    if (is_end || program_[cpu_at_].kind == Item::Kind::think) {
+    const bool is_end = cpu_at_ == program().size();
+    if (is_end || program()[cpu_at_].kind == Item::Kind::think) {
         if (has_work())
             return false;
         if (is_end) {
             passes_++;
+            if (engine_)
+                engine_->end_step(now);
             state_ = State::waits;
         } else {
-            cpu_busy_until_ = now + cpu_time(program_[cpu_at_].time);
+            cpu_busy_until_ = now + cpu_time(program()[cpu_at_].time);
         }
         return true;
     }
-    cpu_busy_until_ = now + cpu_time(program_[cpu_at_].launch);
+    cpu_busy_until_ = now + cpu_time(program()[cpu_at_].launch);
     return true;
+}
+
+/// Returns when the next pass begins at the earliest.
+Ns Rank::next_pass() const {
+    return engine_ ? engine_->due(arrivals_) : arrivals_.at(passes_);
+}
+
+bool Rank::is_serving() const {
+    return engine_ && is_alive() && engine_->has_requests(arrivals_, now_);
+}
+
+std::vector<ServedRequest> Rank::take_served() {
+    return engine_ ? engine_->take_served() : std::vector<ServedRequest>();
 }
 
 Ns Rank::due() const {
     if (state_ == State::dead)
         return never;
-    const Ns due =
-        state_ == State::waits ? std::max(started_at_, arrivals_.at(passes_)) : cpu_busy_until_;
+    const Ns due = state_ == State::waits ? std::max(started_at_, next_pass()) : cpu_busy_until_;
     return progresses_ && kernel_left_ != never ? std::min(due, now_ + kernel_left_) : due;
 }
 

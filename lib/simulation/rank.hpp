@@ -11,25 +11,9 @@
 #include <deque>
 
 #include "collective.hpp"
-#include "random.hpp"
+#include "engine.hpp"
 
 namespace simulation {
-
-/// When the requests of a job come, the same for all ranks. Without arrivals all are there at once.
-class Arrivals {
-  public:
-    Arrivals(const Job &job, std::uint64_t seed)
-        : random_(seed, job.name, Random::Purpose::arrivals), mean_(job.mean_gap),
-          last_(job.start) {}
-
-    /// Returns when request @p number comes; they are counted from 0 on.
-    Ns at(std::size_t number);
-
-  private:
-    Random random_;
-    Ns mean_, last_;
-    std::vector<Ns> times_;
-};
 
 class Rank {
   public:
@@ -48,6 +32,9 @@ class Rank {
     bool has_work() const { return head_ < launched_ || !collectives_.empty(); }
     bool is_alive() const { return state_ != State::dead; }
     std::size_t passes() const { return passes_; } ///< that have ended
+    /// Returns whether an engine has a request; false for a job of another kind.
+    bool is_serving() const;
+    std::vector<ServedRequest> take_served();
 
   private:
     enum class State { waits, works, dead }; ///< of the CPU: before a pass, in one
@@ -56,15 +43,19 @@ class Rank {
     bool go_on_with_gpu();
     bool go_on_with_cpu(Ns now);
     bool is_over(const Item &item);
+    Ns next_pass() const;
+    const Program &program() const { return engine_ ? step_ : job_.program(rank_); }
     Ns cpu_time(Ns time);
 
     const Job &job_;
-    const Program &program_;
     const std::size_t rank_;
     const Part kernel_jitter_;
     Collectives &all_;
     Arrivals &arrivals_;
     Random cpu_random_, kernel_random_;
+
+    std::optional<Engine> engine_;
+    Program step_; ///< of an engine: the present step
 
     State state_ = State::waits;
     Ns started_at_;

@@ -2,6 +2,7 @@
 #include "result.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <tuple>
 
@@ -62,13 +63,17 @@ std::vector<std::shared_ptr<const Measures>> run_alone(const Scenario &scenario)
     return all;
 }
 
+/// @param times sorted
+std::optional<Ns> percentile(const std::vector<Ns> &times, std::int64_t percent) {
+    return times.empty()
+               ? std::nullopt
+               : std::optional(
+                     times[(times.size() * static_cast<std::size_t>(percent) + 99) / 100 - 1]);
+}
+
 Times times_of(std::vector<Ns> times) {
     std::ranges::sort(times);
-    const auto percentile = [&](std::size_t percent) {
-        return times.empty() ? std::nullopt
-                             : std::optional(times[(times.size() * percent + 99) / 100 - 1]);
-    };
-    return {static_cast<std::int64_t>(times.size()), percentile(50), percentile(99)};
+    return {static_cast<std::int64_t>(times.size()), percentile(times, 50), percentile(times, 99)};
 }
 
 Part part_of(Ns time, Ns whole) {
@@ -90,14 +95,28 @@ bool has_share(const qos::Goal &goal, Part got, Part got_alone) {
                       tolerance;
 }
 
+/// Returns whether a job got its share of each of its GPUs. An engine is judged by the time in which
+/// it had requests. If it is slower than alone, its steps are for more requests at once, so that it
+/// needs less of the whole time.
+bool has_shares(const qos::Goal &goal, const JobResult &job) {
+    if (job.engine)
+        return !job.engine->got_of_serving ||
+               has_share(goal, *job.engine->got_of_serving,
+                         job.engine->alone_got_of_serving.value_or(0));
+    return std::ranges::all_of(job.gpus, [&](const JobResult::OnGpu &one) {
+        return has_share(goal, one.got, one.got_alone);
+    });
+}
+
 bool is_kept(const qos::Goal &goal, const JobResult &job) {
-    if (goal.aim == qos::Aim::share &&
-        !std::ranges::all_of(job.gpus, [&](const JobResult::OnGpu &one) {
-            return has_share(goal, one.got, one.got_alone);
-        }))
+    if (goal.aim == qos::Aim::share && !has_shares(goal, job))
         return false;
     if (goal.cap && job.most_in_a_second.value_or(0) > *goal.cap + tolerance)
         return false;
+    if (goal.is_marked())
+        return job.engine->goal_ttft.value_or(0) <= goal.ttft.most &&
+               job.engine->goal_tpot.value_or(0) <= goal.tpot.most &&
+               (job.engine->to_first.count > 0 || job.engine->alone_to_first.count == 0);
     // A service that had requests alone, and ended none beside others, was too slow.
     if (goal.aim == qos::Aim::latency && goal.p99)
         return job.times.p99 ? *job.times.p99 <= goal.p99 : !job.alone_times.p99;
@@ -107,6 +126,8 @@ bool is_kept(const qos::Goal &goal, const JobResult &job) {
 std::optional<std::int64_t> number_of(const qos::Goal &goal, const JobResult &job) {
     if (goal.aim == qos::Aim::share)
         return least_got(job);
+    if (goal.is_marked())
+        return goal.ttft.most > 0 ? job.engine->goal_ttft : job.engine->goal_tpot;
     if (goal.aim == qos::Aim::latency)
         return job.times.p99;
     return goal.cap ? job.most_in_a_second : std::nullopt;
@@ -114,7 +135,8 @@ std::optional<std::int64_t> number_of(const qos::Goal &goal, const JobResult &jo
 
 /// Judges each second of a share or a cap by itself, and counts the reasons that nvqos gives.
 void judge_seconds(const qos::Goal &goal, const JobUse &use, JobResult &result) {
-    if (goal.aim != qos::Aim::share && !goal.cap)
+    // An engine's seconds differ from those alone in the requests that it has.
+    if (result.engine || (goal.aim != qos::Aim::share && !goal.cap))
         return;
     std::vector<bool> kept;
     std::vector<std::optional<qos::WhyNot>> why_not;
@@ -138,6 +160,87 @@ void judge_seconds(const qos::Goal &goal, const JobUse &use, JobResult &result) 
     for (const auto &why : why_not)
         if (why)
             result.why_not[static_cast<std::size_t>(*why)]++;
+}
+
+constexpr std::int64_t attained_percent = 125; ///< of the time alone
+
+/// Returns whether a request was no slower than 1.25 times alone, in both of its times.
+bool is_attained(const ServedRequest &one, const ServedRequest &alone) {
+    const auto is_near = [](Ns time, Ns time_alone) {
+        return 100 * time <= attained_percent * time_alone;
+    };
+    return is_near(one.to_first(), alone.to_first()) &&
+           (one.tokens < 2 || is_near(one.per_token(), alone.per_token()));
+}
+
+using RequestTime = Ns (ServedRequest::*)() const;
+
+/// Returns a time of each request with so many tokens or more, sorted.
+std::vector<Ns> all_times(const std::vector<ServedRequest> &requests, RequestTime time,
+                          std::int64_t least_tokens) {
+    std::vector<Ns> times;
+    for (const ServedRequest &one : requests)
+        if (one.tokens >= least_tokens)
+            times.push_back((one.*time)());
+    std::ranges::sort(times);
+    return times;
+}
+
+Times times_of_requests(const std::vector<ServedRequest> &requests, RequestTime time,
+                        std::int64_t least_tokens) {
+    return times_of(all_times(requests, time, least_tokens));
+}
+
+Times times_of_gaps(const std::vector<ServedRequest> &requests) {
+    std::vector<Ns> times;
+    for (const ServedRequest &one : requests)
+        times.insert(times.end(), one.gaps.begin(), one.gaps.end());
+    return times_of(std::move(times));
+}
+
+/// Returns the part of the time with requests that an engine had its GPU.
+std::optional<Part> of_serving(const JobUse &use) {
+    return use.serving > 0 ? std::optional(part_of(use.ranks.front().used(), use.serving))
+                           : std::nullopt;
+}
+
+EngineResult judge_engine(const qos::Goal &goal, const JobUse &use, const JobUse &use_alone) {
+    const auto &seen = use.requests, &alone = use_alone.requests;
+    EngineResult result{
+        .to_first = times_of_requests(seen, &ServedRequest::to_first, 1),
+        .alone_to_first = times_of_requests(alone, &ServedRequest::to_first, 1),
+        .per_token = times_of_requests(seen, &ServedRequest::per_token, 2),
+        .alone_per_token = times_of_requests(alone, &ServedRequest::per_token, 2),
+        .gaps = times_of_gaps(seen),
+        .alone_gaps = times_of_gaps(alone),
+        .got_of_serving = of_serving(use),
+        .alone_got_of_serving = of_serving(use_alone),
+    };
+    if (goal.ttft.most > 0)
+        result.goal_ttft =
+            percentile(all_times(seen, &ServedRequest::to_first, 1), goal.ttft.percent);
+    if (goal.tpot.most > 0)
+        result.goal_tpot =
+            percentile(all_times(seen, &ServedRequest::per_token, 2), goal.tpot.percent);
+    std::map<std::size_t, const ServedRequest *> by_number;
+    for (const ServedRequest &one : seen)
+        by_number[one.number] = &one;
+    // A request that ended alone, and not beside the others, was not attained.
+    for (const ServedRequest &one : alone) {
+        const auto same = by_number.find(one.number);
+        result.compared++;
+        result.attained += same != by_number.end() && is_attained(*same->second, one);
+    }
+    return result;
+}
+
+/// Returns whether another job on a GPU of the job is an engine.
+bool is_beside_engine(const Scenario &scenario, std::size_t job) {
+    for (std::size_t other = 0; other < scenario.jobs.size(); other++)
+        if (other != job && scenario.jobs[other].engine &&
+            std::ranges::count(scenario.jobs[job].gpus, scenario.jobs[other].gpus.front()))
+            return true;
+    return false;
 }
 
 JobResult judge(const Scenario &scenario, std::size_t number, const Measures &seen,
@@ -168,6 +271,10 @@ JobResult judge(const Scenario &scenario, std::size_t number, const Measures &se
         result.speed = qos::scaled(use.passes, qos::whole, use_alone.passes);
     result.times = times_of(use.times);
     result.alone_times = times_of(use_alone.times);
+    if (job.engine)
+        result.engine = judge_engine(job.goal, use, use_alone);
+    if (is_beside_engine(scenario, number) && use.free > 0)
+        result.got_while_free = part_of(use.used_while_free, use.free);
     result.number = number_of(job.goal, result);
     result.has_latency = job.goal.aim == qos::Aim::latency;
     if (scenario.has_control && !use.was_killed)

@@ -17,6 +17,21 @@ struct Times {
     std::optional<Ns> p50, p99; ///< empty: there is none
 };
 
+/// Requests of an engine that came and ended in the measured time, with and without the other jobs.
+struct EngineResult {
+    /// From arrival to the first token, the mean of a request's later tokens, and each gap between
+    /// two tokens.
+    Times to_first, alone_to_first, per_token, alone_per_token, gaps, alone_gaps;
+    /// The parts of the time with requests that it had its GPU; empty: it had none.
+    std::optional<Part> got_of_serving, alone_got_of_serving;
+    /// The percentiles of the goals; empty: there is no such goal, or no request.
+    std::optional<Ns> goal_ttft = {}, goal_tpot = {};
+    std::int64_t compared = 0; ///< requests that ended alone, too
+    /// Those of them of which neither the time to the first token nor the time per token was longer
+    /// than 1.25 times that of the same request alone.
+    std::int64_t attained = 0;
+};
+
 struct JobResult {
     struct OnGpu {
         std::size_t gpu;
@@ -36,6 +51,10 @@ struct JobResult {
     std::optional<std::int64_t> number;
     std::optional<bool> kept;
     bool has_latency = false;
+    std::optional<EngineResult> engine; ///< of an engine
+    /// The part of the time in which no engine on its GPU had a request that the job had its GPU;
+    /// empty: no other job on it is an engine, or engines always had requests.
+    std::optional<Part> got_while_free;
     /// Whole seconds that are measured, and those of them in which a share or a cap was kept on
     /// each GPU; 0 for other goals.
     std::size_t seconds = 0, seconds_kept = 0;

@@ -47,6 +47,17 @@ Json seconds_json(const JobResult &job) {
     return {{"n", job.seconds}, {"kept", job.seconds_kept}, {"why_not", std::move(why_not)}};
 }
 
+Json engine_json(const EngineResult &engine) {
+    return {{"ttft_ms", times_json(engine.to_first)},
+            {"alone_ttft_ms", times_json(engine.alone_to_first)},
+            {"tpot_ms", times_json(engine.per_token)},
+            {"alone_tpot_ms", times_json(engine.alone_per_token)},
+            {"gap_ms", times_json(engine.gaps)},
+            {"alone_gap_ms", times_json(engine.alone_gaps)},
+            {"compared", engine.compared},
+            {"attained", engine.attained}};
+}
+
 Json job_json(const JobResult &job) {
     Json gpus = Json::array();
     for (const JobResult::OnGpu &one : job.gpus)
@@ -54,22 +65,27 @@ Json job_json(const JobResult &job) {
                         {"got", fraction_of(one.got)},
                         {"got_alone", fraction_of(one.got_alone)},
                         {"turns", one.turns}});
-    return {{"name", job.name},
-            {"goal", job.goal},
-            {"gang", job.gang},
-            {"gang_why", job.gang_why.empty() ? Json() : Json(job.gang_why)},
-            {"gpus", std::move(gpus)},
-            {"got", fraction_of(job.got)},
-            {"most_in_a_second", optional_json(job.most_in_a_second, fraction_of)},
-            {"per_s", fraction_of(job.per_s)},
-            {"alone_per_s", fraction_of(job.alone_per_s)},
-            {"speed", optional_json(job.speed, fraction_of)},
-            {"request_ms", times_json(job.times)},
-            {"alone_request_ms", times_json(job.alone_times)},
-            {"together", optional_json(job.together, fraction_of)},
-            {"number", optional_json(job.number, job.has_latency ? ms_of : fraction_of)},
-            {"kept", job.kept ? Json(*job.kept) : Json()},
-            {"seconds", seconds_json(job)}};
+    Json json = {{"name", job.name},
+                 {"goal", job.goal},
+                 {"gang", job.gang},
+                 {"gang_why", job.gang_why.empty() ? Json() : Json(job.gang_why)},
+                 {"gpus", std::move(gpus)},
+                 {"got", fraction_of(job.got)},
+                 {"most_in_a_second", optional_json(job.most_in_a_second, fraction_of)},
+                 {"per_s", fraction_of(job.per_s)},
+                 {"alone_per_s", fraction_of(job.alone_per_s)},
+                 {"speed", optional_json(job.speed, fraction_of)},
+                 {"request_ms", times_json(job.times)},
+                 {"alone_request_ms", times_json(job.alone_times)},
+                 {"together", optional_json(job.together, fraction_of)},
+                 {"number", optional_json(job.number, job.has_latency ? ms_of : fraction_of)},
+                 {"kept", job.kept ? Json(*job.kept) : Json()},
+                 {"seconds", seconds_json(job)}};
+    if (job.engine)
+        json["engine"] = engine_json(*job.engine);
+    if (job.got_while_free)
+        json["got_while_free"] = fraction_of(*job.got_while_free);
+    return json;
 }
 
 /// Returns how many columns a text in UTF-8 takes, if each character takes one.
@@ -146,6 +162,33 @@ std::string lines_text(std::vector<Line> lines) {
     return text;
 }
 
+std::string percentiles_text(const Times &times) {
+    return times.p50 ? short_number(ms_of(*times.p50)) + " and " + short_number(ms_of(*times.p99))
+                     : "none";
+}
+
+/// Returns the lines below the table about engines and the jobs beside them.
+std::string engines_text(const Result &result) {
+    std::string text;
+    for (const JobResult &job : result.jobs) {
+        const std::string name = cut(job.name, widest / 4);
+        if (job.engine) {
+            const EngineResult &one = *job.engine;
+            for (const auto &[what, times, alone] :
+                 {std::tuple{"TTFT", one.to_first, one.alone_to_first},
+                  {"TPOT", one.per_token, one.alone_per_token}})
+                text += fmt::format("{}: {} p50 and p99 {} ms, alone {} ms\n", name, what,
+                                    percentiles_text(times), percentiles_text(alone));
+            text += fmt::format("{}: {} of {} requests within 1.25 of alone\n", name, one.attained,
+                                one.compared);
+        }
+        if (job.got_while_free)
+            text += fmt::format("{}: {} of the time in which no engine had a request\n", name,
+                                percent_text(job.got_while_free));
+    }
+    return text;
+}
+
 } // namespace
 
 std::string json_of(const Result &result) {
@@ -186,6 +229,7 @@ std::string table_of(const Scenario &scenario, const Result &result) {
     for (const JobResult &job : result.jobs)
         if (!job.gang_why.empty())
             text += cut(job.name, widest / 4) + ": " + job.gang_why + "\n";
+    text += engines_text(result);
     text += fmt::format("GPUs busy {:.1f}% in the mean, {} requests to the driver per s\n",
                         100 * fraction_of(busy) / static_cast<double>(result.busy.size()),
                         short_number(fraction_of(result.requests_per_s)));

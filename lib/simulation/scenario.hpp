@@ -48,6 +48,18 @@ struct Item {
 };
 using Program = std::vector<Item>;
 
+/// What an LLM engine does (engine.hpp). Coefficients of variation are parts, as Part::whole is 1.
+struct EngineLoad {
+    Ns prefill = 0; ///< the kernel for a request's first token
+    Part prefill_variation = 0;
+    Ns decode = 0, decode_each = 0; ///< the kernel of a step: so much, and for each request more
+    Ns pause = 0;                   ///< of the CPU, before each step
+    std::int64_t tokens = 1;        ///< of a request
+    Part tokens_variation = 0;
+    std::size_t batch = 32; ///< requests at once, at most
+    bool marks = false;     ///< it marks that it becomes busy, and that it becomes idle
+};
+
 struct Job {
     std::string name;
     std::vector<std::size_t> gpus;    ///< by rank
@@ -57,6 +69,9 @@ struct Job {
     std::string goal_text = "best-effort"; ///< as it was given
     bool gang = true;
     Ns mean_gap = 0; ///< between arrivals of requests; 0: a pass follows the one before it
+    Part gap_variation = qos::whole; ///< coefficient of variation of the times between arrivals
+    /// It is an LLM engine. Its program is then a step that decodes for one request.
+    std::optional<EngineLoad> engine = {};
     Ns start = 0;
     /// The timeslice of its TSGs at the start, in the driver's microseconds; empty:
     /// Gpus::timeslice_us.

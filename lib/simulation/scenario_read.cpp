@@ -123,7 +123,10 @@ void read_goal_of(const Place &place, const ReadGoal &read_goal, Job &job) {
         wrong(place.where(), goal.error());
     if (goal->aim == qos::Aim::speed)
         wrong(place.where(), "speed is not simulated; those that are: share:N%, cap:N%, "
-                             "latency[:TIME], best-effort[:WEIGHT] and timeslice:TIME");
+                             "latency[:TIME], ttft:TIME, tpot:TIME, best-effort[:WEIGHT] and "
+                             "timeslice:TIME");
+    if (goal->is_marked() && !job.engine)
+        wrong(place.where(), "ttft and tpot are goals of an 'engine', and the job has a 'program'");
     job.goal = *goal;
 }
 
@@ -134,35 +137,88 @@ std::string read_name(const Place &place) {
     return name;
 }
 
+/// Reads a coefficient of variation of 0 or 0.05 to 10.
+Part read_variation(const Place &place) {
+    constexpr Ns thousandth = 1000;
+    const Part variation = read_time(place, qos::whole);
+    if (variation > 10 * qos::whole || (variation > 0 && variation < 50 * thousandth))
+        wrong(place.where(), "is neither 0 nor from 0.05 to 10");
+    return variation;
+}
+
+/// Reads the load of an engine, which is one process and has a step in place of a program.
+void read_engine(const Place &place, Job &job) {
+    place.expect_object({"prefill_us", "prefill_cv", "decode_us", "decode_each_us", "pause_us",
+                         "tokens", "tokens_cv", "batch", "marks"});
+    if (job.ranks() > 1)
+        wrong(place.where(), "an engine has one GPU, and the job has several");
+    if (job.mean_gap == 0)
+        wrong(place.where(), "an engine needs 'arrivals'");
+    constexpr std::int64_t most_tokens = 1'000'000, most_batch = 10'000;
+    const auto time = [&](const char *key, Ns usual) {
+        return place.has(key) ? read_time(place.at(key), qos::us) : usual;
+    };
+    const auto variation = [&](const char *key) {
+        return place.has(key) ? read_variation(place.at(key)) : Part{0};
+    };
+    EngineLoad load{.prefill = read_time(place.at("prefill_us"), qos::us),
+                    .prefill_variation = variation("prefill_cv"),
+                    .decode = read_time(place.at("decode_us"), qos::us),
+                    .decode_each = time("decode_each_us", 0),
+                    .pause = time("pause_us", 500 * qos::us),
+                    .tokens = place.at("tokens").number(1, most_tokens),
+                    .tokens_variation = variation("tokens_cv"),
+                    .marks = place.has("marks") && is_true(place.at("marks"))};
+    if (place.has("batch"))
+        load.batch = static_cast<std::size_t>(place.at("batch").number(1, most_batch));
+    if (load.pause + std::min(load.prefill, load.decode) < qos::us)
+        wrong(place.where(), "a step takes less than 1 us");
+    job.programs = {{Item{.kind = Item::Kind::think, .time = load.pause},
+                     Item{.kind = Item::Kind::kernel, .time = load.decode + load.decode_each}}};
+    job.engine = load;
+}
+
+void read_arrivals(const Place &place, Job &job) {
+    place.expect_object({"mean_ms", "cv"});
+    const Place mean = place.at("mean_ms");
+    job.mean_gap = read_time(mean, qos::ms);
+    if (job.mean_gap < qos::us)
+        wrong(mean.where(), "is less than 0.001");
+    if (place.has("cv"))
+        job.gap_variation = read_variation(place.at("cv"));
+}
+
 Job read_job(const Place &place, const Gpus &gpus, const ReadGoal &read_goal) {
     place.expect_object({"name", "gpus", "program", "rank_programs", "goal", "gang", "arrivals",
-                         "start_ms", "timeslice_us", "cpu_jitter"});
+                         "start_ms", "timeslice_us", "cpu_jitter", "engine"});
     Job job;
     job.name = read_name(place.at("name"));
     job.gpus = read_ranks(place.at("gpus"), gpus);
-    Collected collected;
     job.of_rank.assign(job.ranks(), 0);
-    job.programs.push_back(read_program(place.at("program"), job.ranks(), collected));
-    if (place.has("rank_programs"))
-        read_rank_programs(place.at("rank_programs"), job, collected);
+    if (place.has("arrivals"))
+        read_arrivals(place.at("arrivals"), job);
+    if (place.has("engine")) {
+        for (const char *other : {"program", "rank_programs"})
+            if (place.has(other))
+                wrong(place.at(other).where(), "an engine has no program");
+        read_engine(place.at("engine"), job);
+    } else {
+        Collected collected;
+        job.programs.push_back(read_program(place.at("program"), job.ranks(), collected));
+        if (place.has("rank_programs"))
+            read_rank_programs(place.at("rank_programs"), job, collected);
+        check_length(place.at("program"), job);
+    }
     if (place.has("goal"))
         read_goal_of(place.at("goal"), read_goal, job);
     if (place.has("gang"))
         job.gang = is_true(place.at("gang"));
-    if (place.has("arrivals")) {
-        place.at("arrivals").expect_object({"mean_ms"});
-        const Place mean = place.at("arrivals").at("mean_ms");
-        job.mean_gap = read_time(mean, qos::ms);
-        if (job.mean_gap < qos::us)
-            wrong(mean.where(), "is less than 0.001");
-    }
     if (place.has("start_ms"))
         job.start = read_time(place.at("start_ms"), qos::ms);
     if (place.has("timeslice_us"))
         job.timeslice_us = place.at("timeslice_us").number(1, longest_timeslice_us);
     if (place.has("cpu_jitter"))
         job.cpu_jitter = read_jitter(place.at("cpu_jitter"));
-    check_length(place.at("program"), job);
     return job;
 }
 

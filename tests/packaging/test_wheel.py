@@ -44,7 +44,7 @@ def test_the_wheel_has_all_files(wheel):
     assert wheel.name == f"nvdebugctl-{VERSION}-py3-none-manylinux_2_17_{os.uname().machine}.whl"
     with zipfile.ZipFile(wheel) as file:
         names, text = file.namelist(), file.read(f"nvdebugctl-{VERSION}.dist-info/METADATA").decode()
-    assert {"nvdebugctl/__init__.py", "nvdebugctl/bin/nvdebugctl", "nvdebugctl/schema/runlist.show.json"} <= set(names)
+    assert {"nvdebugctl/__init__.py", "nvdebugctl/marks.py", "nvdebugctl/bin/nvdebugctl", "nvdebugctl/schema/runlist.show.json"} <= set(names)
     assert f"Version: {VERSION}\n" in text and not [name for name in names if ".map" in name or "setup" in name]
 
 

@@ -46,8 +46,8 @@ TESTS = {
     "tests/lib": "shared lib/nvdebug lib/base include/nvdebug",
     "tests/nvdebugctl": "shared tools/nvdebugctl lib/nvdebug lib/recording lib/drawing lib/base",
     "tests/taskset": "shared tools/nvtaskset lib/nvdebug lib/partition lib/driver",
-    "tests/qos": "shared tests/driver tools/nvqos tools/nvdebugctl lib/nvdebug lib/simulation lib/qos lib/base lib/cli "
-                 "model lab/quotas lab/nvdlab",
+    "tests/qos": "shared tests/driver tools/nvqos tools/nvdebugctl include/nvdebug lib/nvdebug lib/simulation lib/qos lib/base "
+                 "lib/cli model lab/quotas lab/nvdlab",
     "tests/simulation": "shared lib/simulation",
     "tests/stgm": "shared lib/stgm",
     "tests/stgm/model": "tests/data tests/stgm lib/stgm model lab/model docs",

@@ -53,7 +53,7 @@ TEST_F(DecisionsFile, HasLinesInTheirOrder) {
     file->finish();
     file->add("{\"gpu\":2}");
     const std::string text = content_of(path);
-    EXPECT_TRUE(text.starts_with(R"({"schema":"nvqos/decisions","schema_version":"1.0",)")) << text;
+    EXPECT_TRUE(text.starts_with(R"({"schema":"nvqos/decisions","schema_version":"1.1",)")) << text;
     EXPECT_TRUE(text.ends_with("}\n{\"gpu\":0}\n{\"gpu\":1}\n")) << text;
     EXPECT_TRUE(said.empty());
 }

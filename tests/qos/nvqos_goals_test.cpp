@@ -58,6 +58,18 @@ TEST(Words, NameTenantsAndGoals) {
     EXPECT_EQ(text_of(asked.tenants[6].goal), "latency 2.5 ms, cap 60 %");
 }
 
+TEST(Words, NameGoalsOfEngines) {
+    const Goals asked = typed({"1=ttft:200ms", "2=tpot:10ms@95,ttft:2s,cap:60%"});
+    const qos::Goal &one = asked.tenants[0].goal, &two = asked.tenants[1].goal;
+    EXPECT_EQ(one.aim, qos::Aim::latency);
+    EXPECT_EQ(one.ttft, (qos::Tail{200 * qos::ms, 99}));
+    EXPECT_EQ(one.tpot, qos::Tail());
+    EXPECT_EQ(two.ttft, (qos::Tail{2 * qos::second, 99}));
+    EXPECT_EQ(two.tpot, (qos::Tail{10 * qos::ms, 95}));
+    EXPECT_EQ(text_of(one), "ttft 200 ms");
+    EXPECT_EQ(text_of(two), "ttft 2000 ms, tpot 10 ms (95 %), cap 60 %");
+}
+
 TEST(Words, AreRefusedWithASentence) {
     for (const char *const word : {"",
                                    "4711",
@@ -83,6 +95,20 @@ TEST(Words, AreRefusedWithASentence) {
                                    "4711=latency:",
                                    "4711=latency:5",
                                    "4711=latency:0ms",
+                                   "4711=ttft",
+                                   "4711=ttft:",
+                                   "4711=ttft:0ms",
+                                   "4711=ttft:200",
+                                   "4711=ttft:200ms@",
+                                   "4711=ttft:200ms@0",
+                                   "4711=ttft:200ms@101",
+                                   "4711=ttft:200ms@99.9",
+                                   "4711=ttft:200ms,ttft:100ms",
+                                   "4711=tpot:10ms,latency",
+                                   "4711=latency,tpot:10ms",
+                                   "4711=latency:5ms,ttft:10ms",
+                                   "4711=share:30%,ttft:10ms",
+                                   "4711=ttft:10ms,share:30%",
                                    "4711=share:30%,",
                                    "4711=share:-3%",
                                    "4711=gang=",

@@ -35,7 +35,8 @@ class Replay {
         number_++;
         Json all = Json::parse(line);
         if (number_ == 1) {
-            if (all.at("schema") != "nvqos/decisions" || all.at("schema_version") != "1.0")
+            const std::string version = all.at("schema_version");
+            if (all.at("schema") != "nvqos/decisions" || (version != "1.0" && version != "1.1"))
                 throw std::runtime_error("the first line is not that of nvqos/decisions 1.0");
             return line;
         }
@@ -89,12 +90,19 @@ class Replay {
         return value.is_null() ? std::nullopt : std::optional(value.get<T>());
     }
 
+    static qos::Tail tail_of(const Json &goal, const char *name) {
+        return goal.contains(name)
+                   ? qos::Tail{goal.at(name).at("most"), goal.at(name).at("percent")}
+                   : qos::Tail();
+    }
+
     static std::vector<qos::Goal> goals_of(const Json &list) {
         std::vector<qos::Goal> goals;
         for (const Json &goal : list)
             goals.push_back({aim_of(goal.at("aim")), goal.at("part"), goal.at("weight"),
                              goal.at("slice"), goal.at("p99"),
-                             optional_of<qos::Part>(goal.at("cap"))});
+                             optional_of<qos::Part>(goal.at("cap")), tail_of(goal, "ttft"),
+                             tail_of(goal, "tpot")});
         return goals;
     }
 
@@ -146,6 +154,12 @@ class Replay {
             governor.set_tsgs(tenant(), with.at("tsgs"));
         else if (call == "set_in_effect")
             governor.set_in_effect(tenant(), with.at("in_effect"));
+        else if (call == "set_spans")
+            governor.set_spans(tenant(), with.at("spans"));
+        else if (call == "mark")
+            governor.mark(tenant(), with.at("busy").is_null()
+                                        ? std::nullopt
+                                        : std::optional<bool>(with.at("busy").get<bool>()));
         else if (call == "set_pause")
             governor.set_pause(with.at("takes"));
         else if (call == "lose")

@@ -97,6 +97,14 @@ def test_requests_of_a_service_with_a_latency_are_judged():
     assert (soon["violations"], soon["kept"]) == (0, True)
 
 
+def test_goals_of_an_engine_have_no_marks_here():
+    last = epochs("--for", "2s", "command:serve=ttft:200ms,tpot:10ms@95", "command:train=best-effort")[-1]
+    serve = next(one for one in last["tenants"] if one["name"] == "command:serve")
+    assert (serve["kept"], serve["why_not"], serve["goal"]) == (None, "no marks yet", "ttft 200 ms, tpot 10 ms (95 %)")
+    assert serve["engine"] == {"requests": 0, "ttft": {"goal_us": 200000, "percent": 99, "us": None},
+                               "tpot": {"goal_us": 10000, "percent": 95, "us": None}}
+
+
 def test_a_goal_that_was_not_kept_is_named_at_the_end():
     done = run("--for", "2s", "command:serve=latency:3ms,cap:60%")
     assert done.returncode == 4

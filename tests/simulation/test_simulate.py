@@ -96,6 +96,56 @@ def test_jobs_of_several_nodes_have_windows_by_the_clock():
     assert sum(job["speed"] for job in before["jobs"]) < 0.45 < 0.97 < big["speed"] + small["speed"]
 
 
+def test_an_engine_beside_fine_tuning():
+    """With the goal no request is much slower than alone, and the fine-tuning has the time between the engine's periods."""
+    found, before = result(EXAMPLES / "engine.json"), result("--none", EXAMPLES / "engine.json")
+    engine, tune = found["jobs"]
+    served = engine["engine"]
+    assert served["attained"] == served["compared"] > 40 > before["jobs"][0]["engine"]["attained"]
+    assert served["ttft_ms"]["p99"] < 1.05 * served["alone_ttft_ms"]["p99"]
+    assert served["tpot_ms"]["p50"] < 1.02 * served["alone_tpot_ms"]["p50"]
+    assert served["tpot_ms"]["p99"] < 1.04 * served["alone_tpot_ms"]["p99"]
+    assert served["gap_ms"]["n"] > 50 * served["ttft_ms"]["n"]
+    assert tune["got_while_free"] > 0.95 and "engine" not in tune and "got_while_free" not in engine
+    table = run(EXAMPLES / "engine.json").stdout
+    assert max(map(len, table.splitlines())) <= 80
+    assert f"engine: {served['attained']} of {served['compared']} requests within 1.25 of alone\n" in table
+
+
+@pytest.mark.parametrize("change, says", (
+    ({"program": [{"kernel_us": 1}]}, "jobs[0].program: an engine has no program"),
+    ({"arrivals": None}, "jobs[0].engine: an engine needs 'arrivals'"),
+    ({"gpus": [0, 1]}, "jobs[0].engine: an engine has one GPU"),
+    ({"arrivals": {"mean_ms": 9, "cv": 11}}, "jobs[0].arrivals.cv: is neither 0 nor from 0.05 to 10"),
+    ({"arrivals": {"mean_ms": 9, "cv": 0.04}}, "jobs[0].arrivals.cv: is neither 0 nor from 0.05 to 10"),
+    ({"engine": {"decode_us": 1, "tokens": 1}}, "jobs[0].engine: the field 'prefill_us' is missing"),
+    ({"engine": {"prefill_us": 1, "decode_us": 1, "tokens": 0}}, "jobs[0].engine.tokens: "),
+    ({"engine": {"prefill_us": 0, "decode_us": 1, "tokens": 1, "pause_us": 0}}, "jobs[0].engine: a step takes less than 1 us"),
+    ({"engine": {"prefill_us": 1, "decode_us": 1, "tokens": 1, "speed": 1}}, "jobs[0].engine: there is no field 'speed'")))
+def test_an_engine_that_makes_no_sense(written, change, says):
+    scenario = example("engine")
+    scenario["gpus"]["count"] = 2
+    scenario["jobs"][0] |= change
+    scenario["jobs"][0] = {key: value for key, value in scenario["jobs"][0].items() if value is not None}
+    path = written(scenario)
+    done = run(path)
+    assert done.returncode == 1 and done.stderr.startswith(f"nvqos: {path}: {says}"), done.stderr
+
+
+@pytest.mark.parametrize("goal, kept", (("ttft:60ms,tpot:10ms", True), ("ttft:20ms", False), ("tpot:8ms@50", True), ("tpot:7ms", False)))
+def test_goals_in_the_words_of_an_engine(written, goal, kept):
+    scenario = example("engine")
+    scenario["jobs"][0]["goal"] = goal
+    engine = result(written(scenario), exit_status=0 if kept else 4)["jobs"][0]
+    assert engine["kept"] is kept and engine["goal"] == goal
+    latency = result(EXAMPLES / "engine.json")["jobs"][0]["engine"]
+    assert engine["engine"] == latency, "it is served as with latency"
+    if "@" not in goal:
+        assert engine["number"] == engine["engine"]["ttft_ms" if "ttft" in goal else "tpot_ms"]["p99"]
+    scenario["jobs"][1]["goal"] = goal
+    assert "jobs[1].goal: ttft and tpot are goals of an 'engine'" in run(written(scenario)).stderr
+
+
 def test_skew_of_one_node_changes_nothing(written):
     scenario = example("two-gangs") | {"duration_ms": 5000, "events": []}
     before = run("-j", written(scenario)).stdout
@@ -262,7 +312,7 @@ def test_help_and_completion():
 def test_the_pages_show_what_their_commands_print():
     page = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("simulate.md", "gangs.md"))
     shown = re.findall(r"^```\n\$ nvqos simulate (.*?)\n(.*?)^```", page, re.M | re.S)
-    assert len(shown) == 4
+    assert len(shown) == 6
     for words, text in shown:
         assert run(*words.split()).stdout == text
     for path in sorted(EXAMPLES.iterdir()):

@@ -105,6 +105,16 @@ TEST(ThinkingShare, LosesLittleOfTheSumWithAnotherLoop) {
     EXPECT_GT(result.jobs[0].per_s + result.jobs[1].per_s, 134 * qos::whole);
 }
 
+/// Timeslices give 1000 / 7.2 = 139 steps a second at most. A share of 20 or 80 % has 0.965 of them.
+TEST(ThinkingShare, LosesLittleOfTheMostThatTimeslicesGive) {
+    for (const auto &[a, b] : {std::pair{50, 49}, {50, 0}, {60, 30}, {30, 0}}) {
+        const Result result = simulate(
+            scenario({decode("a", share_of(a)), decode("b", b > 0 ? share_of(b) : qos::Goal())}));
+        EXPECT_EQ(result.jobs[0].kept, true) << a;
+        EXPECT_GE(72 * (result.jobs[0].per_s + result.jobs[1].per_s), 97 * 100 * qos::whole) << a;
+    }
+}
+
 TEST(ThinkingShare, LeavesOtherTrainingsTheRest) {
     const Result result = simulate(scenario({decode("a", share_of(60)), steps_of_24_ms()}));
     EXPECT_EQ(result.jobs[0].kept, true);

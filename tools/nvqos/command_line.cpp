@@ -24,8 +24,8 @@ namespace {
 using nvdebug::cli::Arguments;
 using nvdebug::cli::Option;
 
-const std::vector<std::string> goal_forms = {
-    "share:", "cap:", "speed:", "latency", "best-effort", "timeslice:"};
+const std::vector<std::string> goal_forms = {"share:",      "cap:",       "speed:", "latency",
+                                             "best-effort", "timeslice:", "ttft:",  "tpot:"};
 
 /// Returns the words that complete the last goal of a list, each behind the goals before it.
 std::vector<std::string> goal_candidates(const std::string &typed) {
@@ -189,6 +189,9 @@ const nvdebug::cli::Program &program() {
                      "        cap:N%    in no second more; also beside another goal\n"
                      "        latency[:TIME]  served first; in TIME 99 of 100 requests are to "
                      "end, which is seen of tasks that nvtaskset started\n"
+                     "        ttft:TIME[@N], tpot:TIME[@N]  served first; N of 100 requests "
+                     "(99) are to have their first token in TIME, and TIME for each later one; "
+                     "seen of engines that mark their requests\n"
                      "        best-effort[:WEIGHT]  what is left (default)\n"
                      "        timeslice:TIME  turns of this length, as 500us\n"
                      "        gang=off  beside a goal: its tasks on several GPUs do not wait for "
@@ -311,12 +314,23 @@ Outcome<void> take(const Arguments &arguments, Invocation &invocation) {
     return take_container(arguments, invocation);
 }
 
+/// Notes at goals that marks judge that there will be none.
+Goals with_notes(Goals goals, const Invocation &invocation) {
+    if (!invocation.socket && !invocation.dry_run)
+        for (Tenant &tenant : goals.tenants)
+            if (tenant.goal.is_marked())
+                tenant.note = printable(tenant.name) +
+                              ": ttft and tpot are judged by marks of the engine, which are taken "
+                              "with --socket alone";
+    return goals;
+}
+
 } // namespace
 
 Outcome<Goals> goals_of(const Invocation &invocation) {
     Goals goals = invocation.typed;
     if (!invocation.file)
-        return goals;
+        return with_notes(std::move(goals), invocation);
     auto read = read_goals(*invocation.file);
     if (!read)
         return read;
@@ -334,7 +348,7 @@ Outcome<Goals> goals_of(const Invocation &invocation) {
     if (!goals.any() && !invocation.socket)
         return fail(bad_usage, printable(*invocation.file) +
                                    " has no goal: neither a [[tenant]] nor others = \"cap:20%\"");
-    return goals;
+    return with_notes(std::move(goals), invocation);
 }
 
 namespace {

@@ -186,7 +186,8 @@ void DemoMachine::add_report(qos::EpochRecord epoch, const qos::Governor &govern
                               qos::scaled(record.second.used, qos::whole, record.second.time))
                         : std::nullopt,
              .is_measured = has_second && (entrant.goal.aim != qos::Aim::latency ||
-                                           (entrant.goal.p99 > 0 && requests->recent > 0))});
+                                           (entrant.goal.p99 > 0 && requests->recent > 0)),
+             .why_not = entrant.goal.is_marked() ? std::optional(WhyNot::no_marks) : std::nullopt});
     }
     if (!made.epoch.overcommitted)
         cut_since_.clear();

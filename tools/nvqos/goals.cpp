@@ -101,6 +101,38 @@ Outcome<Tenant> parse_tenant(std::string_view text) {
     return tenant;
 }
 
+/// Reads a goal of an engine, as `200ms` or `200ms@95`.
+std::optional<qos::Tail> tail_of(std::string_view text) {
+    const std::size_t at = std::min(text.find('@'), text.size());
+    const auto most = parse_time(text.substr(0, at));
+    const auto percent = at == text.size()
+                             ? std::optional<std::int64_t>(qos::Tail().percent)
+                             : nvdebug::base::parse_whole(text.substr(at + 1), 1, 100);
+    return most && *most > 0 && percent ? std::optional(qos::Tail{*most, *percent}) : std::nullopt;
+}
+
+/// Adds the word of a goal that marks judge.
+Outcome<void> add_tail(std::string_view kind, std::string_view value, qos::Goal &goal) {
+    qos::Tail &tail = kind == "ttft" ? goal.ttft : goal.tpot;
+    const auto read = tail_of(value);
+    if (!read)
+        return fail(
+            bad_usage,
+            fmt::format("{} takes a time that 99 of 100 requests do not exceed, as {}:200ms, "
+                        "or of another percentile, as {}:200ms@95, not {}",
+                        kind, kind, kind, quoted(value)));
+    if (tail.most > 0)
+        return fail(bad_usage, fmt::format("a tenant has one {}", kind));
+    if (goal.aim != Aim::best_effort && !goal.is_marked())
+        return fail(bad_usage,
+                    fmt::format("'{}' beside '{}': ttft and tpot stand beside each other "
+                                "and a cap, and mean that the tenant is served first",
+                                kind, text_of(goal)));
+    tail = *read;
+    goal.aim = Aim::latency;
+    return {};
+}
+
 Outcome<void> add_goal(std::string_view text, qos::Goal &goal) {
     const std::size_t colon = std::min(text.find(':'), text.size());
     const std::string_view kind = text.substr(0, colon),
@@ -116,6 +148,8 @@ Outcome<void> add_goal(std::string_view text, qos::Goal &goal) {
         goal.cap = part_of(value);
         return goal.cap ? Outcome<void>() : wants_part();
     }
+    if (kind == "ttft" || kind == "tpot")
+        return add_tail(kind, value, goal);
     Aim aim = Aim::best_effort;
     if (kind == "share" || kind == "speed") {
         aim = kind == "share" ? Aim::share : Aim::speed;
@@ -155,11 +189,12 @@ Outcome<void> add_goal(std::string_view text, qos::Goal &goal) {
                                     double(bounds.longest) / double(qos::second), quoted(value)));
         goal.slice = *slice;
     } else {
-        const std::vector<std::string> kinds = {"share",   "cap",         "speed",
-                                                "latency", "best-effort", "timeslice"};
+        const std::vector<std::string> kinds = {"share",       "cap",       "speed", "latency",
+                                                "best-effort", "timeslice", "ttft",  "tpot"};
         return fail(bad_usage, quoted(kind) + nvdebug::base::guess(kind, kinds) +
                                    " is no goal: those are share:N%, cap:N%, speed:N%, "
-                                   "latency[:TIME], best-effort[:WEIGHT] and timeslice:TIME");
+                                   "latency[:TIME], ttft:TIME, tpot:TIME, best-effort[:WEIGHT] "
+                                   "and timeslice:TIME");
     }
     if (goal.aim != Aim::best_effort)
         return fail(bad_usage,
@@ -319,6 +354,22 @@ bool fits(const Tenant &tenant, const nvdebug::Process &process, const Trees &tr
     return (who.all_of && selection.empty()) || nvdebug::is_selected(selection, process);
 }
 
+namespace {
+
+/// Returns `ttft 200 ms, tpot 10 ms (95 %)`.
+std::string tails_of(const qos::Goal &goal) {
+    std::string text;
+    for (const auto &[name, tail] : {std::pair{"ttft", goal.ttft}, {"tpot", goal.tpot}})
+        if (tail.most > 0)
+            text += fmt::format(
+                "{}{} {:g} ms{}", text.empty() ? "" : ", ", name,
+                double(tail.most) / double(qos::ms),
+                tail.percent == qos::Tail().percent ? "" : fmt::format(" ({} %)", tail.percent));
+    return text;
+}
+
+} // namespace
+
 std::string text_of(const qos::Goal &goal) {
     std::string text;
     switch (goal.aim) {
@@ -330,7 +381,8 @@ std::string text_of(const qos::Goal &goal) {
         break;
     case Aim::latency:
         text = goal.p99 ? fmt::format("latency {:g} ms", double(goal.p99) / double(qos::ms))
-                        : "latency";
+               : goal.is_marked() ? tails_of(goal)
+                                  : "latency";
         break;
     case Aim::timeslice:
         text = fmt::format("timeslice {:g} us", double(goal.slice) / double(qos::us));

@@ -194,6 +194,17 @@ std::string Metrics::text() const {
                [](const TenantReport &tenant, const Sums &) {
                    return Value(static_cast<double>(tenant.waits));
                });
+    const auto of_engines = [&](const char *name, const char *help,
+                                std::optional<qos::Ns> EngineTimes::*time) {
+        of_tenants(name, "gauge", help, [time](const TenantReport &tenant, const Sums &) {
+            const auto took = tenant.engine ? *tenant.engine.*time : std::nullopt;
+            return took ? Value(qos::seconds(*took)) : std::nullopt;
+        });
+    };
+    of_engines("ttft_seconds", "Percentile of the goal: the time to a request's first token.",
+               &EngineTimes::ttft);
+    of_engines("tpot_seconds", "Percentile of the goal: the time of each later token.",
+               &EngineTimes::tpot);
     of_tenants("wait_p99_seconds", "gauge", "99 % of them were at most so long; from 100 on.",
                [](const TenantReport &tenant, const Sums &) {
                    return tenant.wait_p99 ? Value(qos::seconds(*tenant.wait_p99)) : std::nullopt;

@@ -48,6 +48,33 @@ Json containers_json(const TenantReport &tenant) {
     return all;
 }
 
+/// Returns a goal of an engine, and what its requests took.
+Json tail_json(const qos::Tail &goal, const std::optional<qos::Ns> &took) {
+    if (goal.most == 0)
+        return {};
+    return {{"goal_us", static_cast<double>(goal.most) / 1000},
+            {"percent", goal.percent},
+            {"us", took ? Json(static_cast<double>(*took) / 1000) : Json()}};
+}
+
+Json engine_json(const TenantReport &tenant) {
+    if (!tenant.goal.is_marked())
+        return {};
+    const EngineTimes times = tenant.engine.value_or(EngineTimes());
+    return {{"requests", times.requests},
+            {"ttft", tail_json(tenant.goal.ttft, times.ttft)},
+            {"tpot", tail_json(tenant.goal.tpot, times.tpot)}};
+}
+
+/// Returns `TTFT 182 ms of 200 ms (99 %)`, or nothing if there is no such goal.
+std::string tail_text(const char *name, const qos::Tail &goal, const std::optional<qos::Ns> &took) {
+    if (goal.most == 0)
+        return "";
+    return fmt::format("{} {} of {} ({} %)", name,
+                       took ? nvdebug::base::short_time(*took, " ") : "-",
+                       nvdebug::base::short_time(goal.most, " "), goal.percent);
+}
+
 Json tenant_json(const TenantReport &tenant) {
     const bool promised = qos::is_promised(tenant.goal.aim);
     const auto request_p99 = tenant.requests ? tenant.requests->took.p99() : std::nullopt;
@@ -91,6 +118,7 @@ Json tenant_json(const TenantReport &tenant) {
          tenant.goal.p99 ? Json(static_cast<double>(tenant.goal.p99) / 1000) : Json()},
         {"requests", tenant.requests ? Json(tenant.requests->took.count()) : Json()},
         {"request_p99_us", request_p99 ? Json(static_cast<double>(*request_p99) / 1000) : Json()},
+        {"engine", engine_json(tenant)},
         {"gang", tenant.gang ? Json(tenant.gang->has_windows) : Json()},
         {"gang_why", tenant.gang && !tenant.gang->why.empty() ? Json(tenant.gang->why) : Json()},
         {"together_percent",
@@ -249,6 +277,16 @@ std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports
             std::string note = printable(tenant.name) + ": " + tenant.gang->why;
             if (std::ranges::find(notes, note) == notes.end())
                 notes.push_back(std::move(note));
+        }
+    for (const auto &[gpu, report] : reports)
+        for (const TenantReport &tenant : report.tenants) {
+            if (!tenant.engine)
+                continue;
+            const std::string first = tail_text("TTFT", tenant.goal.ttft, tenant.engine->ttft),
+                              later = tail_text("TPOT", tenant.goal.tpot, tenant.engine->tpot);
+            notes.push_back(fmt::format(
+                "{}: {}{}{}, {} requests in the last minute", printable(tenant.name), first,
+                first.empty() || later.empty() ? "" : ", ", later, tenant.engine->requests));
         }
     for (const auto &[gpu, report] : reports)
         if (report.epoch.overcommitted)

@@ -33,6 +33,7 @@
 #include "tools/nvqos/advise/advise.hpp"
 #include "tools/nvqos/keep/conductor.hpp"
 #include "tools/nvqos/serve/ask.hpp"
+#include "tools/nvqos/serve/mark_listener.hpp"
 #include "tools/nvqos/serve/request_handler.hpp"
 #include "tools/nvqos/serve/socket.hpp"
 
@@ -140,6 +141,7 @@ class Session {
             if (!socket)
                 return tl::unexpected(std::move(socket).error());
             socket_ = std::move(*socket);
+            engine_marks_ = std::make_shared<EngineMarks>();
         }
         if (!invocation_.dry_run && (wanted.empty() ? count : wanted.size()) > 1)
             gangs_ = std::make_shared<GangBoard>();
@@ -161,6 +163,7 @@ class Session {
             conductor_.emplace(gpus_, gangs_);
         if (socket_)
             requests_.keep_in(*invocation_.socket + ".tenants", monotonic_now());
+        listen_for_marks();
         if (has_view_)
             display_.open();
         const Ns begin = monotonic_now();
@@ -229,6 +232,7 @@ class Session {
         made.gpu_goals.patience = std::chrono::milliseconds(patience);
         made.gpu_goals.plan = plan_;
         made.gpu_goals.gangs = gangs_;
+        made.gpu_goals.engine_marks = engine_marks_;
         made.gpu_goals.decisions = decisions_;
         if (!invocation_.dry_run)
             made.marks = marks_;
@@ -339,6 +343,20 @@ class Session {
             tell_changes(then);
         }
         return 0;
+    }
+
+    /// Takes marks of engines beside the socket.
+    void listen_for_marks() {
+        if (!socket_)
+            return;
+        const std::string path = *invocation_.socket + ".marks";
+        mark_listener_.emplace(path, engine_marks_, [this] {
+            for (const auto &gpu : gpus_)
+                gpu->wake();
+        });
+        if (!mark_listener_->is_open())
+            warn_(nvdebug::base::printable(path) +
+                  ": engines cannot mark there that they are busy; goals are kept without marks");
     }
 
     void tell_changes(Ns now) {
@@ -461,6 +479,7 @@ class Session {
 
     /// Restores all tasks. All GPUs begin with that before the first one is waited for.
     void end_all() {
+        mark_listener_.reset();
         conductor_.reset();
         for (const auto &gpu : gpus_)
             gpu->begin_end();
@@ -528,7 +547,9 @@ class Session {
     std::map<std::uint32_t, Report> last_; ///< by number of each GPU on which goals are kept
     std::shared_ptr<GangBoard> gangs_;     ///< null: there are no windows
     RequestHandler::Gpus gpus_;
-    std::optional<Conductor> conductor_; ///< ends before the threads of the GPUs
+    std::optional<Conductor> conductor_;        ///< ends before the threads of the GPUs
+    std::shared_ptr<EngineMarks> engine_marks_; ///< null: no engine can mark anything
+    std::optional<MarkListener> mark_listener_; ///< ends before the threads of the GPUs
     RequestHandler requests_{gpus_, invocation_.goals, last_, warn_};
 };
 

@@ -12,7 +12,9 @@ import json
 import pathlib
 import subprocess
 
-__all__ = ["Error", "data", "document", "lines", "program"]
+from .marks import mark
+
+__all__ = ["Error", "data", "document", "lines", "mark", "program"]
 
 MAJOR = "1"
 PARTIAL = 4

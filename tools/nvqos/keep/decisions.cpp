@@ -42,7 +42,7 @@ Outcome<std::shared_ptr<Decisions>> Decisions::open(const std::string &path, War
     if (const int error = file->appear())
         return refuse(of_file(error), std::strerror(error));
     std::shared_ptr<Decisions> made(new Decisions(std::move(*file), path, std::move(warn), bounds));
-    made->add(R"({"schema":"nvqos/decisions","schema_version":"1.0","program":")" NVQOS_VERSION
+    made->add(R"({"schema":"nvqos/decisions","schema_version":"1.1","program":")" NVQOS_VERSION
               R"("})");
     return made;
 }

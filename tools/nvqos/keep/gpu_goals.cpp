@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lib/base/claim.hpp"
+#include "lib/base/marks.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/quantity.hpp"
 #include "lib/base/runtime_folder.hpp"
@@ -165,6 +166,7 @@ Outcome<std::optional<Report>> GpuGoals::step() {
     if (*found)
         tasks_.take_found(**found);
     count_tsgs();
+    set_marks();
     auto epoch = governor_.step(turns_.now(), reads);
     if (!reads)
         if (auto read = read_before_pauses_end(); !read)
@@ -174,6 +176,7 @@ Outcome<std::optional<Report>> GpuGoals::step() {
         judge_windows(*epoch);
         if (launches_)
             launches_->judge(*epoch);
+        judge_engines(*epoch);
         note_kept(*epoch);
         made = report(std::move(*epoch));
     }
@@ -216,6 +219,38 @@ void GpuGoals::count_tsgs() {
         governor_.set_tsgs(n, tsgs[n]);
 }
 
+/// Sets which tenants are busy or idle by the marks of their tasks' processes.
+void GpuGoals::set_marks() {
+    if (!options_.engine_marks)
+        return;
+    const auto now = static_cast<Ns>(nvdebug::base::monotonic_ns());
+    std::vector<std::optional<bool>> marked(tenants_.size());
+    for (const auto &[pid, task] : tasks_.all())
+        if (const auto busy = options_.engine_marks->busy(pid, now))
+            marked[task.tenant] = *busy || marked[task.tenant].value_or(false);
+    for (std::size_t n = 0; n < marked.size(); n++)
+        governor_.mark(n, marked[n]);
+}
+
+/// Returns what an engine's requests took lately; empty: it has no goal for them, or marks none.
+std::optional<EngineTimes> GpuGoals::engine_times(std::size_t tenant) const {
+    const qos::Goal &goal = tenants_.goal(tenant);
+    if (!goal.is_marked() || !options_.engine_marks)
+        return std::nullopt;
+    std::vector<std::uint32_t> pids;
+    for (const auto &[pid, task] : tasks_.all())
+        if (task.tenant == tenant)
+            pids.push_back(pid);
+    return options_.engine_marks->times(pids, goal, static_cast<Ns>(nvdebug::base::monotonic_ns()));
+}
+
+/// Judges the goals of engines by the marks of their requests.
+void GpuGoals::judge_engines(qos::EpochRecord &epoch) const {
+    for (std::size_t n = 0; n < tenants_.size(); n++)
+        if (const auto times = engine_times(n); times && !times->is_kept(tenants_.goal(n)))
+            epoch.tenants[n].kept = false;
+}
+
 void GpuGoals::set_levers() {
     if (options_.dry_run)
         return;
@@ -225,8 +260,10 @@ void GpuGoals::set_levers() {
     if (pauses.takes && !windows_.decide())
         governor_.set_pause(*pauses.takes);
     // Tasks that are not held, or have windows, have other timeslices than their lever's.
-    for (std::size_t n = 0; n < tenants_.size(); n++)
+    for (std::size_t n = 0; n < tenants_.size(); n++) {
         governor_.set_in_effect(n, !windows_.decide() && tasks_.held(n) == tasks_.count(n));
+        governor_.set_spans(n, options_.gangs && options_.gangs->report(tenants_.keys()[n]));
+    }
     count_tsgs();
     launches_->keep();
     tell_tenants();
@@ -337,6 +374,9 @@ void GpuGoals::note_kept(const qos::EpochRecord &epoch) {
         const qos::Record &record = epoch.tenants[n];
         const bool is_unseen =
             record.kept && why_not(n, record, epoch.overcommitted) == WhyNot::cannot_be_seen;
+        // Without marks an engine's goal was neither kept nor missed.
+        if (tenants_.goal(n).is_marked() && !engine_times(n))
+            continue;
         tenants_.note(n, is_unseen ? std::nullopt : std::optional(record.kept), now);
         // A goal that was missed is not kept again as long as it cannot be seen.
         if (!is_unseen)
@@ -463,6 +503,8 @@ bool GpuGoals::is_measured(std::size_t tenant, const qos::Record &record) const 
     const qos::Goal &goal = tenants_.goal(tenant);
     if (goal.aim != qos::Aim::latency)
         return has_second;
+    if (goal.is_marked())
+        return has_second && engine_times(tenant);
     return has_second && goal.p99 && launches_ && launches_->has_recent_request(tenant);
 }
 
@@ -471,6 +513,8 @@ bool GpuGoals::is_measured(std::size_t tenant, const qos::Record &record) const 
 std::optional<WhyNot> GpuGoals::why_not(std::size_t tenant, const qos::Record &record,
                                         bool is_cut) const {
     qos::Goal goal = tenants_.goal(tenant);
+    if (goal.is_marked() && tasks_.count(tenant) > 0 && !engine_times(tenant))
+        return WhyNot::no_marks;
     if (goal.aim == qos::Aim::speed && launches_ && launches_->paced(tenant) > 0)
         goal.aim = qos::Aim::best_effort;
     const bool has_gap = gap_at_ && turns_.now() - *gap_at_ < record.second.time;
@@ -504,6 +548,7 @@ Report GpuGoals::report(qos::EpochRecord epoch) const {
                           .wait_p99 = waits.p99(),
                           .longest_wait = waits.longest(),
                           .held = tasks_.held(n),
+                          .engine = engine_times(n),
                           .got = part_of_second(n, record),
                           .is_measured = is_measured(n, record),
                           .containers = tasks_.containers(n)};

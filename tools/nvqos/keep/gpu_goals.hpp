@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "engine_marks.hpp"
 #include "gang_board.hpp"
 #include "gpu_report.hpp"
 #include "launch_levers.hpp"
@@ -47,6 +48,8 @@ class GpuGoals {
         std::shared_ptr<MachinePlan> plan = {};
         /// Gets the tenants of this GPU for windows; null: there are no windows.
         std::shared_ptr<GangBoard> gangs = {};
+        /// The marks of engines that they are busy or idle; null: none can be made.
+        std::shared_ptr<const EngineMarks> engine_marks = {};
         /// The record of all decisions; null: there is none.
         std::shared_ptr<Decisions> decisions = {};
         /// The GPU's number in reports and warnings; empty: nvdebug's.
@@ -119,6 +122,9 @@ class GpuGoals {
     void judge_windows(qos::EpochRecord &epoch) const;
     void tell_tenants();
     void count_tsgs();
+    void set_marks();
+    std::optional<EngineTimes> engine_times(std::size_t tenant) const;
+    void judge_engines(qos::EpochRecord &epoch) const;
     void set_levers();
     std::vector<std::optional<std::size_t>> replace_tenants(const Goals &goals);
     void take_over(const Goals &before, std::span<const std::optional<std::size_t>> was);

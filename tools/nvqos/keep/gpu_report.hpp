@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine_marks.hpp"
 #include "launches.hpp"
 #include "lib/base/pod_names.hpp"
 #include "lib/qos/dependence.hpp"
@@ -55,6 +56,7 @@ struct TenantReport {
     std::optional<Pace> pace = {};         ///< if its speed is kept by launches
     int tpcs = 0;                          ///< TPCs that its paced tasks have; 0: all
     std::optional<Requests> requests = {}; ///< of a service, if nvtaskset started it
+    std::optional<EngineTimes> engine = {}; ///< with Goal::is_marked(); empty: no marks lately
     std::vector<Condition> depends = {};
     std::optional<qos::Part> got = {}; ///< of the last second; empty: not known, or too little time
     bool is_measured = false; ///< record.kept was measured over a second, and is no forecast
@@ -73,7 +75,7 @@ struct TenantReport {
 inline std::optional<bool> kept(const TenantReport &tenant) {
     if (!tenant.record.kept)
         return false;
-    if (tenant.why_not == WhyNot::cannot_be_seen)
+    if (tenant.why_not == WhyNot::cannot_be_seen || tenant.why_not == WhyNot::no_marks)
         return std::nullopt;
     return tenant.tasks && (tenant.depends.empty() || tenant.is_measured) ? std::optional(true)
                                                                           : std::nullopt;

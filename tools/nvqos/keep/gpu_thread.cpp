@@ -403,6 +403,14 @@ void GpuThread::assign_tenants() {
     }));
 }
 
+void GpuThread::wake() {
+    const std::scoped_lock held(shared_->lock);
+    // A step follows any job that waits already.
+    if (shared_->jobs.empty())
+        shared_->jobs.emplace_back([](GpuGoals *) {});
+    shared_->changed.notify_all();
+}
+
 void GpuThread::post(std::function<void(GpuGoals *)> job) {
     const std::scoped_lock held(shared_->lock);
     shared_->jobs.push_back(std::move(job));

@@ -56,6 +56,8 @@ class GpuThread {
     /// Permits steps. Until then no task is changed, and after that no start fails because goals
     /// cannot be kept together.
     void go();
+    /// Makes the next step now, and waits for nothing.
+    void wake();
 
     /// Returns whether goals are kept on it now.
     bool is_up() const;

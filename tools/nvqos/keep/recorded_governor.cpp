@@ -46,9 +46,13 @@ const char *name_of(qos::Scheme scheme) {
 // The following name all members, so that a new member does not compile until it is recorded.
 
 Json json_of(const qos::Goal &goal) {
-    const auto &[aim, part, weight, slice, p99, cap] = goal;
-    return {{"aim", name_of(aim)}, {"part", part}, {"weight", weight},
-            {"slice", slice},      {"p99", p99},   {"cap", cap ? Json(*cap) : Json()}};
+    const auto &[aim, part, weight, slice, p99, cap, ttft, tpot] = goal;
+    Json json = {{"aim", name_of(aim)}, {"part", part}, {"weight", weight},
+                 {"slice", slice},      {"p99", p99},   {"cap", cap ? Json(*cap) : Json()}};
+    for (const auto &[name, tail] : {std::pair{"ttft", ttft}, {"tpot", tpot}})
+        if (tail.most > 0)
+            json[name] = {{"most", tail.most}, {"percent", tail.percent}};
+    return json;
 }
 
 Json json_of(const std::vector<qos::Goal> &goals) {
@@ -120,6 +124,23 @@ void RecordedGovernor::set_in_effect(std::size_t tenant, bool in_effect) {
     Governor::set_in_effect(tenant, in_effect);
     record([&] {
         return fmt::format(R"("set_in_effect":{{"tenant":{},"in_effect":{}}})", tenant, in_effect);
+    });
+}
+
+void RecordedGovernor::set_spans(std::size_t tenant, bool spans) {
+    if (Governor::spans(tenant) == spans)
+        return;
+    Governor::set_spans(tenant, spans);
+    record([&] { return fmt::format(R"("set_spans":{{"tenant":{},"spans":{}}})", tenant, spans); });
+}
+
+void RecordedGovernor::mark(std::size_t tenant, std::optional<bool> busy) {
+    if (Governor::marked(tenant) == busy)
+        return;
+    Governor::mark(tenant, busy);
+    record([&] {
+        return fmt::format(R"("mark":{{"tenant":{},"busy":{}}})", tenant,
+                           busy ? *busy ? "true" : "false" : "null");
     });
 }
 

@@ -11,6 +11,8 @@
 ///     {"gpu":0,"set_goals":{"now":N,"goals":[{…},…],"before":[0,null,…]}}
 ///     {"gpu":0,"set_tsgs":{"tenant":0,"tsgs":1}}
 ///     {"gpu":0,"set_in_effect":{"tenant":0,"in_effect":false}}
+///     {"gpu":0,"set_spans":{"tenant":0,"spans":true}}
+///     {"gpu":0,"mark":{"tenant":0,"busy":true}}
 ///     {"gpu":0,"set_pause":{"takes":N}}
 ///     {"gpu":0,"lose":{}}
 ///     {"gpu":0,"add":{"tenant":0,"task":N,"begin":N,"end":N,"ends":true}}
@@ -44,10 +46,12 @@ class RecordedGovernor : private qos::Governor {
     RecordedGovernor(Record record, const qos::Settings &settings,
                      const std::vector<qos::Goal> &goals, qos::Ns now, qos::Planner planner);
 
-    // These do the same as in qos::Governor, and are recorded. A call of set_tsgs() or
-    // set_in_effect() that changes nothing is left out.
+    // These do the same as in qos::Governor, and are recorded. A call of set_tsgs(),
+    // set_in_effect(), set_spans() or mark() that changes nothing is left out.
     void set_tsgs(std::size_t tenant, std::int64_t tsgs);
     void set_in_effect(std::size_t tenant, bool in_effect);
+    void set_spans(std::size_t tenant, bool spans);
+    void mark(std::size_t tenant, std::optional<bool> busy);
     void add(const qos::TenantTurn &turn);
     void set_goals(const std::vector<qos::Goal> &goals,
                    std::span<const std::optional<std::size_t>> before, qos::Ns now);

@@ -80,7 +80,7 @@ Outcome<std::string> device_name_of(const ContainerGoal &goal) {
     std::string name;
     for (const char c : text_of_goal(goal))
         if (c != '%')
-            name += c == ':' || c == ',' || c == '=' ? '-' : c;
+            name += c == ':' || c == ',' || c == '=' || c == '@' ? '-' : c;
     for (const std::string &gpu : goal.gpus)
         name += "-" + device_word(gpu);
     if (!base::is_device_name(name))
