@@ -31,7 +31,7 @@ void say(std::string_view program, std::string_view sentence);
 [[nodiscard]] int write_out(std::string_view text);
 
 /// The schema version of errors, which is also that of nvdebugctl's documents.
-inline constexpr const char *schema_version = "1.5";
+inline constexpr const char *schema_version = "1.6";
 
 /// Returns an error as a line of JSON, in the form of nvdebugctl (docs/nvdebugctl.md).
 /// @param code the kind of error, such as `usage` or `unsupported`
