@@ -302,10 +302,11 @@ vm-tool: cmake
 		strip -o $(BUILD)/vm/nvdebugctl $(BUILD)/cmake/bin/nvdebugctl-static)
 
 .PHONY: pictures
-pictures: tool ## make docs/pictures anew: what nvdebugctl shows, in the VM, and gangs
+pictures: tool ## make docs/pictures anew: what nvdebugctl shows, in the VM, gangs and clocks
 	@scripts/install-deps build pictures
 	@docs/pictures/make
 	@docs/pictures/make-gangs $(BUILD)/cmake/bin/nvqos
+	@docs/pictures/make-clocks $(BUILD)/cmake/bin/nvdebugctl
 
 .PHONY: demo
 demo: deps ## the main job on a modelled GTX 1060, in a VM
