@@ -317,7 +317,7 @@ demo: deps ## the main job on a modelled GTX 1060, in a VM
 .PHONY: lab
 lab: lab-programs ## the papers' rules as experiments: a replay and on the GPU model, or on this machine's GPU (GPU=1, as root; NAMES=)
 	@lab/run $(if $(GPU),--gpu) $(NAMES)
-	$(if $(GPU)$(NAMES),,@NVDEBUG_NO_BUILD=1 lab/quotas/figures)
+	$(if $(GPU)$(NAMES),,@NVDEBUG_NO_BUILD=1 lab/quotas/figures && lab/papers)
 
 .PHONY: lab-programs
 lab-programs: cmake
