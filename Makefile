@@ -303,10 +303,11 @@ vm-tool: cmake
 		strip -o $(BUILD)/vm/nvdebugctl $(BUILD)/cmake/bin/nvdebugctl-static)
 
 .PHONY: pictures
-pictures: tool ## make docs/pictures anew: what nvdebugctl shows, in the VM, and gangs
+pictures: tool ## make docs/pictures anew: what nvdebugctl shows, in the VM, gangs and clocks
 	@scripts/install-deps build pictures
 	@docs/pictures/make
 	@docs/pictures/make-gangs $(BUILD)/cmake/bin/nvqos
+	@docs/pictures/make-clocks $(BUILD)/cmake/bin/nvdebugctl
 
 .PHONY: demo
 demo: deps ## the main job on a modelled GTX 1060, in a VM
@@ -317,7 +318,7 @@ demo: deps ## the main job on a modelled GTX 1060, in a VM
 .PHONY: lab
 lab: lab-programs ## the papers' rules as experiments: a replay and on the GPU model, or on this machine's GPU (GPU=1, as root; NAMES=)
 	@lab/run $(if $(GPU),--gpu) $(NAMES)
-	$(if $(GPU)$(NAMES),,@NVDEBUG_NO_BUILD=1 lab/quotas/figures)
+	$(if $(GPU)$(NAMES),,@NVDEBUG_NO_BUILD=1 lab/quotas/figures && lab/papers)
 
 .PHONY: llm
 llm: ## an LLM engine beside other work, on this machine's GPU, as root, in 20 minutes (INTO=, LLM=words for it): docs/llm.md

@@ -51,6 +51,47 @@ class NVDEBUG_API ClockMap {
     std::map<std::uint64_t, std::uint64_t> readings_; ///< CLOCK_MONOTONIC by the GPU's clock
 };
 
+/// How far times that ClockMap converts may be from the true ones.
+struct ClockFit {
+    std::uint64_t readings = 0;
+    std::uint64_t within_ns = 0; ///< the widest ClockReadings::within_ns
+    /// By how much CLOCK_MONOTONIC gains on the GPU's clock, in ns a second; empty: one reading.
+    std::optional<double> drift_ns_per_s = {};
+    /// How far the GPU's clock may leave the straight line between two readings; empty: there are
+    /// no three readings at even distances, so the clock is taken to go evenly.
+    std::optional<std::uint64_t> uneven_ns = {};
+
+    /// Returns the bound of the error between the first and the last reading; empty: the drift is
+    /// not known.
+    std::optional<std::uint64_t> error_ns() const {
+        if (!drift_ns_per_s)
+            return std::nullopt;
+        return within_ns + uneven_ns.value_or(0);
+    }
+};
+
+/// Bounds the error of ClockMap from its readings, in constant memory.
+///
+/// A reading is wrong by up to its within_ns, so a time on the line between two readings is, too. To
+/// this comes the bend of the clock between them. Each reading that stands in the middle of its
+/// neighbours shows how far the clock has bent over both intervals. The bound takes the drift to
+/// change steadily over such two intervals, and the errors of all three readings to hide as much of
+/// the bend as they can.
+class NVDEBUG_API ClockError {
+  public:
+    /// Adds a reading, under the same condition as ClockMap::add().
+    void add(const ClockReadings &reading);
+    ClockFit fit() const;
+
+  private:
+    void compare(const ClockReadings &before, const ClockReadings &middle,
+                 const ClockReadings &after);
+
+    std::optional<ClockReadings> first_, previous_, last_;
+    std::uint64_t readings_ = 0, within_ns_ = 0, longest_ns_ = 0;
+    std::optional<double> bend_; ///< the largest one, in ns for each square of a ns
+};
+
 /// A process that has turns on a GPU.
 struct JobProcess {
     std::uint32_t gpu;

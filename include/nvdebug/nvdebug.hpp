@@ -21,6 +21,7 @@
 #include "nvdebug/answers.hpp"
 #include "nvdebug/capture.hpp"
 #include "nvdebug/control.hpp"
+#include "nvdebug/entries.hpp"
 #include "nvdebug/error.hpp"
 #include "nvdebug/gpu.hpp"
 #include "nvdebug/jobs.hpp"

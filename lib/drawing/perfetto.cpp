@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <protozero/pbf_writer.hpp>
+#include <utility>
 
 #include "lib/base/printable.hpp"
 
@@ -35,12 +36,17 @@ namespace process_of { // track_event/process_descriptor.proto
 constexpr unsigned pid = 1, name = 6;
 }
 namespace event { // track_event/track_event.proto
-constexpr unsigned type = 9, track = 11, name = 23, category = 22;
+constexpr unsigned annotation = 4, type = 9, track = 11, name = 23, category = 22;
 enum Type : unsigned { begin = 1, end = 2, instant = 3 };
 } // namespace event
+namespace annotation { // track_event/debug_annotation.proto
+constexpr unsigned int_value = 4, name = 10;
+}
 
-class Perfetto final : public TextSink {
+class Perfetto final : public TraceSink {
   public:
+    Perfetto(TraceClock clock, HomeOf home) : clock_(clock), home_(std::move(home)) {}
+
     void head(const RecordingHead &head) override {
         for (const RecordedGpu &gpu : head.gpus) {
             GpuTracks &mine = gpus_[gpu.index];
@@ -52,7 +58,7 @@ class Perfetto final : public TextSink {
     }
 
     void clock(std::uint32_t gpu, const ClockReading &at) override {
-        gpus_[gpu].has_clock = true;
+        gpus_[gpu].has_clock = clock_ == TraceClock::gpu;
         add(gpu, [&](pbf_writer &packet) {
             pbf_writer snapshot(packet, packet::clock_snapshot);
             const auto one = [&](snapshot::Clock id, std::uint64_t ns) {
@@ -84,9 +90,32 @@ class Perfetto final : public TextSink {
         instant(mark.gpu, mark.ns, gpu.marks, mark.text);
     }
 
+    void note(const ClockNote &note) override {
+        GpuTracks &gpu = gpus_[note.gpu];
+        if (!gpu.clock)
+            gpu.clock = new_track(note.gpu, gpu.track, "clock");
+        const bool is_moment = note.begin_ns == note.end_ns;
+        add_event(note.gpu, note.begin_ns, [&](pbf_writer &one) {
+            one.add_enum(event::type, is_moment ? event::instant : event::begin);
+            one.add_uint64(event::track, gpu.clock);
+            one.add_string(event::category, "clock");
+            one.add_string(event::name, note.text);
+            for (const auto &[name, value] : note.facts) {
+                pbf_writer fact(one, event::annotation);
+                fact.add_string(annotation::name, name);
+                fact.add_int64(annotation::int_value, value);
+            }
+        });
+        if (!is_moment)
+            add_event(note.gpu, note.end_ns, [&](pbf_writer &one) {
+                one.add_enum(event::type, event::end);
+                one.add_uint64(event::track, gpu.clock);
+            });
+    }
+
   private:
     struct GpuTracks {
-        std::uint64_t track = 0, marks = 0;
+        std::uint64_t track = 0, marks = 0, clock = 0;
         bool has_clock = false;
     };
     struct Names {
@@ -106,8 +135,8 @@ class Perfetto final : public TextSink {
     void add_event(std::uint32_t gpu, std::uint64_t ns, Fill fill) {
         add(gpu, [&](pbf_writer &packet) {
             packet.add_uint64(packet::timestamp, ns);
-            // Without a clock reading, the times are taken for CLOCK_BOOTTIME's, since there is
-            // nothing better.
+            // Times without a clock of their own are CLOCK_BOOTTIME's. Without a reading there is
+            // nothing better for those of a GPU.
             if (gpus_[gpu].has_clock)
                 packet.add_uint32(packet::timestamp_clock, snapshot::gpu);
             pbf_writer one(packet, packet::track_event);
@@ -171,7 +200,8 @@ class Perfetto final : public TextSink {
         const auto [at, fresh] = names_.try_emplace({&lane, who});
         if (!fresh)
             return at->second;
-        const std::string holder = name_of(who, process);
+        const std::string home = process && home_ ? printable(home_(*process)) : std::string();
+        const std::string holder = name_of(who, process) + home;
         // A TSG may be on two engines at once, but a track has one turn at a time, so each engine
         // has a track.
         std::string tsg = fmt::format("gpu{} {}", lane.gpu, printable(lane.engine));
@@ -187,15 +217,18 @@ class Perfetto final : public TextSink {
         if (who.pid && *who.pid && *who.pid <= 0x7fffffff) {
             std::uint64_t &mine = processes_[*who.pid];
             if (!mine)
-                mine = new_track(
-                    lane.gpu, 0,
-                    process && process->command ? printable(*process->command) : holder, who.pid);
+                mine = new_track(lane.gpu, 0,
+                                 process && process->command ? printable(*process->command) + home
+                                                             : holder,
+                                 who.pid);
             parent = mine;
         }
         at->second = {new_track(lane.gpu, parent, tsg), holder};
         return at->second;
     }
 
+    const TraceClock clock_;
+    const HomeOf home_;
     std::uint64_t tracks_ = 0;
     std::map<std::uint32_t, GpuTracks> gpus_;
     std::map<const Lane *, std::uint64_t> engines_;
@@ -205,8 +238,8 @@ class Perfetto final : public TextSink {
 
 } // namespace
 
-std::unique_ptr<TextSink> make_perfetto() {
-    return std::make_unique<Perfetto>();
+std::unique_ptr<TraceSink> make_perfetto(TraceClock clock, HomeOf home) {
+    return std::make_unique<Perfetto>(clock, std::move(home));
 }
 
 } // namespace drawing

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <set>
@@ -65,6 +66,54 @@ std::optional<std::uint64_t> ClockMap::monotonic_ns(std::uint64_t gpu_ns) const 
         static_cast<double>(after->second - from->second) - static_cast<double>(length);
     return plain + static_cast<std::uint64_t>(static_cast<std::int64_t>(
                        drift * static_cast<double>(since) / static_cast<double>(length)));
+}
+
+void ClockError::add(const ClockReadings &reading) {
+    if (last_ && (reading.gpu_ns <= last_->gpu_ns || reading.monotonic_ns < last_->monotonic_ns))
+        return;
+    if (!first_)
+        first_ = reading;
+    if (last_)
+        longest_ns_ = std::max(longest_ns_, reading.gpu_ns - last_->gpu_ns);
+    if (previous_)
+        compare(*previous_, *last_, reading);
+    readings_++;
+    within_ns_ = std::max(within_ns_, reading.within_ns);
+    previous_ = std::exchange(last_, reading);
+}
+
+void ClockError::compare(const ClockReadings &before, const ClockReadings &middle,
+                         const ClockReadings &after) {
+    // A reading close to one of its neighbours shows its own error rather than a bend.
+    constexpr double even = 1.25;
+    const auto left = static_cast<double>(middle.gpu_ns - before.gpu_ns),
+               right = static_cast<double>(after.gpu_ns - middle.gpu_ns);
+    if (std::max(left, right) > even * std::min(left, right))
+        return;
+    const double whole = static_cast<double>(after.monotonic_ns - before.monotonic_ns);
+    const double off = static_cast<double>(middle.monotonic_ns - before.monotonic_ns) -
+                       whole * left / (left + right);
+    const double hidden =
+        static_cast<double>(middle.within_ns) + (static_cast<double>(before.within_ns) * right +
+                                                 static_cast<double>(after.within_ns) * left) /
+                                                    (left + right);
+    // With a steady change of the drift, a clock is BEND * t * t off a straight line.
+    const double bend = (std::abs(off) + hidden) / (left * right);
+    bend_ = std::max(bend_.value_or(0), bend);
+}
+
+ClockFit ClockError::fit() const {
+    ClockFit fit{readings_, within_ns_};
+    if (readings_ < 2)
+        return fit;
+    const auto gpu = static_cast<double>(last_->gpu_ns - first_->gpu_ns),
+               monotonic = static_cast<double>(last_->monotonic_ns - first_->monotonic_ns);
+    fit.drift_ns_per_s = (monotonic - gpu) / gpu * 1e9;
+    if (bend_) {
+        const double half = static_cast<double>(longest_ns_) / 2;
+        fit.uneven_ns = static_cast<std::uint64_t>(std::ceil(*bend_ * half * half));
+    }
+    return fit;
 }
 
 // --- the processes of a job ---

@@ -32,6 +32,7 @@ setuptools.setup(
     license="MIT OR GPL-2.0",
     python_requires=">=3.8",
     packages=["nvdebugctl"],
-    package_data={"nvdebugctl": ["bin/nvdebugctl", "schema/*.json"]},
+    package_data={"nvdebugctl": ["bin/nvdebugctl", "schema/*.json", "py.typed"]},
+    extras_require={"pandas": ["pandas"]},
     entry_points={"console_scripts": ["nvdebugctl = nvdebugctl.__main__:main"]},
     cmdclass={"bdist_wheel": Wheel})

@@ -2,8 +2,10 @@
 // Tests the recorders of several GPUs, over the stand-in for NVIDIA's driver.
 #include "eight_gpus.hpp"
 
+#include "recording/aligned.hpp"
 #include "recording/recorders.hpp"
 #include "recording/totals.hpp"
+#include "tests/support/trace.hpp"
 
 #include <future>
 #include <map>
@@ -128,6 +130,65 @@ TEST_F(OfEightGpus, RunAJobTogetherForAPartOfItsTime) {
     EXPECT_EQ(jobs[0]["name"], "python[71] (2 processes)");
     EXPECT_EQ(jobs[0]["gpus"], Json::array({0, 1}));
     EXPECT_NEAR(jobs[0]["together_percent"].get<double>(), 25, 1);
+}
+
+/// The clocks of the GPUs began at different times, and GPU n gains n percent.
+TEST_F(OfEightGpus, WithClocksThatDriftAreOnOneClockInATrace) {
+    const auto monotonic = [] {
+        return static_cast<std::uint64_t>(
+            std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+    };
+    const std::uint64_t begin = monotonic();
+    const auto shown = [begin](std::uint64_t n, std::uint64_t at) {
+        return 1'000'000'000'000 * (8 - n) + (at - begin) + (at - begin) / 100 * n;
+    };
+    for (std::uint64_t n = 0; n < gpus.size(); n++)
+        kernel.clock_of[kernel.cards[n].gpu_id] = [=] { return shown(n, monotonic()); };
+    const auto trace = nvdebugctl::make_aligned();
+    Recorders recorders(*trace, plenty);
+    recorders.start(gpus, 0);
+    trace->head({"", "driver", 0, recorders.gpus()});
+    recorders.begin();
+    const std::uint64_t turn_begin = monotonic() + 5'000'000, turn_end = turn_begin + 5'000'000;
+    {
+        const auto stopped = kernel.stop();
+        for (std::uint64_t n = 0; n < gpus.size(); n++) {
+            std::vector<rm::SwitchRecord> records(2);
+            for (rm::SwitchRecord &record : records)
+                record.pid = record.context = 70;
+            records[0].tag = rm::SwitchRecord::starts;
+            records[0].ns = shown(n, turn_begin);
+            records[1].tag = rm::SwitchRecord::ends;
+            records[1].ns = shown(n, turn_end);
+            (n ? kernel.switches_of[kernel.cards[n].gpu_id] : kernel.switches) = records;
+        }
+    }
+    while (monotonic() < turn_end)
+        std::this_thread::sleep_for(1ms);
+    recorders.read_switches();
+    recorders.end();
+    trace->end(Json::object());
+    const perfetto_test::Trace read = perfetto_test::read_trace(trace->text());
+    ASSERT_FALSE(read.clocks.empty());
+    // CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC by the time for which the machine slept.
+    const std::uint64_t slept = read.clocks[0].at(6) - read.clocks[0].at(3);
+    std::map<std::uint64_t, std::int64_t> error; ///< by the track of a GPU
+    for (const auto &event : read.events)
+        if (const auto fact = event.facts.find("error_ns"); fact != event.facts.end())
+            error[read.tracks.at(event.track).parent] = fact->second;
+    EXPECT_EQ(error.size(), gpus.size());
+    std::size_t turns = 0;
+    for (const auto &event : read.events) {
+        const auto &track = read.tracks.at(event.track);
+        if (track.name != "GR0")
+            continue;
+        const std::uint64_t truth = slept + (event.type == 1 ? turn_begin : turn_end);
+        EXPECT_LE(std::abs(static_cast<std::int64_t>(event.ns - truth)),
+                  error.at(track.parent) + 100)
+            << "100 ns are between the readings of CLOCK_MONOTONIC and CLOCK_BOOTTIME";
+        turns += event.type == 1;
+    }
+    EXPECT_EQ(turns, gpus.size());
 }
 
 TEST_F(OfEightGpus, OneThatHangsIsLeftOutAndTheOthersGoOn) {

@@ -242,8 +242,10 @@ std::uint32_t StandIn::control(int descriptor, const rm::Control &asked) {
     if (asked.command == rm::BindSwitches::command || asked.command >> 16 == rm::class_events)
         return events(asked);
     if (asked.command == rm::Time::command && asked.params_size == sizeof(rm::Time)) {
-        at<rm::Time>(asked.params)->ns = clock ? clock() : 0;
-        return clock ? rm::ok : rm::not_supported;
+        const auto found = clock_of.find(gpus_of[asked.client]);
+        const auto &read = found == clock_of.end() ? clock : found->second;
+        at<rm::Time>(asked.params)->ns = read ? read() : 0;
+        return read ? rm::ok : rm::not_supported;
     }
     if (asked.command == rm::RegisterOps::command && asked.params_size == sizeof(rm::RegisterOps))
         return read_registers(*at<rm::RegisterOps>(asked.params));

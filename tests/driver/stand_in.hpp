@@ -99,6 +99,8 @@ class StandIn final : public nvdebug::driver::Kernel {
     std::uint64_t dropped = 0;
     bool has_switches = true;             ///< false: the driver does not record switches
     std::function<std::uint64_t()> clock; ///< the GPU's clock in ns; none: requests for it fail
+    /// The clock of a GPU that goes differently, by rm::Card::gpu_id.
+    std::map<std::uint32_t, std::function<std::uint64_t()>> clock_of;
     /// Makes the effect of a change on the GPU. Called once for each change, before the GPU is
     /// read.
     std::function<void(const Change &)> effect;

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace nvdebug {
 namespace {
 
@@ -149,6 +152,84 @@ TEST(ClockMap, FollowsAClockThatDrifts) {
     map.forget_before(1'011 * s);
     EXPECT_EQ(map.monotonic_ns(1'011 * s), 18 * s + ms);
     EXPECT_EQ(map.monotonic_ns(1'010 * s), 17 * s + ms);
+}
+
+/// Readings of a clock of a GPU that is @p bend ns a second faster after each second.
+std::vector<ClockReadings> bent(std::size_t count, double bend, std::uint64_t within) {
+    std::vector<ClockReadings> readings;
+    for (std::size_t n = 0; n < count; n++) {
+        const auto at = static_cast<double>(n);
+        readings.push_back(
+            {1'000 * s + n * s,
+             static_cast<std::uint64_t>(7e9 + at * 1e9 + 20'000 * at + bend / 2 * at * at),
+             within});
+    }
+    return readings;
+}
+
+TEST(ClockError, NeedsTwoReadingsForADrift) {
+    ClockError error;
+    EXPECT_EQ(error.fit().readings, 0U);
+    EXPECT_EQ(error.fit().error_ns(), std::nullopt);
+    error.add({1'000 * s, 7 * s, 4'000});
+    EXPECT_EQ(error.fit().error_ns(), std::nullopt) << "it may drift by any amount";
+    error.add({1'000 * s, 7 * s, 1'000});
+    EXPECT_EQ(error.fit().readings, 1U) << "the clocks have not gone on";
+    error.add({1'001 * s, 8 * s - 20 * us, 4'500});
+    EXPECT_EQ(error.fit().readings, 2U);
+    EXPECT_NEAR(*error.fit().drift_ns_per_s, -20'000, 1);
+    EXPECT_EQ(error.fit().uneven_ns, std::nullopt);
+    EXPECT_EQ(error.fit().error_ns(), 4'500U);
+}
+
+TEST(ClockError, BoundsTheErrorOfEvenAndOfBentClocks) {
+    for (const double bend : {0.0, 500.0, -4'000.0, 30'000.0}) {
+        ClockError error;
+        ClockMap map;
+        for (const ClockReadings &reading : bent(10, bend, 100)) {
+            error.add(reading);
+            map.add(reading.gpu_ns, reading.monotonic_ns);
+        }
+        double worst = 0;
+        for (std::uint64_t at = 0; at <= 9 * s; at += 50 * ms) {
+            const double after = static_cast<double>(at) / 1e9;
+            const double truth = 7e9 + after * 1e9 + 20'000 * after + bend / 2 * after * after;
+            worst = std::max(
+                worst, std::abs(static_cast<double>(*map.monotonic_ns(1'000 * s + at)) - truth));
+        }
+        const auto bound = static_cast<double>(*error.fit().error_ns());
+        EXPECT_LE(worst, bound) << bend;
+        EXPECT_LE(bound, worst + 160) << bend << ": the bound is not much wider than the error";
+    }
+}
+
+TEST(ClockError, HoldsForReadingsThatAreWrongWithinTheirBounds) {
+    // The errors of three readings hide the bend of 1,600 ns that the clock has in its two seconds.
+    ClockError error;
+    const std::vector<ClockReadings> truth = bent(3, 1'600, 1'000);
+    for (std::size_t n = 0; n < truth.size(); n++)
+        error.add({truth[n].gpu_ns, truth[n].monotonic_ns + (n == 1 ? 400 : 0) - (n == 1 ? 0 : 400),
+                   1'000});
+    // The line between two readings is 400 ns off by their errors, and 200 ns by the bend.
+    EXPECT_GE(*error.fit().error_ns(), 600U);
+}
+
+TEST(ClockError, TakesABendFromEvenlySpacedReadingsOnly) {
+    ClockError error;
+    for (const std::uint64_t at : {0 * ms, 1'000 * ms, 1'010 * ms})
+        error.add({1'000 * s + at, 7 * s + at, 4'000});
+    EXPECT_EQ(error.fit().uneven_ns, std::nullopt);
+    EXPECT_EQ(error.fit().error_ns(), 4'000U);
+}
+
+TEST(ClockError, OfALongGapIsLarger) {
+    ClockError error;
+    for (const std::uint64_t at : {0 * s, 1 * s, 2 * s})
+        error.add({1'000 * s + at, 7 * s + at, 4'000});
+    const std::uint64_t before = *error.fit().uneven_ns;
+    EXPECT_NEAR(static_cast<double>(before), 2'000, 2) << "a half of the width of the readings";
+    error.add({1'012 * s, 19 * s, 4'000});
+    EXPECT_NEAR(static_cast<double>(*error.fit().uneven_ns), 200'000, 200);
 }
 
 /// Two GPUs with clocks that began at different times, and a job of two processes on them.

@@ -18,6 +18,7 @@ SCRIPT = """
 import json, sys, nvdebugctl
 answer = {}
 answer["rows"] = nvdebugctl.data("runlist", "list", source=sys.argv[1], gpu=0)
+answer["turns"] = len(nvdebugctl.read_recording(sys.argv[2]).turns)
 answer["document"] = nvdebugctl.document("runlist", "show", 0, source=sys.argv[1])
 for name, words, options in (("usage", ("frob",), {}), ("gone", ("runlist", "list"), {"source": "/nonexistent"})):
     try:
@@ -44,7 +45,9 @@ def test_the_wheel_has_all_files(wheel):
     assert wheel.name == f"nvdebugctl-{VERSION}-py3-none-manylinux_2_17_{os.uname().machine}.whl"
     with zipfile.ZipFile(wheel) as file:
         names, text = file.namelist(), file.read(f"nvdebugctl-{VERSION}.dist-info/METADATA").decode()
-    assert {"nvdebugctl/__init__.py", "nvdebugctl/marks.py", "nvdebugctl/bin/nvdebugctl", "nvdebugctl/schema/runlist.show.json"} <= set(names)
+    assert {"nvdebugctl/__init__.py", "nvdebugctl/recordings.py", "nvdebugctl/traces.py", "nvdebugctl/captures.py",
+            "nvdebugctl/marks.py", "nvdebugctl/py.typed", "nvdebugctl/bin/nvdebugctl",
+            "nvdebugctl/schema/runlist.show.json"} <= set(names)
     assert f"Version: {VERSION}\n" in text and not [name for name in names if ".map" in name or "setup" in name]
 
 
@@ -54,8 +57,10 @@ def test_answers_are_dicts(installed, tmp_path):
         for section in golden_text.load(f"titan-v/{part}").split("==> ")[1:]:
             name, _, rest = section.partition("\n")
             (tmp_path / "gpu0" / name).write_text(rest, encoding="ascii")
-    answer = json.loads(run(sys.executable, "-c", SCRIPT, tmp_path, env={**os.environ, "PYTHONPATH": str(installed)}))
+    answer = json.loads(run(sys.executable, "-c", SCRIPT, tmp_path, ROOT / "docs/examples/two-gpus.ndjson",
+                            env={**os.environ, "PYTHONPATH": str(installed)}))
     assert [row["runlist"] for row in answer["rows"]][0] == 0 and answer["rows"][0]["tsgs"] == 3
+    assert answer["turns"] == 48
     assert answer["document"]["schema"] == "nvdebug/runlist.show" and answer["document"]["gpu"]["chip"] == "GV100"
     message, *rest = answer["usage"]
     assert "frob" in message and rest == [1, "usage", None]

@@ -34,7 +34,7 @@ std::vector<Object> all_objects() {
         {"record", "which process has the GPU when: its context switches, recorded",
          record_commands()},
         {"recording", "what was recorded", recording_commands()},
-        {"capture", "save the GPUs' state in one file", capture_commands()},
+        {"capture", "save the GPUs' state in one file, and compare two", capture_commands()},
         {"doctor", "is everything in place?", doctor_commands()},
         {"completion", "completion for shells", completion_commands()},
         {"help", "help, also for machines", help_commands()},

@@ -30,6 +30,7 @@ const Json &words() {
         {"state",
          {{"type", {"boolean", "number", "string", "array", "null"}},
           {"items", {{"type", {"number", "string"}}}}}},
+        {"signed", {{"type", "number"}}},
         {"string", {{"type", "string"}}},
         {"time", {{"type", "string"}, {"format", "date-time"}}},
         {"int", {{"type", "integer"}}},

@@ -6,15 +6,21 @@
 ...     print(row["runlist"], row["engines"])
 
 Keys are those of the schemas in share/nvdebug/schema; they have units in their names.
+
+read_recording() and read_capture() read files without the program: recordings.py and captures.py.
 """
 
 import json
 import pathlib
+import shutil
 import subprocess
 
+from .captures import Capture, CaptureError, read_capture
 from .marks import mark
+from .recordings import Recording, RecordingError, read_recording, to_pandas
 
-__all__ = ["Error", "data", "document", "lines", "mark", "program"]
+__all__ = ["Capture", "CaptureError", "Error", "Recording", "RecordingError", "data", "document", "lines", "mark", "program",
+           "read_capture", "read_recording", "to_pandas"]
 
 MAJOR = "1"
 PARTIAL = 4
@@ -32,8 +38,9 @@ class Error(Exception):
 
 
 def program():
-    """The path of the nvdebugctl that comes with this package."""
-    return pathlib.Path(__file__).resolve().parent / "bin" / "nvdebugctl"
+    """The path of the nvdebugctl that comes with this package, else of the one that is installed beside it."""
+    own = pathlib.Path(__file__).resolve().parent / "bin" / "nvdebugctl"
+    return own if own.exists() else pathlib.Path(shutil.which("nvdebugctl") or own)
 
 
 def _words(words, gpu, source):

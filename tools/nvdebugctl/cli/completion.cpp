@@ -65,6 +65,14 @@ void take_option(const std::string &name, const std::string &value, TypedWords &
         typed.from = value;
 }
 
+/// Returns the command of a verb that stands where an object without a verb has its first argument;
+/// nullptr: the word is an argument.
+const Command *verb_in_place_of_argument(const TypedWords &typed, const std::string &word) {
+    return typed.command->verb.empty() && !word.empty() && typed.arguments == 0
+               ? find_command(*typed.object, word)
+               : nullptr;
+}
+
 void take_word(const std::vector<Object> &objects, const std::string &word, TypedWords &typed) {
     if (!typed.object) {
         typed.object =
@@ -73,6 +81,8 @@ void take_word(const std::vector<Object> &objects, const std::string &word, Type
     } else if (!typed.command) {
         typed.command =
             find_command(*typed.object, in_full(word, typed.object->commands, &Command::verb));
+    } else if (const Command *const other = verb_in_place_of_argument(typed, word)) {
+        typed.command = other;
     } else {
         typed.arguments++;
     }
@@ -242,15 +252,20 @@ Candidates candidates(const std::vector<Object> &objects, const Candidates &word
         return value(objects, typed, current);
     if (current.starts_with("-"))
         return options(typed);
-    if (typed.command)
-        return argument(typed);
     Candidates names;
-    if (typed.object)
+    if (typed.command)
+        names = argument(typed);
+    const bool takes_verb =
+        typed.object && (!typed.command || (typed.command->verb.empty() && typed.arguments == 0));
+    if (takes_verb) {
         for (const Command &command : typed.object->commands)
-            names.push_back(command.verb);
-    else
-        for (const Object &object : objects)
-            names.push_back(object.name);
+            if (!command.verb.empty())
+                names.push_back(command.verb);
+    }
+    if (typed.object)
+        return names;
+    for (const Object &object : objects)
+        names.push_back(object.name);
     return names;
 }
 

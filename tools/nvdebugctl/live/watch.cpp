@@ -17,6 +17,7 @@
 #include "open_screen.hpp"
 #include "pace.hpp"
 #include "watch.hpp"
+#include "watch_changes.hpp"
 #include "watch_data.hpp"
 #include "watch_view.hpp"
 
@@ -272,14 +273,28 @@ Outcome<Exit> watch(Context &context, Output &output, const Pace &plan) {
 
 Outcome<Pace> watch_pace(const Context &context) {
     using std::chrono::milliseconds;
-    return pace_of(context, milliseconds(500), milliseconds(10), "samples");
+    const bool changes = context.flag("--changes");
+    return pace_of(context, milliseconds(changes ? 1000 : 500), milliseconds(10),
+                   changes ? "comparisons" : "samples");
 }
 
 Outcome<void> check_watch(const Context &context) {
+    if (context.flag("--changes"))
+        for (const char *const form : {"--csv", "--columns", "--no-header"})
+            if (context.invocation().has(form))
+                return usage(
+                    fmt::format("--changes has lines or JSON (-j), and no columns for {}", form));
     return watch_pace(context).map([](const Pace &) {});
 }
 
 Outcome<Exit> stream_watch(Context &context, Output &output) {
+    if (context.flag("--changes")) {
+        if (is_capture(context))
+            return fail(nvdebug::ErrorCode::unsupported,
+                        "a capture does not change; 'nvdebugctl capture diff BEFORE AFTER' "
+                        "compares two");
+        return watch_changes(context, output, *watch_pace(context));
+    }
     return watch(context, output, *watch_pace(context));
 }
 
@@ -361,7 +376,10 @@ std::vector<Command> watch_commands() {
              "the tasks on the engines: live on a terminal, else a line for each engine and sample",
          .options = {{"--count", "end after so many samples", "COUNT", "-n"},
                      {"--interval", "time between samples, or with a unit, as 10s; default: 500",
-                      "MS", "-s"}},
+                      "MS", "-s"},
+                     {"--changes",
+                      "a line for each difference between two moments, in the words of 'capture "
+                      "diff'; default of -s: 1000"}},
          .columns = joined(joined(sample_columns, engine_columns), resident_columns),
          .fields = fields(),
          .notes =
@@ -376,9 +394,13 @@ std::vector<Command> watch_commands() {
               "costs about 1 us of the bus.",
               "Processes are known where NVIDIA's driver is the source, or was that of a capture; "
               "they are those of the lists, so up to five seconds old.",
+              "--changes reads all lists and the copy engines each time. With -j it prints "
+              "documents "
+              "of 'capture diff', for each GPU in which something changed; -n counts comparisons.",
               "A capture gives one sample; so does a folder, unless -s or -n asks for more."},
          .examples = {{"nvdebugctl watch", "the live view"},
                       {"nvdebugctl watch -s 100 -n 600 --csv > minute.csv", "record a minute"},
+                      {"nvdebugctl watch --changes", "what comes, goes and changes"},
                       {"nvdebugctl watch -j | jq -c '.data.engines[] | [.engine, .current]'",
                        "for a program"}},
          .check = check_watch,

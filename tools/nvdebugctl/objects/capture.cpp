@@ -79,6 +79,8 @@ std::vector<Command> capture_commands() {
                    "It holds GPU addresses and channel numbers, but nothing that tasks compute.",
                    "It is readable for its owner only: sudo chown $USER FILE before you use it as "
                    "yourself.",
+                   "'nvdebugctl capture diff BEFORE AFTER' shows what changed between two; a "
+                   "capture of the name 'diff' is ./diff.",
                    "Files that you may not read are left out (exit status 4): run it as root to "
                    "have all."},
          .examples = {{"sudo nvdebugctl capture gpu.capture && sudo chown $USER gpu.capture",
@@ -89,6 +91,7 @@ std::vector<Command> capture_commands() {
          .check = check_file,
          .run = capture,
          .text = show},
+        capture_diff_command(),
     };
 }
 

@@ -9,6 +9,7 @@
 namespace nvdebugctl {
 
 [[nodiscard]] std::vector<Command> capture_commands();
+[[nodiscard]] Command capture_diff_command();
 [[nodiscard]] std::vector<Command> channel_commands();
 [[nodiscard]] std::vector<Command> copy_commands();
 [[nodiscard]] std::vector<Command> engine_commands();

@@ -6,6 +6,7 @@
 #include "channel.hpp"
 #include "cli/page.hpp"
 #include "control/control.hpp"
+#include "nvdebug/entries.hpp"
 #include "objects.hpp"
 #include "runlist_tree.hpp"
 #include "state/state.hpp"
@@ -99,6 +100,22 @@ struct ToItem {
     }
 };
 
+Json raw_entry(const nvdebug::RawEntry &entry) {
+    Json words = Json::array(), fields = Json::array();
+    for (const std::uint32_t word : entry.words)
+        words.push_back(hex(word, digits_of_word));
+    for (const nvdebug::EntryField &field : entry.fields)
+        fields.push_back({{"field", field.name},
+                          {"word", field.word},
+                          {"high_bit", field.high},
+                          {"low_bit", field.low},
+                          {"value", field.value}});
+    return {{"entry", entry.index},
+            {"address", hex(entry.address)},
+            {"words", std::move(words)},
+            {"fields", std::move(fields)}};
+}
+
 Outcome<Document> show_runlist(Context &context) {
     OwnersReader reader(context);
     const auto list = read_runlist(context, context.runlists().front(),
@@ -116,6 +133,15 @@ Outcome<Document> show_runlist(Context &context) {
     for (const nvdebug::RunlistItem &item : list->items)
         items.push_back(std::visit(to_item, item));
     data["items"] = std::move(items);
+    data["raw"] = nullptr;
+    if (context.flag("--raw")) {
+        const auto entries = nvdebug::runlist_entries(context.gpu(), list->id);
+        if (!entries)
+            return tl::unexpected(Failure(entries.error()));
+        data["raw"] = Json::array();
+        for (const nvdebug::RawEntry &entry : *entries)
+            data["raw"].push_back(raw_entry(entry));
+    }
     return Document{data, channel_rows(*list, owners)};
 }
 
@@ -205,6 +231,31 @@ std::size_t width_of_ids(const Json &data) {
     return width;
 }
 
+/// Prints an entry: its words, and each field with its place, as `timeout 128 (word 0, 31:24)`.
+void print_raw(const Json &entry, Page &page) {
+    std::string words, fields, kind = "neither TSG nor channel";
+    for (const Json &word : entry["words"])
+        words += (words.empty() ? "" : " ") + word.get<std::string>().substr(2);
+    for (const Json &field : entry["fields"]) {
+        const std::string name = field["field"].get<std::string>();
+        const auto value = field["value"].get<std::uint64_t>();
+        const auto high = field["high_bit"].get<std::uint32_t>(),
+                   low = field["low_bit"].get<std::uint32_t>();
+        if (name == "type")
+            kind = value ? "TSG" : "channel";
+        fields +=
+            fmt::format("{} {} (word {}, {}), ", name,
+                        name.starts_with("instance pointer") ? fmt::format("{:#x}", value)
+                                                             : fmt::format("{}", value),
+                        field["word"].get<std::uint32_t>(),
+                        high == low ? fmt::format("{}", high) : fmt::format("{}:{}", high, low));
+    }
+    page.line(fmt::format("entry {} at {}: {}  {}", entry["entry"].dump(),
+                          entry["address"].get<std::string>(), page.bold(words), kind));
+    if (!fields.empty())
+        page.line("    " + fields.substr(0, fields.size() - 2));
+}
+
 void print_runlist(const Json &data, Page &page) {
     std::string head = fmt::format(
         "{}  {}  {} TSGs, {} channels", page.bold("runlist " + data["runlist"].dump()),
@@ -217,6 +268,11 @@ void print_runlist(const Json &data, Page &page) {
     if (is_true(data["torn"]))
         head += "  " + page.warning("torn");
     page.line(head);
+    if (!data["raw"].is_null()) {
+        for (const Json &entry : data["raw"])
+            print_raw(entry, page);
+        return;
+    }
     const std::size_t width = width_of_ids(data);
     for (const Json &item : data["items"])
         print_item(item, page, width);
@@ -314,6 +370,25 @@ std::vector<Field> show_fields() {
            {{"kind", "an entry that is neither TSG nor channel", "=unknown"},
             {"entry", "number of the entry among all, from 0", "uint"},
             {"words", "the entry", "[hex]"}}}}});
+    fields.push_back(
+        {"raw",
+         "the entries as they are in memory; null: not asked for (--raw)",
+         "[object]?",
+         {{"entry", "number of the entry among all, from 0", "uint"},
+          {"address", "where it is in the list's aperture", "hex"},
+          {"words", "its words", "[hex]"},
+          {"fields",
+           "its fields, as Host's manuals have them; empty: it is neither TSG nor "
+           "channel",
+           "[object]",
+           {{"field", "name of the field", "string"},
+            {"word", "number of its word, from 0", "uint"},
+            {"high_bit", "its highest bit", "uint"},
+            {"low_bit", "its lowest bit", "uint"},
+            {"value",
+             "its value; the parts of the instance pointer are in place, its high part "
+             "counts units of 2^32",
+             "uint"}}}}});
     return fields;
 }
 
@@ -333,7 +408,10 @@ std::vector<Command> runlist_commands() {
          .verb = "show",
          .help = "one runlist in the order in which the GPU goes round it",
          .arguments = {runlist},
-         .options = {{"--brief", "without instance blocks and contexts: reads far less"}},
+         .options = {{"--brief", "without instance blocks and contexts: reads far less"},
+                     {"--raw",
+                      "each entry's words in memory, and the place of each field in them; from "
+                      "NVIDIA's driver, or a capture that was made through it"}},
          .columns = channel_columns(),
          .fields = show_fields(),
          .notes =
@@ -341,6 +419,8 @@ std::vector<Command> runlist_commands() {
               "all have work."},
          .examples = {{"nvdebugctl runlist show 0", "the tasks of runlist 0"},
                       {"nvdebugctl -j runlist show 0", "the same for a program"},
+                      {"sudo nvdebugctl --from driver runlist show 0 --raw",
+                       "its entries as the GPU reads them"},
                       {"nvdebugctl runlist show 0 --brief --csv --columns tsg,channel,enabled",
                        "its channels, for a script"}},
          .run = show_runlist,

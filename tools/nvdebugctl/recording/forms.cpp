@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <iterator>
 
+#include "aligned.hpp"
 #include "cli/json.hpp"
 #include "cli/text.hpp"
-#include "lib/drawing/perfetto.hpp"
 #include "recorded_identity.hpp"
 #include "recording_page.hpp"
 #include "summary.hpp"
@@ -371,7 +371,7 @@ std::unique_ptr<TextSink> make_html() {
 
 const std::vector<Form> &forms() {
     static const std::vector<Form> all = {
-        {"perfetto", {".pftrace", ".perfetto-trace", ".pb"}, drawing::make_perfetto},
+        {"perfetto", {".pftrace", ".perfetto-trace", ".pb"}, [] { return make_aligned(); }},
         {"ndjson", {".ndjson", ".jsonl"}, make_ndjson},
         {"csv", {".csv"}, make_csv},
         {"html", {".html", ".htm"}, make_html},

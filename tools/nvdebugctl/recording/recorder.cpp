@@ -93,9 +93,11 @@ void Recorder::begin() {
 }
 
 void Recorder::note_clocks() {
-    constexpr int tries = 5;
+    // A busy machine interrupts some readings. On an H100 the best of five was within 5 us.
+    constexpr int tries = 5, most_tries = 20;
+    constexpr std::uint64_t close_ns = 5'000;
     std::optional<ClockReading> best;
-    for (int n = 0; n < tries; n++) {
+    for (int n = 0; n < tries || (n < most_tries && best->within_ns > close_ns); n++) {
         const std::uint64_t before = read_clock(CLOCK_MONOTONIC);
         const auto ns = gpu_now();
         const std::uint64_t after = read_clock(CLOCK_MONOTONIC);

@@ -2,8 +2,10 @@
 #include "summary.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
+#include "aligned.hpp"
 #include "cli/identity.hpp"
 #include "cli/json.hpp"
 #include "cli/page.hpp"
@@ -67,6 +69,22 @@ void show_engine(const Json &engine, Page &page) {
 
 } // namespace
 
+namespace {
+
+nvdebug::ClockFit fit_of(const Json &clock) {
+    const auto ns = [](const Json &us) {
+        return static_cast<std::uint64_t>(std::llround(us.get<double>() * 1e3));
+    };
+    nvdebug::ClockFit fit{clock["readings"].get<std::uint64_t>(), ns(clock["within_us"])};
+    if (!clock["drift_us_per_s"].is_null())
+        fit.drift_ns_per_s = clock["drift_us_per_s"].get<double>() * 1e3;
+    if (!clock["uneven_us"].is_null())
+        fit.uneven_ns = ns(clock["uneven_us"]);
+    return fit;
+}
+
+} // namespace
+
 void show_summary(const Json &summary, Page &page) {
     std::string line = fmt::format("{:.3f} s recorded, {} turns", summary["seconds"].get<double>(),
                                    summary["turns"].get<std::uint64_t>());
@@ -102,6 +120,10 @@ void show_summary(const Json &summary, Page &page) {
             columns.insert(columns.begin() + 2, "together_percent");
         print_table(engine["holders"], columns, true, page);
     }
+    // One GPU alone has nothing to be compared with.
+    if (summary["clocks"].size() > 1)
+        for (const Json &clock : summary["clocks"])
+            page.line(page.dim(sentence_of(clock["gpu"].get<std::uint32_t>(), fit_of(clock))));
     if (!summary["jobs"].empty()) {
         page.line(page.bold("jobs on several GPUs"));
         print_table(summary["jobs"],
@@ -179,6 +201,22 @@ std::vector<Field> summary_fields() {
         {"cost_percent",
          "processor time that recording took once it had begun, of one core; null: not known",
          "number?"},
+        {"clocks",
+         "the clock of each GPU beside the machine's, by which turns of several GPUs are compared",
+         "[object]",
+         {{"gpu", "index of the GPU", "uint"},
+          {"readings", "moments at which both were read", "uint"},
+          {"within_us", "how far apart both were read at most", "number"},
+          {"drift_us_per_s",
+           "how much the machine's clock gains on it in a second; null: there is one reading",
+           "signed?"},
+          {"uneven_us",
+           "how far it may leave the straight line between two readings; null: there are no three "
+           "at even distances, so it is taken to go evenly",
+           "number?"},
+          {"error_us",
+           "bound of the error of times in a trace for Perfetto; null: the drift is not known",
+           "number?"}}},
         {"jobs", "jobs on several GPUs: processes of one Slurm step, container or launcher",
          "[object]",
          fields_with_identity(

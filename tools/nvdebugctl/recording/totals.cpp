@@ -2,6 +2,7 @@
 #include "totals.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <tuple>
 
@@ -116,6 +117,7 @@ Json holder_json(const Holder &who, const Tally::Held &held, const RecordedProce
 void Totals::clock(std::uint32_t gpu, const ClockReading &reading) {
     const std::uint64_t now = reading.monotonic_ns;
     wall_.try_emplace(gpu, WallClock{now, now}).first->second.last_ns = now;
+    error_[gpu].add({reading.gpu_ns, now, reading.within_ns});
     jobs_.clock(gpu, reading.gpu_ns, now);
 }
 
@@ -151,6 +153,25 @@ Json job_json(const nvdebug::MeasuredJob &job) {
 }
 
 } // namespace
+
+Json Totals::clocks() const {
+    Json rows = Json::array();
+    for (const auto &[gpu, error] : error_) {
+        const nvdebug::ClockFit fit = error.fit();
+        const auto us = [](const std::optional<std::uint64_t> &ns) {
+            return ns ? microseconds(*ns) : Json();
+        };
+        rows.push_back(
+            {{"gpu", gpu},
+             {"readings", fit.readings},
+             {"within_us", us(fit.within_ns)},
+             {"drift_us_per_s",
+              fit.drift_ns_per_s ? Json(std::round(*fit.drift_ns_per_s) / 1'000) : Json()},
+             {"uneven_us", us(fit.uneven_ns)},
+             {"error_us", us(fit.error_ns())}});
+    }
+    return rows;
+}
 
 Json Totals::summary(std::optional<double> cost) const {
     Json jobs = Json::array();
@@ -232,6 +253,7 @@ Json Totals::summary(std::optional<double> cost) const {
             {"turns", turns_},
             {"marks", marks_},
             {"cost_percent", cost ? percent(cost) : Json()},
+            {"clocks", clocks()},
             {"jobs", std::move(jobs)},
             {"engines", std::move(engines)}};
 }

@@ -29,6 +29,9 @@ class Totals final : public Sink {
     [[nodiscard]] Json summary(std::optional<double> cost) const;
 
   private:
+    /// Returns a row for the clock of each GPU.
+    [[nodiscard]] Json clocks() const;
+
     struct Engine {
         nvdebug::Tally tally;
         std::optional<std::uint64_t> first_ns, last_ns; ///< of the engine's turns
@@ -39,7 +42,8 @@ class Totals final : public Sink {
     struct WallClock {
         std::uint64_t first_ns, last_ns;
     };
-    std::map<std::uint32_t, WallClock> wall_; ///< by GPU
+    std::map<std::uint32_t, WallClock> wall_;            ///< by GPU
+    std::map<std::uint32_t, nvdebug::ClockError> error_; ///< by GPU
     RecordingHead head_;
     std::map<const Lane *, Engine> engines_;
     std::vector<const Lane *> order_; ///< in order of appearance
