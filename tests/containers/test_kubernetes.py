@@ -235,8 +235,8 @@ def test_the_agent_is_not_evicted_like_any_pod():
 def test_programs_of_the_node_can_ask():
     """The socket of nvqos is in the folder that the pod shares with the node."""
     words = container("nvqos")["command"]
-    source = (ROOT / "tools/nvqos/serve/socket.hpp").read_text(encoding="utf-8")
-    usual = pathlib.PurePath(re.search(r'usual_path = "(.*)"', source)[1])
+    source = (ROOT / "lib/base/nvqos_client.hpp").read_text(encoding="utf-8")
+    usual = pathlib.PurePath(re.search(r'usual_nvqos_socket = "(.*)"', source)[1])
     assert "--socket" in words and str(usual.parent) in {each["mountPath"] for each in container("nvqos")["volumeMounts"]}
 
 

@@ -17,7 +17,7 @@ MODULE = ("include", "module/compat", "module/decode", "module/core", "module/ch
           "module/control", "module/gpus", "module/proc", "nvdebug_entry.c")
 PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing lib/live", "lib/driver", "lib/nvdebug",
             "lib/partition lib/recording lib/stgm lib/qos", "lib/simulation",
-            "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
+            "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm tools/kubernetes")
 # The order within nvqos: folders, and the files at its top by their names without a suffix.
 NVQOS = ("failure family goals file gpus refusal", "keep", "report metrics display", "serve",
          "trace demo_machine", "simulate", "advise", "command_line demo run main")

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "device_plugin.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <fmt/format.h>
+#include <fstream>
+#include <unistd.h>
+
+#include "device_plugin_folder.hpp"
+#include "device_plugin_service.hpp"
+#include "device_plugin_stock.hpp"
+#include "lib/base/container_device.hpp"
+#include "lib/base/nvqos_client.hpp"
+#include "lib/base/printable.hpp"
+#include "lib/base/words.hpp"
+
+namespace nvdebug::kubernetes {
+namespace {
+
+using base::exit_status::bad_usage;
+using base::exit_status::done;
+
+struct Options {
+    std::string socket, kubelet, sysfs;
+    unsigned units = usual_units;
+    Gifts gifts;
+};
+
+/// Fails unless the option's value is an absolute path.
+Outcome<std::string> path_of(const cli::Arguments &arguments, const std::string &option,
+                             const std::string &otherwise) {
+    std::string path = arguments.text(option, otherwise);
+    if (!path.starts_with('/'))
+        return fail(bad_usage, fmt::format("{} takes a path from the root on, not {}", option,
+                                           base::quote(path)));
+    return path;
+}
+
+Outcome<Options> read_options(const cli::Arguments &arguments) {
+    Options options;
+    const struct {
+        const char *option, *otherwise;
+        std::string &to;
+    } paths[] = {
+        {"--socket", base::usual_nvqos_socket, options.socket},
+        {"--kubelet", "/var/lib/kubelet/device-plugins", options.kubelet},
+        {"--cdi-folder", base::device_folder, options.gifts.cdi_folder},
+        {"--nvqos", "/usr/bin/nvqos", options.gifts.nvqos},
+        {"--sysfs", "/sys", options.sysfs},
+    };
+    for (const auto &one : paths) {
+        auto path = path_of(arguments, one.option, one.otherwise);
+        if (!path)
+            return tl::unexpected(path.error());
+        one.to = std::move(*path);
+    }
+    if (const auto address = base::socket_address(options.socket); !address)
+        return fail(bad_usage, "--socket: " + address.error().sentence);
+    options.gifts.socket = options.socket;
+    const auto units = arguments.number("--units", usual_units, 1, most_units);
+    if (!units)
+        return fail(bad_usage, units.error());
+    options.units = static_cast<unsigned>(*units);
+    const std::string visible = arguments.text("--visible-devices", "envvar");
+    options.gifts.visible = visible == "cdi"    ? Gifts::Visible::cdi
+                            : visible == "none" ? Gifts::Visible::none
+                                                : Gifts::Visible::envvar;
+    return options;
+}
+
+/// Returns the NUMA node of a PCI device; empty: the machine has only one, or the file is missing.
+std::optional<std::int64_t> numa_node_of(const std::string &sysfs, const std::string &address) {
+    std::ifstream file(fmt::format("{}/bus/pci/devices/{}/numa_node", sysfs, address));
+    std::int64_t node = -1;
+    return file >> node && node >= 0 ? std::optional(node) : std::nullopt;
+}
+
+/// Fails if the folder is missing or cannot be written to: neither ends without a person.
+Outcome<void> expect_folder(const std::string &folder) {
+    if (::access(folder.c_str(), R_OK | W_OK | X_OK) == 0)
+        return {};
+    return fail(of_file(errno),
+                fmt::format("{}: {}; a kubelet with device plugins makes it, --kubelet names "
+                            "another folder, and root alone may write to it",
+                            base::printable(folder), ::strerrordesc_np(errno)));
+}
+
+/// Prints a sentence unless it is the last one again.
+class Logged {
+  public:
+    void operator()(const std::string &sentence) {
+        if (sentence != last_)
+            log(sentence);
+        last_ = sentence;
+    }
+    void clear() { last_.clear(); }
+
+  private:
+    std::string last_;
+};
+
+} // namespace
+
+cli::Verb device_plugin_verb() {
+    return {
+        .name = "device-plugin",
+        .help = "offers each percent of each GPU's time as nvdebug.io/gpu-percent",
+        .options =
+            {{"--socket",
+              fmt::format("the socket of nvqos, here and on the node (default: {})",
+                          base::usual_nvqos_socket),
+              "PATH"},
+             {"--nvqos", "the program nvqos of the node (default: /usr/bin/nvqos)", "PATH"},
+             {"--units",
+              fmt::format("percent of each GPU, 1 to {} (default: {})", most_units, usual_units),
+              "N"},
+             {.name = "--visible-devices",
+              .help = "how a container gets its GPU: by the variable NVIDIA_VISIBLE_DEVICES, by "
+                      "NVIDIA's CDI device, or not at all",
+              .value = "HOW",
+              .choices = {"envvar", "cdi", "none"}},
+             {"--cdi-folder",
+              fmt::format("where container runtimes look for devices (default: {})",
+                          base::device_folder),
+              "FOLDER"},
+             {"--kubelet",
+              "kubelet's folder of device plugins (default: /var/lib/kubelet/device-plugins)",
+              "FOLDER"},
+             {.name = "--sysfs", .help = "in place of /sys", .value = "FOLDER", .hidden = true}},
+        .examples = {{"nvdebug-device-plugin device-plugin", "as the DaemonSet runs it"}},
+        .usage = {{"nvdebug-device-plugin device-plugin [OPTION]...", ""}}};
+}
+
+Outcome<Exit> run_device_plugin(const cli::Arguments &arguments) {
+    const auto options = read_options(arguments);
+    if (!options)
+        return tl::unexpected(options.error());
+    if (const auto expected = expect_folder(options->kubelet); !expected)
+        return tl::unexpected(expected.error());
+    auto watch = FolderWatch::open(options->kubelet);
+    if (!watch)
+        return tl::unexpected(watch.error());
+    remove_unused_devices(options->gifts.cdi_folder);
+    Stock stock(options->units,
+                [&](const std::string &address) { return numa_node_of(options->sysfs, address); });
+    const auto service = make_service(stock, options->gifts);
+    Registration registration(options->kubelet, *service);
+    Logged logged;
+    if (const auto kept = registration.keep();
+        !kept && kept.error().exit != base::exit_status::failed)
+        return tl::unexpected(kept.error());
+    const NvqosFollower follower(options->socket, [&](const Outcome<NvqosState> &state) {
+        for (const std::string &sentence : stock.take(state))
+            log(sentence);
+        if (!state)
+            logged(state.error().sentence);
+        else
+            logged.clear();
+    });
+    Logged logged_of_kubelet;
+    for (bool was_registered = false;;) {
+        const auto kept = registration.keep();
+        if (!kept)
+            logged_of_kubelet(kept.error().sentence);
+        if (registration.is_registered() && !was_registered) {
+            logged_of_kubelet.clear();
+            log(fmt::format("kubelet has registered {}", Registration::resource));
+        }
+        was_registered = registration.is_registered();
+        constexpr int until_next_try_ms = 1000, until_next_look_ms = 5000;
+        if (!(*watch)->wait(was_registered ? until_next_look_ms : until_next_try_ms))
+            return done;
+    }
+}
+
+} // namespace nvdebug::kubernetes
