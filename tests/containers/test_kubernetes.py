@@ -177,6 +177,25 @@ def test_goals_that_make_no_sense_are_not_applied(tmp_path, status, goes_on):
 
 
 @pytest.mark.ci
+def test_kubectl_renders_the_device_plugin(tmp_path):
+    """Besides the agent's containers, whose patches for older clusters fit, too."""
+    needs("kubectl", "kubernetes")
+    shutil.copytree(FOLDER, tmp_path / "cluster")
+    overlay = tmp_path / "cluster/example/kustomization.yaml"
+    with overlay.open("a", encoding="utf-8") as file:
+        file.write("components: [../device-plugin, ../before-1.30]\n")
+    done = subprocess.run(["kubectl", "kustomize", overlay.parent], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    if "json: unknown field" in done.stderr and "components" in done.stderr:
+        pytest.skip("Debian 12's kubectl (1.20) takes no components")
+    assert done.returncode == 0, done.stderr
+    (rendered,) = (each for each in yaml.safe_load_all(done.stdout) if each["kind"] == "DaemonSet")
+    jsonschema.validate(rendered, SCHEMA)
+    containers = rendered["spec"]["template"]["spec"]["containers"]
+    assert sorted(each["name"] for each in containers) == ["device-plugin", "exporter", "nvqos"]
+    assert len({each["image"] for each in containers}) == 1
+
+
+@pytest.mark.ci
 def test_kubectl_renders_what_the_recipe_applies(tmp_path):
     needs("kubectl", "kubernetes")
     done = pasted(tmp_path, kubectl=f'[ "$1" = apply ] || exec {shutil.which("kubectl")} "$@"')
@@ -226,6 +245,38 @@ def test_devices_by_mount_replace_the_variable():
         assert "NVIDIA_VISIBLE_DEVICES" in {one["name"] for one in container(each["name"])["env"]}
         (mount,) = each["volumeMounts"]
         assert (mount["name"], mount["mountPath"]) == (volume["name"], "/var/run/nvidia-container-devices/all")
+
+
+def test_the_device_plugin_reaches_what_it_needs_and_no_more():
+    """Its default folders are mounted, with nvqos' socket at the path that nvqos listens at, and it has no capability."""
+    listed = yaml.safe_load((FOLDER / "device-plugin/kustomization.yaml").read_text(encoding="utf-8"))
+    (patch,) = (yaml.safe_load(each["patch"]) for each in listed["patches"])
+    spec = patch["spec"]["template"]["spec"]
+    (plugin,) = spec["containers"]
+    base = agent()["spec"]["template"]["spec"]
+    assert plugin["name"] not in {each["name"] for each in base["containers"]} and plugin["image"] == base["containers"][0]["image"]
+    rights = plugin["securityContext"]
+    assert rights["capabilities"] == {"drop": ["ALL"]} and rights["readOnlyRootFilesystem"] and not rights["allowPrivilegeEscalation"]
+    assert "env" not in plugin, "it has no GPU"
+    volumes = {each["name"]: each["hostPath"]["path"] for each in (*base["volumes"], *spec["volumes"]) if "hostPath" in each}
+    mounts = {each["mountPath"]: volumes[each["name"]] for each in plugin["volumeMounts"]}
+    # The runtime's folder of devices has two names on a node, and /var/run is a link to /run.
+    assert {inside: outside.replace("/var/run/", "/run/") for inside, outside in mounts.items()} == {inside: inside for inside in mounts}
+    sources = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "tools/kubernetes").glob("*.cpp")))
+    (folder,) = set(re.findall(r'"(/var/lib/kubelet/[^"]*)"', sources))
+    cdi = re.search(r'device_folder = "(.*)"', (ROOT / "lib/base/container_device.hpp").read_text(encoding="utf-8"))[1]
+    (program,) = (word.removeprefix("--nvqos=") for word in plugin["command"] if word.startswith("--nvqos="))
+    assert set(mounts) == {folder, cdi, "/run/nvdebug", str(pathlib.PurePath(program).parent)}
+    assert plugin["command"][0] == "nvdebug-device-plugin" and "--copy-nvqos=/usr/bin/nvqos" in plugin["command"]
+
+
+def test_the_example_pod_asks_for_the_resource_of_the_plugin():
+    (pod,) = manifests(FOLDER / "device-plugin/pod.yaml")
+    header = (ROOT / "tools/kubernetes/device_plugin_folder.hpp").read_text(encoding="utf-8")
+    resource = re.search(r'resource = "(.*)"', header)[1]
+    assert pod["spec"]["containers"][0]["resources"] == {"limits": {resource: "30"}}
+    page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
+    assert f"`{resource}`" in page and "components: [../device-plugin]" in page
 
 
 def test_the_agent_is_not_evicted_like_any_pod():

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "device_plugin.hpp"
 
-#include <atomic>
 #include <cerrno>
-#include <charconv>
-#include <chrono>
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
@@ -13,10 +10,10 @@
 #include "device_plugin_folder.hpp"
 #include "device_plugin_service.hpp"
 #include "device_plugin_stock.hpp"
+#include "hook_program.hpp"
 #include "lib/base/container_device.hpp"
 #include "lib/base/nvqos_client.hpp"
 #include "lib/base/printable.hpp"
-#include "lib/base/words.hpp"
 
 namespace nvdebug::kubernetes {
 namespace {
@@ -30,16 +27,6 @@ struct Options {
     Gifts gifts;
 };
 
-/// Fails unless the option's value is an absolute path.
-Outcome<std::string> path_of(const cli::Arguments &arguments, const std::string &option,
-                             const std::string &otherwise) {
-    std::string path = arguments.text(option, otherwise);
-    if (!path.starts_with('/'))
-        return fail(bad_usage, fmt::format("{} takes a path from the root on, not {}", option,
-                                           base::quote(path)));
-    return path;
-}
-
 Outcome<Options> read_options(const cli::Arguments &arguments) {
     Options options;
     const struct {
@@ -49,7 +36,6 @@ Outcome<Options> read_options(const cli::Arguments &arguments) {
         {"--socket", base::usual_nvqos_socket, options.socket},
         {"--kubelet", "/var/lib/kubelet/device-plugins", options.kubelet},
         {"--cdi-folder", base::device_folder, options.gifts.cdi_folder},
-        {"--nvqos", "/usr/bin/nvqos", options.gifts.nvqos},
         {"--sysfs", "/sys", options.sysfs},
     };
     for (const auto &one : paths) {
@@ -110,35 +96,40 @@ cli::Verb device_plugin_verb() {
         .name = "device-plugin",
         .help = "offers each percent of each GPU's time as nvdebug.io/gpu-percent",
         .options =
-            {{"--socket",
-              fmt::format("the socket of nvqos, here and on the node (default: {})",
-                          base::usual_nvqos_socket),
-              "PATH"},
-             {"--nvqos", "the program nvqos of the node (default: /usr/bin/nvqos)", "PATH"},
-             {"--units",
-              fmt::format("percent of each GPU, 1 to {} (default: {})", most_units, usual_units),
-              "N"},
-             {.name = "--visible-devices",
-              .help = "how a container gets its GPU: by the variable NVIDIA_VISIBLE_DEVICES, by "
-                      "NVIDIA's CDI device, or not at all",
-              .value = "HOW",
-              .choices = {"envvar", "cdi", "none"}},
-             {"--cdi-folder",
-              fmt::format("where container runtimes look for devices (default: {})",
-                          base::device_folder),
-              "FOLDER"},
-             {"--kubelet",
-              "kubelet's folder of device plugins (default: /var/lib/kubelet/device-plugins)",
-              "FOLDER"},
-             {.name = "--sysfs", .help = "in place of /sys", .value = "FOLDER", .hidden = true}},
+            options_of_hook() +
+            std::vector<cli::Option>{
+                {"--socket",
+                 fmt::format("the socket of nvqos, here and on the node (default: {})",
+                             base::usual_nvqos_socket),
+                 "PATH"},
+                {"--units",
+                 fmt::format("percent of each GPU, 1 to {} (default: {})", most_units, usual_units),
+                 "N"},
+                {.name = "--visible-devices",
+                 .help = "how a container gets its GPU: by the variable NVIDIA_VISIBLE_DEVICES, by "
+                         "NVIDIA's CDI device, or not at all",
+                 .value = "HOW",
+                 .choices = {"envvar", "cdi", "none"}},
+                {"--cdi-folder",
+                 fmt::format("where container runtimes look for devices (default: {})",
+                             base::device_folder),
+                 "FOLDER"},
+                {"--kubelet",
+                 "kubelet's folder of device plugins (default: /var/lib/kubelet/device-plugins)",
+                 "FOLDER"},
+                {.name = "--sysfs", .help = "in place of /sys", .value = "FOLDER", .hidden = true}},
         .examples = {{"nvdebug-device-plugin device-plugin", "as the DaemonSet runs it"}},
         .usage = {{"nvdebug-device-plugin device-plugin [OPTION]...", ""}}};
 }
 
 Outcome<Exit> run_device_plugin(const cli::Arguments &arguments) {
-    const auto options = read_options(arguments);
+    auto options = read_options(arguments);
     if (!options)
         return tl::unexpected(options.error());
+    auto program = hook_program(arguments);
+    if (!program)
+        return tl::unexpected(program.error());
+    options->gifts.nvqos = std::move(*program);
     if (const auto expected = expect_folder(options->kubelet); !expected)
         return tl::unexpected(expected.error());
     auto watch = FolderWatch::open(options->kubelet);

@@ -24,7 +24,7 @@ using base::printable;
 
 constexpr int most_threads = 64;
 constexpr std::size_t most_memory = 64 << 20;
-constexpr int backlog = 16;
+constexpr int backlog = 128;
 
 /// A descriptor that is closed unless it is released.
 class Descriptor {
