@@ -235,6 +235,32 @@ def test_promises_to_containers_with_units_leave_all_units_healthy(node):
     assert [each.ID for each in node.kubelet.plugin.lists[lists] if each.health == "Healthy"] == units(0, 91)
 
 
+def answers(possible, *shares):
+    """Returns the answers of an nvqos that has promised these shares to containers with units."""
+    tenants = [{"name": f"gpu-percent:{number}", "goal": f"share {share} %", "gpus": [0]} for number, share in enumerate(shares)]
+    gpu = {"gpu": 0, "uuid": UUIDS[0], "address": None, "device": None, "up": True, "why": None, "promised_percent": sum(shares),
+           "possible_percent": possible}
+    return [f"ok {json.dumps(each)}\n".encode() for each in (tenants, [gpu], tenants)]
+
+
+def test_one_answer_that_lags_behind_makes_no_unit_unhealthy(bare):
+    """What can be promised is from the last epoch. After the end of a container it is too little for a moment."""
+    states = (answers(69.3, 30), answers(69.3), answers(99.6), answers(40.2), answers(40.2))
+    bare.kubelet.start()
+    bare.machine.path.parent.mkdir()
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(bare.machine.path))
+        other.listen()
+        bare.start()
+        for line in (each for state in states for each in state):
+            client, _ = other.accept()
+            with client:
+                client.sendall(line)
+        assert bare.is_healthy(*units(0, 40))
+    counts = [sum(each.health == "Healthy" for each in one) for one in bare.kubelet.plugin.lists]
+    assert [count for count in counts if count] == [95, 40]
+
+
 def test_a_lost_gpu_has_no_healthy_unit(two):
     (two.machine.folder / "lost.1").touch()
     # nvqos notices that a GPU is lost when it asks the driver for a change there.
