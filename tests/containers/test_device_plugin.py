@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""nvdebug-device-plugin between a kubelet (tests/support/kubelet.py) and nvqos over the stand-in for the driver. Containers are
-podman's and runc's. It takes root, as nvqos does."""
+"""nvdebug-device-plugin between a kubelet (tests/support/kubelet.py) and nvqos over the stand-in for the driver. It
+takes root, as nvqos does."""
 
 import contextlib
 import json
@@ -23,6 +23,8 @@ pytest_plugins = ["node"]
 pytestmark = pytest.mark.ci
 
 SCHEMA = json.loads((ROOT / "tests/data/cdi-0.5.0.json").read_text(encoding="utf-8"))
+
+
 # --- what kubelet sees ---
 
 def test_the_plugin_registers_itself_with_its_options(node):
@@ -71,7 +73,8 @@ def test_a_container_gets_its_gpu_and_a_device_with_the_hook(bare, way, variable
     assert document["kind"] == "nvdebug.io/gpu-percent"
     assert document["devices"] == [{"name": name, "containerEdits": {"hooks": [{
         "hookName": "createRuntime", "path": str(built("bin/nvqos")),
-        "args": ["nvqos", "--hold-container=share:30%", f"--socket={bare.machine.path}", f"--gpu={UUIDS[0]}", "--tenant=gpu-percent:"]}]}}]
+        "args": ["nvqos", "--hold-container=share:30%", f"--socket={bare.machine.path}", f"--gpu={UUIDS[0]}",
+                 "--tenant=gpu-percent:"]}]}}]
 
 
 def test_nvqos_is_copied_to_the_node_for_the_hook(bare):
@@ -79,20 +82,21 @@ def test_nvqos_is_copied_to_the_node_for_the_hook(bare):
     place.mkdir()
     source.write_bytes(b"one")
     bare.kubelet.start()
+    inodes = []
     for times, content in enumerate((b"one", b"one", b"two"), 1):
         source.write_bytes(content)
         bare.start(f"--copy-nvqos={source}", f"--nvqos={place}/nvqos")
         assert comes_true(lambda times=times: bare.errors().count("kubelet has registered") == times)
         assert (place / "nvqos").read_bytes() == content and stat.S_IMODE((place / "nvqos").stat().st_mode) == 0o755
-        about = (place / "nvqos").stat()
-        assert times != 2 or about.st_ino == before.st_ino, "an equal file stays, as a hook may run it now"
-        before = about
+        inodes.append((place / "nvqos").stat().st_ino)
         assert bare.stop() == 0
+    assert inodes[0] == inodes[1], "an equal file stays, as a hook may run it now"
 
 
 @pytest.mark.parametrize("source, mode, status, sentence", (
-    ("/nonexistent", 0o755, 1, "cannot read /nonexistent: No such file"), ("/bin/true", 0o777, 2, "others than you and root can change"),
-    ("/bin/true", None, 1, "opt/nvqos: No such file or directory; --nvqos names another path"), ("x", 0o755, 1, "a path from the root on")))
+    ("/nonexistent", 0o755, 1, "cannot read /nonexistent: No such file"), ("x", 0o755, 1, "a path from the root on"),
+    ("/bin/true", 0o777, 2, "others than you and root can change"),
+    ("/bin/true", None, 1, "opt/nvqos: No such file or directory; --nvqos names another path")))
 def test_a_copy_that_is_impossible_ends_with_a_sentence(bare, source, mode, status, sentence):
     place = bare.machine.folder / "opt"
     if mode:
@@ -118,8 +122,8 @@ def test_a_device_that_was_removed_is_there_again_before_each_start(node):
 
 def test_old_devices_are_removed_at_the_start(bare):
     bare.cdi.mkdir()
-    names = ["nvdebug.io-gpu-percent-share-30-GPU-1.json", "nvdebug.io-gpu-percent-share-40-GPU-1.json", "nvdebug.io-qos-share-30.json",
-             "other.json"]
+    names = ["nvdebug.io-gpu-percent-share-30-GPU-1.json", "nvdebug.io-gpu-percent-share-40-GPU-1.json",
+             "nvdebug.io-qos-share-30.json", "other.json"]
     for name in names:
         (bare.cdi / name).write_text("{}", encoding="ascii")
         if "40" not in name:
@@ -135,7 +139,8 @@ def test_old_devices_are_removed_at_the_start(bare):
     (units(0, 20) + units(1, 10), f"the units of a container are of one GPU, and not 20 % of {UUIDS[0]}, 10 % of {UUIDS[1]}"),
     (units(0, 96), "a container asks for 96 % of a GPU, and has at most 95 %"),
     ([], "a container without units"),
-    ([unit(0, 1), "GPU-1"], "'GPU-1' is no unit of nvdebug.io/gpu-percent"), (["GPU--01"], "is no unit"), (["01"], "is no unit"),
+    ([unit(0, 1), "GPU-1"], "'GPU-1' is no unit of nvdebug.io/gpu-percent"), (["GPU--01"], "is no unit"),
+    (["01"], "is no unit"),
     ([f"{UUIDS[0]}-x1"], "is no unit"), ([f"{UUIDS[0]}-001"], "is no unit"), (["GPU-a\n-01"], "nvqos does not list"),
     (["GPU-1234-01"], "1 % of GPU-1234 cannot be kept now: nvqos does not list this GPU")), ids=range(10))
 def test_impossible_units_are_refused(two, ids, sentence):
@@ -165,7 +170,8 @@ def test_the_fullest_gpu_that_holds_a_container_is_preferred(two, available, cou
 @pytest.mark.parametrize("available, count, must, sentence", (
     (units(0, 40) + units(1, 55, 95), 60, (), f"no GPU has them left (40 % of {UUIDS[0]}, 40 % of {UUIDS[1]})"),
     (units(0, 95), 96, (), "has at most 95 %"), ([], 1, (), "no GPU has them left (no GPU)"),
-    (units(0, 95), 0, (), "make no sense"), (units(0, 95), -1, (), "make no sense"), (units(0, 95), 1, units(0, 2), "make no sense"),
+    (units(0, 95), 0, (), "make no sense"), (units(0, 95), -1, (),
+                                             "make no sense"), (units(0, 95), 1, units(0, 2), "make no sense"),
     (units(0, 95), 9, [unit(0, 1), unit(1, 1)], "has units of several GPUs"), (units(0, 95), 9, ["x"], "'x' is no unit")))
 def test_a_container_that_no_gpu_holds_is_refused(two, available, count, must, sentence):
     code, details = refusal(preferred, two, available, count, must)
@@ -194,7 +200,8 @@ def test_units_are_unhealthy_while_nvqos_hangs(node):
 
 @pytest.mark.parametrize("answer, sentence", (
     (b"hello\n", "is no nvqos"), (b"ok {}\n", "is no list"), (b"ok \xff\n", "is no list"), (b"ok [7]\n", "is not understood"),
-    (b'ok [{"name": 7}]\n', "is not understood"), (b'ok [{"name": "a"}]\n', "is not understood"), (b"error no such request\n", "no such request"),
+    (b'ok [{"name": 7}]\n', "is not understood"), (b'ok [{"name": "a"}]\n',
+                                                   "is not understood"), (b"error no such request\n", "no such request"),
     (b"", "no nvqos answers")))
 def test_units_are_unhealthy_while_another_program_has_the_socket(bare, answer, sentence):
     bare.kubelet.start()
@@ -237,9 +244,10 @@ def test_promises_to_containers_with_units_leave_all_units_healthy(node):
 
 def answers(possible, *shares):
     """Returns the answers of an nvqos that has promised these shares to containers with units."""
-    tenants = [{"name": f"gpu-percent:{number}", "goal": f"share {share} %", "gpus": [0]} for number, share in enumerate(shares)]
-    gpu = {"gpu": 0, "uuid": UUIDS[0], "address": None, "device": None, "up": True, "why": None, "promised_percent": sum(shares),
-           "possible_percent": possible}
+    tenants = [{"name": f"gpu-percent:{number}", "goal": f"share {share} %", "gpus": [0]}
+               for number, share in enumerate(shares)]
+    gpu = {"gpu": 0, "uuid": UUIDS[0], "address": None, "device": None, "up": True, "why": None,
+           "promised_percent": sum(shares), "possible_percent": possible}
     return [f"ok {json.dumps(each)}\n".encode() for each in (tenants, [gpu], tenants)]
 
 
@@ -298,6 +306,23 @@ def test_a_socket_that_was_removed_is_made_again(node):
     assert comes_true(lambda: node.kubelet.plugin is not first) and node.is_healthy(*units(0, 95))
 
 
+def test_the_plugin_registers_again_when_kubelet_reads_no_list(node):
+    """kubelet forgets a plugin whose stream has ended, although kubelet itself goes on."""
+    first = node.kubelet.plugin
+    first.end()
+    assert comes_true(lambda: node.kubelet.plugin is not first) and node.is_healthy(*units(0, 95))
+    assert "kubelet does not read the list of units" in node.errors()
+
+
+def test_a_container_of_a_plugin_that_had_more_units_starts_again(node):
+    container = node.kubelet.admit(60)
+    assert node.stop() == 0
+    node.start("--units=50")
+    assert comes_true(lambda: len(node.kubelet.plugins) == 2)
+    node.kubelet.start_container(container)
+    assert "has at most 50 %" in refusal(allocated, node, *container.ids)[1]
+
+
 def test_a_folder_that_was_made_anew_is_watched(node):
     node.kubelet.stop()
     for path in node.folder.iterdir():
@@ -336,6 +361,19 @@ def test_signals_end_the_plugin_while_nvqos_hangs(node):
 
 # --- what takes a person ---
 
+def test_the_program_takes_a_mode():
+    program = built("bin/nvdebug-device-plugin")
+
+    def said(*words):
+        done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+        return done.returncode, done.stdout + done.stderr
+    assert said() == (1, "nvdebug-device-plugin: a command is missing; 'nvdebug-device-plugin --help' lists them\n")
+    status, text = said("device-plugin", "--help")
+    assert status == 0 and "--visible-devices HOW" in text and "--sysfs" not in text
+    status, text = said("__complete", "device-plugin", "--visible-devices", "")
+    assert (status, [line.split()[0] for line in text.splitlines()]) == (0, ["envvar", "cdi", "none"])
+
+
 def test_a_second_plugin_is_refused(node):
     status, sentence = node.run()
     assert status == 2 and f"another program answers at {node.folder}/{ENDPOINT}" in sentence
@@ -343,12 +381,15 @@ def test_a_second_plugin_is_refused(node):
 
 
 @pytest.mark.parametrize("words, status, sentence", (
-    (("--kubelet=/nonexistent",), 1, "/nonexistent: No such file or directory"), (("--kubelet=x",), 1, "a path from the root on"),
+    (("--kubelet=/nonexistent",), 1, "/nonexistent: No such file or directory"),
+    (("--kubelet=x",), 1, "a path from the root on"),
     ((f"--kubelet=/tmp/{'x' * 100}",), 1, "No such file or directory"), ((f"--socket=/{'x' * 108}",), 1, "1 to 107 bytes"),
     (("--socket=",), 1, "--socket takes a value"), (("--units=0",), 1, "--units"), (("--units=100",), 1, "--units"),
-    (("--visible-devices=all",), 1, "--visible-devices"), (("--nvqos=nvqos",), 1, "a path from the root on"), (("word",), 1, "word")))
+    (("--visible-devices=all",), 1, "--visible-devices"), (("--nvqos=nvqos",), 1, "a path from the root on"),
+    (("word",), 1, "word")))
 def test_wrong_words_end_with_a_sentence(bare, words, status, sentence):
-    done = subprocess.run(bare.words(*words), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    done = subprocess.run(bare.words(*words), stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout) == (status, "") and sentence in done.stderr and len(done.stderr.splitlines()) <= 2
 
 
@@ -362,8 +403,8 @@ def test_the_path_of_the_own_socket_may_be_too_long(bare):
 def test_a_folder_without_rights_is_refused(bare):
     bare.folder.chmod(0o755)
     bare.machine.folder.chmod(0o755)
-    done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *bare.words()], stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *bare.words()],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 2 and f"{bare.folder}: Permission denied" in done.stderr
 
 
@@ -379,10 +420,11 @@ def test_processes_of_other_users_get_no_answer(node, user, answered):
     for path in (node.machine.folder, node.folder, node.folder / ENDPOINT):
         path.chmod(0o777)
     program = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.settimeout(60); s.connect(sys.argv[1])\n"
-               "try:\n s.sendall(b'PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n' + bytes(3) + b'\\x04' + bytes(5)); print(len(s.recv(9)))\n"
+               "try:\n s.sendall(b'PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n' + bytes(3) + b'\\x04' + bytes(5))\n"
+               " print(len(s.recv(9)))\n"
                "except OSError:\n print(0)")
-    done = subprocess.run(["setpriv", f"--reuid={user}", "--clear-groups", sys.executable, "-c", program, node.folder / ENDPOINT],
-                          capture_output=True, text=True, check=True, timeout=PATIENCE_S)
+    done = subprocess.run(["setpriv", f"--reuid={user}", "--clear-groups", sys.executable, "-c", program,
+                           node.folder / ENDPOINT], capture_output=True, text=True, check=True, timeout=PATIENCE_S)
     assert (int(done.stdout) > 0) == answered
 
 

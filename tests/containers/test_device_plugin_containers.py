@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Containers with units of nvdebug.io/gpu-percent, from kubelet's questions to the shares that nvqos keeps. They are podman's and
-runc's, and take root."""
+"""Containers with units of nvdebug.io/gpu-percent, from kubelet's questions to the shares that nvqos keeps. They are
+podman's and runc's, and take root."""
 
 import os
 import re
@@ -93,7 +93,8 @@ def test_containers_have_their_shares_from_the_start_to_the_end(pods, node):
         assert re.fullmatch("gpu-percent:[0-9a-f]{64}", held["name"]) and (held["goal"], held["gpus"]) == (goal, [0])
     for pid in (small, large):
         node.machine.use_gpu(pid)
-    assert comes_true(lambda: [each["got"][0]["percent"] and round(each["got"][0]["percent"], -1) for each in node.machine.list()] == [30, 60])
+    assert comes_true(lambda: [each["got"][0]["percent"] and round(each["got"][0]["percent"], -1)
+                      for each in node.machine.list()] == [30, 60])
     # The scheduler counts: 5 units are left, and none of them becomes unhealthy by what containers with units have.
     assert node.kubelet.healthy() == units(0, 95)
     with pytest.raises(LookupError, match="40 units of 5"):

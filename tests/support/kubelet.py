@@ -20,8 +20,12 @@ class Api:
     """The messages and calls of a .proto file."""
 
     def __init__(self, name, folder):
-        self.grpc = pytest.importorskip("grpc", reason="scripts/install-deps kubernetes")
-        from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+        try:
+            import grpc
+            from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+        except ImportError as error:
+            pytest.fail(f"{error}: scripts/install-deps kubernetes")
+        self.grpc = grpc
         compiled = folder / f"{name}.bin"
         subprocess.run(["protoc", f"--proto_path={PROTOS}", f"--descriptor_set_out={compiled}", f"{name}.proto"], check=True)
         (file,) = descriptor_pb2.FileDescriptorSet.FromString(compiled.read_bytes()).file
@@ -40,7 +44,8 @@ class Api:
         """Calls a method, or begins to read its stream."""
         about = self.services[service][method]
         make = channel.unary_stream if about.server_streaming else channel.unary_unary
-        return make(f"/{self.package}.{service}/{method}", request_serializer=self.message(about.input_type).SerializeToString,
+        return make(f"/{self.package}.{service}/{method}",
+                    request_serializer=self.message(about.input_type).SerializeToString,
                     response_deserializer=self.message(about.output_type).FromString)(request, timeout=timeout)
 
     def handler(self, service, methods):

@@ -38,7 +38,8 @@ class Node:
 
     def words(self, *words):
         """Returns the words that run the plugin. The words replace options of the same name."""
-        own = {"--socket": self.machine.path, "--kubelet": self.folder, "--cdi-folder": self.cdi, "--nvqos": built("bin/nvqos")}
+        own = {"--socket": self.machine.path, "--kubelet": self.folder,
+               "--cdi-folder": self.cdi, "--nvqos": built("bin/nvqos")}
         given = {word.split("=")[0] for word in words}
         return [str(word) for word in (built("bin/nvdebug-device-plugin"), "device-plugin", *words,
                                        *(f"{name}={value}" for name, value in own.items() if name not in given))]

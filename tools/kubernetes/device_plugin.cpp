@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "device_plugin.hpp"
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
@@ -89,6 +91,37 @@ class Logged {
     std::string last_;
 };
 
+/// Keeps the plugin registered until a signal comes.
+Exit serve_kubelet(Registration &registration, FolderWatch &watch,
+                   const std::atomic<int> &streams) {
+    using Clock = std::chrono::steady_clock;
+    constexpr int until_next_try_ms = 1000, until_next_look_ms = 5000;
+    // A kubelet that knows the plugin reads its list all the time.
+    constexpr std::chrono::seconds longest_without_stream{10};
+    Logged logged;
+    Clock::time_point streamed;
+    for (bool was_registered = false;;) {
+        if (const auto kept = registration.keep(); !kept)
+            logged(kept.error().sentence);
+        const bool is_registered = registration.is_registered();
+        if (is_registered && !was_registered) {
+            logged.clear();
+            log(fmt::format("kubelet has registered {}", Registration::resource));
+        }
+        if (streams > 0 || !was_registered)
+            streamed = Clock::now();
+        was_registered = is_registered;
+        if (is_registered && Clock::now() - streamed > longest_without_stream) {
+            log("kubelet does not read the list of units: the plugin registers again");
+            registration.forget();
+            was_registered = false;
+            continue;
+        }
+        if (!watch.wait(is_registered ? until_next_look_ms : until_next_try_ms))
+            return done;
+    }
+}
+
 } // namespace
 
 cli::Verb device_plugin_verb() {
@@ -138,34 +171,23 @@ Outcome<Exit> run_device_plugin(const cli::Arguments &arguments) {
     remove_unused_devices(options->gifts.cdi_folder);
     Stock stock(options->units,
                 [&](const std::string &address) { return numa_node_of(options->sysfs, address); });
-    const auto service = make_service(stock, options->gifts);
+    std::atomic<int> streams = 0;
+    const auto service = make_service(stock, options->gifts, streams);
     Registration registration(options->kubelet, *service);
-    Logged logged;
     if (const auto kept = registration.keep();
         !kept && kept.error().exit != base::exit_status::failed)
         return tl::unexpected(kept.error());
+    Logged logged_of_nvqos;
     const NvqosFollower follower(options->socket, [&](const Outcome<NvqosState> &state) {
         for (const std::string &sentence : stock.take(state))
             log(sentence);
-        if (!state)
-            logged(state.error().sentence);
-        else
-            logged.clear();
+        // The sentence about each GPU has the reason.
+        if (state)
+            logged_of_nvqos.clear();
+        else if (stock.gpus().empty())
+            logged_of_nvqos(state.error().sentence);
     });
-    Logged logged_of_kubelet;
-    for (bool was_registered = false;;) {
-        const auto kept = registration.keep();
-        if (!kept)
-            logged_of_kubelet(kept.error().sentence);
-        if (registration.is_registered() && !was_registered) {
-            logged_of_kubelet.clear();
-            log(fmt::format("kubelet has registered {}", Registration::resource));
-        }
-        was_registered = registration.is_registered();
-        constexpr int until_next_try_ms = 1000, until_next_look_ms = 5000;
-        if (!(*watch)->wait(was_registered ? until_next_look_ms : until_next_try_ms))
-            return done;
-    }
+    return serve_kubelet(registration, **watch, streams);
 }
 
 } // namespace nvdebug::kubernetes

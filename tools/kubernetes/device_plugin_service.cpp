@@ -43,7 +43,8 @@ v1beta1::ListAndWatchResponse listed(const std::vector<StockOfGpu> &gpus, unsign
 
 class DevicePlugin final : public v1beta1::DevicePlugin::Service {
   public:
-    DevicePlugin(Stock &stock, Gifts gifts) : stock_(stock), gifts_(std::move(gifts)) {}
+    DevicePlugin(Stock &stock, Gifts gifts, std::atomic<int> &streams)
+        : stock_(stock), gifts_(std::move(gifts)), streams_(streams) {}
 
     grpc::Status GetDevicePluginOptions(grpc::ServerContext *, const v1beta1::Empty *,
                                         v1beta1::DevicePluginOptions *options) override {
@@ -56,6 +57,7 @@ class DevicePlugin final : public v1beta1::DevicePlugin::Service {
                               grpc::ServerWriter<v1beta1::ListAndWatchResponse> *writer) override {
         // A call that kubelet has ended is noticed after this time.
         constexpr std::chrono::milliseconds patience{500};
+        streams_++;
         for (std::uint64_t sent = 0; !context->IsCancelled(); stock_.wait(sent, patience)) {
             const std::uint64_t version = stock_.version();
             if (version == sent)
@@ -64,6 +66,7 @@ class DevicePlugin final : public v1beta1::DevicePlugin::Service {
             if (!writer->Write(listed(stock_.gpus(), stock_.units())))
                 break;
         }
+        streams_--;
         return grpc::Status::OK;
     }
 
@@ -106,7 +109,8 @@ class DevicePlugin final : public v1beta1::DevicePlugin::Service {
     grpc::Status PreStartContainer(grpc::ServerContext *,
                                    const v1beta1::PreStartContainerRequest *request,
                                    v1beta1::PreStartContainerResponse *) override {
-        const auto portion = portion_of(strings(request->devices_ids()), stock_.units());
+        // The container may have had its units before the plugin was started with fewer ones.
+        const auto portion = portion_of(strings(request->devices_ids()), most_units);
         if (!portion)
             return refused(portion.error());
         const auto device = written_device(*portion);
@@ -155,6 +159,7 @@ class DevicePlugin final : public v1beta1::DevicePlugin::Service {
 
     Stock &stock_;
     const Gifts gifts_;
+    std::atomic<int> &streams_;
 };
 
 } // namespace
@@ -172,8 +177,8 @@ void remove_unused_devices(const std::string &cdi_folder) {
     }
 }
 
-std::unique_ptr<grpc::Service> make_service(Stock &stock, Gifts gifts) {
-    return std::make_unique<DevicePlugin>(stock, std::move(gifts));
+std::unique_ptr<grpc::Service> make_service(Stock &stock, Gifts gifts, std::atomic<int> &streams) {
+    return std::make_unique<DevicePlugin>(stock, std::move(gifts), streams);
 }
 
 } // namespace nvdebug::kubernetes

@@ -2,7 +2,8 @@
 /// @file The service that kubelet calls, v1beta1.DevicePlugin.
 #pragma once
 
-#include <grpcpp/grpcpp.h>
+#include <atomic>
+#include <grpcpp/impl/service_type.h>
 #include <memory>
 #include <string>
 
@@ -26,7 +27,9 @@ struct Gifts {
 /// device of a container that starts again is written again.
 void remove_unused_devices(const std::string &cdi_folder);
 
-/// Returns the service. @p stock must outlive it.
-[[nodiscard]] std::unique_ptr<grpc::Service> make_service(Stock &stock, Gifts gifts);
+/// Returns the service. @p stock must outlive it, and so must @p streams: the number of calls of
+/// ListAndWatch that have not ended. A kubelet that knows the plugin has one.
+[[nodiscard]] std::unique_ptr<grpc::Service> make_service(Stock &stock, Gifts gifts,
+                                                          std::atomic<int> &streams);
 
 } // namespace nvdebug::kubernetes
