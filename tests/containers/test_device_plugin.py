@@ -9,6 +9,7 @@ import signal
 import socket
 import stat
 import subprocess
+import threading
 import time
 
 import jsonschema
@@ -243,30 +244,47 @@ def test_promises_to_containers_with_units_leave_all_units_healthy(node):
 
 
 def answers(possible, *shares):
-    """Returns the answers of an nvqos that has promised these shares to containers with units."""
+    """Returns the answers to list and gpus of an nvqos that has promised these shares to containers with units."""
     tenants = [{"name": f"gpu-percent:{number}", "goal": f"share {share} %", "gpus": [0]}
                for number, share in enumerate(shares)]
     gpu = {"gpu": 0, "uuid": UUIDS[0], "address": None, "device": None, "up": True, "why": None,
            "promised_percent": sum(shares), "possible_percent": possible}
-    return [f"ok {json.dumps(each)}\n".encode() for each in (tenants, [gpu], tenants)]
+    return {"list": tenants, "gpus": [gpu]}
+
+
+def serve_states(listening, states):
+    """Answers like an nvqos that is in the next state after each reading of list, gpus and list, and stays in the last one.
+    Ends when the socket does not listen any more."""
+    left, is_read = list(states), False
+    while True:
+        try:
+            client, _ = listening.accept()
+        except OSError:
+            return
+        with client, contextlib.suppress(OSError):
+            request = client.makefile().readline().strip()
+            client.sendall(f"ok {json.dumps(left[0][request])}\n".encode())
+        if request == "list" and is_read and len(left) > 1:
+            left.pop(0)
+        is_read = request == "gpus"
 
 
 def test_one_answer_that_lags_behind_makes_no_unit_unhealthy(bare):
     """What can be promised is from the last epoch. After the end of a container it is too little for a moment."""
-    states = (answers(69.3, 30), answers(69.3), answers(99.6), answers(40.2), answers(40.2))
+    states = (answers(69.3, 30), answers(69.3), answers(99.6), answers(40.2))
     bare.kubelet.start()
     bare.machine.path.parent.mkdir()
-    with socket.socket(socket.AF_UNIX) as other:
-        other.bind(str(bare.machine.path))
-        other.listen()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(bare.machine.path))
+        listening.listen()
+        served = threading.Thread(target=serve_states, args=(listening, states), daemon=True)
+        served.start()
         bare.start()
-        for line in (each for state in states for each in state):
-            client, _ = other.accept()
-            with client:
-                client.sendall(line)
         assert bare.is_healthy(*units(0, 40))
-    counts = [sum(each.health == "Healthy" for each in one) for one in bare.kubelet.plugin.lists]
-    assert [count for count in counts if count] == [95, 40]
+        listening.shutdown(socket.SHUT_RDWR)
+        served.join(PATIENCE_S)
+    counts = {sum(each.health == "Healthy" for each in one) for one in bare.kubelet.plugin.lists}
+    assert counts - {0} == {95, 40}
 
 
 def test_a_lost_gpu_has_no_healthy_unit(two):
@@ -365,7 +383,8 @@ def test_the_program_takes_a_mode():
     program = built("bin/nvdebug-device-plugin")
 
     def said(*words):
-        done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+        done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                              timeout=PATIENCE_S)
         return done.returncode, done.stdout + done.stderr
     assert said() == (1, "nvdebug-device-plugin: a command is missing; 'nvdebug-device-plugin --help' lists them\n")
     status, text = said("device-plugin", "--help")
