@@ -32,7 +32,7 @@ HOMES = {"include/nvdebug": "lib/nvdebug"}
 # the name of a file or program of tests/ in Python. "shared" is SHARED, and "module" all of MODULE.
 TESTS = {
     "tests": "tests/support tests/bench vm",
-    "tests/support": "vm tests/hardware tests/module/core tests/module/kselftest tests/qos tests/taskset",
+    "tests/support": "vm tests/data tests/hardware tests/module/core tests/module/kselftest tests/qos tests/taskset",
     "tests/hardware": "lab/nvdlab",
     "tests/module": "shared tests/bench",
     "tests/module/decode": "tests/data module/decode include",

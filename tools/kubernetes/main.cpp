@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "device_plugin.hpp"
+#include "dra.hpp"
 #include "lib/base/ending_signals.hpp"
 #include "lib/base/inherited.hpp"
 #include "lib/cli/main.hpp"
@@ -23,7 +24,7 @@ struct Mode {
 };
 
 int run(const std::vector<std::string> &words) {
-    const std::vector<Mode> modes{{device_plugin_verb(), run_device_plugin}};
+    const std::vector<Mode> modes{{device_plugin_verb(), run_device_plugin}, {dra_verb(), run_dra}};
     cli::Program program{
         .name = "nvdebug-device-plugin",
         .version = NVDEBUG_VERSION,

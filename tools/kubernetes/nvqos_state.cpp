@@ -33,21 +33,33 @@ std::string text_of(const Json &object, const char *key) {
     return value.is_null() ? "" : value.get<std::string>();
 }
 
+std::optional<double> number_at(const Json &object, const char *key) {
+    const Json &value = object.at(key);
+    return value.is_null() ? std::nullopt : std::optional(value.get<double>());
+}
+
 KeptGpu kept_gpu(const Json &one) {
-    const Json &possible = one.at("possible_percent");
     return {.number = one.at("gpu").get<std::uint32_t>(),
             .uuid = text_of(one, "uuid"),
             .address = text_of(one, "address"),
             .is_up = one.at("up").get<bool>(),
             .why = text_of(one, "why"),
-            .possible_percent =
-                possible.is_null() ? std::nullopt : std::optional(possible.get<double>())};
+            .possible_percent = number_at(one, "possible_percent")};
 }
 
 HeldTenant held_tenant(const Json &one) {
+    std::vector<GotTime> got;
+    for (const Json &time : one.at("got"))
+        got.push_back({.gpu = time.at("gpu").get<std::uint32_t>(),
+                       .used_s = time.at("used_s").get<double>(),
+                       .time_s = time.at("time_s").get<double>(),
+                       .percent = number_at(time, "percent"),
+                       .wait_p99_ms = number_at(time, "wait_p99_ms")});
     return {.name = one.at("name").get<std::string>(),
             .goal = one.at("goal").get<std::string>(),
-            .gpus = one.at("gpus").get<std::vector<std::uint32_t>>()};
+            .gpus = one.at("gpus").get<std::vector<std::uint32_t>>(),
+            .holders = one.at("holders").get<std::vector<std::uint32_t>>(),
+            .got = std::move(got)};
 }
 
 /// Returns the names of tenants, which change when one comes or goes.

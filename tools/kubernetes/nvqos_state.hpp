@@ -27,11 +27,21 @@ struct KeptGpu {
     std::optional<double> possible_percent;
 };
 
+/// The time that a tenant had on a GPU since it was held.
+struct GotTime {
+    std::uint32_t gpu = 0;
+    double used_s = 0, time_s = 0;
+    std::optional<double> percent;     ///< empty: too little time has passed
+    std::optional<double> wait_p99_ms; ///< between turns; empty: there were few waits
+};
+
 /// A tenant in the answer to `list` (schema nvqos.held.json).
 struct HeldTenant {
     std::string name;
-    std::string goal;                ///< `share 30 %`
-    std::vector<std::uint32_t> gpus; ///< empty: all
+    std::string goal;                        ///< `share 30 %`
+    std::vector<std::uint32_t> gpus;         ///< empty: all
+    std::vector<std::uint32_t> holders = {}; ///< processes with whose ends it ends
+    std::vector<GotTime> got = {};           ///< on each GPU that it is kept on
 };
 
 struct NvqosState {
