@@ -119,11 +119,11 @@ endef
 release: ## build library and tool as they are installed, into build/release (PREFIX=)
 	$(call configure,$(BUILD)/release,$(OPTIMISED) \
 		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF)
-	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvstgm_task nvdebugctl nvtaskset nvstgm nvqos nvdebug-exporter slurm_plugin)
+	$(call cmake_build,$(BUILD)/release,"library and tools",nvdebug nvdebug_static nvstgm_task nvdebugctl nvtaskset nvstgm nvqos nvdebug-exporter slurm_plugin device_plugin)
 
 .PHONY: install
 install: release ## install library, headers, tool and its man pages (DESTDIR=, PREFIX=/usr/local)
-	@for component in lib dev tool exporter slurm; do \
+	@for component in lib dev tool exporter slurm kubernetes; do \
 		DESTDIR="$(DESTDIR)" cmake --install $(BUILD)/release --strip --component $$component || exit 1; \
 	done
 	@test -n "$(DESTDIR)" -o "$$(id -u)" != 0 || ldconfig
@@ -164,7 +164,7 @@ wheel: portable ## build the Python package nvdebugctl into build/wheel: the too
 image: ## build what packaging/Containerfile makes an image of, into build/image (IMAGE=NAME: makes and pushes it, too)
 	$(call configure,$(BUILD)/release,$(OPTIMISED) \
 		-DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DBUILD_TESTING=OFF)
-	$(call cmake_build,$(BUILD)/release,"the programs of the image",nvqos-static nvdebug nvdebug-exporter)
+	$(call cmake_build,$(BUILD)/release,"the programs of the image",nvqos-static nvdebug nvdebug-exporter device_plugin)
 	@scripts/locked $(BUILD)/image "image" packaging/image $(BUILD)/release $(BUILD)/image
 	@test -z "$(IMAGE)" || scripts/locked $(BUILD)/image "image" packaging/push-image $(BUILD)/image "$(IMAGE)" $(VERSION)
 

@@ -40,14 +40,25 @@ bool is_device_name(std::string_view name) {
            });
 }
 
+std::string device_file(const std::string &kind, const std::string &name,
+                        const std::string &folder) {
+    std::string prefix = kind;
+    std::ranges::replace(prefix, '/', '-');
+    return fs::path(folder) / (prefix + "-" + name + ".json");
+}
+
 OrSentence<void> write_device(const ContainerDevice &device, const std::string &folder) {
-    const Json document = {
-        {"cdiVersion", "0.5.0"},
-        {"kind", device.kind},
-        {"devices", Json::array({Json{{"name", device.name}, {"containerEdits", device.edits}}})}};
-    std::string kind = device.kind;
-    std::ranges::replace(kind, '/', '-');
-    const std::string path = fs::path(folder) / (kind + "-" + device.name + ".json");
+    return write_devices({&device, 1}, device.name, folder);
+}
+
+OrSentence<void> write_devices(std::span<const ContainerDevice> devices, const std::string &name,
+                               const std::string &folder) {
+    Json listed = Json::array();
+    for (const ContainerDevice &device : devices)
+        listed.push_back(Json{{"name", device.name}, {"containerEdits", device.edits}});
+    const std::string &kind = devices.front().kind;
+    const Json document = {{"cdiVersion", "0.5.0"}, {"kind", kind}, {"devices", std::move(listed)}};
+    const std::string path = device_file(kind, name, folder);
     const auto failed = [&](const std::string &why) {
         return tl::unexpected("cannot write " + path + ": " + why +
                               "; --cdi-folder names another folder");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,14 @@ struct ContainerDevice {
 /// runtimes read all files of the folder whenever they start a container.
 [[nodiscard]] OrSentence<void> write_device(const ContainerDevice &device,
                                             const std::string &folder);
+
+/// Writes devices of one kind as one file, FOLDER/nvdebug.io-tpcs-NAME.json, in the same way.
+[[nodiscard]] OrSentence<void> write_devices(std::span<const ContainerDevice> devices,
+                                             const std::string &name, const std::string &folder);
+
+/// Returns the path of such a file.
+[[nodiscard]] std::string device_file(const std::string &kind, const std::string &name,
+                                      const std::string &folder);
 
 /// Returns the path of this program. Fails if others than this user and root can change it:
 /// runtimes run it as a hook, as root.

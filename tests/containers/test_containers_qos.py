@@ -205,12 +205,13 @@ def test_a_container_on_several_gpus_has_one_name_and_may_be_no_gang(tmp_path, o
         assert fake.heard.endswith(b"-of-all-controllers" + end + b"\n")
 
 
-def test_containers_join_one_tenant(tmp_path, outside):
+@pytest.mark.parametrize("tenant, name", (("claim:7f3a", "claim:7f3a"), ("batch:", "batch:x"), ("a:b:", "a:b:x")))
+def test_containers_join_one_tenant_or_get_names_of_one_kind(tmp_path, outside, tenant, name):
     fake = Fake(tmp_path / "sock", b"ok\n")
-    assert nvqos("--hold-container", "share:30%", "--tenant", "claim:7f3a", f"--socket={tmp_path}/sock", text=state(outside.pid, "x")) == (
+    assert nvqos("--hold-container", "share:30%", "--tenant", tenant, f"--socket={tmp_path}/sock", text=state(outside.pid, "x")) == (
         0, "", "")
     fake.end()
-    assert fake.heard.decode().startswith(f"join claim:7f3a share:30% pid={outside.pid} holder={outside.pid} cgroup=/")
+    assert fake.heard.decode().startswith(f"join {name} share:30% pid={outside.pid} holder={outside.pid} cgroup=/")
 
 
 def test_a_container_does_not_start_if_nobody_answers(tmp_path, outside):

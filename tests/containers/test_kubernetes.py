@@ -305,6 +305,25 @@ def test_goals_that_make_no_sense_are_not_applied(tmp_path, status, goes_on):
 
 
 @pytest.mark.ci
+def test_kubectl_renders_the_device_plugin(tmp_path):
+    """Besides the agent's containers, whose patches for older clusters fit, too."""
+    needs("kubectl", "kubernetes")
+    shutil.copytree(FOLDER, tmp_path / "cluster")
+    overlay = tmp_path / "cluster/example/kustomization.yaml"
+    with overlay.open("a", encoding="utf-8") as file:
+        file.write("components: [../device-plugin, ../before-1.30]\n")
+    done = subprocess.run(["kubectl", "kustomize", overlay.parent], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    if "json: unknown field" in done.stderr and "components" in done.stderr:
+        pytest.skip("Debian 12's kubectl (1.20) takes no components")
+    assert done.returncode == 0, done.stderr
+    (rendered,) = (each for each in yaml.safe_load_all(done.stdout) if each["kind"] == "DaemonSet")
+    jsonschema.validate(rendered, SCHEMA)
+    containers = rendered["spec"]["template"]["spec"]["containers"]
+    assert sorted(each["name"] for each in containers) == ["device-plugin", "exporter", "nvqos"]
+    assert len({each["image"] for each in containers}) == 1
+
+
+@pytest.mark.ci
 def test_kubectl_renders_what_the_recipe_applies(tmp_path):
     needs("kubectl", "kubernetes")
     done = pasted(tmp_path, kubectl=f'[ "$1" = apply ] || exec {shutil.which("kubectl")} "$@"')
@@ -356,6 +375,38 @@ def test_devices_by_mount_replace_the_variable():
         assert (mount["name"], mount["mountPath"]) == (volume["name"], "/var/run/nvidia-container-devices/all")
 
 
+def test_the_device_plugin_reaches_what_it_needs_and_no_more():
+    """Its default folders are mounted, with nvqos' socket at the path that nvqos listens at, and it has no capability."""
+    listed = yaml.safe_load((FOLDER / "device-plugin/kustomization.yaml").read_text(encoding="utf-8"))
+    (patch,) = (yaml.safe_load(each["patch"]) for each in listed["patches"])
+    spec = patch["spec"]["template"]["spec"]
+    (plugin,) = spec["containers"]
+    base = agent()["spec"]["template"]["spec"]
+    assert plugin["name"] not in {each["name"] for each in base["containers"]} and plugin["image"] == base["containers"][0]["image"]
+    rights = plugin["securityContext"]
+    assert rights["capabilities"] == {"drop": ["ALL"]} and rights["readOnlyRootFilesystem"] and not rights["allowPrivilegeEscalation"]
+    assert "env" not in plugin, "it has no GPU"
+    volumes = {each["name"]: each["hostPath"]["path"] for each in (*base["volumes"], *spec["volumes"]) if "hostPath" in each}
+    mounts = {each["mountPath"]: volumes[each["name"]] for each in plugin["volumeMounts"]}
+    # The runtime's folder of devices has two names on a node, and /var/run is a link to /run.
+    assert {inside: outside.replace("/var/run/", "/run/") for inside, outside in mounts.items()} == {inside: inside for inside in mounts}
+    sources = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "tools/kubernetes").glob("*.cpp")))
+    (folder,) = set(re.findall(r'"(/var/lib/kubelet/[^"]*)"', sources))
+    cdi = re.search(r'device_folder = "(.*)"', (ROOT / "lib/base/container_device.hpp").read_text(encoding="utf-8"))[1]
+    (program,) = (word.removeprefix("--nvqos=") for word in plugin["command"] if word.startswith("--nvqos="))
+    assert set(mounts) == {folder, cdi, "/run/nvdebug", str(pathlib.PurePath(program).parent)}
+    assert plugin["command"][0] == "nvdebug-device-plugin" and "--copy-nvqos=/usr/bin/nvqos" in plugin["command"]
+
+
+def test_the_example_pod_asks_for_the_resource_of_the_plugin():
+    (pod,) = manifests(FOLDER / "device-plugin/pod.yaml")
+    header = (ROOT / "tools/kubernetes/device_plugin_folder.hpp").read_text(encoding="utf-8")
+    resource = re.search(r'resource = "(.*)"', header)[1]
+    assert pod["spec"]["containers"][0]["resources"] == {"limits": {resource: "30"}}
+    page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
+    assert f"`{resource}`" in page and "components: [../device-plugin]" in page
+
+
 def test_the_agent_is_not_evicted_like_any_pod():
     assert agent()["spec"]["template"]["spec"]["priorityClassName"] == "system-node-critical"
 
@@ -363,8 +414,8 @@ def test_the_agent_is_not_evicted_like_any_pod():
 def test_programs_of_the_node_can_ask():
     """The socket of nvqos is in the folder that the pod shares with the node."""
     words = container("nvqos")["command"]
-    source = (ROOT / "tools/nvqos/serve/socket.hpp").read_text(encoding="utf-8")
-    usual = pathlib.PurePath(re.search(r'usual_path = "(.*)"', source)[1])
+    source = (ROOT / "lib/base/nvqos_client.hpp").read_text(encoding="utf-8")
+    usual = pathlib.PurePath(re.search(r'usual_nvqos_socket = "(.*)"', source)[1])
     assert "--socket" in words and str(usual.parent) in {each["mountPath"] for each in container("nvqos")["volumeMounts"]}
 
 
@@ -421,3 +472,84 @@ def test_goals_are_nvqos(path):
         goals = tenant["goal"] if isinstance(tenant["goal"], list) else [tenant["goal"]]
         assert set(tenant) == {"name", "command", "goal"} and len(tenant["command"]) <= 15
         assert all(goal.fullmatch(each) for each in goals)
+
+
+# --- the component dra ---
+
+def dra_container():
+    listed = yaml.safe_load((FOLDER / "dra/kustomization.yaml").read_text(encoding="utf-8"))
+    assert listed["kind"] == "Component" and set(listed["resources"]) == {"class.yaml", "rights.yaml"}
+    daemon, policy = (yaml.safe_load(each["patch"]) for each in listed["patches"])
+    (driver,) = daemon["spec"]["template"]["spec"]["containers"]
+    return driver, daemon["spec"]["template"]["spec"], policy
+
+
+def test_the_driver_reaches_what_it_needs_and_no_more():
+    driver, spec, policy = dra_container()
+    rights = driver["securityContext"]
+    assert rights["capabilities"] == {"drop": ["ALL"]} and rights["readOnlyRootFilesystem"] and not rights["allowPrivilegeEscalation"]
+    assert [each["name"] for each in driver["env"]] == ["NODE_NAME"], "it has no GPU"
+    base = agent()["spec"]["template"]["spec"]
+    folders = {each["name"]: each["hostPath"]["path"] for each in (*base["volumes"], *spec["volumes"]) if "hostPath" in each}
+    mounts = {each["mountPath"]: folders.get(each["name"]) for each in driver["volumeMounts"]}
+    token = mounts.popitem()
+    source = (ROOT / "tools/kubernetes/dra_api.cpp").read_text(encoding="utf-8")
+    assert token == (re.search(r'account_folder = "(.*)"', source)[1], None)
+    # The runtime's folder of devices has two names on a node, and /var/run is a link to /run.
+    assert {inside: outside.replace("/var/run/", "/run/") for inside, outside in mounts.items()} == {inside: inside for inside in mounts}
+    assert {"/run/nvdebug", "/run/cdi", "/opt/nvdebug", "/var/lib/kubelet/plugins_registry",
+            "/var/lib/kubelet/plugins/gpu.nvdebug.io"} == set(mounts)
+    assert base["hostPID"], "nvqos sees the driver by its number"
+    assert policy["metadata"] == {"name": "nvdebug-agent", "namespace": "nvdebug"}
+    assert [each["port"] for rule in policy["spec"]["egress"] for each in rule["ports"]] == [443, 6443]
+
+
+def test_the_driver_alone_has_a_token_and_its_rights_are_those_of_its_requests():
+    _, spec, _ = dra_container()
+    assert agent()["spec"]["template"]["spec"]["automountServiceAccountToken"] is False
+    account, role, binding, policy, policy_binding = manifests(FOLDER / "dra/rights.yaml")
+    name = account["metadata"]["name"]
+    assert spec["serviceAccountName"] == name == role["metadata"]["name"] == binding["roleRef"]["name"] == binding["subjects"][0]["name"]
+    may = {(resource, verb) for rule in role["rules"] for resource in rule["resources"] for verb in rule["verbs"]}
+    assert may == {("nodes", "get"), ("events", "create"), ("resourceclaims", "get"), ("resourceclaims/status", "patch"),
+                   ("resourceclaims/driver", "associated-node:patch"),
+                   *(("resourceslices", verb) for verb in ("get", "list", "create", "update", "delete"))}
+    page = (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
+    assert all(f"`{resource}`" in page for resource, _ in may)
+    assert f"system:serviceaccount:nvdebug:{name}" in policy["spec"]["matchConditions"][0]["expression"]
+    assert policy_binding["spec"]["policyName"] == policy["metadata"]["name"]
+
+
+def test_the_example_claims_what_the_driver_offers():
+    (device_class,) = manifests(FOLDER / "dra/class.yaml")
+    template, pod = manifests(FOLDER / "dra/pod.yaml")
+    header = (ROOT / "tools/kubernetes/dra_claim.hpp").read_text(encoding="utf-8")
+    driver, share = (re.search(rf'{name} = "(.*)"', header)[1] for name in ("driver_name", "share_capacity"))
+    assert device_class["spec"]["selectors"] == [{"cel": {"expression": f'device.driver == "{driver}"'}}]
+    devices = template["spec"]["spec"]["devices"]
+    (request,) = devices["requests"]
+    assert request["exactly"]["deviceClassName"] == device_class["metadata"]["name"]
+    assert set(request["exactly"]["capacity"]["requests"]) == {share}
+    assert [each["opaque"]["driver"] for each in devices["config"]] == [driver]
+    assert pod["spec"]["resourceClaims"][0]["resourceClaimTemplateName"] == template["metadata"]["name"]
+    assert "components: [../dra]" in (ROOT / "docs/kubernetes.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.ci
+def test_kubectl_renders_the_driver(tmp_path):
+    needs("kubectl", "kubernetes")
+    shutil.copytree(FOLDER, tmp_path / "cluster")
+    overlay = tmp_path / "cluster/example/kustomization.yaml"
+    with overlay.open("a", encoding="utf-8") as file:
+        file.write("components: [../dra]\n")
+    done = subprocess.run(["kubectl", "kustomize", overlay.parent], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    if "json: unknown field" in done.stderr and "components" in done.stderr:
+        pytest.skip("Debian 12's kubectl (1.20) takes no components")
+    assert done.returncode == 0, done.stderr
+    rendered = {each["kind"]: each for each in yaml.safe_load_all(done.stdout)}
+    for kind in set(rendered) - {"ConfigMap", "NetworkPolicy"}:
+        jsonschema.validate(rendered[kind], SCHEMA)
+    spec = rendered["DaemonSet"]["spec"]["template"]["spec"]
+    assert sorted(each["name"] for each in spec["containers"]) == ["dra", "exporter", "nvqos"]
+    assert len({each["image"] for each in spec["containers"]}) == 1
+    assert rendered["NetworkPolicy"]["spec"]["egress"] and rendered["NetworkPolicy"]["spec"]["ingress"]

@@ -122,8 +122,9 @@ def test_all_files_are_installed(prefix, libdir):
         "cmake/nvdebug/nvdebugTargets.cmake",
         "cmake/nvdebug/nvdebugTargets-release.cmake")}
     expected |= {f"include/nvdebug/{path.name}" for path in (ROOT / "include/nvdebug").iterdir()}
-    for tool in ("nvdebugctl", "nvqos", "nvstgm", "nvtaskset"):
-        expected |= {f"bin/{tool}", f"share/bash-completion/completions/{tool}",
+    for tool, folder in (("nvdebugctl", "bin"), ("nvqos", "bin"), ("nvstgm", "bin"), ("nvtaskset", "bin"),
+                         ("nvdebug-device-plugin", "sbin")):
+        expected |= {f"{folder}/{tool}", f"share/bash-completion/completions/{tool}",
                      f"share/fish/vendor_completions.d/{tool}.fish", f"share/zsh/vendor-completions/_{tool}"}
     expected |= {"lib/nvtaskset/libnvtaskset.so", "share/nvdebug/schema/nvtaskset.json"}
     expected |= {f"share/nvdebug/schema/{path.name}"
@@ -135,7 +136,7 @@ def test_all_files_are_installed(prefix, libdir):
         *(f"share/man/man1/{tool}.1" for tool in ("nvdebugctl", "nvqos", "nvstgm", "nvtaskset")),
         *(f"share/man/man1/nvdebugctl-{each['object']}.1" for each in commands if each["object"] != "help")}
     expected |= {"sbin/nvdebug-exporter", "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json", "share/nvdebug/fleet.json", "share/nvdebug/rules.yml",
-                 "lib/slurm/spank_nvdebug.so", "share/man/man8/spank_nvdebug.8",
+                 "lib/slurm/spank_nvdebug.so", "share/man/man8/spank_nvdebug.8", "share/man/man8/nvdebug-device-plugin.8",
                  "lib/systemd/system/nvdebug-exporter.service", "lib/systemd/system/nvqos.service"}
     found = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}
     assert found == expected

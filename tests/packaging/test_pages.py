@@ -11,6 +11,7 @@ OF_SLURM = ["tools/slurm", "docs/man/spank_nvdebug.8"]
 PACKAGES = {
     "nvdebugctl": ["tools/nvdebugctl", "tools/nvqos", "tools/nvtaskset", "tools/nvstgm", "lib"],
     "nvdebug-exporter": ["tools/exporter", "lib/nvdebug"],
+    "nvdebug-device-plugin": ["tools/kubernetes", "lib/base"],
     "nvdebug-slurm": OF_SLURM,
     "nvdebug-dkms": ["docs/man/nvdebug.4"]}
 

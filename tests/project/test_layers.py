@@ -17,7 +17,7 @@ MODULE = ("include", "module/compat", "module/decode", "module/core", "module/ch
           "module/control", "module/gpus", "module/proc", "nvdebug_entry.c")
 PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing lib/live", "lib/driver", "lib/nvdebug",
             "lib/partition lib/recording lib/stgm lib/qos", "lib/simulation",
-            "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm")
+            "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm tools/kubernetes")
 # The order within nvqos: folders, and the files at its top by their names without a suffix.
 NVQOS = ("failure family goals file gpus refusal", "keep", "report metrics display", "serve",
          "trace demo_machine", "simulate", "advise", "command_line demo run main")
@@ -32,7 +32,7 @@ HOMES = {"include/nvdebug": "lib/nvdebug"}
 # the name of a file or program of tests/ in Python. "shared" is SHARED, and "module" all of MODULE.
 TESTS = {
     "tests": "tests/support tests/bench vm",
-    "tests/support": "vm tests/hardware tests/module/core tests/module/kselftest tests/qos tests/taskset",
+    "tests/support": "vm tests/data tests/hardware tests/module/core tests/module/kselftest tests/qos tests/taskset",
     "tests/hardware": "lab/nvdlab",
     "tests/module": "shared tests/bench",
     "tests/module/decode": "tests/data module/decode include",

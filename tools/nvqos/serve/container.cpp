@@ -8,14 +8,13 @@
 #include "client.hpp"
 #include "lib/base/cgroup.hpp"
 #include "lib/base/container_device.hpp"
-#include "lib/base/gpu_name.hpp"
+#include "lib/base/goal_device.hpp"
 #include "lib/base/printable.hpp"
 
 namespace nvqos {
 namespace {
 
 namespace base = nvdebug::base;
-using Json = nlohmann::ordered_json;
 
 /// Characters that end a word of a request, or the request itself.
 constexpr const char *blanks = " \t\n\r\v\f";
@@ -42,19 +41,6 @@ Outcome<std::string> own_cgroup_of(std::uint64_t pid) {
     return cgroup;
 }
 
-/// Returns a GPU's name as a part of a device's name: `gpu0`, `GPU-57a2`, `gpu-0000-3b-00.0` or
-/// `gpu-dev-nvidia0`.
-std::string device_word(const std::string &gpu) {
-    const auto name = base::parse_gpu_name(gpu);
-    if (name.index)
-        return fmt::format("gpu{}", *name.index);
-    std::string word = name.uuid.empty() ? "gpu-" : "";
-    for (const char c : gpu)
-        if (c != '/' || !word.ends_with('-'))
-            word += c == ':' || c == '/' || c == '=' ? '-' : c;
-    return word;
-}
-
 constexpr std::string_view gang_off = "gang=off";
 
 /// Returns the goal as --cdi takes it.
@@ -76,38 +62,20 @@ void take_gang_of(ContainerGoal &goal) {
         goal.goal = "best-effort";
 }
 
-Outcome<std::string> device_name_of(const ContainerGoal &goal) {
-    std::string name;
-    for (const char c : text_of_goal(goal))
-        if (c != '%')
-            name += c == ':' || c == ',' || c == '=' || c == '@' ? '-' : c;
-    for (const std::string &gpu : goal.gpus)
-        name += "-" + device_word(gpu);
-    if (!base::is_device_name(name))
-        return fail(bad_usage, fmt::format("'{}' cannot be the name of a device: it has 63 "
-                                           "characters at most, and ends with a letter or digit",
-                                           base::printable(name)));
-    return name;
-}
-
 Outcome<std::string> write_goal_device(const ContainerGoal &goal, const std::string &folder) {
-    auto name = device_name_of(goal);
-    if (!name)
-        return name;
     const auto program = base::own_path_for_hooks();
     if (!program)
         return fail(refused, program.error());
-    Json words =
-        Json::array({"nvqos", "--hold-container=" + text_of_goal(goal), "--socket=" + goal.socket});
-    for (const std::string &gpu : goal.gpus)
-        words.push_back(fmt::format("--gpu={}", gpu));
-    // Several hooks run before a process of the image does. In createRuntime alone the state has
-    // the host's number of the process.
-    const Json hook = {{"hookName", "createRuntime"}, {"path", *program}, {"args", words}};
-    const base::ContainerDevice device{"nvdebug.io/qos", *name, {{"hooks", Json::array({hook})}}};
-    if (const auto written = base::write_device(device, folder); !written)
+    const base::GoalDevice device{
+        .goal = text_of_goal(goal), .gpus = goal.gpus, .socket = goal.socket, .program = *program};
+    if (!base::is_device_name(device.name()))
+        return fail(bad_usage, fmt::format("'{}' cannot be the name of a device: it has 63 "
+                                           "characters at most, and ends with a letter or digit",
+                                           base::printable(device.name())));
+    const auto written = base::write_device(device.device(), folder);
+    if (!written)
         return fail(refused, written.error());
-    return device.whole_name();
+    return device.device().whole_name();
 }
 
 Outcome<void> hold_container(const ContainerGoal &goal) {
@@ -129,7 +97,9 @@ Outcome<void> hold_container(const ContainerGoal &goal) {
     if (!cgroup)
         return tl::unexpected(cgroup.error());
     std::string line = goal.tenant.empty() ? fmt::format("hold container:{} {}", id, goal.goal)
-                                           : fmt::format("join {} {}", goal.tenant, goal.goal);
+                                           : fmt::format("join {}{} {}", goal.tenant,
+                                                         goal.tenant.ends_with(':') ? id : "",
+                                                         goal.goal);
     for (const std::string &gpu : goal.gpus)
         line += fmt::format(" gpu={}", gpu);
     // The process is named besides the cgroup, because an nvqos in another cgroup namespace has

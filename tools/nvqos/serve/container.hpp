@@ -16,15 +16,13 @@ struct ContainerGoal {
     bool is_gang = true;           ///< false: its tasks on several GPUs do not wait for each other
     std::vector<std::string> gpus; ///< names, as add_gpus() takes them
     std::string socket;
-    std::string tenant = {}; ///< that the container joins; empty: the container is the tenant
+    /// The tenant that the container joins. Behind a colon at the end comes the container's id. If
+    /// it is empty, the container is the tenant.
+    std::string tenant = {};
 };
 
 /// Takes `gang=off` out of the goal's text, if it is there. Alone it is a best effort.
 void take_gang_of(ContainerGoal &goal);
-
-/// Returns the device's name, as `share-30-cap-50-gpu0`, `share-30-gang-off` or `share-30-GPU-57a2`.
-/// Fails if CDI does not permit the name.
-[[nodiscard]] Outcome<std::string> device_name_of(const ContainerGoal &goal);
 
 /// Writes FOLDER/nvdebug.io-qos-NAME.json, which replaces an earlier one as a whole. Returns the
 /// device that `podman run --device` takes.

@@ -65,13 +65,9 @@ bool is_of(uid_t peer, int descriptor) {
 } // namespace
 
 Outcome<sockaddr_un> address_of(const std::string &path) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path.empty() || path.size() >= sizeof(address.sun_path))
-        return fail(bad_usage, fmt::format("the path of a socket has 1 to {} bytes, not {}",
-                                           sizeof(address.sun_path) - 1, path.size()));
-    std::memcpy(address.sun_path, path.data(), path.size());
-    return address;
+    return nvdebug::base::socket_address(path).map_error([](const auto &error) {
+        return Failure{error.exit, error.sentence};
+    });
 }
 
 Ns Socket::Client::limit() const {

@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <vector>
 
+#include "lib/base/nvqos_client.hpp"
 #include "lib/qos/goal.hpp"
 #include "tools/nvqos/failure.hpp"
 
@@ -24,7 +25,7 @@ Outcome<sockaddr_un> address_of(const std::string &path);
 /// Never waits for a client: what a client sends or takes slowly is continued when it is ready.
 class Socket {
   public:
-    static constexpr const char *usual_path = "/run/nvdebug/nvqos.sock";
+    static constexpr const char *usual_path = nvdebug::base::usual_nvqos_socket;
     /// So many connections there may be. A new one replaces the one that has been idle longest.
     static constexpr std::size_t most_clients = 64;
     /// A client has the first time to send the rest of a line and to take an answer. A connection
