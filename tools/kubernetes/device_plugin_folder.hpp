@@ -32,7 +32,7 @@ class FolderWatch {
     int changes_, signals_;
 };
 
-/// Keeps the plugin registered. kubelet forgets all plugins when it ends, and makes its socket anew.
+/// Keeps the plugin registered. kubelet forgets all plugins when it ends, and makes a new socket.
 class Registration {
   public:
     static constexpr const char *resource = "nvdebug.io/gpu-percent";

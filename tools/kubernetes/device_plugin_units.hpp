@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file Units of the resource nvdebug.io/gpu-percent, which kubelet calls devices.
 ///
-/// A unit is one percent of a GPU's time. Its name is the GPU's UUID and a number, `GPU-57a2…-07`, so
-/// that it is the same after a restart. The units of a container are of one GPU, because its goal
-/// is a share of one GPU.
+/// A unit is one percent of a GPU's time. Its name is the GPU's UUID and a number, `GPU-57a2…-07`,
+/// so that it is the same after a restart. The units of a container are of one GPU, because its
+/// goal is a share of one GPU.
 #pragma once
 
 #include <optional>

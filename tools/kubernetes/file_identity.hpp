@@ -8,8 +8,8 @@
 
 namespace nvdebug::kubernetes {
 
-/// All zeros: there is no file. The time is that of the last change of the inode, because a new file
-/// may have the number of a removed one.
+/// All zeros: there is no file. The time is that of the last change of the inode, because a new
+/// file may have the number of a removed one.
 struct FileIdentity {
     std::uint64_t device = 0, inode = 0;
     std::int64_t changed_s = 0, changed_ns = 0;

@@ -96,10 +96,10 @@ Outcome<void> hold_container(const ContainerGoal &goal) {
     const auto cgroup = own_cgroup_of(pid);
     if (!cgroup)
         return tl::unexpected(cgroup.error());
-    std::string line = goal.tenant.empty() ? fmt::format("hold container:{} {}", id, goal.goal)
-                                           : fmt::format("join {}{} {}", goal.tenant,
-                                                         goal.tenant.ends_with(':') ? id : "",
-                                                         goal.goal);
+    std::string line = goal.tenant.empty()
+                           ? fmt::format("hold container:{} {}", id, goal.goal)
+                           : fmt::format("join {}{} {}", goal.tenant,
+                                         goal.tenant.ends_with(':') ? id : "", goal.goal);
     for (const std::string &gpu : goal.gpus)
         line += fmt::format(" gpu={}", gpu);
     // The process is named besides the cgroup, because an nvqos in another cgroup namespace has
