@@ -137,9 +137,9 @@ def be_launcher(kind, path, ranks):
 # --- in the program that measures ---
 
 class Job:
-    """A job on these GPUs. Its launcher's pid stands for all of its ranks."""
+    """A job on these GPUs. Its launcher's pid stands for all of its ranks. `more` are variables of its environment."""
 
-    def __init__(self, kind, gpus, folder, name):
+    def __init__(self, kind, gpus, folder, name, more):
         self.kind, self.gpus, self.path = kind, tuple(gpus), (folder / f".{name}").resolve()
         for path in self.others():
             path.unlink(missing_ok=True)  # of a program that was killed; an old store would make the ranks wait
@@ -148,7 +148,7 @@ class Job:
         env = bounded.without_mps(CUDA_DEVICE_ORDER="PCI_BUS_ID", CUDA_VISIBLE_DEVICES=",".join(map(str, gpus)),
                                   NCCL_NVLS_ENABLE="0", OMP_NUM_THREADS="2",
                                   PYTHONPATH=os.pathsep.join(filter(None, (str(pathlib.Path(__file__).resolve().parents[1]),
-                                                                           os.environ.get("PYTHONPATH")))))
+                                                                           os.environ.get("PYTHONPATH"))))) | more
         self.process = subprocess.Popen([sys.executable, __file__, "--job", kind, str(self.path), str(len(self.gpus))],
                                         env=env, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
                                         start_new_session=True)
@@ -194,12 +194,12 @@ class Job:
 
 
 @contextlib.contextmanager
-def at_work(kinds, gpus, folder):
-    """Yields a job of each kind on these GPUs when all make steps, and ends them at last. Raises bounded.Late."""
+def at_work(jobs_wanted, folder, **more):
+    """Yields jobs when all make steps, and ends them at last. A job is given as its kind and its GPUs. Raises bounded.Late."""
     with contextlib.ExitStack() as ending:
         jobs = []
-        for number, kind in enumerate(kinds):
-            jobs.append(Job(kind, gpus, folder, f"{kind}-{number}"))
+        for number, (kind, gpus) in enumerate(jobs_wanted):
+            jobs.append(Job(kind, gpus, folder, f"{kind}-{number}", more))
             ending.callback(jobs[-1].end)
         for job in jobs:
             job.begin()

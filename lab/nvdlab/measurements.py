@@ -55,7 +55,7 @@ ALL = tuple(Measurement(*each) for each in (
     ("qos_reach", "nvqos nvtaskset kernels folder", 7200, False),
     ("qos_cap", "nvqos folder", 900, False),           # with PyTorch
     ("qos_thinking", "nvqos folder", 1800, False),     # with PyTorch
-    ("qos_gangs", "nvqos nvdebugctl folder", 7200, False),  # with PyTorch, on two or four GPUs
+    ("qos_gangs", "nvqos nvdebugctl folder", 7200, False),  # with PyTorch, on two, four or eight GPUs
     ("qos_latency", "nvqos folder", 600, False),       # with PyTorch
     ("qos_llm", "nvqos folder", 1800, False),          # with PyTorch, and transformers if it is there
     ("inference", "nvtaskset folder nvdebugctl", 900, False),  # with PyTorch

@@ -46,9 +46,9 @@ def measure(bench):
     found = {"gpus": len(gpus), "card": machine.ask_gpu("name")[0]}
     with tempfile.TemporaryDirectory() as folder:
         for kind in KINDS:
-            with collectives.at_work((kind,), gpus, pathlib.Path(folder)) as jobs:
+            with collectives.at_work([(kind, gpus)], pathlib.Path(folder)) as jobs:
                 ways = {"alone": collectives.measured(jobs, SECONDS)}
-            with collectives.at_work((kind, kind), gpus, pathlib.Path(folder)) as jobs:
+            with collectives.at_work([(kind, gpus)] * 2, pathlib.Path(folder)) as jobs:
                 ways["as it is"], shown = collectives.measured(jobs, SECONDS), together_of(bench, jobs)
                 keeping = bounded.Keeping(nvqos, *(f"all-of:{job.pid}=best-effort" for job in jobs))
                 try:

@@ -15,6 +15,10 @@ the jobs. Each row starts its jobs, and measures them as they are, then under an
     decode-4               a decode loop beside a training, with equal parts
     serve-4, serve-2       a service (requests of about 13 ms, load 0.33) that is served first, beside a training
     reduce-4               two jobs that make all-reduces of 256 KB
+    train64-8, train16-8, serve-8
+                           as those with 4, on eight GPUs
+    overlap-8              two trainings on four GPUs each, and a third one on all eight
+    reduce-8               as reduce-4, and as clients of one MPS server besides
     ends-4                 two trainings while nvqos is killed, while it is stopped, and after a rank of one of them was killed
 
 --rows picks some of them by commas. --nvqos gives nvqos one more word, and may be repeated. On a machine that is lent for less
@@ -45,17 +49,19 @@ JOB_S = 60       # the usual start of jobs
 AGAIN = 3        # the exit status if runs are left
 
 
-def row(name, kinds, gpus, goals):
-    return {"row": name, "kinds": kinds, "gpus": gpus, "goals": goals}
+def row(name, kinds, gpus, goals, sets=None, mps=False):
+    """Returns a row. `sets` has the GPUs of each job, as places among the first `gpus`; without it each job is on all of them."""
+    return {"row": name, "kinds": kinds, "gpus": gpus, "goals": goals, "sets": sets or (tuple(range(gpus)),) * len(kinds), "mps": mps}
 
 
 EQUAL = "best-effort"
-ROWS = (*(row(f"{kind}-{gpus}", (kind, kind), gpus, (EQUAL, EQUAL)) for kind in ("train64", "train16") for gpus in (4, 2)),
+ROWS = (*(row(f"{kind}-{gpus}", (kind, kind), gpus, (EQUAL, EQUAL)) for kind in ("train64", "train16") for gpus in (4, 2, 8)),
         row("three-4", ("train64",) * 3, 4, (EQUAL,) * 3),
         row("shares-4", ("train64", "train64"), 4, ("share:30%", "share:60%")),
         row("decode-4", ("decode", "train16"), 4, (EQUAL, EQUAL)),
-        *(row(f"serve-{gpus}", ("serve", "train64"), gpus, ("latency", EQUAL)) for gpus in (4, 2)),
-        row("reduce-4", ("reduce256k", "reduce256k"), 4, (EQUAL, EQUAL)),
+        *(row(f"serve-{gpus}", ("serve", "train64"), gpus, ("latency", EQUAL)) for gpus in (4, 8)),
+        row("overlap-8", ("train64",) * 3, 8, (EQUAL,) * 3, (range(4), range(4, 8), range(8))),
+        *(row(f"reduce-{gpus}", ("reduce256k", "reduce256k"), gpus, (EQUAL, EQUAL), mps=gpus == 8) for gpus in (4, 8)),
         row("ends-4", ("train64", "train64"), 4, (EQUAL, EQUAL)))
 
 
@@ -82,18 +88,26 @@ class Machine:
     """The programs, and the jobs' speeds alone, which are measured when they are first needed."""
 
     def __init__(self, options):
-        self.options, self.alone = options, {}
+        self.options, self.found_alone = options, {}
 
     def gpus(self, count):
         return self.options.gpus[:count]
 
+    def jobs(self, each):
+        """Returns the kind and the GPUs of each job of a row."""
+        return [(kind, [self.options.gpus[place] for place in places]) for kind, places in zip(each["kinds"], each["sets"])]
+
+    def alone(self, each):
+        """Returns how fast each job of a row is alone, on as many GPUs."""
+        return [self.alone_per_s(kind, len(places)) for kind, places in zip(each["kinds"], each["sets"])]
+
     def alone_per_s(self, kind, count):
-        if (kind, count) not in self.alone:
-            with collectives.at_work((kind,), self.gpus(count), self.options.folder) as jobs:
+        if (kind, count) not in self.found_alone:
+            with collectives.at_work([(kind, self.gpus(count))], self.options.folder) as jobs:
                 found, = collectives.measured(jobs, self.options.seconds)
-            self.alone[kind, count] = found
+            self.found_alone[kind, count] = found
             print(json.dumps({"alone": kind, "gpus": count} | found), flush=True)
-        return self.alone[kind, count]["per_s"]
+        return self.found_alone[kind, count]["per_s"]
 
     def recorded(self, jobs):
         """Returns of each job what nvdebugctl finds in the record of switches; None: it found no such job."""
@@ -110,10 +124,20 @@ class Machine:
     def measured(self, each, jobs):
         """Returns the speeds of jobs now, and what the record of switches shows, which is read before."""
         shown = self.recorded(jobs)
-        found = collectives.measured(jobs, self.options.seconds)
-        parts = [round(one["per_s"] / self.alone_per_s(kind, each["gpus"]), 4) for kind, one in zip(each["kinds"], found)]
+        return self.compared(each, collectives.measured(jobs, self.options.seconds)) | {"jobs": shown}
+
+    def compared(self, each, found):
+        """Returns measured speeds as parts of those alone."""
+        parts = [round(one["per_s"] / alone, 4) for alone, one in zip(self.alone(each), found)]
         return {"each": parts, "sum": round(sum(parts), 4), "ms": [one["ms"] for one in found],
-                "per_s": [one["per_s"] for one in found], "jobs": shown}
+                "per_s": [one["per_s"] for one in found]}
+
+    def under_mps(self, each):
+        """Returns the speeds of a row's jobs as clients of one MPS server, in whose turns the record does not tell them apart."""
+        with bounded.mps() as (place, _), collectives.at_work(
+                self.jobs(each), self.options.folder,
+                **{key: text for key, text in place.items() if key.startswith("CUDA_MPS_")}) as jobs:
+            return self.compared(each, collectives.measured(jobs, self.options.seconds))
 
     def keeping(self, each, jobs):
         """Returns an nvqos that keeps the goals of a row. Raises bounded.Failed if it does not begin."""
@@ -167,17 +191,17 @@ class Machine:
 
     def row(self, each):
         """Returns the ways of a row."""
-        for kind in dict.fromkeys(each["kinds"]):
-            self.alone_per_s(kind, each["gpus"])
-        with collectives.at_work(each["kinds"], self.gpus(each["gpus"]), self.options.folder) as jobs:
+        self.alone(each)
+        with collectives.at_work(self.jobs(each), self.options.folder) as jobs:
             ways = {"as it is": self.measured(each, jobs)}
-            return ways | (self.ends(each, jobs) if each["row"].startswith("ends") else {"nvqos": self.under(each, jobs)})
+            ways |= self.ends(each, jobs) if each["row"].startswith("ends") else {"nvqos": self.under(each, jobs)}
+        return ways | ({"MPS": self.under_mps(each)} if each["mps"] else {})
 
     def usual_s(self, each):
         """Returns how long a row takes at most, unless a program is late."""
-        alone = sum((kind, each["gpus"]) not in self.alone for kind in set(each["kinds"]))
-        measurements = 6 if each["row"].startswith("ends") else 2
-        return (alone + 1) * JOB_S + alone * self.options.seconds + measurements * (self.options.seconds + RECORDED_S + 3 * SETTLE_S)
+        alone = len({(kind, len(places)) for kind, places in zip(each["kinds"], each["sets"])} - set(self.found_alone))
+        measurements = 6 if each["row"].startswith("ends") else 2 + each["mps"]
+        return (alone + 1 + each["mps"]) * JOB_S + alone * self.options.seconds + measurements * (self.options.seconds + RECORDED_S + 3 * SETTLE_S)
 
 
 def summary(runs):
@@ -222,7 +246,7 @@ def main():
         number, each = left.pop(0)
         ways = at_work.row(each)
         made = {"row": each["row"], "run": number, "goals": each["goals"], "gpus": at_work.gpus(each["gpus"]),
-                "gpu": machine.gpu(*machine.CLOCKS), "alone_per_s": [at_work.alone_per_s(kind, each["gpus"]) for kind in each["kinds"]],
+                "gpu": machine.gpu(*machine.CLOCKS), "alone_per_s": at_work.alone(each),
                 "ways": ways}
         whole["runs"].append(made)
         print(json.dumps(made), flush=True)

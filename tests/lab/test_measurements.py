@@ -4,6 +4,7 @@ with the experiments start, bound and end programs."""
 
 import contextlib
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -288,6 +289,31 @@ def test_jobs_on_several_gpus_are_measured_and_ended(gangs, tmp_path):
             assert [job["together_percent"] for job in way["jobs"]] == [31.0, 31.0], "each job is found by its ranks"
     again = gangs("--rows", "train64-2,serve-4", "--seconds", "1")
     assert again.returncode == 0 and not again.stdout, "nothing is measured twice"
+
+
+# Clients find it by CUDA_MPS_PIPE_DIRECTORY, which jobs without MPS have, too.
+NO_MPS = """#!/usr/bin/python3
+import os, pathlib, sys
+pathlib.Path(__file__).with_name("mps-log").open("a").write((sys.argv[1] if sys.argv[1:] else sys.stdin.read().strip()) + "\\n")
+"""
+
+
+def test_jobs_are_measured_on_eight_gpus(gangs, tmp_path, monkeypatch):
+    (tmp_path / "nvidia-cuda-mps-control").write_text(NO_MPS, encoding="utf-8")
+    (tmp_path / "nvidia-cuda-mps-control").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    eight = ("--gpus", "0,1,2,3,4,5,6,7", "--seconds", "1", "--rows")
+    done = gangs(*eight, "overlap-8,reduce-8")
+    assert done.returncode == 0, done.stderr
+    found = record.load(tmp_path / "out/qos_gangs.json")
+    assert [one["row"] for one in found["runs"]] == ["overlap-8", "reduce-8"] and not ranks_left(tmp_path)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(line["alone"], line["gpus"]) for line in lines if "alone" in line] == [("train64", 4), ("train64", 8), ("reduce256k", 8)]
+    overlap, reduce = (one["ways"] for one in found["runs"])
+    assert set(overlap) == {"as it is", "nvqos"} and len(overlap["nvqos"]["each"]) == 3
+    assert set(reduce) == {"as it is", "nvqos", "MPS"} and reduce["MPS"]["sum"] == pytest.approx(sum(reduce["MPS"]["each"]), abs=1e-3)
+    assert (tmp_path / "mps-log").read_text(encoding="utf-8").split() == ["-d", "quit"]
+    assert gangs("--rows", "train64-8").returncode == 2, "four GPUs are given"
 
 
 def test_jobs_go_on_while_nvqos_ends(gangs, tmp_path):
