@@ -59,7 +59,7 @@ ROWS = (*(row(f"{kind}-{gpus}", (kind, kind), gpus, (EQUAL, EQUAL)) for kind in 
         row("three-4", ("train64",) * 3, 4, (EQUAL,) * 3),
         row("shares-4", ("train64", "train64"), 4, ("share:30%", "share:60%")),
         row("decode-4", ("decode", "train16"), 4, (EQUAL, EQUAL)),
-        *(row(f"serve-{gpus}", ("serve", "train64"), gpus, ("latency", EQUAL)) for gpus in (4, 8)),
+        *(row(f"serve-{gpus}", ("serve", "train64"), gpus, ("latency", EQUAL)) for gpus in (4, 2, 8)),
         row("overlap-8", ("train64",) * 3, 8, (EQUAL,) * 3, (range(4), range(4, 8), range(8))),
         *(row(f"reduce-{gpus}", ("reduce256k", "reduce256k"), gpus, (EQUAL, EQUAL), mps=gpus == 8) for gpus in (4, 8)),
         row("ends-4", ("train64", "train64"), 4, (EQUAL, EQUAL)))
