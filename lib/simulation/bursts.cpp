@@ -67,7 +67,7 @@ class Analysis {
         Ns work = 0;                   ///< of the present burst
         std::optional<Ns> given_up;    ///< when its pause began
         bool may_have_work = false;    ///< its turn ended when another task came
-        std::optional<Ns> first_pause; ///< after a burst whose begin was not seen
+        std::optional<Ns> first_pause; ///< after a burst with a begin that was not seen
         std::optional<Ns> first_begin; ///< of its first turn
         Ns last_end = 0;
     };

@@ -2,7 +2,7 @@
 /// @file An LLM engine: one process that works off requests in steps, as vLLM does.
 ///
 /// A step is a pause of the CPU and then a kernel. If a request waits and the batch has room, the
-/// step is the prefill of that request, at whose end it has its first token. Otherwise the step
+/// step is the prefill of that request, which then has its first token. Otherwise the step
 /// decodes, and each request of the batch has one more token at its end. An engine without requests
 /// waits for the next one.
 #pragma once
@@ -34,7 +34,7 @@ class Arrivals {
     std::vector<Ns> times_;
 };
 
-/// A request whose last token was made.
+/// A request that has its last token.
 struct ServedRequest {
     std::size_t number; ///< by arrival, from 0 on
     Ns arrived, first, last;

@@ -201,7 +201,8 @@ class Machine:
         """Returns how long a row takes at most, unless a program is late."""
         alone = len({(kind, len(places)) for kind, places in zip(each["kinds"], each["sets"])} - set(self.found_alone))
         measurements = 6 if each["row"].startswith("ends") else 2 + each["mps"]
-        return (alone + 1 + each["mps"]) * JOB_S + alone * self.options.seconds + measurements * (self.options.seconds + RECORDED_S + 3 * SETTLE_S)
+        measured_s = self.options.seconds + RECORDED_S + 3 * SETTLE_S
+        return (alone + 1 + each["mps"]) * JOB_S + alone * self.options.seconds + measurements * measured_s
 
 
 def summary(runs):

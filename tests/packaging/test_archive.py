@@ -313,7 +313,8 @@ def test_the_rpm_has_all_files(package, unpacked, tmp_path):
     files = query(package, "-l", folder=tmp_path).split()
     assert {f"/usr/bin/{path.name}" for path in (unpacked / "bin").iterdir()} <= set(files)
     assert {"/usr/lib/nvtaskset/libnvtaskset.so", "/usr/lib/systemd/system/nvqos.service",
-            "/usr/lib/systemd/system/nvdebug-exporter.service", "/usr/share/nvdebug/rules.yml", "/usr/share/nvdebug/dashboard.json", "/usr/share/nvdebug/fleet.json",
+            "/usr/lib/systemd/system/nvdebug-exporter.service", "/usr/share/nvdebug/rules.yml",
+            "/usr/share/nvdebug/dashboard.json", "/usr/share/nvdebug/fleet.json",
             "/usr/share/man/man8/nvdebug-exporter.8"} <= set(re.sub(r"\.gz$", "", name) for name in files)
     assert not query(package, "--scripts", folder=tmp_path)
     required = query(package, "--requires", folder=tmp_path)

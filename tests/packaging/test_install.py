@@ -135,7 +135,8 @@ def test_all_files_are_installed(prefix, libdir):
     expected |= {
         *(f"share/man/man1/{tool}.1" for tool in ("nvdebugctl", "nvqos", "nvstgm", "nvtaskset")),
         *(f"share/man/man1/nvdebugctl-{each['object']}.1" for each in commands if each["object"] != "help")}
-    expected |= {"sbin/nvdebug-exporter", "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json", "share/nvdebug/fleet.json", "share/nvdebug/rules.yml",
+    expected |= {"sbin/nvdebug-exporter", "share/man/man8/nvdebug-exporter.8", "share/nvdebug/dashboard.json",
+                 "share/nvdebug/fleet.json", "share/nvdebug/rules.yml",
                  "lib/slurm/spank_nvdebug.so", "share/man/man8/spank_nvdebug.8", "share/man/man8/nvdebug-device-plugin.8",
                  "lib/systemd/system/nvdebug-exporter.service", "lib/systemd/system/nvqos.service"}
     found = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}

@@ -41,8 +41,8 @@ class Registration {
     Registration(std::string folder, grpc::Service &service)
         : folder_(std::move(folder)), service_(service) {}
 
-    /// Makes the plugin's socket if it is not there, and registers it if the kubelet has not been
-    /// told. Fails if either is impossible now.
+    /// Makes the plugin's socket if it is not there, and registers it if this
+    /// kubelet has not registered it yet. Fails if either is impossible now.
     [[nodiscard]] Outcome<void> keep();
     [[nodiscard]] bool is_registered() const { return static_cast<bool>(registered_at_); }
     /// Makes the next keep() register again.

@@ -38,7 +38,7 @@ std::string reason_of(const KeptGpu &gpu) {
     return gpu.why.empty() ? "nvqos does not keep goals on it" : gpu.why;
 }
 
-/// Returns a sentence about a GPU whose units have changed.
+/// Returns a sentence about a GPU with units that have changed.
 std::string sentence_about(const StockOfGpu &gpu, unsigned units) {
     const std::string name = base::printable(gpu.uuid);
     if (gpu.healthy == 0)

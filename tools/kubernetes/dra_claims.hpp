@@ -60,7 +60,7 @@ class Claims {
     [[nodiscard]] OrSentence<void> unprepare(const ClaimId &id);
 
     /// Makes the tenants of nvqos fit the claims: holds the ones that nvqos has lost, and releases
-    /// the ones whose claim ended while no nvqos answered. Returns the state of nvqos afterwards.
+    /// the ones of claims that ended while no nvqos answered. Returns the state of nvqos afterwards.
     [[nodiscard]] Outcome<NvqosState> hold_again();
     /// Removes the claims that the API server does not have any more. kubelet unprepares a claim
     /// before it goes, unless the claim's node was away. Fails if a claim could not be looked up.

@@ -58,7 +58,7 @@ class SlicePublisher {
     SlicePublisher(const ApiServer &api, std::string node, Log log);
 
     /// Makes the slice have these devices, if it has others or is gone: kubelet removes the slices
-    /// of its node when it starts. The server may drop fields whose feature gate is off; then the
+    /// of its node when it starts. The server may drop fields behind a gate that is off; then the
     /// slice stays as the server has taken it.
     [[nodiscard]] ApiOutcome<void> publish(const Json &devices);
     /// Returns the devices of the slice that an earlier driver has left; an empty list: none.

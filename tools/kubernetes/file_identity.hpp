@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Tells a file from a later one at the same path.
+/// @file Distinguishes a file from a later one at the same path.
 #pragma once
 
 #include <cstdint>

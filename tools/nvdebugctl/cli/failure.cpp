@@ -9,7 +9,7 @@ namespace nvdebugctl {
 
 namespace {
 
-/// Errors whose sentences differ only in the path.
+/// Errors with sentences that differ only in the path.
 struct AlikeErrors {
     std::string before, after;
     std::vector<std::string> paths; ///< empty: the sentence names no path

@@ -79,8 +79,8 @@ void print_table(const Json &rows, const std::vector<std::string> &columns, bool
 [[nodiscard]] std::string shown_process(const Json &process);
 /// Returns `python3[4711], python3[4712]`; empty: no process.
 [[nodiscard]] std::string shown_processes(const std::vector<nvdebug::Process> &processes);
-/// Returns ` in team-a/vllm-0` (a pod whose name is known), ` in 0123456789ab` (a container), ` in pod 01234567-89a` or ` in job 17.0`; empty: the
-/// process is in none.
+/// Returns ` in team-a/vllm-0` (a pod with a known name), ` in 0123456789ab` (a container),
+/// ` in pod 01234567-89a` or ` in job 17.0`; empty: the process is in none.
 /// @param process data with the keys of an identity
 [[nodiscard]] std::string shown_home(const Json &process);
 /// Returns a value as text: `2.00ms`, `40GiB`, `yes`, `TSG 10`, `idle`, `0-7,9`, or `-` for

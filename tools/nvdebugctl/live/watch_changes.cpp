@@ -22,7 +22,7 @@ struct Compared {
     Facts facts;
 };
 
-/// Says each sentence about a missing part once, and leaves the last ones to the end of the command.
+/// Prints each sentence about a missing part once, and leaves the last ones to the end of the command.
 class MissingParts {
   public:
     void add(Context &context, std::vector<nvdebug::Error> errors) {

@@ -91,7 +91,7 @@ class Aligned final : public TextSink {
     }
 
   private:
-    /// The clock of a GPU, and the events whose next reading has not come yet.
+    /// The clock of a GPU, and the events since its last reading.
     struct Clock {
         nvdebug::ClockMap map;
         nvdebug::ClockError error;

@@ -45,7 +45,7 @@ std::optional<bool> EngineMarks::busy(std::uint32_t pid, Ns now) const {
 }
 
 /// Takes a mark about a request. Returns false if the text makes no sense, or is about a request
-/// whose begin is not known.
+/// with an unknown begin.
 bool EngineMarks::take_request(State &state, std::string_view text, Ns now) const {
     const std::string_view what = next_word(text), id = next_word(text);
     if (id.empty() || id.size() > longest_id)

@@ -64,7 +64,7 @@ struct TenantReport {
     bool is_gang = false;               ///< with tasks on several GPUs: they wait for each other
     /// On all GPUs; empty: it is no gang, or is alone on its GPUs.
     std::optional<qos::GangReport> gang = {};
-    /// So many of its containers are told apart at most.
+    /// So many of its containers are shown one by one at most.
     static constexpr std::size_t most_containers = 64;
     std::vector<TasksInContainer> containers = {}; ///< by the numbers of their first tasks
 };

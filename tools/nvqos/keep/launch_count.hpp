@@ -16,7 +16,7 @@ class LaunchCount {
     struct Shown {
         std::uint64_t launched,
             ended;              ///< `ended` is read first, so that it is never the larger one
-        std::uint64_t unmarked; ///< launches whose ends will not be seen
+        std::uint64_t unmarked; ///< launches with ends that will not be seen
     };
     /// Launches that were made and that ended since the last call.
     struct Progress {

@@ -31,7 +31,7 @@ struct FamilyUse {
     Use use;
 };
 
-/// A tenant whose goal is kept on a GPU.
+/// A tenant with a goal that is kept on a GPU.
 struct KeptTenant {
     Tenant asked;       ///< the tenant and its goal; the last row's name is `others`
     qos::Ns since = 0;  ///< when its goal began, by the GPU's clock
