@@ -407,8 +407,8 @@ def test_lines_of_others_are_not_served(tmp_path, text):
     goals = tmp_path / "goals.prom"
     goals.write_text(text)
     with running(CAPTURE, "--goals", goals) as node:
-        before = node.scrape()
-        assert "nvqos_" not in before and 'nvdebug_up{gpu="0"} 1' in before
+        until(lambda: 'nvdebug_up{gpu="0"} 1' in node.scrape())
+        assert "nvqos_" not in node.scrape()
         assert "metrics of goals are left out: " + str(goals) in node.end()[1]
 
 
@@ -417,5 +417,5 @@ def test_a_pipe_in_place_of_goals_stops_nothing(tmp_path):
     (tmp_path / "link").symlink_to("/etc/passwd")
     for name, why in (("pipe", "is no file"), ("link", "cannot be opened")):
         with running(CAPTURE, "--goals", tmp_path / name) as node:
-            assert 'nvdebug_up{gpu="0"} 1' in node.scrape()
+            until(lambda: 'nvdebug_up{gpu="0"} 1' in node.scrape())
             assert why in node.end()[1]

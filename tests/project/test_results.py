@@ -15,6 +15,9 @@ KINDS = {"nvdebug/error.hpp": "nvdebug::Result", "lib/base/container_device.hpp"
          "lib/base/task_name.hpp": "nvdebug::base::Named", "lib/stgm/taskset.hpp": "stgm::Outcome",
          "lib/partition/outcome.hpp": "nvtaskset::Outcome",
          "tools/nvstgm/command.hpp": "nvstgm::Answer",
+         "tools/kubernetes/device_plugin_units.hpp": "nvdebug::kubernetes::OrSentence",
+         "tools/kubernetes/dra_api.hpp": "nvdebug::kubernetes::ApiOutcome",
+         "tools/kubernetes/failure.hpp": "nvdebug::kubernetes::Outcome",
          "tools/nvdebugctl/cli/failure.hpp": "nvdebugctl::Outcome", "tools/nvqos/failure.hpp": "nvqos::Outcome"}
 
 

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from building import ROOT
-from users import NOBODY
+from users import as_user
 from waiting import PATIENCE_S, comes_true
 
 pytest_plugins = ["qos_machine"]
@@ -122,8 +122,8 @@ def test_the_socket_is_for_every_user_and_ends_with_nvqos(kept):
     assert path.stat().st_mode & 0o777 == 0o666 and kept.path.stat().st_mode & 0o777 == 0o600
     kept.folder.chmod(0o755)
     program = MODULE.read_text(encoding="utf-8") + "\nprint(mark('busy'))"
-    done = subprocess.run([sys.executable, "-c", program], user=NOBODY, group=NOBODY, extra_groups=[], cwd="/", capture_output=True,
-                          text=True, check=False, timeout=PATIENCE_S, env=os.environ | {"NVDEBUG_MARKS": str(path)})
+    done = subprocess.run([*as_user(kept.folder), "/usr/bin/python3", "-c", program], capture_output=True, text=True, check=False,
+                          timeout=PATIENCE_S, env=os.environ | {"NVDEBUG_MARKS": str(path)})
     assert done.stdout == "True\n", done.stderr
     kept.nvqos.terminate()
     kept.nvqos.wait(PATIENCE_S)

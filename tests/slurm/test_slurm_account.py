@@ -8,57 +8,10 @@ import signal
 import subprocess
 
 import pytest
-from building import ROOT
 from sample import EVERYTHING
-from slurm import GPU, Cluster, StandIn, srun
+from slurm import GPU, StandIn, srun
+from slurm_accounts import BEGIN, GOT, AccountedCluster, answer, entry
 from waiting import comes_true, free_port
-
-EXAMPLE = ROOT / "docs/examples/slurm/account-job"
-BEGIN = re.compile(r" begin=\d{10,} ")
-GOT = "gpu=0 asked=share:30% got=31.2% used=12.4s kept=39.8/40.0s"
-
-
-class AccountedCluster(Cluster):
-    """Has account-job as EpilogSlurmctld."""
-
-    def __init__(self, conf="AccountingStorageType=accounting_storage/none"):
-        super().__init__(conf=conf + "\nEpilogSlurmctld={folder}/account-job")
-
-    def before_controller(self):
-        text = EXAMPLE.read_text(encoding="utf-8")
-        program = self.folder / "account-job"
-        assert text.count("file=/var/log/slurm/nvdebug-account\n") == 1
-        program.write_text(text.replace("file=/var/log/slurm/nvdebug-account\n",
-                                        f"file={self.folder}/accounts; export SLURM_CONF={self.env['SLURM_CONF']}\n"
-                                        f"exec 2>>{self.folder}/account-job.log\n"), encoding="utf-8")
-        program.chmod(0o755)
-
-    def accounts(self):
-        """Returns the entries that were written, by the job's number."""
-        try:
-            lines = (self.folder / "accounts").read_text(encoding="utf-8").splitlines()
-        except FileNotFoundError:
-            return {}
-        found = {}
-        for line in lines:
-            number = int(re.search(r" job=(\d+) user=root account=\S+ partition=all nvdebug: ", line)[1])
-            entries = line[line.index("nvdebug: "):].split("; ")
-            assert all(BEGIN.search(entry) for entry in entries), line
-            found.setdefault(number, []).append([BEGIN.sub(" ", entry) for entry in entries])
-        return found
-
-    def begin_again(self, job):
-        """Has a requeued job begin at once. Slurm holds it back for two minutes from the end of its epilog on, which may
-        come after this."""
-        self.run("scontrol", "update", f"JobId={job}", "StartTime=now")
-
-    def has_left(self, job):
-        """Returns whether the job has ended with its epilog."""
-        return comes_true(lambda: not self.run("squeue", "-h", "-j", str(job)).out.strip())
-
-
-def answer(asked):
-    return {"report": f"ok {GOT}", "release": "ok got 31.2 %"}.get(asked.verb, "ok")
 
 
 @pytest.fixture(scope="module", name="running_accounts")
@@ -72,10 +25,6 @@ def _accounts(running_accounts):
     running_accounts.plugstack("account")
     yield running_accounts
     running_accounts.settle()
-
-
-def entry(step, text=GOT, node="localhost"):
-    return f"nvdebug: step={step} node={node} {text}"
 
 
 def unknown(gpu):

@@ -12,7 +12,7 @@ import sys
 import pytest
 from building import ROOT
 from slurm import EVERY_OPTION, GPU, StandIn, sentences, srun
-from test_slurm_account import BEGIN, AccountedCluster, answer, entry
+from slurm_accounts import BEGIN, AccountedCluster, answer, entry
 from waiting import comes_true, free_port
 
 pytestmark = pytest.mark.ci

@@ -9,8 +9,8 @@ from ctl import table
 # These commands are run first. The other lines are made from their answers.
 LISTS = ("engine list", "runlist list", "tsg list", "channel list")
 # These commands have no end, write a file, read no GPU, or have tests of their own.
-ELSEWHERE = ("watch", "top", "record", "recording show", "capture", "doctor", "completion bash", "completion zsh", "completion fish",
-             "help", "exec", "task list", "task show", "task restore")
+ELSEWHERE = ("watch", "top", "record", "recording show", "capture", "capture diff", "doctor", "completion bash",
+             "completion zsh", "completion fish", "help", "exec", "task list", "task show", "task restore")
 # The kernel walks the page tables for these, so captures cannot answer.
 LIVE_ONLY = ("memory translate",)
 

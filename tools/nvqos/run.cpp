@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <map>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 #include <utility>
@@ -31,6 +30,7 @@
 #include "report.hpp"
 #include "simulate.hpp"
 #include "tools/nvqos/advise/advise.hpp"
+#include "tools/nvqos/keep/bell.hpp"
 #include "tools/nvqos/keep/conductor.hpp"
 #include "tools/nvqos/serve/ask.hpp"
 #include "tools/nvqos/serve/mark_listener.hpp"
@@ -78,25 +78,6 @@ std::string sentence_on_nobody(const Tenant &tenant) {
         sentence += "; names of commands mostly have no folder: see 'nvdebugctl task list'";
     return sentence;
 }
-
-/// Wakes the thread that waits for signals and requests. It outlives the session if the driver does
-/// not answer a GPU's thread, which then still has it.
-class Bell {
-  public:
-    Bell() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-    Bell(const Bell &) = delete;
-    Bell &operator=(const Bell &) = delete;
-    ~Bell() { ::close(descriptor_); }
-    void ring() const { static_cast<void>(::eventfd_write(descriptor_, 1)); }
-    void answer() const {
-        eventfd_t rings = 0;
-        static_cast<void>(::eventfd_read(descriptor_, &rings));
-    }
-    int descriptor() const { return descriptor_; }
-
-  private:
-    const int descriptor_;
-};
 
 /// Keeps goals on all GPUs until a signal or the end of --for.
 class Session {
