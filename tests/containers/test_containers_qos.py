@@ -15,7 +15,7 @@ import threading
 
 import jsonschema
 import pytest
-from containers import LIMITS
+from containers import Sleepers
 from building import ROOT, built
 from qos_machine import FIRST_US
 from waiting import PATIENCE_S, comes_true
@@ -222,21 +222,12 @@ def test_a_container_does_not_start_if_nobody_answers(tmp_path, outside):
 
 # --- real containers ---
 
-@pytest.fixture(scope="module", name="image")
-def fixture_image(podman):
-    root = podman.folder / "busybox"
-    (root / "bin").mkdir(parents=True)
-    for name in ("sleep", "echo", "sh"):
-        shutil.copy("/bin/busybox", root / "bin" / name)
-    return podman.image("busybox", root)
-
-
-class Containers:
+class Containers(Sleepers):
     """Containers with a device of a goal, at the socket of one nvqos."""
 
     def __init__(self, podman, machine, image):
-        self.podman, self.machine, self.image = podman, machine, image
-        self.started = []
+        super().__init__(podman, machine)
+        self.image = image
 
     def words(self, device, *words):
         return (f"--device=nvdebug.io/qos={device}", self.image, *words)
@@ -250,31 +241,12 @@ class Containers:
 
     def start(self, goal, device):
         """Starts a container that sleeps, and waits until nvqos holds it. Returns the number of its process."""
-        script = f'mount -t tmpfs none /run && mkdir -p /run/lock && {{ {self.before(goal)}; }} && exec podman "$@"'
-        words = (*self.podman.options, "run", "--rm", "--network=none", *LIMITS, *self.words(device, "/bin/sleep", "1000"))
-        known = set(self.pids())
-        process = subprocess.Popen(["unshare", "--mount", "sh", "-c", script, "sh", *map(str, words)], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.started.append(process)
-        assert comes_true(lambda: set(self.pids()) - known or process.poll() is not None)
-        assert process.poll() is None, process.stderr.read()
-        pid, = set(self.pids()) - known
-        return pid
-
-    def pids(self):
-        return [pid for one in self.machine.list() for pid in one["pids"]]
-
-    def end(self):
-        for pid in self.pids() if self.machine.nvqos and self.machine.nvqos.poll() is None else ():
-            os.kill(pid, signal.SIGKILL)
-        for process in self.started:
-            process.wait(PATIENCE_S)
-            process.stderr.close()
+        return self.begin(self.before(goal), *self.words(device))
 
 
 @pytest.fixture(name="containers")
-def fixture_containers(podman, machine, image):
-    made = Containers(podman, machine, image)
+def fixture_containers(podman, machine, busybox):
+    made = Containers(podman, machine, busybox)
     try:
         yield made
     finally:

@@ -4,12 +4,10 @@ podman's and runc's, and take root."""
 
 import os
 import re
-import shutil
 import signal
-import subprocess
 
 import pytest
-from containers import LIMITS
+from containers import LIMITS, Sleepers
 from node import UUIDS, refusal, units
 from waiting import PATIENCE_S, comes_true
 
@@ -17,69 +15,41 @@ pytest_plugins = ["containers", "node"]
 pytestmark = pytest.mark.ci
 
 
-@pytest.fixture(scope="module", name="image")
-def fixture_image(podman):
-    root = podman.folder / "busybox"
-    (root / "bin").mkdir(parents=True)
-    for name in ("sleep", "echo"):
-        shutil.copy("/bin/busybox", root / "bin" / name)
-    return podman.image("busybox", root)
-
-
-class Pods:
-    """Starts containers that kubelet has admitted, with the CDI devices and variables of the plugin's answer."""
+class Pods(Sleepers):
+    """Containers that kubelet has admitted, with the CDI devices and variables of the plugin's answer."""
 
     def __init__(self, node, podman, image):
-        self.node, self.podman, self.image = node, podman, image
-        self.started = []
+        super().__init__(podman, node.machine)
+        self.node, self.image = node, image
 
-    def words(self, container, *words):
+    def words(self, container):
         self.node.kubelet.start_container(container)
         devices = [f"--device={each.name}" for each in container.answer.cdi_devices]
         variables = [f"--env={name}={value}" for name, value in container.answer.envs.items()]
-        return ("run", "--rm", "--network=none", *LIMITS, *devices, *variables, self.image, *words)
+        return (*devices, *variables, self.image)
 
     def before(self):
         """Returns the shell's line that gives the container runtime the node's folder of devices."""
         return f"cp -r {self.node.cdi} /run/cdi"
 
     def run(self, container, *words):
-        return self.podman.command(*self.words(container, *words), before=self.before())
+        return self.podman.command("run", "--rm", "--network=none", *LIMITS, *self.words(container), *words, before=self.before())
 
     def start(self, container):
         """Starts a container that sleeps, and returns its process, which nvqos holds."""
-        script = f'mount -t tmpfs none /run && mkdir -p /run/lock && {self.before()} && exec podman "$@"'
-        words = map(str, (*self.podman.options, *self.words(container, "/bin/sleep", "1000")))
-        known = set(self.pids())
-        process = subprocess.Popen(["unshare", "--mount", "sh", "-c", script, "sh", *words], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.started.append(process)
-        assert comes_true(lambda: set(self.pids()) - known or process.poll() is not None)
-        assert process.poll() is None, process.stderr.read()
-        (pid,) = set(self.pids()) - known
-        return pid
+        return self.begin(self.before(), *self.words(container))
 
     def goals(self):
-        return sorted(each["goal"] for each in self.node.machine.list())
-
-    def pids(self):
-        return [pid for each in self.node.machine.list() for pid in each["pids"]]
+        return sorted(each["goal"] for each in self.machine.list())
 
     def stop(self, pid):
         """Ends a container, as kubelet does with its pod."""
         os.kill(pid, signal.SIGKILL)
 
-    def end(self):
-        for pid in self.pids() if self.node.machine.answers() else ():
-            os.kill(pid, signal.SIGKILL)
-        for process in self.started:
-            process.wait(PATIENCE_S)
-            process.stderr.close()
-
 
 @pytest.fixture(name="pods")
-def fixture_pods(node, podman, image):
-    pods = Pods(node, podman, image)
+def fixture_pods(node, podman, busybox):
+    pods = Pods(node, podman, busybox)
     try:
         yield pods
     finally:

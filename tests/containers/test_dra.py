@@ -11,7 +11,8 @@ import stat
 import jsonschema
 import pytest
 from building import ROOT, built
-from cluster import ADDRESSES, DRIVER, NODE, SLICE, UUIDS, config
+from cluster import DRIVER, NODE, SLICE, config
+from node import ADDRESSES, UUIDS
 from qos_machine import FIRST_US
 from waiting import PATIENCE_S, comes_true
 from watching import watched

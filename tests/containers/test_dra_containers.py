@@ -3,13 +3,11 @@
 runc's, and take root."""
 
 import os
-import shutil
 import signal
-import subprocess
 
 import pytest
-from cluster import UUIDS
-from containers import LIMITS
+from containers import LIMITS, Sleepers
+from node import UUIDS
 from qos_machine import FIRST_US
 from waiting import PATIENCE_S, comes_true
 
@@ -17,61 +15,35 @@ pytest_plugins = ["containers", "cluster"]
 pytestmark = pytest.mark.ci
 
 
-@pytest.fixture(scope="module", name="image")
-def fixture_image(podman):
-    root = podman.folder / "busybox"
-    (root / "bin").mkdir(parents=True)
-    for name in ("sleep", "echo", "sh"):
-        shutil.copy("/bin/busybox", root / "bin" / name)
-    return podman.image("busybox", root)
-
-
-class Pods:
-    """Starts containers with the devices of prepared claims."""
+class Pods(Sleepers):
+    """Containers with the devices of prepared claims."""
 
     def __init__(self, node, podman, image):
-        self.node, self.podman, self.image = node, podman, image
-        self.started = []
+        super().__init__(podman, node.machine)
+        self.node, self.image = node, image
 
-    def words(self, devices, *words):
-        ids = [f"--device={name}" for device in devices for name in device.cdi_device_ids]
-        return ("run", "--rm", "--network=none", *LIMITS, *ids, self.image, *words)
+    def words(self, devices):
+        return (*(f"--device={name}" for device in devices for name in device.cdi_device_ids), self.image)
 
     def before(self):
         """Returns the shell's line that gives the container runtime the node's folder of devices."""
         return f"cp -r {self.node.cdi} /run/cdi"
 
     def run(self, devices, *words):
-        return self.podman.command(*self.words(devices, *words), before=self.before())
+        return self.podman.command("run", "--rm", "--network=none", *LIMITS, *self.words(devices), *words, before=self.before())
 
     def start(self, devices):
         """Starts a container that sleeps. Returns its process, which is a holder of the claim."""
-        script = f'mount -t tmpfs none /run && mkdir -p /run/lock && {self.before()} && exec podman "$@"'
-        words = map(str, (*self.podman.options, *self.words(devices, "/bin/sleep", "1000")))
-        known = self.holders()
-        process = subprocess.Popen(["unshare", "--mount", "sh", "-c", script, "sh", *words], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.started.append(process)
-        assert comes_true(lambda: self.holders() - known or process.poll() is not None)
-        assert process.poll() is None, process.stderr.read()
-        (pid,) = self.holders() - known
-        return pid
+        return self.begin(self.before(), *self.words(devices))
 
-    def holders(self):
+    def pids(self):
         """Returns the processes of containers that hold a claim."""
-        return {pid for one in self.node.machine.list() for pid in one["holders"]} - {self.node.driver.pid}
-
-    def end(self):
-        for pid in self.holders() if self.node.machine.nvqos.poll() is None else ():
-            os.kill(pid, signal.SIGKILL)
-        for process in self.started:
-            process.wait(PATIENCE_S)
-            process.stderr.close()
+        return {pid for one in self.machine.list() for pid in one["holders"]} - {self.node.driver.pid}
 
 
 @pytest.fixture(name="pods")
-def fixture_pods(podman, node, image):
-    made = Pods(node, podman, image)
+def fixture_pods(podman, node, busybox):
+    made = Pods(node, podman, busybox)
     try:
         yield made
     finally:

@@ -21,6 +21,7 @@ import jsonschema
 import pytest
 from building import ROOT, built
 from kubelet import Api
+from node import UUIDS, name_gpus
 from waiting import PATIENCE_S, comes_true
 
 pytest_plugins = ["qos_machine"]
@@ -30,8 +31,6 @@ NODE = "node-1"
 SLICE = f"{NODE}-{DRIVER}"
 SLICES = "/apis/resource.k8s.io/v1/resourceslices"
 SCHEMA = json.loads((ROOT / "tests/data/resource.k8s.io-v1.json").read_text(encoding="utf-8"))
-UUIDS = ["GPU-57a2ed01-1111-2222-3333-444455556666", "GPU-68b3fe12-1111-2222-3333-444455556666"]
-ADDRESSES = ["0000:01:00.0", "0000:02:00.0"]
 TOKEN = "a-token.of-a.service-account"
 
 
@@ -379,11 +378,7 @@ class DraNode:
 @pytest.fixture(name="bare")
 def fixture_bare(machine, tmp_path, monkeypatch):
     """Yields a node on which nothing runs yet, in a cluster whose API server does."""
-    for address, uuid in zip(ADDRESSES, UUIDS):
-        about = machine.folder / "driver/gpus" / address
-        about.mkdir(parents=True)
-        (about / "information").write_text(f"Model: \t\t NVIDIA H100\nGPU UUID: \t {uuid}\n", encoding="utf-8")
-    monkeypatch.setenv("NVQOS_DRIVER_FOLDER", str(machine.folder / "driver"))
+    name_gpus(machine, monkeypatch)
     node = DraNode(machine, tmp_path)
     node.api.start()
     try:

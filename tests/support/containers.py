@@ -6,6 +6,7 @@ import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -101,3 +102,44 @@ def podman():
         finally:
             left = not comes_true(lambda: not made.processes(), PATIENCE_S)
     assert not left, "a process of a container is left"
+
+
+@pytest.fixture(scope="module")
+def busybox(podman):
+    """Returns the name of an image with a few commands."""
+    root = podman.folder / "busybox"
+    (root / "bin").mkdir(parents=True)
+    for name in ("sleep", "echo", "sh"):
+        shutil.copy("/bin/busybox", root / "bin" / name)
+    return podman.image("busybox", root)
+
+
+class Sleepers:
+    """Containers that sleep, and which nvqos holds. pids(), of a derived class, returns the processes that it holds."""
+
+    def __init__(self, podman, machine):
+        self.podman, self.machine, self.started = podman, machine, []
+
+    def pids(self):
+        return [pid for one in self.machine.list() for pid in one["pids"]]
+
+    def begin(self, before, *words):
+        """Starts a container with these words for `podman run`. BEFORE is a shell's line that makes the node's devices.
+        Returns the container's process once nvqos holds it."""
+        script = f'mount -t tmpfs none /run && mkdir -p /run/lock && {{ {before}; }} && exec podman "$@"'
+        words = map(str, (*self.podman.options, "run", "--rm", "--network=none", *LIMITS, *words, "/bin/sleep", "1000"))
+        known = set(self.pids())
+        process = subprocess.Popen(["unshare", "--mount", "sh", "-c", script, "sh", *words], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.started.append(process)
+        assert comes_true(lambda: set(self.pids()) - known or process.poll() is not None)
+        assert process.poll() is None, process.stderr.read()
+        pid, = set(self.pids()) - known
+        return pid
+
+    def end(self):
+        for pid in self.pids() if self.machine.answers() else ():
+            os.kill(pid, signal.SIGKILL)
+        for process in self.started:
+            process.wait(PATIENCE_S)
+            process.stderr.close()

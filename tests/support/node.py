@@ -84,14 +84,19 @@ def refusal(call, *words, **fields):
     return refused.value.code().name, refused.value.details()
 
 
-@pytest.fixture(name="bare")
-def fixture_bare(machine, tmp_path, monkeypatch):
-    """Yields a node on which nothing runs yet."""
+def name_gpus(machine, monkeypatch):
+    """Gives the GPUs of the stand-in addresses and UUIDs, in a folder like /proc/driver/nvidia."""
     for address, uuid in zip(ADDRESSES, UUIDS):
         about = machine.folder / "driver/gpus" / address
         about.mkdir(parents=True)
         (about / "information").write_text(f"Model: \t\t NVIDIA H100\nGPU UUID: \t {uuid}\n", encoding="utf-8")
     monkeypatch.setenv("NVQOS_DRIVER_FOLDER", str(machine.folder / "driver"))
+
+
+@pytest.fixture(name="bare")
+def fixture_bare(machine, tmp_path, monkeypatch):
+    """Yields a node on which nothing runs yet."""
+    name_gpus(machine, monkeypatch)
     node = Node(machine, tmp_path)
     try:
         yield node
