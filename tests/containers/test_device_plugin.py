@@ -26,7 +26,7 @@ pytestmark = pytest.mark.ci
 SCHEMA = json.loads((ROOT / "tests/data/cdi-0.5.0.json").read_text(encoding="utf-8"))
 
 
-# --- what kubelet sees ---
+# --- registration, and the list of units ---
 
 def test_the_plugin_registers_itself_with_its_options(node):
     request = node.kubelet.plugin.request
@@ -134,7 +134,7 @@ def test_old_devices_are_removed_at_the_start(bare):
     assert comes_true(lambda: {path.name for path in bare.cdi.iterdir()} == set(names[1:]))
 
 
-# --- which units ---
+# --- the choice of units ---
 
 @pytest.mark.parametrize("ids, sentence", (
     (units(0, 20) + units(1, 10), f"the units of a container are of one GPU, and not 20 % of {UUIDS[0]}, 10 % of {UUIDS[1]}"),
@@ -271,7 +271,7 @@ def serve_states(listening, states):
 
 
 def test_one_answer_that_lags_behind_makes_no_unit_unhealthy(bare):
-    """What can be promised is from the last epoch. After the end of a container it is too little for a moment."""
+    """nvqos answers with the promises of its last epoch, so that its answer is too small just after a container's end."""
     states = (answers(69.3, 30), answers(69.3), answers(99.6), answers(40.2))
     bare.kubelet.start()
     bare.machine.path.parent.mkdir()
@@ -379,7 +379,7 @@ def test_signals_end_the_plugin_while_nvqos_hangs(node):
     node.machine.nvqos.send_signal(signal.SIGCONT)
 
 
-# --- what takes a person ---
+# --- faults that a person has to mend ---
 
 def test_the_program_takes_a_mode():
     program = built("bin/nvdebug-device-plugin")

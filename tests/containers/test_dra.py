@@ -349,7 +349,7 @@ def test_a_malformed_uid_touches_nothing(node, uid):
     assert node.kubelet.unprepare(uid) == ""
 
 
-# --- what is away or refuses ---
+# --- an API server or an nvqos that is away or refuses ---
 
 @pytest.mark.parametrize("status", (401, 403, 500))
 def test_refusals_of_the_api_server_are_in_the_answer(node, status):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What nvdebug-device-plugin dra shows in claims: the status of their devices, and events. kubelet and the API server are
-stubs (tests/support/cluster.py), and nvqos runs over the stand-in for the driver. Takes root, as nvqos does."""
+"""The status of claims' devices and the events that nvdebug-device-plugin dra writes. kubelet and the API server are stubs
+(tests/support/cluster.py), and nvqos runs over the stand-in for the driver. Takes root, as nvqos does."""
 
 import pytest
 from cluster import SLICE

@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t a_ms = 1'000'000, a_second = 1'000 * a_ms;
 const std::array graphics_of = {Lane{0, "GR0", Lane::Means::switches},
                                 Lane{1, "GR0", Lane::Means::switches}};
-/// What each GPU's clock shows when CLOCK_MONOTONIC shows 100 s.
+/// The times of the GPUs' clocks at 100 s of CLOCK_MONOTONIC.
 constexpr std::array begin_of = {5'000 * a_second, 77 * a_second};
 
 RecordedProcess rank_of_job(std::uint32_t pid, std::uint32_t launcher) {

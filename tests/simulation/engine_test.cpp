@@ -99,7 +99,7 @@ TEST(RandomValues, HaveTheirMeanAndVariation) {
     }
 }
 
-// --- beside a training ---
+// --- an engine beside a training ---
 
 struct Load {
     const char *name;
@@ -178,7 +178,7 @@ TEST(EngineWithACap, IsServedAsWithoutMarks) {
     EXPECT_EQ(result.jobs[0].engine->compared, before.jobs[0].engine->compared);
 }
 
-/// Each has its share of the time in which it has requests, whatever the other one does.
+/// Each engine has its share of the time in which it has requests, whatever the other engine does.
 TEST(TwoEngines, HaveTheirShares) {
     for (const Ns gap : {3600, 1600, 900, 500}) {
         Scenario both =
@@ -190,7 +190,7 @@ TEST(TwoEngines, HaveTheirShares) {
             EXPECT_EQ(job.kept, true) << job.name << " " << gap;
             EXPECT_EQ(job.seconds, 0U);
         }
-        // As it is, both turns are cut by timeslices of 2 ms.
+        // Without goals, timeslices of 2 ms cut the turns of both engines.
         both.has_control = false;
         const Result before = simulate(both);
         for (std::size_t n = 0; n < 2; n++)
@@ -209,8 +209,8 @@ class EnginesAtRandom : public testing::TestWithParam<std::uint64_t> {
     }
 };
 
-/// The requests that ended with and without the goals are compared, because those that did not end
-/// without them are the slow ones.
+/// Compares the requests that ended both with and without the goals. A request that ended with them
+/// alone is a slow one.
 TEST_P(EnginesAtRandom, AreServedBetterThanAsItIs) {
     const Scenario scenario = random_engine(GetParam());
     const Measures with = with_goals(scenario), without = Machine(scenario, nullptr).run();
@@ -230,8 +230,8 @@ TEST_P(EnginesAtRandom, AreServedBetterThanAsItIs) {
     EXPECT_LE(last, last_before + last_before / 100);
 }
 
-/// After each period the others wait for the next probe, which takes a request to the driver for
-/// each. At most each request ends a period.
+/// After a period each neighbour waits for the next probe and for a request to the driver. There
+/// are no more periods than requests of the engine.
 TEST_P(EnginesAtRandom, LeaveTheOthersTheTimeWithoutRequests) {
     const Scenario scenario = random_engine(GetParam());
     const Measures seen = with_goals(scenario);
