@@ -77,20 +77,6 @@ Outcome<void> expect_folder(const std::string &folder) {
                             base::printable(folder), ::strerrordesc_np(errno)));
 }
 
-/// Prints a sentence unless it is the last one again.
-class Logged {
-  public:
-    void operator()(const std::string &sentence) {
-        if (sentence != last_)
-            log(sentence);
-        last_ = sentence;
-    }
-    void clear() { last_.clear(); }
-
-  private:
-    std::string last_;
-};
-
 /// Keeps the plugin registered until a signal comes.
 Exit serve_kubelet(Registration &registration, FolderWatch &watch,
                    const std::atomic<int> &streams) {

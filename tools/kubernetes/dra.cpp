@@ -195,12 +195,13 @@ class KubeletSockets {
 void serve_until_signal(KubeletSockets &sockets) {
     const sigset_t ending = base::ending_signals();
     const timespec next_look{1, 0};
-    std::string logged;
+    Logged logged;
     while (::sigtimedwait(&ending, nullptr, &next_look) < 0) {
         const auto kept = sockets.keep();
-        if (!kept && kept.error().sentence != logged)
-            log(kept.error().sentence);
-        logged = kept ? "" : kept.error().sentence;
+        if (kept)
+            logged.clear();
+        else
+            logged(kept.error().sentence);
     }
 }
 

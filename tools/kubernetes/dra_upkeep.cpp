@@ -121,16 +121,17 @@ ApiOutcome<void> DraUpkeep::work_once(const NvqosView &view) {
 }
 
 void DraUpkeep::work() {
-    std::string logged;
+    Logged logged;
     seconds pause = least_pause;
     for (std::unique_lock held(mutex_); !ending_;) {
         is_changed_ = false;
         const NvqosView view = view_;
         held.unlock();
         const auto done = work_once(view);
-        if (!done && done.error().sentence != logged)
-            log(done.error().sentence);
-        logged = done ? "" : done.error().sentence;
+        if (done)
+            logged.clear();
+        else
+            logged(done.error().sentence);
         held.lock();
         pause = done ? least_pause : std::min(2 * pause, longest_pause);
         changed_.wait_for(held, pause, [&] { return ending_; });

@@ -28,4 +28,18 @@ inline tl::unexpected<Failure> fail(Exit exit, std::string sentence) {
 /// Prints a line on stderr.
 void log(const std::string &sentence);
 
+/// Prints a sentence with log() unless it is the last one again.
+class Logged {
+  public:
+    void operator()(const std::string &sentence) {
+        if (sentence != last_)
+            log(sentence);
+        last_ = sentence;
+    }
+    void clear() { last_.clear(); }
+
+  private:
+    std::string last_;
+};
+
 } // namespace nvdebug::kubernetes
