@@ -8,22 +8,20 @@ It needs root, otherwise idle GPUs (--gpus 0,1,2,3 by default; a row takes the f
 NCCL, and no module. NVLink multicast (NVLS) stays as the machine has it; it is off for the jobs. lab/nvdlab/collectives.py has
 the jobs. Each row starts its jobs, and measures them as they are, then under an nvqos of its own:
 
-    train64-4, train64-2   two trainings that keep their GPUs busy, on four and on two GPUs
-    train16-4, train16-2   the same with a batch of 16, with which the GPUs wait for launches
-    three-4                three trainings
-    shares-4               two trainings with shares of 30 and 60 %
-    decode-4               a decode loop beside a training, with equal parts
-    serve-4, serve-2       a service (requests of about 13 ms, load 0.33) that is served first, beside a training
-    reduce-4               two jobs that make all-reduces of 256 KB
-    train64-8, train16-8, serve-8
-                           as those with 4, on eight GPUs
-    overlap-8              two trainings on four GPUs each, and a third one on all eight
-    reduce-8               as reduce-4, and as clients of one MPS server besides
-    ends-4                 two trainings while nvqos is killed, while it is stopped, and after a rank of one of them was killed
+    train64-N   two trainings that keep their GPUs busy
+    train16-N   the same with a batch of 16, with which the GPUs wait for launches
+    serve-N     a service (requests of about 13 ms, load 0.33) that is served first, beside a training
+    reduce-N    two jobs that make all-reduces of 256 KB; reduce-8 also as clients of one MPS server
+    three-N     three trainings
+    shares-N    two trainings with shares of 30 and 60 %
+    decode-N    a decode loop beside a training, with equal parts
+    ends-N      two trainings while nvqos is killed, while it is stopped, and after a rank of one of them was killed
+    overlap-8   two trainings on four GPUs each, and a third one on all eight
 
---rows picks some of them by commas. --nvqos gives nvqos one more word, and may be repeated. On a machine that is lent for less
-time, --budget ends the program early: no run begins that would end later. Call it again, with the same folder and options, until
-it ends with 0. It goes on with the runs that FOLDER/qos_gangs.json does not have. Each call measures each job alone first.
+N is the number of GPUs, 2 or 4, and for the first four rows also 8. --rows picks some of them by commas. --nvqos gives nvqos
+one more word, and may be repeated. On a machine that is lent for less time, --budget ends the program early: no run begins that
+would end later. Call it again, with the same folder and options, until it ends with 0. It goes on with the runs that
+FOLDER/qos_gangs.json does not have. Each call measures each job alone first.
 
 Prints a line of JSON for each run, and writes FOLDER/qos_gangs.json after each one. A run has, for each way, the steps per second
 of each job by its own count, as a part of the speed alone (`each`) and their sum, the lengths of steps or requests (50th, 90th
@@ -33,6 +31,7 @@ has the means, with an interval of 95 %. Ends with 3 if the budget was too short
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -45,7 +44,7 @@ from nvdlab import collectives
 SETTLE_S = 5     # windows are tried for two seconds
 STOPPED_S = 5    # nvqos is stopped for so long
 RECORDED_S = 5   # by nvdebugctl, within a measurement
-JOB_S = 60       # the usual start of jobs
+JOB_S = 60       # the start of jobs at most, until one was seen
 AGAIN = 3        # the exit status if runs are left
 
 
@@ -55,14 +54,21 @@ def row(name, kinds, gpus, goals, sets=None, mps=False):
 
 
 EQUAL = "best-effort"
-ROWS = (*(row(f"{kind}-{gpus}", (kind, kind), gpus, (EQUAL, EQUAL)) for kind in ("train64", "train16") for gpus in (4, 2, 8)),
-        row("three-4", ("train64",) * 3, 4, (EQUAL,) * 3),
-        row("shares-4", ("train64", "train64"), 4, ("share:30%", "share:60%")),
-        row("decode-4", ("decode", "train16"), 4, (EQUAL, EQUAL)),
-        *(row(f"serve-{gpus}", ("serve", "train64"), gpus, ("latency", EQUAL)) for gpus in (4, 2, 8)),
-        row("overlap-8", ("train64",) * 3, 8, (EQUAL,) * 3, (range(4), range(4, 8), range(8))),
-        *(row(f"reduce-{gpus}", ("reduce256k", "reduce256k"), gpus, (EQUAL, EQUAL), mps=gpus == 8) for gpus in (4, 8)),
-        row("ends-4", ("train64", "train64"), 4, (EQUAL, EQUAL)))
+
+
+def rows_on(gpus):
+    """Returns the rows for so many GPUs."""
+    return (*(row(f"{kind}-{gpus}", (kind, kind), gpus, (EQUAL, EQUAL)) for kind in ("train64", "train16")),
+            row(f"serve-{gpus}", ("serve", "train64"), gpus, ("latency", EQUAL)),
+            row(f"reduce-{gpus}", ("reduce256k", "reduce256k"), gpus, (EQUAL, EQUAL), mps=gpus == 8),
+            *((row("overlap-8", ("train64",) * 3, 8, (EQUAL,) * 3, (range(4), range(4, 8), range(8))),) if gpus == 8 else
+              (row(f"three-{gpus}", ("train64",) * 3, gpus, (EQUAL,) * 3),
+               row(f"shares-{gpus}", ("train64", "train64"), gpus, ("share:30%", "share:60%")),
+               row(f"decode-{gpus}", ("decode", "train16"), gpus, (EQUAL, EQUAL)),
+               row(f"ends-{gpus}", ("train64", "train64"), gpus, (EQUAL, EQUAL)))))
+
+
+ROWS = tuple(each for gpus in (4, 2, 8) for each in rows_on(gpus))
 
 
 def picked(words):
@@ -88,7 +94,7 @@ class Machine:
     """The programs, and the jobs' speeds alone, which are measured when they are first needed."""
 
     def __init__(self, options):
-        self.options, self.found_alone = options, {}
+        self.options, self.found_alone, self.starts_s = options, {}, []
 
     def gpus(self, count):
         return self.options.gpus[:count]
@@ -97,13 +103,21 @@ class Machine:
         """Returns the kind and the GPUs of each job of a row."""
         return [(kind, [self.options.gpus[place] for place in places]) for kind, places in zip(each["kinds"], each["sets"])]
 
+    @contextlib.contextmanager
+    def at_work(self, wanted, **more):
+        """Yields jobs at work, and notes how long they took to start."""
+        begin = time.monotonic()
+        with collectives.at_work(wanted, self.options.folder, **more) as jobs:
+            self.starts_s.append(time.monotonic() - begin)
+            yield jobs
+
     def alone(self, each):
         """Returns how fast each job of a row is alone, on as many GPUs."""
         return [self.alone_per_s(kind, len(places)) for kind, places in zip(each["kinds"], each["sets"])]
 
     def alone_per_s(self, kind, count):
         if (kind, count) not in self.found_alone:
-            with collectives.at_work([(kind, self.gpus(count))], self.options.folder) as jobs:
+            with self.at_work([(kind, self.gpus(count))]) as jobs:
                 found, = collectives.measured(jobs, self.options.seconds)
             self.found_alone[kind, count] = found
             print(json.dumps({"alone": kind, "gpus": count} | found), flush=True)
@@ -134,9 +148,8 @@ class Machine:
 
     def under_mps(self, each):
         """Returns the speeds of a row's jobs as clients of one MPS server, in whose turns the record does not tell them apart."""
-        with bounded.mps() as (place, _), collectives.at_work(
-                self.jobs(each), self.options.folder,
-                **{key: text for key, text in place.items() if key.startswith("CUDA_MPS_")}) as jobs:
+        with bounded.mps() as (place, _), self.at_work(
+                self.jobs(each), **{key: text for key, text in place.items() if key.startswith("CUDA_MPS_")}) as jobs:
             return self.compared(each, collectives.measured(jobs, self.options.seconds))
 
     def keeping(self, each, jobs):
@@ -192,17 +205,18 @@ class Machine:
     def row(self, each):
         """Returns the ways of a row."""
         self.alone(each)
-        with collectives.at_work(self.jobs(each), self.options.folder) as jobs:
+        with self.at_work(self.jobs(each)) as jobs:
             ways = {"as it is": self.measured(each, jobs)}
             ways |= self.ends(each, jobs) if each["row"].startswith("ends") else {"nvqos": self.under(each, jobs)}
         return ways | ({"MPS": self.under_mps(each)} if each["mps"] else {})
 
     def usual_s(self, each):
         """Returns how long a row takes at most, unless a program is late."""
+        job_s = 1.5 * max(self.starts_s, default=JOB_S / 1.5)
         alone = len({(kind, len(places)) for kind, places in zip(each["kinds"], each["sets"])} - set(self.found_alone))
         measurements = 6 if each["row"].startswith("ends") else 2 + each["mps"]
         measured_s = self.options.seconds + RECORDED_S + 3 * SETTLE_S
-        return (alone + 1 + each["mps"]) * JOB_S + alone * self.options.seconds + measurements * measured_s
+        return (alone + 1 + each["mps"]) * job_s + alone * self.options.seconds + measurements * measured_s
 
 
 def summary(runs):
