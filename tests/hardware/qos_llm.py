@@ -135,6 +135,7 @@ class Call:
 
     def __init__(self, options, end):
         self.options, self.end = options, end
+        self.processors = len(os.sched_getaffinity(0))  # before the desk keeps this process to one of them
         options.folder.mkdir(parents=True, exist_ok=True)
         self.path = options.folder / "qos_llm.json"
         self.whole, self.failures = begun(self.path, options), 0
@@ -168,7 +169,7 @@ class Call:
         """Starts the programs of a cell, and measures what the record needs first."""
         self.desk.prepare(cell)
         if "calibration" not in self.whole:
-            self.whole |= {"calibration": self.desk.calibrated(), "engine": self.desk.facts(), "processors": len(os.sched_getaffinity(0))}
+            self.whole |= {"calibration": self.desk.calibrated(), "engine": self.desk.facts(), "processors": self.processors}
         if str(cell.load) not in self.rates():
             self.rates()[str(cell.load)] = self.desk.rated(cell.load, self.whole["calibration"]["request_s"])
         kind = cell.neighbour

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The experiment atlas, which no machine has measured so far, on made-up data and with made-up records of switches."""
+"""The experiment atlas on made-up data and with made-up records of switches. test_lab.py has measured data."""
 
 import contextlib
 import sys

@@ -23,8 +23,8 @@ from nvdlab.model_bench import ModelBench  # noqa: E402
 from nvdlab.picture import ticks  # noqa: E402
 from nvdlab.quotas import engine, page as quota_page, pictures as quota_pictures, plan, results  # noqa: E402
 
-# No machine has measured these so far. test_collectives.py and test_atlas.py have made-up data.
-UNRECORDED = {"shared-collectives", "atlas"}
+# No machine has measured these so far. test_collectives.py has made-up data.
+UNRECORDED = {"shared-collectives"}
 RECORDS = [(name, machine) for name in record.names() for machine in record.records(name)]
 
 
@@ -252,6 +252,14 @@ ALTERATIONS = {
         "compute": put("CUDA", 0, "timeslice_us", value=1048.6),
         "copy": put("CUDA", 1, "timeslice_us", value=2097.2),
         "graphics": put("OpenGL", value=[]),
+    },
+    "atlas": {
+        "seen": put("states", "2,048 threads", "gap_us", value=lambda gaps: gaps[:40]),
+        "gap": put("states", "224 KiB of shared memory", "gap_us", value=scaled(1.4)),
+        "saving": put("states", "2,048 threads that write memory", "turn_us", value=scaled(1.2)),
+        "counts": put("counts", "8", "gap_us", value=scaled(1.4)),
+        "requests": put("requests", "preempt", "until_us", value=scaled(30)),
+        "arrivals": put("arrivals", "8000", value=scaled(0.01)),
     },
     "overhead": {
         "launch": put("with MPS", "launch_us", value=lambda turns: [scaled(2)(five) for five in turns]),

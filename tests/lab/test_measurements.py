@@ -276,10 +276,10 @@ def test_jobs_on_several_gpus_are_measured_and_ended(gangs, tmp_path):
     assert done.returncode == 0, done.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["qos_gangs.json"] and not ranks_left(tmp_path), "programs were ended"
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(line["alone"], line["gpus"]) for line in lines if "alone" in line] == [("train64", 2), ("serve", 4), ("train64", 4)]
+    assert [(line["alone"], line["gpus"]) for line in lines if "alone" in line] == [("serve", 4), ("train64", 4), ("train64", 2)]
     found = record.load(tmp_path / "out/qos_gangs.json")
     assert found["runs"] == [line for line in lines if "row" in line]
-    assert [one["row"] for one in found["runs"]] == [one["row"] for one in found["rows"]] == ["train64-2", "serve-4"]
+    assert [one["row"] for one in found["runs"]] == [one["row"] for one in found["rows"]] == ["serve-4", "train64-2"]
     for one in found["runs"]:
         assert set(one["ways"]) == {"as it is", "nvqos"} and one["ways"]["nvqos"]["status"] == 0
         for way in one["ways"].values():
@@ -306,10 +306,10 @@ def test_jobs_are_measured_on_eight_gpus(gangs, tmp_path, monkeypatch):
     done = gangs(*eight, "overlap-8,reduce-8")
     assert done.returncode == 0, done.stderr
     found = record.load(tmp_path / "out/qos_gangs.json")
-    assert [one["row"] for one in found["runs"]] == ["overlap-8", "reduce-8"] and not ranks_left(tmp_path)
+    assert [one["row"] for one in found["runs"]] == ["reduce-8", "overlap-8"] and not ranks_left(tmp_path)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(line["alone"], line["gpus"]) for line in lines if "alone" in line] == [("train64", 4), ("train64", 8), ("reduce256k", 8)]
-    overlap, reduce = (one["ways"] for one in found["runs"])
+    assert [(line["alone"], line["gpus"]) for line in lines if "alone" in line] == [("reduce256k", 8), ("train64", 4), ("train64", 8)]
+    reduce, overlap = (one["ways"] for one in found["runs"])
     assert set(overlap) == {"as it is", "nvqos"} and len(overlap["nvqos"]["each"]) == 3
     assert set(reduce) == {"as it is", "nvqos", "MPS"} and reduce["MPS"]["sum"] == pytest.approx(sum(reduce["MPS"]["each"]), abs=1e-3)
     assert (tmp_path / "mps-log").read_text(encoding="utf-8").split() == ["-d", "quit"]
