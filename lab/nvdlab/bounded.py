@@ -173,10 +173,20 @@ class Talking:
         self.process.wait(END_S)
 
 
+def stat_of(pid):
+    """Returns the fields of /proc/PID/stat from the state on."""
+    return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+
+
 def processor_s(pid):
     """Returns the seconds of a processor that a process has taken so far."""
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    fields = stat_of(pid)
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def began(pid):
+    """Returns when a process began, in ticks since the machine did."""
+    return int(stat_of(pid)[19])
 
 
 class Keeping:
@@ -209,10 +219,14 @@ class Keeping:
         return [line["tenants"] for line in self.lines()]
 
     def processor_s(self):
-        """Returns the processor's seconds of nvqos and its keepers, which are not its children."""
-        keepers = [path.parent.name for path in pathlib.Path("/proc").glob("[0-9]*/comm")
-                   if path.read_text(encoding="utf-8").strip() == "nvdebug-keeper"]
-        return sum(map(processor_s, [self.process.pid, *keepers]))
+        """Returns the processor's seconds of nvqos and its keepers, which are not its children. Keepers of an earlier nvqos do not
+        count: they may still undo what it did."""
+        first, found = began(self.process.pid), processor_s(self.process.pid)
+        for path in pathlib.Path("/proc").glob("[0-9]*/comm"):
+            with contextlib.suppress(OSError):  # it has ended
+                if path.read_text(encoding="utf-8").strip() == "nvdebug-keeper" and began(path.parent.name) >= first:
+                    found += processor_s(path.parent.name)
+        return found
 
     def end(self, how=signal.SIGINT):
         """Ends nvqos with a signal, and kills it if it does not end. Returns its exit status."""

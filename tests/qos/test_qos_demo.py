@@ -117,6 +117,7 @@ def test_a_goal_that_was_not_kept_is_named_at_the_end():
     (("all-of:1001=share:10%",), 1, "the demo has no such task"),
     (("others=best-effort",), 1, "no goal is named"),
     (("command:serve=share:70%", "command:train=share:60%"), 2, "shares and speeds add up to 130 %"),
+    (("command:serve=timeslice:16ms", "command:train=timeslice:16ms"), 2, "do not fit into a round of 25 ms"),
     (("--gpu", "0"), 1, "--gpu has no effect with --demo"),
     (("--socket",), 1, "--socket has no effect with --demo"),
     (("--dry-run",), 1, "--dry-run has no effect with --demo"),

@@ -34,7 +34,7 @@ class Row:
 ROWS = (Row("alone", "alone"),
         Row("as-is", "as it is (time slices of 2 ms)"),
         Row("short", "timeslices of 200 us for both", ("timeslice:200us", "timeslice:200us")),
-        Row("long", "timeslices of 16 ms for both", ("timeslice:16ms", "timeslice:16ms")),
+        Row("long", "timeslices of 16 ms for both", ("timeslice:16ms", "timeslice:16ms"), more=("--epoch=200ms",)),  # a round fits into it
         Row("mps", "one MPS server", mps=True),
         Row("mps-30", "MPS, 30 % of the threads for the neighbour", mps=True, env=(("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "30"),)),
         Row("partition", f"MPS, {PARTITION_SMS} SMs for the neighbour by nvtaskset", mps=True,

@@ -24,7 +24,7 @@ from nvdlab.llm import cells, client, engine, figures, neighbours, plans, progre
 LAB = pathlib.Path(__file__).resolve().parents[2]
 MARKS = LAB.parent / "packaging/wheel"   # has the module with which engines mark their busy periods
 START_S = 150          # of a program at most
-USUAL_ENGINE_S, USUAL_NEIGHBOUR_S = 75, 35
+USUAL_ENGINE_S, USUAL_NEIGHBOUR_S = 40, 20   # an H200 took 25 and 8 s
 BEGIN_S = 0.05         # from the client's `ready` to the first moment of its plan
 PATIENCE_S = 15        # behind the last request that is due
 ALONE_S = 3

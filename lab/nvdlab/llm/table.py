@@ -5,13 +5,14 @@
     table.py RECORD... [--picture FILE.svg] [--page FILE.md]
 
 A record is a file of tests/hardware/qos_llm.py, or of another system (schema.json beside this file; checked if
-python3-jsonschema is installed). With --page the tables replace what is between the lines `<!-- figures -->` and `<!-- end of
+python3-jsonschema is installed). It may be compressed by xz. With --page the tables replace what is between the lines `<!-- figures -->` and `<!-- end of
 figures -->` of a page.
 """
 
 import argparse
 import itertools
 import json
+import lzma
 import pathlib
 import sys
 
@@ -38,8 +39,9 @@ class Wrong(Exception):
 def load(path):
     """Returns a record. Raises Wrong."""
     try:
-        found = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        data = pathlib.Path(path).read_bytes()
+        found = json.loads(lzma.decompress(data) if str(path).endswith(".xz") else data)
+    except (OSError, ValueError, lzma.LZMAError) as error:
         raise Wrong(f"{path} cannot be read: {error}") from None
     try:
         import jsonschema  # pylint: disable=import-outside-toplevel
