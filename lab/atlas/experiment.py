@@ -203,8 +203,8 @@ def picture(data):
     longer = Panel("How much longer turns are than those of one warp", (0, max(1, *saving.values()) * 1.1), "us", rows=names)
     for row, us in enumerate(saving.values()):
         longer.bar(0, us, row, 1)
-    until = [us for one in data["requests"].values() for us in one["until_us"]]
-    asked = Panel("From a request to the other task's first kernel", (0, max(until) * 1.05), "us", rows=list(data["requests"]))
+    latest = max(us for one in data["requests"].values() for us in one["until_us"] + one["request_us"])
+    asked = Panel("From a request to the other task's first kernel", (0, latest * 1.05), "us", rows=list(data["requests"]))
     for row, one in enumerate(data["requests"].values()):
         asked.dots([(us, row + 0.35) for us in one["request_us"]], 2, "the driver's answer")
         asked.dots([(us, row + 0.65) for us in one["until_us"]], 0, "the first kernel")
