@@ -2,7 +2,9 @@
 """`nvtaskset --kernels`: the launches of a program, in a file for each process, on the stand-in for CUDA."""
 
 import collections
+import os
 import resource
+import subprocess
 import time
 
 import pytest
@@ -239,3 +241,13 @@ def test_notes_are_off_by_default(desk, folder):
 def test_notes_need_a_command(desk, words):
     result = desk.tool(*words.split())
     assert result.status == USAGE and not (ROOT / "k").exists()
+
+
+@pytest.mark.ci
+def test_the_measurement_for_hardware(desk):
+    """Runs tests/hardware/kernel_names.py over the stand-in."""
+    load = desk.folder / "load"
+    subprocess.run(["g++", "-std=c++20", "-O1", "-o", load, ROOT / "tests/hardware/load.cpp", "-ldl"], check=True)
+    done = desk.command(ROOT / "tests/hardware/kernel_names.py", TOOL, load, desk.folder / "out", "--launches", "300", STAND_IN_LOG="")
+    assert "FAIL" not in done.out and (desk.folder / "out/kernel_names.json").exists(), done.out + done.err
+    assert "'compute': 300" in done.out and "'graph'" in done.out
