@@ -6,12 +6,13 @@
 
 It needs an otherwise idle GPU with NVIDIA's driver, and 50 s; with NVDEBUGCTL root, too, and no module. LOAD is the program of
 load.cpp. The program queues empty kernels alone, under nvtaskset, and with its launches noted; PyTorch, if it is installed, adds
-numbers. With NVDEBUGCTL, a program that launches each 10 ms runs beside one that always has work: no turn of the former may
+numbers in the last two ways. With NVDEBUGCTL, a program that launches each 10 ms runs beside one that always has work: no turn of the former may
 begin before the launch that it is for. Writes FOLDER/kernel_names.json. Ends with 1 if a check fails.
 """
 
 import argparse
 import bisect
+import importlib.util
 import json
 import pathlib
 import subprocess
@@ -75,19 +76,19 @@ def of_names(launches, most=8):
     return dict(sorted(counted.items(), key=lambda item: -item[1])[:most])
 
 
-def variants(asked, work, *words):
-    """Runs a program alone, under nvtaskset, and with its launches noted. Returns its figures, launches and losses."""
+def compared(asked, work, *words, ways=("alone", "under nvtaskset", "noted")):
+    """Runs a program in several ways. Returns its figures in each, and the launches that were noted and lost."""
     folder = work / f"noted-{len(list(work.iterdir()))}"
-    ways = {"alone": (), "under nvtaskset": (asked.nvtaskset, "-q", "--no-mps", "--prepare"),
-            "noted": (asked.nvtaskset, "-q", "--kernels", folder)}
-    figures = {way: json.loads(output_of(*by, *words)) for way, by in ways.items()}
+    by = {"alone": (), "under nvtaskset": (asked.nvtaskset, "-q", "--no-mps", "--prepare"),
+          "noted": (asked.nvtaskset, "-q", "--kernels", folder)}
+    figures = {way: json.loads(output_of(*by[way], *words)) for way in ways}
     return figures, *noted(folder)
 
 
 def costs(asked, work):
     """Measures the call that queues an empty kernel."""
     for _ in range(3):
-        figures, launches, lost = variants(asked, work, asked.load, "launch", asked.launches)
+        figures, launches, lost = compared(asked, work, asked.load, "launch", asked.launches)
         more = figures["noted"]["median"] - figures["under nvtaskset"]["median"]
         yield check("an empty kernel", more < MOST_US, more_us=round(more, 3),
                     us={way: [each["median"], each["p99"]] for way, each in figures.items()})
@@ -105,10 +106,11 @@ def graphs(asked, work):
 
 def pytorch(asked, work):
     """Measures a small operation of PyTorch."""
-    if subprocess.run([sys.executable, "-c", "import torch"], capture_output=True, check=False, timeout=PATIENCE_S).returncode:
+    if not importlib.util.find_spec("torch"):
         print("  PyTorch is not installed: no figures of it")
         return
-    figures, launches, lost = variants(asked, work, sys.executable, "-c", TORCH.format(launches=asked.launches))
+    figures, launches, lost = compared(asked, work, sys.executable, "-c", TORCH.format(launches=asked.launches),
+                                       ways=("under nvtaskset", "noted"))
     more = figures["noted"]["median"] - figures["under nvtaskset"]["median"]
     names = of_names(launches)
     yield check("PyTorch's x.add_(1)", more < MOST_US and not lost and any("at::native" in name for name in names),
