@@ -13,7 +13,7 @@ from perfetto_trace import facts_of, trace
 from trees import changing, record_until
 
 PARTIAL, USAGE = 4, 1
-# A recording of some seconds of two GPUs, whose processes are 10 and 20, and its first moment by both clocks.
+# A recording of processes 10 and 20 on two GPUs, and its first moment by both clocks.
 RECORDING = ROOT / "docs/examples/two-gpus.ndjson"
 BOOTTIME, REALTIME = 100_000_001_761, 1_795_000_100_000_001_761
 SECOND = 1_000_000_000
@@ -27,7 +27,7 @@ def folder(tmp_path):
 
 
 def shown(folder, *options):
-    """Returns the trace with the launches of a folder, and what was told."""
+    """Returns the trace with the launches of a folder, and the messages."""
     made = folder.parent / "made.pftrace"
     result = ctl(f"recording show {RECORDING} -o {made} --kernels {folder} {' '.join(options)}")
     assert result.status == 0, result.err

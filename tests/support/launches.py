@@ -22,7 +22,7 @@ def noted(path):
 
 
 def write(path, pid, boottime_ns, realtime_ns, *lines, head=None):
-    """Writes a file of process PID, whose times are since a moment by both clocks. HEAD replaces keys of its first line."""
+    """Writes a file of process PID. Its times are since a moment by both clocks. HEAD replaces keys of the first line."""
     first = {"kind": "launches", "version": "1.0", "pid": pid, "process": "load", "monotonic_ns": str(boottime_ns),
              "realtime_ns": str(realtime_ns), "boottime_ns": str(boottime_ns)} | (head or {})
     path.write_text("".join(json.dumps(line) + "\n" for line in (first, *lines)), encoding="ascii")

@@ -14,7 +14,7 @@ KernelNames::KernelNames(const cuda::Library &cuda)
 
 /// Returns the place of a handle, or the empty place where it belongs.
 KernelNames::Place &KernelNames::place_of(cuda::Handle handle) {
-    // Handles are addresses, whose lowest bits are alike.
+    // The lowest bits of all handles are alike, because they are addresses.
     const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(handle) * 0x9e37'79b9'7f4a'7c15;
     for (std::size_t at = mixed >> 32;; at++) {
         Place &place = places_[at % places];
