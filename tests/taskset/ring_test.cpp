@@ -30,7 +30,7 @@ TEST(Ring, LosesAndRepeatsNothingOfThreadsThatPutAtTheSameTime) {
     struct Record {
         std::uint32_t thread, number, check;
     };
-    constexpr std::uint32_t threads = 4, each = 50'000;
+    constexpr std::uint32_t threads = 4, each = 5'000;
     Ring<Record, 64> ring;
     std::vector<std::thread> all;
     for (std::uint32_t thread = 0; thread < threads; thread++)
