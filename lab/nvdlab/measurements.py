@@ -48,6 +48,7 @@ ALL = tuple(Measurement(*each) for each in (
     ("recording", "nvdebugctl load folder", 240),
     ("exporting", "exporter nvdebugctl load folder", 120),
     ("in_flight_check", "nvtaskset load folder", 200, False),
+    ("kernel_names", "nvtaskset load folder nvdebugctl", 100, False),  # with PyTorch if it is there
     ("qos", "nvqos nvdebugctl load folder", 320, False),
     ("qos_socket", "nvqos nvdebugctl load folder", 140, False),
     ("qos_ends", "nvqos nvtaskset kernels folder", 320, False),

@@ -2,10 +2,12 @@
 /// @file The events of a recording of engines, which writers of traces receive.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nvdebug/turns.hpp"
@@ -63,6 +65,17 @@ struct LaneEnd {
     std::uint64_t known_ns = 0; ///< time between samples that follow each other
 };
 
+/// A call by which a program launched a kernel or a CUDA graph. The texts live as long as the call of
+/// Sink::launch().
+struct Launch {
+    std::uint32_t pid, thread;
+    std::uint64_t begin_ns, end_ns;                          ///< of the call, by CLOCK_BOOTTIME
+    std::string_view process;                                ///< name of the program's command
+    std::string_view name;                                   ///< the kernel's or graph's
+    std::uint64_t context, stream;                           ///< CUDA's handles in the program
+    std::optional<std::array<std::uint32_t, 3>> grid, block; ///< empty: a graph
+};
+
 struct Mark {
     std::uint32_t gpu;
     std::uint64_t ns; ///< by the GPU's clock
@@ -85,6 +98,8 @@ class Sink {
     virtual void lost(const Lane &, std::uint64_t /*ns*/, std::uint64_t /*count*/) {}
     virtual void mark(const Mark &) {}
     virtual void end(const Lane &, const LaneEnd &) {}
+    /// Called between head() and the last event, in the order of time for each thread.
+    virtual void launch(const Launch &) {}
     /// Called for the last event. @param summary from Totals::summary()
     virtual void end(const Json & /*summary*/) {}
 };

@@ -22,7 +22,12 @@ constexpr unsigned packet = 1;
 }
 namespace packet { // trace_packet.proto
 constexpr unsigned clock_snapshot = 6, timestamp = 8, sequence = 10, track_event = 11,
-                   timestamp_clock = 58, track_descriptor = 60;
+                   interned_data = 12, sequence_flags = 13, timestamp_clock = 58,
+                   track_descriptor = 60;
+enum SequenceFlags : unsigned { state_cleared = 1, needs_state = 2 };
+} // namespace packet
+namespace interned { // interned_data/interned_data.proto, track_event/track_event.proto
+constexpr unsigned event_names = 2, id = 1, name = 2;
 }
 namespace snapshot { // clock_snapshot.proto
 constexpr unsigned clocks = 1, clock_id = 1, timestamp = 2;
@@ -36,11 +41,11 @@ namespace process_of { // track_event/process_descriptor.proto
 constexpr unsigned pid = 1, name = 6;
 }
 namespace event { // track_event/track_event.proto
-constexpr unsigned annotation = 4, type = 9, track = 11, name = 23, category = 22;
+constexpr unsigned annotation = 4, type = 9, name_id = 10, track = 11, name = 23, category = 22;
 enum Type : unsigned { begin = 1, end = 2, instant = 3 };
 } // namespace event
 namespace annotation { // track_event/debug_annotation.proto
-constexpr unsigned int_value = 4, name = 10;
+constexpr unsigned int_value = 4, string_value = 6, name = 10;
 }
 
 class Perfetto final : public TraceSink {
@@ -113,7 +118,56 @@ class Perfetto final : public TraceSink {
             });
     }
 
+    void launch(const Launch &launch) override {
+        const std::uint64_t track = launches_track(launch);
+        const auto [name, is_new] =
+            launch_names_.try_emplace(std::string(launch.name), launch_names_.size() + 1);
+        add_of(launches_sequence, [&](pbf_writer &packet) {
+            packet.add_uint64(packet::timestamp, launch.begin_ns);
+            // Names are long and come again and again, so each is written once.
+            packet.add_uint32(packet::sequence_flags,
+                              name->second == 1 && is_new
+                                  ? packet::state_cleared | packet::needs_state
+                                  : packet::needs_state);
+            if (is_new) {
+                pbf_writer data(packet, packet::interned_data);
+                pbf_writer entry(data, interned::event_names);
+                entry.add_uint64(interned::id, name->second);
+                entry.add_string(interned::name, printable(launch.name));
+            }
+            pbf_writer one(packet, packet::track_event);
+            one.add_enum(event::type, event::begin);
+            one.add_uint64(event::track, track);
+            one.add_string(event::category, "launch");
+            one.add_uint64(event::name_id, name->second);
+            const auto fact = [&](const char *key, const std::string &text) {
+                pbf_writer added(one, event::annotation);
+                added.add_string(annotation::name, key);
+                added.add_string(annotation::string_value, text);
+            };
+            const auto sizes = [](const std::array<std::uint32_t, 3> &of) {
+                return fmt::format("{} x {} x {}", of[0], of[1], of[2]);
+            };
+            if (launch.grid)
+                fact("grid", sizes(*launch.grid));
+            if (launch.block)
+                fact("block", sizes(*launch.block));
+            fact("stream", fmt::format("{:#x}", launch.stream));
+            fact("context", fmt::format("{:#x}", launch.context));
+        });
+        add_of(launches_sequence, [&](pbf_writer &packet) {
+            packet.add_uint64(packet::timestamp, launch.end_ns);
+            pbf_writer one(packet, packet::track_event);
+            one.add_enum(event::type, event::end);
+            one.add_uint64(event::track, track);
+        });
+    }
+
   private:
+    /// The sequence of the packets of launches, which have names of their own. GPUs have sequences
+    /// from 1 on.
+    static constexpr std::uint32_t launches_sequence = 0x10000;
+
     struct GpuTracks {
         std::uint64_t track = 0, marks = 0, clock = 0;
         bool has_clock = false;
@@ -124,11 +178,16 @@ class Perfetto final : public TraceSink {
     };
 
     template <typename Fill>
-    void add(std::uint32_t gpu, Fill fill) {
+    void add_of(std::uint32_t sequence, Fill fill) {
         pbf_writer trace(text_);
         pbf_writer packet(trace, trace::packet);
-        packet.add_uint32(packet::sequence, gpu + 1);
+        packet.add_uint32(packet::sequence, sequence);
         fill(packet);
+    }
+
+    template <typename Fill>
+    void add(std::uint32_t gpu, Fill fill) {
+        add_of(gpu + 1, fill);
     }
 
     template <typename Fill>
@@ -227,12 +286,25 @@ class Perfetto final : public TraceSink {
         return at->second;
     }
 
+    std::uint64_t launches_track(const Launch &launch) {
+        std::uint64_t &track = threads_[{launch.pid, launch.thread}];
+        if (!track) {
+            std::uint64_t &process = processes_[launch.pid];
+            if (!process)
+                process = new_track(0, 0, printable(launch.process), launch.pid);
+            track = new_track(0, process, fmt::format("launches of thread {}", launch.thread));
+        }
+        return track;
+    }
+
     const TraceClock clock_;
     const HomeOf home_;
     std::uint64_t tracks_ = 0;
     std::map<std::uint32_t, GpuTracks> gpus_;
     std::map<const Lane *, std::uint64_t> engines_;
     std::map<std::uint32_t, std::uint64_t> processes_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> threads_; ///< by pid, thread
+    std::map<std::string, std::uint64_t> launch_names_;
     std::map<std::pair<const Lane *, Holder>, Names> names_;
 };
 

@@ -22,6 +22,8 @@ inline constexpr const char *partitions_variable = "NVTASKSET_PARTITIONS";
 inline constexpr const char *best_effort_variable = "NVTASKSET_BEST_EFFORT";
 /// If on, the program sees the GPU's number of SMs, not the partition's.
 inline constexpr const char *whole_count_variable = "NVTASKSET_WHOLE_COUNT";
+/// Names the folder in which each process notes its launches.
+inline constexpr const char *kernels_variable = "NVTASKSET_KERNELS";
 /// Names the library that CUDA loads into each process.
 inline constexpr const char *injection_variable = "CUDA_INJECTION64_PATH";
 

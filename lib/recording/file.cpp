@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "file.hpp"
 
-#include <charconv>
 #include <fmt/format.h>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
+#include "fields.hpp"
 #include "lines.hpp"
 
 namespace recording {
@@ -15,83 +14,9 @@ namespace {
 using drawing::RecordingHead;
 using nvdebug::Turn;
 
-/// An error of a line. Its text completes a sentence about the line.
-struct BadLine : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-[[noreturn]] void is_no(const char *key, const char *what) {
-    throw BadLine(fmt::format("'{}' is no {}", key, what));
-}
-
-const Json &value_of(const Json &object, const char *key) {
-    if (!object.is_object())
-        throw BadLine("it is no JSON object");
-    const auto found = object.find(key);
-    if (found == object.end())
-        throw BadLine(fmt::format("'{}' is missing", key));
-    return *found;
-}
-
-template <typename T>
-T number_in(const Json &object, const char *key) {
-    const Json &value = value_of(object, key);
-    if (!value.is_number_unsigned() ||
-        value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<T>::max()})
-        is_no(key, "number that it may be");
-    return value.get<T>();
-}
-
-std::string text_in(const Json &object, const char *key) {
-    const Json &value = value_of(object, key);
-    if (!value.is_string())
-        is_no(key, "text");
-    return value.get<std::string>();
-}
-
-bool bool_in(const Json &object, const char *key) {
-    const Json &value = value_of(object, key);
-    if (!value.is_boolean())
-        is_no(key, "true or false");
-    return value.get<bool>();
-}
-
-const Json &list_in(const Json &object, const char *key) {
-    const Json &value = value_of(object, key);
-    if (!value.is_array())
-        is_no(key, "list");
-    return value;
-}
-
-/// Returns what @p get finds; empty: the value is null.
-template <typename Get>
-auto unless_null(const Json &object, const char *key, Get get)
-    -> std::optional<decltype(get(object, key))> {
-    if (value_of(object, key).is_null())
-        return std::nullopt;
-    return get(object, key);
-}
-
-std::uint64_t number_as_text(const Json &object, const char *key) {
-    const std::string text = text_in(object, key);
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (text.empty() || error != std::errc() || end != text.data() + text.size())
-        is_no(key, "number as text");
-    return number;
-}
-
-tl::unexpected<nvdebug::Error> not_a_recording(std::string sentence) {
-    return tl::unexpected(
-        nvdebug::Error{nvdebug::ErrorCode::malformed, 0, "", std::move(sentence)});
-}
-
 bool is_blank(const std::string &text) {
     return text.find_first_not_of(" \t\r") == text.npos;
 }
-
-constexpr auto number32 = number_in<std::uint32_t>;
-constexpr auto number64 = number_in<std::uint64_t>;
 
 } // namespace
 
@@ -310,13 +235,13 @@ nvdebug::Result<bool> RecordedFile::replay(const std::string &path, Sink &sink) 
             if (version_ == 0 && *got == LineReader::ReadResult::cut)
                 throw BadLine("it is cut off, or this is no recording");
             if (version_ == 0)
-                return not_a_recording(
+                return malformed(
                     fmt::format("{} is empty: a recording has a line at least", lines->name()));
             // A last line without a line end was cut off, so the recording is not whole.
             return is_whole_ && *got == LineReader::ReadResult::end;
         }
     } catch (const BadLine &error) {
-        return not_a_recording(
+        return malformed(
             fmt::format("line {} of {} is not one of a recording as 'nvdebugctl record' "
                         "writes it in NDJSON: {}",
                         number, lines->name(), error.what()));

@@ -11,6 +11,7 @@
 #include <utility>
 #include <zlib.h>
 
+#include "fields.hpp"
 #include "lib/base/packing.hpp"
 
 namespace recording {
@@ -28,10 +29,6 @@ tl::unexpected<Error> cannot(const char *what, const std::string &path, int numb
               fmt::format("cannot {} {}: {}", what, path, std::strerror(number))});
 }
 
-tl::unexpected<Error> malformed(std::string sentence) {
-    return tl::unexpected(Error{ErrorCode::malformed, 0, "", std::move(sentence)});
-}
-
 constexpr std::size_t step = std::size_t{1} << 18;
 /// A summary of 1,000 processes on 40 engines has some 20 MB.
 constexpr std::size_t longest_line = std::size_t{64} << 20;
@@ -42,11 +39,24 @@ Result<LineReader> LineReader::open(const std::string &path) {
     const bool is_stdin = path == "-";
     const int descriptor = is_stdin ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
                                     : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    const std::string name = is_stdin ? "standard input" : path;
+    return adopt(descriptor, is_stdin ? "standard input" : path, false);
+}
+
+Result<LineReader> LineReader::open_untrusted(const std::string &path) {
+    return adopt(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY),
+                 path, true);
+}
+
+/// @param descriptor negative: errno says why the file could not be opened
+Result<LineReader> LineReader::adopt(int descriptor, const std::string &name, bool regular) {
     if (descriptor < 0)
         return cannot("open", name, errno);
     struct stat about {};
     int error = ::fstat(descriptor, &about) ? errno : S_ISDIR(about.st_mode) ? EISDIR : 0;
+    if (!error && regular && !S_ISREG(about.st_mode)) {
+        ::close(descriptor);
+        return malformed(fmt::format("{} is no regular file", name));
+    }
     gzFile_s *const file = error ? nullptr : ::gzdopen(descriptor, "rb");
     if (!file) {
         ::close(descriptor);

@@ -15,6 +15,8 @@ namespace recording {
 class LineReader {
   public:
     [[nodiscard]] static nvdebug::Result<LineReader> open(const std::string &path);
+    /// Opens a file that another user may have made: a link or a pipe is an error.
+    [[nodiscard]] static nvdebug::Result<LineReader> open_untrusted(const std::string &path);
     LineReader(LineReader &&other) noexcept;
     LineReader &operator=(LineReader &&) = delete;
     ~LineReader();
@@ -31,6 +33,8 @@ class LineReader {
 
   private:
     LineReader(gzFile_s *file, std::string name) : file_(file), name_(std::move(name)) {}
+    [[nodiscard]] static nvdebug::Result<LineReader> adopt(int descriptor, const std::string &name,
+                                                           bool regular);
     [[nodiscard]] nvdebug::Result<bool> fill();
 
     gzFile_s *file_;

@@ -34,6 +34,8 @@ CUDA_API cuModuleLoadDataEx(cuda::Module *module, const void *image, unsigned co
                             void **values);
 CUDA_API cuModuleGetFunction(cuda::Function *function, cuda::Module module, const char *name);
 CUDA_API cuModuleUnload(cuda::Module module);
+CUDA_API cuFuncGetName(const char **name, cuda::Function function);
+CUDA_API cuKernelGetName(const char **name, cuda::Kernel kernel);
 CUDA_API cuFuncGetAttribute(int *value, int attribute, cuda::Function function);
 
 CUDA_API cuMemAlloc_v2(cuda::DevicePointer *address, std::size_t bytes);

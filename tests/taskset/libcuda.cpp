@@ -15,6 +15,7 @@
 //   STAND_IN_NAMELESS  the number of a device without a UUID
 //   STAND_IN_NODES     the number of nodes that each graph pretends to have
 //   STAND_IN_NESTS     makes launches by a nested call of the API (launch.cpp)
+//   STAND_IN_KERNELS   handles are CUkernels, which cuFuncGetName() refuses
 //   STAND_IN_CUINIT    the error of cuInit()
 //   STAND_IN_DEVICE    a file to keep open, as the real CUDA keeps /dev/nvidia-uvm open
 #include "callback.hpp"
@@ -70,6 +71,18 @@ cuda::Result load(cuda::Module *module, const void *image) {
         if (!machine_code && ptx.find(".version") == std::string::npos)
             return cuda::invalid_image;
         *module = driver().modules.add({&context, ptx, {}});
+        return cuda::success;
+    });
+}
+
+/// Gives the name of a function, unless the function of the API is for handles of another kind.
+cuda::Result name_of(const char **name, cuda::Function function, bool is_of_kind) {
+    return locked([&](Lock &) {
+        if (!name || !function)
+            return cuda::invalid_value;
+        if (!is_of_kind || !module_of(function))
+            return cuda::invalid_handle;
+        *name = function->name.c_str();
         return cuda::success;
     });
 }
@@ -351,9 +364,20 @@ cuda::Result cuModuleGetFunction(cuda::Function *function, cuda::Module module, 
 }
 
 cuda::Result cuModuleUnload(cuda::Module module) {
-    return in_context([&](CUctx &, Lock &) {
-        return driver().modules.remove(module) ? cuda::success : cuda::invalid_handle;
+    return call(22, "cuModuleUnload", current_context, module, [&] {
+        return in_context([&](CUctx &, Lock &) {
+            return driver().modules.remove(module) ? cuda::success : cuda::invalid_handle;
+        });
     });
+}
+
+cuda::Result cuFuncGetName(const char **name, cuda::Function function) {
+    return name_of(name, function, !std::getenv("STAND_IN_KERNELS"));
+}
+
+cuda::Result cuKernelGetName(const char **name, cuda::Kernel kernel) {
+    return name_of(name, reinterpret_cast<cuda::Function>(kernel),
+                   std::getenv("STAND_IN_KERNELS") != nullptr);
 }
 
 cuda::Result cuFuncGetAttribute(int *value, int attribute, cuda::Function function) {

@@ -10,6 +10,9 @@
 //   use N                                 uses the Nth context again, from 0
 //   end-context                           ends the context that is used
 //   attribute N                           attribute N of the GPU
+//   kernel NAME                           loads another module, whose kernel has that name, and
+//                                         launches that one from then on
+//   unload                                unloads the module of the kernel
 //   occupancy THREADS                     blocks of the kernel that fit on an SM
 //   launch [BLOCKS]                       launches the kernel: SMs
 //   cooperative BLOCKS [THREADS [CALL]]   launches it with all blocks at once: SMs. CALL is
@@ -32,10 +35,13 @@
 //                                         another one
 //   primary TIMES                         launches TIMES times in the device's primary context, and
 //                                         ends it
+//   reuse FILE                            closes all files, and gives FILE their descriptors
 //   subscribe                             subscribes to callbacks, as a profiler does
 //   repeat TIMES LINE                     the different answers to LINE, separated by `;`
 //   fork                                  forks; the child carries out the rest
+//   exec                                  executes this program anew, for the rest
 #include "cuda.hpp"
+#include "kernel.hpp"
 #include "loaded_cuda.hpp"
 #include "words.hpp"
 
@@ -52,42 +58,18 @@
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace {
 
-// Each block notes its SM, and occupies it for some time, so that other blocks go to other SMs.
-constexpr char kernel_ptx[] = R"(.version 6.0
-.target sm_70
-.address_size 64
-.visible .entry where(.param .u64 array, .param .u64 ns)
-{
-    .reg .u64 %a<8>;
-    .reg .u32 %r<4>;
-    .reg .pred %p;
-    ld.param.u64 %a1, [array];
-    ld.param.u64 %a2, [ns];
-    cvta.to.global.u64 %a1, %a1;
-    mov.u32 %r1, %smid;
-    mul.wide.u32 %a3, %r1, 4;
-    add.u64 %a3, %a1, %a3;
-    mov.u32 %r2, 1;
-    st.global.u32 [%a3], %r2;
-    mov.u64 %a4, %globaltimer;
-again:
-    mov.u64 %a5, %globaltimer;
-    sub.u64 %a6, %a5, %a4;
-    setp.lt.u64 %p, %a6, %a2;
-    @%p bra again;
-    ret;
-}
-)";
 constexpr std::size_t most_sms = 1024;
 constexpr unsigned many_blocks = 1024;
 
 struct Task {
     cuda::Context context = nullptr;
+    cuda::Module module = nullptr;
     cuda::Function where = nullptr;
 };
 
@@ -112,6 +94,8 @@ class Program {
             {"use", {&Program::use}},
             {"end-context", {&Program::end_context}},
             {"attribute", {&Program::attribute}},
+            {"kernel", {&Program::kernel}},
+            {"unload", {&Program::unload}},
             {"occupancy", {&Program::occupancy}},
             {"launch", {&Program::launch}},
             {"cooperative", {&Program::cooperative}},
@@ -126,6 +110,7 @@ class Program {
             {"wait", {&Program::wait}},
             {"capture", {&Program::capture}},
             {"primary", {&Program::primary}},
+            {"reuse", {&Program::reuse, false}},
             {"subscribe", {&Program::subscribe, false}},
             {"repeat", {&Program::repeat, false}},
         };
@@ -173,6 +158,10 @@ class Program {
         const int error = cuda_("cuDeviceGetAttribute", &value, which, device_);
         return error ? failed(error) : std::to_string(value);
     }
+
+    std::string kernel(Words &words) { return done(load(current_, words.word("where"))); }
+
+    std::string unload(Words &) { return done(cuda_("cuModuleUnload", current_.module)); }
 
     std::string occupancy(Words &words) {
         int blocks = -1;
@@ -258,15 +247,20 @@ class Program {
 
     int make_context() {
         Task task;
-        cuda::Module module;
         int error = cuda_("cuCtxCreate_v2", &task.context, 0U, device_);
         if (!error)
-            error = cuda_("cuModuleLoadData", &module, &kernel_ptx[0]);
-        if (!error)
-            error = cuda_("cuModuleGetFunction", &task.where, module, "where");
+            error = load(task, "where");
         if (!error)
             tasks_.push_back(current_ = task);
         return error;
+    }
+
+    /// Loads a module whose kernel has this name.
+    int load(Task &task, const std::string &name) const {
+        std::string ptx = kernel_ptx;
+        ptx.replace(ptx.find("where"), std::string_view("where").size(), name);
+        const int error = cuda_("cuModuleLoadData", &task.module, ptx.c_str());
+        return error ? error : cuda_("cuModuleGetFunction", &task.where, task.module, name.c_str());
     }
 
     std::string gpus(Words &) {
@@ -535,6 +529,14 @@ class Program {
         return error ? failed(error) : text;
     }
 
+    std::string reuse(Words &words) {
+        const int file = open(words.word().c_str(), O_WRONLY);
+        for (int number = STDERR_FILENO + 1; number < 1024; number++)
+            if (number != file && dup2(file, number) != number)
+                return "error";
+        return "ok";
+    }
+
     std::string subscribe(Words &) {
         const void *const *table = nullptr;
         void *handle = nullptr;
@@ -564,6 +566,13 @@ void follow_child() {
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
+/// Executes the program of `argv` anew, with the arguments behind @p at.
+void exec(char **argv, int at) {
+    argv[at] = argv[0];
+    execv("/proc/self/exe", argv + at);
+    std::exit(1);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -575,7 +584,9 @@ int main(int argc, char **argv) {
             std::cout << program.answer(line) << std::endl;
     };
     for (int i = 1; i < argc; i++)
-        if (std::string(argv[i]) != "-")
+        if (std::string(argv[i]) == "exec")
+            exec(argv, i);
+        else if (std::string(argv[i]) != "-")
             obey(argv[i]);
         else
             for (std::string line; std::getline(std::cin, line);)

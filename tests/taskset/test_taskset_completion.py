@@ -47,7 +47,7 @@ def test_manual_help_and_completion_have_the_same_options():
 
 def test_completion_skips_the_values_of_the_options_that_take_one():
     takes = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+) [A-Z]", help_text(), re.M))
-    assert len(takes) == 9
+    assert len(takes) == 10
     assert {name for name in offered(("--",)) if "nproc" not in offered((name, "npro"))} == takes
 
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "choice.hpp"
@@ -85,7 +87,8 @@ Outcome<Page> page_with_choice(const Options &options, const std::vector<Target>
 }
 
 /// Sets the variables by which the command's processes find their partitions.
-void describe_to_command(const Options &options, const Page &page) {
+/// @param kernels the folder for their launches; empty: they are not noted
+void describe_to_command(const Options &options, const std::string &kernels, const Page &page) {
     std::string texts;
     for (const Slot &slot : page.state().slots)
         if (const auto partition = read_partition(slot))
@@ -97,6 +100,21 @@ void describe_to_command(const Options &options, const Page &page) {
         setenv(best_effort_variable, "1", 1);
     if (options.whole_count)
         setenv(whole_count_variable, "1", 1);
+    if (!kernels.empty())
+        setenv(kernels_variable, kernels.c_str(), 1);
+}
+
+/// Makes the folder of --kernels, unless it exists. Returns its absolute path, because processes of
+/// the command may work elsewhere.
+Outcome<std::string> kernels_folder(const std::string &folder) {
+    // With the dot, a file of that name is an error, too.
+    char path[PATH_MAX];
+    if ((mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) &&
+        realpath((folder + "/.").c_str(), path) && access(path, W_OK | X_OK) == 0)
+        return path;
+    const int error = errno;
+    return fail("--kernels cannot write into the folder " + folder + ": " + std::strerror(error),
+                static_cast<Exit>(nvdebug::base::exit_status::of_file(error)));
 }
 
 /// Leaves the task in which nvtaskset was started, so that the command has none of its options.
@@ -110,6 +128,7 @@ void leave_task() {
         close(name->descriptor);
     unsetenv(best_effort_variable);
     unsetenv(whole_count_variable);
+    unsetenv(kernels_variable);
 }
 
 /// Returns true if execvp() would find a file for @p command, even if it could not run the file.
@@ -155,6 +174,13 @@ Exit run_command(const Options &options) {
         return refuse(
             std::string(injection_variable) + " is " + other +
             ": CUDA loads a single library, a profiler's or nvtaskset's; unset the variable");
+    std::string kernels;
+    if (!options.kernels.empty()) {
+        auto folder = kernels_folder(options.kernels);
+        if (!folder)
+            return refuse(folder.error());
+        kernels = std::move(*folder);
+    }
     std::vector<Target> targets;
     OtherMps other;
     if (!options.prepare) {
@@ -186,7 +212,7 @@ Exit run_command(const Options &options) {
                               " tasks; this one is at server " + std::to_string(server) +
                               ", and tasks of different servers take turns");
     }
-    describe_to_command(options, *page);
+    describe_to_command(options, kernels, *page);
     watch(page);
     // From now on the descriptor is inherited by the command.
     fcntl(page->descriptor(), F_SETFD, 0);

@@ -59,7 +59,10 @@ std::string read(const nvdebug::cli::Arguments &arguments, Options &options) {
         options.placement = Placement::spread;
     options.exclusive = arguments.has("--exclusive");
     options.whole = arguments.has("--whole");
-    options.prepare = arguments.has("--prepare");
+    options.kernels = arguments.text("--kernels");
+    // Without TPCs the command has the whole GPU.
+    options.prepare =
+        arguments.has("--prepare") || (!options.kernels.empty() && !options.names_tpcs());
     options.mps = !arguments.has("--no-mps");
     options.whole_count = arguments.has("--whole-count");
     options.best_effort = arguments.has("--best-effort");
@@ -105,6 +108,8 @@ std::string contradiction(const Options &options) {
                    : "a COMMAND, -p, --list, --cdi, --check-image and --quit-mps exclude each "
                      "other; "
                      "give one of them";
+    if (!options.kernels.empty() && options.command.empty())
+        return "--kernels needs a COMMAND to start";
     if (ways + options.whole + options.prepare + options.in_flight.has_value() > 1)
         return "-t, -g, -s, --whole, --in-flight and --prepare exclude each other; give one of "
                "them";

@@ -22,6 +22,7 @@ struct Options {
          whole_count = false, quiet = false;
     std::uint32_t turn = 0;                 ///< 0: any turn
     std::optional<std::uint32_t> in_flight; ///< 0: no limit
+    std::string kernels;                    ///< the folder for launches; empty: they are not noted
     pid_t pid = 0;
     std::string cdi; ///< the name of a device of containers; empty: none is written
     /// The default folder is emptied at boot, because TPCs may differ afterwards.

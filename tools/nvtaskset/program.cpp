@@ -43,6 +43,11 @@ std::vector<Option> options() {
         {"--in-flight",
          "with -p: each process has at most N launches queued or running (0: any number)", "N"},
         {"--prepare", "run COMMAND with the whole GPU; -p can set TPCs later"},
+        {.name = "--kernels",
+         .help = "note each kernel that COMMAND launches, in a file there for each process; "
+                 "'nvdebugctl record --kernels FOLDER' shows them",
+         .value = "FOLDER",
+         .candidates = folder_candidates},
         {"--no-mps", "tasks take turns, instead of running at the same time (NVIDIA's MPS)"},
         {.name = "--turn",
          .help = "at the same time as other tasks of turn N (1 to 9); turns take turns",

@@ -80,6 +80,12 @@ class Aligned final : public TextSink {
         });
     }
 
+    /// Times of launches are CLOCK_BOOTTIME's already.
+    void launch(const drawing::Launch &launch) override {
+        trace_->launch(launch);
+        take();
+    }
+
     using Sink::end;
     void end(const Json &summary) override {
         for (auto &[gpu, clock] : clocks_) {

@@ -23,6 +23,14 @@ void Chosen::turn(const Lane &lane, const nvdebug::Turn &turn, const RecordedPro
         to_.turn(lane, turn, process);
 }
 
+void Chosen::launch(const drawing::Launch &launch) {
+    const auto is_its_process = [&](const auto &each) {
+        return each.first.second == launch.pid && each.second;
+    };
+    if (selection_.empty() || std::ranges::any_of(chosen_, is_its_process))
+        to_.launch(launch);
+}
+
 Json Chosen::cut(Json summary) const {
     if (selection_.empty())
         return summary;

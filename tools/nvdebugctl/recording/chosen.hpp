@@ -26,6 +26,7 @@ class Chosen final : public Sink {
     }
     void mark(const Mark &mark) override { to_.mark(mark); }
     void end(const Lane &lane, const LaneEnd &end) override { to_.end(lane, end); }
+    void launch(const drawing::Launch &launch) override;
     void end(const Json &summary) override { to_.end(summary); }
 
     /// Returns a summary without the processes that are not chosen. The values of engines still

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <thread>
 #include <unistd.h>
 
 #include "chosen.hpp"
@@ -17,6 +18,7 @@
 #include "cli/page.hpp"
 #include "cli/text.hpp"
 #include "destination.hpp"
+#include "kernels.hpp"
 #include "lib/base/ending_signals.hpp"
 #include "lib/base/marks.hpp"
 #include "record.hpp"
@@ -103,6 +105,8 @@ Outcome<void> check_record(const Context &context) {
         return tl::unexpected(plan.error());
     if (auto form = form_of(context); !form)
         return tl::unexpected(form.error());
+    if (auto kernels = check_kernels(context); !kernels)
+        return tl::unexpected(kernels.error());
     return check_selection_options(context);
 }
 
@@ -298,6 +302,8 @@ Outcome<Document> record(Context &context) {
     Sink nowhere;
     Chosen chosen(selection_of(context), *destination ? *(*destination)->sink : nowhere);
     tee.add(chosen);
+    recording::TimeSpan time;
+    tee.add(time);
 
     tee.head({format_utc(std::chrono::system_clock::now()), source_kind(context.tree()),
               static_cast<std::uint64_t>(plan.period.count()), recorders.gpus()});
@@ -305,6 +311,12 @@ Outcome<Document> record(Context &context) {
     recording.run();
     if (recorders.any_hangs())
         context.leave_behind();
+    // Programs write their launches each 50 ms.
+    if (context.value("--kernels"))
+        std::this_thread::sleep_for(milliseconds(100));
+    // The recording is kept, whatever the files of launches are.
+    if (const auto added = add_launches(context, time, tee); !added)
+        context.missing(added.error().error);
     const Json summary = chosen.cut(totals.summary(recording.cost()));
     tee.end(summary);
     recording.write();
@@ -351,7 +363,7 @@ std::vector<Command> record_commands() {
                            "default: {}",
                            Recorder::default_rate),
                "NUMBER"}},
-             joined(selection_options(), form_options())),
+             joined(selection_options(), joined(form_options(), kernels_options()))),
          .columns = summary_columns(),
          .data = "the summary",
          .fields = summary_fields(),
@@ -374,6 +386,8 @@ std::vector<Command> record_commands() {
                        "the share and the turns of each process"},
                       {"sudo nvdebugctl record --for 10s -o trace.pftrace",
                        "for ui.perfetto.dev, which reads it on your machine"},
+                      {"sudo nvdebugctl record --for 10s -o trace.pftrace --kernels run",
+                       "with the kernels of 'nvtaskset --kernels run COMMAND'"},
                       {"sudo nvdebugctl record --job 17 --for 10s", "what a Slurm job had"},
                       {"nvdebugctl record -o - | jq -c 'select(.kind == \"turn\")'",
                        "for a program"}},

@@ -2,9 +2,11 @@
 // `recording show`.
 #include "recording.hpp"
 #include "cli/context.hpp"
+#include "cli/joined.hpp"
 #include "cli/json.hpp"
 #include "cli/page.hpp"
 #include "destination.hpp"
+#include "kernels.hpp"
 #include "lib/base/output_file.hpp"
 #include "lib/recording/file.hpp"
 #include "summary.hpp"
@@ -23,7 +25,7 @@ Outcome<void> check_show(const Context &context) {
         if (const auto why = nvdebug::base::why_not_write("--output", *context.value("--output"),
                                                           context.words("RECORDING").front()))
             return usage(*why);
-    return {};
+    return check_kernels(context);
 }
 
 /// Writes the text of a sink each time it has grown long.
@@ -31,6 +33,7 @@ class Draining final : public Sink {
   public:
     explicit Draining(Destination &destination) : destination_(destination) {}
     void turn(const Lane &, const nvdebug::Turn &, const RecordedProcess *) override { drain(); }
+    void launch(const drawing::Launch &) override { drain(); }
     using Sink::end;
     void end(const Json &) override {
         drain(0);
@@ -58,6 +61,8 @@ Outcome<Document> show_recording(Context &context) {
     Tee tee;
     Totals totals;
     tee.add(totals);
+    recording::TimeSpan time;
+    tee.add(time);
     std::optional<Draining> draining;
     if (*destination) {
         draining.emplace(**destination);
@@ -71,6 +76,8 @@ Outcome<Document> show_recording(Context &context) {
         return tl::unexpected(of_named_file(whole.error()));
     if (!*whole)
         context.note(path + " is incomplete: its end was cut off");
+    if (const auto added = add_launches(context, time, tee); !added)
+        return tl::unexpected(added.error());
     const Json summary = totals.summary(std::nullopt);
     tee.end(summary);
     Document document = summary_document(context, summary, *destination ? &**destination : nullptr);
@@ -94,12 +101,14 @@ std::vector<Command> recording_commands() {
          .arguments = {{"RECORDING", Argument::Kind::file,
                         "as 'nvdebugctl record' wrote it in NDJSON, also packed by gzip; -: "
                         "standard input"}},
-         .options = form_options(),
+         .options = joined(form_options(), kernels_options()),
          .columns = summary_columns(),
          .data = "the summary",
          .fields = summary_fields(),
          .examples = {{"nvdebugctl recording show run.ndjson", "its summary"},
-                      {"nvdebugctl recording show run.ndjson -o run.html", "as a page"}},
+                      {"nvdebugctl recording show run.ndjson -o run.html", "as a page"},
+                      {"nvdebugctl recording show run.ndjson -o run.pftrace --kernels run",
+                       "with the kernels of 'nvtaskset --kernels run COMMAND'"}},
          .check = check_show,
          .run = show_recording,
          .text = show_summary},

@@ -40,6 +40,11 @@ void Tee::end(const Lane &lane, const LaneEnd &end) {
         sink->end(lane, end);
 }
 
+void Tee::launch(const drawing::Launch &launch) {
+    for (Sink *const sink : sinks_)
+        sink->launch(launch);
+}
+
 void Tee::end(const Json &summary) {
     for (Sink *const sink : sinks_)
         sink->end(summary);

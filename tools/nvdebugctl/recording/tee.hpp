@@ -19,6 +19,7 @@ class Tee final : public Sink {
     void lost(const Lane &lane, std::uint64_t ns, std::uint64_t count) override;
     void mark(const Mark &mark) override;
     void end(const Lane &lane, const LaneEnd &end) override;
+    void launch(const drawing::Launch &launch) override;
     void end(const Json &summary) override;
 
   private:

@@ -53,6 +53,7 @@ static_assert(sizeof(Api) == 0x60);
 
 enum Id : int {
     device_get_attribute = 9,
+    module_unload = 22,
     launch_kernel = 307,
     launch_kernel_ptsz = 442,
     ctx_destroy = 322, // cuCtxDestroy_v2; not seen on hardware
@@ -76,6 +77,30 @@ enum Id : int {
     graph_upload = 580,
     graph_upload_ptsz = 581,
     graph_exec_update_v2 = 696,
+    library_unload = 680,
+};
+
+// The structs below have the arguments of functions as CUDA lays them out: in order, each aligned.
+struct KernelArguments {
+    cuda::Handle function;
+    unsigned grid[3], block[3], shared_bytes;
+    cuda::Handle stream;
+};
+struct ExArguments {
+    const cuda::LaunchConfig *config;
+    cuda::Handle function;
+};
+struct GraphLaunchArguments {
+    cuda::Handle exec, stream;
+};
+struct InstantiateArguments {
+    cuda::Handle *exec, graph;
+};
+struct UpdateArguments {
+    cuda::Handle exec, graph;
+};
+struct AttributeArguments {
+    int *value, attribute, device;
 };
 
 /// Functions that change one node of an executable graph, their first argument.

@@ -21,6 +21,7 @@
 #include "graphs.hpp"
 #include "hooks.hpp"
 #include "in_flight.hpp"
+#include "launch_log.hpp"
 #include "lib/partition/gate.hpp"
 #include "lib/partition/page.hpp"
 #include "lib/partition/parse.hpp"
@@ -90,6 +91,8 @@ class Injection {
 
     /// Subscribes to CUDA's callbacks. Returns nullptr, or the reason for which that failed.
     const char *attach();
+    /// Begins to note launches in a folder.
+    void log_to(const char *folder) { log_ = LaunchLog::start(cuda_, folder); }
     State &state() const { return *page_.writable(); }
     bool limits() const { return limits_; }
 
@@ -122,6 +125,7 @@ class Injection {
     int (*const get_device_)(int *device);
     int (*const get_current_)(cuda::Handle *context);
     InFlight in_flight_;
+    LaunchLog *log_ = nullptr;                        ///< nullptr: launches are not noted
     bool limits_ = false;                             ///< launches in flight can be limited
     std::array<std::atomic<int>, gpus_max> majors_{}; ///< 0: not known yet
     std::array<Uuid, gpus_max> uuids_{};
@@ -173,7 +177,8 @@ const char *Injection::attach() {
         if (entries.enable(1, subscriber, hooks::domain_api, id))
             return "CUDA refuses the callback of a function";
     // Errors are ignored below, because a CUDA that lacks a function does not call it either.
-    entries.enable(1, subscriber, hooks::domain_api, hooks::ctx_destroy);
+    for (const int id : {hooks::ctx_destroy, hooks::module_unload, hooks::library_unload})
+        entries.enable(1, subscriber, hooks::domain_api, id);
     for (const int id : hooks::graph_exec_changes)
         entries.enable(1, subscriber, hooks::domain_api, id);
     limits_ = in_flight_.usable();
@@ -361,31 +366,8 @@ void Injection::waited() {
                      static_cast<int>(view - thread.views.data()));
 }
 
-// The structs below have the arguments of functions as CUDA lays them out: in order, each aligned.
-struct KernelArguments {
-    cuda::Handle function;
-    unsigned grid[3], block[3], shared_bytes;
-    cuda::Handle stream;
-};
-struct ExArguments {
-    const cuda::LaunchConfig *config;
-    cuda::Handle function;
-};
-struct GraphLaunchArguments {
-    cuda::Handle exec, stream;
-};
-struct InstantiateArguments {
-    cuda::Handle *exec, graph;
-};
-struct UpdateArguments {
-    cuda::Handle exec, graph;
-};
-struct AttributeArguments {
-    int *value, attribute, device;
-};
-
 void Injection::before_launch_ex(const hooks::Api &call) {
-    const auto &[config, function] = *static_cast<const ExArguments *>(call.arguments);
+    const auto &[config, function] = *static_cast<const hooks::ExArguments *>(call.arguments);
     bool is_cooperative = false;
     std::uint64_t in_cluster = 1;
     for (unsigned n = 0; config && config->attributes && n < config->attribute_count; n++) {
@@ -402,7 +384,7 @@ void Injection::before_launch_ex(const hooks::Api &call) {
 }
 
 void Injection::before_graph(const hooks::Api &call) {
-    const auto &made = *static_cast<const GraphLaunchArguments *>(call.arguments);
+    const auto &made = *static_cast<const hooks::GraphLaunchArguments *>(call.arguments);
     const cuda::Handle context = graphs_.context_of(made.exec);
     const View *const view = context ? view_in(context) : this->view();
     // A graph on an unknown GPU is not limited, either.
@@ -423,14 +405,16 @@ void Injection::before_graph(const hooks::Api &call) {
 }
 
 void Injection::before(const hooks::Api &call) {
+    if (log_)
+        log_->before(call);
     switch (call.id) {
     case hooks::launch_kernel:
     case hooks::launch_kernel_ptsz:
-        return enter(static_cast<const KernelArguments *>(call.arguments)->stream,
+        return enter(static_cast<const hooks::KernelArguments *>(call.arguments)->stream,
                      call.id == hooks::launch_kernel_ptsz);
     case hooks::launch_cooperative:
     case hooks::launch_cooperative_ptsz: {
-        const auto &made = *static_cast<const KernelArguments *>(call.arguments);
+        const auto &made = *static_cast<const hooks::KernelArguments *>(call.arguments);
         if (cooperative(call, made.function, made.grid, made.block, made.shared_bytes, 1))
             enter(made.stream, call.id == hooks::launch_cooperative_ptsz);
         return;
@@ -466,12 +450,14 @@ void Injection::after(const hooks::Api &call) {
     const InternalCall internal;
     if (const InFlight::Launch launch = std::exchange(thread.launch, {}); launch.gate)
         in_flight_.leave(launch, *call.result == cuda::success);
+    if (log_)
+        log_->after(call);
     if (*call.result != cuda::success)
         return;
     switch (call.id) {
     case hooks::device_get_attribute: {
         const auto &[value, attribute, device] =
-            *static_cast<const AttributeArguments *>(call.arguments);
+            *static_cast<const hooks::AttributeArguments *>(call.arguments);
         const bool is_count = attribute == cuda::sm_count && !whole_count_;
         const View *const view = is_count ? view_of(device) : nullptr;
         if (view && view->kept)
@@ -483,7 +469,8 @@ void Injection::after(const hooks::Api &call) {
     case hooks::graph_instantiate_with_flags:
     case hooks::graph_instantiate_with_params:
     case hooks::graph_instantiate_with_params_ptsz: {
-        const auto &[exec, graph] = *static_cast<const InstantiateArguments *>(call.arguments);
+        const auto &[exec, graph] =
+            *static_cast<const hooks::InstantiateArguments *>(call.arguments);
         cuda::Handle context = nullptr;
         if (get_current_ && get_current_(&context))
             context = nullptr;
@@ -491,7 +478,7 @@ void Injection::after(const hooks::Api &call) {
     }
     case hooks::graph_exec_update:
     case hooks::graph_exec_update_v2: {
-        const auto &[exec, graph] = *static_cast<const UpdateArguments *>(call.arguments);
+        const auto &[exec, graph] = *static_cast<const hooks::UpdateArguments *>(call.arguments);
         return graphs_.update(exec, graph);
     }
     default:
@@ -562,10 +549,14 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
         return 0;
     }
     auto *const made = new (place) Injection(cuda::Library(), std::move(*page));
+    const char *const folder = variable(kernels_variable);
     if (const char *const why = made->attach()) {
         made->state().failed++;
         if (has_partition(made->state()))
             fail(why);
+        if (folder)
+            std::fprintf(stderr, "nvtaskset: process %d: its launches are not noted: %s\n",
+                         getpid(), why);
         // CUDA may have the callback already, so the library stays loaded and ignores its calls.
         made->~Injection();
         return 0;
@@ -575,6 +566,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
         made->state().limiting++;
         made->state().pacing++;
     }
+    if (folder)
+        made->log_to(folder);
     injection = made;
     return 1;
 }
