@@ -70,10 +70,10 @@ Outcome<std::vector<std::size_t>> grid_of(const Arguments &arguments, std::size_
     return std::vector(grid.begin(), grid.end());
 }
 
-/// Returns the GPU's clocks in MHz now, or null if nvidia-smi does not show them.
-Json clocks() {
+/// Returns a GPU's clocks in MHz now, or null if nvidia-smi does not show them.
+Json clocks(const std::string &uuid) {
     const auto text = output_of({"nvidia-smi", "--query-gpu=clocks.sm,clocks.mem",
-                                 "--format=csv,noheader,nounits", "-i", "0"});
+                                 "--format=csv,noheader,nounits", "-i", uuid});
     int sm = 0, memory = 0;
     if (!text || std::sscanf(text->c_str(), "%d, %d", &sm, &memory) != 2)
         return nullptr;
@@ -114,6 +114,7 @@ std::vector<stgm::Time> kernel_of(const Json &rows) {
 struct ProfileRequest {
     std::int64_t runs, margin; ///< margin in percent
     stgm::Time to_device, from_device;
+    std::string gpu;               ///< its UUID
     std::vector<std::size_t> grid; ///< numbers of TPCs, ascending
 };
 
@@ -132,13 +133,13 @@ Answer<ProfileRequest> profile_request(const Arguments &arguments, const Keeper 
     // Numbers that are wrong for every GPU are refused before nvtaskset asks the GPU.
     if (const auto typed = grid_of(arguments, any_gpu); !typed)
         return fail(typed.error());
-    const auto all = keeper.tpcs();
-    if (!all)
-        return fail(all.error());
-    const auto grid = grid_of(arguments, *all);
+    const auto gpu = keeper.choose_gpu();
+    if (!gpu)
+        return fail(gpu.error());
+    const auto grid = grid_of(arguments, gpu->tpcs);
     if (!grid)
         return fail(grid.error());
-    return ProfileRequest{*runs, *margin, *in, *out, *grid};
+    return ProfileRequest{*runs, *margin, *in, *out, gpu->uuid, *grid};
 }
 
 /// Runs the program on @p tpcs TPCs as often as was asked for, and returns the row of its times.
@@ -155,7 +156,7 @@ Answer<Json> measure_on(std::size_t tpcs, const ProfileRequest &request, const K
         if (!found)
             return fail(failed, found.error());
         times.insert(times.end(), found->begin(), found->end());
-        clock = clocks(); // while the GPU is still warm from the work
+        clock = clocks(request.gpu); // while the GPU is still warm from the work
     }
     std::ranges::sort(times);
     const auto at = [&](double part) {
