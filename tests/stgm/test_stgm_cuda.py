@@ -78,13 +78,13 @@ def test_the_gpus_own_switches_are_in_the_trace(desk, tmp_path):
     script, lines = tmp_path / "recorder", tmp_path / "lines"
     lines.write_text(RECORDING, encoding="utf-8")
     script.write_text(f"""#!/bin/sh
-test "$1 $2 $3 $4" = "--from driver record -o" || exit 1
+test "$1 $2 $3 $4 $6 $7" = "--from driver record -o -g 0" || exit 1
 now=$(awk '{{printf "%.0f", $1 * 1000000000}}' /proc/uptime)
 trap 'sed "s/NOW/$now/" {lines} >"$5"; exit 0' TERM
 while :; do sleep 0.05; done
 """, encoding="utf-8")
     script.chmod(0o755)
-    result = on_stand_in(desk, "--nvdebugctl", script, "-o", tmp_path / "run.pftrace")
+    result = on_stand_in(desk, "--nvdebugctl", script, "--gpu", "0", "-o", tmp_path / "run.pftrace")
     assert result.status in (0, 4) and "switches" not in result.err
     trace = (tmp_path / "run.pftrace").read_bytes()
     for name in (b"switches of GPU 0", b"GR0", b"a-server", b"core 0: camera"):

@@ -273,7 +273,7 @@ Answer<RunEnd> run_tasks(const Arguments &arguments, const Order &order, const K
     const bool records =
         tpcs && arguments.has("--output") && is_perfetto(arguments.text("--output"));
     if (records)
-        recording.begin(arguments.text("--nvdebugctl", "nvdebugctl"));
+        recording.begin(arguments.text("--nvdebugctl", "nvdebugctl"), keeper.gpu);
     if (const auto began = running.begin(); !began)
         return fail(failed, began.error());
     const bool whole = running.finish();
