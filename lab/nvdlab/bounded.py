@@ -44,12 +44,13 @@ def ask(*words, env=None, stdin=None):
 
 
 @contextlib.contextmanager
-def mps():
-    """Starts NVIDIA's MPS server. Yields the environment for its clients, and a function for its control commands."""
+def mps(**more):
+    """Starts NVIDIA's MPS server with MORE variables. Yields the environment for its clients, and a function for its control
+    commands."""
     if not shutil.which("nvidia-cuda-mps-control"):
         raise Failed("there is no nvidia-cuda-mps-control, NVIDIA's MPS server, which comes with its driver")
     with tempfile.TemporaryDirectory() as folder:
-        place = without_mps(CUDA_MPS_PIPE_DIRECTORY=folder, CUDA_MPS_LOG_DIRECTORY=folder)
+        place = without_mps(CUDA_MPS_PIPE_DIRECTORY=folder, CUDA_MPS_LOG_DIRECTORY=folder, **more)
 
         def control(command):
             return ask("nvidia-cuda-mps-control", env=place, stdin=command + "\n").strip()

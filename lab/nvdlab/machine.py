@@ -11,15 +11,15 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLOCKS = ("clocks.sm", "clocks.mem", "clocks.max.sm")
 
 
-def ask_gpu(*fields):
-    """Returns fields of `nvidia-smi --query-gpu` for the first GPU, as texts. Raises bounded.Late or OSError."""
-    return bounded.ask("nvidia-smi", "--id=0", f"--query-gpu={','.join(fields)}", "--format=csv,noheader").strip().split(", ")
+def ask_gpu(*fields, number=0):
+    """Returns fields of `nvidia-smi --query-gpu` for a GPU, as texts. Raises bounded.Late or OSError."""
+    return bounded.ask("nvidia-smi", f"--id={number}", f"--query-gpu={','.join(fields)}", "--format=csv,noheader").strip().split(", ")
 
 
-def gpu(*more):
-    """Returns the first GPU's name, its driver and MORE fields in one text, or why they are not known."""
+def gpu(*more, number=0):
+    """Returns a GPU's name, its driver and MORE fields in one text, or why they are not known."""
     try:
-        return ", ".join(ask_gpu("name", "driver_version", *more))
+        return ", ".join(ask_gpu("name", "driver_version", *more, number=number))
     except (bounded.Late, OSError) as error:
         return f"not known: {error}"
 

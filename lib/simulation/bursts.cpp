@@ -64,6 +64,8 @@ class Analysis {
     /// The present burst of a task, or the pause after it.
     struct State {
         bool is_known = false;         ///< the begin of its burst was seen
+        bool follows = false;          ///< the task's last burst was added to its list
+        Ns begin = 0;                  ///< of the present burst
         Ns work = 0;                   ///< of the present burst
         std::optional<Ns> given_up;    ///< when its pause began
         bool may_have_work = false;    ///< its turn ended when another task came
@@ -148,7 +150,7 @@ class Analysis {
         if (state.given_up) {
             const Burst pause = pause_before(turn, *state.given_up);
             if (!pause.bound || !state.may_have_work)
-                end_burst(state, task, pause);
+                end_burst(state, task, pause, *state.given_up);
             state.given_up.reset();
         }
         const auto late = late_of_turn(turn);
@@ -161,12 +163,15 @@ class Analysis {
         task.unasked += std::max<Ns>(length - late.value_or(0) - task.timeslice, 0);
     }
 
-    static void end_burst(State &state, TaskBursts &task, const Burst &pause) {
+    static void end_burst(State &state, TaskBursts &task, const Burst &pause, Ns given_up) {
         if (state.is_known)
-            task.bursts.push_back({state.work, pause.pause, pause.bound});
+            task.bursts.push_back(
+                {state.work, pause.pause, pause.bound, state.begin, state.follows});
         else
             state.first_pause = pause.pause;
+        state.follows = state.is_known;
         state.is_known = true;
+        state.begin = given_up + pause.pause;
         state.work = 0;
     }
 

@@ -52,6 +52,9 @@ struct Burst {
     Ns work;
     Ns pause;                ///< after the work
     std::optional<Ns> bound; ///< the pause was shorter than that; empty: `pause` is exact
+    /// When the task had the work, which is when the pause before it ended.
+    Ns begin = 0;
+    bool follows = false; ///< the burst before it in the list was the task's last one before it
 };
 
 /// A task on one GPU.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "lib/base/quantity.hpp"
 #include "lib/base/strict_json.hpp"
 #include "taskset.hpp"
 
@@ -14,16 +15,43 @@ using nvdebug::base::in_quotes;
 using nvdebug::base::Place;
 using nvdebug::base::wrong;
 
-Time time(const Place &place, Time least = 0) {
-    return place.number(least, longest_time);
+/// How a file writes its times.
+struct Times {
+    bool has_units; ///< a time may be a text with a unit, from version 1.1 on
+    bool ticks;     ///< the numbers are no microseconds
+};
+
+/// Returns a time of @p text in us. Throws Wrong.
+Time time_with_unit(const Place &place, const Times &times, Time least) {
+    constexpr std::uint64_t ns_per_us = 1000;
+    const std::string text = place.text();
+    const auto ns = nvdebug::base::parse_time_ns(text);
+    if (!ns)
+        wrong(place.where(), in_quotes(text) + " is no time: a whole number, or a text with a "
+                                               "unit as \"12ms\"");
+    if (!times.has_units)
+        wrong(place.where(), "a time with a unit needs \"schema_version\": \"1.1\"");
+    if (times.ticks)
+        wrong(place.where(), in_quotes(text) + " has a unit, and 'time_unit' is tick");
+    if (*ns % ns_per_us)
+        wrong(place.where(), in_quotes(text) + " is no whole number of microseconds");
+    const auto us = static_cast<Time>(*ns / ns_per_us);
+    if (us < least)
+        wrong(place.where(), in_quotes(text) + " is less than " + std::to_string(least) + "us");
+    return us;
 }
 
-std::vector<Time> kernel(const Place &place) {
+Time time(const Place &place, const Times &times, Time least = 0) {
+    return place.value.is_string() ? time_with_unit(place, times, least)
+                                   : place.number(least, longest_time);
+}
+
+std::vector<Time> kernel(const Place &place, const Times &how) {
     if (!place.value.is_array())
-        return {time(place)};
+        return {time(place, how)};
     std::vector<Time> times;
     for (const Place &item : place.items(limit::kernel_entries)) {
-        times.push_back(time(item));
+        times.push_back(time(item, how));
         if (times.size() > 1 && times.back() > times[times.size() - 2])
             wrong(item.where(), "a kernel's time increases from " +
                                     std::to_string(times[times.size() - 2]) + " to " +
@@ -34,18 +62,18 @@ std::vector<Time> kernel(const Place &place) {
     return times;
 }
 
-Segment segment(const Place &place) {
+Segment segment(const Place &place, const Times &how) {
     place.expect_object({"cpu", "gpu"});
     if (place.has("cpu") == place.has("gpu"))
         wrong(place.where(), "a segment has either 'cpu' or 'gpu'");
     if (place.has("cpu"))
-        return {.cpu = time(place.at("cpu"))};
+        return {.cpu = time(place.at("cpu"), how)};
     const Place gpu = place.at("gpu");
     gpu.expect_object({"to_device", "kernel", "from_device"});
     return {.gpu = true,
-            .to_device = gpu.has("to_device") ? time(gpu.at("to_device")) : 0,
-            .from_device = gpu.has("from_device") ? time(gpu.at("from_device")) : 0,
-            .kernel = kernel(gpu.at("kernel"))};
+            .to_device = gpu.has("to_device") ? time(gpu.at("to_device"), how) : 0,
+            .from_device = gpu.has("from_device") ? time(gpu.at("from_device"), how) : 0,
+            .kernel = kernel(gpu.at("kernel"), how)};
 }
 
 std::vector<std::uint32_t> sms(const Place &place, std::uint32_t all) {
@@ -60,14 +88,14 @@ std::vector<std::uint32_t> sms(const Place &place, std::uint32_t all) {
     return found;
 }
 
-Task task(const Place &place, const TaskSet &set) {
+Task task(const Place &place, const TaskSet &set, const Times &how) {
     place.expect_object({"name", "period", "deadline", "priority", "segments", "core", "sms"});
     Task task;
     task.name = place.at("name").text();
     if (task.name.empty() || task.name.size() > 200)
         wrong(place.at("name").where(), "a name has 1 to 200 bytes");
-    task.period = time(place.at("period"), 1);
-    task.deadline = place.has("deadline") ? time(place.at("deadline"), 1) : task.period;
+    task.period = time(place.at("period"), how, 1);
+    task.deadline = place.has("deadline") ? time(place.at("deadline"), how, 1) : task.period;
     if (task.deadline > task.period)
         wrong(place.at("deadline").where(), "the deadline " + std::to_string(task.deadline) +
                                                 " is after the period " +
@@ -76,7 +104,7 @@ Task task(const Place &place, const TaskSet &set) {
         task.priority =
             place.at("priority").number(std::numeric_limits<std::int64_t>::min(), endless);
     for (const Place &item : place.at("segments").items(limit::segments))
-        task.segments.push_back(segment(item));
+        task.segments.push_back(segment(item, how));
     if (task.segments.empty())
         wrong(place.at("segments").where(), "is empty");
     if (task.uses_gpu() && !set.sms)
@@ -99,9 +127,10 @@ TaskSet task_set(const Place &place) {
     place.expect_object({"schema", "schema_version", "time_unit", "cores", "sms", "tasks"});
     if (const Place schema = place.at("schema"); schema.text() != "nvstgm/taskset")
         wrong(schema.where(), in_quotes(schema.text()) + " is not 'nvstgm/taskset'");
-    if (const Place version = place.at("schema_version"); version.text() != "1.0")
-        wrong(version.where(),
-              in_quotes(version.text()) + " is not '1.0', the version that can be read");
+    const Place version = place.at("schema_version");
+    if (version.text() != "1.0" && version.text() != "1.1")
+        wrong(version.where(), in_quotes(version.text()) +
+                                   " is neither '1.0' nor '1.1', the versions that can be read");
     TaskSet set;
     set.time_unit = place.at("time_unit").text();
     if (set.time_unit != "us" && set.time_unit != "tick")
@@ -109,9 +138,10 @@ TaskSet task_set(const Place &place) {
               in_quotes(set.time_unit) + " is neither 'us' nor 'tick'");
     set.cores = static_cast<std::uint32_t>(place.at("cores").number(1, limit::cores));
     set.sms = static_cast<std::uint32_t>(place.at("sms").number(0, limit::sms));
+    const Times how{.has_units = version.text() != "1.0", .ticks = set.time_unit == "tick"};
     std::set<std::string> names;
     for (const Place &item : place.at("tasks").items(limit::tasks)) {
-        Task one = task(item, set);
+        Task one = task(item, set, how);
         if (!names.insert(one.name).second)
             wrong(item.at("name").where(), "another task is called " + in_quotes(one.name));
         if (!set.tasks.empty() &&

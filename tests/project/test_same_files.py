@@ -24,6 +24,7 @@ PROGRAMS = {
     "nvqos --decisions": (GOALS, lambda: [built("bin/nvqos"), "-f", "IN", "--decisions", "OUT"], ".toml"),
     "nvdebugctl recording": (RECORDING, lambda: [tool(), "recording", "show", "IN", "--format", "csv", "-o", "OUT"], ".ndjson"),
     "nvdebugctl capture": (None, lambda: [tool(), "--from", "IN", "capture", "OUT"], ""),
+    "nvstgm profile": (RECORDING, lambda: [built("bin/nvstgm"), "profile", "--from", "IN", "-o", "OUT"], ".json"),
     "nvstgm allocate": (SET, lambda: [built("bin/nvstgm"), "allocate", "IN", "-o", "OUT"], ".json"),
     "nvstgm simulate": (SET, lambda: [built("bin/nvstgm"), "simulate", "IN", "-o", "OUT"], ""),
     "nvstgm run -o": (SET, lambda: [built("bin/nvstgm"), "run", "IN", "--without-gpu", "-o", "OUT"], ""),

@@ -284,7 +284,7 @@ def test_more_than_forty_tasks_on_all_gpus_are_refused(tmp_path):
 def test_a_gpu_beyond_those_of_scenarios_is_refused(tmp_path):
     recording = alternating(Recording(gpus=(16,)), gpu=16)
     done = run("advise", "--from", recording.write(tmp_path / "run.ndjson"))
-    assert done.returncode == 1 and "are of gpu16, and scenarios have gpu0 to gpu15" in done.stderr and not done.stdout
+    assert done.returncode == 1 and "are of gpu16, and only gpu0 to gpu15 are taken" in done.stderr and not done.stdout
 
 
 def test_a_task_that_was_alone_for_long_is_noted(tmp_path):

@@ -32,6 +32,46 @@ TEST(TaskSet, RoundTripKeepsTheSet) {
     EXPECT_EQ(to_json(*again).dump(), text);
 }
 
+std::string of_version_1_1(const std::string &what, const std::string &instead) {
+    std::string text = with(what, instead);
+    return text.replace(text.find("1.0"), 3, "1.1");
+}
+
+TEST(TaskSet, TimesWithUnitsAreThoseInMicroseconds) {
+    const std::string numbers =
+        R"("period": 12500, "deadline": 12000, "segments": [{"cpu": 350},
+            {"gpu": {"to_device": 1000, "kernel": [2000000, 5], "from_device": 60000000}}])";
+    const std::string texts =
+        R"("period": "12.5ms", "deadline": "12 ms", "segments": [{"cpu": "350us"},
+            {"gpu": {"to_device": "1000000ns", "kernel": ["2s", 5], "from_device": "1m"}}])";
+    const std::string all = good;
+    const std::size_t begin = all.find("\"period\""), end = all.find(", \"core\"");
+    const std::string old = all.substr(begin, end - begin);
+    const auto one = parse(of_version_1_1(old, numbers)), other = parse(of_version_1_1(old, texts));
+    ASSERT_TRUE(one) << one.error();
+    ASSERT_TRUE(other) << other.error();
+    EXPECT_EQ(to_json(*one).dump(), to_json(*other).dump());
+    EXPECT_EQ(other->tasks[0].segments[1].kernel, (std::vector<Time>{2'000'000, 5}));
+}
+
+TEST(TaskSet, RefusesTimesWithUnitsThatAreNoWholeMicroseconds) {
+    const auto error = [](const std::string &time, const std::string &unit = "us") {
+        std::string text = of_version_1_1("\"cpu\": 4", "\"cpu\": \"" + time + "\"");
+        const auto set = parse(text.replace(text.find("\"us\""), 4, "\"" + unit + "\""));
+        return set ? "no error" : set.error();
+    };
+    const std::string place = "tasks[0].segments[0].cpu: ";
+    EXPECT_EQ(error("500ns"), place + "'500ns' is no whole number of microseconds");
+    EXPECT_EQ(error("1.5us"), place + "'1.5us' is no whole number of microseconds");
+    for (const char *text :
+         {"", "12", "-1ms", "12 apples", "1e3us", "40000d", "99999999999999999s"})
+        EXPECT_TRUE(error(text).starts_with(place + "'" + text + "' is no time: ")) << text;
+    EXPECT_EQ(error("4us", "tick"), place + "'4us' has a unit, and 'time_unit' is tick");
+    EXPECT_EQ(error("4us"), "no error");
+    EXPECT_EQ(parse(of_version_1_1("\"period\": 100", "\"period\": \"0us\"")).error(),
+              "tasks[0].period: '0us' is less than 1us");
+}
+
 TEST(TaskSet, SingleKernelTimeHoldsForAllSms) {
     const auto set = parse(with("[9, 5]", "7"));
     ASSERT_TRUE(set);
@@ -71,7 +111,9 @@ INSTANTIATE_TEST_SUITE_P(
             "not from 0"},
         Bad{"\"cpu\": 4", "\"cpu\": 1000000000000001", "tasks[0].segments[0].cpu", "not from 0"},
         Bad{"\"period\": 100", "\"period\": 0", "tasks[0].period", "not from 1"},
-        Bad{"\"period\": 100", "\"period\": \"100\"", "tasks[0].period", "not a whole number"},
+        Bad{"\"period\": 100", "\"period\": \"100\"", "tasks[0].period", "'100' is no time"},
+        Bad{"\"period\": 100", "\"period\": \"1ms\"", "tasks[0].period",
+            "needs \"schema_version\": \"1.1\""},
         Bad{"\"period\": 100, ", "", "tasks[0]", "'period' is missing"},
         Bad{"\"sms\": [2, 0]", "\"sms\": [3]", "tasks[0].sms[0]", "3 is not from 0 to 2"},
         Bad{"\"sms\": [2, 0]", "\"sms\": [1, 1]", "tasks[0].sms[1]", "SM 1 is there twice"},
@@ -84,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"\"cores\": 2", "\"cores\": 2, \"cores\": 2", "'cores'", "twice"},
         Bad{"\"time_unit\": \"us\"", "\"time_unit\": \"ms\"", "time_unit", "neither"},
         Bad{"nvstgm/taskset", "nvstgm/check", "schema", "'nvstgm/check' is not"},
-        Bad{"\"1.0\"", "\"2.0\"", "schema_version", "'2.0' is not"},
+        Bad{"\"1.0\"", "\"2.0\"", "schema_version", "'2.0' is neither"},
         Bad{"\"a\"", "}", "line 2, column 21", "no JSON"},
         Bad{"\"segments\": [", "\"segments\": [], \"x\": [", "tasks[0]", "no field 'x'"}));
 

@@ -43,6 +43,29 @@ def test_tpcs_that_the_gpu_does_not_have(desk):
     assert result.status == 1 and "task 'far' has TPC 66, and this GPU has 0 to 65" in result.err
 
 
+@pytest.mark.parametrize("numbered", (True, False))
+def test_a_run_is_on_the_gpu_that_is_named(tmp_path, numbered):
+    """The second GPU has 8 TPCs and the first one 66, and the variable of the user's shell names the first one."""
+    with desk_of(tmp_path, "h100,volta") as two:
+        name = "1" if numbered else two.uuids[1]
+        two.env["CUDA_VISIBLE_DEVICES"] = two.uuids[0]
+        result = on_stand_in(two, "--gpu", name, "-j")
+        assert stgm.document(result)["gpu"] and not result.err
+        launches = two.launches("nvstgm")
+        assert launches and all(len(re.search(r"mask=(\S+)", line)[1]) == 2 for line in launches), "a bit for each TPC"
+        far = taskset(task("far", SECOND, gpu(0, MS, 0), sms=[65]), sms=100)
+        result = on_stand_in(two, "--gpu", name, what=far)
+        assert result.status == 1 and "task 'far' has TPC 65, and this GPU has 0 to 7" in result.err
+        assert not two.kept(two.uuids[0]).exists(), "nvtaskset did not ask the other GPU for its TPCs"
+
+
+@pytest.mark.parametrize("named, status, sentence", (("0,1", 1, "--gpu 0,1 names 2 GPUs; name one"), ("7", 1, "there is no GPU '7'")))
+def test_gpus_that_a_run_cannot_have(tmp_path, named, status, sentence):
+    with desk_of(tmp_path, "h100,volta") as two:
+        result = on_stand_in(two, "--gpu", named)
+        assert result.status == status and sentence in result.err and not two.launches("nvstgm")
+
+
 RECORDING = """\
 {"kind":"recording","version":"2.0","tool":"nvdebugctl","time":"","source":"driver","period_ns":0,"gpus":[{"gpu":0}]}
 {"kind":"origin","gpu":0,"gpu_ns":"1000","monotonic_ns":"NOW","realtime_ns":null,"boottime_ns":null}
@@ -55,13 +78,13 @@ def test_the_gpus_own_switches_are_in_the_trace(desk, tmp_path):
     script, lines = tmp_path / "recorder", tmp_path / "lines"
     lines.write_text(RECORDING, encoding="utf-8")
     script.write_text(f"""#!/bin/sh
-test "$1 $2 $3 $4" = "--from driver record -o" || exit 1
+test "$1 $2 $3 $4 $6 $7" = "--from driver record -o -g 0" || exit 1
 now=$(awk '{{printf "%.0f", $1 * 1000000000}}' /proc/uptime)
 trap 'sed "s/NOW/$now/" {lines} >"$5"; exit 0' TERM
 while :; do sleep 0.05; done
 """, encoding="utf-8")
     script.chmod(0o755)
-    result = on_stand_in(desk, "--nvdebugctl", script, "-o", tmp_path / "run.pftrace")
+    result = on_stand_in(desk, "--nvdebugctl", script, "--gpu", "0", "-o", tmp_path / "run.pftrace")
     assert result.status in (0, 4) and "switches" not in result.err
     trace = (tmp_path / "run.pftrace").read_bytes()
     for name in (b"switches of GPU 0", b"GR0", b"a-server", b"core 0: camera"):

@@ -23,7 +23,7 @@ def test_the_man_page_has_all_commands_and_options():
     lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning"], input=made, capture_output=True, text=True, check=False)
     assert not lint.stdout
     page = made.replace("Fl Fl ", "--")
-    assert len(commands()) == 7
+    assert len(commands()) == 8
     for command in commands():
         assert re.search(rf"^\.It Cm {command}$", page, re.M)
         for short, long in options(command):

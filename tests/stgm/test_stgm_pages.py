@@ -39,6 +39,14 @@ def test_the_walk_through_shows_what_its_commands_print(tmp_path):
     assert all(block in said for block in shown)
 
 
+def test_the_room_of_the_example_is_what_the_page_shows():
+    (section,) = re.findall(r"^## Room to grow\n(.*?)^## ", page("stgm.md"), re.M | re.S)
+    command, shown = re.findall(r"^```\n(.*?)^```", section, re.M | re.S)
+    assert command == "nvstgm sensitivity placed.json\n"
+    placed = nvstgm("allocate", ROOT / "docs/examples/robot.json").out
+    assert nvstgm("sensitivity", "-", stdin=placed).out == shown
+
+
 def test_the_counterexamples_have_the_bounds_that_the_page_gives():
     rows = re.findall(r"^\| (ce\w+)(?:, (busy|copies spin))? \| [\d, ]+ \| (\w+) \| (\d+) \| (\d+) \| (\d+) \|$",
                       page("stgm-design.md"), re.M)

@@ -47,6 +47,14 @@ def test_several_gpus(tmp_path):
         desk.refused("--no-mps -i GPU- -t 0", "more than one GPU", PROGRAM, "launch", exit_status=USAGE)
 
 
+def test_the_list_of_one_gpu_asks_no_other(tmp_path):
+    with desk_of(tmp_path, "h100,h200") as desk:
+        (one,) = document(desk.done("--list", "-j", "-i", desk.uuids[1]))["gpus"]
+        assert one["gpu"] == 1 and len(one["tpcs"]) == 66
+        assert desk.kept(desk.uuids[1]).exists() and not desk.kept(desk.uuids[0]).exists()
+        desk.refused("--list -i 2", "there is no GPU '2'", exit_status=USAGE)
+
+
 WRONG_GPU = "launches on a GPU for which no partition was asked are not kept to one"
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "check.hpp"
 
+#include <cmath>
 #include <fmt/format.h>
 
 #include "forms.hpp"
@@ -50,6 +51,10 @@ std::vector<Column> task_columns() {
 
 std::string unit_of(const stgm::TaskSet &set) {
     return set.time_unit == "us" ? "us" : "ticks";
+}
+
+double rounded(double number) {
+    return std::round(number * 10) / 10;
 }
 
 std::string verdict_on(const stgm::TaskSet &set, std::span<const stgm::Bound> bounds,

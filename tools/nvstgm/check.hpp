@@ -19,6 +19,9 @@ std::string unit_of(const stgm::TaskSet &set);
 std::string verdict_on(const stgm::TaskSet &set, std::span<const stgm::Bound> bounds,
                        stgm::Method method);
 
+/// Returns a number with one digit behind the point, for a percentage in JSON.
+double rounded(double number);
+
 /// How messages name the form of a file with a task set.
 inline constexpr const char *set_form = "FILE.json or FILE for a task set in JSON";
 

@@ -58,6 +58,7 @@ Command figures_command();
 Command generate_command();
 Command profile_command();
 Command run_command();
+Command sensitivity_command();
 Command simulate_command();
 
 std::vector<Command> all_commands();

@@ -115,7 +115,7 @@ GpuRecording::~GpuRecording() {
         std::filesystem::remove_all(folder_, ignored);
 }
 
-void GpuRecording::begin(const std::string &nvdebugctl) {
+void GpuRecording::begin(const std::string &nvdebugctl, const std::string &gpu) {
     std::error_code error;
     folder_ = (std::filesystem::temp_directory_path(error) / "nvstgm.XXXXXX").string();
     if (error || !mkdtemp(folder_.data())) {
@@ -140,7 +140,7 @@ void GpuRecording::begin(const std::string &nvdebugctl) {
         dup2(file, STDERR_FILENO);
     }
     execlp(nvdebugctl.c_str(), nvdebugctl.c_str(), "--from", "driver", "record", "-o",
-           recording.c_str(), nullptr);
+           recording.c_str(), gpu.empty() ? nullptr : "-g", gpu.c_str(), nullptr);
     say(nvdebugctl + " cannot be run: " + std::strerror(errno));
     _exit(127);
 }

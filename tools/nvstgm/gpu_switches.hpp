@@ -19,7 +19,8 @@ class GpuRecording {
     ~GpuRecording();
 
     /// Starts the program @p nvdebugctl. If it cannot record, end() fails.
-    void begin(const std::string &nvdebugctl);
+    /// @param gpu its name for nvdebugctl; empty: the first GPU
+    void begin(const std::string &nvdebugctl, const std::string &gpu);
     /// Ends the recording, and returns the turns of all engines, or a sentence on why there are
     /// none.
     Outcome<std::vector<GpuTurn>> end();

@@ -6,20 +6,28 @@
 
 namespace nvstgm {
 
+/// The GPU on which tasks run.
+struct Gpu {
+    std::string uuid;
+    std::size_t tpcs;
+};
+
 struct Keeper {
     std::string path;
     bool mps = true;
+    std::string gpu = {}; ///< `--gpu`, or empty: the first GPU
 
     static Keeper of(const Arguments &arguments);
 
     /// Returns the command line that runs @p command on TPCs, as `0-3`.
     std::vector<std::string> words(const std::string &tpcs,
                                    const std::vector<std::string> &command) const;
-    /// Returns how many TPCs the first GPU has.
-    Answer<std::size_t> tpcs() const;
+    /// Asks nvtaskset for the GPU. With `--gpu`, CUDA shows it alone to the programs that this
+    /// process starts from now on.
+    Answer<Gpu> choose_gpu() const;
 };
 
-/// Returns `--nvtaskset` and `--no-mps`.
+/// Returns `--nvtaskset`, `--gpu` and `--no-mps`.
 std::vector<Option> keeper_options();
 
 } // namespace nvstgm

@@ -11,8 +11,8 @@ namespace nvstgm {
 namespace {
 
 std::vector<Command> all_commands() {
-    return {check_command(),   allocate_command(), simulate_command(), generate_command(),
-            figures_command(), profile_command(),  run_command()};
+    return {check_command(),    allocate_command(), sensitivity_command(), simulate_command(),
+            generate_command(), figures_command(),  profile_command(),     run_command()};
 }
 
 nvdebug::cli::Program program_of(const std::vector<Command> &commands) {

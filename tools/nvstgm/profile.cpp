@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 #include <set>
 
+#include "check.hpp"
 #include "forms.hpp"
 #include "keeper.hpp"
 #include "lib/base/words.hpp"
 #include "program.hpp"
+#include "recorded.hpp"
 
 namespace nvstgm {
 namespace {
@@ -70,10 +72,10 @@ Outcome<std::vector<std::size_t>> grid_of(const Arguments &arguments, std::size_
     return std::vector(grid.begin(), grid.end());
 }
 
-/// Returns the GPU's clocks in MHz now, or null if nvidia-smi does not show them.
-Json clocks() {
+/// Returns a GPU's clocks in MHz now, or null if nvidia-smi does not show them.
+Json clocks(const std::string &uuid) {
     const auto text = output_of({"nvidia-smi", "--query-gpu=clocks.sm,clocks.mem",
-                                 "--format=csv,noheader,nounits", "-i", "0"});
+                                 "--format=csv,noheader,nounits", "-i", uuid});
     int sm = 0, memory = 0;
     if (!text || std::sscanf(text->c_str(), "%d, %d", &sm, &memory) != 2)
         return nullptr;
@@ -114,6 +116,7 @@ std::vector<stgm::Time> kernel_of(const Json &rows) {
 struct ProfileRequest {
     std::int64_t runs, margin; ///< margin in percent
     stgm::Time to_device, from_device;
+    std::string gpu;               ///< its UUID
     std::vector<std::size_t> grid; ///< numbers of TPCs, ascending
 };
 
@@ -132,13 +135,13 @@ Answer<ProfileRequest> profile_request(const Arguments &arguments, const Keeper 
     // Numbers that are wrong for every GPU are refused before nvtaskset asks the GPU.
     if (const auto typed = grid_of(arguments, any_gpu); !typed)
         return fail(typed.error());
-    const auto all = keeper.tpcs();
-    if (!all)
-        return fail(all.error());
-    const auto grid = grid_of(arguments, *all);
+    const auto gpu = keeper.choose_gpu();
+    if (!gpu)
+        return fail(gpu.error());
+    const auto grid = grid_of(arguments, gpu->tpcs);
     if (!grid)
         return fail(grid.error());
-    return ProfileRequest{*runs, *margin, *in, *out, *grid};
+    return ProfileRequest{*runs, *margin, *in, *out, gpu->uuid, *grid};
 }
 
 /// Runs the program on @p tpcs TPCs as often as was asked for, and returns the row of its times.
@@ -155,7 +158,7 @@ Answer<Json> measure_on(std::size_t tpcs, const ProfileRequest &request, const K
         if (!found)
             return fail(failed, found.error());
         times.insert(times.end(), found->begin(), found->end());
-        clock = clocks(); // while the GPU is still warm from the work
+        clock = clocks(request.gpu); // while the GPU is still warm from the work
     }
     std::ranges::sort(times);
     const auto at = [&](double part) {
@@ -183,7 +186,84 @@ std::size_t raise_kernels(Json &rows) {
     return raised;
 }
 
+std::vector<Column> recorded_columns() {
+    return {{"name", "task", true},
+            {"jobs", "jobs", false, 3},
+            {"period", "period"},
+            {"usual", "usual", false, 4},
+            {"gpu_segments", "GPU segments", false, 2},
+            {"kernels", "kernels"},
+            {"percent", "had %", false, 1}};
+}
+
+Answer<RecordingRules> recording_rules(const Arguments &arguments) {
+    for (const char *const option : {"--tpcs", "--runs", "--nvtaskset", "--no-mps"})
+        if (arguments.has(option))
+            return fail(fmt::format("{} is for a COMMAND, and has no effect with --from", option));
+    if (!arguments.words.empty())
+        return fail("--from makes a set of a recording, and runs no COMMAND as " +
+                    nvdebug::base::quote(arguments.words[0]));
+    if (const auto form = knows_suffix(arguments, "--output", {".json"}, set_form); !form)
+        return fail(form.error());
+    if (const auto other = are_other_files(arguments, {"--output"}, {arguments.text("--from")});
+        !other)
+        return fail(other.error());
+    const auto margin = number_of(arguments, "--margin", 10, 0, 1000);
+    const auto in = time_of(arguments, "--to-device", 0, 0, "us"),
+               out = time_of(arguments, "--from-device", 0, 0, "us"),
+               pause = time_of(arguments, "--job-pause", 1000, 1, "us");
+    for (const auto *const one : {&margin, &in, &out, &pause})
+        if (!*one)
+            return fail(one->error());
+    return RecordingRules{arguments.text("--gpu", ""), *margin, *in, *out, *pause};
+}
+
+/// Makes a task set of a recording.
+Answer<Exit> run_from_recording(const Arguments &arguments) {
+    const auto rules = recording_rules(arguments);
+    if (!rules)
+        return fail(rules.error());
+    const auto found = set_of_recording(arguments.text("--from"), *rules);
+    if (!found)
+        return fail(found.error());
+    const Json set = stgm::to_json(found->set);
+    if (arguments.has("--output"))
+        if (const auto written = write_file(arguments.text("--output"), set.dump(1) + "\n");
+            !written)
+            return fail(written.error());
+    std::string text;
+    if (arguments.has("--json")) {
+        text = document("recorded", {{"source", found->source},
+                                     {"gpu", found->gpu},
+                                     {"seconds", found->seconds},
+                                     {"time_unit", "us"},
+                                     {"margin", rules->margin},
+                                     {"job_pause", rules->job_pause},
+                                     {"notes", found->notes},
+                                     {"rows", found->rows},
+                                     {"taskset", set}});
+    } else {
+        for (const std::string &note : found->notes)
+            say(note);
+        text = arguments.has("--csv")
+                   ? csv(recorded_columns(), found->rows)
+                   : table(recorded_columns(), found->rows) + "\n" +
+                         sentence(fmt::format(
+                             "'kernels' is the sum of a job's longest GPU times and {} % more; the "
+                             "set's one SM is the whole of gpu{} (times in us)",
+                             rules->margin, found->gpu));
+    }
+    return write(text).map([] { return done; });
+}
+
 Answer<Exit> run_profile(const Arguments &arguments) {
+    if (arguments.has("--from"))
+        return run_from_recording(arguments);
+    if (arguments.words.empty())
+        return fail("'profile' takes COMMAND, or --from RECORDING; 'nvstgm profile --help' says "
+                    "more");
+    if (arguments.has("--job-pause"))
+        return fail("--job-pause has an effect with --from alone");
     const Keeper keeper = Keeper::of(arguments);
     const auto request = profile_request(arguments, keeper);
     if (!request)
@@ -230,22 +310,30 @@ Answer<Exit> run_profile(const Arguments &arguments) {
 Command profile_command() {
     return {
         {"profile",
-         "measures a program's kernel on numbers of TPCs, as a segment of a task set",
-         {"COMMAND"},
+         "measures a program's kernel, as a segment, or makes a set of a recording",
+         {},
          std::vector<Option>{
              {"--tpcs", "1 and these numbers (default: 1, 2, 4, 8, 16, 33, 66, and all)", "LIST"},
              {"--runs", "of the program on each of them (default: 3)", "N", "-n"},
              {"--margin", "above the largest time, in percent (default: 10)", "PERCENT"},
-             {"--to-device", "the segment's copy to the device (default: 0)", "TIME"},
+             {"--to-device", "each segment's copy to the device (default: 0)", "TIME"},
              {"--from-device", "its copy back (default: 0)", "TIME"},
-             {"--output", "the segment alone, as JSON", "FILE", "-o"}} +
+             {"--from", "a recording of 'nvdebugctl record' (NDJSON), instead of COMMAND",
+              "RECORDING"},
+             {"--job-pause", "with --from: a pause of at least this ends a job (default: 1ms)",
+              "TIME"},
+             {"--output", "the segment alone, or the set, as JSON", "FILE", "-o"}} +
              keeper_options() + form_options(),
          "COMMAND prints a line for each kernel that it measured: a number alone, in ms. Other "
          "lines are left out.\n"
          "nvtaskset keeps it to TPCs 0, 0-1, 0-3 …; which TPCs it has in a set may matter, too.",
          {{"nvstgm profile -o segment.json -- ./inference --times",
-           "its largest times on seven numbers of TPCs"}},
-         nvdebug::cli::Verb::More::command},
+           "its largest times on seven numbers of TPCs"},
+          {"nvstgm profile --from run.ndjson -o recorded.json",
+           "a set of the processes that shared the GPU"}},
+         nvdebug::cli::Verb::More::command,
+         {{"nvstgm profile [OPTION]... COMMAND [ARGUMENT]...", "a segment"},
+          {"nvstgm profile [OPTION]... --from RECORDING", "a set"}}},
         run_profile};
 }
 

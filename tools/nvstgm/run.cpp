@@ -53,14 +53,14 @@ Outcome<void> can_run(const stgm::TaskSet &set, bool gpu, bool mps) {
 Answer<std::size_t> have_tpcs(const stgm::TaskSet &set, const Keeper &keeper) {
     if (std::ranges::none_of(set.tasks, &stgm::Task::uses_gpu))
         return 0;
-    const auto tpcs = keeper.tpcs();
-    if (!tpcs)
-        return fail(tpcs.error());
+    const auto gpu = keeper.choose_gpu();
+    if (!gpu)
+        return fail(gpu.error());
     for (const stgm::Task &task : set.tasks)
-        if (task.uses_gpu() && task.sms->back() >= *tpcs)
+        if (task.uses_gpu() && task.sms->back() >= gpu->tpcs)
             return fail(fmt::format("task '{}' has TPC {}, and this GPU has 0 to {}", task.name,
-                                    task.sms->back(), *tpcs - 1));
-    return *tpcs;
+                                    task.sms->back(), gpu->tpcs - 1));
+    return gpu->tpcs;
 }
 
 /// Returns the set for which the work is made: that of `--work`, which may differ in times only.
@@ -273,7 +273,7 @@ Answer<RunEnd> run_tasks(const Arguments &arguments, const Order &order, const K
     const bool records =
         tpcs && arguments.has("--output") && is_perfetto(arguments.text("--output"));
     if (records)
-        recording.begin(arguments.text("--nvdebugctl", "nvdebugctl"));
+        recording.begin(arguments.text("--nvdebugctl", "nvdebugctl"), keeper.gpu);
     if (const auto began = running.begin(); !began)
         return fail(failed, began.error());
     const bool whole = running.finish();

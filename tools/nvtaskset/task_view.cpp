@@ -167,18 +167,20 @@ Outcome<Maps> maps_of(const Options &options, Exit &exit) {
     auto gpus = Gpus::find();
     if (!gpus)
         return fail(gpus.error());
-    const Selection awake = gpus->awake();
-    for (const std::string &sentence : awake.left_out)
+    const auto chosen = options.gpu ? select(*gpus, *options.gpu) : gpus->awake();
+    if (!chosen)
+        return fail(chosen.error());
+    for (const std::string &sentence : chosen->left_out)
         note(options, sentence);
     Maps maps;
     std::vector<Refusal> failures;
-    for (const Gpu &gpu : awake.gpus) {
+    for (const Gpu &gpu : chosen->gpus) {
         auto map = map_of(gpu, options.probe);
         if (map)
             maps.emplace_back(gpu, std::move(*map));
         else
             failures.push_back(map.error());
-        if (!map && awake.gpus.size() > 1)
+        if (!map && chosen->gpus.size() > 1)
             say("GPU " + std::to_string(gpu.number) + ": " + map.error().sentence);
     }
     if (maps.empty() && !failures.empty())

@@ -32,8 +32,8 @@ struct ShownPartition {
 
 using Maps = std::vector<std::pair<Gpu, GpuMap>>;
 
-/// Returns the maps of all GPUs that are awake and can be read, and names the other GPUs on
-/// standard error. Sets @p exit to `partial` if a GPU could not be read.
+/// Returns the maps of the GPUs of `--gpu`, or else of all that are awake. GPUs that are asleep or
+/// cannot be read are named on standard error. Sets @p exit to `partial` if a GPU could not be read.
 [[nodiscard]] Outcome<Maps> maps_of(const Options &options, Exit &exit);
 
 /// Prints the JSON document of the GPUs and of the tasks that have a partition there, or should.

@@ -66,17 +66,27 @@ std::string what_is_not_known(const Advice &advice) {
     return text;
 }
 
+/// The chip of the H100 and the H200, where the simulation's constants were measured.
+constexpr std::string_view measured_chip = "GH100";
+
 /// Returns the notes of the sighting, and a note for each doubt about the simulated parts.
 std::vector<std::string> notes_of(const Advice &advice) {
     constexpr qos::Part worth_a_note = 10 * qos::point, far = 3 * qos::point;
-    std::vector<std::string> notes = advice.sighting.notes;
+    const simulation::Sighting &sighting = advice.sighting;
+    std::vector<std::string> notes = sighting.notes;
+    for (std::size_t n = 0; n < sighting.chips.size(); n++)
+        if (const std::string &chip = sighting.chips[n]; chip != measured_chip)
+            notes.push_back(fmt::format(
+                "gpu{} is {}, of which nothing was measured: how long a resumed turn and a request "
+                "to the driver take is that of an H100",
+                sighting.seen.gpus[n].index,
+                chip.empty() ? "of an unknown chip" : printable(chip)));
     for (const simulation::Estimate &one : advice.model.estimates)
         if (one.unasked > worth_a_note)
             notes.push_back(fmt::format(
                 "{} had gpu{} for {} of the time while no other task wanted it: whether it had "
                 "work then does not show, and it counts as work",
-                printable(advice.sighting.seen.tasks[one.task]), one.gpu,
-                percent_in_table(one.unasked)));
+                printable(sighting.seen.tasks[one.task]), one.gpu, percent_in_table(one.unasked)));
     if (advice.model.worst() > far)
         notes.push_back(fmt::format("the simulation is up to {:.1f} points from what was seen, so "
                                     "that the proposals are less sure",

@@ -5,15 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "lib/simulation/seen.hpp"
+#include "lib/simulation/watched.hpp"
 #include "proposals.hpp"
-#include "watched.hpp"
 
 namespace nvqos {
 
 struct Advice {
     std::string source; ///< `a recording, run.ndjson` or `the switches of GPUs`
-    Sighting sighting;
+    simulation::Sighting sighting;
     simulation::Model model;
     std::vector<Proposal> proposals; ///< the first is without goals
 };

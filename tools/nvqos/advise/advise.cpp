@@ -24,22 +24,20 @@ using nvdebug::base::short_time;
 struct Source {
     std::string name; ///< Advice::source
     std::string in;   ///< the same place, as sentences name it after `in`
-    Sighting sighting;
+    simulation::Sighting sighting;
 };
 
 Outcome<Source> from_recording(const std::string &path) {
-    Watched watched;
+    simulation::Watched watched;
     recording::RecordedFile file;
     const auto whole = file.replay(path, watched);
     if (!whole)
         return fail(of_file(whole.error().number), whole.error().sentence);
     const std::string name = path == "-" ? "standard input" : printable(path);
-    auto sighting = watched.sighting(bad_usage, name);
+    auto sighting = watched.sighting(name);
     const std::string cut = name + " is incomplete: its end was cut off";
-    if (!sighting && !*whole)
-        return fail(bad_usage, sighting.error().sentence + "; " + cut);
     if (!sighting)
-        return tl::unexpected(sighting.error());
+        return fail(bad_usage, sighting.error() + (*whole ? "" : "; " + cut));
     if (!*whole)
         sighting->notes.push_back(cut);
     return Source{"A recording, " + name, name, std::move(*sighting)};
@@ -55,14 +53,14 @@ Outcome<Source> from_gpus(const nvdebug::cli::Arguments &arguments, const Open &
     for (const std::string &names : arguments.all("--gpu"))
         if (auto added = add_gpus(names, gpus); !added)
             return fail(bad_usage, "--gpu: " + added.error().sentence);
-    Watched watched;
+    simulation::Watched watched;
     const auto time = static_cast<qos::Ns>(*length);
     if (auto done = watch(open, gpus, time, watched); !done)
         return tl::unexpected(done.error());
     const std::string seconds = short_time(time, " ");
-    auto sighting = watched.sighting(failed, seconds);
+    auto sighting = watched.sighting(seconds);
     if (!sighting)
-        return tl::unexpected(sighting.error());
+        return fail(failed, sighting.error());
     return Source{"The running tasks", seconds, std::move(*sighting)};
 }
 

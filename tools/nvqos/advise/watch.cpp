@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds between_reads{50};
 class WatchedGpu {
   public:
     static Outcome<std::unique_ptr<WatchedGpu>> start(nvdebug::Gpu gpu, std::uint32_t number,
-                                                      Watched &watched) {
+                                                      simulation::Watched &watched) {
         std::unique_ptr<WatchedGpu> made(new WatchedGpu(std::move(gpu), number, watched));
         auto reader = made->gpu_.follow_switches();
         if (!reader)
@@ -76,7 +76,7 @@ class WatchedGpu {
     drawing::RecordedGpu recorded() const { return {lane_.gpu, chip_, std::nullopt}; }
 
   private:
-    WatchedGpu(nvdebug::Gpu gpu, std::uint32_t number, Watched &watched)
+    WatchedGpu(nvdebug::Gpu gpu, std::uint32_t number, simulation::Watched &watched)
         : gpu_(std::move(gpu)),
           watched_(watched), lane_{number, "GR0", drawing::Lane::Means::switches} {}
 
@@ -113,7 +113,7 @@ class WatchedGpu {
     }
 
     nvdebug::Gpu gpu_;
-    Watched &watched_;
+    simulation::Watched &watched_;
     const drawing::Lane lane_;
     std::string chip_;
     std::unique_ptr<nvdebug::SwitchReader> reader_;
@@ -142,7 +142,7 @@ Outcome<void> each_of(WatchedGpus &gpus, Outcome<void> (WatchedGpu::*what)()) {
 }
 
 Outcome<WatchedGpus> start_all(const nvdebug::Tree &tree, const std::vector<std::uint32_t> &wanted,
-                               Watched &watched) {
+                               simulation::Watched &watched) {
     const auto all = nvdebug::gpus(tree);
     if (!all)
         return fail(all.error());
@@ -173,7 +173,7 @@ Outcome<WatchedGpus> start_all(const nvdebug::Tree &tree, const std::vector<std:
 } // namespace
 
 Outcome<void> watch(const Open &open, const std::vector<std::string> &names, qos::Ns length,
-                    Watched &watched) {
+                    simulation::Watched &watched) {
     const auto tree = open();
     if (!tree)
         return tree.error().code == nvdebug::ErrorCode::not_found

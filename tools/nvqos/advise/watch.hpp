@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "lib/qos/goal.hpp"
+#include "lib/simulation/watched.hpp"
 #include "tools/nvqos/gpus.hpp"
-#include "watched.hpp"
 
 namespace nvqos {
 
@@ -14,6 +14,6 @@ namespace nvqos {
 /// with a warning. Fails if no GPU can be watched.
 /// @param names the GPUs; empty: all
 Outcome<void> watch(const Open &open, const std::vector<std::string> &names, qos::Ns length,
-                    Watched &watched);
+                    simulation::Watched &watched);
 
 } // namespace nvqos

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file The tasks and turns of a recording or of GPUs, for `nvqos advise`.
+/// @file The tasks and turns of a recording or of GPUs, from which their bursts of work are found.
 #pragma once
 
 #include <map>
@@ -10,17 +10,18 @@
 #include <vector>
 
 #include "lib/drawing/events.hpp"
-#include "lib/simulation/seen.hpp"
-#include "tools/nvqos/failure.hpp"
+#include "nvdebug/expected.hpp"
+#include "seen.hpp"
 
-namespace nvqos {
+namespace simulation {
 
-/// The GPUs of a record that can be simulated, and the names of their tasks.
+/// The GPUs of a record on which two tasks or more had turns, and the names of these tasks.
 struct Sighting {
-    simulation::Seen seen;
+    Seen seen;
+    std::vector<std::string> chips; ///< by Seen::gpus, as `GH100`; empty: not known
     std::vector<std::string> who;   ///< by task: the WHO of a goal; empty: no WHO names the task
     std::vector<std::string> notes; ///< sentences on missing or doubtful turns
-    qos::Ns length = 0;             ///< the length of the longest record
+    Ns length = 0;                  ///< the length of the longest record
 };
 
 /// Collects turns that were recorded by switches. It only notes whether there are samples, because
@@ -35,11 +36,10 @@ class Watched : public drawing::Sink {
     void end(const drawing::Lane &lane, const drawing::LaneEnd &end) override;
     using Sink::end;
 
-    /// Returns the GPUs with two tasks or more. Fails if there is none.
-    /// @param exit the status of that failure
+    /// Returns the GPUs with two tasks or more. Fails with a sentence if there is none.
     /// @param source the place of the turns, as sentences name it after `in`: the name of a
     /// recording, or `10 s`
-    Outcome<Sighting> sighting(Exit exit, const std::string &source) const;
+    tl::expected<Sighting, std::string> sighting(const std::string &source) const;
 
   private:
     /// The pid and the start of a process; without a pid, its context.
@@ -51,21 +51,21 @@ class Watched : public drawing::Sink {
     };
     struct Gpu {
         std::string chip;
-        std::vector<simulation::SeenTurn> turns = {}; ///< SeenTurn::task is a place in tasks_
-        std::vector<simulation::SeenGpu::Hole> holes = {};
-        std::optional<qos::Ns> lost_after = {}; ///< switches were lost after this moment
-        std::uint64_t lost = 0;                 ///< the number of switches
-        std::optional<qos::Ns> begin = {}, end = {};
+        std::vector<SeenTurn> turns = {}; ///< SeenTurn::task is a place in tasks_
+        std::vector<SeenGpu::Hole> holes = {};
+        std::optional<Ns> lost_after = {}; ///< switches were lost after this moment
+        std::uint64_t lost = 0;            ///< the number of switches
+        std::optional<Ns> begin = {}, end = {};
         /// By task: the timeslices of its TSGs on the engine, and its contexts that had turns.
-        std::map<std::size_t, std::vector<qos::Ns>> timeslices = {};
+        std::map<std::size_t, std::vector<Ns>> timeslices = {};
         std::map<std::size_t, std::set<std::uint32_t>> contexts = {};
         bool is_full = false; ///< there are most_turns turns, and later ones are left out
     };
 
     std::size_t task_of(const nvdebug::Turn &turn, const drawing::RecordedProcess *process);
-    std::optional<simulation::SeenGpu> seen_on(std::uint32_t number, const Gpu &gpu,
-                                               std::size_t &small, std::size_t &surplus) const;
-    Failure nothing_to_divide(Exit exit, const std::string &source) const;
+    std::optional<SeenGpu> seen_on(std::uint32_t number, const Gpu &gpu, std::size_t &small,
+                                   std::size_t &surplus) const;
+    std::string why_none(const std::string &source) const;
     std::vector<std::string> notes_on(const std::set<std::uint32_t> &gpus, std::size_t small,
                                       std::size_t surplus) const;
 
@@ -76,4 +76,4 @@ class Watched : public drawing::Sink {
     bool has_samples_ = false;
 };
 
-} // namespace nvqos
+} // namespace simulation

@@ -5,27 +5,21 @@
 #include <fmt/format.h>
 #include <numeric>
 
-#include "lib/base/printable.hpp"
 #include "lib/base/words.hpp"
 
-namespace nvqos {
+namespace simulation {
 namespace {
-
-using simulation::SeenGpu;
-using simulation::SeenTurn;
 
 /// The most turns of a GPU that are used. They take at least some minutes.
 constexpr std::size_t most_turns = 2'000'000;
 /// A scenario has GPUs 0 to 15, and at most 40 jobs.
-constexpr std::uint32_t most_scenario_gpus = 16;
-constexpr std::size_t most_tasks = 40;
+constexpr std::uint32_t most_seen_gpus = 16;
+constexpr std::size_t most_seen_tasks = 40;
 /// A task with less than 0.1 % of a GPU is left out, because it hardly changes the other parts.
-constexpr qos::Part least_part = qos::point / 10;
-/// The chip of the H100 and the H200, where the simulation's constants were measured.
-constexpr std::string_view measured_chip = "GH100";
+constexpr Part least_part = qos::point / 10;
 
-qos::Ns ns_of(std::uint64_t ns) {
-    return static_cast<qos::Ns>(ns);
+Ns ns_of(std::uint64_t ns) {
+    return static_cast<Ns>(ns);
 }
 
 /// Returns whether a command can stand in WHO=GOAL of a shell without quotes.
@@ -36,8 +30,8 @@ bool is_plain(const std::string &command) {
 }
 
 /// Returns the time that each task held the GPU.
-std::map<std::size_t, qos::Ns> held_of(const std::vector<SeenTurn> &turns) {
-    std::map<std::size_t, qos::Ns> held;
+std::map<std::size_t, Ns> held_of(const std::vector<SeenTurn> &turns) {
+    std::map<std::size_t, Ns> held;
     for (const SeenTurn &turn : turns)
         held[turn.task] += turn.end - turn.begin;
     return held;
@@ -130,7 +124,7 @@ void Watched::end(const drawing::Lane &lane, const drawing::LaneEnd &end) {
 /// @param surplus is increased by the number of tasks that are left out for too many tasks
 std::optional<SeenGpu> Watched::seen_on(std::uint32_t number, const Gpu &gpu, std::size_t &small,
                                         std::size_t &surplus) const {
-    if (gpu.turns.empty() || number >= most_scenario_gpus)
+    if (gpu.turns.empty() || number >= most_seen_gpus)
         return std::nullopt;
     SeenGpu seen{number,
                  std::min(gpu.begin.value_or(gpu.turns.front().begin), gpu.turns.front().begin),
@@ -142,7 +136,7 @@ std::optional<SeenGpu> Watched::seen_on(std::uint32_t number, const Gpu &gpu, st
     if (gpu.lost_after && *gpu.lost_after < seen.end)
         seen.holes.push_back({*gpu.lost_after, seen.end});
     const auto held = held_of(gpu.turns);
-    const qos::Ns least = qos::scaled(seen.known(), least_part, qos::whole);
+    const Ns least = qos::scaled(seen.known(), least_part, qos::whole);
     std::vector<std::pair<qos::Ns, std::size_t>> by_time;
     for (const auto &[task, time] : held)
         by_time.emplace_back(time, task);
@@ -151,7 +145,7 @@ std::optional<SeenGpu> Watched::seen_on(std::uint32_t number, const Gpu &gpu, st
     for (const auto &[time, task] : by_time) {
         if (time <= least)
             small++;
-        else if (kept.size() < most_tasks)
+        else if (kept.size() < most_seen_tasks)
             kept.insert(task);
         else
             surplus++;
@@ -169,46 +163,44 @@ std::optional<SeenGpu> Watched::seen_on(std::uint32_t number, const Gpu &gpu, st
         const auto found = gpu.timeslices.find(task);
         if (found == gpu.timeslices.end())
             continue;
-        std::vector<qos::Ns> slices = found->second;
+        std::vector<Ns> slices = found->second;
         std::ranges::sort(slices, std::greater());
         // Each context of a process has turns of its own. They count as one task here, whose
         // timeslice is the sum of theirs.
         slices.resize(std::min(slices.size(), gpu.contexts.at(task).size()));
-        seen.timeslices[task] = std::accumulate(slices.begin(), slices.end(), qos::Ns{0});
+        seen.timeslices[task] = std::accumulate(slices.begin(), slices.end(), Ns{0});
     }
     return seen;
 }
 
-Failure Watched::nothing_to_divide(Exit exit, const std::string &source) const {
+std::string Watched::why_none(const std::string &source) const {
     const bool has_turns =
         std::ranges::any_of(gpus_, [](const auto &one) { return !one.second.turns.empty(); });
     if (!has_turns && has_samples_)
-        return {exit, fmt::format("there are samples alone in {}, and when turns began and ended "
-                                  "shows in switches: record them through NVIDIA's driver, as "
-                                  "'sudo nvdebugctl record --for 10s -o run.ndjson' does",
-                                  source)};
+        return fmt::format("there are samples alone in {}, and when turns began and ended "
+                           "shows in switches: record them through NVIDIA's driver, as "
+                           "'sudo nvdebugctl record --for 10s -o run.ndjson' does",
+                           source);
     if (!has_turns)
-        return {exit, fmt::format("no task had a turn on a GPU in {}: start the tasks first, and "
-                                  "see 'nvdebugctl task list'",
-                                  source)};
-    if (gpus_.rbegin()->first >= most_scenario_gpus &&
-        std::ranges::all_of(gpus_, [](const auto &one) {
-            return one.second.turns.empty() || one.first >= most_scenario_gpus;
+        return fmt::format("no task had a turn on a GPU in {}: start the tasks first, and "
+                           "see 'nvdebugctl task list'",
+                           source);
+    if (gpus_.rbegin()->first >= most_seen_gpus && std::ranges::all_of(gpus_, [](const auto &one) {
+            return one.second.turns.empty() || one.first >= most_seen_gpus;
         }))
-        return {exit, fmt::format("the turns in {} are of gpu{}, and scenarios have gpu0 to gpu15",
-                                  source, gpus_.rbegin()->first)};
+        return fmt::format("the turns in {} are of gpu{}, and only gpu0 to gpu15 are taken", source,
+                           gpus_.rbegin()->first);
     for (const auto &[number, gpu] : gpus_) {
         const auto held = held_of(gpu.turns);
         if (held.empty())
             continue;
         const auto most =
             std::ranges::max_element(held, {}, [](const auto &one) { return one.second; });
-        return {exit,
-                fmt::format("{} was alone on gpu{} in {}, and goals divide a GPU among tasks: "
-                            "let the others run, too",
-                            tasks_[most->first].name, number, source)};
+        return fmt::format("{} was alone on gpu{} in {}, and only turns of several tasks show when "
+                           "each had work: let the others run, too",
+                           tasks_[most->first].name, number, source);
     }
-    return {exit, ""};
+    return "";
 }
 
 std::vector<std::string> Watched::notes_on(const std::set<std::uint32_t> &numbers,
@@ -221,7 +213,7 @@ std::vector<std::string> Watched::notes_on(const std::set<std::uint32_t> &number
         if (!numbers.contains(number))
             continue;
         if (!gpu.holes.empty() || gpu.lost) {
-            qos::Ns time = 0;
+            Ns time = 0;
             for (const SeenGpu::Hole &hole : gpu.holes)
                 time += hole.end - hole.begin;
             const std::size_t places = std::max<std::size_t>(gpu.holes.size(), 1);
@@ -233,12 +225,6 @@ std::vector<std::string> Watched::notes_on(const std::set<std::uint32_t> &number
         if (gpu.is_full)
             notes.push_back(
                 fmt::format("only the first {} turns on gpu{} are used", most_turns, number));
-        if (gpu.chip != measured_chip)
-            notes.push_back(fmt::format(
-                "gpu{} is {}, of which nothing was measured: how long a resumed turn and a request "
-                "to the driver take is that of an H100",
-                number,
-                gpu.chip.empty() ? "of an unknown chip" : nvdebug::base::printable(gpu.chip)));
     }
     if (small)
         notes.push_back(fmt::format("{} with less than 0.1 % of a GPU {} left out",
@@ -246,12 +232,12 @@ std::vector<std::string> Watched::notes_on(const std::set<std::uint32_t> &number
                                     small == 1 ? "is" : "are"));
     if (surplus)
         notes.push_back(fmt::format("{} beyond the {} with the most time {} left out",
-                                    nvdebug::base::counted(surplus, "task", "tasks"), most_tasks,
-                                    surplus == 1 ? "is" : "are"));
+                                    nvdebug::base::counted(surplus, "task", "tasks"),
+                                    most_seen_tasks, surplus == 1 ? "is" : "are"));
     return notes;
 }
 
-Outcome<Sighting> Watched::sighting(Exit exit, const std::string &source) const {
+tl::expected<Sighting, std::string> Watched::sighting(const std::string &source) const {
     Sighting sighting;
     std::size_t small = 0, surplus = 0;
     std::set<std::uint32_t> numbers;
@@ -260,11 +246,12 @@ Outcome<Sighting> Watched::sighting(Exit exit, const std::string &source) const 
             numbers.insert(number);
             sighting.length = std::max(sighting.length, seen->end - seen->begin);
             sighting.seen.gpus.push_back(std::move(*seen));
+            sighting.chips.push_back(gpu.chip);
         }
     if (sighting.seen.gpus.empty())
-        return tl::unexpected(nothing_to_divide(exit, source));
+        return tl::unexpected(why_none(source));
     // Number the remaining tasks without gaps, the task with the most time first.
-    std::map<std::size_t, qos::Ns> held;
+    std::map<std::size_t, Ns> held;
     for (const SeenGpu &gpu : sighting.seen.gpus)
         for (const auto &[task, time] : held_of(gpu.turns))
             held[task] += time;
@@ -272,12 +259,11 @@ Outcome<Sighting> Watched::sighting(Exit exit, const std::string &source) const 
     for (const auto &[task, time] : held)
         order.push_back(task);
     std::ranges::stable_sort(order, std::greater(), [&](std::size_t task) { return held[task]; });
-    if (order.size() > most_tasks)
-        return fail(
-            exit,
-            fmt::format("{} tasks had turns in {}, and scenarios have {} jobs at "
-                        "most: choose GPUs with --gpu, of 'nvqos advise' or of 'nvdebugctl record'",
-                        order.size(), source, most_tasks));
+    if (order.size() > most_seen_tasks)
+        return tl::unexpected(
+            fmt::format("{} tasks had turns in {}, and {} are taken at most: choose GPUs with "
+                        "--gpu, of 'nvqos advise' or of 'nvdebugctl record'",
+                        order.size(), source, most_seen_tasks));
     std::map<std::size_t, std::size_t> place;
     for (const std::size_t task : order) {
         place.emplace(task, place.size());
@@ -294,7 +280,7 @@ Outcome<Sighting> Watched::sighting(Exit exit, const std::string &source) const 
     for (SeenGpu &gpu : sighting.seen.gpus) {
         for (SeenTurn &turn : gpu.turns)
             turn.task = place[turn.task];
-        std::map<std::size_t, qos::Ns> timeslices;
+        std::map<std::size_t, Ns> timeslices;
         for (const auto &[task, time] : gpu.timeslices)
             timeslices[place[task]] = time;
         gpu.timeslices = std::move(timeslices);
@@ -303,4 +289,4 @@ Outcome<Sighting> Watched::sighting(Exit exit, const std::string &source) const 
     return sighting;
 }
 
-} // namespace nvqos
+} // namespace simulation
