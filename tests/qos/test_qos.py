@@ -150,3 +150,13 @@ def test_the_unit_may_write_to_its_folder_alone():
     lines = (ROOT / "tools/nvqos/nvqos.service.in").read_text(encoding="utf-8").splitlines()
     assert {"ProtectSystem=strict", "RuntimeDirectory=nvdebug", "RuntimeDirectoryMode=0700", "RuntimeDirectoryPreserve=yes"} <= set(lines)
     assert not [line for line in lines if line.startswith("ReadWritePaths")]
+
+
+def test_the_unit_may_read_the_state_of_the_clock():
+    """glibc's adjtimex() is the system call clock_adjtime, which ProtectClock= forbids also where nothing is set."""
+    lines = (ROOT / "tools/nvqos/nvqos.service.in").read_text(encoding="utf-8").splitlines()
+    allowed = [line.split() for line in lines if line.startswith("SystemCallFilter=@system-service")]
+    assert len(allowed) == 1 and {"adjtimex", "clock_adjtime"} <= set(allowed[0])
+    assert not [line for line in lines if line.startswith("ProtectClock")]
+    (capabilities,) = [line for line in lines if line.startswith("CapabilityBoundingSet=")]
+    assert "CAP_SYS_TIME" not in capabilities
