@@ -43,7 +43,7 @@ ClockVerdict judge_clock(const ClockState &clock, std::int64_t window_ns) {
         sentence += ". CLOCK_TAI is not set on this node, so that a cycle of more than a second, "
                     "or a leap second, would part it from other nodes; 'leapsectz right/UTC' in "
                     "chrony.conf sets it";
-    return {is_usable, std::move(sentence)};
+    return {is_usable, std::move(sentence), difference};
 }
 
 } // namespace nvdebug::base

@@ -43,6 +43,8 @@ using ReadClock = std::function<int(timex *)>;
 struct ClockVerdict {
     bool is_usable;       ///< the clocks differ by a fifth of a window or less
     std::string sentence; ///< for the user: how much is lost, or why none are to be used
+    /// ClockState::most_difference_ns(); empty: the clock is not synchronised.
+    std::optional<std::int64_t> difference_ns = {};
 };
 
 /// Judges windows of @p window_ns, which is above 0.

@@ -18,10 +18,12 @@ void ClockKeeper::set_tenants(std::vector<GangTenant> tenants, Ns now) {
     std::ranges::sort(tenants, {}, &GangTenant::name);
     for (GangTenant &tenant : tenants)
         tenant.account = {};
-    if (std::ranges::equal(tenants, next_at_ ? next_ : tenants_, are_alike))
+    const bool is_set_back = now < stepped_at_;
+    if (!is_set_back && std::ranges::equal(tenants, next_at_ ? next_ : tenants_, are_alike))
         return;
     next_ = std::move(tenants);
-    next_at_ = has_begun_ ? next_change_of_plans(now) : now;
+    next_at_ = has_begun_ && !is_set_back ? next_change_of_plans(now) : now;
+    stepped_at_ = std::min(stepped_at_, now);
     has_begun_ = true;
 }
 
@@ -34,6 +36,7 @@ Ns ClockKeeper::due() const {
 
 std::vector<WindowOrder> ClockKeeper::step(Ns now) {
     std::vector<WindowOrder> orders;
+    stepped_at_ = now;
     if (next_at_ && *next_at_ <= now) {
         const std::vector<std::uint32_t> before = gpus();
         take_next(now);
@@ -64,6 +67,30 @@ std::optional<Part> ClockKeeper::part_of(const std::string &tenant) const {
     return part;
 }
 
+std::optional<CycleWindows> ClockKeeper::windows_of(const std::string &tenant) const {
+    std::optional<CycleWindows> found;
+    for (const Group &group : groups_)
+        for (std::size_t n = 0; n < group.tenants.size(); n++) {
+            if (group.tenants[n].name != tenant)
+                continue;
+            CycleWindows one{.cycle = group.plan.length(), .gpus = group.tenants[n].gpus};
+            Ns begin = 0;
+            for (const Row &row : group.plan.rows) {
+                const Ns end = begin + row.length;
+                if (std::ranges::count(row.holders, n) > 0) {
+                    if (!one.windows.empty() && one.windows.back().end == begin)
+                        one.windows.back().end = end;
+                    else
+                        one.windows.push_back({begin, end});
+                }
+                begin = end;
+            }
+            if (!found || found->windows.empty())
+                found = std::move(one);
+        }
+    return found;
+}
+
 void ClockKeeper::take_next(Ns now) {
     tenants_ = std::move(next_);
     next_at_.reset();
@@ -78,7 +105,6 @@ void ClockKeeper::take_next(Ns now) {
     }
 }
 
-/// Returns the GPUs that have windows, in order.
 std::vector<std::uint32_t> ClockKeeper::gpus() const {
     std::vector<std::uint32_t> gpus;
     for (const GangTenant &tenant : tenants_)

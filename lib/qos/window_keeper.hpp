@@ -28,7 +28,8 @@ namespace qos {
 struct TenantOnGpu {
     std::string name; ///< the same on all GPUs
     Goal goal = {};
-    bool is_gang = true; ///< false: its ranks do not wait for each other
+    bool is_gang = true;            ///< false: its ranks do not wait for each other
+    bool is_on_other_nodes = false; ///< for a ClockKeeper; a WindowKeeper does not look at it
     bool operator==(const TenantOnGpu &) const = default;
 };
 

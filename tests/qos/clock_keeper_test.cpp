@@ -107,6 +107,39 @@ TEST(ClockKeeper, SetThatIsTakenAgainIsNotPutOff) {
     EXPECT_TRUE(keeper.part_of("c"));
 }
 
+TEST(ClockKeeper, HasTheWindowsOfEachCycle) {
+    ClockKeeper keeper;
+    GangTenant most = job_of_nodes("b", {0, 1});
+    most.goal = {.aim = Aim::share, .part = 75 * point};
+    keeper.set_tenants({job_of_nodes("a", {0, 1}), most, job_of_nodes("c", {1}, false)}, 7 * ms);
+    keeper.step(7 * ms);
+    const auto of_a = keeper.windows_of("a"), of_b = keeper.windows_of("b"),
+               of_c = keeper.windows_of("c");
+    ASSERT_TRUE(of_a && of_b && of_c);
+    EXPECT_EQ(of_a->cycle, 200 * ms);
+    ASSERT_EQ(of_a->windows.size(), 1U);
+    ASSERT_EQ(of_b->windows.size(), 1U);
+    EXPECT_EQ(of_b->windows[0].end - of_b->windows[0].begin, 150 * ms);
+    EXPECT_EQ(of_a->windows[0].end - of_a->windows[0].begin, 50 * ms);
+    EXPECT_TRUE(of_c->windows.empty());
+    EXPECT_EQ(of_c->gpus, std::vector<std::uint32_t>{1});
+    EXPECT_FALSE(keeper.windows_of("d"));
+    EXPECT_EQ(keeper.gpus(), (std::vector<std::uint32_t>{0, 1}));
+}
+
+TEST(ClockKeeper, ClockThatIsSetBackBeginsAllWindowsAnew) {
+    const std::vector<GangTenant> two = {job_of_nodes("a", {0, 1}), job_of_nodes("b", {0, 1})};
+    KeptNode node;
+    node.keeper.set_tenants(two, 3600 * second);
+    node.run_until(3601 * second);
+    EXPECT_GT(node.keeper.due(), 3600 * second);
+    node.keeper.set_tenants(two, 7 * second + 20 * ms);
+    EXPECT_EQ(node.keeper.due(), 7 * second + 20 * ms);
+    node.run_until(7 * second + 30 * ms);
+    EXPECT_EQ(node.holder_on(0), "a");
+    EXPECT_EQ(node.keeper.due(), 7 * second + 50 * ms);
+}
+
 TEST(ClockKeeper, GpusWithoutWindowsGoBackToTheirGovernors) {
     KeptNode node;
     node.keeper.set_tenants({job_of_nodes("a", {0, 1}), job_of_nodes("b", {0, 1})}, 0);

@@ -114,6 +114,9 @@ TEST(Words, AreRefusedWithASentence) {
                                    "4711=gang=",
                                    "4711=share:30%,gang=OFF",
                                    "4711=gang=off,gang=on",
+                                   "4711=timeslice:5ms,gang=nodes",
+                                   "4711=latency,cap:30%,gang=nodes",
+                                   "others=gang=nodes",
                                    "4711=gang=off,",
                                    "4711=gang=off,,share:30%",
                                    "gang=off,4711=,gang=off",
@@ -128,15 +131,17 @@ TEST(Words, AreRefusedWithASentence) {
     EXPECT_FALSE(add_word("4711=share:10%", asked)) << "twice";
 }
 
-TEST(Goals, MayHaveGangOff) {
-    const Goals asked = typed({"1=share:30%", "2=gang=off", "3=share:30%,gang=off,cap:40%",
-                               "4=gang=off,latency", "5=latency,gang=on",
-                               "cgroup:/a=b,gang=off,c=share:30%", "cgroup:/a=b=share:30%,gang=off",
-                               "cgroup:/gang=off=cap:30%", "cgroup:/a=gang=latency"});
-    ASSERT_EQ(asked.tenants.size(), 9U);
-    const std::vector<bool> expected = {true, false, false, false, true, true, false, true, true};
+TEST(Goals, SayWhetherATenantIsAGang) {
+    const Goals asked =
+        typed({"1=share:30%", "2=gang=off", "3=share:30%,gang=off,cap:40%", "4=gang=off,latency",
+               "5=latency,gang=on", "cgroup:/a=b,gang=off,c=share:30%",
+               "cgroup:/a=b=share:30%,gang=off", "cgroup:/gang=off=cap:30%",
+               "cgroup:/a=gang=latency", "6=share:30%,gang=nodes", "command:x=gang=nodes"});
+    constexpr Gang on = Gang::on, off = Gang::off, nodes = Gang::nodes;
+    const std::vector<Gang> expected = {on, off, off, off, on, on, off, on, on, nodes, nodes};
+    ASSERT_EQ(asked.tenants.size(), expected.size());
     for (std::size_t n = 0; n < expected.size(); n++)
-        EXPECT_EQ(asked.tenants[n].is_gang, expected[n]) << n;
+        EXPECT_EQ(asked.tenants[n].gang, expected[n]) << n;
     EXPECT_EQ(text_of(asked.tenants[1].goal), "best effort");
     EXPECT_EQ(text_of(asked.tenants[2].goal), "share 30 %, cap 40 %");
     EXPECT_EQ(text_of(asked.tenants[3].goal), "latency");
@@ -229,6 +234,10 @@ goal = "cap:20%"
 pid = 4711
 goal = "speed:10%"
 gang = false
+[[tenant]]
+pid = 4712
+goal = "share:10%"
+gang = "nodes"
 )");
     ASSERT_TRUE(asked) << asked.error().sentence;
     EXPECT_EQ(asked->settings.epoch, 200 * qos::ms);
@@ -236,9 +245,10 @@ gang = false
     EXPECT_EQ(asked->gpus, (std::vector<std::string>{"1", "0"}));
     EXPECT_EQ(asked->others.weight, 2);
     EXPECT_TRUE(asked->tpcs);
-    ASSERT_EQ(asked->tenants.size(), 4U);
-    EXPECT_TRUE(asked->tenants[0].is_gang);
-    EXPECT_FALSE(asked->tenants[3].is_gang);
+    ASSERT_EQ(asked->tenants.size(), 5U);
+    EXPECT_EQ(asked->tenants[4].gang, Gang::nodes);
+    EXPECT_EQ(asked->tenants[0].gang, Gang::on);
+    EXPECT_EQ(asked->tenants[3].gang, Gang::off);
     EXPECT_EQ(asked->tenants[0].name, "service");
     EXPECT_EQ(asked->tenants[1].name, "container:3f2a");
     EXPECT_EQ(asked->tenants[1].goal.cap, 50 * qos::point);
@@ -258,8 +268,10 @@ TEST_F(File, IsRefusedWithTheLine) {
     refused("gpus = \"MIG-57a2\"\n", "a part of a GPU (MIG)");
     refused("tpcs = \"all\"\n", ":1: tpcs is true or false");
     refused("[[tenant]]\npid = 1\ngoal = \"latency\"\ngang = \"off\"\n",
-            ":4: gang is true, or false if the tenant's tasks on several GPUs do not wait for each "
-            "other");
+            ":4: gang is true, false if the tenant's tasks on several GPUs do not wait for each "
+            "other, or \"nodes\"");
+    refused("[[tenant]]\npid = 1\ngoal = \"timeslice:2ms\"\ngang = \"nodes\"\n",
+            ":4: 'timeslice 2000 us' beside gang=nodes: windows by the clock set timeslices");
     refused("[tenant]\npid = 1\n", "write [[tenant]]");
     refused("[[tenant]]\ngoal = \"latency\"\n", "which tasks");
     refused("[[tenant]]\npid = 7\n", "has no goal");

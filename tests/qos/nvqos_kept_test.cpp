@@ -217,7 +217,7 @@ TEST_F(Kept, PromisesThatDoNotFitAreNamed) {
     sim.set_bursts(1, simulated::always());
     start({"557=share:60%", "558=share:50%"}, {.takes_any_goals = true});
     keep_until(qos::second);
-    const auto notes = nvqos::notes_on({{0, reports.back()}});
+    const auto notes = nvqos::notes_on({{0, reports.back()}}, {});
     ASSERT_EQ(notes.size(), 1U);
     for (const char *const part : {"gpu0: since 2", "Z each promise is cut", "add up to 110 %",
                                    "557 (share 60 %), 558 (share 50 %)", "ask for less"})
@@ -236,7 +236,7 @@ TEST_F(Kept, PromisesThatDoNotFitAreNamed) {
     ASSERT_TRUE(nvqos::add_word("557=share:60%", other));
     ASSERT_TRUE(gpu_goals->set_goals(other));
     keep_until(4 * qos::second);
-    EXPECT_TRUE(nvqos::notes_on({{0, reports.back()}}).empty());
+    EXPECT_TRUE(nvqos::notes_on({{0, reports.back()}}, {}).empty());
 }
 
 } // namespace

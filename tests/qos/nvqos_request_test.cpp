@@ -26,9 +26,14 @@ TEST(Requests, AreTaken) {
     EXPECT_EQ(hold->pids, (std::vector<std::uint32_t>{17, 18}));
     EXPECT_EQ(hold->holder, 19U);
     EXPECT_EQ(hold->cgroups, std::vector<std::string>{"/a/b=c"});
-    EXPECT_EQ(hold->is_gang, std::nullopt);
-    EXPECT_EQ(parse_request("hold a latency pid=1 gang=off")->is_gang, false);
-    EXPECT_EQ(parse_request("hold a latency gang=on pid=1")->is_gang, true);
+    EXPECT_EQ(hold->gang, std::nullopt);
+    EXPECT_EQ(parse_request("hold a latency pid=1 gang=off")->gang, Gang::off);
+    EXPECT_EQ(parse_request("hold a latency gang=on pid=1")->gang, Gang::on);
+    EXPECT_EQ(parse_request("join a latency gang=nodes pid=1 holder=1")->gang, Gang::nodes);
+    EXPECT_NE(parse_request("hold a timeslice:5ms gang=nodes pid=1")
+                  .error()
+                  .sentence.find("windows by the clock set timeslices"),
+              std::string::npos);
     EXPECT_EQ(parse_request("release a/b")->verb, Verb::release);
     EXPECT_EQ(parse_request("report -")->name, "-");
     EXPECT_FALSE(parse_request("report -")->wants_words);

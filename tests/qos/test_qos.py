@@ -55,7 +55,8 @@ def test_completion_offers_every_option():
     ("7=sh", "7=share:"),
     ("command:a=la", "command:a=latency "),
     ("7=share:30%,ca", "7=share:30%,cap:"),
-    ("7=share:30%,ga", "7=share:30%,gang=off "),
+    ("7=share:30%,gang=o", "7=share:30%,gang=off "),
+    ("7=share:30%,gang=n", "7=share:30%,gang=nodes "),
     ("7=gang=off,sh", "7=gang=off,share:"),
     ("-f go", "-f goals.toml "),
     ("--cdi sh", "--cdi share:"),
@@ -86,7 +87,9 @@ def test_completion_in_a_shell(tmp_path, monkeypatch, shell, typed, whole):
     (("4711=share:30%", "--epoch", "soon"), "takes a time"),
     (("4711=share:30%", "--what"), "there is no option --what"),
     (("4711=share:30%", "4711=cap:50%"), "named twice"),
-    (("4711=share:30%,gang=no",), "gang takes off, if tasks of the tenant on several GPUs do not wait for each other, and else on, not 'no'"),
+    (("4711=share:30%,gang=no",), "gang takes off, if tasks of the tenant on several GPUs do not wait for each other, nodes, if it has "
+     "tasks on other nodes as well, and else on, not 'no'"),
+    (("4711=timeslice:5ms,gang=nodes",), "4711: 'timeslice 5000 us' beside gang=nodes: windows by the clock set timeslices"),
     (("4711=gang=off,share:30%,gang=off",), "gang= is there twice"),
     (("others=share:30%,gang=off",), "others: tasks without a tenant are no gang"),
     (("gang=off",), "is no WHO=GOAL"),
@@ -150,3 +153,13 @@ def test_the_unit_may_write_to_its_folder_alone():
     lines = (ROOT / "tools/nvqos/nvqos.service.in").read_text(encoding="utf-8").splitlines()
     assert {"ProtectSystem=strict", "RuntimeDirectory=nvdebug", "RuntimeDirectoryMode=0700", "RuntimeDirectoryPreserve=yes"} <= set(lines)
     assert not [line for line in lines if line.startswith("ReadWritePaths")]
+
+
+def test_the_unit_may_read_the_state_of_the_clock():
+    """glibc's adjtimex() is the system call clock_adjtime, which ProtectClock= forbids also where nothing is set."""
+    lines = (ROOT / "tools/nvqos/nvqos.service.in").read_text(encoding="utf-8").splitlines()
+    allowed = [line.split() for line in lines if line.startswith("SystemCallFilter=@system-service")]
+    assert len(allowed) == 1 and {"adjtimex", "clock_adjtime"} <= set(allowed[0])
+    assert not [line for line in lines if line.startswith("ProtectClock")]
+    (capabilities,) = [line for line in lines if line.startswith("CapabilityBoundingSet=")]
+    assert "CAP_SYS_TIME" not in capabilities

@@ -14,7 +14,7 @@ import time
 import jsonschema
 import pytest
 from building import built
-from qos_machine import FIRST_US, SCHEMAS, keepers
+from qos_machine import FIRST_US, SCHEMAS, changes_go_on, keepers, rows
 from sample import EVERYTHING
 from waiting import PATIENCE_S, comes_true
 
@@ -47,20 +47,9 @@ def two_gangs(machine, *words, goals=("best-effort", "best-effort"), **options):
     return tasks
 
 
-def rows(machine):
-    """Returns the last epoch of each tenant: (GPU, tenant) to its keys."""
-    answer = json.loads(machine.ask("status")[3:])
-    return {(epoch["gpu"], tenant["name"]): tenant for epoch in answer["epochs"] for tenant in epoch["tenants"]}
-
-
 def has_windows(machine, *tasks, gpus=None):
     found = rows(machine)
     return all(found.get((gpu, str(task.pid)), {}).get("gang") is True for task in tasks for gpu in (machine.gpus if gpus is None else gpus))
-
-
-def changes_go_on(machine, task, gpu, times=6):
-    before = len(machine.changes(task.pid, gpu))
-    return comes_true(lambda: len(machine.changes(task.pid, gpu)) >= before + times)
 
 
 def end(machine):

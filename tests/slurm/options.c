@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * slurm_options SHARDS GPUS TASKS [ARGUMENT...] [--gpu-OPTION[=VALUE]...]
+ * slurm_options [nodes] SHARDS GPUS TASKS [ARGUMENT...]
+ *               [--gpu-OPTION[=VALUE]...]
  *
  * Prints the goal that a step with so many shards on so many GPUs asks of
- * nvqos, or "-" for none. If the options are refused, it prints the sentence
+ * nvqos, or "-" for none. With "nodes", it has tasks on other nodes, too. If the options are refused, it prints the sentence
  * and exits with status 1. Each ARGUMENT is an argument of plugstack.conf. With
  * limits=FILE, the job's account, partition, QOS, user and uid are those of the
  * variables ACCOUNT, PARTITION, QOS, USER and UID.
@@ -58,7 +59,10 @@ int main(int count, char *words[])
 	struct asked asked = {0};
 	struct shards shards;
 	int at = 4;
+	const bool nodes = count > 1 && strcmp(words[1], "nodes") == 0;
 
+	words += nodes;
+	count -= nodes;
 	if (count < at)
 		return 2;
 	while (at < count && strncmp(words[at], "--", 2) != 0)
@@ -94,7 +98,7 @@ int main(int count, char *words[])
 	    !fit_limit(arguments.limits, &asked, strtoul(words[3], NULL, 10),
 		       sentence))
 		return refused(sentence);
-	asked_goal(&asked, goal, sizeof(goal));
+	asked_goal(&asked, nodes, goal, sizeof(goal));
 	puts(*goal ? goal : "-");
 	return 0;
 }

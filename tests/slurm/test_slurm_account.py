@@ -3,15 +3,13 @@
 account-job at the end of each job."""
 
 import os
-import re
 import signal
-import subprocess
 
 import pytest
 from sample import EVERYTHING
 from slurm import GPU, StandIn, srun
-from slurm_accounts import BEGIN, GOT, AccountedCluster, answer, entry
-from waiting import comes_true, free_port
+from slurm_accounts import BEGIN, GOT, AccountedCluster, TwoNodes, answer, entry
+from waiting import comes_true
 
 
 @pytest.fixture(scope="module", name="running_accounts")
@@ -129,41 +127,6 @@ def test_jobs_without_the_argument_have_no_line(accounts):
         # A job that asks for nothing has none, either.
         number, _ = accounts.batch("true", GPU)
         assert accounts.has_left(number) and number not in accounts.accounts()
-
-
-class TwoNodes(AccountedCluster):
-    """Has the nodes n1 and n2. Each slurmd has a host name, which is not the node's, and a folder of nvqos' socket, of its own."""
-
-    def __init__(self):
-        super().__init__()
-        self.run_folder, self.other = self.folder / "run", self.folder / "run-of-n2"
-        self.socket, self.other_socket = self.run_folder / "nvqos.sock", self.other / "nvqos.sock"
-
-    def before_controller(self):
-        super().before_controller()
-        self.run_folder.mkdir()
-        self.other.mkdir()
-        conf, gres = self.folder / "slurm.conf", self.folder / "gres.conf"
-        node, = re.findall("^NodeName=localhost .*\n", text := conf.read_text(encoding="utf-8"), re.M)
-        # Slurm takes no node of the name localhost beside others.
-        node = node.replace("=localhost", "=n1")
-        nodes = f"{node.strip()} NodeHostname=host1\n{node.strip().replace('=n1', '=n2')} NodeHostname=host2 Port={free_port()}\n"
-        conf.write_text(text.replace(node.replace("=n1", "=localhost"), nodes), encoding="utf-8")
-        gres.write_text(gres.read_text(encoding="utf-8").replace("NodeName=localhost", "NodeName=n[1-2]"), encoding="utf-8")
-        self.slurmd("host2", f"mount --bind {self.other} {self.run_folder} && ")
-
-    def daemon(self, *words):
-        if words[0] == "slurmd":
-            self.slurmd("host1")
-        else:
-            super().daemon(*words)
-
-    def slurmd(self, name, before=""):
-        script = f'hostname {name} && {before}exec slurmd -D -c -f {self.folder}/slurm.conf'
-        with open(self.folder / "daemons.log", "ab") as log:
-            self.started.append(subprocess.Popen(
-                ["unshare", "--uts", "--mount", "--propagation", "private", "sh", "-c", script], env=self.env,
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
 
 
 def test_each_node_has_an_entry(slurm_is_built):

@@ -15,9 +15,9 @@ def built():
     build("slurm_options")
 
 
-def goal(shards, *words, gpus=1, tasks=1):
+def goal(shards, *words, gpus=1, tasks=1, nodes=False):
     """Returns the goal of a step and an empty sentence, or None and the sentence."""
-    done = subprocess.run([ROOT / "build/cmake/tests/slurm/slurm_options", str(shards), str(gpus), str(tasks), *words],
+    done = subprocess.run([ROOT / "build/cmake/tests/slurm/slurm_options", *(["nodes"] if nodes else []), str(shards), str(gpus), str(tasks), *words],
                           capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode in (0, 1) and done.stdout.count("\n") == 1, done
     text = done.stdout.rstrip("\n")
@@ -134,3 +134,18 @@ def test_allowed_options(argument, allowed):
 def test_wrong_lists_of_options_are_refused(value):
     given, sentence = goal(0, f"allow={value}")
     assert given is None and f"plugstack.conf gives spank_nvdebug.so 'allow={value}'" in sentence
+
+
+@pytest.mark.parametrize("words, expected", (
+    (["--gpu-share=30%"], "share:30%,gang=nodes"),
+    (["--gpu-share=30%", "--gpu-gang=on"], "share:30%,gang=nodes"),
+    (["--gpu-share=30%", "--gpu-gang=off"], "share:30%,gang=off"),
+    (["--gpu-best-effort=3", "--gpu-cap=20%"], "cap:20%,best-effort:3,gang=nodes"),
+    (["--gpu-latency"], "latency,gang=nodes"),
+    (["--gpu-latency", "--gpu-cap=20%"], "cap:20%,latency"),
+    (["--gpu-timeslice=5ms"], "timeslice:5ms"),
+    (["--gpu-tpcs=25%"], "-"),
+    ([], "-"),
+))
+def test_tasks_on_several_nodes(words, expected):
+    assert goal(0, EVERY, *words, nodes=True) == (expected, "")

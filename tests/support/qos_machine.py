@@ -33,6 +33,17 @@ def keepers(folder):
     return found
 
 
+def rows(machine):
+    """Returns the last epoch of each tenant: (GPU, tenant) to its keys."""
+    answer = json.loads(machine.ask("status")[3:])
+    return {(epoch["gpu"], tenant["name"]): tenant for epoch in answer["epochs"] for tenant in epoch["tenants"]}
+
+
+def changes_go_on(machine, task, gpu, times=6):
+    before = len(machine.changes(task.pid, gpu))
+    return comes_true(lambda: len(machine.changes(task.pid, gpu)) >= before + times)
+
+
 class Machine:
     """A GPU, tasks and nvqos, in a folder."""
 
@@ -43,6 +54,7 @@ class Machine:
         (folder / "slash_run").mkdir()
         (folder / "refuse").mkdir()
         self.started = []
+        self.variables = {}  # of nvqos
         self.nvqos = None
         self.stdout = subprocess.PIPE
 
@@ -54,7 +66,7 @@ class Machine:
         return ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, self.folder / "slash_run", PROGRAM, *words]
 
     def environment(self):
-        return os.environ | {"NVQOS_STAND_IN": str(self.folder)}
+        return os.environ | self.variables | {"NVQOS_STAND_IN": str(self.folder)}
 
     def run(self, *words):
         """Runs nvqos to its end."""
@@ -170,9 +182,9 @@ class Machine:
                 process.stdout.close()
 
 
-@pytest.fixture(name="machine")
-def fixture_machine():
-    """Yields a machine in a folder with a short name, because the path of a socket may have at most 107 bytes."""
+@contextlib.contextmanager
+def running_machine():
+    """Has a machine in a folder with a short name, because the path of a socket may have at most 107 bytes."""
     build("nvqos_stand_in")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="qos.", dir="/tmp"))
     machine = Machine(folder)
@@ -183,6 +195,12 @@ def fixture_machine():
         left = not comes_true(lambda: not keepers(folder))
         shutil.rmtree(folder)
     assert not left, "a keeper is left"
+
+
+@pytest.fixture(name="machine")
+def fixture_machine():
+    with running_machine() as machine:
+        yield machine
 
 
 @pytest.fixture(name="kept")

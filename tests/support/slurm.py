@@ -227,7 +227,7 @@ class Asker:
     def __init__(self, line):
         self.line = line
         self.verb, self.name, *rest = line.split(" ")
-        self.goal = rest.pop(0) if self.verb == "hold" else ""
+        self.goal = rest.pop(0) if self.verb in ("hold", "join") else ""
         self.words = [word.partition("=")[::2] for word in rest]
         self.programs = [self.program(pid) for pid in self.all("pid")]
 

@@ -44,7 +44,8 @@ std::vector<std::string> word_candidates(const std::string &typed) {
     const std::string goals = typed.substr(sign + 1);
     std::vector<std::string> candidates = goal_candidates(goals);
     if (!typed.starts_with("others="))
-        candidates.push_back(goals.substr(0, goals.rfind(',') + 1) + "gang=off");
+        for (const char *const gang : {"gang=off", "gang=nodes"})
+            candidates.push_back(goals.substr(0, goals.rfind(',') + 1) + gang);
     for (std::string &candidate : candidates)
         candidate.insert(0, typed, 0, sign + 1);
     return candidates;
@@ -195,7 +196,9 @@ const nvdebug::cli::Program &program() {
                      "        best-effort[:WEIGHT]  what is left (default)\n"
                      "        timeslice:TIME  turns of this length, as 500us\n"
                      "        gang=off  beside a goal: its tasks on several GPUs do not wait for "
-                     "each other",
+                     "each other\n"
+                     "        gang=nodes  beside a goal: it has tasks on other nodes, too, and "
+                     "the same windows as there, by the clock",
                  .candidates = word_candidates,
              },
              asking("status",

@@ -96,7 +96,7 @@ class Demo {
         Shown shown{fmt::format("{}  {}  {}, epochs of {:g} ms", demo_sentence, utc_now(),
                                 text_of(settings.scheme), qos::milliseconds(settings.epoch)),
                     {epoch_json(*last_, settings, "", 0)},
-                    notes_on({{0, *last_}})};
+                    notes_on({{0, *last_}}, {})};
         shown.notes.push_back(machine_.progress());
         if (display_.is_open())
             display_.draw(std::move(shown));

@@ -175,10 +175,13 @@ class Reader {
             return read;
         if (const toml::node *const node = table.get("gang")) {
             const auto value = node->value_exact<bool>();
-            if (!value)
-                return wrong(*node, "gang is true, or false if the tenant's tasks on several GPUs "
-                                    "do not wait for each other");
-            tenant.is_gang = *value;
+            if (!value && node->value_exact<std::string>() != text_of(Gang::nodes))
+                return wrong(*node, "gang is true, false if the tenant's tasks on several GPUs do "
+                                    "not wait for each other, or \"nodes\" if it has tasks on "
+                                    "other nodes as well");
+            tenant.gang = !value ? Gang::nodes : *value ? Gang::on : Gang::off;
+            if (auto checked = check_gang(tenant.gang, tenant.goal); !checked)
+                return wrong(*node, checked.error().sentence);
         }
         if (const toml::node *const node = table.get("name")) {
             auto name = text(*node, "name");

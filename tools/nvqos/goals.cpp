@@ -221,12 +221,29 @@ Outcome<qos::Goal> parse_goal(std::string_view text) {
     return add_goals(text, goal).map([&] { return goal; });
 }
 
-Outcome<bool> parse_gang(std::string_view text) {
-    if (text != "on" && text != "off")
-        return fail(bad_usage, fmt::format("gang takes off, if tasks of the tenant on several GPUs "
-                                           "do not wait for each other, and else on, not {}",
-                                           quoted(text)));
-    return text == "on";
+Outcome<Gang> parse_gang(std::string_view text) {
+    for (const Gang gang : {Gang::off, Gang::on, Gang::nodes})
+        if (text == text_of(gang))
+            return gang;
+    return fail(bad_usage, fmt::format("gang takes off, if tasks of the tenant on several GPUs do "
+                                       "not wait for each other, nodes, if it has tasks on other "
+                                       "nodes as well, and else on, not {}",
+                                       quoted(text)));
+}
+
+Outcome<void> check_gang(Gang gang, const qos::Goal &goal) {
+    if (gang != Gang::nodes)
+        return {};
+    if (goal.aim == Aim::timeslice)
+        return fail(bad_usage, fmt::format("'{}' beside gang=nodes: windows by the clock set "
+                                           "timeslices; ask for a share, or leave out gang=nodes",
+                                           text_of(goal)));
+    if (goal.aim == Aim::latency && goal.cap)
+        return fail(bad_usage, fmt::format("'{}' beside gang=nodes: what is served first has no "
+                                           "windows by the clock, which would keep its cap; leave "
+                                           "out the cap, or gang=nodes",
+                                           text_of(goal)));
+    return {};
 }
 
 namespace {
@@ -235,7 +252,7 @@ constexpr std::string_view gang_word = "gang=";
 
 } // namespace
 
-// A cgroup's path may contain '=' and ','. A goal does not, except for gang=off.
+// A cgroup's path may contain '=' and ','. A goal does not, except for gang=.
 std::size_t sign_of(std::string_view word) {
     for (std::size_t end = word.size();;) {
         const std::size_t comma = word.substr(0, end).rfind(','),
@@ -256,9 +273,9 @@ std::size_t sign_of(std::string_view word) {
 
 namespace {
 
-/** Takes `gang=off` or `gang=on` out of goals; empty: neither is there. */
-Outcome<std::optional<bool>> take_gang(std::string &goals) {
-    std::optional<bool> taken;
+/** Takes `gang=…` out of goals; empty: it is not there. */
+Outcome<std::optional<Gang>> take_gang(std::string &goals) {
+    std::optional<Gang> taken;
     std::vector<std::string> others;
     for (std::string_view left = goals;;) {
         const std::string_view item = left.substr(0, left.find(','));
@@ -267,10 +284,10 @@ Outcome<std::optional<bool>> take_gang(std::string &goals) {
         } else if (taken) {
             return fail(bad_usage, "gang= is there twice: write it once");
         } else {
-            const auto is_gang = parse_gang(item.substr(gang_word.size()));
-            if (!is_gang)
-                return tl::unexpected(is_gang.error());
-            taken = *is_gang;
+            const auto gang = parse_gang(item.substr(gang_word.size()));
+            if (!gang)
+                return tl::unexpected(gang.error());
+            taken = *gang;
         }
         if (item.size() == left.size())
             break;
@@ -292,14 +309,14 @@ Outcome<void> add_word(std::string_view word, Goals &goals) {
     }
     const std::string_view who = word.substr(0, sign);
     std::string text(word.substr(sign + 1));
-    const auto is_gang = take_gang(text);
-    if (!is_gang)
-        return fail(bad_usage, printable(who) + ": " + is_gang.error().sentence);
+    const auto gang = take_gang(text);
+    if (!gang)
+        return fail(bad_usage, printable(who) + ": " + gang.error().sentence);
     const auto goal = parse_goal(text);
     if (!goal)
         return fail(bad_usage, printable(who) + ": " + goal.error().sentence);
     if (who == "others") {
-        if (*is_gang)
+        if (*gang)
             return fail(bad_usage,
                         "others: tasks without a tenant are no gang: leave out gang=, or "
                         "name the job, as command:train=gang=on");
@@ -315,7 +332,9 @@ Outcome<void> add_word(std::string_view word, Goals &goals) {
                         quoted(who) +
                             " is named twice: give all of its goals in one, as share:20%,cap:40%");
     tenant->goal = *goal;
-    tenant->is_gang = is_gang->value_or(true);
+    tenant->gang = gang->value_or(Gang::on);
+    if (const auto checked = check_gang(tenant->gang, tenant->goal); !checked)
+        return fail(bad_usage, printable(who) + ": " + checked.error().sentence);
     goals.tenants.push_back(std::move(*tenant));
     return {};
 }
@@ -396,6 +415,10 @@ std::string text_of(const qos::Goal &goal) {
     if (goal.cap)
         text += (text.empty() ? "cap " : ", cap ") + percent_of(*goal.cap);
     return text;
+}
+
+std::string text_of(Gang gang) {
+    return gang == Gang::off ? "off" : gang == Gang::on ? "on" : "nodes";
 }
 
 std::string text_of(qos::Scheme scheme) {

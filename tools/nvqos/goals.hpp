@@ -23,13 +23,20 @@ struct Selector {
     bool operator==(const Selector &) const = default;
 };
 
+/** How the tasks of a tenant on several GPUs belong together (docs/gangs.md). */
+enum class Gang {
+    off,   ///< they do not wait for each other
+    on,    ///< they do, and all of them are on this machine
+    nodes, ///< they do, and the tenant has tasks on other machines, too
+};
+
 struct Tenant {
     std::string name; ///< as it is shown
     Selector who;
     qos::Goal goal;
     std::shared_ptr<Family> family = nullptr; ///< in place of Tenant::who, if there is one
     std::string note = {};                    ///< a warning about the selector; empty: none
-    bool is_gang = true; ///< with tasks on several GPUs: they wait for each other (docs/gangs.md)
+    Gang gang = Gang::on;
     bool operator==(const Tenant &) const = default;
 };
 
@@ -57,11 +64,13 @@ Outcome<void> add_goal(std::string_view text, qos::Goal &goal);
 Outcome<void> add_goals(std::string_view text, qos::Goal &goal);
 /** `GOAL[,GOAL]…` */
 Outcome<qos::Goal> parse_goal(std::string_view text);
-/** `off`: the tenant's tasks on several GPUs do not wait for each other; `on` */
-Outcome<bool> parse_gang(std::string_view text);
+/** `off`, `on`, `nodes` */
+Outcome<Gang> parse_gang(std::string_view text);
+/** Fails if a tenant with tasks on several nodes cannot have the goal. */
+Outcome<void> check_gang(Gang gang, const qos::Goal &goal);
 /** Returns the place of the '=' between WHO and its goals; npos: there is none. */
 std::size_t sign_of(std::string_view word);
-/** `WHO=GOAL[,GOAL]…`, of which one may be `gang=off`; `others=…` */
+/** `WHO=GOAL[,GOAL]…`, of which one may be `gang=off` or `gang=nodes`; `others=…` */
 Outcome<void> add_word(std::string_view word, Goals &goals);
 /** `100ms`, `1.5s`, `500us` */
 std::optional<qos::Ns> parse_time(std::string_view text);
@@ -83,6 +92,7 @@ bool fits(const Tenant &tenant, const nvdebug::Process &process, const Trees &tr
 /** `share 30 %, cap 40 %` */
 std::string text_of(const qos::Goal &goal);
 std::string text_of(qos::Scheme scheme);
+std::string text_of(Gang gang);
 /** Returns the time now, as `2026-11-25T14:02:11Z`. */
 std::string utc_now();
 /** `30 %`, `12.5 %` */

@@ -39,7 +39,8 @@ class Metric {
         : name_(name),
           text_(fmt::format("# HELP nvqos_{} {}\n# TYPE nvqos_{} {}\n", name, help, name, type)) {}
     void add(const std::string &labels, double value) {
-        text_ += fmt::format("nvqos_{}{{{}}} {}\n", name_, labels, value);
+        text_ += labels.empty() ? fmt::format("nvqos_{} {}\n", name_, value)
+                                : fmt::format("nvqos_{}{{{}}} {}\n", name_, labels, value);
         any_ = true;
     }
     /// Returns nothing if the tenant has no such value.
@@ -103,6 +104,16 @@ std::string Metrics::text() const {
     for (const auto &[number, is_up] : up_)
         up.add(fmt::format("gpu=\"{}\"", number), is_up ? 1 : 0);
     all += up.text();
+    if (clock_) {
+        Metric usable("clock_usable", "gauge",
+                      "1: tenants with tasks on other nodes have windows by the clock.");
+        usable.add("", clock_->is_usable ? 1 : 0);
+        Metric difference("clock_difference_seconds", "gauge",
+                          "The clocks of nodes may differ by this. None: not synchronised.");
+        if (clock_->difference_ns)
+            difference.add("", qos::seconds(*clock_->difference_ns));
+        all += usable.text() + difference.text();
+    }
     of_gpus("epochs_total", "counter", "Epochs that have ended.",
             [](const OfGpu &gpu) { return static_cast<double>(gpu.epochs); });
     of_gpus("lost_switches_total", "counter", "Context switches that the driver did not record.",
@@ -210,8 +221,8 @@ std::string Metrics::text() const {
                    return tenant.wait_p99 ? Value(qos::seconds(*tenant.wait_p99)) : std::nullopt;
                });
     of_tenants("windows", "gauge",
-               "1: it has windows on all of its GPUs at once. None: it has one GPU, or nobody else "
-               "is on its GPUs.",
+               "1: it has windows on all of its GPUs at once. None: nobody else is on its GPUs, or "
+               "it has one GPU, and no windows by the clock are there.",
                [](const TenantReport &tenant, const Sums &) {
                    return tenant.gang ? Value(tenant.gang->has_windows ? 1 : 0) : std::nullopt;
                });

@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "failure.hpp"
+#include "lib/base/clock_state.hpp"
 #include "tools/nvqos/keep/gpu_report.hpp"
 
 namespace nvqos {
@@ -21,6 +23,8 @@ class Metrics {
     /// Sets whether goals are kept on the GPU now. For a GPU that is left out, text() has that
     /// alone.
     void set_up(std::uint32_t gpu, bool is_up);
+    /// Sets the state of the clock; empty: no tenant needs it.
+    void set_clock(std::optional<nvdebug::base::ClockVerdict> clock) { clock_ = std::move(clock); }
     /// Forgets all counts, for other goals.
     void clear() { gpus_.clear(); }
     /// Returns Prometheus' text format. Counters begin with the goals.
@@ -45,6 +49,7 @@ class Metrics {
     };
     std::map<std::uint32_t, OfGpu> gpus_;
     std::map<std::uint32_t, bool> up_;
+    std::optional<nvdebug::base::ClockVerdict> clock_;
 };
 
 } // namespace nvqos

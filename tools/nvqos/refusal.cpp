@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include "lib/base/printable.hpp"
+#include "lib/base/process.hpp"
 #include "lib/base/quantity.hpp"
+#include "lib/base/task_name.hpp"
 #include "lib/base/words.hpp"
+#include "lib/qos/clock_plan.hpp"
 
 namespace nvqos {
 
@@ -142,6 +145,50 @@ std::string refusal_of(const qos::Conflict &conflict, const Goals &goals) {
     }
 }
 
+namespace {
+
+/// Returns a sentence for each tenant of this node whose goal cannot be kept beside windows by the
+/// clock, as if all tenants shared one GPU.
+/// @param entrants by tenant; the tasks without a tenant may be missing
+std::vector<std::string> refusals_by_clock(const Goals &goals,
+                                           std::span<const qos::Entrant> entrants) {
+    std::vector<qos::GangTenant> tenants;
+    Names of_nodes;
+    for (std::size_t n = 0; n < entrants.size(); n++) {
+        const bool is_elsewhere = n < goals.tenants.size() && goals.tenants[n].gang == Gang::nodes;
+        tenants.push_back({.name = fmt::format("{:06}", n),
+                           .gpus = {0},
+                           .goal = entrants[n].goal,
+                           .is_on_other_nodes = is_elsewhere});
+        if (is_elsewhere)
+            of_nodes.push_back(name_of(goals, n));
+    }
+    std::vector<std::string> sentences;
+    for (const std::vector<std::size_t> &group : qos::clock_groups(tenants)) {
+        std::vector<qos::GangTenant> members;
+        for (const std::size_t n : group)
+            members.push_back(tenants[n]);
+        const qos::WindowPlan plan = qos::plan_by_clock(members, {}, 0);
+        const auto are_short = qos::short_of_windows(members, plan);
+        for (std::size_t n = 0; n < members.size(); n++) {
+            const qos::Goal &goal = members[n].goal;
+            const bool is_short =
+                qos::is_promised(goal.aim) && std::ranges::count(are_short, n) > 0;
+            if (members[n].is_on_other_nodes || (!is_short && goal.aim != qos::Aim::timeslice))
+                continue;
+            sentences.push_back(fmt::format(
+                "{} ({}) cannot be kept beside {} (gang=nodes): of the time on {} GPUs, windows by "
+                "the clock leave {} to tenants of one node, and they set timeslices; ask for "
+                "best-effort, or for other GPUs",
+                name_of(goals, group[n]), text_of(goal), some_of(of_nodes),
+                of_nodes.size() > 1 ? "their" : "its", percent_of(qos::part_in_windows(plan, n))));
+        }
+    }
+    return sentences;
+}
+
+} // namespace
+
 std::vector<std::string> refusals_of(const Goals &goals, std::vector<qos::Entrant> entrants) {
     for (std::size_t n = 0; n < goals.tenants.size(); n++)
         entrants[n].tsgs = std::max<std::int64_t>(entrants[n].tsgs, 1);
@@ -150,6 +197,7 @@ std::vector<std::string> refusals_of(const Goals &goals, std::vector<qos::Entran
     std::vector<std::string> sentences;
     for (const qos::Conflict &conflict : qos::conflicts(entrants, goals.settings))
         sentences.push_back(refusal_of(conflict, goals));
+    std::ranges::move(refusals_by_clock(goals, entrants), std::back_inserter(sentences));
     return sentences;
 }
 
@@ -198,6 +246,20 @@ std::vector<std::string> conditions_of(const Goals &goals) {
     if (!on_time.empty())
         sentences.insert(sentences.begin(), sentence_on_time(goals, on_time));
     return sentences;
+}
+
+std::string sentence_on_nobody(const Tenant &tenant) {
+    std::string sentence = printable(tenant.name) + ": no task fits yet";
+    if (tenant.who.cgroup && nvdebug::base::is_cgroup(*tenant.who.cgroup) == false)
+        sentence += fmt::format("; there is no cgroup {} now", printable(*tenant.who.cgroup));
+    if (tenant.who.cgroup && !nvdebug::base::has_first_cgroup_namespace())
+        sentence +=
+            "; this nvqos may name cgroups in another way than the host, because it is in a "
+            "container without the host's pids or without SYS_ADMIN and SYS_PTRACE: name "
+            "the tenant by its pod or container";
+    if (tenant.who.command && tenant.who.command->starts_with('/'))
+        sentence += "; names of commands mostly have no folder: see 'nvdebugctl task list'";
+    return sentence;
 }
 
 } // namespace nvqos

@@ -33,4 +33,7 @@ std::optional<std::string> refusal_of_clash(std::span<const qos::GangTenant> ten
 /// them, and what would make them safe. Each tenant counts with one task.
 std::vector<std::string> conditions_of(const Goals &goals);
 
+/// Returns a warning that a tenant has no process yet, with the likely reason.
+std::string sentence_on_nobody(const Tenant &tenant);
+
 } // namespace nvqos

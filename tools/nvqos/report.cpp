@@ -10,6 +10,7 @@
 #include "goals.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/quantity.hpp"
+#include "lib/qos/clock_plan.hpp"
 
 namespace nvqos {
 namespace {
@@ -267,7 +268,14 @@ void note_other_gpus(Report &report, const std::map<std::uint32_t, Report> &repo
             tenant.why_not = WhyNot::another_gpu;
 }
 
-std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports) {
+bool need_clock(const std::map<std::uint32_t, Report> &reports) {
+    return std::ranges::any_of(reports, [](const auto &report) {
+        return std::ranges::any_of(report.second.tenants, &TenantReport::is_on_other_nodes);
+    });
+}
+
+std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports,
+                                  const nvdebug::base::ClockVerdict &clock) {
     std::vector<std::string> notes;
     for (const auto &[gpu, report] : reports)
         for (const TenantReport &tenant : report.tenants) {
@@ -293,10 +301,13 @@ std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports
             notes.push_back(
                 fmt::format("gpu{}: since {} each promise is cut by the same factor: {}", gpu,
                             report.cut_since, report.why_cut));
+    if (need_clock(reports))
+        notes.push_back(text_of(clock));
     return notes;
 }
 
-std::vector<std::string> gangs_among(const std::map<std::uint32_t, Report> &reports) {
+std::vector<std::string> gangs_among(const std::map<std::uint32_t, Report> &reports,
+                                     const nvdebug::base::ClockVerdict &clock) {
     std::vector<qos::GangTenant> tenants;
     for (const auto &[gpu, report] : reports)
         for (const TenantReport &tenant : report.tenants) {
@@ -308,18 +319,36 @@ std::vector<std::string> gangs_among(const std::map<std::uint32_t, Report> &repo
                 name += fmt::format(" on GPU {}", gpu);
             auto at = std::ranges::find(tenants, name, &qos::GangTenant::name);
             if (at == tenants.end())
-                at = tenants.insert(at, {.name = name, .goal = tenant.goal});
+                at = tenants.insert(at, {.name = name,
+                                         .goal = tenant.goal,
+                                         .is_on_other_nodes = tenant.is_on_other_nodes});
             if (!at->is_on(gpu))
                 at->gpus.push_back(gpu);
         }
     std::vector<std::string> sentences;
+    std::vector<std::size_t> by_clock;
+    if (clock.is_usable)
+        for (const auto &group : qos::clock_groups(tenants))
+            by_clock.insert(by_clock.end(), group.begin(), group.end());
+    for (const std::size_t n : by_clock)
+        sentences.push_back(
+            tenants[n].is_on_other_nodes
+                ? fmt::format("{}: a gang of several nodes, which is to have windows by the clock "
+                              "on {} GPUs here ({})",
+                              tenants[n].name, tenants[n].gpus.size(),
+                              fmt::join(tenants[n].gpus, ", "))
+                : fmt::format("{}: is to have the time that windows by the clock leave",
+                              tenants[n].name));
     for (const auto &group : qos::window_groups(tenants))
         for (const std::size_t n : group)
-            if (const auto &gpus = tenants[n].gpus; gpus.size() > 1)
+            if (const auto &gpus = tenants[n].gpus;
+                gpus.size() > 1 && std::ranges::count(by_clock, n) == 0)
                 sentences.push_back(fmt::format(
                     "{}: a gang on {} GPUs ({}), which is to have its time on all of them "
                     "at once; gang=off treats each GPU on its own",
                     tenants[n].name, gpus.size(), fmt::join(gpus, ", ")));
+    if (need_clock(reports))
+        sentences.push_back(text_of(clock));
     return sentences;
 }
 

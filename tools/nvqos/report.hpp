@@ -11,6 +11,7 @@
 
 #include "lib/cli/fitted_table.hpp"
 #include "tools/nvqos/keep/gpu_report.hpp"
+#include "tools/nvqos/keep/node_clock.hpp"
 
 namespace nvqos {
 
@@ -34,13 +35,19 @@ std::string json_line(const Report &report, const qos::Settings &settings, const
 /// @param reports the last ones, by GPU
 void note_other_gpus(Report &report, const std::map<std::uint32_t, Report> &reports);
 
+/// Returns whether a tenant has tasks on other nodes, which need this node's clock.
+bool need_clock(const std::map<std::uint32_t, Report> &reports);
+
 /// Returns a sentence for each gang, on whether it has windows and why, and one for each GPU on which
-/// promises do not fit any more: since when, what does not fit, and what helps.
-std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports);
+/// promises do not fit any more: since when, what does not fit, and what helps. There is one on the
+/// clock, too, if need_clock().
+std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports,
+                                  const nvdebug::base::ClockVerdict &clock);
 
 /// Returns a sentence for each tenant that needs several GPUs at once, beside others, by the tasks
-/// that there are.
-std::vector<std::string> gangs_among(const std::map<std::uint32_t, Report> &reports);
+/// that there are, and one on the clock if there are tenants with tasks on other nodes.
+std::vector<std::string> gangs_among(const std::map<std::uint32_t, Report> &reports,
+                                     const nvdebug::base::ClockVerdict &clock);
 
 /// Returns a table of tenants in lines of @p width columns, as fitted() does.
 /// @param epochs of each GPU, as epoch_json() returns them

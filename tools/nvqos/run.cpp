@@ -23,7 +23,6 @@
 #include "lib/base/pod_name_thread.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/process.hpp"
-#include "lib/base/task_name.hpp"
 #include "lib/cli/main.hpp"
 #include "metrics.hpp"
 #include "refusal.hpp"
@@ -63,27 +62,11 @@ sigset_t signals(const Invocation &invocation) {
     return set;
 }
 
-/// Returns a warning that a tenant has no process yet, with the likely reason.
-std::string sentence_on_nobody(const Tenant &tenant) {
-    std::string sentence = nvdebug::base::printable(tenant.name) + ": no task fits yet";
-    if (tenant.who.cgroup && nvdebug::base::is_cgroup(*tenant.who.cgroup) == false)
-        sentence += fmt::format("; there is no cgroup {} now",
-                                nvdebug::base::printable(*tenant.who.cgroup));
-    if (tenant.who.cgroup && !nvdebug::base::has_first_cgroup_namespace())
-        sentence +=
-            "; this nvqos may name cgroups in another way than the host, because it is in a "
-            "container without the host's pids or without SYS_ADMIN and SYS_PTRACE: name "
-            "the tenant by its pod or container";
-    if (tenant.who.command && tenant.who.command->starts_with('/'))
-        sentence += "; names of commands mostly have no folder: see 'nvdebugctl task list'";
-    return sentence;
-}
-
 /// Keeps goals on all GPUs until a signal or the end of --for.
 class Session {
   public:
-    Session(Invocation invocation, bool has_view)
-        : invocation_(std::move(invocation)), has_view_(has_view),
+    Session(Invocation invocation, bool has_view, const NodeClock &clock)
+        : invocation_(std::move(invocation)), has_view_(has_view), clock_(clock),
           pod_names_(invocation_.pod_folders) {}
     Session(const Session &) = delete;
     Session &operator=(const Session &) = delete;
@@ -124,7 +107,7 @@ class Session {
             socket_ = std::move(*socket);
             engine_marks_ = std::make_shared<EngineMarks>();
         }
-        if (!invocation_.dry_run && (wanted.empty() ? count : wanted.size()) > 1)
+        if (!invocation_.dry_run)
             gangs_ = std::make_shared<GangBoard>();
         for (std::uint32_t number = 0; number < count; number++)
             if (wanted.empty() || std::ranges::find(wanted, number) != wanted.end())
@@ -140,8 +123,8 @@ class Session {
             return tl::unexpected(written.error());
         for (const auto &gpu : gpus_)
             gpu->go();
-        if (gangs_)
-            conductor_.emplace(gpus_, gangs_);
+        gangs_->set_clock(clock_.verdict().is_usable);
+        conductor_.emplace(gpus_, gangs_, clock_.clock());
         if (socket_)
             requests_.keep_in(*invocation_.socket + ".tenants", monotonic_now());
         listen_for_marks();
@@ -163,6 +146,7 @@ class Session {
             if (now - tended_ >= epoch) {
                 requests_.tend(now);
                 tended_ = now;
+                look_at_clock(now);
                 tell_changes(now);
             }
             if (now - printed >= invocation_.interval && have_all_reported()) {
@@ -277,7 +261,19 @@ class Session {
                 warn_(tenant.note);
         for (const std::string &sentence : conditions_of(invocation_.goals))
             warn_(sentence);
+        // A dry run prints it with the plan.
+        if (!invocation_.dry_run && std::ranges::count(tenants, Gang::nodes, &Tenant::gang) > 0)
+            warn_(text_of(clock_.verdict()));
         return {};
+    }
+
+    /// Has windows go by the clock only as long as it agrees with those of other nodes.
+    void look_at_clock(Ns now) {
+        if (!clock_.look(now))
+            return;
+        gangs_->set_clock(clock_.verdict().is_usable);
+        if (need_clock(last_))
+            warn_(text_of(clock_.verdict()));
     }
 
     void take(Report report) {
@@ -374,6 +370,7 @@ class Session {
             return {};
         for (const auto &gpu : gpus_)
             metrics_.set_up(gpu->index(), gpu->is_up());
+        metrics_.set_clock(need_clock(last_) ? std::optional(clock_.verdict()) : std::nullopt);
         auto written = metrics_.write(*invocation_.metrics);
         has_metrics_ = has_metrics_ || written;
         return written;
@@ -410,7 +407,7 @@ class Session {
                     {}};
         for (const auto &[gpu, report] : last_)
             shown.epochs.push_back(epoch_json(report, settings, "", 0));
-        shown.notes = notes_on(last_);
+        shown.notes = notes_on(last_, clock_.verdict());
         for (const auto &gpu : gpus_)
             if (const auto why = gpu->why_out())
                 shown.notes.push_back(fmt::format("gpu{}: left out since {}: {}", gpu->index(),
@@ -451,7 +448,7 @@ class Session {
             text +=
                 invocation_.json ? json_line(plan, invocation_.goals.settings, utc_now(), 0) : "";
         }
-        std::vector<std::string> notes = gangs_among(all);
+        std::vector<std::string> notes = gangs_among(all, clock_.verdict());
         notes.emplace_back("dry run: nothing was changed");
         if (!invocation_.json)
             text = text_of({"", std::move(shown), std::move(notes)}, width_of_stdout());
@@ -509,6 +506,7 @@ class Session {
 
     Invocation invocation_;
     const bool has_view_;
+    ClockJudge clock_;
     nvdebug::base::PodNameThread pod_names_;
     Display display_;
     const Warn warn_ = [messages = display_.messages()](const std::string &sentence) {
@@ -526,15 +524,16 @@ class Session {
     const std::shared_ptr<MachinePlan> plan_ = std::make_shared<MachinePlan>();
     const std::shared_ptr<Marks> marks_ = std::make_shared<Marks>(warn_);
     std::map<std::uint32_t, Report> last_; ///< by number of each GPU on which goals are kept
-    std::shared_ptr<GangBoard> gangs_;     ///< null: there are no windows
+    std::shared_ptr<GangBoard> gangs_;     ///< null with --dry-run
     RequestHandler::Gpus gpus_;
     std::optional<Conductor> conductor_;        ///< ends before the threads of the GPUs
     std::shared_ptr<EngineMarks> engine_marks_; ///< null: no engine can mark anything
     std::optional<MarkListener> mark_listener_; ///< ends before the threads of the GPUs
-    RequestHandler requests_{gpus_, invocation_.goals, last_, warn_};
+    RequestHandler requests_{gpus_, invocation_.goals, last_, clock_, warn_};
 };
 
-Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open) {
+Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open,
+                      const NodeClock &clock) {
     auto invocation = read(arguments);
     if (!invocation)
         return tl::unexpected(std::move(invocation).error());
@@ -564,7 +563,7 @@ Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open
         !invocation->json && !invocation->quiet && !invocation->dry_run && Display::is_possible();
     if (has_view)
         pthread_sigmask(SIG_BLOCK, &of_screen, nullptr);
-    Session session(std::move(*invocation), has_view);
+    Session session(std::move(*invocation), has_view, clock);
     if (auto started = session.start(open); !started)
         return tl::unexpected(started.error());
     return session.keep();
@@ -572,7 +571,7 @@ Outcome<Exit> perform(const nvdebug::cli::Arguments &arguments, const Open &open
 
 } // namespace
 
-Exit run(const std::vector<std::string> &words, const Open &open) {
+Exit run(const std::vector<std::string> &words, const Open &open, const NodeClock &clock) {
     // A container without privileges has a cgroup namespace of its own, with other paths than those
     // in goals and requests.
     if (!nvdebug::base::has_first_cgroup_namespace())
@@ -584,7 +583,7 @@ Exit run(const std::vector<std::string> &words, const Open &open) {
                                 : verb == "list"     ? print_list(parsed.arguments)
                                 : verb == "simulate" ? simulate(parsed.arguments)
                                 : verb == "advise"   ? advise(parsed.arguments, open)
-                                                     : perform(parsed.arguments, open);
+                                                     : perform(parsed.arguments, open, clock);
             return status ? *status
                           : nvdebug::cli::refuse(program(), parsed.json, status.error().exit,
                                                  status.error().sentence);

@@ -7,10 +7,12 @@
 
 #include "failure.hpp"
 #include "gpus.hpp"
+#include "tools/nvqos/keep/node_clock.hpp"
 
 namespace nvqos {
 
 /// Returns the exit status. Blocks the signals that end the program, and waits for them.
-Exit run(const std::vector<std::string> &words, const Open &open);
+/// @param clock the clock of this node, for tenants with tasks on other nodes
+Exit run(const std::vector<std::string> &words, const Open &open, const NodeClock &clock = {});
 
 } // namespace nvqos

@@ -61,6 +61,9 @@ static void step_lines(const struct hold *hold, const char *head,
 		       char lines[static STEP_LINES_SIZE])
 {
 	char text[GOAL_SIZE + GPU_NAME_SIZE + 64];
+	/* Entries of nvqos have the goal without gang=, too. */
+	const char *gang = strstr(hold->goal, GANG);
+	const int length = gang ? (int)(gang - hold->goal) : GOAL_SIZE;
 
 	lines[0] = 0;
 	for (const char *at = entries; at && *at;) {
@@ -74,9 +77,9 @@ static void step_lines(const struct hold *hold, const char *head,
 		return;
 	for (size_t gpu = 0; gpu < hold->gpus.count || gpu == 0; gpu++) {
 		snprintf(text, sizeof(text),
-			 "gpu=%s asked=%s got=unknown kept=unknown",
+			 "gpu=%s asked=%.*s got=unknown kept=unknown",
 			 hold->gpus.count ? hold->gpus.name[gpu] : "all",
-			 hold->goal);
+			 length, hold->goal);
 		add_line(lines, STEP_LINES_SIZE, head, text, (int)strlen(text),
 			 has_ended);
 	}
@@ -172,7 +175,7 @@ void account_write(const struct hold *hold, const struct service *service,
 
 	node_name(node);
 	snprintf(head, sizeof(head), "nvdebug: step=%s node=%s begin=%lld ",
-		 hold->name + strlen("job:"), node, (long long)began);
+		 hold->step + strlen("job:"), node, (long long)began);
 	step_lines(hold, head, entries, has_ended, lines);
 	if (has_ended)
 		slurm_info("%s%s", head, entries ? entries : "not known");
@@ -192,7 +195,7 @@ void account_write(const struct hold *hold, const struct service *service,
 		send_lines(node, newest(text));
 	else
 		slurm_error("nvdebug: %s: %s: the account of step %s is in this log only",
-			    path, strerror(errno), hold->name);
+			    path, strerror(errno), hold->step);
 	free(text);
 	if (file)
 		fclose(file);

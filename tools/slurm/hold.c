@@ -64,13 +64,41 @@ static unsigned long long start_of(pid_t pid)
 	return at && sscanf(at, "%llu", &start) == 1 ? start : 0;
 }
 
+/* Returns the end of a goal that says whether it is a gang; NULL: none does. */
+static const char *gang_of(const char *goal)
+{
+	return strstr(goal, GANG);
+}
+
+static bool is_on_other_nodes(const char *goal)
+{
+	const char *gang = gang_of(goal);
+
+	return gang && strcmp(gang, GANG_NODES) == 0;
+}
+
+/*
+ * Returns whether the goals are the same. A step of one node may have a part in
+ * the goal of a script whose job has several.
+ */
+static bool is_same_goal(const char *one, const char *other)
+{
+	size_t length = strlen(one), others = strlen(other);
+
+	if (is_on_other_nodes(one))
+		length -= strlen(GANG_NODES);
+	if (is_on_other_nodes(other))
+		others -= strlen(GANG_NODES);
+	return length == others && memcmp(one, other, length) == 0;
+}
+
 /*
  * Takes the hold of the job's batch script, if its slurmstepd still runs and
  * its goal is right.
  */
 static bool inherit(struct hold *hold, const char *path, bool any)
 {
-	char name[STEP_NAME_SIZE], goal[GOAL_SIZE], gpu[GPU_NAME_SIZE];
+	char name[HOLD_NAME_SIZE], goal[GOAL_SIZE], gpu[GPU_NAME_SIZE];
 	struct gpus gpus = {0};
 	struct stat seen;
 	FILE *file = fopen(path, "re");
@@ -81,7 +109,7 @@ static bool inherit(struct hold *hold, const char *path, bool any)
 	if (!file)
 		return false;
 	found = fstat(fileno(file), &seen) == 0 && seen.st_uid == geteuid() &&
-		fscanf(file, "%47s %159s %d %llu", name, goal, &holder,
+		fscanf(file, "%128s %159s %d %llu", name, goal, &holder,
 		       &start) == 4;
 	while (found && gpus.count < GPUS_MOST &&
 	       fscanf(file, "%47s", gpu) == 1)
@@ -90,41 +118,69 @@ static bool inherit(struct hold *hold, const char *path, bool any)
 	if (!found || holder <= 0 || !is_stepd(holder) || !start ||
 	    start_of(holder) != start)
 		return false;
-	if (strcmp(goal, hold->goal) != 0) {
-		if (!any) {
-			strcpy(hold->beside, goal);
-			return false;
-		}
-		strcpy(hold->goal, goal);
+	if (!is_same_goal(goal, hold->goal) && !any) {
+		strcpy(hold->beside, goal);
+		return false;
 	}
+	strcpy(hold->goal, goal);
 	strcpy(hold->name, name);
 	hold->gpus = gpus;
 	hold->holder = holder;
 	hold->inherited = true;
+	hold->is_joined = is_on_other_nodes(goal);
 	return true;
+}
+
+/*
+ * Names the hold by its job and its goal: "job:17.share:30.cap:50" for
+ * "share:30%,cap:50%".
+ */
+static void name_by_goal(struct hold *hold, uint32_t job)
+{
+	const char *end = gang_of(hold->goal);
+	int used = snprintf(hold->name, HOLD_NAME_SIZE, "job:%u.", job);
+
+	for (const char *at = hold->goal;
+	     at < end && used < HOLD_NAME_SIZE - 1; at++)
+		if (*at != '%')
+			hold->name[used++] = *at == ',' ? '.' : *at;
+	hold->name[used] = 0;
 }
 
 void hold_prepare(struct hold *hold, const struct step *step, const char *goal,
 		  bool any, const struct service *service)
 {
 	memset(hold, 0, sizeof(*hold));
+	strcpy(hold->step, step->name);
 	snprintf(hold->goal, sizeof(hold->goal), "%s", goal);
 	if (!file_name(hold->file, service->path, step->job))
 		hold->file[0] = 0;
 	else if (!step->is_script && inherit(hold, hold->file, any))
 		return;
-	strcpy(hold->name, step->name);
+	hold->is_joined = is_on_other_nodes(hold->goal);
+	if (hold->is_joined)
+		name_by_goal(hold, step->job);
+	else
+		strcpy(hold->name, step->name);
 	hold->gpus = step->gpus;
 	hold->holder = getpid();
+}
+
+void hold_leave_nodes(struct hold *hold)
+{
+	hold->goal[strlen(hold->goal) - strlen(GANG_NODES)] = 0;
+	hold->is_joined = false;
+	strcpy(hold->name, hold->step);
 }
 
 bool hold_line(const struct hold *hold, pid_t task, char line[static LINE_SIZE])
 {
 	char cgroup[256];
-	/* In a request gang=off is a word of its own, after the goal. */
-	const char *gang = strstr(hold->goal, GANG_OFF);
+	/* In a request gang= is a word of its own, after the goal. */
+	const char *gang = gang_of(hold->goal);
 	const int length = gang ? (int)(gang - hold->goal) : GOAL_SIZE;
-	size_t used = (size_t)snprintf(line, LINE_SIZE, "hold %s %.*s",
+	size_t used = (size_t)snprintf(line, LINE_SIZE, "%s %s %.*s",
+				       hold->is_joined ? "join" : "hold",
 				       hold->name, length, hold->goal);
 
 	for (size_t gpu = 0; gpu < hold->gpus.count && used < LINE_SIZE; gpu++)
@@ -138,8 +194,8 @@ bool hold_line(const struct hold *hold, pid_t task, char line[static LINE_SIZE])
 		used += (size_t)snprintf(line + used, LINE_SIZE - used,
 					 " cgroup=%s", cgroup);
 	if (used < LINE_SIZE && gang)
-		used += (size_t)snprintf(line + used, LINE_SIZE - used,
-					 " gang=off");
+		used += (size_t)snprintf(line + used, LINE_SIZE - used, " %s",
+					 gang + 1);
 	return used < LINE_SIZE;
 }
 

@@ -268,8 +268,20 @@ bool asked_has_goal(const struct asked *asked)
 	return false;
 }
 
-void asked_goal(const struct asked *asked, char *goal, size_t size)
+/*
+ * Returns whether nvqos takes the goal for tasks on several nodes. Timeslices,
+ * and a cap of a job that is served first, have no windows by the clock.
+ */
+static bool can_have_windows(const struct asked *asked)
 {
+	return !asked->given[OPTION_TIMESLICE] &&
+	       !(asked->given[OPTION_LATENCY] && asked->given[OPTION_CAP]);
+}
+
+void asked_goal(const struct asked *asked, bool is_on_other_nodes, char *goal,
+		size_t size)
+{
+	const char *gang = "";
 	size_t used = 0;
 
 	goal[0] = 0;
@@ -282,8 +294,12 @@ void asked_goal(const struct asked *asked, char *goal, size_t size)
 					 used ? "," : "", goals[option],
 					 *value ? ":" : "", value);
 	}
-	if (used && used < size && strcmp(asked->value[OPTION_GANG], "off") == 0)
-		snprintf(goal + used, size - used, "%s", GANG_OFF);
+	if (strcmp(asked->value[OPTION_GANG], "off") == 0)
+		gang = GANG_OFF;
+	else if (is_on_other_nodes && can_have_windows(asked))
+		gang = GANG_NODES;
+	if (used && used < size)
+		snprintf(goal + used, size - used, "%s", gang);
 }
 
 static void set_part(struct asked *asked, enum option option, long part)

@@ -83,14 +83,21 @@ bool asked_check(const struct asked *asked,
 /* Returns whether the options ask for a goal, which nvqos keeps. */
 bool asked_has_goal(const struct asked *asked);
 
-/* What the goal of a job ends with whose ranks do not wait for each other. */
-#define GANG_OFF ",gang=off"
+/*
+ * The end of a goal: GANG_OFF if the job's ranks do not wait for each other, and
+ * GANG_NODES if there are others on other nodes.
+ */
+#define GANG ",gang="
+#define GANG_OFF GANG "off"
+#define GANG_NODES GANG "nodes"
 
 /*
  * Writes the goal as nvqos(1) has it: "share:30%,cap:50%", or
- * "share:30%,gang=off".
+ * "share:30%,gang=off". With tasks on other nodes the end is GANG_NODES, if
+ * windows by the clock can keep the goal.
  */
-void asked_goal(const struct asked *asked, char *goal, size_t size);
+void asked_goal(const struct asked *asked, bool is_on_other_nodes, char *goal,
+		size_t size);
 
 /*
  * Limits the job's goal to the step's shards. They are a fraction of its GPUs'

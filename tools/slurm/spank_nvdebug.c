@@ -219,11 +219,34 @@ static bool without_nvqos(char sentence[static SENTENCE_SIZE])
 	return arguments.best_effort;
 }
 
+/*
+ * Sends the request for a task. If nvqos does not take the name for the tasks on
+ * several nodes, the step has a hold of its own: another step may have that
+ * name for other GPUs, and an earlier nvqos does not know gang=nodes.
+ */
+static enum answer send_hold(pid_t task, char sentence[static SENTENCE_SIZE])
+{
+	char line[LINE_SIZE];
+	enum answer answer;
+
+	if (!hold_line(&hold, task, line)) {
+		snprintf(sentence, SENTENCE_SIZE,
+			 "the step has too many GPUs for one request to nvqos");
+		return ANSWER_ERROR;
+	}
+	answer = service_ask(&arguments.service, line, sentence, SENTENCE_SIZE);
+	if (answer != ANSWER_ERROR || !hold.is_joined || hold.held ||
+	    hold.inherited)
+		return answer;
+	hold_leave_nodes(&hold);
+	return send_hold(task, sentence);
+}
+
 /* Asks nvqos for the goal. Returns whether the task may start. */
 static bool ask(pid_t task, const struct step *step,
 		char sentence[static SENTENCE_SIZE])
 {
-	char line[LINE_SIZE], goal[GOAL_SIZE];
+	char goal[GOAL_SIZE];
 
 	if (gone) {
 		sentence[0] = 0;
@@ -244,7 +267,7 @@ static bool ask(pid_t task, const struct step *step,
 		return false;
 	}
 	if (!hold.held) {
-		asked_goal(&asked, goal, sizeof(goal));
+		asked_goal(&asked, step->nodes > 1, goal, sizeof(goal));
 		hold_prepare(&hold, step, goal, asked.from_shards,
 			     &arguments.service);
 	}
@@ -254,13 +277,7 @@ static bool ask(pid_t task, const struct step *step,
 			 hold.beside);
 		return false;
 	}
-	if (!hold_line(&hold, task, line)) {
-		snprintf(sentence, SENTENCE_SIZE,
-			 "the step has too many GPUs for one request to nvqos");
-		return false;
-	}
-	switch (service_ask(&arguments.service, line, sentence,
-			    SENTENCE_SIZE)) {
+	switch (send_hold(task, sentence)) {
 	case ANSWER_OK:
 		/*
 		 * The first task's sentence, on what the share depends on, is
@@ -407,7 +424,9 @@ static void release(void)
 		return;
 	hold.held = false;
 	hold_withdraw(&hold);
-	snprintf(line, sizeof(line), "release %s", hold.name);
+	/* A hold that others may have joined ends with its last slurmstepd. */
+	snprintf(line, sizeof(line), "%s %s",
+		 hold.is_joined ? "report" : "release", hold.name);
 	switch (service_ask(&arguments.service, line, sentence,
 			    sizeof(sentence))) {
 	case ANSWER_OK:

@@ -117,6 +117,25 @@ static void read_gpus(spank_t spank, uint32_t id, struct step *step)
 	name_files(&step->gpus);
 }
 
+/*
+ * Returns the number of nodes of a step, or of the job of a script; 1: not
+ * known. Slurm 22.05 has a step's number in S_JOB_NNODES, and 0 for a script.
+ */
+static uint32_t step_nodes(spank_t spank, bool is_script)
+{
+	uint32_t nodes = 0;
+	char text[16];
+
+	if (is_script)
+		return spank_getenv(spank, "SLURM_JOB_NUM_NODES", text,
+				    sizeof(text)) == ESPANK_SUCCESS ?
+			       (uint32_t)strtoul(text, NULL, 10) :
+			       1;
+	return spank_get_item(spank, S_JOB_NNODES, &nodes) == ESPANK_SUCCESS ?
+		       nodes :
+		       1;
+}
+
 bool step_read(spank_t spank, struct step *step)
 {
 	uint32_t id;
@@ -136,6 +155,7 @@ bool step_read(spank_t spank, struct step *step)
 	else
 		snprintf(step->name, sizeof(step->name), "job:%u.%u",
 			 step->job, id);
+	step->nodes = step_nodes(spank, step->is_script);
 	read_gpus(spank, id, step);
 	return true;
 }

@@ -26,6 +26,7 @@ struct step {
 	uint32_t job;
 	/* The script of a batch job, or the shell of an allocation. */
 	bool is_script;
+	uint32_t nodes; /* of the step, or of the job of a script */
 	struct gpus gpus;
 	bool has_mig; /* the GPUs are parts of GPUs, which cannot have goals */
 };

@@ -17,8 +17,9 @@ constexpr std::chrono::milliseconds between_steps_of_windows{1};
 } // namespace
 
 Conductor::Conductor(const std::vector<std::unique_ptr<GpuThread>> &gpus,
-                     std::shared_ptr<GangBoard> board, std::chrono::milliseconds patience)
-    : board_(std::move(board)), patience_(patience) {
+                     std::shared_ptr<GangBoard> board, NodeClock clock,
+                     std::chrono::milliseconds patience)
+    : board_(std::move(board)), patience_(patience), clock_windows_(std::move(clock)) {
     for (const auto &gpu : gpus)
         gpus_[gpu->index()] = {gpu.get()};
     thread_ = std::thread([this] { run(); });
@@ -32,24 +33,27 @@ Conductor::~Conductor() {
 void Conductor::run() {
     for (;;) {
         const auto [tenants, version] = board_->tenants();
-        tell_tenants(tenants);
-        const Ns due = keeper_.due(), now = monotonic_raw();
-        constexpr Ns longest = 60 * qos::second;
-        if (due > now) {
-            const auto wait = std::chrono::nanoseconds(std::min(due - now, longest));
-            if (!board_->wait_for_others(version, Clock::now() + wait))
-                return;
-            continue;
-        }
+        take_tenants(tenants);
+        step_by_clock();
         step();
-        if (!board_->wait(Clock::now() + between_steps_of_windows, [] { return false; }))
+        publish();
+        if (!board_->wait(Clock::now() + between_steps_of_windows, [] { return false; }) ||
+            !board_->wait_for_others(version, Clock::now() + wait()))
             return;
     }
 }
 
-/// Gives the keeper the present tenants of the GPUs. A GPU that was left out takes part again when
-/// it has answered.
-void Conductor::tell_tenants(const GangBoard::Tenants &tenants) {
+/// Returns how long until a step is due. Windows by the clock are looked at each second, because the
+/// clock may be set.
+std::chrono::nanoseconds Conductor::wait() const {
+    const Ns longest = (clock_windows_.gpus().empty() ? 60 : 1) * qos::second,
+             of_keeper = keeper_.due() - monotonic_raw();
+    return std::chrono::nanoseconds(std::min({longest, of_keeper, clock_windows_.wait()}));
+}
+
+/// Takes the present tenants of the GPUs. A GPU that was left out takes part again when it has
+/// answered.
+void Conductor::take_tenants(const GangBoard::Tenants &tenants) {
     for (auto &[number, gpu] : gpus_) {
         bool is_back = true;
         if (const auto said = gpu.is_back)
@@ -58,18 +62,35 @@ void Conductor::tell_tenants(const GangBoard::Tenants &tenants) {
             gpu.is_back.reset();
         const auto at = tenants.find(number);
         const bool has_any = is_back && at != tenants.end();
-        const auto &now = has_any ? at->second : std::vector<qos::TenantOnGpu>();
-        if (now == gpu.told)
-            continue;
-        gpu.told = now;
-        keeper_.set_tenants(number, now, monotonic_raw());
+        gpu.tenants = has_any ? at->second : std::vector<qos::TenantOnGpu>();
     }
 }
 
 void Conductor::step() {
+    for (const auto &[number, gpu] : gpus_)
+        keeper_.set_tenants(number, gpu.is_by_clock ? std::vector<qos::TenantOnGpu>() : gpu.tenants,
+                            monotonic_raw());
+    if (keeper_.due() > monotonic_raw())
+        return;
     const auto turns = take_turns();
-    carry_out(keeper_.step(monotonic_raw(), turns));
-    publish();
+    auto orders = keeper_.step(monotonic_raw(), turns);
+    // The end of its windows on a GPU is the begin of those by the clock.
+    std::erase_if(orders, [&](const auto &order) { return gpus_.at(order.gpu).is_by_clock; });
+    carry_out(orders);
+}
+
+void Conductor::step_by_clock() {
+    GangBoard::Tenants tenants;
+    for (const auto &[number, gpu] : gpus_)
+        tenants[number] = gpu.tenants;
+    clock_windows_.set_tenants(tenants, board_->is_clock_usable());
+    if (clock_windows_.wait() > 0)
+        return;
+    const auto orders = clock_windows_.step();
+    const auto decided = clock_windows_.gpus();
+    for (auto &[number, gpu] : gpus_)
+        gpu.is_by_clock = std::ranges::binary_search(decided, number);
+    carry_out(orders);
 }
 
 /// Asks all GPUs for the same thing, each in its thread, and returns the answers that come in time.
@@ -155,7 +176,7 @@ void Conductor::leave_out(std::uint32_t number) {
     const auto is_back = std::make_shared<bool>(false);
     gpu.is_back = is_back;
     gpu.has_windows = false;
-    gpu.told.clear();
+    gpu.tenants.clear();
     keeper_.set_tenants(number, {}, monotonic_raw());
     gpu.thread->post([is_back, board = board_](GpuGoals *gpu_goals) {
         // If this fails, the next step does, too, and the thread begins anew.
@@ -166,13 +187,26 @@ void Conductor::leave_out(std::uint32_t number) {
     });
 }
 
+std::optional<qos::GangReport> Conductor::report_on(const qos::TenantOnGpu &tenant) const {
+    if (auto report = clock_windows_.report(tenant.name))
+        return report;
+    auto report = keeper_.report(tenant.name);
+    if (!tenant.is_on_other_nodes || board_->is_clock_usable())
+        return report;
+    if (!report)
+        report.emplace();
+    report->why = "a gang of several nodes, without windows by the clock" +
+                  (report->why.empty() ? "" : "; on this node " + report->why);
+    return report;
+}
+
 /// Puts up what is known of all gangs, for reports.
 void Conductor::publish() {
     GangBoard::Reports reports;
     for (const auto &[number, gpu] : gpus_)
-        for (const qos::TenantOnGpu &tenant : gpu.told)
+        for (const qos::TenantOnGpu &tenant : gpu.tenants)
             if (!reports.contains(tenant.name))
-                if (auto report = keeper_.report(tenant.name))
+                if (auto report = report_on(tenant))
                     reports.emplace(tenant.name, std::move(*report));
     board_->put(std::move(reports));
 }

@@ -2,6 +2,10 @@
 /// @file Gives gangs their windows: has the qos::WindowKeeper of all GPUs in a thread of its own,
 /// and the threads of the GPUs carry its orders out.
 ///
+/// GPUs with a tenant of several nodes have windows by the clock (ClockWindows), if others are on
+/// them, too. The WindowKeeper has no tenants there. A GPU changes between the two at a whole second
+/// of the clock, when jobs have come or gone.
+///
 /// All GPUs are asked for their turns at once, then all of them let the holders run, and then all
 /// of them hold the others back. Each of the three has one deadline for all GPUs. A GPU that misses
 /// it has no windows any more, and its governor decides; the others go on without it. It takes part
@@ -19,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include "clock_windows.hpp"
 #include "gpu_thread.hpp"
 
 namespace nvqos {
@@ -32,8 +37,9 @@ class Conductor {
     /// Begins with windows.
     /// @param gpus outlive this object
     /// @param board the one of GpuGoals::Options::gangs
+    /// @param clock of windows by the clock; GangBoard::set_clock() has whether it is used
     Conductor(const std::vector<std::unique_ptr<GpuThread>> &gpus, std::shared_ptr<GangBoard> board,
-              std::chrono::milliseconds patience = usual_patience);
+              NodeClock clock = {}, std::chrono::milliseconds patience = usual_patience);
     Conductor(const Conductor &) = delete;
     Conductor &operator=(const Conductor &) = delete;
     /// Gives no more orders, and waits for no GPU.
@@ -42,21 +48,25 @@ class Conductor {
   private:
     struct OfGpu {
         GpuThread *thread;
-        bool has_windows = false;                 ///< by the last order
-        std::vector<qos::TenantOnGpu> told = {};  ///< to the keeper
-        std::shared_ptr<const bool> is_back = {}; ///< GangBoard::change(); null: it takes part
+        bool has_windows = false;                   ///< by the last order
+        bool is_by_clock = false;                   ///< windows by the clock decide there
+        std::vector<qos::TenantOnGpu> tenants = {}; ///< now
+        std::shared_ptr<const bool> is_back = {};   ///< GangBoard::change(); null: it takes part
     };
     /// Returns the answer of a GPU; empty: it failed.
     template <typename T>
     using Question = std::function<std::optional<T>(GpuGoals &)>;
 
     void run();
-    void tell_tenants(const GangBoard::Tenants &tenants);
+    void take_tenants(const GangBoard::Tenants &tenants);
+    std::chrono::nanoseconds wait() const;
     void step();
+    void step_by_clock();
     std::vector<qos::WindowTurns> take_turns();
     void carry_out(const std::vector<qos::WindowOrder> &orders);
     void carry_out_half(const std::vector<qos::WindowOrder> &orders, bool is_first);
     void leave_out(std::uint32_t gpu);
+    std::optional<qos::GangReport> report_on(const qos::TenantOnGpu &tenant) const;
     void publish();
     template <typename T>
     std::map<std::uint32_t, T> ask(const std::map<std::uint32_t, Question<T>> &questions);
@@ -66,6 +76,7 @@ class Conductor {
     // The following are for the thread alone.
     std::map<std::uint32_t, OfGpu> gpus_;
     qos::WindowKeeper keeper_;
+    ClockWindows clock_windows_;
     std::thread thread_;
 };
 

@@ -39,7 +39,20 @@ class GangBoard {
         return at == reports_.end() ? std::nullopt : std::optional(at->second);
     }
 
+    /// Sets whether the clock agrees with those of other nodes.
+    void set_clock(bool is_usable) {
+        change([&] {
+            is_clock_usable_ = is_usable;
+            version_++;
+        });
+    }
+
     // The conductor calls the following.
+
+    bool is_clock_usable() const {
+        const std::scoped_lock held(lock_);
+        return is_clock_usable_;
+    }
 
     /// Returns the tenants, and a number that changes with them.
     std::pair<Tenants, std::uint64_t> tenants() const {
@@ -83,6 +96,7 @@ class GangBoard {
     Tenants tenants_;
     std::uint64_t version_ = 0;
     Reports reports_;
+    bool is_clock_usable_ = false;
     bool ends_ = false;
 };
 

@@ -317,7 +317,8 @@ void GpuGoals::tell_tenants() {
     std::vector<qos::TenantOnGpu> now;
     for (std::size_t n = 0; n < tenants_.size(); n++)
         if (tasks_.held(n) > 0)
-            now.push_back({keys[n], tenants_.goal(n), tenants_.is_gang(n)});
+            now.push_back(
+                {keys[n], tenants_.goal(n), tenants_.is_gang(n), tenants_.is_on_other_nodes(n)});
     if (now == told_)
         return;
     told_ = now;
@@ -556,6 +557,7 @@ Report GpuGoals::report(qos::EpochRecord epoch) const {
             launches_->describe(n, line);
         line.why_not = why_not(n, record, made.epoch.overcommitted);
         line.is_gang = tenants_.is_gang(n);
+        line.is_on_other_nodes = tenants_.is_on_other_nodes(n);
         if (options_.gangs)
             line.gang = options_.gangs->report(keys[n]);
         made.tenants.push_back(std::move(line));

@@ -62,6 +62,7 @@ struct TenantReport {
     bool is_measured = false; ///< record.kept was measured over a second, and is no forecast
     std::optional<WhyNot> why_not = {}; ///< empty: the second counts, by its numbers
     bool is_gang = false;               ///< with tasks on several GPUs: they wait for each other
+    bool is_on_other_nodes = false;     ///< Gang::nodes
     /// On all GPUs; empty: it is no gang, or is alone on its GPUs.
     std::optional<qos::GangReport> gang = {};
     /// So many of its containers are shown one by one at most.

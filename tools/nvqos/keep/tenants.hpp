@@ -70,7 +70,10 @@ class Tenants {
     /// Returns whether the tenant's tasks on several GPUs wait for each other. Tasks without a tenant
     /// do not.
     bool is_gang(std::size_t tenant) const {
-        return tenant != others() && rows_[tenant].asked.is_gang;
+        return tenant != others() && rows_[tenant].asked.gang != Gang::off;
+    }
+    bool is_on_other_nodes(std::size_t tenant) const {
+        return tenant != others() && rows_[tenant].asked.gang == Gang::nodes;
     }
     /// Returns the goals by tenant, as a Governor takes them.
     std::vector<qos::Goal> list() const;

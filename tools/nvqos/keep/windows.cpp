@@ -68,8 +68,17 @@ void Windows::add(const Turn &turn, const std::string &tenant, Ns begin, Ns end)
     seen.last_end = end;
     if (turns_.back().gave_way)
         seen.gave_way_at = end;
+    if (turns_.front().end >= end - turns_are_kept)
+        return;
     while (turns_.front().end < end - turns_are_kept)
         turns_.pop_front();
+    forget_tenants(); // nobody takes turns
+}
+
+/// Forgets tenants without turns in the longest time for which one is judged.
+void Windows::forget_tenants() {
+    std::erase_if(
+        seen_, [&](const auto &one) { return last_end_ - one.second.last_end > longest_second; });
 }
 
 std::optional<bool> Windows::got(const std::string &tenant, qos::Part part,
@@ -86,8 +95,7 @@ std::optional<bool> Windows::got(const std::string &tenant, qos::Part part,
 }
 
 std::vector<qos::WindowTurn> Windows::take_turns() {
-    std::erase_if(
-        seen_, [&](const auto &one) { return last_end_ - one.second.last_end > longest_second; });
+    forget_tenants();
     const auto taken = std::exchange(turns_, {});
     return {std::make_move_iterator(taken.begin()), std::make_move_iterator(taken.end())};
 }

@@ -50,6 +50,7 @@ class Windows {
 
   private:
     bool gives_way(const Turn &one);
+    void forget_tenants();
 
     bool decide_ = false;
     std::map<std::string, WantedLever> levers_; ///< by tenant

@@ -134,7 +134,7 @@ Outcome<Exit> print_status(const nvdebug::cli::Arguments &arguments) {
         return tl::unexpected(status.error());
     const Exit exit = are_all_kept(*status) ? done : partial;
     if (arguments.has("--json"))
-        return put_out(document_text("nvqos/status", "1.0", *status)).map([&] { return exit; });
+        return put_out(document_text("nvqos/status", "1.1", *status)).map([&] { return exit; });
     Shown shown{"", (*status)["epochs"].get<std::vector<Json>>()};
     for (const Json &one : (*status)["notes"])
         shown.notes.push_back(one.get<std::string>());

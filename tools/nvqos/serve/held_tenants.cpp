@@ -124,10 +124,10 @@ Outcome<HeldTenants::Added> HeldTenants::add(const Request &request,
                                 "first, or take another name",
                                 request.name, text_of(at->goal)));
     // A request for more processes may leave gang= out.
-    if (!is_new && request.is_gang && at->is_gang != *request.is_gang)
+    if (!is_new && request.gang && at->gang != *request.gang)
         return fail(bad_usage, fmt::format("{} is held with gang={}: release it first, or take "
                                            "another name",
-                                           request.name, at->is_gang ? "on" : "off"));
+                                           request.name, text_of(at->gang)));
     if (is_new || (adds_holder && holder))
         if (const auto room = expect_room(); !room)
             return tl::unexpected(room.error());
@@ -143,7 +143,7 @@ Outcome<HeldTenants::Added> HeldTenants::add(const Request &request,
                         .family = std::make_shared<Family>(),
                         .is_joined = joins,
                         .since = now,
-                        .is_gang = request.is_gang.value_or(true)});
+                        .gang = request.gang.value_or(Gang::on)});
         at = all_.end() - 1;
     }
     if (adds_holder && holder)

@@ -32,7 +32,7 @@ struct HeldTenant {
     std::vector<Holder> holders = {}; ///< one at most, unless it is joined
     bool is_joined = false; ///< it was made by `join`, so that it may have several holders
     qos::Ns since;
-    bool is_gang = true;       ///< Tenant::is_gang
+    Gang gang = Gang::on;
     bool is_elsewhere = false; ///< it uses a GPU without its goal, and a warning was printed
 
     bool is_on(std::uint32_t gpu) const;

@@ -47,7 +47,9 @@ Json gpu_json(const GpuThread &gpu, const Goals &goals) {
         for (const TenantReport &line : plan->tenants)
             entrants.push_back(
                 {line.goal, std::max(line.tsgs, static_cast<std::int64_t>(line.tasks))});
-        possible = most_promised(std::move(entrants), goals.settings);
+        // Windows by the clock leave a tenant of one node time for a share only if all have a cap.
+        const bool has_nodes = std::ranges::count(goals.tenants, Gang::nodes, &Tenant::gang) > 0;
+        possible = has_nodes ? 0 : most_promised(std::move(entrants), goals.settings);
     }
     const auto why = gpu.why_out();
     return {{"gpu", gpu.index()},

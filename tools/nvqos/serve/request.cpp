@@ -17,7 +17,7 @@ using Verb = Request::Verb;
 constexpr std::size_t longest_name = 128;
 constexpr const char *forms =
     "requests are 'hold NAME GOAL [gpu=G]... [pid=P]... [cgroup=PATH]... "
-    "[holder=P] [gang=off]', 'join' with the same words, 'release NAME', 'report "
+    "[holder=P] [gang=off|nodes]', 'join' with the same words, 'release NAME', 'report "
     "NAME [words]', 'list', 'status', 'gpus' and 'watch'";
 
 std::string short_quoted(std::string_view text) {
@@ -59,17 +59,17 @@ Outcome<void> add_word(std::string_view word, Request &request) {
                                        short_quoted(value));
         add_once(request.cgroups, *path);
     } else if (key == "gang") {
-        const auto is_gang = parse_gang(value.substr(0, 40));
-        if (!is_gang)
-            return tl::unexpected(is_gang.error());
-        if (request.is_gang)
+        const auto gang = parse_gang(value.substr(0, 40));
+        if (!gang)
+            return tl::unexpected(gang.error());
+        if (request.gang)
             return fail(bad_usage, "gang= is there twice: write it once");
-        request.is_gang = *is_gang;
+        request.gang = *gang;
     } else {
         return fail(bad_usage,
                     short_quoted(word) +
                         " is no word of 'hold' and 'join': after NAME and GOAL there are "
-                        "gpu=G, pid=P, cgroup=PATH, holder=P and gang=off");
+                        "gpu=G, pid=P, cgroup=PATH, holder=P, gang=off and gang=nodes");
     }
     return {};
 }
@@ -133,6 +133,8 @@ Outcome<Request> parse_request(std::string_view line) {
     for (std::size_t n = least; n < words.size(); n++)
         if (auto added = add_word(words[n], request); !added)
             return tl::unexpected(std::move(added).error());
+    if (auto checked = check_gang(request.gang.value_or(Gang::on), request.goal); !checked)
+        return tl::unexpected(std::move(checked).error());
     if (request.pids.empty() && request.cgroups.empty())
         return fail(bad_usage, "which processes are the tenant? Add pid=P or cgroup=PATH");
     if (request.verb == Verb::join && !request.holder)

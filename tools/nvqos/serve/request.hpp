@@ -21,7 +21,7 @@ struct Request {
 
     // With Verb::hold and Verb::join:
     qos::Goal goal = {};
-    std::optional<bool> is_gang = {};     ///< Tenant::is_gang; empty: true
+    std::optional<Gang> gang = {};        ///< empty: Gang::on
     std::string goal_word = {};           ///< the goal as it was asked for: `share:30%,cap:50%`
     std::vector<std::string> gpus = {};   ///< names, as add_gpus() takes them; empty: all
     std::vector<std::uint32_t> pids = {}; ///< roots: their descendants belong to the tenant, too

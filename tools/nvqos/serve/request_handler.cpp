@@ -73,7 +73,7 @@ Goals RequestHandler::goals_on(std::uint32_t gpu, const Goals &fixed) const {
                                      .who = {},
                                      .goal = held.goal,
                                      .family = held.family,
-                                     .is_gang = held.is_gang});
+                                     .gang = held.gang});
     goals.tenants.insert(goals.tenants.end(), fixed.tenants.begin(), fixed.tenants.end());
     return goals;
 }
@@ -222,6 +222,8 @@ std::string RequestHandler::answer_on(const HeldTenant &held) const {
     }
     for (const std::string &sentence : news)
         warn_(sentence);
+    if (held.gang == Gang::nodes && !clock_.verdict().is_usable)
+        news.push_back(text_of(clock_.verdict()));
     return news.empty() ? "ok" : fmt::format("ok {}", fmt::join(news, "; "));
 }
 
@@ -290,9 +292,17 @@ std::string RequestHandler::status() const {
         own.push_back({{"name", tenant.name}, {"goal", text_of(tenant.goal)}});
     if (fixed_.others != qos::Goal())
         own.push_back({{"name", "others"}, {"goal", text_of(fixed_.others)}});
+    const nvdebug::base::ClockVerdict &verdict = clock_.verdict();
+    Json clock;
+    if (need_clock(last_))
+        clock = {{"usable", verdict.is_usable},
+                 {"difference_us", verdict.difference_ns
+                                       ? Json(static_cast<double>(*verdict.difference_ns) / 1000)
+                                       : Json()}};
     const Json all = {{"epochs", std::move(epochs)},
                       {"left_out", std::move(left_out)},
-                      {"notes", notes_on(last_)},
+                      {"clock", std::move(clock)},
+                      {"notes", notes_on(last_, verdict)},
                       {"own", std::move(own)}};
     return "ok " + all.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -10,6 +10,7 @@
 #include "changes.hpp"
 #include "held_tenants.hpp"
 #include "tools/nvqos/keep/gpu_thread.hpp"
+#include "tools/nvqos/keep/node_clock.hpp"
 
 namespace nvqos {
 
@@ -20,11 +21,13 @@ class RequestHandler {
     /// The last report of each GPU on which goals are kept, by the GPU's number.
     using Reports = std::map<std::uint32_t, Report>;
 
-    /// @param gpus, fixed, last outlive this object
+    /// @param gpus, fixed, last, clock outlive this object
     /// @param fixed goals of the command line and the file
+    /// @param clock for tenants with tasks on other nodes
     /// @param warn gets sentences about tenants that use other GPUs than their goal is for
-    RequestHandler(const Gpus &gpus, const Goals &fixed, const Reports &last, Warn warn)
-        : gpus_(gpus), fixed_(fixed), last_(last), warn_(std::move(warn)) {}
+    RequestHandler(const Gpus &gpus, const Goals &fixed, const Reports &last,
+                   const ClockJudge &clock, Warn warn)
+        : gpus_(gpus), fixed_(fixed), last_(last), clock_(clock), warn_(std::move(warn)) {}
 
     /// Returns `ok …`, `refused …` or `error …`. After `ok` to `watch`, changes are collected.
     std::string answer(const std::string &line, qos::Ns now);
@@ -70,6 +73,7 @@ class RequestHandler {
     const Gpus &gpus_;
     const Goals &fixed_;
     const Reports &last_;
+    const ClockJudge &clock_;
     const Warn warn_;
     HeldTenants tenants_;
     Changes changes_;

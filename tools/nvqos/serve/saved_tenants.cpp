@@ -24,12 +24,17 @@ using nvdebug::base::Birth;
 /// The first line, after which there are lines of these forms:
 ///
 ///     boot ID
-///     tenant hold|join NAME GOAL gang|alone [GPU]…
+///     tenant hold|join NAME GOAL gang|alone|nodes [GPU]…
 ///     holder PID START                    of the last tenant
 ///     cgroup PATH                         that the last holder has named
 ///     member PID START                    a process of the last tenant
 ///     end                                 the last line
 constexpr const char *first_saved_line = "nvqos tenants 1";
+
+/// The words of a line for Tenant::gang.
+using SavedGang = std::pair<std::string_view, Gang>;
+constexpr std::array<SavedGang, 3> saved_gangs = {
+    {{"gang", Gang::on}, {"alone", Gang::off}, {"nodes", Gang::nodes}}};
 
 std::string this_boot() {
     std::ifstream file("/proc/sys/kernel/random/boot_id");
@@ -44,7 +49,8 @@ std::string saved_text(const std::vector<HeldTenant> &tenants) {
         if (tenant.holders.empty())
             continue;
         text += fmt::format("tenant {} {} {} {}", tenant.is_joined ? "join" : "hold", tenant.name,
-                            tenant.goal_word, tenant.is_gang ? "gang" : "alone");
+                            tenant.goal_word,
+                            std::ranges::find(saved_gangs, tenant.gang, &SavedGang::second)->first);
         for (const std::uint32_t gpu : tenant.gpus)
             text += fmt::format(" {}", gpu);
         text += "\n";
@@ -146,11 +152,11 @@ class TenantReader {
 
     bool take_tenant(std::istringstream &words) {
         std::string how, name, goal_word, ranks;
-        if (!(words >> how >> name >> goal_word >> ranks) || !is_tenant_name(name) ||
-            (how != "hold" && how != "join") || (ranks != "gang" && ranks != "alone"))
-            return false;
+        words >> how >> name >> goal_word >> ranks;
+        const auto gang = std::ranges::find(saved_gangs, ranks, &SavedGang::first);
         const auto goal = parse_goal(goal_word);
-        if (!goal)
+        if (!words || !is_tenant_name(name) || (how != "hold" && how != "join") ||
+            gang == saved_gangs.end() || !goal)
             return false;
         std::vector<std::uint32_t> gpus;
         for (std::uint32_t gpu = 0; words >> gpu;)
@@ -162,7 +168,7 @@ class TenantReader {
                             .family = std::make_shared<Family>(),
                             .is_joined = how == "join",
                             .since = now_,
-                            .is_gang = ranks == "gang"});
+                            .gang = gang->second});
         return words.eof();
     }
 
