@@ -22,7 +22,7 @@ class RequestHandler {
 
     /// @param gpus, fixed, last outlive this object
     /// @param fixed goals of the command line and the file
-    /// @param warn gets sentences about tenants that use other GPUs than their goal is for
+    /// @param warn gets sentences about tenants that are refused, or use other GPUs than their goal is for
     RequestHandler(const Gpus &gpus, const Goals &fixed, const Reports &last, Warn warn)
         : gpus_(gpus), fixed_(fixed), last_(last), warn_(std::move(warn)) {}
 
@@ -66,6 +66,7 @@ class RequestHandler {
     void remove(const char *what, const std::string &name);
     void forget(const std::string &name);
     void warn_of_other_gpus();
+    void warn_of_refusal(const std::string &name, const std::string &sentence);
 
     const Gpus &gpus_;
     const Goals &fixed_;
@@ -75,6 +76,7 @@ class RequestHandler {
     Changes changes_;
     std::string file_; ///< in which tenants are saved; empty: they are not
     bool has_warned_of_file_ = false;
+    std::map<std::string, std::string> refused_; ///< the last refusal of each name that is not held
     qos::Ns looked_at_ = 0; ///< when other GPUs and changes were last looked at
 };
 
