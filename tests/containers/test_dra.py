@@ -59,6 +59,14 @@ def test_the_slice_has_each_gpu_and_its_share(two, tmp_path):
     assert slice_["spec"]["nodeName"] == slice_["spec"]["pool"]["name"] == NODE
 
 
+def test_the_server_takes_the_smallest_share(bare):
+    bare.machine.start("--quiet")
+    bare.start("--units=1")
+    assert comes_true(bare.api.devices), bare.errors()
+    policy = bare.api.devices()["gpu-0"]["capacity"]["share"]["requestPolicy"]
+    assert policy == {"default": "1", "validRange": {"min": "1", "max": "1"}}
+
+
 def test_attributes_are_read_where_the_machine_has_them(bare):
     folder = bare.machine.folder
     bus, proc = folder / "sys/bus/pci/devices", folder / "proc/driver/nvidia/gpus" / ADDRESSES[0]
@@ -189,6 +197,8 @@ def test_a_claim_is_held_from_prepare_to_unprepare(node):
     (device,) = node.kubelet.prepare(uid)
     assert (list(device.request_names), device.pool_name, device.device_name) == (["gpu"], NODE, "gpu-0")
     assert list(device.cdi_device_ids) == [f"nvdebug.io/qos=claim-{uid}"]
+    (result,) = node.api.claims["default", "train"]["status"]["allocation"]["devices"]["results"]
+    assert device.share_id == result["shareID"], "kubelet shows it to programs that monitor devices"
     assert node.held() == {f"claim:{uid}": ("share 30 %", [0])}
     document = json.loads((node.cdi / f"nvdebug.io-qos-claim-{uid}.json").read_text(encoding="utf-8"))
     jsonschema.validate(document, CDI)

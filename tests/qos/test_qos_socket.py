@@ -107,6 +107,9 @@ def test_what_cannot_be_kept_is_refused_with_numbers_and_names(kept):
     assert answer.startswith("refused GPU 0: shares and speeds add up to 105 %, and at most 99.")
     assert "job:1 (share 60 %), job:2 (share 45 %)" in answer
     assert kept.names() == ["job:1"]
+    assert kept.ask(f"hold job:2 share:45% pid={two.pid}") == answer
+    said = "nvqos: job:2 is refused: " + answer.removeprefix("refused ")
+    assert kept.errors().splitlines().count(said) == 1, "a hook's stderr may go nowhere, so nvqos has the sentence in its log, once"
     assert kept.ask(f"hold job:2 share:30% pid={two.pid}") == "ok"
     assert kept.names() == ["job:1", "job:2"]
 

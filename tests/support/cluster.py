@@ -170,6 +170,10 @@ class ApiServer:
         kept = copy.deepcopy(thing)
         kept["metadata"] |= {"uid": uid, "resourceVersion": str(next(self.versions))}
         for device in kept["spec"]["devices"]:
+            for capacity in device.get("capacity", {}).values():
+                steps = capacity["requestPolicy"]["validRange"]
+                if int(steps["min"]) + int(steps.get("step", 0)) > int(capacity["value"]):
+                    raise Refusal(422, f"one step is larger than the capacity {capacity['value']}")
             for key in self.drops:
                 device.pop(key, None)
             for taint in device.get("taints", ()):

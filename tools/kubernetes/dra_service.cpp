@@ -26,6 +26,8 @@ void add_device(dra::NodePrepareResourceResponse &to, const PreparedDevice &from
     device.add_request_names(request.substr(0, request.find('/')));
     device.set_pool_name(from.device.pool);
     device.set_device_name(from.device.device);
+    if (!from.device.share_id.empty())
+        device.set_share_id(from.device.share_id);
     for (const std::string &id : from.cdi_ids)
         device.add_cdi_device_ids(id);
 }

@@ -74,11 +74,14 @@ Json attributes_of(const KeptGpu &gpu, const MachineFolders &machine) {
 
 Json capacity_of(std::int64_t most) {
     const std::string all = std::to_string(most);
+    Json range = {{"min", "1"}, {"max", all}};
+    // The API server refuses a step that leads from the least value beyond the whole capacity.
+    if (most > 1)
+        range["step"] = "1";
     // A claim without a number gets all that there is, as with drivers that share no device.
     return {{share_capacity,
              {{"value", all},
-              {"requestPolicy",
-               {{"default", all}, {"validRange", {{"min", "1"}, {"step", "1"}, {"max", all}}}}}}}};
+              {"requestPolicy", {{"default", all}, {"validRange", std::move(range)}}}}}};
 }
 
 /// Returns the devices without the times that the server adds to taints.

@@ -195,13 +195,25 @@ std::string RequestHandler::hold(const Request &request, Ns now) {
     }
     const auto applied = apply();
     if (applied) {
+        refused_.erase(request.name);
         const HeldTenant &held = *tenants_.find(request.name);
         changes_.add_held(held);
         save();
         return answer_on(held);
     }
     forget(request.name);
+    warn_of_refusal(request.name, applied.error().sentence);
     return "refused " + applied.error().sentence;
+}
+
+/// Warns once of each refusal. A container runtime may drop the sentence of its hook, as crun does,
+/// and a program that asks again and again adds no lines.
+void RequestHandler::warn_of_refusal(const std::string &name, const std::string &sentence) {
+    constexpr std::size_t most_remembered = 1024;
+    if (refused_.size() >= most_remembered)
+        refused_.clear();
+    if (std::exchange(refused_[name], sentence) != sentence)
+        warn_(fmt::format("{} is refused: {}", name, sentence));
 }
 
 /// Returns `ok`, with the conditions that goals depend on since the tenant is held.

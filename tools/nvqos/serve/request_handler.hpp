@@ -24,7 +24,7 @@ class RequestHandler {
     /// @param gpus, fixed, last, clock outlive this object
     /// @param fixed goals of the command line and the file
     /// @param clock for tenants with tasks on other nodes
-    /// @param warn gets sentences about tenants that use other GPUs than their goal is for
+    /// @param warn gets sentences about tenants that are refused, or that use other GPUs than their goal is for
     RequestHandler(const Gpus &gpus, const Goals &fixed, const Reports &last,
                    const ClockJudge &clock, Warn warn)
         : gpus_(gpus), fixed_(fixed), last_(last), clock_(clock), warn_(std::move(warn)) {}
@@ -69,6 +69,7 @@ class RequestHandler {
     void remove(const char *what, const std::string &name);
     void forget(const std::string &name);
     void warn_of_other_gpus();
+    void warn_of_refusal(const std::string &name, const std::string &sentence);
 
     const Gpus &gpus_;
     const Goals &fixed_;
@@ -79,6 +80,7 @@ class RequestHandler {
     Changes changes_;
     std::string file_; ///< in which tenants are saved; empty: they are not
     bool has_warned_of_file_ = false;
+    std::map<std::string, std::string> refused_; ///< the last refusal of each name that is not held
     qos::Ns looked_at_ = 0; ///< when other GPUs and changes were last looked at
 };
 
