@@ -452,6 +452,11 @@ fuzz-guest: vm kselftest ## system calls at random, with faults and hot-unplug (
 	$(STRESS_VM) --file $(BUILD)/kselftest/proc_fuzz -- \
 		/root/proc_fuzz --seed $(SEED) --calls $(CALLS)
 
+.PHONY: sweep
+sweep: cmake ## simulated gangs at random: where windows do harm (SEEDS="1 400"; minutes)
+	$(call cmake_build,$(BUILD)/cmake,"the sweep",gangs_sweep)
+	@$(BUILD)/cmake/tests/simulation/gangs_sweep $(SEEDS)
+
 .PHONY: bench
 bench: deps ## what reading costs, on the model and a GPU that is there (PARTS=, JSON=FILE; minutes)
 	@tests/bench/run $(PARTS) $(if $(JSON),--json $(JSON))

@@ -256,6 +256,38 @@ class HeaviestClash {
     Part most_ = 0;
 };
 
+/// With fewer turns that give way, a change in the mean or the loss of one tenant may be chance.
+constexpr std::int64_t least_for_mean = 10, least_for_one = 20;
+
+Ns in_a_second(Ns count, Ns time) {
+    return scaled(count, second, time);
+}
+
+/// Returns whether a task of one GPU has clearly less time of use in windows.
+bool is_time_lost(const GangTenant &task, const TenantProgress &before, const TenantProgress &now) {
+    constexpr Part least = 80 * point, least_of_share = 95 * point;
+    if (now.is_alone)
+        return in_a_second(now.time - now.waited, now.time) <
+               scaled(in_a_second(before.time - before.waited, before.time), least, whole);
+    const Ns had = in_a_second(before.used, before.time),
+             promised = std::min(scaled(second, promised_to(task), whole), had);
+    return in_a_second(now.used, now.time) <
+           std::max(scaled(promised, least_of_share, whole), scaled(had, least, whole));
+}
+
+/// Returns the most that a change of a gang's rate of turns counts for.
+Part most_that_counts(const TenantProgress &before, const TenantProgress &now) {
+    constexpr Part seldom_together = 20 * point, most_gained = 150 * point;
+    constexpr std::int64_t just_in_time = 125; ///< turns in a second of its own time
+    if (before.together_part < seldom_together)
+        return most_gained;
+    if (before.gave_way < least_for_one ||
+        in_a_second(before.gave_way, before.used) <= just_in_time)
+        return whole;
+    return std::min(whole, scaled(scaled(now.used, whole, std::max<Ns>(before.used, 1)),
+                                  before.time, now.time));
+}
+
 } // namespace
 
 bool GangTenant::is_on(std::uint32_t gpu) const {
@@ -470,13 +502,6 @@ bool are_windows_barred(std::span<const GangTenant> tenants) {
 
 WindowNeed need_for_windows(std::span<const GangTenant> tenants,
                             std::span<const TenantProgress> seen, const WindowPlan &plan) {
-    const auto has_several_beside = [&](const GangTenant &service) {
-        return std::ranges::any_of(service.gpus, [&](std::uint32_t gpu) {
-            return std::ranges::count_if(tenants, [&](const GangTenant &other) {
-                       return !other.is_first() && other.is_on(gpu);
-                   }) > 1;
-        });
-    };
     if (are_windows_barred(tenants))
         return WindowNeed::barred;
     const auto is_beside_first = [&](const GangTenant &tenant) {
@@ -489,8 +514,7 @@ WindowNeed need_for_windows(std::span<const GangTenant> tenants,
         const GangTenant &tenant = tenants[n];
         const bool is_gang = tenant.gpus.size() > 1;
         is_needed =
-            is_needed || (is_gang && (seen[n].together_part < enough_together || has_cap(tenant) ||
-                                      (tenant.is_first() && has_several_beside(tenant))));
+            is_needed || (is_gang && (seen[n].together_part < enough_together || has_cap(tenant)));
         const auto part_of_time = [&](Ns time, Part part) {
             return seen[n].time ? scaled(time, part, seen[n].time) : 0;
         };
@@ -505,33 +529,25 @@ WindowNeed need_for_windows(std::span<const GangTenant> tenants,
 
 bool do_windows_help(std::span<const GangTenant> tenants, std::span<const TenantProgress> without,
                      std::span<const TenantProgress> with) {
-    // With fewer turns, a change in the mean or the loss of one tenant may be chance.
-    constexpr std::int64_t least_for_mean = 10, least_for_one = 20;
-    constexpr Part most_gained = 150 * point, least_in_the_mean = 90 * point,
-                   least_of_gang = 60 * point, least_of_task = 70 * point,
-                   least_of_share = 95 * point;
-    const auto rate = [](std::int64_t count, Ns time) { return scaled(count, second, time); };
+    constexpr Part least_in_the_mean = 90 * point, least_of_gang = 60 * point,
+                   least_of_task = 70 * point;
     Part sum = 0;
     std::int64_t count = 0;
     for (std::size_t n = 0; n < tenants.size(); n++) {
         const TenantProgress &before = without[n], &now = with[n];
-        if (tenants[n].is_first() || now.is_alone)
-            continue;
         const bool is_gang = tenants[n].gpus.size() > 1;
-        const Ns had = rate(before.used, before.time),
-                 promised = std::min(scaled(second, promised_to(tenants[n]), whole), had),
-                 least = std::max(scaled(promised, least_of_share, whole),
-                                  scaled(had, least_of_task, whole));
-        if (!is_gang && rate(now.used, now.time) < least)
+        if (tenants[n].is_first())
+            continue;
+        if (!is_gang && is_time_lost(tenants[n], before, now))
             return false;
-        if (std::max(before.gave_way, now.gave_way) < least_for_mean)
+        if (now.is_alone || std::max(before.gave_way, now.gave_way) < least_for_mean)
             continue;
         const Part change =
             scaled(scaled(now.gave_way, whole, std::max<std::int64_t>(before.gave_way, 1)),
                    before.time, now.time);
         if (before.gave_way >= least_for_one && change < (is_gang ? least_of_gang : least_of_task))
             return false;
-        sum += std::min(change, most_gained);
+        sum += std::min(change, is_gang ? most_that_counts(before, now) : whole);
         count++;
     }
     return sum >= count * least_in_the_mean;

@@ -227,10 +227,10 @@ enum class WindowNeed {
 bool are_windows_barred(std::span<const GangTenant> tenants);
 
 /// Returns whether windows are needed, from what was seen without them. A gang needs them if it
-/// runs together too little, has a cap, or is served first where several others take turns. They
-/// harm a tenant if its part of the windows is clearly less than the time that it has. Beside one
-/// that is served first it runs in its windows alone, so that its part must not be clearly less
-/// than the time in which it does not certainly wait: a task that thinks may have its whole speed.
+/// runs together too little, or has a cap. They harm a tenant if its part of the windows is clearly
+/// less than the time that it has. Beside one that is served first it runs in its windows alone, so
+/// that its part must not be clearly less than the time in which it does not certainly wait: a task
+/// that thinks may have its whole speed.
 /// @param plan the windows that they would have
 WindowNeed need_for_windows(std::span<const GangTenant> tenants,
                             std::span<const TenantProgress> seen, const WindowPlan &plan);
@@ -241,12 +241,16 @@ WindowNeed need_for_windows(std::span<const GangTenant> tenants,
 /// Rates of turns that give way are compared. A tenant may lose three tenths of them on one GPU, and
 /// four tenths as a gang, and all together a tenth in the mean. Where kernels are launched just in
 /// time the rates overstate gains, because a processor that has its GPU at once launches more often
-/// than one whose kernels are queued. So the rate of a tenant counts in the mean as one and a half
-/// times the previous one at most.
+/// than one whose kernels are queued. So no gain counts in the mean, unless it is that of a gang which
+/// ran together for less than a fifth of its time: the rate of such a gang counts as one and a half
+/// times the previous one at most. A gang that ran together for longer and gave way more than 125
+/// times in a second of its own time did not spin much, so that its rate counts for no more than the
+/// change of its time. The numbers are from simulated scenarios at random (docs/gangs.md).
 ///
-/// A tenant of one GPU does not spin, so that its time there is its progress. It may lose as much of
+/// A tenant of one GPU does not spin, so that its time there is its progress. It may lose a fifth of
 /// that, and of its share nothing: if it thinks, windows may be too short for it, whatever its part
-/// is.
+/// is. Where the others are paused beside it, its turns have idle time, and the time in which it does
+/// not certainly wait is compared.
 bool do_windows_help(std::span<const GangTenant> tenants, std::span<const TenantProgress> without,
                      std::span<const TenantProgress> with);
 

@@ -31,7 +31,10 @@ class Agenda {
             return;
         while (at > 1) {
             at /= 2;
-            nodes_[at] = earlier_child(at);
+            const Node &earlier = earlier_child(at);
+            if (nodes_[at] == earlier)
+                return; // those above it have been of this one, too
+            nodes_[at] = earlier;
         }
     }
 
@@ -39,6 +42,7 @@ class Agenda {
     struct Node {
         Ns time;
         std::size_t slot;
+        bool operator==(const Node &) const = default;
     };
 
     const Node &earlier_child(std::size_t node) const {

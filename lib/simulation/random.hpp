@@ -29,6 +29,23 @@ class MersenneTwister {
         return numbers_[at_++];
     }
 
+    /// Returns the sum of the upper halves of the next numbers, of which there are @p count.
+    template <std::size_t count>
+    std::int64_t sum_of_halves() {
+        std::int64_t sum = 0;
+        if (at_ == size)
+            refill();
+        if (at_ + count > size) {
+            for (std::size_t n = 0; n < count; n++)
+                sum += static_cast<std::int64_t>((*this)() >> 32);
+            return sum;
+        }
+        for (std::size_t n = 0; n < count; n++)
+            sum += static_cast<std::int64_t>(numbers_[at_ + n] >> 32);
+        at_ += count;
+        return sum;
+    }
+
   private:
     static constexpr std::size_t size = 312, half = 156;
 
@@ -76,12 +93,7 @@ class Random {
     }
 
     /// Returns a standard normal number in units of 2^-32: the sum of twelve uniform ones, less 6.
-    std::int64_t normal() {
-        std::int64_t sum = -6 * (std::int64_t{1} << 32);
-        for (int n = 0; n < 12; n++)
-            sum += static_cast<std::int64_t>(engine_() >> 32);
-        return sum;
-    }
+    std::int64_t normal() { return engine_.sum_of_halves<12>() - 6 * (std::int64_t{1} << 32); }
 
     /// Returns an exponentially distributed time by von Neumann's comparisons: of uniform numbers
     /// the first one stands, plus a whole number of rejections, if the run in which each is below

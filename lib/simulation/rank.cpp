@@ -14,8 +14,8 @@ constexpr Ns start_spread = 3 * qos::ms;
 
 Rank::Rank(const Scenario &scenario, std::size_t job, std::size_t rank, Collectives &collectives,
            Arrivals &arrivals)
-    : job_(scenario.jobs[job]), rank_(rank), kernel_jitter_(scenario.gpus.kernel_jitter),
-      all_(collectives), arrivals_(arrivals),
+    : job_(scenario.jobs[job]), program_(job_.program(rank)), rank_(rank),
+      kernel_jitter_(scenario.gpus.kernel_jitter), all_(collectives), arrivals_(arrivals),
       cpu_random_(scenario.seed, job_.name, Random::Purpose::cpu, rank),
       kernel_random_(scenario.seed, job_.name, Random::Purpose::kernels, rank),
       started_at_(
@@ -118,8 +118,9 @@ bool Rank::go_on_with_cpu(Ns now) {
         launched_ = ++cpu_at_;
         return true;
     }
-    const bool is_end = cpu_at_ == program().size();
-    if (is_end || program()[cpu_at_].kind == Item::Kind::think) {
+    const Program &items = program();
+    const bool is_end = cpu_at_ == items.size();
+    if (is_end || items[cpu_at_].kind == Item::Kind::think) {
         if (has_work())
             return false;
         if (is_end) {
@@ -128,11 +129,18 @@ bool Rank::go_on_with_cpu(Ns now) {
                 engine_->end_step(now);
             state_ = State::waits;
         } else {
-            cpu_busy_until_ = now + cpu_time(program()[cpu_at_].time);
+            cpu_busy_until_ = now + cpu_time(items[cpu_at_].time);
         }
         return true;
     }
-    cpu_busy_until_ = now + cpu_time(program()[cpu_at_].launch);
+    if (items[cpu_at_].launch > 0) {
+        cpu_busy_until_ = now + cpu_time(items[cpu_at_].launch);
+        return true;
+    }
+    while (cpu_at_ < items.size() && items[cpu_at_].kind != Item::Kind::think &&
+           items[cpu_at_].launch == 0)
+        cpu_at_++;
+    launched_ = cpu_at_;
     return true;
 }
 

@@ -44,10 +44,11 @@ class Rank {
     bool go_on_with_cpu(Ns now);
     bool is_over(const Item &item);
     Ns next_pass() const;
-    const Program &program() const { return engine_ ? step_ : job_.program(rank_); }
+    const Program &program() const { return engine_ ? step_ : program_; }
     Ns cpu_time(Ns time);
 
     const Job &job_;
+    const Program &program_; ///< unless it is an engine
     const std::size_t rank_;
     const Part kernel_jitter_;
     Collectives &all_;

@@ -108,6 +108,22 @@ bool has_shares(const qos::Goal &goal, const JobResult &job) {
     });
 }
 
+/// Returns whether a gang makes at least three quarters of the progress of its share. It has less if
+/// its ranks have their GPUs at different times, and wait for each other there.
+bool has_progress_of_share(const Job &job, const JobUse &use, const JobUse &use_alone,
+                           const JobResult &result) {
+    constexpr Part least = 75 * qos::point;
+    if (!job.gang || job.ranks() == 1 || job.goal.aim != qos::Aim::share || use_alone.passes == 0)
+        return true;
+    const Part alone = std::ranges::max_element(result.gpus, {}, &JobResult::OnGpu::got_alone)
+                           ->got_alone,
+               own = std::min(qos::whole,
+                              qos::scaled(job.goal.part, qos::whole, std::max<Part>(alone, 1)));
+    // A pass may end just after the run.
+    return qos::scaled(use.passes + 1, qos::whole, use_alone.passes) >=
+           qos::scaled(own, least, qos::whole);
+}
+
 bool is_kept(const qos::Goal &goal, const JobResult &job) {
     if (goal.aim == qos::Aim::share && !has_shares(goal, job))
         return false;
@@ -277,9 +293,10 @@ JobResult judge(const Scenario &scenario, std::size_t number, const Measures &se
         result.got_while_free = part_of(use.used_while_free, use.free);
     result.number = number_of(job.goal, result);
     result.has_latency = job.goal.aim == qos::Aim::latency;
+    const bool has_progress = has_progress_of_share(job, use, use_alone, result);
     if (scenario.has_control && !use.was_killed)
-        result.kept = is_kept(job.goal, result);
-    if (result.kept)
+        result.kept = is_kept(job.goal, result) && has_progress;
+    if (result.kept && has_progress)
         judge_seconds(job.goal, use, result);
     return result;
 }

@@ -290,7 +290,7 @@ TEST(WindowNeed, TriangleWouldLoseByWindows) {
               WindowNeed::harmful);
 }
 
-TEST(WindowNeed, GangWithACapOrBeforeSeveralOthersNeedsWindows) {
+TEST(WindowNeed, GangWithACapOrAServiceThatRunsApartNeedsWindows) {
     std::vector<GangTenant> tenants = {gang_of("a", {0, 1}, {.cap = 20 * point})};
     std::vector<TenantProgress> seen = {progress_in_a_second(200 * ms, whole, 0)};
     EXPECT_EQ(need_for_windows(tenants, seen, plan_windows(tenants, usual_windows, 0)),
@@ -302,8 +302,10 @@ TEST(WindowNeed, GangWithACapOrBeforeSeveralOthersNeedsWindows) {
               WindowNeed::none);
     tenants.push_back(gang_of("c", {0, 1}));
     seen.push_back(seen.front());
-    EXPECT_EQ(need_for_windows(tenants, seen, plan_windows(tenants, usual_windows, 0)),
-              WindowNeed::clear);
+    const WindowPlan plan = plan_windows(tenants, usual_windows, 0);
+    EXPECT_EQ(need_for_windows(tenants, seen, plan), WindowNeed::none);
+    seen[0].together_part = 64 * point;
+    EXPECT_EQ(need_for_windows(tenants, seen, plan), WindowNeed::clear);
 }
 
 TEST(WindowNeed, GoalsForTimeslicesBarWindows) {
@@ -389,10 +391,44 @@ TEST(WindowTrial, TaskOfOneGpuKeepsItsTurnsAndItsTime) {
     trial.now[1].gave_way = 69;
     EXPECT_FALSE(trial.is_kept());
     trial.now[1].gave_way = trial.before[1].gave_way = 0; // its kernels are as long as timeslices
-    trial.now[1].used = 210 * ms;
+    trial.now[1].used = 240 * ms;
     EXPECT_TRUE(trial.is_kept());
-    trial.now[1].used = 209 * ms;
+    trial.now[1].used = 239 * ms;
     EXPECT_FALSE(trial.is_kept());
+}
+
+TEST(WindowTrial, TaskBesidePausedOnesKeepsTheTimeInWhichItDoesNotWait) {
+    TrialOfTwo trial;
+    trial.tenants[1].gpus = {0};
+    trial.before[1].waited = 500 * ms;
+    trial.now[1] = {.time = second, .used = 100 * ms, .waited = 600 * ms, .is_alone = true};
+    EXPECT_TRUE(trial.is_kept());
+    trial.now[1].waited++;
+    EXPECT_FALSE(trial.is_kept());
+}
+
+TEST(WindowTrial, GainsCountOnlyOfGangsThatSeldomRanTogether) {
+    TrialOfTwo trial;
+    trial.now[0].gave_way = 10'000;
+    trial.now[1].gave_way = 79;
+    trial.before[0].together_part = 20 * point - 1;
+    EXPECT_TRUE(trial.is_kept());
+    trial.before[0].together_part++;
+    EXPECT_FALSE(trial.is_kept());
+    trial.now[1].gave_way = 80;
+    EXPECT_TRUE(trial.is_kept());
+}
+
+TEST(WindowTrial, GangThatDidNotSpinCountsByItsTime) {
+    TrialOfTwo trial;
+    trial.before[0].together_part = 50 * point;
+    trial.before[0].used = 790 * ms; // it gives way more than 125 times in a second of its own time
+    trial.now[0] = {.time = 2 * second, .used = 1270 * ms, .gave_way = 1000};
+    EXPECT_TRUE(trial.is_kept()) << "0.8 and 1 are 0.9 in the mean";
+    trial.now[0].used = 1260 * ms;
+    EXPECT_FALSE(trial.is_kept());
+    trial.before[0].used = 800 * ms;
+    EXPECT_TRUE(trial.is_kept());
 }
 
 TEST(WindowTrial, ShareOfATaskThatThinksIsKept) {

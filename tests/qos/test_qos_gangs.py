@@ -124,6 +124,53 @@ def test_view_and_metrics_and_lines_tell_of_windows(pair):
         assert by_name[str(tasks[0].pid)]["gang"] is True and by_name["others"]["gang"] is None
 
 
+def test_printed_table_tells_of_windows(pair):
+    """Without --json, and with stdout in a file, tables follow each other."""
+    tasks = [pair.process(gpus=pair.gpus) for _ in range(2)]
+    name = str(tasks[0].pid)
+
+    def together():
+        """Returns TOGETHER of the first tenant on each GPU in the last whole table; without windows nothing."""
+        *_, last, _ = ["", *(pair.folder / "tables").read_text(encoding="utf-8").split("\n\n")]
+        header = next((line for line in last.splitlines() if "TENANT" in line), "")
+        end_of_column = header.find("TOGETHER") + len("TOGETHER")
+        of_task = [line for line in last.splitlines() if line.split()[1:2] == [name]]
+        has_reason = f"{name}: a gang, with windows on 2 GPUs" in last
+        return [line[:end_of_column].split()[-2:] for line in of_task] if has_reason and "TOGETHER" in header else []
+
+    with open(pair.folder / "tables", "wb") as tables:
+        pair.stdout = tables
+        pair.start("--interval=200ms", f"{name}=share:40%", f"{tasks[1].pid}=best-effort")
+        assert comes_true(lambda: [unit for _, unit in together()] == ["%", "%"])
+        assert all(0 <= int(number) <= 100 for number, _ in together())
+        end(pair)
+
+
+def test_shares_on_overlapping_gpus_are_refused_with_the_numbers(machine, monkeypatch):
+    """No two of three tenants have their windows at the same time, though each GPU has to promise no more than 80 %."""
+    with_gpus(machine, monkeypatch, 3)
+    path = machine.folder / "goals.toml"
+    path.write_text("", encoding="utf-8")
+    machine.start("--quiet", "--file", path)
+    pids = [machine.process(gpus=gpus).pid for gpus in ((0, 1), (1, 2), (0, 2))]
+    assert machine.ask(f"hold a share:40% pid={pids[0]} gpu=0,1") == "ok"
+    assert machine.ask(f"hold b share:40% pid={pids[1]} gpu=1,2") == "ok"
+    refused = machine.ask(f"hold c share:40% pid={pids[2]} gpu=0,2")
+    assert refused.startswith("refused each two of the jobs a, b, c share a GPU, so that no two of them run at the same time: "
+                              "shares and speeds add up to 120 %, and at most ")
+    assert "a (share 40 %), b (share 40 %), c (share 40 %)" in refused and machine.names() == ["a", "b"]
+    # Ranks that do not wait for each other run at any time, and less is kept.
+    assert machine.ask(f"hold c share:40% pid={pids[2]} gpu=0,2 gang=off") == "ok" and machine.ask("release c").startswith("ok ")
+    assert machine.ask(f"hold c share:10% pid={pids[2]} gpu=0,2") == "ok"
+    # What one GPU cannot keep is refused with its number.
+    assert machine.ask(f"hold d share:70% pid={pids[2]} gpu=0").startswith("refused GPU 0: ")
+    path.write_text('[[tenant]]\ncommand = "nobody"\ngoal = "share:15%"\n', encoding="utf-8")
+    machine.nvqos.send_signal(signal.SIGHUP)
+    assert comes_true(lambda: "a, b, c, command:nobody share a GPU" in machine.errors() and "; the goals stay as they were" in machine.errors())
+    assert json.loads(machine.ask("status")[3:])["own"] == []
+    end(machine)
+
+
 def test_table_of_one_gpu_has_no_column_for_gangs(machine):
     task = machine.process()
     machine.start("--quiet", f"{task.pid}=cap:30%")

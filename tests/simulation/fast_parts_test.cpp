@@ -21,6 +21,20 @@ TEST(MersenneTwister, HasTheNumbersOfTheStandardOne) {
     }
 }
 
+TEST(MersenneTwister, SumsTheUpperHalvesOfItsNextNumbers) {
+    std::mt19937_64 expected(7);
+    simulation::MersenneTwister numbers(7);
+    for (int n = 0; n < 300; n++) {
+        // 312 numbers are made at once, so that some sums begin in one block and end in the next.
+        for (int k = 0; k < n % 5; k++)
+            ASSERT_EQ(numbers(), expected());
+        std::int64_t sum = 0;
+        for (int k = 0; k < 12; k++)
+            sum += static_cast<std::int64_t>(expected() >> 32);
+        ASSERT_EQ(numbers.sum_of_halves<12>(), sum) << n;
+    }
+}
+
 class AgendaOfSlots : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(AgendaOfSlots, HasTheEarliestSlotAndOfEqualOnesTheLowest) {

@@ -7,6 +7,7 @@
 
 #include "lib/simulation/governed.hpp"
 #include "lib/simulation/machine.hpp"
+#include "random_gangs.hpp"
 #include "trainings.hpp"
 
 namespace {
@@ -120,6 +121,17 @@ TEST(Gangs, TwoSharesAreKeptAndWhatIsLeftIsUsed) {
     EXPECT_GE(least_of(result.jobs[0]), 0.59);
     EXPECT_GE(least_of(result.jobs[1]), 0.29);
     EXPECT_GE(sum_of(result), 0.97);
+}
+
+TEST(Gangs, ShareOfTimeInWhichRanksWaitForEachOtherIsNotKept) {
+    // Its windows would harm others, so that its ranks have their GPUs at different times.
+    const Scenario scenario = random_gangs(11);
+    const Result result = simulate(scenario);
+    const JobResult &decode = result.jobs.front();
+    ASSERT_EQ(scenario.jobs.front().goal.aim, qos::Aim::share);
+    EXPECT_GE(least_of(decode), number(scenario.jobs.front().goal.part) - 0.01);
+    EXPECT_LE(speed_of(decode), 0.1);
+    EXPECT_EQ(decode.kept, false);
 }
 
 TEST(Gangs, WeightsDivideTheTime) {

@@ -317,3 +317,15 @@ def test_the_pages_show_what_their_commands_print():
         assert run(*words.split()).stdout == text
     for path in sorted(EXAMPLES.iterdir()):
         assert f"```json\n{path.read_text(encoding='utf-8')}```" in page
+
+
+def test_rows_of_gangs_are_as_the_page_has_them():
+    """The script simulates the jobs of qos_gangs.py. These rows are the ones that take the least time."""
+    done = subprocess.run([ROOT / "tests/hardware/gangs_simulated.py", built("bin/nvqos"), "--rows", "train64-2,serve-2,train16-8"],
+                          capture_output=True, check=False, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE_S)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    header, _, *rows = done.stdout.splitlines()
+    assert header == "| row | as it is | nvqos | windows |" and len(rows) == 3
+    page = (ROOT / "docs/gangs.md").read_text(encoding="utf-8")
+    for row in rows:
+        assert row + " – | – |\n" in page, row

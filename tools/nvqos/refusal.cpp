@@ -218,15 +218,31 @@ std::vector<std::string> refusals_of(const Goals &goals) {
     return refusals_of(goals, entrants_of(goals, 0));
 }
 
+std::vector<qos::GangTenant> gang_tenants(const std::string &name, const qos::Goal &goal,
+                                          bool is_gang, const std::vector<std::uint32_t> &gpus) {
+    if (is_gang)
+        return {{.name = name, .gpus = gpus, .goal = goal}};
+    std::vector<qos::GangTenant> ranks;
+    for (const std::uint32_t gpu : gpus)
+        ranks.push_back({.name = name, .gpus = {gpu}, .goal = goal});
+    return ranks;
+}
+
 std::optional<std::string> refusal_of_clash(std::span<const qos::GangTenant> tenants) {
+    const std::vector<std::size_t> heaviest = qos::heaviest_clash(tenants);
+    if (heaviest.size() < 2 || std::ranges::any_of(tenants[heaviest.front()].gpus, [&](auto gpu) {
+            return std::ranges::all_of(heaviest,
+                                       [&](std::size_t n) { return tenants[n].is_on(gpu); });
+        }))
+        return std::nullopt;
     Goals goals;
     Names names;
-    for (const std::size_t n : qos::heaviest_clash(tenants)) {
+    for (const std::size_t n : heaviest) {
         goals.tenants.push_back({.name = tenants[n].name, .who = {}, .goal = tenants[n].goal});
         names.push_back(printable(tenants[n].name));
     }
     const auto refusals = refusals_of(goals);
-    if (names.size() < 2 || refusals.empty())
+    if (refusals.empty())
         return std::nullopt;
     return fmt::format("each two of the jobs {} share a GPU, so that no two of them run at the "
                        "same time: {}",

@@ -22,11 +22,14 @@ std::vector<std::string> refusals_of(const Goals &goals, std::vector<qos::Entran
 /// Returns the sentences for a GPU on which each tenant has one task and there are no other tasks.
 std::vector<std::string> refusals_of(const Goals &goals);
 
+/// Returns a tenant with all of its GPUs, or if it is no gang a tenant for each of its GPUs.
+std::vector<qos::GangTenant> gang_tenants(const std::string &name, const qos::Goal &goal,
+                                          bool is_gang, const std::vector<std::uint32_t> &gpus);
 /// Returns why promises cannot be kept together across GPUs, although those of each GPU can: tenants
 /// of which each two share a GPU never have their windows at the same time, so that their parts add
-/// up (qos::heaviest_clash()). Empty: they can be kept. Promises of one GPU alone are the matter of
-/// refusals_of().
-/// @param tenants a gang with all of its GPUs; a rank that does not wait for others is one of its own
+/// up (qos::heaviest_clash()). Empty: they can be kept, or they are promises of one GPU alone, which
+/// are the matter of refusals_of().
+/// @param tenants of gang_tenants()
 std::optional<std::string> refusal_of_clash(std::span<const qos::GangTenant> tenants);
 
 /// Returns a sentence for each way in which goals depend on what other tenants leave: who can break

@@ -345,6 +345,9 @@ class Session {
         auto goals = goals_of(invocation_);
         if (goals && goals->gpus != invocation_.goals.gpus)
             warn_("SIGHUP does not change the GPUs: end nvqos and start it with the new list");
+        if (const auto no_clash = goals ? requests_.expect_no_clash(*goals) : Outcome<void>();
+            !no_clash)
+            goals = tl::unexpected(no_clash.error());
         for (const auto &gpu : gpus_) {
             const auto set = goals ? gpu->set_goals(requests_.goals_on(gpu->index(), *goals))
                                    : tl::unexpected(goals.error());

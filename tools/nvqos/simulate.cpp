@@ -42,12 +42,9 @@ std::optional<std::string> refusal_on(const simulation::Scenario &scenario, std:
 std::optional<std::string> refusal_of_gangs(const simulation::Scenario &scenario) {
     std::vector<qos::GangTenant> tenants;
     for (const simulation::Job &job : scenario.jobs) {
-        const std::vector<std::uint32_t> gpus(job.gpus.begin(), job.gpus.end());
-        if (job.gang)
-            tenants.push_back({.name = job.name, .gpus = gpus, .goal = job.goal});
-        else
-            for (const std::uint32_t gpu : gpus)
-                tenants.push_back({.name = job.name, .gpus = {gpu}, .goal = job.goal});
+        const auto added =
+            gang_tenants(job.name, job.goal, job.gang, {job.gpus.begin(), job.gpus.end()});
+        tenants.insert(tenants.end(), added.begin(), added.end());
     }
     return refusal_of_clash(tenants);
 }

@@ -78,7 +78,29 @@ Goals RequestHandler::goals_on(std::uint32_t gpu, const Goals &fixed) const {
     return goals;
 }
 
+Outcome<void> RequestHandler::expect_no_clash(const Goals &fixed) const {
+    std::vector<std::uint32_t> all;
+    for (const auto &gpu : gpus_)
+        all.push_back(gpu->index());
+    std::vector<qos::GangTenant> tenants;
+    const auto add = [&](const std::string &name, const qos::Goal &goal, bool is_gang,
+                         const std::vector<std::uint32_t> &gpus) {
+        const auto added = gang_tenants(name, goal, is_gang, gpus.empty() ? all : gpus);
+        tenants.insert(tenants.end(), added.begin(), added.end());
+    };
+    for (const HeldTenant &held : tenants_.all())
+        add(held.name, held.goal, held.is_gang, held.gpus);
+    for (const Tenant &tenant : fixed.tenants)
+        add(tenant.name, tenant.goal, tenant.is_gang, {});
+    add("others", fixed.others, false, {});
+    if (auto why = refusal_of_clash(tenants))
+        return fail(refused, std::move(*why));
+    return {};
+}
+
 Outcome<void> RequestHandler::apply() {
+    if (auto none = expect_no_clash(fixed_); !none)
+        return none;
     for (const auto &gpu : gpus_)
         if (auto set = gpu->set_goals(goals_on(gpu->index(), fixed_)); !set)
             return fail(set.error().exit,
@@ -117,7 +139,8 @@ std::string RequestHandler::why_not_again(const HeldTenant &held) const {
             if (const auto refusals = refusals_of(goals_on(gpu->index(), fixed_));
                 !refusals.empty())
                 return fmt::format("GPU {}: {}", gpu->index(), refusals.front());
-    return "";
+    const auto no_clash = expect_no_clash(fixed_);
+    return no_clash ? "" : no_clash.error().sentence;
 }
 
 void RequestHandler::keep_in(const std::string &file, Ns now) {

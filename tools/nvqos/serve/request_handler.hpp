@@ -44,6 +44,9 @@ class RequestHandler {
     void tend(qos::Ns now);
     /// Returns the goals on a GPU. Held tenants stand before the fixed ones.
     Goals goals_on(std::uint32_t gpu, const Goals &fixed) const;
+    /// Fails if held tenants that share GPUs cannot have their parts beside @p fixed, although those of
+    /// each GPU can be kept (refusal_of_clash()).
+    Outcome<void> expect_no_clash(const Goals &fixed) const;
 
   private:
     std::string hold(const Request &request, qos::Ns now);
@@ -63,7 +66,7 @@ class RequestHandler {
     Outcome<std::vector<std::uint32_t>> gpus_of(const Request &request) const;
     /// Fails if all GPUs on which the tenant is to be held are left out now.
     Outcome<void> expect_any(const std::vector<std::uint32_t> &wanted) const;
-    /// Sets the goals of held tenants on all GPUs, or on none.
+    /// Sets the goals of held tenants on all GPUs. After a failure, forget() puts the former ones back.
     Outcome<void> apply();
     /// @param what Changes::add_end()
     void remove(const char *what, const std::string &name);
