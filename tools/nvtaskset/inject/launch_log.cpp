@@ -29,8 +29,8 @@ constexpr long period_ns = 50'000'000;
 /// Longer names are cut. A line with one has to fit into the text.
 constexpr std::size_t longest_name = 4000;
 
-/// The launch that the thread is in. CUDA may make it by calling another of its functions, which
-/// is a part of the same launch.
+/// The launch that the thread is in. Where CUDA makes it by calling another of its functions, the
+/// inner call counts.
 struct OpenLaunch {
     std::uint32_t id; ///< of the function; 0: the thread is in no launch
     std::uint64_t begin_ns;
@@ -38,7 +38,6 @@ struct OpenLaunch {
 constinit thread_local OpenLaunch open_launch{};
 constinit thread_local std::uint32_t thread_number = 0;
 
-/// The log of this process; nullptr in its children, which have no thread that would write.
 LaunchLog *log_of_process;
 
 std::uint64_t clock_ns(clockid_t clock) {
@@ -128,7 +127,6 @@ LaunchLog *LaunchLog::start(const cuda::Library &cuda, const char *folder) {
     if (error)
         return fail("no thread", "");
     log_of_process = log;
-    pthread_atfork(nullptr, nullptr, [] { log_of_process = nullptr; });
     std::atexit(finish);
     return log;
 }
@@ -172,8 +170,7 @@ bool LaunchLog::open_file(const char *folder) {
 
 void LaunchLog::before(const hooks::Api &call) {
     if (is_launch(call.id)) {
-        if (!open_launch.id || open_launch.id == call.id)
-            open_launch = {call.id, clock_ns(CLOCK_MONOTONIC)};
+        open_launch = {call.id, clock_ns(CLOCK_MONOTONIC)};
     } else if (is_unload(call.id)) {
         names_.unloaded();
     }
@@ -183,7 +180,7 @@ void LaunchLog::after(const hooks::Api &call) {
     if (open_launch.id != call.id || !is_launch(call.id))
         return;
     open_launch.id = 0;
-    if (*call.result == cuda::success && log_of_process == this)
+    if (*call.result == cuda::success)
         put(call, open_launch.begin_ns);
 }
 
@@ -241,7 +238,8 @@ void *LaunchLog::run(void *of) {
 /// a write beyond the limit of file sizes would end a process that does not block SIGXFSZ.
 void LaunchLog::finish() {
     LaunchLog *const log = log_of_process;
-    if (!log)
+    // A child that did not execute another program has no such thread, and cannot use CUDA.
+    if (log->process_ != getpid())
         return;
     log->ends_ = 1;
     syscall(SYS_futex, &log->ends_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);

@@ -14,6 +14,7 @@
 #include <optional>
 #include <pthread.h>
 #include <string_view>
+#include <unistd.h>
 
 #include "hooks.hpp"
 #include "kernel_names.hpp"
@@ -75,6 +76,7 @@ class LaunchLog {
     std::atomic<std::uint32_t> ends_{0}; ///< 1: the process ends; a futex
 
     // Only the thread uses the members below.
+    const pid_t process_ = getpid();
     pthread_t thread_{};
     int (*join_)(pthread_t thread, void **result) = nullptr;
     int file_ = -1;
