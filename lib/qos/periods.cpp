@@ -33,6 +33,8 @@ void Periods::lose() {
 void Periods::enter(State state, Ns now) {
     if (state_ == State::held)
         held_until_ = now;
+    if (state_ == State::open)
+        began_ = now;
     state_ = state;
     since_ = now;
     if (state == State::probe) {

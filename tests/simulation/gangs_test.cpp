@@ -175,8 +175,9 @@ TEST(Gangs, ServiceIsFirstOnAllOfItsGpusAtOnce) {
         const JobResult &service = result.jobs[0];
         EXPECT_LE(service.times.p99, service.alone_times.p99.value_or(0) * 3 / 2);
         EXPECT_GE(before.jobs[0].times.p50, service.times.p50.value_or(0) * 3);
-        // The service leaves 0.65 or so, of which changes take a part.
-        EXPECT_GE(sum_of(result) - speed_of(service), 0.52);
+        // The service leaves 0.65 or so. Beside one training it has busy periods of 13 ms or more,
+        // and each of them takes changes of all GPUs; several trainings have windows.
+        EXPECT_GE(sum_of(result) - speed_of(service), trainings == 1 ? 0.42 : 0.52);
     }
 }
 
