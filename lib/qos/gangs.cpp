@@ -504,6 +504,8 @@ WindowNeed need_for_windows(std::span<const GangTenant> tenants,
                             std::span<const TenantProgress> seen, const WindowPlan &plan) {
     if (are_windows_barred(tenants))
         return WindowNeed::barred;
+    if (plan.rows.size() == 1)
+        return WindowNeed::apart;
     const auto is_beside_first = [&](const GangTenant &tenant) {
         return std::ranges::any_of(tenants, [&](const GangTenant &other) {
             return other.is_first() && other.clashes_with(tenant);

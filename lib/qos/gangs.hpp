@@ -21,7 +21,8 @@
 /// A tenant that is served first (Aim::latency) has no windows. It has a long timeslice always, and
 /// all others on its GPUs have the shortest one, so that its requests begin at once on all of its
 /// GPUs. Of the others only the holder of the window runs there, and the rest is paused: where all
-/// have the shortest timeslice, a holder would get no more than the others.
+/// have the shortest timeslice, a holder would get no more than the others. Where the others share no
+/// GPU, there are no windows at all, and the governors serve it first.
 #pragma once
 
 #include <map>
@@ -216,6 +217,7 @@ struct TenantProgress {
 
 enum class WindowNeed {
     none,    ///< all gangs run together anyway
+    apart,   ///< tenants that are not served first share no GPU, so that all have one window
     clear,   ///< windows give each tenant about the time that it has, all at once
     harmful, ///< windows give a tenant clearly less time, as not all fit in rows without holes
     barred,  ///< are_windows_barred()
@@ -227,7 +229,8 @@ enum class WindowNeed {
 bool are_windows_barred(std::span<const GangTenant> tenants);
 
 /// Returns whether windows are needed, from what was seen without them. A gang needs them if it
-/// runs together too little, or has a cap. They harm a tenant if its part of the windows is clearly
+/// runs together too little, or has a cap. With one window for all, the governors of the GPUs do the
+/// same, and know busy periods besides. Windows harm a tenant if its part of the windows is clearly
 /// less than the time that it has. Beside one that is served first it runs in its windows alone, so
 /// that its part must not be clearly less than the time in which it does not certainly wait: a task
 /// that thinks may have its whole speed.

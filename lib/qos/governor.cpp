@@ -166,26 +166,31 @@ void Governor::apply(Ns now) {
     }
 }
 
-/// Returns whether the neighbours of a service may be paused for its busy periods. That is so if
-/// nothing is promised to them, and none is on several GPUs. A service with a cap is left as it is, because its pauses in a period
-/// would count as use.
-bool Governor::may_hold() const {
-    bool has_service = false;
+/// Returns how often a service has to come back until its neighbours are paused for a busy period; 0:
+/// they may not be. They may if nothing is promised to them. A neighbour on several GPUs would wait
+/// for its other ranks, unless the service is on several GPUs, too, and has its periods on all of
+/// them. A service with a cap is left as it is, because its pauses in a period would count as use.
+int Governor::returns_for_hold() const {
+    bool has_service = false, does_service_span = false, does_neighbour_span = false;
     std::int64_t neighbours = 0;
     for (std::size_t n = 0; n < entrants_.size(); n++) {
         const Entrant &one = entrants_[n];
         if (one.tsgs == 0)
             continue;
-        if (spans_[n])
-            return false;
-        if (one.goal.aim == Aim::latency && !one.goal.cap)
+        if (one.goal.aim == Aim::latency && !one.goal.cap) {
             has_service = true;
-        else if (one.goal.aim == Aim::best_effort)
+            does_service_span = does_service_span || spans_[n];
+        } else if (one.goal.aim == Aim::best_effort) {
             neighbours += one.tsgs;
-        else
-            return false;
+            does_neighbour_span = does_neighbour_span || spans_[n];
+        } else {
+            return 0;
+        }
     }
-    return has_service && neighbours > 0 && neighbours <= Periods::most_neighbours;
+    if (!has_service || (does_neighbour_span && !does_service_span) || neighbours == 0 ||
+        neighbours > Periods::most_neighbours)
+        return 0;
+    return does_service_span ? Periods::returns_for_hold_on_several : Periods::returns_for_hold;
 }
 
 /// Returns whether a service has a request; empty: none is busy, and one of them makes no marks.
@@ -248,7 +253,7 @@ std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
         changed_ = false;
     }
     periods_.mark(marks_of_services());
-    periods_.step(now, may_hold(), seen);
+    periods_.step(now, returns_for_hold(), seen);
     apply(now);
     return record;
 }

@@ -50,9 +50,9 @@ class Governor {
     /// that no other task had work.
     void set_in_effect(std::size_t tenant, bool in_effect) { in_effect_[tenant] = in_effect; }
     bool is_in_effect(std::size_t tenant) const { return in_effect_[tenant]; }
-    /// Sets whether the tenant has tasks on other GPUs that need each other. It is false at first.
-    /// While a tenant has, no neighbour is paused for the busy periods of a service (periods.hpp), since
-    /// the GPUs would be in different states.
+    /// Sets whether the tenant has tasks on other GPUs that need each other. It is false at first. A
+    /// neighbour that has such tasks is paused for the busy periods of a service (periods.hpp) only if
+    /// the service has such tasks, too.
     void set_spans(std::size_t tenant, bool spans) { spans_[tenant] = spans; }
     bool spans(std::size_t tenant) const { return spans_[tenant]; }
     /// Sets whether a tenant has a request, by marks of its processes; empty: they make none. It is of
@@ -99,7 +99,7 @@ class Governor {
     /// @param seen by tenant in the epoch that ends; empty: none ends
     Plan make_plan(std::vector<Observation> seen) const;
     void apply(Ns now);
-    bool may_hold() const;
+    int returns_for_hold() const;
     std::optional<bool> marks_of_services() const;
     std::optional<SliceLength> slice_of(const TenantTurn &turn, bool is_cut) const;
 

@@ -33,6 +33,8 @@ void Periods::lose() {
 void Periods::enter(State state, Ns now) {
     if (state_ == State::held)
         held_until_ = now;
+    if (state_ == State::open)
+        began_ = now;
     state_ = state;
     since_ = now;
     if (state == State::probe) {
@@ -41,10 +43,10 @@ void Periods::enter(State state, Ns now) {
     }
 }
 
-void Periods::step(Ns now, bool may_hold, bool seen) {
+void Periods::step(Ns now, int returns, bool seen) {
     if (seen)
         looked_at_ = now;
-    if (!may_hold) {
+    if (returns == 0) {
         // A mark that waited here would have each next step due at once.
         is_news_ = false;
         if (state_ != State::open)
@@ -59,7 +61,7 @@ void Periods::step(Ns now, bool may_hold, bool seen) {
     }
     switch (state_) {
     case State::open:
-        if (seen && returns_ >= returns_for_hold && !is_away_)
+        if (seen && returns_ >= returns && !is_away_)
             enter(State::held, now);
         return;
     case State::held:

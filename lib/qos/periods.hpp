@@ -10,17 +10,20 @@
 /// While they are paused, the record of switches does not show whether the service has work: a task
 /// without work stays on the GPU while no other one comes. So from time to time the neighbours run
 /// for a moment, which is a probe. Either the service comes back soon after it has left the GPU, and
-/// they are paused again, or its period is over.
+/// they are paused again, or its period is over. Probes come when the period is twice as old as at the
+/// last one, up to a longest time, so that the neighbours do not wait for long after a short period.
 ///
 /// A service may also mark when it is busy and when it is idle (mark()). Then a period begins and ends
 /// at once, and probes are rare. They still show a service without a mark that it is idle.
 ///
-/// The bounds: in a period the service waits for a neighbour's shortest turn once in `probe_every`.
-/// After a period the neighbours wait for that time at most, a request to the driver for each, and
-/// `longest_pause`. At the beginning of a period it waits for `returns_for_hold` short turns, and
-/// for those until the next look.
+/// The bounds: in a period the service waits for a neighbour's shortest turn once in `probe_every`, and
+/// for three more in its first 25 ms. After a period the neighbours wait for that time at most, or for
+/// as long as the period has lasted, a request to the driver for each, and `longest_pause`. At the
+/// beginning of a period it waits for `returns_for_hold` short turns, and for those until the next
+/// look.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -33,9 +36,11 @@ class Periods {
     /// A service that comes back to the GPU later was idle. A neighbour makes good use of a longer
     /// pause, so that it does not lose one that is longer.
     static constexpr Ns longest_pause = 2 * ms;
-    static constexpr Ns probe_every = 25 * ms, probe_every_if_marked = 500 * ms;
-    /// A period begins when the service came back so often in a row.
-    static constexpr int returns_for_hold = 3;
+    static constexpr Ns first_probe = 5 * ms, probe_every = 25 * ms,
+                        probe_every_if_marked = 500 * ms;
+    /// A period begins when the service came back so often in a row. On several GPUs it is more often,
+    /// because a period costs the neighbours the time until a probe on all of them.
+    static constexpr int returns_for_hold = 3, returns_for_hold_on_several = 12;
     /// The time between two looks while the neighbours run, if there was a period in the last
     /// `remembered`; else the service is looked at when an epoch ends.
     static constexpr Ns look_every = 5 * ms, remembered = 10 * second;
@@ -57,9 +62,9 @@ class Periods {
     void mark(std::optional<bool> busy);
     /// Forgets the turns so far, because some may be missing.
     void lose();
-    /// @param may_hold there are neighbours that may be paused for a service
+    /// @param returns the service has to come back so often in a row; 0: no neighbour may be paused for it
     /// @param seen all turns until now were added; else needs_turns() has to be false
-    void step(Ns now, bool may_hold, bool seen);
+    void step(Ns now, int returns, bool seen);
 
     /// Returns whether the neighbours are paused.
     bool holds() const { return state_ == State::held; }
@@ -78,11 +83,15 @@ class Periods {
     enum class State { open, held, probe };
 
     void enter(State state, Ns now);
-    Ns until_probe() const { return marked_ == true ? probe_every_if_marked : probe_every; }
+    Ns until_probe() const {
+        return marked_ == true ? probe_every_if_marked
+                               : std::clamp(since_ - began_, first_probe, probe_every);
+    }
     Ns usual_due() const;
 
     State state_ = State::open;
     Ns since_ = 0;          ///< of state_
+    Ns began_ = 0;          ///< the present period
     Ns looked_at_ = 0;      ///< with all turns
     Ns held_until_ = never; ///< the end of the last period; never: there was none
     /// When the last turn of the service ended; empty: it goes on, or none is known.

@@ -140,6 +140,8 @@ std::string reason(const Group &group, std::size_t tenant) {
     case WindowNeed::none:
         return "left as it is, because it runs together for " + percent(before.together_part) +
                " of its time";
+    case WindowNeed::apart:
+        return "left as it is, because those that are not served first share no GPU";
     case WindowNeed::barred:
         return "left as it is, because timeslice goals and services that are capped or among "
                "themselves bar windows";

@@ -13,11 +13,14 @@ Ns Arrivals::at(std::size_t number) {
     return times_[number];
 }
 
-Ns Engine::begin_step(Arrivals &arrivals, Ns now) {
+void Engine::begin_step(Arrivals &arrivals, Ns now) {
+    begun_++;
     is_prefill_ = running_.size() < load_.batch && arrivals.at(next_) <= now;
-    if (!is_prefill_)
-        return load_.decode + load_.decode_each * static_cast<Ns>(running_.size());
-    const Ns prefill = random_.varied(load_.prefill, load_.prefill_variation);
+    if (!is_prefill_) {
+        step_time_ = load_.decode + load_.decode_each * static_cast<Ns>(running_.size());
+        return;
+    }
+    step_time_ = random_.varied(load_.prefill, load_.prefill_variation);
     const std::int64_t tokens =
         std::max<std::int64_t>(1, random_.varied(load_.tokens, load_.tokens_variation));
     running_.push_back({{.number = next_,
@@ -26,7 +29,6 @@ Ns Engine::begin_step(Arrivals &arrivals, Ns now) {
                          .last = 0,
                          .tokens = tokens}});
     next_++;
-    return prefill;
 }
 
 void Engine::end_step(Ns now) {

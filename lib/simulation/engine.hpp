@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file An LLM engine: one process that works off requests in steps, as vLLM does.
+/// @file An LLM engine that works off requests in steps, as vLLM does: one process, or one for each
+/// GPU of a model that is split among several (tensor parallelism). Rank 0 then decides what each step
+/// is, and the others follow.
 ///
 /// A step is a pause of the CPU and then a kernel. If a request waits and the batch has room, the
 /// step is the prefill of that request, which then has its first token. Otherwise the step
@@ -55,9 +57,12 @@ class Engine {
     /// Returns when the next step begins: at once if there are requests.
     Ns due(Arrivals &arrivals) const { return running_.empty() ? arrivals.at(next_) : 0; }
     bool has_requests(Arrivals &arrivals, Ns now) const { return due(arrivals) <= now; }
-    /// Begins a step, and returns how long its kernel takes.
-    Ns begin_step(Arrivals &arrivals, Ns now);
+    /// Begins a step. It is called by rank 0 alone, as end_step() is.
+    void begin_step(Arrivals &arrivals, Ns now);
     void end_step(Ns now);
+    std::size_t begun() const { return begun_; } ///< steps
+    /// Returns how long the kernel of the last step that was begun takes.
+    Ns step_time() const { return step_time_; }
     /// Returns the requests that have ended since the last call.
     std::vector<ServedRequest> take_served() { return std::exchange(served_, {}); }
 
@@ -71,7 +76,9 @@ class Engine {
     Random random_;
     std::vector<Running> running_; ///< the batch
     std::size_t next_ = 0;         ///< the number of the next request
+    std::size_t begun_ = 0;        ///< steps
     bool is_prefill_ = false;      ///< the present step
+    Ns step_time_ = 0;             ///< of its kernel
     std::vector<ServedRequest> served_;
 };
 

@@ -32,14 +32,18 @@ Machine::Machine(const Scenario &scenario, Controller *controller, Observer *obs
 
 void Machine::add_job(std::size_t job) {
     const Job &one = scenario_.jobs[job];
-    Group &group =
-        groups_.emplace_back(Group{Collectives(one.ranks()), Arrivals(one, scenario_.seed), {}});
+    Group &group = groups_.emplace_back(
+        Group{Collectives(one.ranks()), Arrivals(one, scenario_.seed), {}, {}});
+    if (one.engine)
+        group.engine.emplace(*one.engine, scenario_.seed, one.name);
     for (std::size_t rank = 0; rank < one.ranks(); rank++) {
         Gpu &gpu = gpus_[one.gpus[rank]];
         group.members.push_back(members_.size());
         gpu.members.push_back(members_.size());
         members_.push_back({job, rank, one.gpus[rank], gpu.host.add(one.timeslice_us),
-                            Rank(scenario_, job, rank, group.collectives, group.arrivals), false});
+                            Rank(scenario_, job, rank, group.collectives, group.arrivals,
+                                 group.engine ? &*group.engine : nullptr),
+                            false});
     }
     measures_.jobs.emplace_back().ranks.assign(one.ranks(),
                                                RankUse(measures_.begin, measures_.end));
@@ -125,8 +129,12 @@ void Machine::settle() {
 void Machine::advance(std::size_t number) {
     Member &member = members_[number];
     Gpu &gpu = gpus_[member.gpu];
-    const std::size_t passes = member.process.passes();
+    Group &group = groups_[member.job];
+    const std::size_t passes = member.process.passes(),
+                      begun = group.engine ? group.engine->begun() : 0;
     member.process.advance(now_, gpu.progressing == member.tsg);
+    if (group.engine && group.engine->begun() != begun)
+        awaited_.insert(awaited_.end(), group.members.begin() + 1, group.members.end());
     if (member.process.passes() != passes)
         scenario_.jobs[member.job].engine ? count_served(member) : count_passes(member.job);
     if (member.process.is_serving() != member.was_serving)
@@ -223,7 +231,7 @@ void Machine::change_serving(Member &member) {
 }
 
 void Machine::count_serving(const Member &member) {
-    if (member.was_serving)
+    if (member.was_serving && member.rank == 0)
         measures_.jobs[member.job].serving +=
             std::max<Ns>(0, now_ - std::max(member.serving_since, measures_.begin));
 }

@@ -53,6 +53,7 @@ class Machine : Driver {
     struct Group { ///< of the ranks of a job
         Collectives collectives;
         Arrivals arrivals;
+        std::optional<Engine> engine;
         std::vector<std::size_t> members; ///< by rank
         std::size_t on_gpus = 0;          ///< ranks that have their GPUs
         Ns since = 0;                     ///< of on_gpus

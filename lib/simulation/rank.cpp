@@ -13,19 +13,15 @@ constexpr Ns start_spread = 3 * qos::ms;
 } // namespace
 
 Rank::Rank(const Scenario &scenario, std::size_t job, std::size_t rank, Collectives &collectives,
-           Arrivals &arrivals)
+           Arrivals &arrivals, Engine *engine)
     : job_(scenario.jobs[job]), program_(job_.program(rank)), rank_(rank),
       kernel_jitter_(scenario.gpus.kernel_jitter), all_(collectives), arrivals_(arrivals),
       cpu_random_(scenario.seed, job_.name, Random::Purpose::cpu, rank),
-      kernel_random_(scenario.seed, job_.name, Random::Purpose::kernels, rank),
+      kernel_random_(scenario.seed, job_.name, Random::Purpose::kernels, rank), engine_(engine),
+      step_(engine ? program_ : Program()),
       started_at_(
           job_.start +
-          Random(scenario.seed, job_.name, Random::Purpose::start, rank).below(start_spread)) {
-    if (!job_.engine)
-        return;
-    engine_.emplace(*job_.engine, scenario.seed, job_.name);
-    step_ = job_.program(rank);
-}
+          Random(scenario.seed, job_.name, Random::Purpose::start, rank).below(start_spread)) {}
 
 Ns Rank::cpu_time(Ns time) {
     if (time == 0 || job_.cpu_jitter == 0)
@@ -105,8 +101,10 @@ bool Rank::go_on_with_cpu(Ns now) {
         if (due() > now)
             return false;
         state_ = State::works;
+        if (engine_ && leads())
+            engine_->begin_step(arrivals_, now);
         if (engine_)
-            step_.back().time = engine_->begin_step(arrivals_, now);
+            step_.back().time = engine_->step_time();
         cpu_at_ = launched_ = head_ = 0;
         pass_normal_ = job_.cpu_jitter ? cpu_random_.normal() : 0;
         return true;
@@ -125,7 +123,7 @@ bool Rank::go_on_with_cpu(Ns now) {
             return false;
         if (is_end) {
             passes_++;
-            if (engine_)
+            if (engine_ && leads())
                 engine_->end_step(now);
             state_ = State::waits;
         } else {
@@ -146,7 +144,11 @@ bool Rank::go_on_with_cpu(Ns now) {
 
 /// Returns when the next pass begins at the earliest.
 Ns Rank::next_pass() const {
-    return engine_ ? engine_->due(arrivals_) : arrivals_.at(passes_);
+    if (!engine_)
+        return arrivals_.at(passes_);
+    if (leads())
+        return engine_->due(arrivals_);
+    return engine_->begun() > passes_ ? 0 : never;
 }
 
 bool Rank::is_serving() const {
@@ -154,7 +156,7 @@ bool Rank::is_serving() const {
 }
 
 std::vector<ServedRequest> Rank::take_served() {
-    return engine_ ? engine_->take_served() : std::vector<ServedRequest>();
+    return engine_ && leads() ? engine_->take_served() : std::vector<ServedRequest>();
 }
 
 Ns Rank::due() const {

@@ -18,8 +18,9 @@ namespace simulation {
 class Rank {
   public:
     /// What is given has to outlive the rank.
+    /// @param engine that all ranks of the job are; null: it is none
     Rank(const Scenario &scenario, std::size_t job, std::size_t rank, Collectives &collectives,
-         Arrivals &arrivals);
+         Arrivals &arrivals, Engine *engine = nullptr);
 
     /// Does all that is due until @p now.
     /// @param progresses does its work progress from now on? Host::progressing()
@@ -44,6 +45,7 @@ class Rank {
     bool go_on_with_cpu(Ns now);
     bool is_over(const Item &item);
     Ns next_pass() const;
+    bool leads() const { return rank_ == 0; }
     const Program &program() const { return engine_ ? step_ : program_; }
     Ns cpu_time(Ns time);
 
@@ -55,7 +57,7 @@ class Rank {
     Arrivals &arrivals_;
     Random cpu_random_, kernel_random_;
 
-    std::optional<Engine> engine_;
+    Engine *const engine_;
     Program step_; ///< of an engine: the present step
 
     State state_ = State::waits;

@@ -254,7 +254,9 @@ EngineResult judge_engine(const qos::Goal &goal, const JobUse &use, const JobUse
 bool is_beside_engine(const Scenario &scenario, std::size_t job) {
     for (std::size_t other = 0; other < scenario.jobs.size(); other++)
         if (other != job && scenario.jobs[other].engine &&
-            std::ranges::count(scenario.jobs[job].gpus, scenario.jobs[other].gpus.front()))
+            std::ranges::any_of(scenario.jobs[other].gpus, [&](std::size_t gpu) {
+                return std::ranges::count(scenario.jobs[job].gpus, gpu) > 0;
+            }))
             return true;
     return false;
 }

@@ -146,12 +146,11 @@ Part read_variation(const Place &place) {
     return variation;
 }
 
-/// Reads the load of an engine, which is one process and has a step in place of a program.
+/// Reads the load of an engine, which has a step in place of a program. On several GPUs its kernel
+/// progresses only while all ranks have theirs, as layers are split among them.
 void read_engine(const Place &place, Job &job) {
     place.expect_object({"prefill_us", "prefill_cv", "decode_us", "decode_each_us", "pause_us",
                          "tokens", "tokens_cv", "batch", "marks"});
-    if (job.ranks() > 1)
-        wrong(place.where(), "an engine has one GPU, and the job has several");
     if (job.mean_gap == 0)
         wrong(place.where(), "an engine needs 'arrivals'");
     constexpr std::int64_t most_tokens = 1'000'000, most_batch = 10'000;
@@ -174,7 +173,8 @@ void read_engine(const Place &place, Job &job) {
     if (load.pause + std::min(load.prefill, load.decode) < qos::us)
         wrong(place.where(), "a step takes less than 1 us");
     job.programs = {{Item{.kind = Item::Kind::think, .time = load.pause},
-                     Item{.kind = Item::Kind::kernel, .time = load.decode + load.decode_each}}};
+                     Item{.kind = job.ranks() > 1 ? Item::Kind::collective : Item::Kind::kernel,
+                          .time = load.decode + load.decode_each}}};
     job.engine = load;
 }
 

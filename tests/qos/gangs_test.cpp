@@ -290,6 +290,18 @@ TEST(WindowNeed, TriangleWouldLoseByWindows) {
               WindowNeed::harmful);
 }
 
+TEST(WindowNeed, OneWindowForAllIsNotNeeded) {
+    std::vector<GangTenant> tenants = {gang_of("a", {0, 1}, {.aim = Aim::latency}),
+                                       gang_of("b", {0}), gang_of("c", {1})};
+    std::vector<TenantProgress> seen(3, progress_in_a_second(100 * ms, 0, 0));
+    EXPECT_EQ(need_for_windows(tenants, seen, plan_windows(tenants, usual_windows, 0)),
+              WindowNeed::apart);
+    tenants.push_back(gang_of("d", {1}));
+    seen.push_back(seen.front());
+    EXPECT_NE(need_for_windows(tenants, seen, plan_windows(tenants, usual_windows, 0)),
+              WindowNeed::apart);
+}
+
 TEST(WindowNeed, GangWithACapOrAServiceThatRunsApartNeedsWindows) {
     std::vector<GangTenant> tenants = {gang_of("a", {0, 1}, {.cap = 20 * point})};
     std::vector<TenantProgress> seen = {progress_in_a_second(200 * ms, whole, 0)};
@@ -299,7 +311,7 @@ TEST(WindowNeed, GangWithACapOrAServiceThatRunsApartNeedsWindows) {
     seen[0].waited = 500 * ms;
     seen.push_back(seen.front());
     EXPECT_EQ(need_for_windows(tenants, seen, plan_windows(tenants, usual_windows, 0)),
-              WindowNeed::none);
+              WindowNeed::apart);
     tenants.push_back(gang_of("c", {0, 1}));
     seen.push_back(seen.front());
     const WindowPlan plan = plan_windows(tenants, usual_windows, 0);

@@ -79,6 +79,24 @@ TEST(Views, FitEachScreen) {
     }
 }
 
+TEST(Notes, HaveTheTimesOfAnEnginesRequests) {
+    Report report{0, {}, {}, 0};
+    TenantReport engine{.name = "engine", .goal = *parse_goal("ttft:200ms,tpot:10ms@95")};
+    const auto notes = [&] {
+        report.tenants = {engine};
+        return notes_on({{0, report}});
+    };
+    EXPECT_TRUE(notes().empty()) << "there are no marks yet";
+    engine.engine = EngineTimes{.requests = 3, .ttft = 182 * qos::ms};
+    using Texts = std::vector<std::string>;
+    EXPECT_EQ(notes(), Texts{"engine: TTFT 182 ms of 200 ms (99 %), TPOT - of 10.0 ms (95 %), "
+                             "3 requests in the last minute"});
+    engine.goal = *parse_goal("tpot:10ms@95");
+    engine.engine = EngineTimes{.requests = 1, .tpot = 7800 * qos::us};
+    EXPECT_EQ(notes(), Texts{"engine: TPOT 7.80 ms of 10.0 ms (95 %), "
+                             "1 request in the last minute"});
+}
+
 TEST(Views, ShowPodsThatHaveNames) {
     Report report{0, {}, {}, 0};
     report.tenants.push_back({"serve", *parse_goal("share:2%"), {}, 0, {}, 1, 1, 0});

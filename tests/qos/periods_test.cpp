@@ -2,6 +2,7 @@
 // Busy periods of a service, from turns worked out by hand.
 #include "lib/qos/periods.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <utility>
 
@@ -25,11 +26,13 @@ class ServiceTurns {
         }
         serve(1 * ms);
     }
-    void step(bool may_hold = true) { periods.step(now, may_hold, true); }
+    void step(bool may_hold = true) {
+        periods.step(now, may_hold ? Periods::returns_for_hold : 0, true);
+    }
     /// Lets time pass in which no turn ends.
     void pass(Ns time, bool seen) {
         now += time;
-        periods.step(now, true, seen);
+        periods.step(now, Periods::returns_for_hold, seen);
     }
     void begin_period() {
         steps(3);
@@ -102,16 +105,34 @@ TEST(Periods, EndAtOnceWhereNobodyMayBePausedAnyMore) {
     EXPECT_FALSE(turns.periods.holds());
 }
 
-TEST(Probe, ComesInEachPeriodAfterAFixedTime) {
+TEST(Probe, ComesSoonInAPeriod) {
     ServiceTurns turns;
     turns.begin_period();
-    EXPECT_EQ(turns.periods.due(), turns.now + Periods::probe_every);
+    EXPECT_EQ(turns.periods.due(), turns.now + Periods::first_probe);
     EXPECT_FALSE(turns.periods.needs_turns(turns.now));
-    turns.pass(Periods::probe_every - 1, false);
+    turns.pass(Periods::first_probe - 1, false);
     EXPECT_TRUE(turns.periods.holds());
     turns.pass(1, false);
     EXPECT_FALSE(turns.periods.holds());
     EXPECT_TRUE(turns.periods.needs_turns(turns.now + Periods::look_in_probe));
+}
+
+/// The neighbours of a service wait for no longer after a period than the period has lasted.
+TEST(Probe, ComesLaterInAnOlderPeriod) {
+    ServiceTurns turns;
+    turns.begin_period();
+    const Ns began = turns.now;
+    for (int n = 0; n < 10; n++) {
+        const Ns age = turns.now - began;
+        EXPECT_EQ(turns.periods.due() - turns.now,
+                  std::clamp(age, Periods::first_probe, Periods::probe_every));
+        turns.pass(turns.periods.due() - turns.now, false);
+        ASSERT_FALSE(turns.periods.holds());
+        turns.steps(1);
+        turns.step();
+        ASSERT_TRUE(turns.periods.holds());
+    }
+    EXPECT_EQ(turns.periods.due() - turns.now, Periods::probe_every);
 }
 
 TEST(Probe, IsOverWhenTheServiceComesBackSoon) {
@@ -312,6 +333,19 @@ TEST(GovernorOfPeriods, PausesNobodyBesideTasksOnSeveralGpus) {
     governor.set_spans(1, false);
     run_steps(governor, 104 * ms);
     EXPECT_TRUE(governor.lever(1).paused);
+}
+
+/// The service has its periods on all of its GPUs at about the same time.
+TEST(GovernorOfPeriods, PausesAllNeighboursOfAServiceOnSeveralGpus) {
+    for (const bool spans : {false, true}) {
+        Governor governor({}, {{.aim = Aim::latency}, {}}, 0);
+        governor.set_tsgs(0, 1);
+        governor.set_tsgs(1, 1);
+        governor.set_spans(0, true);
+        governor.set_spans(1, spans);
+        run_steps(governor, 0);
+        EXPECT_TRUE(governor.lever(1).paused) << spans;
+    }
 }
 
 TEST(GovernorOfPeriods, LeavesAServiceWithACapAsItIs) {

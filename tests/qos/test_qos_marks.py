@@ -4,6 +4,7 @@ module. Takes root, as nvqos does."""
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -93,6 +94,63 @@ def test_goals_of_an_engine_are_judged_by_its_requests(machine):
     assert comes_true(lambda: line_of(machine, "engine")[1]["kept"] is False)
     status, line = line_of(machine, "engine")
     assert status == 4 and line["engine"]["tpot"]["us"] > 1 and line["engine"]["tpot"]["percent"] == 50
+
+
+def test_a_dry_run_shows_an_engines_goals(machine):
+    """It says that there are no marks yet, and on whom the goal depends, and changes nothing."""
+    engine, other = machine.process(), machine.process()
+    words = (f"{engine.pid}=ttft:200ms,tpot:10ms@95", f"{other.pid}=share:20%", "--dry-run")
+    done = machine.run(*words)
+    line = next(line for line in done.stdout.splitlines() if str(engine.pid) in line)
+    assert done.returncode == 0 and "  ttft 200 ms, tpot 10 ms (95 %)  " in line and "  no marks yet  " in line
+    assert f"{engine.pid} is served first for at most 78 % of the time, because {other.pid} (share 20 %) is promised its part" in done.stderr
+    tenant = json.loads(machine.run(*words, "--json").stdout)["data"]["tenants"][0]
+    assert tenant["kept"] is None and tenant["why_not"] == "no marks yet"
+    assert tenant["engine"] == {"requests": 0, "ttft": {"goal_us": 200e3, "percent": 99, "us": None},
+                                "tpot": {"goal_us": 10e3, "percent": 95, "us": None}}
+    assert machine.all_changes() == []
+
+
+@pytest.mark.parametrize("goal, missing", (("ttft:50s,tpot:10s@50", ""), ("ttft:50s", "tpot"), ("tpot:10s", "ttft")))
+def test_metrics_have_the_times_of_an_engines_requests(machine, goal, missing):
+    """No value is there before the first mark. Then they are those of `nvqos status`."""
+    path = machine.folder / "qos.prom"
+    machine.start("--quiet", f"--metrics={path}")
+    engine = Engine(machine)
+    assert machine.ask(f"hold engine {goal} pid={engine.pid}") == "ok"
+
+    def values():
+        found = re.findall(r'^nvqos_(ttft_seconds|tpot_seconds|kept)\{gpu="0",tenant="engine",number="0"\} (\S+)$',
+                           path.read_text(encoding="utf-8"), re.MULTILINE)
+        return {name: float(value) for name, value in found}
+
+    assert comes_true(lambda: line_of(machine, "engine")[1]["why_not"] == "no marks yet" and path.exists())
+    assert comes_true(lambda: 'nvqos_tasks{gpu="0",tenant="engine"' in path.read_text(encoding="utf-8")) and values() == {}
+    assert engine.mark("request a") and engine.mark("first a") and engine.mark("end a 2")
+    wanted = {"ttft_seconds", "tpot_seconds", "kept"} - {f"{missing}_seconds"}
+    assert comes_true(lambda: set(values()) == wanted), values()
+    times = line_of(machine, "engine")[1]["engine"]
+    for name in wanted - {"kept"}:
+        assert values()[name] == pytest.approx(times[name.removesuffix("_seconds")]["us"] / 1e6) and values()[name] > 0
+    assert values()["kept"] == 1
+
+
+def test_a_report_tells_how_long_an_engines_goal_was_kept(machine):
+    """It is not known before the first mark."""
+    machine.start("--quiet")
+    engine = Engine(machine)
+    assert machine.ask(f"hold engine ttft:50s,tpot:10s@50 pid={engine.pid}") == "ok"
+
+    def words():
+        return re.fullmatch(r"ok gpu=0 asked=ttft:50s,tpot:10s@50 got=\S+ used=\d+\.\ds kept=(\S+)/(\d+\.\d)s",
+                            machine.ask("report engine words")).groups()
+
+    assert comes_true(lambda: float(words()[1]) > 0.3) and words()[0] == "unknown"
+    assert machine.ask("report engine").startswith("ok asked ttft 50000 ms, tpot 10000 ms (50 %), got ")
+    assert engine.mark("request a") and engine.mark("first a")
+    assert comes_true(lambda: words()[0] != "unknown")
+    kept, of = map(float, words())
+    assert 0 < kept <= of
 
 
 def test_without_the_socket_there_is_a_warning(machine):

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <numeric>
 
 #include "engines.hpp"
 #include "lib/simulation/governed.hpp"
@@ -27,8 +28,10 @@ Ns of(const std::optional<Ns> &time) {
 }
 
 /// Returns the result of an engine alone whose requests come at even times.
-EngineResult even(EngineLoad load, Ns gap) {
-    Scenario one = scenario({engine("engine", load, gap, 0)});
+EngineResult even(EngineLoad load, Ns gap, std::size_t gpus = 1) {
+    Scenario one = scenario({engine("engine", load, gap, 0)}, gpus);
+    if (gpus > 1)
+        one.jobs = {on_all_gpus(one.jobs[0], gpus)};
     one.warmup = 0;
     return *simulate(one).jobs[0].engine;
 }
@@ -79,6 +82,25 @@ TEST(Engine, OfOneTokenHasNoTimePerToken) {
     EXPECT_EQ(result.per_token.count, 0);
     EXPECT_EQ(result.gaps.count, 0);
     EXPECT_EQ(result.attained, result.compared);
+}
+
+/// All ranks take the steps of the first one together.
+TEST(Engine, TakesAsLongOnSeveralGpus) {
+    for (const std::size_t gpus : {1, 2, 8}) {
+        const EngineResult result = even(by_hand, 100 * qos::ms, gpus);
+        EXPECT_EQ(result.to_first.count, 99) << gpus;
+        EXPECT_EQ(of(result.to_first.p99), 11 * qos::ms) << gpus;
+        EXPECT_EQ(of(result.per_token.p99), 6 * qos::ms) << gpus;
+        EXPECT_EQ(result.alone_got_of_serving, qos::scaled(20, qos::whole, 23)) << gpus;
+    }
+}
+
+TEST(Engine, WaitsForAllRanks) {
+    Scenario one = scenario({on_all_gpus(engine("engine", by_hand, 100 * qos::ms, 0), 2)}, 2);
+    one.kills = {{.at = 5 * qos::second, .job = 0, .rank = 1}};
+    const Result result = simulate(one);
+    EXPECT_NEAR(static_cast<double>(result.jobs[0].engine->to_first.count), 20, 1)
+        << "requests of the two seconds before the end of a rank";
 }
 
 TEST(RandomValues, HaveTheirMeanAndVariation) {
@@ -158,6 +180,106 @@ INSTANTIATE_TEST_SUITE_P(Loads, EngineBesideATraining,
                                          Load{"20InBursts", 4500 * qos::ms, 4 * qos::whole},
                                          Load{"40InBursts", 1900 * qos::ms, 4 * qos::whole},
                                          Load{"60InBursts", 1050 * qos::ms, 4 * qos::whole}),
+                         [](const auto &row) { return row.param.name; });
+
+/// Returns the mean of the longest hundredth of the times per token. The 99th percentile alone would
+/// jump: a request of a few tokens has a prefill of another one more or less in its time.
+double tail_per_token(const std::vector<ServedRequest> &requests) {
+    std::vector<Ns> times;
+    for (const ServedRequest &one : requests)
+        if (one.tokens > 1)
+            times.push_back(one.per_token());
+    std::ranges::sort(times, std::ranges::greater());
+    times.resize(times.size() / 100);
+    return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
+}
+
+TEST(EngineAtAHighLoad, IsHardlySlowerThanAlone) {
+    for (const qos::Part variation : {qos::whole, 4 * qos::whole}) {
+        std::vector<ServedRequest> with, alone;
+        for (std::uint64_t seed = 1; seed <= 16; seed++) {
+            Scenario both = scenario(
+                {engine("engine", load_of_8b(), 500 * qos::ms, variation, served_first), tuning()});
+            both.duration = 303 * qos::second;
+            both.seed = seed;
+            Governed control(both);
+            for (const ServedRequest &one : Machine(both, &control).run().jobs[0].requests)
+                with.push_back(one);
+            both.jobs.pop_back();
+            for (const ServedRequest &one : Machine(both, nullptr).run().jobs[0].requests)
+                alone.push_back(one);
+        }
+        ASSERT_GT(alone.size(), 8000U);
+        EXPECT_LT(tail_per_token(with), 1.06 * tail_per_token(alone)) << variation;
+    }
+}
+
+/// A share costs an engine that always has requests its part of each second at least. Turns between
+/// steps cost the least, as the processor works there in any case (docs/qos.md).
+TEST(EngineWithAShareBesideIt, IsNearlyAsFastAsTheShareAllows) {
+    for (const int percent : {10, 20, 30}) {
+        const Scenario both =
+            scenario({job("engine", {0}, {think(500), kernel(7200)}, served_first),
+                      tuning(share_of(percent))});
+        const Result result = simulate(both);
+        const double least = (7200 + 2 * 80) / (1 - percent / 100.0), // of a step, in us
+            seen = 1e12 / static_cast<double>(result.jobs[0].per_s);
+        EXPECT_LT(seen, 1.03 * least) << percent;
+        EXPECT_GT(result.jobs[1].got, percent * qos::point - qos::point) << percent;
+    }
+}
+
+/// Neighbours of an engine on two GPUs.
+struct Neighbours {
+    const char *name;
+    std::vector<std::vector<std::size_t>> gpus; ///< by neighbour
+};
+
+void PrintTo(const Neighbours &neighbours, std::ostream *out) {
+    *out << neighbours.name;
+}
+
+class EngineOnTwoGpus : public testing::TestWithParam<Neighbours> {
+  protected:
+    [[nodiscard]] static Scenario beside(const EngineLoad &load = load_of_8b()) {
+        Scenario made = scenario(
+            {on_all_gpus(engine("engine", load, 1590 * qos::ms, qos::whole, served_first), 2)}, 2);
+        for (std::size_t n = 0; n < GetParam().gpus.size(); n++) {
+            simulation::Job one = tuning();
+            one.name += std::to_string(n);
+            one.gpus = GetParam().gpus[n];
+            one.of_rank.assign(one.ranks(), 0);
+            if (one.ranks() > 1)
+                one.programs[0].push_back(collective(4000, 2));
+            made.jobs.push_back(one);
+        }
+        made.duration = 303 * qos::second;
+        made.jobs[0].cpu_jitter = 2 * qos::point;
+        return made;
+    }
+};
+
+TEST_P(EngineOnTwoGpus, IsHardlySlowerThanAlone) {
+    for (const bool marks : {false, true}) {
+        EngineLoad load = load_of_8b();
+        load.marks = marks;
+        const Result result = simulate(beside(load));
+        const EngineResult &one = *result.jobs[0].engine;
+        EXPECT_LT(ratio(one.to_first.p50, one.alone_to_first.p50), 1.05) << marks;
+        EXPECT_LT(ratio(one.per_token.p50, one.alone_per_token.p50), marks ? 1.004 : 1.016);
+        EXPECT_LT(ratio(one.per_token.p99, one.alone_per_token.p99), 1.04) << marks;
+        EXPECT_GT(100 * one.attained, 99 * one.compared) << marks;
+        EXPECT_FALSE(result.jobs[0].gang) << "one window for all would be no better";
+        for (std::size_t n = 1; n < result.jobs.size(); n++)
+            EXPECT_GT(result.jobs[n].got_while_free, 95 * qos::point) << n;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Beside, EngineOnTwoGpus,
+                         testing::Values(Neighbours{"OneTraining", {{0}}},
+                                         Neighbours{"OneOnTheOtherGpu", {{1}}},
+                                         Neighbours{"TwoTrainings", {{0}, {1}}},
+                                         Neighbours{"AGang", {{0, 1}}}),
                          [](const auto &row) { return row.param.name; });
 
 /// A service with a cap has no periods, and its marks change nothing.

@@ -21,6 +21,15 @@ inline simulation::Job engine(const std::string &name, const simulation::EngineL
     return made;
 }
 
+/// Returns an engine whose layers are split among several GPUs from 0 on.
+inline simulation::Job on_all_gpus(simulation::Job engine, std::size_t gpus) {
+    for (std::size_t gpu = 1; gpu < gpus; gpu++)
+        engine.gpus.push_back(gpu);
+    engine.of_rank.assign(gpus, 0);
+    engine.programs[0].back().kind = Item::Kind::collective;
+    return engine;
+}
+
 /// Returns what an 8B-like model does: steps of 7.7 ms, 100 tokens in the mean.
 inline simulation::EngineLoad load_of_8b() {
     return {.prefill = 40 * qos::ms,

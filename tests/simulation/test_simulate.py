@@ -115,7 +115,6 @@ def test_an_engine_beside_fine_tuning():
 @pytest.mark.parametrize("change, says", (
     ({"program": [{"kernel_us": 1}]}, "jobs[0].program: an engine has no program"),
     ({"arrivals": None}, "jobs[0].engine: an engine needs 'arrivals'"),
-    ({"gpus": [0, 1]}, "jobs[0].engine: an engine has one GPU"),
     ({"arrivals": {"mean_ms": 9, "cv": 11}}, "jobs[0].arrivals.cv: is neither 0 nor from 0.05 to 10"),
     ({"arrivals": {"mean_ms": 9, "cv": 0.04}}, "jobs[0].arrivals.cv: is neither 0 nor from 0.05 to 10"),
     ({"engine": {"decode_us": 1, "tokens": 1}}, "jobs[0].engine: the field 'prefill_us' is missing"),
@@ -130,6 +129,20 @@ def test_an_engine_that_makes_no_sense(written, change, says):
     path = written(scenario)
     done = run(path)
     assert done.returncode == 1 and done.stderr.startswith(f"nvqos: {path}: {says}"), done.stderr
+
+
+def test_an_engine_on_two_gpus(written):
+    """It is as fast as on one, and the fine-tuning on one of them has its time between periods."""
+    scenario = example("engine") | {"duration_ms": 100_000}
+    one = result(written(scenario))["jobs"][0]["engine"]
+    scenario["gpus"]["count"] = 2
+    scenario["jobs"][0]["gpus"] = [0, 1]
+    engine, tune = result(written(scenario))["jobs"]
+    assert engine["engine"]["compared"] == one["compared"] == engine["engine"]["attained"]
+    assert engine["engine"]["alone_tpot_ms"]["p50"] < 1.01 * one["alone_tpot_ms"]["p50"]
+    assert engine["engine"]["tpot_ms"]["p50"] < 1.02 * engine["engine"]["alone_tpot_ms"]["p50"]
+    assert engine["gang_why"] == "left as it is, because those that are not served first share no GPU"
+    assert tune["got_while_free"] > 0.95 and engine["gpus"][1]["got"] > 0.3
 
 
 @pytest.mark.parametrize("goal, kept", (("ttft:60ms,tpot:10ms", True), ("ttft:20ms", False), ("tpot:8ms@50", True), ("tpot:7ms", False)))
@@ -315,7 +328,7 @@ def test_the_pages_show_what_their_commands_print():
     assert len(shown) == 6
     for words, text in shown:
         assert run(*words.split()).stdout == text
-    for path in sorted(EXAMPLES.iterdir()):
+    for path in sorted(EXAMPLES.glob("*.json")):
         assert f"```json\n{path.read_text(encoding='utf-8')}```" in page
 
 

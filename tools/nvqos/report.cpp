@@ -292,9 +292,10 @@ std::vector<std::string> notes_on(const std::map<std::uint32_t, Report> &reports
                 continue;
             const std::string first = tail_text("TTFT", tenant.goal.ttft, tenant.engine->ttft),
                               later = tail_text("TPOT", tenant.goal.tpot, tenant.engine->tpot);
-            notes.push_back(fmt::format(
-                "{}: {}{}{}, {} requests in the last minute", printable(tenant.name), first,
-                first.empty() || later.empty() ? "" : ", ", later, tenant.engine->requests));
+            notes.push_back(
+                fmt::format("{}: {}{}{}, {} request{} in the last minute", printable(tenant.name),
+                            first, first.empty() || later.empty() ? "" : ", ", later,
+                            tenant.engine->requests, tenant.engine->requests == 1 ? "" : "s"));
         }
     for (const auto &[gpu, report] : reports)
         if (report.epoch.overcommitted)
