@@ -89,9 +89,9 @@ Outcome<void> RequestHandler::expect_no_clash(const Goals &fixed) const {
         tenants.insert(tenants.end(), added.begin(), added.end());
     };
     for (const HeldTenant &held : tenants_.all())
-        add(held.name, held.goal, held.is_gang, held.gpus);
+        add(held.name, held.goal, held.gang != Gang::off, held.gpus);
     for (const Tenant &tenant : fixed.tenants)
-        add(tenant.name, tenant.goal, tenant.is_gang, {});
+        add(tenant.name, tenant.goal, tenant.gang != Gang::off, {});
     add("others", fixed.others, false, {});
     if (auto why = refusal_of_clash(tenants))
         return fail(refused, std::move(*why));
