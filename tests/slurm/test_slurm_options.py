@@ -17,7 +17,8 @@ def built():
 
 def goal(shards, *words, gpus=1, tasks=1, nodes=False):
     """Returns the goal of a step and an empty sentence, or None and the sentence."""
-    done = subprocess.run([ROOT / "build/cmake/tests/slurm/slurm_options", *(["nodes"] if nodes else []), str(shards), str(gpus), str(tasks), *words],
+    program = [ROOT / "build/cmake/tests/slurm/slurm_options", *(["nodes"] if nodes else [])]
+    done = subprocess.run([*program, str(shards), str(gpus), str(tasks), *words],
                           capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode in (0, 1) and done.stdout.count("\n") == 1, done
     text = done.stdout.rstrip("\n")

@@ -23,6 +23,7 @@
 #include "lib/base/pod_name_thread.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/process.hpp"
+#include "lib/base/task_name.hpp"
 #include "lib/cli/main.hpp"
 #include "metrics.hpp"
 #include "refusal.hpp"
