@@ -502,6 +502,13 @@ bool are_windows_barred(std::span<const GangTenant> tenants) {
 
 WindowNeed need_for_windows(std::span<const GangTenant> tenants,
                             std::span<const TenantProgress> seen, const WindowPlan &plan) {
+    const auto has_several_beside = [&](const GangTenant &service) {
+        return std::ranges::any_of(service.gpus, [&](std::uint32_t gpu) {
+            return std::ranges::count_if(tenants, [&](const GangTenant &other) {
+                       return !other.is_first() && other.is_on(gpu);
+                   }) > 1;
+        });
+    };
     if (are_windows_barred(tenants))
         return WindowNeed::barred;
     if (plan.rows.size() == 1)
@@ -516,7 +523,8 @@ WindowNeed need_for_windows(std::span<const GangTenant> tenants,
         const GangTenant &tenant = tenants[n];
         const bool is_gang = tenant.gpus.size() > 1;
         is_needed =
-            is_needed || (is_gang && (seen[n].together_part < enough_together || has_cap(tenant)));
+            is_needed || (is_gang && (seen[n].together_part < enough_together || has_cap(tenant) ||
+                                      (tenant.is_first() && has_several_beside(tenant))));
         const auto part_of_time = [&](Ns time, Part part) {
             return seen[n].time ? scaled(time, part, seen[n].time) : 0;
         };

@@ -229,11 +229,11 @@ enum class WindowNeed {
 bool are_windows_barred(std::span<const GangTenant> tenants);
 
 /// Returns whether windows are needed, from what was seen without them. A gang needs them if it
-/// runs together too little, or has a cap. With one window for all, the governors of the GPUs do the
-/// same, and know busy periods besides. Windows harm a tenant if its part of the windows is clearly
-/// less than the time that it has. Beside one that is served first it runs in its windows alone, so
-/// that its part must not be clearly less than the time in which it does not certainly wait: a task
-/// that thinks may have its whole speed.
+/// runs together too little, has a cap, or is served first where several others take turns. With one
+/// window for all, the governors of the GPUs do the same, and know busy periods besides. Windows
+/// harm a tenant if its part of the windows is clearly less than the time that it has. Beside one
+/// that is served first it runs in its windows alone, so that its part must not be clearly less
+/// than the time in which it does not certainly wait: a task that thinks may have its whole speed.
 /// @param plan the windows that they would have
 WindowNeed need_for_windows(std::span<const GangTenant> tenants,
                             std::span<const TenantProgress> seen, const WindowPlan &plan);
