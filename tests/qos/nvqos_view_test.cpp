@@ -84,7 +84,7 @@ TEST(Notes, HaveTheTimesOfAnEnginesRequests) {
     TenantReport engine{.name = "engine", .goal = *parse_goal("ttft:200ms,tpot:10ms@95")};
     const auto notes = [&] {
         report.tenants = {engine};
-        return notes_on({{0, report}});
+        return notes_on({{0, report}}, {});
     };
     EXPECT_TRUE(notes().empty()) << "there are no marks yet";
     engine.engine = EngineTimes{.requests = 3, .ttft = 182 * qos::ms};
