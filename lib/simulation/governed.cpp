@@ -33,12 +33,12 @@ void Governed::begin(const std::vector<Task> &tasks) {
     gangs_.begin(tasks);
 }
 
-void Governed::add_reasons(Measures &seen) const {
+void Governed::add_verdicts(Measures &seen) const {
     std::vector<std::size_t> tenants(scenario_.gpus.count); // on each GPU, of the jobs so far
     for (std::size_t job = 0; job < scenario_.jobs.size(); job++)
         for (std::size_t rank = 0; rank < scenario_.jobs[job].ranks(); rank++) {
             const std::size_t gpu = scenario_.jobs[job].gpus[rank];
-            seen.jobs[job].ranks[rank].reasons = keepers_[gpu].reasons(tenants[gpu]++);
+            seen.jobs[job].ranks[rank].verdicts = keepers_[gpu].verdicts(tenants[gpu]++);
         }
 }
 

@@ -19,8 +19,8 @@ class Governed : public Controller {
     void served(const Request &request, Ns now) override;
     const std::vector<Keeper> &keepers() const { return keepers_; }
     const Gangs &gangs() const { return gangs_; }
-    /// Adds RankUse::reasons to what the run has shown.
-    void add_reasons(Measures &seen) const;
+    /// Adds RankUse::verdicts to what the run has shown.
+    void add_verdicts(Measures &seen) const;
 
   private:
     Ns first_timeslice(std::size_t job) const;

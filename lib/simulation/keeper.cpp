@@ -14,7 +14,7 @@ constexpr Ns effect_takes = 3 * qos::ms;
 Keeper::Keeper(std::size_t gpu, const std::vector<qos::Goal> &goals, const qos::Settings &settings,
                OnEpoch on_epoch)
     : gpu_(gpu), on_epoch_(std::move(on_epoch)), sets_timeslices_(qos::takes_timeslices(goals)),
-      goals_(goals), governor_(settings, goals, 0), missed_(goals.size()), reasons_(goals.size()) {
+      goals_(goals), governor_(settings, goals, 0), verdicts_(goals.size()) {
     governor_.step(0);
 }
 
@@ -136,12 +136,17 @@ void Keeper::note(const qos::EpochRecord &epoch) {
         is_held[task.tenant] = is_held[task.tenant] || is_held_now;
     }
     for (std::size_t n = 0; n < goals_.size(); n++) {
-        missed_[n] += !epoch.tenants[n].kept;
-        reasons_[n].push_back({epoch.end, qos::why_not(goals_[n], epoch.tenants[n],
-                                                       {.has_tasks = has_tasks[n],
-                                                        .is_seen = is_held[n],
-                                                        .is_cut = epoch.overcommitted})});
+        const qos::Record &record = epoch.tenants[n];
+        verdicts_[n].push_back({epoch.end, record.second.time >= qos::second, record.kept,
+                                qos::why_not(goals_[n], record,
+                                             {.has_tasks = has_tasks[n],
+                                              .is_seen = is_held[n],
+                                              .is_cut = epoch.overcommitted})});
     }
+}
+
+std::size_t Keeper::missed(std::size_t tenant) const {
+    return static_cast<std::size_t>(std::ranges::count(verdicts_[tenant], false, &Verdict::kept));
 }
 
 void Keeper::apply(Ns now, Driver &driver) {

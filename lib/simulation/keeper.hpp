@@ -61,11 +61,11 @@ class Keeper {
     /// Returns whether the governor's goals need timeslices.
     bool sets_timeslices() const { return sets_timeslices_; }
     bool has_open_requests() const { return asked_ > 0; }
-    /// Returns in how many epochs that ended after a second the goal of each tenant was missed.
-    const std::vector<std::size_t> &missed() const { return missed_; }
-    /// Returns, for a tenant, the reasons that nvqos gives at the ends of epochs. There are none of
-    /// the time in which the governor rests.
-    const std::vector<Reason> &reasons(std::size_t tenant) const { return reasons_[tenant]; }
+    /// Returns at the end of how many epochs the tenant's goal was missed.
+    std::size_t missed(std::size_t tenant) const;
+    /// Returns the verdicts on a tenant's goal at the ends of epochs. There are none of the time in
+    /// which the governor rests.
+    const std::vector<Verdict> &verdicts(std::size_t tenant) const { return verdicts_[tenant]; }
 
   private:
     /// A task is unknown until it has had a turn. Then it is searched for, and after that it is
@@ -99,8 +99,7 @@ class Keeper {
     const std::vector<qos::Goal> goals_; ///< by tenant
     qos::Governor governor_;
     std::map<std::size_t, HeldTask> tasks_;    ///< by their numbers
-    std::vector<std::size_t> missed_;          ///< by tenant
-    std::vector<std::vector<Reason>> reasons_; ///< by tenant
+    std::vector<std::vector<Verdict>> verdicts_; ///< by tenant
     qos::PauseTime pause_time_;
     bool is_marked_ = false; ///< since the last step
     bool look_needed_ = false, looking_ = false, holding_ = false;

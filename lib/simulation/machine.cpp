@@ -75,6 +75,7 @@ void Machine::finish() {
             finish_wait(members_[member], false);
         for (const std::size_t member : gpus_[number].members)
             count_serving(members_[member]);
+        change_working(number, std::nullopt);
         change_holder(number, std::nullopt);
         count_free(gpus_[number]);
         if (auto part = gpus_[number].host.split(now_)) {
@@ -173,6 +174,7 @@ void Machine::sync(std::size_t number) {
     if (const auto holder = gpu.host.holder(); holder != gpu.holder)
         change_holder(number, holder);
     const auto before = std::exchange(gpu.progressing, gpu.host.progressing());
+    change_working(number, gpu.progressing == gpu.holder ? gpu.holder : std::nullopt);
     if (before != gpu.progressing)
         for (const auto &tsg : {before, gpu.progressing})
             if (tsg)
@@ -197,6 +199,16 @@ void Machine::change_holder(std::size_t number, std::optional<std::size_t> holde
     Member &member = members_[gpu.members[*holder]];
     finish_wait(member, true);
     count_on_gpus(member.job, true);
+}
+
+void Machine::change_working(std::size_t number, std::optional<std::size_t> working) {
+    Gpu &gpu = gpus_[number];
+    if (gpu.working == working)
+        return;
+    if (observer_ && gpu.working)
+        observer_->progress(place_of(members_[gpu.members[*gpu.working]]), gpu.working_since, now_);
+    gpu.working = working;
+    gpu.working_since = now_;
 }
 
 /// Returns how much of the time since @p since the GPU had no engine with a request.

@@ -44,6 +44,8 @@ class Machine : Driver {
         std::vector<std::size_t> members; ///< by TSG
         std::optional<std::size_t> progressing, holder;
         Ns since = 0;            ///< of holder
+        std::optional<std::size_t> working; ///< the TSG whose work progresses
+        Ns working_since = 0;
         std::size_t serving = 0; ///< engines that have requests
         Ns free_since = 0;       ///< if none has
         std::vector<Turn> turns; ///< for the controller
@@ -83,6 +85,7 @@ class Machine : Driver {
     void kill();
     void finish_turn(std::size_t gpu, const Turn &turn);
     void finish_wait(Member &member, bool whole);
+    void change_working(std::size_t gpu, std::optional<std::size_t> working);
     void finish();
 
     static RankPlace place_of(const Member &member) {

@@ -11,10 +11,12 @@
 
 namespace simulation {
 
-/// The reason that nvqos gives at the end of an epoch for the second before it, if it gives one.
-struct Reason {
-    Ns at; ///< the end of the epoch
-    std::optional<qos::WhyNot> why;
+/// The verdict of nvqos at the end of an epoch on a goal in the second before it.
+struct Verdict {
+    Ns at;        ///< the end of the epoch
+    bool is_full; ///< a second has passed since the goal began
+    bool kept;
+    std::optional<qos::WhyNot> why; ///< the reason that nvqos gives, if it gives one
 };
 
 /// A rank on its GPU. Times on the GPU are times with work.
@@ -39,7 +41,7 @@ class RankUse {
     /// there is none, or no epoch ended in it, because a gang had windows.
     std::vector<std::optional<qos::WhyNot>> reasons_in_seconds() const;
 
-    std::vector<Reason> reasons = {}; ///< one for each epoch, in the order of time
+    std::vector<Verdict> verdicts = {}; ///< one for each epoch, in the order of time
 
   private:
     /// Returns the time on the GPU in the second that begins with that bin.

@@ -22,6 +22,9 @@ class Observer {
     /// A rank had work without its GPU from @p begin on, and has the GPU at @p end.
     /// @param whole false: the run ended before the wait did
     virtual void wait(const RankPlace &, Ns /*begin*/, Ns /*end*/, bool /*whole*/) {}
+    /// The work of a rank progressed from @p begin to @p end. Where a turn is resumed or ends late, it
+    /// has its GPU and makes no progress.
+    virtual void progress(const RankPlace &, Ns /*begin*/, Ns /*end*/) {}
     /// A request of the controller has taken effect.
     virtual void served(const RankPlace &, const Request &, Ns /*now*/) {}
 };

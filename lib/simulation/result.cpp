@@ -326,7 +326,7 @@ Result simulate(const Scenario &scenario, Observer *observer) {
                                                           : nullptr;
     Measures seen = Machine(scenario, controller, observer).run();
     if (is_governed)
-        governed.add_reasons(seen);
+        governed.add_verdicts(seen);
     const auto seen_alone = run_alone(scenario);
     Result result;
     result.model = scenario.gpus.model;

@@ -343,10 +343,10 @@ TEST(GangRanks, SecondsInWindowsHaveNoReasonOfAGovernor) {
         {training_of("a", first_gpus(2), share_of(60)), training_of("b", first_gpus(2))}, 2);
     simulation::Governed governed(both);
     simulation::Measures seen = simulation::Machine(both, &governed).run();
-    governed.add_reasons(seen);
-    ASSERT_FALSE(seen.jobs[0].ranks[0].reasons.empty());
-    EXPECT_LT(seen.jobs[0].ranks[0].reasons.back().at, 2 * qos::second);
-    seen.jobs[0].ranks[0].reasons.back().why = qos::WhyNot::no_demand;
+    governed.add_verdicts(seen);
+    ASSERT_FALSE(seen.jobs[0].ranks[0].verdicts.empty());
+    EXPECT_LT(seen.jobs[0].ranks[0].verdicts.back().at, 2 * qos::second);
+    seen.jobs[0].ranks[0].verdicts.back().why = qos::WhyNot::no_demand;
     for (const auto &why : seen.jobs[0].ranks[0].reasons_in_seconds())
         EXPECT_FALSE(why.has_value());
 }

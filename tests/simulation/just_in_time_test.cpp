@@ -62,7 +62,7 @@ TEST_P(ShareOfATrainingThatLaunchesJustInTime, IsKeptBesideAService) {
     EXPECT_NEAR(points_of(train.got), static_cast<double>(share), 1.2);
     Governed control(both);
     Machine(both, &control).run();
-    EXPECT_LE(control.keepers()[0].missed()[1], 15U); // of 130, in the first two seconds
+    EXPECT_LE(control.keepers()[0].missed(1), 15U); // of 130, in the first two seconds
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ShareOfATrainingThatLaunchesJustInTime,

@@ -139,7 +139,7 @@ TEST_P(ShareBetweenTwoLoops, IsReportedAsKept) {
     EXPECT_EQ(simulate(both).jobs[0].kept, true);
     Governed control(both);
     Machine(both, &control).run();
-    EXPECT_LE(control.keepers()[0].missed()[0], 2U) << "of 229 epochs, so that the status is 0";
+    EXPECT_LE(control.keepers()[0].missed(0), 2U) << "of 229 epochs, so that the status is 0";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ShareBetweenTwoLoops,
@@ -213,7 +213,7 @@ TEST(ThinkingShares, ReportedAsKeptAreKeptByTheirOwnProgress) {
         both.duration = 13 * qos::second;
         Governed control(both);
         const Measures seen = Machine(both, &control).run();
-        const std::size_t missed = control.keepers()[0].missed()[0];
+        const std::size_t missed = control.keepers()[0].missed(0);
         if (missed > 20) // the first second and a half
             continue;
         kept++;
