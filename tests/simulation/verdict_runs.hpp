@@ -10,7 +10,6 @@
 #include <string>
 
 #include "jobs.hpp"
-#include "lib/qos/admission.hpp"
 #include "lib/simulation/governed.hpp"
 #include "lib/simulation/machine.hpp"
 #include "lib/simulation/random.hpp"
