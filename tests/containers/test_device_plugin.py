@@ -363,7 +363,7 @@ def test_the_plugin_waits_for_kubelet(bare):
 
 
 def test_a_socket_of_a_kubelet_that_was_killed_is_tried_again(bare):
-    """The file stays, and nobody answers at it."""
+    """The socket's file stays, but no program answers there."""
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(bare.folder / "kubelet.sock"))
     bare.machine.start("--quiet")

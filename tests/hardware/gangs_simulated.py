@@ -28,7 +28,7 @@ def repeated(number, *items):
 
 
 def training(forward_us, update_us):
-    """Returns a training of 24 layers, whose backward kernels take twice as long as the forward ones."""
+    """Returns a training of 24 layers. Its backward kernels take twice as long as the forward ones."""
     return {"cpu_jitter": 0.2,
             "program": [{"think_us": 3000}, repeated(24, {"kernel_us": forward_us, "launch_us": 500}),
                         repeated(24, {"kernel_us": 2 * forward_us, "launch_us": 1000},

@@ -311,7 +311,7 @@ def test_time_before_the_record_does_not_count(tmp_path):
 
 
 def test_a_turn_that_began_before_the_record_gives_up_nothing(tmp_path):
-    """The record begins in the middle of a turn of train, whose rest is shorter than a timeslice."""
+    """The record begins in the middle of a turn of train. The rest of this turn is shorter than a timeslice."""
     recording = two_tasks()
     recording.lines.append({"kind": "engine", "gpu": 0, "engine": "GR0", "by": "switches", "begin_ns": 300 * MS, "end_ns": None,
                             "samples": 0, "missed_samples": 0, "known_ns": 0})

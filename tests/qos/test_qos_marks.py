@@ -77,7 +77,7 @@ def line_of(machine, name):
 
 
 def test_goals_of_an_engine_are_judged_by_its_requests(machine):
-    """Before the first mark nothing is said of them. They are missed when a request is late."""
+    """Before the first mark the goals count neither as kept nor as missed. They are missed when a request is late."""
     machine.start("--quiet")
     engine = Engine(machine)
     machine.process()
@@ -97,7 +97,7 @@ def test_goals_of_an_engine_are_judged_by_its_requests(machine):
 
 
 def test_a_dry_run_shows_an_engines_goals(machine):
-    """It says that there are no marks yet, and on whom the goal depends, and changes nothing."""
+    """A dry run prints that there are no marks yet, and on which tenants the goal depends. It changes nothing."""
     engine, other = machine.process(), machine.process()
     words = (f"{engine.pid}=ttft:200ms,tpot:10ms@95", f"{other.pid}=share:20%", "--dry-run")
     done = machine.run(*words)

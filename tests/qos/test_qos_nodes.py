@@ -25,7 +25,7 @@ def fixture_node(machine, monkeypatch):
 
 @pytest.fixture(name="other")
 def fixture_other(node):
-    """A second node, whose clock is ahead by a millisecond."""
+    """A second node with a clock that is ahead by a millisecond."""
     with running_machine() as machine:
         machine.variables["NVQOS_STAND_IN_AHEAD_US"] = "1000"
         yield machine

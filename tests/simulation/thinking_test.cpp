@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(All, ShareBetweenTwoLoops,
                          testing::Combine(testing::Values(30, 60, 80), testing::Values(0, 5, 20),
                                           testing::Values(0, 3), testing::Values(1, 2, 3)));
 
-/// Pauses of 10 us are shorter than any turn, so nobody knows how much of the time alone is work.
+/// Pauses of 10 us are shorter than any turn, so the record does not show how much of the time alone is work.
 /// Looks by the shortest turns bound that, so that the loop is alone for less of the time.
 TEST(ThinkingShare, LeavesTheOthersMoreAfterLooksAtShortPauses) {
     for (const auto &[burst_us, most, others] : {std::tuple{300, 82, 10}, {500, 72, 18}}) {

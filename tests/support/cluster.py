@@ -381,7 +381,7 @@ class DraNode:
 
 @pytest.fixture(name="bare")
 def fixture_bare(machine, tmp_path, monkeypatch):
-    """Yields a node on which nothing runs yet, in a cluster whose API server does."""
+    """Yields a node without any program, in a cluster with an API server."""
     name_gpus(machine, monkeypatch)
     node = DraNode(machine, tmp_path)
     node.api.start()

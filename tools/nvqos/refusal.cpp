@@ -114,11 +114,11 @@ std::string refusal_of(const qos::Conflict &conflict, const Goals &goals) {
     switch (conflict.why) {
     case Why::sum:
         if (conflict.asked == 0)
-            return fmt::format("the timeslices that are asked for, with {:g} us for each switch, do not "
-                               "fit into a round of {:g} ms, the longest for this epoch; set shorter "
-                               "ones, or a longer --epoch",
-                               static_cast<double>(qos::Costs().change) / 1000,
-                               qos::milliseconds(conflict.round));
+            return fmt::format(
+                "the timeslices that are asked for, with {:g} us for each switch, do not "
+                "fit into a round of {:g} ms, the longest for this epoch; set shorter "
+                "ones, or a longer --epoch",
+                static_cast<double>(qos::Costs().change) / 1000, qos::milliseconds(conflict.round));
         return fmt::format(
             "shares and speeds add up to {}, and at most {} can be promised: {}. In a round of "
             "{:g} "
