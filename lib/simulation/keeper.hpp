@@ -98,7 +98,7 @@ class Keeper {
     const bool sets_timeslices_;
     const std::vector<qos::Goal> goals_; ///< by tenant
     qos::Governor governor_;
-    std::map<std::size_t, HeldTask> tasks_;    ///< by their numbers
+    std::map<std::size_t, HeldTask> tasks_;      ///< by their numbers
     std::vector<std::vector<Verdict>> verdicts_; ///< by tenant
     qos::PauseTime pause_time_;
     bool is_marked_ = false; ///< since the last step

@@ -43,7 +43,7 @@ class Machine : Driver {
         Host host;
         std::vector<std::size_t> members; ///< by TSG
         std::optional<std::size_t> progressing, holder;
-        Ns since = 0;            ///< of holder
+        Ns since = 0;                       ///< of holder
         std::optional<std::size_t> working; ///< the TSG whose work progresses
         Ns working_since = 0;
         std::size_t serving = 0; ///< engines that have requests

@@ -62,8 +62,10 @@ std::vector<std::optional<qos::WhyNot>> RankUse::reasons_in_seconds() const {
     std::vector<std::optional<qos::WhyNot>> all;
     for (std::size_t n = first_bin(); n + bins_in_a_second <= last_bin(); n += bins_in_a_second) {
         const Ns end = static_cast<Ns>(n + bins_in_a_second) * bin;
-        const auto after = std::ranges::upper_bound(verdicts, end, std::ranges::less(), &Verdict::at);
-        const bool has_epoch = after != verdicts.begin() && std::prev(after)->at > end - qos::second;
+        const auto after =
+            std::ranges::upper_bound(verdicts, end, std::ranges::less(), &Verdict::at);
+        const bool has_epoch =
+            after != verdicts.begin() && std::prev(after)->at > end - qos::second;
         all.push_back(has_epoch ? std::prev(after)->why : std::nullopt);
     }
     return all;
