@@ -40,7 +40,7 @@ class Periods {
                         probe_every_if_marked = 500 * ms;
     /// A period begins when the service came back so often in a row. On several GPUs it is more often,
     /// because a period costs the neighbours the time until a probe on all of them.
-    static constexpr int returns_for_hold = 3, returns_for_hold_on_several = 12;
+    static constexpr int returns_for_hold = 3, returns_for_hold_on_several = 24;
     /// The time between two looks while the neighbours run, if there was a period in the last
     /// `remembered`; else the service is looked at when an epoch ends.
     static constexpr Ns look_every = 5 * ms, remembered = 10 * second;

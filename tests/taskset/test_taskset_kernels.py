@@ -8,7 +8,7 @@ import time
 
 import pytest
 from building import ROOT
-from desk import FAILED, LAUNCHES, LIBRARY, PROGRAM, REFUSED, TOOL, USAGE, as_nobody
+from desk import LAUNCHES, LIBRARY, PROGRAM, REFUSED, TOOL, USAGE, as_nobody
 from launches import lines_of, noted
 from throwaway_root import needs_root
 from waiting import until

@@ -28,18 +28,18 @@
 #define HOLD_NAME_SIZE 129
 
 struct hold {
-    char name[HOLD_NAME_SIZE];
-    char step[STEP_NAME_SIZE]; /* the step that made it, "job:17.0" */
-    char goal[GOAL_SIZE];      /* asked_goal() */
-    struct gpus gpus;
-    pid_t holder;   /* nvqos ends the hold with this process, a slurmstepd */
-    bool inherited; /* the hold belongs to the job's batch script */
-    /* the goal of the script, if it is not this step's goal; empty: none */
-    char beside[GOAL_SIZE];
-    bool is_joined; /* the goal has GANG_NODES */
-    bool held;
-    bool published;
-    char file[PATH_MAX]; /* the file for steps of the job; empty: none */
+	char name[HOLD_NAME_SIZE];
+	char step[STEP_NAME_SIZE]; /* the step that made it, "job:17.0" */
+	char goal[GOAL_SIZE]; /* asked_goal() */
+	struct gpus gpus;
+	pid_t holder; /* nvqos ends the hold with this process, a slurmstepd */
+	bool inherited; /* the hold belongs to the job's batch script */
+	/* the goal of the script, if it is not this step's goal; empty: none */
+	char beside[GOAL_SIZE];
+	bool is_joined; /* the goal has GANG_NODES */
+	bool held;
+	bool published;
+	char file[PATH_MAX]; /* the file for steps of the job; empty: none */
 };
 
 /*
@@ -47,8 +47,8 @@ struct hold {
  * has a hold with the same goal, or any is true, the script's hold is taken
  * instead.
  */
-void hold_prepare(struct hold *hold, const struct step *step, const char *goal, bool any,
-                  const struct service *service);
+void hold_prepare(struct hold *hold, const struct step *step, const char *goal,
+		  bool any, const struct service *service);
 
 /*
  * Makes a joined hold the hold of the step alone, without tasks on other nodes.

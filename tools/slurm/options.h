@@ -11,14 +11,14 @@
 #include <stddef.h>
 
 enum option {
-    OPTION_SHARE,
-    OPTION_CAP,
-    OPTION_TPCS,
-    OPTION_TIMESLICE,
-    OPTION_LATENCY,
-    OPTION_BEST_EFFORT,
-    OPTION_GANG,
-    OPTIONS,
+	OPTION_SHARE,
+	OPTION_CAP,
+	OPTION_TPCS,
+	OPTION_TIMESLICE,
+	OPTION_LATENCY,
+	OPTION_BEST_EFFORT,
+	OPTION_GANG,
+	OPTIONS,
 };
 
 /* Bytes of the longest sentence, and of the longest value of an option. */
@@ -26,13 +26,13 @@ enum option {
 #define VALUE_SIZE 32
 
 struct asked {
-    bool given[OPTIONS];
-    /* given by the user, and not by a bound */
-    bool by_user[OPTIONS];
-    /* the values as nvqos(1) or nvtaskset(1) takes them; empty: none */
-    char value[OPTIONS][VALUE_SIZE];
-    /* no goal was given, so the shards decide the share */
-    bool from_shards;
+	bool given[OPTIONS];
+	/* given by the user, and not by a bound */
+	bool by_user[OPTIONS];
+	/* the values as nvqos(1) or nvtaskset(1) takes them; empty: none */
+	char value[OPTIONS][VALUE_SIZE];
+	/* no goal was given, so the shards decide the share */
+	bool from_shards;
 };
 
 /*
@@ -40,7 +40,7 @@ struct asked {
  * step's number of GPUs.
  */
 struct shards {
-    unsigned long count, per_gpu, gpus;
+	unsigned long count, per_gpu, gpus;
 };
 
 /* Returns the name of the option without its dashes: "gpu-share". */
@@ -74,10 +74,11 @@ bool options_read(bool allowed[static OPTIONS], const char *list);
  * if the option has no such value.
  */
 bool asked_add(struct asked *asked, enum option option, const char *value,
-               char sentence[static SENTENCE_SIZE]);
+	       char sentence[static SENTENCE_SIZE]);
 
 /* Returns false, with a sentence, if the options make no sense together. */
-bool asked_check(const struct asked *asked, char sentence[static SENTENCE_SIZE]);
+bool asked_check(const struct asked *asked,
+		 char sentence[static SENTENCE_SIZE]);
 
 /* Returns whether the options ask for a goal, which nvqos keeps. */
 bool asked_has_goal(const struct asked *asked);
@@ -95,7 +96,8 @@ bool asked_has_goal(const struct asked *asked);
  * "share:30%,gang=off". With tasks on other nodes the end is GANG_NODES, if
  * windows by the clock can keep the goal.
  */
-void asked_goal(const struct asked *asked, bool is_on_other_nodes, char *goal, size_t size);
+void asked_goal(const struct asked *asked, bool is_on_other_nodes, char *goal,
+		size_t size);
 
 /*
  * Limits the job's goal to the step's shards. They are a fraction of its GPUs'
@@ -109,6 +111,6 @@ void asked_goal(const struct asked *asked, bool is_on_other_nodes, char *goal, s
  * there are more shards than the GPUs have.
  */
 bool asked_fit(struct asked *asked, const struct shards *shards, size_t tasks,
-               char sentence[static SENTENCE_SIZE]);
+	       char sentence[static SENTENCE_SIZE]);
 
 #endif

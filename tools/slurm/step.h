@@ -16,19 +16,19 @@
 #define STEP_NAME_SIZE 48
 
 struct gpus {
-    size_t count;
-    /* A device file, "/dev/nvidia0", or a UUID. */
-    char name[GPUS_MOST][GPU_NAME_SIZE];
+	size_t count;
+	/* A device file, "/dev/nvidia0", or a UUID. */
+	char name[GPUS_MOST][GPU_NAME_SIZE];
 };
 
 struct step {
-    char name[STEP_NAME_SIZE]; /* "job:17.0", "job:17.batch" */
-    uint32_t job;
-    /* The script of a batch job, or the shell of an allocation. */
-    bool is_script;
-    uint32_t nodes; /* of the step, or of the job of a script */
-    struct gpus gpus;
-    bool has_mig; /* the GPUs are parts of GPUs, which cannot have goals */
+	char name[STEP_NAME_SIZE]; /* "job:17.0", "job:17.batch" */
+	uint32_t job;
+	/* The script of a batch job, or the shell of an allocation. */
+	bool is_script;
+	uint32_t nodes; /* of the step, or of the job of a script */
+	struct gpus gpus;
+	bool has_mig; /* the GPUs are parts of GPUs, which cannot have goals */
 };
 
 /* Reads the step. Returns false if Slurm does not give its number. */
