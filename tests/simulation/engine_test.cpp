@@ -266,7 +266,7 @@ TEST_P(EngineOnTwoGpus, IsHardlySlowerThanAlone) {
         const Result result = simulate(beside(load));
         const EngineResult &one = *result.jobs[0].engine;
         EXPECT_LT(ratio(one.to_first.p50, one.alone_to_first.p50), 1.05) << marks;
-        EXPECT_LT(ratio(one.per_token.p50, one.alone_per_token.p50), marks ? 1.004 : 1.02);
+        EXPECT_LT(ratio(one.per_token.p50, one.alone_per_token.p50), marks ? 1.004 : 1.025);
         EXPECT_LT(ratio(one.per_token.p99, one.alone_per_token.p99), 1.04) << marks;
         EXPECT_GT(100 * one.attained, 99 * one.compared) << marks;
         EXPECT_FALSE(result.jobs[0].gang) << "one window for all would be no better";
