@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <numeric>
 
 #include "engines.hpp"
@@ -203,11 +204,11 @@ TEST(EngineAtAHighLoad, IsHardlySlowerThanAlone) {
             both.duration = 303 * qos::second;
             both.seed = seed;
             Governed control(both);
-            for (const ServedRequest &one : Machine(both, &control).run().jobs[0].requests)
-                with.push_back(one);
+            const auto beside = Machine(both, &control).run();
+            std::ranges::copy(beside.jobs[0].requests, std::back_inserter(with));
             both.jobs.pop_back();
-            for (const ServedRequest &one : Machine(both, nullptr).run().jobs[0].requests)
-                alone.push_back(one);
+            const auto first = Machine(both, nullptr).run();
+            std::ranges::copy(first.jobs[0].requests, std::back_inserter(alone));
         }
         ASSERT_GT(alone.size(), 8000U);
         EXPECT_LT(tail_per_token(with), 1.06 * tail_per_token(alone)) << variation;
