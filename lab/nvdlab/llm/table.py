@@ -5,8 +5,8 @@
     table.py RECORD... [--picture FILE.svg] [--page FILE.md]
 
 A record is a file of tests/hardware/qos_llm.py, or of another system (schema.json beside this file; checked if
-python3-jsonschema is installed). It may be compressed by xz. With --page the tables replace what is between the lines `<!-- figures -->` and `<!-- end of
-figures -->` of a page.
+python3-jsonschema is installed). It may be compressed by xz. With --page the tables replace what is between the lines
+`<!-- figures -->` and `<!-- end of figures -->` of a page.
 """
 
 import argparse
