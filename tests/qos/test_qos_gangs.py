@@ -162,7 +162,7 @@ def test_shares_on_overlapping_gpus_are_refused_with_the_numbers(machine, monkey
     # Ranks that do not wait for each other run at any time, and less is kept.
     assert machine.ask(f"hold c share:40% pid={pids[2]} gpu=0,2 gang=off") == "ok" and machine.ask("release c").startswith("ok ")
     assert machine.ask(f"hold c share:10% pid={pids[2]} gpu=0,2") == "ok"
-    # What one GPU cannot keep is refused with its number.
+    # A refusal of one GPU alone has the number of this GPU.
     assert machine.ask(f"hold d share:70% pid={pids[2]} gpu=0").startswith("refused GPU 0: ")
     path.write_text('[[tenant]]\ncommand = "nobody"\ngoal = "share:15%"\n', encoding="utf-8")
     machine.nvqos.send_signal(signal.SIGHUP)

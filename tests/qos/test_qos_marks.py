@@ -77,7 +77,7 @@ def line_of(machine, name):
 
 
 def test_goals_of_an_engine_are_judged_by_its_requests(machine):
-    """Before the first mark the goals count neither as kept nor as missed. They are missed when a request is late."""
+    """The goals count neither as kept nor as missed before the first mark. A late request makes them missed."""
     machine.start("--quiet")
     engine = Engine(machine)
     machine.process()

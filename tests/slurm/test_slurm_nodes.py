@@ -57,7 +57,7 @@ def test_a_script_and_its_steps_join_one_name_on_both_nodes(nodes):
 
 
 def test_a_step_has_a_hold_of_its_own_if_the_name_is_taken(nodes):
-    """The answer is that of an nvqos in which another step has the name for other GPUs."""
+    """nvqos refuses to let the step join, because another step has the name for other GPUs."""
     with StandIn(nodes.socket, lambda asked: "error it is held for other GPUs" if asked.verb == "join" else answer(asked)) as first:
         with StandIn(nodes.other_socket, answer) as second:
             done = srun(nodes, "-N2", GPU, "--gpu-share=30%", command=("sh", "-c", "echo $SLURM_JOB_ID"))

@@ -119,7 +119,7 @@ class Machine:
         return process
 
     def written_down(self):
-        """Returns the files of /run/nvdebug with what has to be undone."""
+        """Returns the files in /run/nvdebug that list changes for the undo."""
         return sorted((self.folder / "slash_run/nvdebug").glob("changes-*"))
 
     def refuse(self, times):

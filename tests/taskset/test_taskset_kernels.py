@@ -40,7 +40,7 @@ def started(desk, folder, *actions, **env):
     return desk.start(f"--kernels {folder}", *actions, **env)
 
 
-# --- what is noted ---
+# --- the notes of a launch ---
 
 @pytest.mark.parametrize("call", LAUNCHES)
 def test_each_function_that_launches_is_noted(desk, folder, call):
@@ -231,7 +231,7 @@ def test_a_task_with_notes_can_be_changed(desk, folder):
 
 
 def test_notes_are_off_by_default(desk, folder):
-    """Also for a task within one that has notes."""
+    """The inner nvtaskset has no --kernels, so its program makes no notes, although the outer one has the option."""
     result = desk.tool("--kernels", folder, TOOL, "--prepare", PROGRAM, "launch 7")
     assert result.status == 0 and result.answers == ["7 0-6"] and not files(folder)
 

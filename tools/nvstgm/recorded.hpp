@@ -11,7 +11,8 @@
 
 namespace nvstgm {
 
-/// The times that a recording does not show, and the rules for those that it shows.
+/// The options of `profile --from`: times of copies, which a recording does not show, a margin for
+/// measured times, and the pause that ends a job.
 struct RecordingRules {
     std::string gpu;                   ///< its number in the recording; empty: there is one alone
     std::int64_t margin;               ///< above the longest times, in percent

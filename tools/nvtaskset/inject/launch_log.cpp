@@ -106,7 +106,7 @@ LaunchLog *LaunchLog::start(const cuda::Library &cuda, const char *folder) {
                      getpid(), what, where, std::strerror(errno));
         return nullptr;
     };
-    // With its pages, so that no launch has to wait for one.
+    // MAP_POPULATE gives the log all of its pages now, so that no launch has to wait for one.
     void *const memory = mmap(nullptr, sizeof(LaunchLog), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED)
