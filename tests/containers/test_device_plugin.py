@@ -310,11 +310,16 @@ def test_a_plugin_that_was_killed_comes_back_with_the_same_units(node):
     assert node.is_healthy(*before)
 
 
+@pytest.mark.parametrize("sees_the_end", (True, False))
 @pytest.mark.parametrize("times", (1, 3))
-def test_the_plugin_registers_again_after_each_start_of_kubelet(node, times):
+def test_the_plugin_registers_again_after_each_start_of_kubelet(node, times, sees_the_end):
+    """kubelet may end and start again between two looks of the plugin, as it does here while the plugin is stopped."""
     for number in range(times):
+        if not sees_the_end:
+            node.plugin.send_signal(signal.SIGSTOP)
         node.kubelet.stop()
         node.kubelet.start()
+        node.plugin.send_signal(signal.SIGCONT)
         assert node.is_healthy(*units(0, 95))
         # kubelet asks for the list before the plugin has the answer to its registration.
         assert comes_true(lambda wanted=number + 2: node.errors().count("kubelet has registered nvdebug.io/gpu-percent") == wanted)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "device_plugin.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -86,21 +87,18 @@ Exit serve_kubelet(Registration &registration, FolderWatch &watch,
     constexpr std::chrono::seconds longest_without_stream{10};
     Logged logged;
     Clock::time_point streamed;
-    for (bool was_registered = false;;) {
-        if (const auto kept = registration.keep(); !kept)
-            logged(kept.error().sentence);
-        const bool is_registered = registration.is_registered();
-        if (is_registered && !was_registered) {
+    for (;;) {
+        if (const auto kept = registration.keep(); kept)
             logged.clear();
-            log(fmt::format("kubelet has registered {}", Registration::resource));
-        }
-        if (streams > 0 || !was_registered)
+        else
+            logged(kept.error().sentence);
+        if (streams > 0)
             streamed = Clock::now();
-        was_registered = is_registered;
-        if (is_registered && Clock::now() - streamed > longest_without_stream) {
+        const bool is_registered = registration.is_registered();
+        if (is_registered && Clock::now() - std::max(streamed, registration.registered_since()) >
+                                 longest_without_stream) {
             log("kubelet does not read the list of units: the plugin registers again");
             registration.forget();
-            was_registered = false;
             continue;
         }
         if (!watch.wait(is_registered ? until_next_look_ms : until_next_try_ms))

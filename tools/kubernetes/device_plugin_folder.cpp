@@ -99,7 +99,12 @@ Outcome<void> Registration::keep() {
     if (kubelet == registered_at_)
         return {};
     registered_at_ = {};
-    return register_at(path).map([&] { registered_at_ = kubelet; });
+    if (const auto registered = register_at(path); !registered)
+        return registered;
+    registered_at_ = kubelet;
+    registered_since_ = std::chrono::steady_clock::now();
+    log(fmt::format("kubelet has registered {}", resource));
+    return {};
 }
 
 } // namespace nvdebug::kubernetes

@@ -2,6 +2,7 @@
 /// @file kubelet's folder of device plugins: the plugin's socket in it, and its registration.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -41,10 +42,14 @@ class Registration {
     Registration(std::string folder, grpc::Service &service)
         : folder_(std::move(folder)), service_(service) {}
 
-    /// Makes the plugin's socket if it is not there, and registers it if this
-    /// kubelet has not registered it yet. Fails if either is impossible now.
+    /// Makes the plugin's socket if it is not there, and registers it if this kubelet has not
+    /// registered it yet, which the log says. Fails if either is impossible now.
     [[nodiscard]] Outcome<void> keep();
     [[nodiscard]] bool is_registered() const { return static_cast<bool>(registered_at_); }
+    /// Returns the time of the last registration.
+    [[nodiscard]] std::chrono::steady_clock::time_point registered_since() const {
+        return registered_since_;
+    }
     /// Makes the next keep() register again.
     void forget() { registered_at_ = {}; }
 
@@ -53,6 +58,7 @@ class Registration {
     grpc::Service &service_;
     std::unique_ptr<GrpcSocket> socket_;
     FileIdentity registered_at_; ///< kubelet's socket when the plugin was registered
+    std::chrono::steady_clock::time_point registered_since_;
 };
 
 } // namespace nvdebug::kubernetes
