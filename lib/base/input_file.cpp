@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "input_file.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -24,12 +25,42 @@ const char *other_than_file(mode_t mode) {
     return S_ISREG(mode) ? nullptr : "a device";
 }
 
+tl::unexpected<std::string> cannot_read(const std::string &name, int error) {
+    return tl::unexpected(name + " cannot be read: " + ::strerrordesc_np(error));
+}
+
+/// Reads a descriptor to its end, and closes it.
+/// @param name printable, for the sentence of a failure
+tl::expected<std::string, std::string> read_to_end(int file, const std::string &name,
+                                                   std::size_t most) {
+    std::string text;
+    int error = 0;
+    while (!error && text.size() <= most) {
+        std::array<char, std::size_t{1} << 16> part;
+        const ssize_t got = ::read(file, part.data(), part.size());
+        if (got == 0)
+            break;
+        if (got > 0)
+            text.append(part.data(), static_cast<std::size_t>(got));
+        else if (errno != EINTR)
+            error = errno;
+    }
+    ::close(file);
+    if (error)
+        return cannot_read(name, error);
+    if (text.size() > most)
+        return tl::unexpected(name + " cannot be read: it has more than " +
+                              std::to_string(most) + " bytes");
+    return text;
+}
+
 } // namespace
 
+std::string input_name(const std::string &path) {
+    return path == "-" ? "standard input" : printable(path);
+}
+
 tl::expected<std::string, std::string> read_whole(const std::string &path, std::size_t most) {
-    const auto cannot = [&](int error) {
-        return tl::unexpected(printable(path) + " cannot be read: " + ::strerrordesc_np(error));
-    };
     const auto wrong = [&](const std::string &what) {
         return tl::unexpected(printable(path) + " is no file: it is " + what);
     };
@@ -37,34 +68,27 @@ tl::expected<std::string, std::string> read_whole(const std::string &path, std::
     // acts.
     struct stat found {};
     if (::stat(path.c_str(), &found))
-        return cannot(errno);
+        return cannot_read(printable(path), errno);
     if (const char *const other = other_than_file(found.st_mode))
         return wrong(other);
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0)
-        return cannot(errno);
-    std::string text(most + 1, 0);
-    std::size_t size = 0;
-    int error = ::fstat(file, &found) ? errno : 0;
-    while (!error && S_ISREG(found.st_mode) && size < text.size()) {
-        const ssize_t got = ::read(file, text.data() + size, text.size() - size);
-        if (got == 0)
-            break;
-        if (got > 0)
-            size += static_cast<std::size_t>(got);
-        else if (errno != EINTR)
-            error = errno;
-    }
+        return cannot_read(printable(path), errno);
+    // Another file may have taken the name since.
+    const int error = ::fstat(file, &found) ? errno : 0;
+    const char *const other = error ? nullptr : other_than_file(found.st_mode);
+    if (!error && !other)
+        return read_to_end(file, printable(path), most);
     ::close(file);
-    if (error)
-        return cannot(error);
-    if (const char *const other = other_than_file(found.st_mode))
-        return wrong(other);
-    if (size > most)
-        return tl::unexpected(printable(path) + " cannot be read: it has more than " +
-                              std::to_string(most) + " bytes");
-    text.resize(size);
-    return text;
+    return error ? cannot_read(printable(path), error) : wrong(other);
+}
+
+tl::expected<std::string, std::string> read_once(const std::string &path, std::size_t most) {
+    const int file = path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+                                 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (file < 0)
+        return cannot_read(input_name(path), errno);
+    return read_to_end(file, input_name(path), most);
 }
 
 } // namespace nvdebug::base

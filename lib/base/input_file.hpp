@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file Reads a whole file that a user named.
+/// @file Reads a whole file or pipe that a user named.
 #pragma once
 
 #include <cstddef>
@@ -15,5 +15,13 @@ namespace nvdebug::base {
 /// writer of a pipe.
 [[nodiscard]] tl::expected<std::string, std::string> read_whole(const std::string &path,
                                                                 std::size_t most);
+
+/// Returns the name of an input for a sentence: the printable path, or `standard input` for `-`.
+[[nodiscard]] std::string input_name(const std::string &path);
+
+/// Returns the bytes of a file or a pipe, or with `-` those of standard input, and waits for the
+/// writer of a pipe. Fails with a sentence as read_whole() does.
+[[nodiscard]] tl::expected<std::string, std::string> read_once(const std::string &path,
+                                                               std::size_t most);
 
 } // namespace nvdebug::base

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "input_file.hpp"
 #include "new_file.hpp"
 #include "printable.hpp"
 
@@ -58,8 +59,7 @@ std::optional<std::string> why_not_write(const std::string &what, const std::str
     if (output == "-" || !are_same(output, other))
         return std::nullopt;
     return what + " " + printable(output) + " is the same file as " +
-           (other == "-" ? "standard input" : printable(other)) +
-           ", which would be lost; name another file";
+           input_name(other) + ", which would be lost; name another file";
 }
 
 int write_file(const std::string &path, std::string_view text, mode_t mode) {

@@ -283,6 +283,24 @@ def test_an_unknown_model_is_refused_with_the_known_ones(written):
     assert done.returncode == 1 and "gpus.model: no model is called 'h1000'; those that are known: h100" in done.stderr
 
 
+@pytest.mark.parametrize("words", (("-",), ("/dev/stdin",)))
+def test_a_scenario_from_a_pipe(words):
+    scenario = (EXAMPLES / "decode.json").read_text(encoding="utf-8")
+    done = subprocess.run([built("bin/nvqos"), "simulate", *words], input=scenario, capture_output=True, check=True, text=True,
+                          timeout=PATIENCE_S)
+    assert done.stdout == run(EXAMPLES / "decode.json").stdout
+    cut = subprocess.run([built("bin/nvqos"), "simulate", *words], input=scenario[:100], capture_output=True, check=False,
+                         text=True, timeout=PATIENCE_S)
+    name = "standard input" if words == ("-",) else words[0]
+    assert (cut.returncode, cut.stdout) == (1, "") and cut.stderr.startswith(f"nvqos: {name}: line ")
+
+
+@pytest.mark.parametrize("path, says", (("/", "Is a directory"), ("/dev/zero", "it has more than ")))
+def test_a_path_that_is_no_scenario(path, says):
+    done = run(path)
+    assert (done.returncode, done.stdout) == (1, "") and done.stderr.startswith(f"nvqos: {path} cannot be read: {says}")
+
+
 def test_a_file_that_is_not_there():
     done = run("/nonexistent")
     assert done.returncode == 1 and "/nonexistent" in done.stderr

@@ -579,4 +579,4 @@ def test_nothing_on_stdin(stdin, sentence):
 
 
 def test_a_file_without_end():
-    assert "larger than 64 MiB" in nvstgm("check", "/dev/zero").err
+    assert "/dev/zero cannot be read: it has more than 67108864 bytes" in nvstgm("check", "/dev/zero").err

@@ -76,12 +76,12 @@ Outcome<Exit> simulate(const nvdebug::cli::Arguments &arguments) {
         if (const auto why =
                 nvdebug::base::why_not_write("--output", arguments.text("--output"), path))
             return fail(bad_usage, *why);
-    const auto text = nvdebug::base::read_whole(path, simulation::largest_scenario);
+    const auto text = nvdebug::base::read_once(path, simulation::largest_scenario);
     if (!text)
         return fail(bad_usage, text.error());
     auto scenario = simulation::read_scenario(*text, read_goal);
     if (!scenario)
-        return fail(bad_usage, nvdebug::base::printable(path) + ": " + scenario.error());
+        return fail(bad_usage, nvdebug::base::input_name(path) + ": " + scenario.error());
     if (arguments.has("--none"))
         scenario->has_control = false;
     std::unique_ptr<Trace> trace;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Functions for commands about a task set: they read its file and the options of analyses.
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <fmt/format.h>
 
 #include "command.hpp"
 #include "forms.hpp"
+#include "lib/base/input_file.hpp"
 #include "lib/base/words.hpp"
 #include "lib/cli/message.hpp"
 
@@ -53,28 +51,12 @@ Outcome<stgm::Time> time_of(const Arguments &arguments, const std::string &optio
 }
 
 Outcome<stgm::TaskSet> read_set(const std::string &path) {
-    std::FILE *const file = path == "-" ? stdin : std::fopen(path.c_str(), "rbe");
-    const auto cannot = [&](int error) {
-        return fail(path + " cannot be read: " + std::strerror(error));
-    };
-    if (!file)
-        return cannot(errno);
-    std::string text;
-    std::size_t got = 1;
-    // The loop may read more than the limit, so that parse() finds that the text is too long.
-    while (got && text.size() <= stgm::limit::file_bytes) {
-        char part[std::size_t{1} << 16];
-        got = std::fread(part, 1, sizeof part, file);
-        text.append(part, got);
-    }
-    const int error = std::ferror(file) ? errno : 0;
-    if (file != stdin)
-        std::fclose(file);
-    if (error)
-        return cannot(error);
-    auto set = stgm::parse(text);
+    const auto text = nvdebug::base::read_once(path, stgm::limit::file_bytes);
+    if (!text)
+        return fail(text.error());
+    auto set = stgm::parse(*text);
     if (!set)
-        return fail(path + ": " + set.error());
+        return fail(nvdebug::base::input_name(path) + ": " + set.error());
     return set;
 }
 

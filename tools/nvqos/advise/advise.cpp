@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "advice.hpp"
+#include "lib/base/input_file.hpp"
 #include "lib/base/output_file.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/quantity.hpp"
@@ -33,7 +34,7 @@ Outcome<Source> from_recording(const std::string &path) {
     const auto whole = file.replay(path, watched);
     if (!whole)
         return fail(of_file(whole.error().number), whole.error().sentence);
-    const std::string name = path == "-" ? "standard input" : printable(path);
+    const std::string name = nvdebug::base::input_name(path);
     auto sighting = watched.sighting(name);
     const std::string cut = name + " is incomplete: its end was cut off";
     if (!sighting)
