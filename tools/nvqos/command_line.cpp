@@ -140,7 +140,8 @@ std::vector<Option> options() {
          .help = "what the file has runtimes run: asks the nvqos at --socket",
          .value = "GOAL",
          .candidates = goal_candidates},
-        {"--tenant", "with --hold-container: the tenant that several containers join", "NAME"},
+        {"--tenant", "with --cdi or --hold-container: the tenant that several containers join",
+         "NAME"},
         {"--demo", "show goals live on a simulated GPU, without a GPU; WHO=GOAL is optional"},
         {"--for", "end after that time, as 90s; a number alone is seconds", "TIME"},
         {"--interval", "how often the table is shown; a number alone is seconds (default: 1s)",
@@ -258,13 +259,27 @@ Outcome<void> take_container(const Arguments &arguments, Invocation &invocation)
         return {};
     const std::string name = writes ? "--cdi" : "--hold-container";
     invocation.container.goal = arguments.text(name);
-    take_gang_of(invocation.container);
-    if (auto goal = parse_goal(invocation.container.goal); !goal)
-        return fail(bad_usage, name + ": " + goal.error().sentence);
-    invocation.container.tenant = arguments.text("--tenant");
-    if (arguments.has("--tenant") && !is_tenant_name(invocation.container.tenant))
+    const auto gang = take_gang(invocation.container.goal);
+    if (!gang)
+        return fail(bad_usage, name + ": " + gang.error().sentence);
+    invocation.container.gang = gang->value_or(Gang::on);
+    if (auto fits = parse_goal(invocation.container.goal).and_then([&](const qos::Goal &goal) {
+            return check_gang(invocation.container.gang, goal);
+        });
+        !fits)
+        return fail(bad_usage, name + ": " + fits.error().sentence);
+    const std::string &tenant = invocation.container.tenant = arguments.text("--tenant");
+    if (arguments.has("--tenant") && !is_tenant_name(tenant))
         return fail(bad_usage, "--tenant: a name has 1 to 128 of A-Z a-z 0-9 . _ : / -, as "
                                "claim:7f3a");
+    const bool has_nodes = invocation.container.gang == Gang::nodes;
+    if (has_nodes && tenant.empty())
+        return fail(bad_usage, name + ": gang=nodes needs --tenant NAME: the job's name, which is "
+                                      "the same on all of its nodes");
+    if ((writes || has_nodes) && tenant.ends_with(':'))
+        return fail(bad_usage, fmt::format("--tenant: '{}' ends with a colon, behind which each "
+                                           "container's id comes; take a name for all of them",
+                                           tenant));
     invocation.what = writes ? Invocation::What::write_device : Invocation::What::hold_container;
     return {};
 }
@@ -362,7 +377,7 @@ Outcome<Invocation> finish_container(Invocation invocation, const Arguments &arg
     const std::string own = writes ? "--cdi" : "--hold-container";
     for (const auto &[name, values] : arguments.options)
         if (name != own && name != "--gpu" && name != "--socket" &&
-            (name != "--cdi-folder" || !writes) && (name != "--tenant" || writes))
+            (name != "--cdi-folder" || !writes) && name != "--tenant")
             return fail(bad_usage, name + " has no effect with " + own);
     if (!arguments.words.empty())
         return fail(bad_usage, own + " takes a goal, and no WHO=GOAL: the tenant is the container "
@@ -423,7 +438,7 @@ Outcome<Invocation> read(const Arguments &arguments) {
     if (arguments.has("--cdi-folder"))
         return fail(bad_usage, "--cdi-folder is where --cdi writes; give the goal with --cdi");
     if (arguments.has("--tenant"))
-        return fail(bad_usage, "--tenant has no effect without --hold-container");
+        return fail(bad_usage, "--tenant has no effect without --cdi or --hold-container");
     if (invocation.json && invocation.quiet)
         return fail(bad_usage, "--json and --quiet exclude each other");
     if (invocation.dry_run && invocation.socket)
