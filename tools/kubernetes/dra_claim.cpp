@@ -192,8 +192,7 @@ void add_device(std::vector<ClaimTenant> &tenants, const ClaimId &id, const std:
     }
     const std::size_t number = tenants.size() + 1;
     tenants.push_back(one);
-    const std::string owner =
-        gang.empty() ? id.uid : fmt::format("gang/{}/{}", id.space, gang);
+    const std::string owner = gang.empty() ? id.uid : fmt::format("gang/{}/{}", id.space, gang);
     tenants.back().name = "claim:" + owner + (number > 1 ? fmt::format("/{}", number) : "");
     tenants.back().cdi_name = "claim-" + id.uid + (number > 1 ? fmt::format("-{}", number) : "");
 }

@@ -30,10 +30,14 @@ Json json_of(const ClaimId &id, const ClaimTenant &tenant) {
                            {"pool", device.pool},
                            {"device", device.device},
                            {"shareID", device.share_id}});
-    return {{"namespace", id.space}, {"name", id.name},
-            {"uid", id.uid},         {"tenant", tenant.name},
-            {"goal", tenant.goal},   {"gang", tenant.is_gang},
-            {"gpus", tenant.gpus},   {"devices", std::move(devices)},
+    return {{"namespace", id.space},
+            {"name", id.name},
+            {"uid", id.uid},
+            {"tenant", tenant.name},
+            {"goal", tenant.goal},
+            {"gang", tenant.is_gang},
+            {"gpus", tenant.gpus},
+            {"devices", std::move(devices)},
             {"nodes", tenant.has_nodes}};
 }
 
