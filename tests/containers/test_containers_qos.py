@@ -91,6 +91,11 @@ def test_impossible_devices_are_refused(words, sentence, status):
     assert (found, out) == (status, "") and err.startswith("nvqos: ") and sentence in err
 
 
+def test_goals_of_a_device_are_completed():
+    words = [line.split("\t")[0] for line in nvqos("__complete", "--cdi", "share:30%,")[1].splitlines()]
+    assert {"share:30%,cap:", "share:30%,gang=off", "share:30%,gang=nodes"} <= set(words)
+
+
 def test_a_running_daemon_sees_each_new_device(tmp_path):
     """Libraries of CDI take up files that are renamed into their folder, and ignore files that are made there."""
     with watched(tmp_path) as folder:

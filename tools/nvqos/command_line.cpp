@@ -36,16 +36,22 @@ std::vector<std::string> goal_candidates(const std::string &typed) {
     return candidates;
 }
 
+/// Returns the words that complete the last goal of a tenant, or `gang=…` beside them.
+std::vector<std::string> tenant_candidates(const std::string &typed) {
+    std::vector<std::string> candidates = goal_candidates(typed);
+    for (const char *const gang : {"gang=off", "gang=nodes"})
+        candidates.push_back(typed.substr(0, typed.rfind(',') + 1) + gang);
+    return candidates;
+}
+
 /// Returns the words that complete WHO=GOAL.
 std::vector<std::string> word_candidates(const std::string &typed) {
     const std::size_t sign = sign_of(typed);
     if (sign == typed.npos)
         return {"container:", "pod:", "cgroup:", "command:", "all-of:", "job:", "others="};
     const std::string goals = typed.substr(sign + 1);
-    std::vector<std::string> candidates = goal_candidates(goals);
-    if (!typed.starts_with("others="))
-        for (const char *const gang : {"gang=off", "gang=nodes"})
-            candidates.push_back(goals.substr(0, goals.rfind(',') + 1) + gang);
+    std::vector<std::string> candidates =
+        typed.starts_with("others=") ? goal_candidates(goals) : tenant_candidates(goals);
     for (std::string &candidate : candidates)
         candidate.insert(0, typed, 0, sign + 1);
     return candidates;
@@ -131,7 +137,7 @@ std::vector<Option> options() {
         {.name = "--cdi",
          .help = "write that device's file; containers with it have the goal",
          .value = "GOAL",
-         .candidates = goal_candidates},
+         .candidates = tenant_candidates},
         {"--cdi-folder",
          fmt::format("there (default: {}, until the next boot; /etc/cdi stays)",
                      nvdebug::base::device_folder),
@@ -139,7 +145,7 @@ std::vector<Option> options() {
         {.name = "--hold-container",
          .help = "what the file has runtimes run: asks the nvqos at --socket",
          .value = "GOAL",
-         .candidates = goal_candidates},
+         .candidates = tenant_candidates},
         {"--tenant", "with --cdi or --hold-container: the tenant that several containers join",
          "NAME"},
         {"--demo", "show goals live on a simulated GPU, without a GPU; WHO=GOAL is optional"},
