@@ -358,7 +358,8 @@ def test_parameters_add_to_the_share(node, configs, goal):
     ({"gang": 7}, "'gang' takes true, false, or a name of 1 to 50 of a-z 0-9 -"), ({"gang": ""}, "not \"\""),
     ({"gang": "Train"}, "'gang' takes true"), ({"gang": "x" * 51}, "'gang' takes true"), ({"gang": "a b"}, "'gang' takes true"),
     ({"gang": "x", "latency": True}, "beside 'latency' there is no gang on several nodes"),
-    ({"gang": "x", "timeslice": "2ms"}, "beside 'timeslice:2ms' there is no gang on several nodes"), ({"kind": "Goal"}, "'kind' has to be GoalParameters"),
+    ({"gang": "x", "timeslice": "2ms"}, "beside 'timeslice:2ms' there is no gang on several nodes"),
+    ({"kind": "Goal"}, "'kind' has to be GoalParameters"),
     ({"apiVersion": "v1"}, "'apiVersion' has to be gpu.nvdebug.io/v1"), ("cap", "they have to be an object"),
     ({"latency": True, "cap": "40%"}, "a cap of 40% has to be within its share of 30 %"),
     ({"timeslice": "1ns"}, "timeslice takes a time from 30us to 1s")))
