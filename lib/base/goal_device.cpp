@@ -30,6 +30,11 @@ std::string GoalDevice::name() const {
             name += c == ':' || c == ',' || c == '=' || c == '@' ? '-' : c;
     for (const std::string &gpu : gpus)
         name += "-" + device_word(gpu);
+    if (!tenant.empty() && !tenant.ends_with(':')) {
+        name += '-';
+        for (const char c : tenant)
+            name += c == ':' || c == '/' ? '-' : c;
+    }
     return name;
 }
 

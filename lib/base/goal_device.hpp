@@ -19,8 +19,9 @@ struct GoalDevice {
     std::string tenant = {};       ///< for --tenant; empty: the container itself
     std::string kind = "nvdebug.io/qos";
 
-    /// Returns `share-30-cap-50-gpu0`, `share-30-gang-off` or `share-30-GPU-57a2`. For some goals
-    /// and names of GPUs it is no is_device_name().
+    /// Returns `share-30-cap-50-gpu0`, `share-30-gang-nodes-job-7` or `share-30-GPU-57a2`. A tenant
+    /// with a colon at its end is left out. For some goals, tenants and names of GPUs it is no
+    /// is_device_name().
     [[nodiscard]] std::string name() const;
     [[nodiscard]] ContainerDevice device() const;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Measures the calls that reading the first GPU through NVIDIA's driver takes, and the rest of the
 // time. It needs root.
-#include "lib/driver/kernel.hpp"
+#include "timed.hpp"
+
 #include "lib/nvdebug/driver_tree.hpp"
 #include "nvdebug/gpu.hpp"
 
@@ -15,70 +16,10 @@
 #include <thread>
 
 using namespace std::chrono_literals;
-using nvdebug::driver::Kernel;
+using bench::Timed;
 using Clock = std::chrono::steady_clock;
 
 namespace {
-
-/// The running kernel. Counts the calls and the time that they take.
-class Timed final : public Kernel {
-    template <typename Call>
-    auto timed(Call call) {
-        struct Span {
-            Spent &spent;
-            Clock::time_point begin = Clock::now();
-            ~Span() {
-                spent.calls++;
-                spent.time += Clock::now() - begin;
-            }
-        } const span{spent};
-        return call();
-    }
-
-  public:
-    struct Spent {
-        unsigned calls = 0;
-        Clock::duration time{};
-    } spent;
-
-    int open(const std::string &path) override {
-        return timed([&] { return kernel_->open(path); });
-    }
-    void close(int descriptor) override {
-        timed([&] { return kernel_->close(descriptor); });
-    }
-    int ioctl(int descriptor, unsigned long request, void *argument) override {
-        return timed([&] { return kernel_->ioctl(descriptor, request, argument); });
-    }
-    const void *map(int descriptor, std::size_t bytes) override {
-        return timed([&] { return kernel_->map(descriptor, bytes); });
-    }
-    void unmap(const void *address, std::size_t bytes) override {
-        timed([&] { return kernel_->unmap(address, bytes); });
-    }
-    std::string read(const std::string &path) override {
-        return timed([&] { return kernel_->read(path); });
-    }
-    int list(const std::string &path, std::vector<std::string> &names) override {
-        return timed([&] { return kernel_->list(path, names); });
-    }
-    std::optional<std::uint64_t> device(const std::string &path) override {
-        return timed([&] { return kernel_->device(path); });
-    }
-    bool is_root() override { return kernel_->is_root(); }
-    std::uint32_t self() override { return kernel_->self(); }
-    bool counts_as_host() override { return kernel_->counts_as_host(); }
-    int process(std::uint32_t pid) override {
-        return timed([&] { return kernel_->process(pid); });
-    }
-    int take(int process, int descriptor) override {
-        return timed([&] { return kernel_->take(process, descriptor); });
-    }
-    int fork() override { return kernel_->fork(); }
-
-  private:
-    std::shared_ptr<Kernel> kernel_ = nvdebug::driver::running_kernel();
-};
 
 [[noreturn]] void stop(const nvdebug::Error &error) {
     std::fprintf(stderr, "driver_calls: %s\n", error.sentence.c_str());
@@ -100,6 +41,10 @@ nvdebug::Gpu opened(const std::shared_ptr<Timed> &kernel) {
     return std::move(gpus.front());
 }
 
+std::shared_ptr<Timed> timed() {
+    return std::make_shared<Timed>(nvdebug::driver::running_kernel(), CLOCK_MONOTONIC);
+}
+
 double ms(Clock::duration time) {
     return std::chrono::duration<double, std::milli>(time).count();
 }
@@ -117,20 +62,20 @@ Clock::duration processor_time() {
 void run(const char *before, const std::function<std::string(const nvdebug::Gpu &)> &read) {
     constexpr int times = 10;
     double all = 0, calls = 0;
-    unsigned count = 0;
+    std::uint64_t count = 0;
     std::string what;
     for (int i = 0; i < times; i++) {
-        const auto kernel = std::make_shared<Timed>();
+        const auto kernel = timed();
         const auto begin = Clock::now();
         what = read(opened(kernel));
         const double took = ms(Clock::now() - begin);
         if (i && took >= all)
             continue;
         all = took;
-        calls = ms(kernel->spent.time);
-        count = kernel->spent.calls;
+        calls = ms(std::chrono::nanoseconds(kernel->ns));
+        count = kernel->calls;
     }
-    std::printf(R"(%s{"what": "%s", "per": "run", "calls": %u, )"
+    std::printf(R"(%s{"what": "%s", "per": "run", "calls": %lu, )"
                 R"("calls_ms": %.2f, "all_ms": %.2f, "ratio": %.2f})",
                 before, what.c_str(), count, calls, all, all / calls);
 }
@@ -148,11 +93,11 @@ std::string owners(const nvdebug::Gpu &gpu) {
 /// Reads engines as `watch -s 100` does, and prints the processor time.
 void samples() {
     constexpr int count = 100;
-    const auto kernel = std::make_shared<Timed>();
+    const auto kernel = timed();
     const nvdebug::Gpu gpu = opened(kernel);
     const auto read = [&] { value(gpu.engine_states()); };
     read();
-    kernel->spent = {};
+    kernel->calls = kernel->ns = 0;
     const auto begin = processor_time();
     auto next = Clock::now();
     for (int i = 0; i < count; i++, next += 100ms) {
@@ -160,11 +105,11 @@ void samples() {
         read();
     }
     const double all = ms(processor_time() - begin) / count;
-    const double calls = ms(kernel->spent.time) / count;
+    const double calls = ms(std::chrono::nanoseconds(kernel->ns)) / count;
     std::printf(R"(,
  {"what": "engines, 10 a second", "per": "sample", "calls": %u, )"
                 R"("calls_ms": %.2f, "all_ms": %.2f, "ratio": %.2f})",
-                kernel->spent.calls / count, calls, all, all / calls);
+                static_cast<unsigned>(kernel->calls) / count, calls, all, all / calls);
 }
 
 } // namespace

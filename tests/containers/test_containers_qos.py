@@ -47,6 +47,8 @@ def nvqos(*words, text=""):
      ["--hold-container=best-effort,gang=off", "--socket=/run/nvdebug/nvqos.sock"]),
     (("--cdi", "gang=off,cap:20%,latency", "-g0"), "cap-20-latency-gang-off-gpu0",
      ["--hold-container=cap:20%,latency,gang=off", "--socket=/run/nvdebug/nvqos.sock", "--gpu=0"]),
+    (("--cdi", "share:30%,gang=nodes", "--tenant", "job:train/7"), "share-30-gang-nodes-job-train-7",
+     ["--hold-container=share:30%,gang=nodes", "--socket=/run/nvdebug/nvqos.sock", "--tenant=job:train/7"]),
     (("--cdi", "latency"), "latency", ["--hold-container=latency", "--socket=/run/nvdebug/nvqos.sock"]),
     (("--cdi", "latency:2.5ms"), "latency-2.5ms", ["--hold-container=latency:2.5ms", "--socket=/run/nvdebug/nvqos.sock"]),
     (("--cdi", "best-effort:2"), "best-effort-2", ["--hold-container=best-effort:2", "--socket=/run/nvdebug/nvqos.sock"])))
@@ -65,16 +67,20 @@ def test_a_device_has_a_hook_with_its_goal(tmp_path, words, name, hook):
 @pytest.mark.parametrize("words, sentence, status", (
     (("--cdi", "fast"), "--cdi: 'fast' is no goal", 1),
     (("--cdi", ""), "--cdi takes a value: GOAL", 1),
-    (("--cdi", "share:30%,gang=no"), "--cdi: 'gang=no' is no goal", 1),
-    (("--cdi", "share:30%,gang=off,gang=off"), "--cdi: 'gang=off' is no goal", 1),
+    (("--cdi", "share:30%,gang=no"), "--cdi: gang takes off, ", 1),
+    (("--cdi", "share:30%,gang=off,gang=off"), "--cdi: gang= is there twice", 1),
+    (("--cdi", "share:30%,gang=nodes"), "--cdi: gang=nodes needs --tenant NAME: the job's name", 1),
+    (("--hold-container", "share:30%,gang=nodes"), "--hold-container: gang=nodes needs --tenant NAME", 1),
+    (("--cdi", "timeslice:2ms,gang=nodes", "--tenant", "a"), "--cdi: 'timeslice 2000 us' beside gang=nodes", 1),
+    (("--hold-container", "share:30%,gang=nodes", "--tenant", "a:"), "--tenant: 'a:' ends with a colon", 1),
+    (("--cdi", "latency", "--tenant", "a:"), "--tenant: 'a:' ends with a colon", 1),
     (("--cdi", "latency:"), "--cdi: latency takes a time", 1),
     (("--cdi", "latency", "-g", "4294967295"), "cannot be a GPU's name", 1),
     (("--cdi", "latency", "--cdi", "cap:3%"), "--cdi is given twice", 1),
     (("--cdi", "latency", "--hold-container", "latency"), "take one goal", 1),
     (("--cdi", "latency", "--dry-run"), "--dry-run has no effect with --cdi", 1),
     (("--hold-container", "latency", "--tenant", "claim 7"), "--tenant: a name has 1 to 128 of", 1),
-    (("--cdi", "latency", "--tenant", "a"), "--tenant has no effect with --cdi", 1),
-    (("7=latency", "--tenant", "a"), "--tenant has no effect without --hold-container", 1),
+    (("7=latency", "--tenant", "a"), "--tenant has no effect without --cdi or --hold-container", 1),
     (("--hold-container", "latency", "--cdi-folder", "x"), "--cdi-folder has no effect with --hold-container", 1),
     (("--cdi", "latency", "7=latency"), "no WHO=GOAL", 1),
     (("--cdi", "latency", "--socket=x"), "a path from the root on", 1),
@@ -83,6 +89,11 @@ def test_a_device_has_a_hook_with_its_goal(tmp_path, words, name, hook):
 def test_impossible_devices_are_refused(words, sentence, status):
     found, out, err = nvqos(*words)
     assert (found, out) == (status, "") and err.startswith("nvqos: ") and sentence in err
+
+
+def test_goals_of_a_device_are_completed():
+    words = [line.split("\t")[0] for line in nvqos("__complete", "--cdi", "share:30%,")[1].splitlines()]
+    assert {"share:30%,cap:", "share:30%,gang=off", "share:30%,gang=nodes"} <= set(words)
 
 
 def test_a_running_daemon_sees_each_new_device(tmp_path):
@@ -193,6 +204,14 @@ def test_answers_decide_whether_the_container_starts(tmp_path, outside, answer, 
     heard = fake.heard.decode()
     assert heard.startswith(f"hold container:x share:30% gpu=1 pid={outside.pid} holder={outside.pid} cgroup=/")
     assert "/a-long-name" in heard and heard.endswith("\n")
+
+
+def test_a_container_of_a_gang_on_several_nodes_joins_its_tenant(tmp_path, outside):
+    fake = Fake(tmp_path / "sock", b"ok\n")
+    assert nvqos("--hold-container", "gang=nodes,share:30%", "--tenant", "train-7", f"--socket={tmp_path}/sock",
+                 text=state(outside.pid, "x"))[0] == 0
+    fake.end()
+    assert fake.heard.startswith(b"join train-7 share:30% pid=") and fake.heard.endswith(b"-of-all-controllers gang=nodes\n")
 
 
 def test_a_container_on_several_gpus_has_one_name_and_may_be_no_gang(tmp_path, outside):

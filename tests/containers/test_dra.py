@@ -278,6 +278,39 @@ def test_a_claim_on_several_gpus_is_one_tenant_and_a_gang(two):
     assert [word for word in two.hook_of(uid)["args"] if "gpu=" in word] == [f"--gpu={each}" for each in UUIDS]
 
 
+def test_a_gang_on_several_nodes_has_its_name_on_each_of_them(two):
+    results = [("gpus", "gpu-0", 30), ("gpus", "gpu-1", 30)]
+    uid = two.api.claim(results=results, config=[config({"gang": False}, source="FromClass"), config({"gang": "train-7"})])
+    (first, second) = two.kubelet.prepare(uid)
+    assert first.cdi_device_ids == second.cdi_device_ids == [f"nvdebug.io/qos=claim-{uid}"]
+    name = "claim:gang/default/train-7"
+    assert two.held() == {name: ("share 30 %", [0, 1])}
+    assert {"--hold-container=share:30%,gang=nodes", f"--tenant={name}"} < set(two.hook_of(uid)["args"])
+
+    # nvqos has it with gang=nodes, and no other claim of this node joins it.
+    pid = two.driver.pid
+    words = f"join {name} share:30% gpu=0 gpu=1 pid={pid} holder={pid}"
+    assert two.machine.ask(f"{words} gang=on") == f"error {name} is held with gang=nodes: release it first, or take another name"
+    other = two.api.claim("other", results=results, config=[config({"gang": "train-7"})])
+    sentence = two.kubelet.refusal(other, "other")
+    assert "the claim default/other is of a gang that has the claim default/train on this node: the pods of a gang take one claim" in sentence
+    assert two.held().keys() == {name} and two.kubelet.prepare(uid) == [first, second]
+
+    # The next driver reads all of it.
+    two.driver.kill()
+    two.driver.wait(PATIENCE_S)
+    two.start()
+    assert two.kubelet.prepare(uid) == [first, second] and two.kubelet.refusal(other, "other") == sentence
+    assert two.kubelet.unprepare(uid) == "" and two.held() == {}
+    assert len(two.kubelet.prepare(other, "other")) == 2 and two.held().keys() == {name}
+
+
+def test_a_gang_that_leaves_its_other_nodes_is_the_claims_own(node):
+    uid = node.api.claim(config=[config({"gang": "train-7"}, source="FromClass"), config({"gang": True})])
+    node.kubelet.prepare(uid)
+    assert node.held().keys() == {f"claim:{uid}"} and "gang=" not in str(node.hook_of(uid)["args"])
+
+
 def test_requests_with_different_shares_are_different_tenants(two):
     uid = two.api.claim(results=[("large", "gpu-0", 50), ("small/cheap", "gpu-1", 20), ("more", "gpu-0", 20)])
     devices = two.kubelet.prepare(uid)
@@ -322,7 +355,11 @@ def test_parameters_add_to_the_share(node, configs, goal):
                                                              "'cap' takes a part"), ({"cap": "120%"}, "'cap' takes a part"),
     ({"latency": "5"}, "'latency' takes a time with its unit"), ({"latency": False}, "'latency' takes a time"),
     ({"timeslice": True}, "'timeslice' takes a time"), ({"timeslice": "2ms", "latency": True}, "exclude each other"),
-    ({"gang": "off"}, "'gang' takes true or false"), ({"kind": "Goal"}, "'kind' has to be GoalParameters"),
+    ({"gang": 7}, "'gang' takes true, false, or a name of 1 to 50 of a-z 0-9 -"), ({"gang": ""}, "not \"\""),
+    ({"gang": "Train"}, "'gang' takes true"), ({"gang": "x" * 51}, "'gang' takes true"), ({"gang": "a b"}, "'gang' takes true"),
+    ({"gang": "x", "latency": True}, "beside 'latency' there is no gang on several nodes"),
+    ({"gang": "x", "timeslice": "2ms"}, "beside 'timeslice:2ms' there is no gang on several nodes"),
+    ({"kind": "Goal"}, "'kind' has to be GoalParameters"),
     ({"apiVersion": "v1"}, "'apiVersion' has to be gpu.nvdebug.io/v1"), ("cap", "they have to be an object"),
     ({"latency": True, "cap": "40%"}, "a cap of 40% has to be within its share of 30 %"),
     ({"timeslice": "1ns"}, "timeslice takes a time from 30us to 1s")))

@@ -354,8 +354,10 @@ std::uint32_t StandIn::events(const rm::Control &asked) {
     // The records are a ring, so older ones were read before.
     const std::size_t bytes = record_words.size() * sizeof(std::uint64_t);
     const std::size_t count = bytes / sizeof(rm::SwitchRecord);
-    for (std::size_t n = recorded.size() - std::min(recorded.size(), count - 1);
-         n < recorded.size(); n++)
+    std::size_t fresh = std::min(recorded.size(), count - 1);
+    if (header->put < count)
+        fresh = std::min(fresh, (recorded.size() - header->put) % count);
+    for (std::size_t n = recorded.size() - fresh; n < recorded.size(); n++)
         records[n % count] = recorded[n];
     header->put = static_cast<std::uint32_t>(recorded.size() % count) + put_beyond;
     header->dropped = dropped;

@@ -31,10 +31,10 @@ def fixture_other(node):
         yield machine
 
 
-def hold(machine, name, goal="best-effort", gang="nodes", gpus=GPUS):
+def hold(machine, name, goal="best-effort", gang="nodes", gpus=GPUS, verb="hold"):
     """Starts a process that holds itself. Returns the process and nvqos' answer."""
     task = machine.process(gpus=gpus)
-    return task, machine.ask(f"hold {name} {goal} pid={task.pid} holder={task.pid} gang={gang}")
+    return task, machine.ask(f"{verb} {name} {goal} pid={task.pid} holder={task.pid} gang={gang}")
 
 
 def why(machine, name):
@@ -73,7 +73,7 @@ def is_as_before(machine, *tasks):
 
 
 def test_two_nodes_have_the_same_windows(node, other):
-    """The second node starts when the first one has windows, and its jobs come in another order."""
+    """The second node starts when the first one has windows, and its jobs come in another order. They join as containers do."""
     tasks = []
     node.start("--quiet")
     for name, goal in (("big", "share:60%"), ("small", "best-effort")):
@@ -83,7 +83,7 @@ def test_two_nodes_have_the_same_windows(node, other):
     expected = {"big": "from 0 to 75 of each 125 ms", "small": "from 75 to 125 of each 125 ms"}
     assert comes_true(lambda: windows(node, "big", "small") == expected)
     other.start("--quiet")
-    others = [hold(other, "small")[0], hold(other, "big", "share:60%")[0]]
+    others = [hold(other, "small", verb="join")[0], hold(other, "big", "share:60%", verb="join")[0]]
     assert comes_true(lambda: windows(other, "big", "small") == expected)
     for machine, of_node in ((node, tasks), (other, others)):
         assert all(changes_go_on(machine, task, gpu) for task in of_node for gpu in GPUS)

@@ -2,6 +2,7 @@
 """Compares the figures on the pages about nvstgm with the numbers that nvstgm computes."""
 
 import csv
+import json
 import pathlib
 import re
 import subprocess
@@ -45,6 +46,21 @@ def test_the_room_of_the_example_is_what_the_page_shows():
     assert command == "nvstgm sensitivity placed.json\n"
     placed = nvstgm("allocate", ROOT / "docs/examples/robot.json").out
     assert nvstgm("sensitivity", "-", stdin=placed).out == shown
+
+
+def test_the_set_of_a_whole_program_is_what_the_page_shows(tmp_path):
+    (section,) = re.findall(r"^### A whole program\n(.*?)^## ", page("stgm.md"), re.M | re.S)
+    commands, shown = re.findall(r"^```\n(.*?)^```", section, re.M | re.S)
+    recording, *others = commands.splitlines()
+    assert recording.endswith(" -o pipeline.ndjson") and len(others) == 2
+    (tmp_path / "pipeline.ndjson").symlink_to(ROOT / "docs/examples/pipeline.ndjson")
+    folder = building.built("bin/nvstgm").parent
+    done = subprocess.run(["bash", "-ec", f"PATH={folder}:$PATH\n" + "\n".join(others)], cwd=tmp_path, check=True, capture_output=True,
+                          text=True, timeout=PATIENCE_S)
+    assert done.stdout == shown
+    (task,) = json.loads((tmp_path / "pipeline.json").read_text(encoding="utf-8"))["tasks"]
+    assert [next(iter(segment)) for segment in task["segments"]] == ["gpu", "cpu", "gpu"]
+    assert "fill[9] had work all the time" in done.stderr
 
 
 def test_the_counterexamples_have_the_bounds_that_the_page_gives():

@@ -113,6 +113,12 @@ def test_a_set_has_the_periods_and_the_lengths_of_the_recording(run, tmp_path):
     assert camera["response"] == data["rows"][0]["kernels"] + data["rows"][1]["kernels"] == lidar["response"]
 
 
+def test_the_recording_of_the_page_is_that_of_a_pipeline(tmp_path):
+    """docs/stgm.md describes it. After a change of recorded(), docs/examples/pipeline.ndjson is to be written again by it."""
+    made = recorded(tmp_path / "pipeline.ndjson", Periodic(4711, "pipeline", 12.6, 50, (6.2, 3.4), 4), end_ms=600)
+    assert made.read_text(encoding="utf-8") == (ROOT / "docs/examples/pipeline.ndjson").read_text(encoding="utf-8")
+
+
 def test_times_that_no_recording_shows_are_typed(run):
     data = document(profile(run, "-j", "--margin", 0, "--to-device", "300us", "--from-device", 20))
     camera, lidar = data["taskset"]["tasks"]

@@ -36,6 +36,7 @@ struct Parameters {
     std::optional<std::string> cap;     ///< `50%`
     std::optional<std::string> service; ///< `latency`, `latency:5ms` or `timeslice:2ms`
     std::optional<bool> is_gang;
+    std::string gang; ///< the name of a gang on several nodes; empty: of this node alone
 };
 
 /// Returns `KEY:TIME` if the value is a time with a unit.
@@ -46,6 +47,23 @@ OrSentence<std::string> time_goal(const char *key, const Json &value) {
         return wrong(fmt::format("'{}' takes a time with its unit, as \"2ms\", not {}", key,
                                  base::printable(value.dump())));
     return fmt::format("{}:{}", key, base::time_text(*time));
+}
+
+/// With the longest namespace and what ClaimTenant::name has besides it is a name of a tenant.
+constexpr std::size_t longest_gang = 50;
+
+/// Reads `gang`: true, false, or the name of a gang on several nodes.
+OrSentence<void> read_gang(const Json &value, Parameters &read) {
+    read.gang = value.is_string() ? value.get<std::string>() : "";
+    const bool is_name =
+        !read.gang.empty() && read.gang.size() <= longest_gang &&
+        read.gang.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+    if (!value.is_boolean() && !is_name)
+        return wrong(fmt::format("'gang' takes true, false, or a name of 1 to {} of a-z 0-9 - "
+                                 "that the claims on other nodes have as well, not {}",
+                                 longest_gang, base::printable(value.dump())));
+    read.is_gang = value != false;
+    return {};
 }
 
 /// Reads one `parameters` object.
@@ -77,9 +95,8 @@ OrSentence<Parameters> read_parameters(const Json &object) {
                 return wrong(goal.error());
             read.service = std::move(*goal);
         } else if (key == "gang") {
-            if (!value.is_boolean())
-                return wrong("'gang' takes true or false");
-            read.is_gang = value.get<bool>();
+            if (const auto gang = read_gang(value, read); !gang)
+                return wrong(gang.error());
         } else {
             return wrong(fmt::format("there is no parameter {}{}; the parameters are {}",
                                      base::quote(key), base::guess(key, keys),
@@ -115,6 +132,7 @@ OrSentence<Parameters> parameters_for(const Json &claim, const std::string &requ
                     source == std::string_view("FromClass") ? "class" : "claim", read.error()));
             all.cap = read->cap ? read->cap : all.cap;
             all.service = read->service ? read->service : all.service;
+            all.gang = read->is_gang ? read->gang : all.gang;
             all.is_gang = read->is_gang ? read->is_gang : all.is_gang;
         }
     return all;
@@ -141,6 +159,10 @@ OrSentence<std::int64_t> counted_share(const Json &result) {
 
 /// Returns the goal of one device: its share, or a service within its share.
 OrSentence<std::string> goal_of(std::int64_t share, const Parameters &parameters) {
+    if (parameters.service && !parameters.gang.empty())
+        return wrong(fmt::format("beside '{}' there is no gang on several nodes: windows by the "
+                                 "clock keep shares alone",
+                                 *parameters.service));
     if (!parameters.service)
         return fmt::format("share:{}%", share) + (parameters.cap ? ",cap:" + *parameters.cap : "");
     // nvqos keeps no share for such a tenant. What the scheduler has counted is the most that it
@@ -155,9 +177,12 @@ OrSentence<std::string> goal_of(std::int64_t share, const Parameters &parameters
 }
 
 /// Adds the device to the first tenant that fits, or to a new one.
-void add_device(std::vector<ClaimTenant> &tenants, const ClaimId &id, const ClaimTenant &one) {
+/// @param gang the name of its gang on several nodes; empty: it is of this node alone
+void add_device(std::vector<ClaimTenant> &tenants, const ClaimId &id, const std::string &gang,
+                const ClaimTenant &one) {
     const auto fits = [&](const ClaimTenant &tenant) {
         return tenant.goal == one.goal && tenant.is_gang == one.is_gang &&
+               tenant.has_nodes == one.has_nodes &&
                std::ranges::find(tenant.gpus, one.gpus.front()) == tenant.gpus.end();
     };
     if (const auto at = std::ranges::find_if(tenants, fits); at != tenants.end()) {
@@ -167,7 +192,8 @@ void add_device(std::vector<ClaimTenant> &tenants, const ClaimId &id, const Clai
     }
     const std::size_t number = tenants.size() + 1;
     tenants.push_back(one);
-    tenants.back().name = "claim:" + id.uid + (number > 1 ? fmt::format("/{}", number) : "");
+    const std::string owner = gang.empty() ? id.uid : fmt::format("gang/{}/{}", id.space, gang);
+    tenants.back().name = "claim:" + owner + (number > 1 ? fmt::format("/{}", number) : "");
     tenants.back().cdi_name = "claim-" + id.uid + (number > 1 ? fmt::format("-{}", number) : "");
 }
 
@@ -223,11 +249,12 @@ tenants_of_claim(const Json &claim, const ClaimId &id, const std::string &pool,
         auto goal = goal_of(*share, *parameters);
         if (!goal)
             return refuse(goal.error());
-        add_device(tenants, id,
+        add_device(tenants, id, parameters->gang,
                    {.name = "",
                     .cdi_name = "",
                     .goal = std::move(*goal),
                     .is_gang = parameters->is_gang.value_or(true),
+                    .has_nodes = !parameters->gang.empty(),
                     .gpus = {gpu->second},
                     .devices = {device}});
     }

@@ -6,7 +6,7 @@
 /// `cap`, `latency`, `timeslice` and `gang`. The claim is the tenant, so all its containers have
 /// the share together. A claim on several GPUs is one tenant on all of them, a gang. Devices with
 /// different goals, or several parts of one GPU, are different tenants, because nvqos keeps one
-/// goal for a tenant.
+/// goal for a tenant. Claims of several nodes with the same name in `gang` are one gang.
 #pragma once
 
 #include <map>
@@ -50,13 +50,21 @@ struct ClaimDevice {
 
 /// A tenant of nvqos for a claim or a part of it.
 struct ClaimTenant {
-    std::string name;              ///< `claim:UID`; a second one has `/2` behind it
+    /// `claim:UID`, or `claim:gang/NAMESPACE/GANG` if other nodes have the same gang. A second
+    /// tenant of the claim has `/2` behind it.
+    std::string name;
     std::string cdi_name;          ///< of its device in CDI: `claim-UID`, `claim-UID-2`
     std::string goal;              ///< as `share:30%,cap:50%`
     bool is_gang = true;           ///< false: its tasks on several GPUs do not wait for each other
+    bool has_nodes = false;        ///< its gang has tasks on other nodes, too
     std::vector<std::string> gpus; ///< names as nvqos takes them, one for each device
     std::vector<ClaimDevice> devices; ///< on these GPUs, in the same order
     bool operator==(const ClaimTenant &) const = default;
+
+    /// Returns `gang=off` or `gang=nodes`, as it stands behind a goal; empty: neither.
+    [[nodiscard]] std::string gang_word() const {
+        return has_nodes ? "gang=nodes" : is_gang ? "" : "gang=off";
+    }
 };
 
 /// Fails with a sentence if the object has another uid.

@@ -30,10 +30,15 @@ Json json_of(const ClaimId &id, const ClaimTenant &tenant) {
                            {"pool", device.pool},
                            {"device", device.device},
                            {"shareID", device.share_id}});
-    return {{"namespace", id.space}, {"name", id.name},
-            {"uid", id.uid},         {"tenant", tenant.name},
-            {"goal", tenant.goal},   {"gang", tenant.is_gang},
-            {"gpus", tenant.gpus},   {"devices", std::move(devices)}};
+    return {{"namespace", id.space},
+            {"name", id.name},
+            {"uid", id.uid},
+            {"tenant", tenant.name},
+            {"goal", tenant.goal},
+            {"gang", tenant.is_gang},
+            {"gpus", tenant.gpus},
+            {"devices", std::move(devices)},
+            {"nodes", tenant.has_nodes}};
 }
 
 /// Adds the tenant that json_of() has written. Throws nlohmann's exception if a part is missing.
@@ -43,6 +48,7 @@ void add_tenant(PreparedClaim &claim, const std::string &cdi_name, const Json &j
                        .cdi_name = cdi_name,
                        .goal = json.at("goal"),
                        .is_gang = json.at("gang"),
+                       .has_nodes = json.value("nodes", false), // earlier drivers did not write it
                        .gpus = json.at("gpus"),
                        .devices = {}};
     for (const Json &device : json.at("devices"))
@@ -94,7 +100,8 @@ OrSentence<void> ClaimFiles::write(const PreparedClaim &claim) const {
     for (const ClaimTenant &tenant : claim.tenants)
         gpus.insert(tenant.gpus.begin(), tenant.gpus.end());
     for (const ClaimTenant &tenant : claim.tenants) {
-        const base::GoalDevice goal{.goal = tenant.goal + (tenant.is_gang ? "" : ",gang=off"),
+        const std::string gang = tenant.gang_word();
+        const base::GoalDevice goal{.goal = tenant.goal + (gang.empty() ? "" : "," + gang),
                                     .gpus = tenant.gpus,
                                     .socket = socket,
                                     .program = nvqos,

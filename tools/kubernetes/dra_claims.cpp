@@ -87,8 +87,9 @@ Outcome<void> Claims::hold(const ClaimTenant &tenant) const {
     for (const std::string &gpu : tenant.gpus)
         line += " gpu=" + gpu;
     // This process uses no GPU. As a holder it keeps the promise while no container runs.
-    line += fmt::format(" pid={} holder={}{}", settings_.pid, settings_.pid,
-                        tenant.is_gang ? "" : " gang=off");
+    line += fmt::format(" pid={} holder={}", settings_.pid, settings_.pid);
+    if (const std::string gang = tenant.gang_word(); !gang.empty())
+        line += " " + gang;
     const auto held = base::ask_nvqos(settings_.socket, line);
     if (!held)
         return fail(held.error().exit, held.error().sentence);
@@ -101,6 +102,16 @@ void Claims::release(const std::string &tenant) const {
 }
 
 OrSentence<void> Claims::put(const PreparedClaim &claim) {
+    // Claims of the same gang would be one tenant, which ends with the first of them.
+    for (const ClaimState &other : all())
+        for (const ClaimTenant &tenant : claim.tenants)
+            if (other.claim.id.uid != claim.id.uid &&
+                std::ranges::find(other.claim.tenants, tenant.name, &ClaimTenant::name) !=
+                    other.claim.tenants.end())
+                return tl::unexpected(fmt::format(
+                    "the claim {} is of a gang that has the claim {} on this node: the pods of a "
+                    "gang take one claim together on each node, or go to different nodes",
+                    claim.id.text(), other.claim.id.text()));
     const auto earlier = settings_.files.read(claim.id.uid);
     if (earlier && *earlier != claim)
         for (const ClaimTenant &tenant : earlier->tenants)

@@ -36,16 +36,22 @@ std::vector<std::string> goal_candidates(const std::string &typed) {
     return candidates;
 }
 
+/// Returns the words that complete the last goal of a tenant, or `gang=…` beside them.
+std::vector<std::string> tenant_candidates(const std::string &typed) {
+    std::vector<std::string> candidates = goal_candidates(typed);
+    for (const char *const gang : {"gang=off", "gang=nodes"})
+        candidates.push_back(typed.substr(0, typed.rfind(',') + 1) + gang);
+    return candidates;
+}
+
 /// Returns the words that complete WHO=GOAL.
 std::vector<std::string> word_candidates(const std::string &typed) {
     const std::size_t sign = sign_of(typed);
     if (sign == typed.npos)
         return {"container:", "pod:", "cgroup:", "command:", "all-of:", "job:", "others="};
     const std::string goals = typed.substr(sign + 1);
-    std::vector<std::string> candidates = goal_candidates(goals);
-    if (!typed.starts_with("others="))
-        for (const char *const gang : {"gang=off", "gang=nodes"})
-            candidates.push_back(goals.substr(0, goals.rfind(',') + 1) + gang);
+    std::vector<std::string> candidates =
+        typed.starts_with("others=") ? goal_candidates(goals) : tenant_candidates(goals);
     for (std::string &candidate : candidates)
         candidate.insert(0, typed, 0, sign + 1);
     return candidates;
@@ -131,7 +137,7 @@ std::vector<Option> options() {
         {.name = "--cdi",
          .help = "write that device's file; containers with it have the goal",
          .value = "GOAL",
-         .candidates = goal_candidates},
+         .candidates = tenant_candidates},
         {"--cdi-folder",
          fmt::format("there (default: {}, until the next boot; /etc/cdi stays)",
                      nvdebug::base::device_folder),
@@ -139,8 +145,9 @@ std::vector<Option> options() {
         {.name = "--hold-container",
          .help = "what the file has runtimes run: asks the nvqos at --socket",
          .value = "GOAL",
-         .candidates = goal_candidates},
-        {"--tenant", "with --hold-container: the tenant that several containers join", "NAME"},
+         .candidates = tenant_candidates},
+        {"--tenant", "with --cdi or --hold-container: the tenant that several containers join",
+         "NAME"},
         {"--demo", "show goals live on a simulated GPU, without a GPU; WHO=GOAL is optional"},
         {"--for", "end after that time, as 90s; a number alone is seconds", "TIME"},
         {"--interval", "how often the table is shown; a number alone is seconds (default: 1s)",
@@ -258,13 +265,27 @@ Outcome<void> take_container(const Arguments &arguments, Invocation &invocation)
         return {};
     const std::string name = writes ? "--cdi" : "--hold-container";
     invocation.container.goal = arguments.text(name);
-    take_gang_of(invocation.container);
-    if (auto goal = parse_goal(invocation.container.goal); !goal)
-        return fail(bad_usage, name + ": " + goal.error().sentence);
-    invocation.container.tenant = arguments.text("--tenant");
-    if (arguments.has("--tenant") && !is_tenant_name(invocation.container.tenant))
+    const auto gang = take_gang(invocation.container.goal);
+    if (!gang)
+        return fail(bad_usage, name + ": " + gang.error().sentence);
+    invocation.container.gang = gang->value_or(Gang::on);
+    if (auto fits = parse_goal(invocation.container.goal).and_then([&](const qos::Goal &goal) {
+            return check_gang(invocation.container.gang, goal);
+        });
+        !fits)
+        return fail(bad_usage, name + ": " + fits.error().sentence);
+    const std::string &tenant = invocation.container.tenant = arguments.text("--tenant");
+    if (arguments.has("--tenant") && !is_tenant_name(tenant))
         return fail(bad_usage, "--tenant: a name has 1 to 128 of A-Z a-z 0-9 . _ : / -, as "
                                "claim:7f3a");
+    const bool has_nodes = invocation.container.gang == Gang::nodes;
+    if (has_nodes && tenant.empty())
+        return fail(bad_usage, name + ": gang=nodes needs --tenant NAME: the job's name, which is "
+                                      "the same on all of its nodes");
+    if ((writes || has_nodes) && tenant.ends_with(':'))
+        return fail(bad_usage, fmt::format("--tenant: '{}' ends with a colon, behind which each "
+                                           "container's id comes; take a name for all of them",
+                                           tenant));
     invocation.what = writes ? Invocation::What::write_device : Invocation::What::hold_container;
     return {};
 }
@@ -362,7 +383,7 @@ Outcome<Invocation> finish_container(Invocation invocation, const Arguments &arg
     const std::string own = writes ? "--cdi" : "--hold-container";
     for (const auto &[name, values] : arguments.options)
         if (name != own && name != "--gpu" && name != "--socket" &&
-            (name != "--cdi-folder" || !writes) && (name != "--tenant" || writes))
+            (name != "--cdi-folder" || !writes) && name != "--tenant")
             return fail(bad_usage, name + " has no effect with " + own);
     if (!arguments.words.empty())
         return fail(bad_usage, own + " takes a goal, and no WHO=GOAL: the tenant is the container "
@@ -423,7 +444,7 @@ Outcome<Invocation> read(const Arguments &arguments) {
     if (arguments.has("--cdi-folder"))
         return fail(bad_usage, "--cdi-folder is where --cdi writes; give the goal with --cdi");
     if (arguments.has("--tenant"))
-        return fail(bad_usage, "--tenant has no effect without --hold-container");
+        return fail(bad_usage, "--tenant has no effect without --cdi or --hold-container");
     if (invocation.json && invocation.quiet)
         return fail(bad_usage, "--json and --quiet exclude each other");
     if (invocation.dry_run && invocation.socket)

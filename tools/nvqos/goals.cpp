@@ -271,9 +271,6 @@ std::size_t sign_of(std::string_view word) {
     }
 }
 
-namespace {
-
-/** Takes `gang=…` out of goals; empty: it is not there. */
 Outcome<std::optional<Gang>> take_gang(std::string &goals) {
     std::optional<Gang> taken;
     std::vector<std::string> others;
@@ -296,8 +293,6 @@ Outcome<std::optional<Gang>> take_gang(std::string &goals) {
     goals = others.empty() ? "best-effort" : fmt::format("{}", fmt::join(others, ","));
     return taken;
 }
-
-} // namespace
 
 Outcome<void> add_word(std::string_view word, Goals &goals) {
     const std::size_t sign = sign_of(word);

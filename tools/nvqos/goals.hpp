@@ -68,6 +68,8 @@ Outcome<qos::Goal> parse_goal(std::string_view text);
 Outcome<Gang> parse_gang(std::string_view text);
 /** Fails if a tenant with tasks on several nodes cannot have the goal. */
 Outcome<void> check_gang(Gang gang, const qos::Goal &goal);
+/** Takes `gang=…` out of `GOAL[,GOAL]…`; empty: it is not there. Alone it is beside `best-effort`. */
+Outcome<std::optional<Gang>> take_gang(std::string &goals);
 /** Returns the place of the '=' between WHO and its goals; npos: there is none. */
 std::size_t sign_of(std::string_view word);
 /** `WHO=GOAL[,GOAL]…`, of which one may be `gang=off` or `gang=nodes`; `others=…` */

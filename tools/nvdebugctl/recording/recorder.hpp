@@ -22,7 +22,7 @@ namespace nvdebugctl {
 class Recorder {
   public:
     /// Samples a second, unless --rate asks for another number. They take 0.6 % of a core (34
-    /// engines of an H100).
+    /// engines of an H100), so `record` divides them among several GPUs.
     static constexpr unsigned default_rate = 10;
 
     /// Makes a recorder. Fails if nothing can be recorded.

@@ -41,33 +41,22 @@ Outcome<std::string> own_cgroup_of(std::uint64_t pid) {
     return cgroup;
 }
 
-constexpr std::string_view gang_off = "gang=off";
-
 /// Returns the goal as --cdi takes it.
 std::string text_of_goal(const ContainerGoal &goal) {
-    return goal.goal + (goal.is_gang ? "" : "," + std::string(gang_off));
+    return goal.goal + (goal.gang == Gang::on ? "" : ",gang=" + text_of(goal.gang));
 }
 
 } // namespace
-
-void take_gang_of(ContainerGoal &goal) {
-    const std::string text = "," + goal.goal + ",";
-    const std::size_t at = text.find("," + std::string(gang_off) + ",");
-    if (at == text.npos)
-        return;
-    goal.is_gang = false;
-    // The comma before it goes, too, or the one behind it if it is the first.
-    goal.goal.erase(at ? at - 1 : 0, gang_off.size() + 1);
-    if (goal.goal.empty())
-        goal.goal = "best-effort";
-}
 
 Outcome<std::string> write_goal_device(const ContainerGoal &goal, const std::string &folder) {
     const auto program = base::own_path_for_hooks();
     if (!program)
         return fail(refused, program.error());
-    const base::GoalDevice device{
-        .goal = text_of_goal(goal), .gpus = goal.gpus, .socket = goal.socket, .program = *program};
+    const base::GoalDevice device{.goal = text_of_goal(goal),
+                                  .gpus = goal.gpus,
+                                  .socket = goal.socket,
+                                  .program = *program,
+                                  .tenant = goal.tenant};
     if (!base::is_device_name(device.name()))
         return fail(bad_usage, fmt::format("'{}' cannot be the name of a device: it has 63 "
                                            "characters at most, and ends with a letter or digit",
@@ -105,8 +94,8 @@ Outcome<void> hold_container(const ContainerGoal &goal) {
     // The process is named besides the cgroup, because an nvqos in another cgroup namespace has
     // other paths.
     line += fmt::format(" pid={} holder={} cgroup={}", pid, pid, *cgroup);
-    if (!goal.is_gang)
-        line += fmt::format(" {}", gang_off);
+    if (goal.gang != Gang::on)
+        line += " gang=" + text_of(goal.gang);
     const auto held = ask(goal.socket, line);
     if (!held)
         return fail(held.error().exit,

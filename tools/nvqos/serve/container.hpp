@@ -6,23 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "tools/nvqos/failure.hpp"
+#include "tools/nvqos/goals.hpp"
 
 namespace nvqos {
 
 /// The options of a goal for containers.
 struct ContainerGoal {
-    std::string goal;              ///< `share:30%,cap:50%`; parse_goal() takes it
-    bool is_gang = true;           ///< false: its tasks on several GPUs do not wait for each other
+    std::string goal; ///< `share:30%,cap:50%`; parse_goal() takes it
+    Gang gang = Gang::on;
     std::vector<std::string> gpus; ///< names, as add_gpus() takes them
     std::string socket;
     /// The tenant that the container joins. Behind a colon at the end comes the container's id. If
     /// it is empty, the container is the tenant.
     std::string tenant = {};
 };
-
-/// Takes `gang=off` out of the goal's text, if it is there. Alone it is a best effort.
-void take_gang_of(ContainerGoal &goal);
 
 /// Writes FOLDER/nvdebug.io-qos-NAME.json, which replaces an earlier one as a whole. Returns the
 /// device that `podman run --device` takes.
