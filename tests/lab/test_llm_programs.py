@@ -331,9 +331,28 @@ echo "$CUDA_MPS_PIPE_DIRECTORY $*" >> "$NO_MPS"
 """
 
 
+# A recorder: the neighbour has the GPU all the time.
+NO_NVDEBUGCTL = """#!/usr/bin/python3
+import json, os, pathlib, signal, subprocess, sys, time
+begin = time.monotonic_ns()
+def end(*_):
+    pid = int(subprocess.check_output(["pgrep", "-P", str(os.getppid()), "-f", "neighbours.py"]))
+    with open(sys.argv[-1], "a") as file:
+        for line in ({"kind": "origin", "gpu": 0, "monotonic_ns": str(begin)},
+                     {"kind": "turn", "gpu": 0, "engine": "GR0", "pid": pid, "begin_ns": 0, "end_ns": time.monotonic_ns() - begin}):
+            print(json.dumps(line), file=file)
+    sys.exit(STATUS)
+signal.signal(signal.SIGINT, end)
+assert sys.argv[1:-1] == "--from driver record --rate 0 -o".split()
+open(sys.argv[-1], "w").close()
+while True:
+    signal.pause()
+"""
+
+
 @pytest.fixture
 def measure(tmp_path):
-    for name, text in (("nvqos", NO_NVQOS), ("nvidia-cuda-mps-control", NO_MPS)):
+    for name, text in (("nvqos", NO_NVQOS), ("nvidia-cuda-mps-control", NO_MPS), ("nvdebugctl", NO_NVDEBUGCTL.replace("STATUS", "0"))):
         (tmp_path / name).write_text(text, encoding="utf-8")
         (tmp_path / name).chmod(0o755)
     env = dict(os.environ) | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "NO_MPS": str(tmp_path / "mps")}
@@ -387,6 +406,31 @@ def test_an_engine_is_measured_in_each_way_and_nothing_twice(measure, tmp_path):
     assert again.returncode == 0 and "took_s" not in again.stdout, "nothing is measured twice"
     other = measure(*STAND_IN, "--output", "2,3")
     assert other.returncode == 1 and "has another output ([4, 8])" in other.stderr and "Traceback" not in other.stderr
+
+
+def test_turns_are_recorded_beside_a_neighbour(measure, tmp_path):
+    done = measure(*STAND_IN, "--rows", "alone,as-is,latency,mps", "--nvdebugctl", tmp_path / "nvdebugctl")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {cell["row"] for cell in record_of(tmp_path)["cells"] if "neighbour_pid" in cell} == {"as-is", "latency"}
+    shown = subprocess.run([ROOT / "lab/nvdlab/llm/loss.py", tmp_path / "out"], capture_output=True, text=True, check=True)
+    rows = [line.split("|")[1:] for line in shown.stdout.splitlines()[2:]]
+    assert [row[0].strip() for row in rows] == ["as-is", "latency"]
+    assert all(row[6:9] == [" 0.0 (0.0, 0.0) ", " 0.0 ", " 0.0 "] for row in rows), shown.stdout
+
+
+def test_a_recorder_that_fails_costs_its_cells(measure, tmp_path):
+    (tmp_path / "nvdebugctl").write_text(NO_NVDEBUGCTL.replace("STATUS", "'the disk is full'"), encoding="utf-8")
+    done = measure(*STAND_IN, "--rows", "as-is", "--nvdebugctl", tmp_path / "nvdebugctl")
+    assert done.returncode == 1 and "nvdebugctl record ended with 1: the disk is full" in done.stdout and not done.stderr
+
+
+def test_the_speed_alone_is_that_of_the_process_of_the_cell(measure, tmp_path):
+    assert measure(*STAND_IN, "--rows", "as-is", "--loads", "40").returncode == 0
+    first = record_of(tmp_path)["cells"][0]["alone_per_s"]
+    assert measure(*STAND_IN, "--rows", "as-is", "--loads", "40,60").returncode == 0
+    found = record_of(tmp_path)
+    assert [cell["alone_per_s"] for cell in found["cells"]] == [first, found["neighbours"]["sleep"]["per_s"]]
+    assert first != found["neighbours"]["sleep"]["per_s"], "the second call started another process"
 
 
 def test_an_engine_that_ends_costs_one_cell(measure, tmp_path):
