@@ -214,6 +214,14 @@ def test_the_table_of_lost_time_has_a_line_for_each_row(tmp_path, ending, opened
         loss.markdown(made_up_record(), tmp_path)
 
 
+def test_steps_that_met_a_request_say_nothing_about_the_neighbour():
+    record = made_up_record()
+    cell = made_up_cell()[0] | {"steps": [-500, 39_000, 41_000, 51_000, 62_000, 74_000, 99_000, 101_000, 141_000, 151_000, 199_000, 240_000]}
+    record["cells"] = [cell, cell | {"steps": cell["steps"][:5]}, cell | {"neighbour": "none"}]
+    assert loss.alone_ms(cell) == [10, 11, 12, 25, 10, 48]
+    assert loss.steps(record).splitlines()[2:] == ["| latency/train/40/poisson/1 | 6 | 10.0, 11.5, 36.5 |"]
+
+
 # --- cells ---
 
 def test_the_main_table_needs_one_start_at_an_mps_server():

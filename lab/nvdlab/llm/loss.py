@@ -3,6 +3,7 @@
 """Prints where the time goes that an engine leaves and its neighbour does not use.
 
     loss.py FOLDER
+    loss.py RECORD
 
 FOLDER is that of a call of tests/hardware/qos_llm.py with --nvdebugctl: it has the record qos_llm.json, and for each cell a
 recording of all turns on the GPU. The time without requests goes from the end of a busy period to the next request. The time
@@ -14,7 +15,8 @@ that the neighbour lost is this time, less its steps times the length of a step 
     slower   the neighbour's turns, less its steps times the length of a step alone: it waits for its processor, or its clocks are low
     busy     the neighbour's turns in busy periods, which it gains
 
-A turn goes on until another program's turn begins, also without work.
+A turn goes on until another program's turn begins, also without work. Of a RECORD alone (qos_llm.json or qos_llm.json.xz) it
+prints how long those of the neighbour's steps took that met no request: they differ only if the neighbour itself does.
 """
 
 import argparse
@@ -134,12 +136,27 @@ def markdown(record, folder):
     return "\n".join([f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|", *lines]) + "\n"
 
 
+def alone_ms(cell):
+    """Returns the lengths of the neighbour's steps in a cell, but those that met a request, or that came before the first one."""
+    periods = figures.busy(cell["requests"])
+    return [(end - begin) / 1000 for begin, end in zip(cell["steps"], cell["steps"][1:])
+            if periods[0][1] <= begin and end <= periods[-1][1] and not figures.cut(periods, begin, end)]
+
+
+def steps(record):
+    """Returns a table of the neighbour's steps that met no request, a line for each cell with three of them."""
+    found = [(cell, alone_ms(cell)) for cell in record["cells"] if cell["steps"] and cell["requests"] and cell["neighbour"] != "none"]
+    lines = [f"| {cell['key']} | {len(lengths)} | " + ", ".join(f"{figures.percentile(lengths, part):.1f}" for part in (0.1, 0.5, 0.9)) + " |"
+             for cell, lengths in found if len(lengths) > 2]
+    return "\n".join(["| cell | steps without a request | p10, p50, p90 (ms) |", "|---|---|---|", *lines]) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", metavar="FOLDER", type=pathlib.Path)
-    folder = parser.parse_args().folder
+    parser.add_argument("place", metavar="FOLDER|RECORD", type=pathlib.Path)
+    place = parser.parse_args().place
     try:
-        print(markdown(table.load(folder / "qos_llm.json"), folder), end="")
+        print(markdown(table.load(place / "qos_llm.json"), place) if place.is_dir() else steps(table.load(place)), end="")
     except (table.Wrong, OSError) as error:
         sys.exit(f"loss.py: {error}")
 

@@ -50,8 +50,9 @@ def train(torch, shape, device):
 def as_a_graph(torch, step):
     """Returns a function that launches a step as one CUDA graph; None if that does not work.
 
-    A step whose kernels are launched one by one takes its processor nearly as long as the GPU: on an H200 steps took 47 to 85 ms,
-    with and without an engine beside it, as the processor was. Such a neighbour cannot show what sharing costs.
+    A step whose kernels are launched one by one takes its processor nearly as long as the GPU. On an H200 the median of the steps
+    without an engine's request was from 47 to 68 ms, also without nvqos (docs/llm.md). Such a neighbour cannot show what sharing
+    costs.
     """
     try:
         return torch_loads.replayed(torch, step)
