@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Measures an LLM engine beside other work: alone, as it is, with MPS, with partitions and with nvqos (docs/llm.md).
 
-    qos_llm.py NVQOS FOLDER [--cells WORDS] [--rows WORDS] [--loads LIST] [--seeds LIST] [--budget S] [--nvtaskset FILE]
-               [--nvdebugctl FILE] [--engine KIND] [--shape NAME] [--address URL --model NAME --tenant NAME] …
+    qos_llm.py NVQOS FOLDER [--cells WORDS] [--rows WORDS] [--neighbours WORDS] [--loads LIST] [--seeds LIST] [--budget S]
+               [--nvtaskset FILE] [--nvdebugctl FILE] [--engine KIND] [--shape NAME]
+               [--address URL --model NAME --tenant NAME] …
 
 It needs root, an otherwise idle GPU, NVIDIA's driver, PyTorch, no module, and for the engine `transformers` that package,
 from 5.14 on; without it a loop of our own takes its place. Nothing is downloaded: weights, prompts and data are random.
@@ -13,8 +14,9 @@ from 5.14 on; without it a loop of our own takes its place. Nothing is downloade
     more    with a load of 40 % and one seed: the other rows, bursts, and the other neighbours
     crash   the neighbour is killed, or makes an illegal access
 
---rows picks some rows, in the main table any ones. The load is the part of the time in which the engine alone has a request. A
-cell is one row, neighbour, load and seed, with --requests requests that count.
+--rows picks some rows, in the main table any ones, and --neighbours some of train, diffusion, long and engine. The load is the
+part of the time in which the engine alone has a request. A cell is one row, neighbour, load and seed, with --requests requests
+that count.
 
 With --address the engine is one that runs already and takes OpenAI's completions, such as vLLM's; --tenant names it for nvqos
 (a pid or command:NAME). It stays as it was started, so that the rows at an MPS server are left out.
@@ -71,6 +73,7 @@ def parser():
     made.add_argument("folder", type=pathlib.Path)
     made.add_argument("--cells", type=words_of(("main", "more", "crash")), default=["main"])
     made.add_argument("--rows", type=words_of(cells.BY_NAME), default=None)
+    made.add_argument("--neighbours", type=words_of(cells.NEIGHBOURS), default=list(cells.NEIGHBOURS))
     made.add_argument("--loads", type=numbers(1, 99), default=list(cells.LOADS))
     made.add_argument("--seeds", type=numbers(1, 1 << 20), default=list(cells.SEEDS))
     made.add_argument("--requests", type=int, default=100)
@@ -148,7 +151,8 @@ class Call:
             self.desk.engine_kind = self.whole["engine"]["kind"]  # all rows are of one engine
 
     def wanted(self):
-        found = cells.chosen(self.options.cells, self.options.rows, self.options.seeds, self.options.loads)
+        found = [cell for cell in cells.chosen(self.options.cells, self.options.rows, self.options.seeds, self.options.loads)
+                 if cell.neighbour in ("none", *self.options.neighbours)]
         if self.options.neighbour:
             found = [cells.Cell(**vars(cell) | {"neighbour": self.options.neighbour if cell.neighbour != "none" else "none"})
                      for cell in found]

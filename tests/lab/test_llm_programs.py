@@ -382,6 +382,8 @@ def left_of(folder):
 
 
 def test_an_engine_is_measured_in_each_way_and_nothing_twice(measure, tmp_path):
+    other = measure(*STAND_IN, "--budget", "1", "--neighbours", "long")
+    assert other.returncode == 3 and json.loads(other.stdout)["left"] == 1, "the row alone has no neighbour"
     short = measure(*STAND_IN, "--budget", "1")
     assert short.returncode == 3 and json.loads(short.stdout)["left"] == 5 and not short.stderr
     done = measure(*STAND_IN, "--rows", "alone,as-is,latency,latency-share,mps")
@@ -495,6 +497,7 @@ def test_an_engine_that_does_not_start_is_named_with_its_log(measure):
 
 @pytest.mark.parametrize("words, sentence", (
     (("--rows", "best"), "there is no 'best'; there are: alone, as-is"), (("--cells", "all"), "there are: main, more, crash"),
+    (("--neighbours", "none"), "there are: train, diffusion"),
     (("--loads", "100"), "'100' is no list of numbers from 1 to 99"), (("--rows", "partition"), "give --nvtaskset"),
     (("--output", "8,4"), "the smallest and the largest"), (("--address", "http://x/v1"), "belong together"),
     (("--address", "http://x/v1", "--model", "m"), "give --tenant"),
