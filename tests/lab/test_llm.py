@@ -328,6 +328,6 @@ def test_tables_take_their_place_on_a_page(file, monkeypatch, tmp_path):
 
 
 def test_the_page_has_the_tables_of_the_records():
-    records = [table.load(path) for path in sorted((ROOT / "tests/hardware").glob("*/qos_llm.json.xz"))]
+    records = [table.load(path) for path in sorted((ROOT / "tests/hardware").glob("*/qos_llm*.json.xz"))]
     text = (ROOT / "docs/llm.md").read_text(encoding="utf-8")
     assert records and table.page(text, records) == text

@@ -420,6 +420,12 @@ def test_turns_are_recorded_beside_a_neighbour(measure, tmp_path):
     assert all(row[6:9] == [" 0.0 (0.0, 0.0) ", " 0.0 ", " 0.0 "] for row in rows), shown.stdout
 
 
+def test_a_recorder_that_does_not_begin_costs_no_time(measure, tmp_path):
+    (tmp_path / "nvdebugctl").write_text("#!/bin/sh\necho no driver\nexit 3\n", encoding="utf-8")
+    done = measure(*STAND_IN, "--rows", "as-is", "--nvdebugctl", tmp_path / "nvdebugctl")
+    assert done.returncode == 1 and "did not begin to record: no driver" in done.stdout and not done.stderr
+
+
 def test_a_recorder_that_fails_costs_its_cells(measure, tmp_path):
     (tmp_path / "nvdebugctl").write_text(NO_NVDEBUGCTL.replace("STATUS", "'the disk is full'"), encoding="utf-8")
     done = measure(*STAND_IN, "--rows", "as-is", "--nvdebugctl", tmp_path / "nvdebugctl")

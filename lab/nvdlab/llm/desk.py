@@ -342,9 +342,9 @@ class Desk:
             if self.cpus["neighbour"]:
                 os.sched_setaffinity(recorder.pid, self.cpus["neighbour"][-1:])  # nvqos has a processor for itself
             until = time.monotonic() + bounded.START_S
-            while recorder.poll() is None and not path.exists():
-                if time.monotonic() > until:
-                    raise bounded.Late(f"nvdebugctl did not begin to record in {bounded.START_S} s")
+            while not path.exists():
+                if recorder.poll() is not None or time.monotonic() > until:
+                    raise bounded.Late(f"nvdebugctl did not begin to record: {self.tail('recorder')}")
                 time.sleep(0.01)
             yield found
             recorder.send_signal(signal.SIGINT)
