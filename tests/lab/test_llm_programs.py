@@ -11,6 +11,8 @@ import subprocess
 import sys
 import threading
 import time
+import types
+import weakref
 
 import jsonschema
 import pytest
@@ -19,7 +21,7 @@ from building import ROOT
 sys.path.insert(0, str(ROOT / "lab"))
 
 # pylint: disable=wrong-import-position
-from nvdlab import bounded  # noqa: E402
+from nvdlab import bounded, torch_loads  # noqa: E402
 from nvdlab.llm import client, engine, figures, neighbours, progress, table  # noqa: E402
 
 PATIENCE_S = 60
@@ -231,6 +233,53 @@ def test_a_counter_keeps_the_last_moments(tmp_path, monkeypatch):
     for _ in range(20):
         counter.step()
     assert view.steps() == 20 and len(view.times_us()) == 7 and view.times_us() == sorted(view.times_us())
+
+
+class Cuda:
+    """A stand-in for torch.cuda: a graph replays nothing, and calls are noted."""
+
+    def __init__(self, fails=False):
+        self.calls, self.fails = [], fails
+
+    def synchronize(self):
+        self.calls.append("synchronize")
+
+    def Stream(self):  # pylint: disable=invalid-name # as PyTorch has it
+        self.calls.append("stream")
+
+    def stream(self, _):
+        return contextlib.nullcontext()
+
+    def CUDAGraph(self):  # pylint: disable=invalid-name
+        return types.SimpleNamespace(replay=lambda: self.calls.append("replay"))
+
+    @contextlib.contextmanager
+    def graph(self, _, stream):
+        self.calls.append(f"capture on {stream}")
+        yield
+        if self.fails:
+            raise RuntimeError("operation not permitted when stream is capturing")
+
+
+def test_a_graph_waits_for_its_tensors_and_keeps_them():
+    class Forward:
+        def __call__(self):
+            torch.cuda.calls.append("forward")
+    torch = types.SimpleNamespace(cuda=Cuda())
+    forward = Forward()
+    kept = weakref.ref(forward)
+    replay = torch_loads.replayed(torch, forward)
+    del forward
+    assert torch.cuda.calls == ["synchronize", "stream", *["forward"] * 3, "synchronize", "capture on None", "forward"]
+    assert kept() is not None, "the graph has the addresses of its tensors"
+    replay()
+    assert torch.cuda.calls[-1] == "replay"
+
+
+def test_a_training_that_cannot_be_a_graph_launches_its_kernels(capsys):
+    assert neighbours.as_a_graph(types.SimpleNamespace(cuda=Cuda(fails=True)), lambda: None) is None
+    assert "not permitted when stream is capturing" in capsys.readouterr().err
+    assert neighbours.as_a_graph(types.SimpleNamespace(cuda=Cuda()), lambda: None)
 
 
 # --- transformers, of which a few lines stand in for the package ---
