@@ -229,9 +229,8 @@ class EngineOfShortRequests : public testing::TestWithParam<Ns> {
                               .tokens_variation = 20 * qos::point,
                               .batch = 48,
                               .marks = marks};
-        Scenario both =
-            scenario({engine("engine", load, GetParam(), qos::whole, served_first),
-                      job("tuning", {0}, simulation::Program(10, kernel(4740)))});
+        Scenario both = scenario({engine("engine", load, GetParam(), qos::whole, served_first),
+                                  job("tuning", {0}, simulation::Program(10, kernel(4740)))});
         both.duration = 123 * qos::second;
         return GetParam() -
                qos::scaled(GetParam(), simulate(both).jobs[1].got_while_free.value(), qos::whole);
