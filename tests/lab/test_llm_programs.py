@@ -232,6 +232,10 @@ def test_a_counter_keeps_the_last_moments(tmp_path, monkeypatch):
     counter, view = progress.Counter(tmp_path / "steps"), progress.View(tmp_path / "steps")
     for _ in range(20):
         counter.step()
+    assert not view.is_ready()
+    for is_graph in (False, True):
+        counter.ready(is_graph)
+        assert view.is_ready() and view.is_graph() == is_graph
     assert view.steps() == 20 and len(view.times_us()) == 7 and view.times_us() == sorted(view.times_us())
 
 
