@@ -33,7 +33,8 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[2]))
 from nvdlab.llm import figures, table  # noqa: E402
 
 PARTS = ("late", "engine", "nobody", "slower", "busy")
-COLUMNS = ("row", "beside", "load", "without requests (s)", "times without", "lost (ms each)", "late (p50, p99)", *PARTS[1:-1], "gained while busy")
+COLUMNS = ("row", "beside", "load", "without requests (s)", "times without", "lost (ms each)", "late (p50, p99)", *PARTS[1:-1],
+           "gained while busy")
 
 
 def file_of(key):
