@@ -3,7 +3,8 @@
 
 
 def replayed(torch, forward):
-    """Returns a function that replays a CUDA graph of forward()."""
+    """Returns a function that replays a CUDA graph of forward(), and keeps forward(), whose tensors' addresses the graph has."""
+    torch.cuda.synchronize()  # other streams do not wait for the tensors that forward() uses
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         for _ in range(3):
@@ -12,7 +13,7 @@ def replayed(torch, forward):
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, stream=stream):
             forward()
-    return graph.replay
+    return lambda kept=forward: graph.replay()
 
 
 def training(torch, layers, texts, wrapped=lambda net: net):

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Measures an LLM engine beside other work: alone, as it is, with MPS, with partitions and with nvqos (docs/llm.md).
 
-    qos_llm.py NVQOS FOLDER [--cells WORDS] [--rows WORDS] [--loads LIST] [--seeds LIST] [--budget S] [--nvtaskset FILE]
-               [--engine KIND] [--shape NAME] [--address URL --model NAME --tenant NAME] …
+    qos_llm.py NVQOS FOLDER [--cells WORDS] [--rows WORDS] [--neighbours WORDS] [--loads LIST] [--seeds LIST] [--budget S]
+               [--nvtaskset FILE] [--nvdebugctl FILE] [--engine KIND] [--shape NAME]
+               [--address URL --model NAME --tenant NAME] …
 
 It needs root, an otherwise idle GPU, NVIDIA's driver, PyTorch, no module, and for the engine `transformers` that package,
 from 5.14 on; without it a loop of our own takes its place. Nothing is downloaded: weights, prompts and data are random.
@@ -13,11 +14,15 @@ from 5.14 on; without it a loop of our own takes its place. Nothing is downloade
     more    with a load of 40 % and one seed: the other rows, bursts, and the other neighbours
     crash   the neighbour is killed, or makes an illegal access
 
---rows picks some rows, in the main table any ones. The load is the part of the time in which the engine alone has a request. A
-cell is one row, neighbour, load and seed, with --requests requests that count.
+--rows picks some rows, in the main table any ones, and --neighbours some of train, diffusion, long and engine. The load is the
+part of the time in which the engine alone has a request. A cell is one row, neighbour, load and seed, with --requests requests
+that count.
 
 With --address the engine is one that runs already and takes OpenAI's completions, such as vLLM's; --tenant names it for nvqos
 (a pid or command:NAME). It stays as it was started, so that the rows at an MPS server are left out.
+
+With --nvdebugctl FOLDER also has a recording of all turns on the GPU for each cell, and lab/nvdlab/llm/loss.py FOLDER prints where
+the time goes that the neighbour loses.
 
 On a machine that is lent for less time, --budget ends the program early: no cell begins that would end later. Call it again,
 with the same folder and options, until it ends with 0. It goes on with the cells that FOLDER/qos_llm.json does not have. The
@@ -68,6 +73,7 @@ def parser():
     made.add_argument("folder", type=pathlib.Path)
     made.add_argument("--cells", type=words_of(("main", "more", "crash")), default=["main"])
     made.add_argument("--rows", type=words_of(cells.BY_NAME), default=None)
+    made.add_argument("--neighbours", type=words_of(cells.NEIGHBOURS), default=list(cells.NEIGHBOURS))
     made.add_argument("--loads", type=numbers(1, 99), default=list(cells.LOADS))
     made.add_argument("--seeds", type=numbers(1, 1 << 20), default=list(cells.SEEDS))
     made.add_argument("--requests", type=int, default=100)
@@ -83,6 +89,7 @@ def parser():
     made.add_argument("--model", metavar="NAME", help="the model's name at that address")
     made.add_argument("--tenant", metavar="NAME", help="nvqos' name for the engine at that address")
     made.add_argument("--nvtaskset", type=kind_of("nvtaskset"), default=None, help="for the row partition")
+    made.add_argument("--nvdebugctl", type=kind_of("nvdebugctl"), default=None, help="records the turns of each cell, for loss.py")
     made.add_argument("--budget", type=float, default=1700)
     return made
 
@@ -118,7 +125,7 @@ def begun(path, options):
     """Returns the record so far. Raises bounded.Failed if it is of another commit, or of other options."""
     mine = {key: getattr(options, key) for key in KEPT} | {"address": options.address, "model": options.model}
     if not path.exists():
-        return {"schema": "nvdebug/llm", "schema_version": "1.0",
+        return {"schema": "nvdebug/llm", "schema_version": "1.1",
                 "system": {"name": "nvdebug", "version": (machine.ROOT / "VERSION").read_text(encoding="utf-8").strip(),
                            "source": "docs/llm.md"}, "program": machine.program(), "gpu": machine.gpu(), "options": mine,
                 "neighbours": {}, "cells": []}
@@ -144,7 +151,8 @@ class Call:
             self.desk.engine_kind = self.whole["engine"]["kind"]  # all rows are of one engine
 
     def wanted(self):
-        found = cells.chosen(self.options.cells, self.options.rows, self.options.seeds, self.options.loads)
+        found = [cell for cell in cells.chosen(self.options.cells, self.options.rows, self.options.seeds, self.options.loads)
+                 if cell.neighbour in ("none", *self.options.neighbours)]
         if self.options.neighbour:
             found = [cells.Cell(**vars(cell) | {"neighbour": self.options.neighbour if cell.neighbour != "none" else "none"})
                      for cell in found]
@@ -167,14 +175,14 @@ class Call:
 
     def before(self, cell):
         """Starts the programs of a cell, and measures what the record needs first."""
-        self.desk.prepare(cell)
+        is_new = self.desk.prepare(cell)
         if "calibration" not in self.whole:
             self.whole |= {"calibration": self.desk.calibrated(), "engine": self.desk.facts(), "processors": self.processors}
         if str(cell.load) not in self.rates():
             self.rates()[str(cell.load)] = self.desk.rated(cell.load, self.whole["calibration"]["request_s"])
         kind = cell.neighbour
-        if kind != "none" and (kind not in self.whole["neighbours"] or self.whole["neighbours"][kind]["setup"] != "plain"
-                               and self.desk.setup == "plain"):
+        # Another process may be slower, because its processors are. Beside MPS the speed of the last one without MPS counts.
+        if kind != "none" and (kind not in self.whole["neighbours"] or is_new and self.desk.setup == "plain"):
             self.whole["neighbours"][kind] = self.desk.alone_per_s()
 
     def measure(self, cell):
@@ -191,6 +199,8 @@ class Call:
                 made["crash"] = {"how": cell.crash, "at": 0, "engine": f"refused: {refused}"}
         self.whole["cells"].append(head | {"rate": round(rate, 4), "took_s": round(time.monotonic() - begin, 1),
                                            "gpu": machine.gpu(*machine.CLOCKS)} | made)
+        if cell.neighbour != "none":
+            self.whole["cells"][-1]["alone_per_s"] = self.whole["neighbours"][cell.neighbour]["per_s"]
         record.write(self.path, self.whole)
         print(json.dumps({"cell": cell.key, "took_s": self.whole["cells"][-1]["took_s"]}), flush=True)
         if cell.crash:

@@ -3,6 +3,7 @@
 
 import itertools
 import json
+import lzma
 import math
 import random
 import statistics
@@ -16,7 +17,7 @@ from building import ROOT
 sys.path.insert(0, str(ROOT / "lab"))
 
 # pylint: disable=wrong-import-position
-from nvdlab.llm import cells, figures, plans, table  # noqa: E402
+from nvdlab.llm import cells, figures, loss, plans, table  # noqa: E402
 
 SHAPE = {"prompt": 16, "output": (4, 8), "vocabulary": 5000}
 
@@ -126,6 +127,101 @@ def test_the_neighbour_is_measured_outside_and_inside_of_busy_periods():
     assert figures.neighbour(steps, always, 100)["outside"] is None, "there is no time outside"
 
 
+# --- where the time goes ---
+
+ENGINE, TRAINING, OTHER = 11, 22, 33
+LATE, BUSY = 7, 40  # ms, of the made-up cell
+
+
+def made_up_cell():
+    """Returns a cell with two busy periods of 40 ms, each followed by 60 ms without a request, and the turns on its GPU.
+
+    Behind the first one the training comes after 7 ms, and behind the second one at once. Then the engine has a turn of 5 ms, and
+    two switches take 1 ms each. In the second busy period the training has 3 ms. It makes a step in 16 ms of its time, which
+    takes 10 ms alone.
+    """
+    asked = [request(0, 20_000, 40_000), request(100_000, 120_000, 140_000), request(200_000, 210_000)]
+    turns = {ENGINE: [[0, 47], [80, 85], [99, 103], [106, 140], [199, 250]], TRAINING: [[47, 80], [86, 99], [103, 106], [140, 198]]}
+    cell = {"row": "latency", "neighbour": "train", "load": 40, "arrivals": "poisson", "seed": 1, "key": "latency/train/40/poisson/1",
+            "begin_us": 5_000_000, "neighbour_pid": TRAINING, "requests": asked, "rate": 1.0,
+            "steps": [47_000, 63_000, 79_000, *range(95_000, 200_001, 21_000)]}
+    return cell, {pid: [[5_000_000 + 1000 * begin, 5_000_000 + 1000 * end] for begin, end in spans] for pid, spans in turns.items()}
+
+
+def test_the_parts_of_the_lost_time_add_up_to_it():
+    cell, turns = made_up_cell()
+    found = loss.parts_of(cell, 100, turns)
+    assert found["waits"] == [LATE, 0] and found["late"] == LATE
+    assert found["free"] == 2 * (100 - BUSY)
+    assert found["engine"] == 5 + 1 + 1 and found["nobody"] == 1 + 1 and found["busy"] == 3
+    own = (80 - 47) + (99 - 86) + 3 + (198 - 140)
+    assert found["slower"] == pytest.approx(own - 10 * figures.progress(cell["steps"], 0, 200_000))
+    assert found["lost"] == pytest.approx(sum(found[name] for name in ("late", "engine", "nobody", "slower")) - found["busy"])
+
+
+def test_a_neighbour_that_never_comes_is_late_for_all_of_the_time():
+    cell, turns = made_up_cell()
+    found = loss.parts_of(cell | {"steps": []}, 100, {ENGINE: turns[ENGINE]})
+    assert found["late"] == found["lost"] == found["free"] and not any(found[name] for name in loss.PARTS[1:])
+
+
+def recording(origin_ns, turns, drift_ns=0):
+    """Returns the lines of a recording of GPU 1 whose clock is the machine's plus 7 s, and gains DRIFT_NS in each second."""
+    kept = [(begin, "turn", pid, end) for pid, spans in turns.items() for begin, end in spans]
+    made = [{"kind": "recording", "version": "2.2"},
+            {"kind": "origin", "gpu": 1, "gpu_ns": str(origin_ns + 7 * 10**9), "monotonic_ns": str(origin_ns), "realtime_ns": None}]
+    second = 0
+    for begin, _, pid, end in sorted(kept):
+        ns = [round(1000 * us) - origin_ns for us in (begin, end)]
+        while second * 10**9 <= ns[0]:
+            made.append({"kind": "clock", "gpu": 1, "gpu_ns": second * (10**9 + drift_ns), "monotonic_ns": second * 10**9})
+            second += 1
+        made.append({"kind": "turn", "gpu": 1, "engine": "GR0", "pid": pid, "begin_ns": ns[0] + (second - 1) * drift_ns,
+                     "end_ns": ns[1] + (second - 1) * drift_ns})
+    made.append({"kind": "turn", "gpu": 0, "engine": "GR0", "pid": TRAINING, "begin_ns": 1, "end_ns": 2})
+    made.append({"kind": "turn", "gpu": 1, "engine": "CE0", "pid": TRAINING, "begin_ns": 1, "end_ns": 2})
+    made.insert(1, made[1] | {"gpu": 0})
+    return [json.dumps(line) for line in made]
+
+
+def test_turns_of_a_recording_are_in_the_machines_time():
+    _, turns = made_up_cell()
+    assert loss.turns_of(recording(1_000_000_000, turns, drift_ns=20_000)) == turns, "its clock is read each second"
+
+
+@pytest.mark.parametrize("lines, sentence", (
+    ([{"kind": "origin", "gpu": 0, "monotonic_ns": None}], "does not have the machine's clock"), ([], "has no turns of GR0")))
+def test_a_recording_that_cannot_be_used_is_refused(lines, sentence):
+    with pytest.raises(table.Wrong, match=sentence):
+        loss.turns_of(map(json.dumps, lines))
+
+
+@pytest.mark.parametrize("ending, opened", (("", open), (".xz", lzma.open)))
+def test_the_table_of_lost_time_has_a_line_for_each_row(tmp_path, ending, opened):
+    cell, turns = made_up_cell()
+    for name in ("latency", "as-is"):
+        with opened(tmp_path / (loss.file_of(f"{name}/train/40/poisson/1") + ending), "wt") as file:
+            file.write("\n".join(recording(1_000_000_000, turns)))
+    record = made_up_record() | {"neighbours": {"train": {"per_s": 50.0}}}
+    record["cells"] = [cell | {"alone_per_s": 100.0}, cell | {"row": "as-is", "key": "as-is/train/40/poisson/1"}, record["cells"][0]]
+    lines = loss.markdown(record, tmp_path).splitlines()
+    assert len(lines) == 4 and lines[0].count("|") == lines[2].count("|")
+    parts = loss.parts_of(cell, 100, turns)
+    assert lines[2] == (f"| latency | train | 40 % | 0.1 | 2 | {parts['lost'] / 2:.1f} | 3.5 (3.5, 6.9) | 3.5 | 1.0 | {parts['slower'] / 2:.1f} "
+                        "| 1.5 |")
+    assert lines[3].startswith(f"| as-is | train | 40 % | 0.1 | 2 | {loss.parts_of(cell, 50, turns)['lost'] / 2:.1f} | 3.5 ")
+    with pytest.raises(table.Wrong, match="has no cell with a recording"):
+        loss.markdown(made_up_record(), tmp_path)
+
+
+def test_steps_that_met_a_request_say_nothing_about_the_neighbour():
+    record = made_up_record()
+    cell = made_up_cell()[0] | {"steps": [-500, 39_000, 41_000, 51_000, 62_000, 74_000, 99_000, 101_000, 141_000, 151_000, 199_000, 240_000]}
+    record["cells"] = [cell, cell | {"steps": cell["steps"][:5]}, cell | {"neighbour": "none"}]
+    assert loss.alone_ms(cell) == [10, 11, 12, 25, 10, 48]
+    assert loss.steps(record).splitlines()[2:] == ["| latency/train/40/poisson/1 | 6 | 10.0, 11.5, 36.5 |"]
+
+
 # --- cells ---
 
 def test_the_main_table_needs_one_start_at_an_mps_server():
@@ -184,6 +280,12 @@ def test_a_table_has_a_line_for_each_way(file):
     assert lines[-1] == "| as it is (time slices of 2 ms) | the neighbour is killed (SIGKILL) | goes on | 5 of 5 | 10.1 |"
 
 
+def test_a_neighbour_is_measured_by_the_speed_alone_of_its_own_process():
+    record = made_up_record()
+    record["cells"][1]["alone_per_s"] = 100.0
+    assert dict(table.groups(record))["latency", "train", 40, "poisson"]["neighbour"]["of_alone"] == pytest.approx(1.0)
+
+
 def test_seeds_are_taken_together():
     record = made_up_record()
     for cell in [cell for cell in record["cells"] if cell["row"] in ("alone", "latency")]:
@@ -226,6 +328,6 @@ def test_tables_take_their_place_on_a_page(file, monkeypatch, tmp_path):
 
 
 def test_the_page_has_the_tables_of_the_records():
-    records = [table.load(path) for path in sorted((ROOT / "tests/hardware").glob("*/qos_llm.json.xz"))]
+    records = [table.load(path) for path in sorted((ROOT / "tests/hardware").glob("*/qos_llm*.json.xz"))]
     text = (ROOT / "docs/llm.md").read_text(encoding="utf-8")
     assert records and table.page(text, records) == text

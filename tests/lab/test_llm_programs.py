@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""The programs of the benchmark of an LLM engine, without a GPU: the client, the engine and the whole measurement on stand-ins."""
+"""The programs of the benchmark of an LLM engine, without a GPU: the client, the engine and the whole measurement on stand-ins.
+test_llm_neighbours.py has the neighbours."""
 
 import contextlib
 import http.server
@@ -20,7 +21,7 @@ sys.path.insert(0, str(ROOT / "lab"))
 
 # pylint: disable=wrong-import-position
 from nvdlab import bounded  # noqa: E402
-from nvdlab.llm import client, engine, figures, neighbours, progress, table  # noqa: E402
+from nvdlab.llm import client, engine, figures, table  # noqa: E402
 
 PATIENCE_S = 60
 MEASUREMENT = ROOT / "tests/hardware/qos_llm.py"
@@ -140,7 +141,7 @@ def test_requests_are_sent_when_they_are_due_and_given_up_in_the_end(serving, as
     assert [one["error"] for one in found] == [None, "it did not end in time", None], "a slow request does not hold up the next one"
 
 
-# --- the engine and its neighbour ---
+# --- the engine ---
 
 @pytest.fixture
 def sleeping_engine(tmp_path):
@@ -201,36 +202,6 @@ def test_marks_are_those_of_the_module_if_it_has_them(tmp_path, monkeypatch, tex
     engine.marker()("busy")
     assert getattr(sys.modules["nvdebugctl"], "seen", None) == marks
     monkeypatch.delitem(sys.modules, "nvdebugctl")
-
-
-def test_a_neighbour_counts_steps_while_it_is_asked_to(tmp_path):
-    path = tmp_path / "steps"
-    progress.create(path)
-    view = progress.View(path)
-    with subprocess.Popen([sys.executable, neighbours.__file__, "sleep", "tiny", path, "all"], env=ENV, stderr=subprocess.PIPE) as made:
-        def until(reached):
-            end = time.monotonic() + PATIENCE_S
-            while not reached():
-                assert time.monotonic() < end and made.poll() is None
-                time.sleep(0.01)
-        until(view.is_ready)
-        assert view.steps() == 0 and not view.times_us()
-        view.tell(progress.GO)
-        until(lambda: view.steps() > 20)
-        view.tell(progress.WAIT)
-        times = view.times_us()
-        assert times == sorted(times) and all(after - before >= 9000 for before, after in zip(times, times[1:]))
-        view.tell(progress.FAULT)
-        assert made.wait(PATIENCE_S) == 1 and b"fails as it was asked to" in made.stderr.read()
-
-
-def test_a_counter_keeps_the_last_moments(tmp_path, monkeypatch):
-    monkeypatch.setattr(progress, "KEPT", 8)
-    progress.create(tmp_path / "steps")
-    counter, view = progress.Counter(tmp_path / "steps"), progress.View(tmp_path / "steps")
-    for _ in range(20):
-        counter.step()
-    assert view.steps() == 20 and len(view.times_us()) == 7 and view.times_us() == sorted(view.times_us())
 
 
 # --- transformers, of which a few lines stand in for the package ---
@@ -331,9 +302,28 @@ echo "$CUDA_MPS_PIPE_DIRECTORY $*" >> "$NO_MPS"
 """
 
 
+# A recorder: the neighbour has the GPU all the time.
+NO_NVDEBUGCTL = """#!/usr/bin/python3
+import json, os, pathlib, signal, subprocess, sys, time
+begin = time.monotonic_ns()
+def end(*_):
+    pid = int(subprocess.check_output(["pgrep", "-P", str(os.getppid()), "-f", "neighbours.py"]))
+    with open(sys.argv[-1], "a") as file:
+        for line in ({"kind": "origin", "gpu": 0, "monotonic_ns": str(begin)},
+                     {"kind": "turn", "gpu": 0, "engine": "GR0", "pid": pid, "begin_ns": 0, "end_ns": time.monotonic_ns() - begin}):
+            print(json.dumps(line), file=file)
+    sys.exit(STATUS)
+signal.signal(signal.SIGINT, end)
+assert sys.argv[1:-1] == "--from driver record --rate 0 -o".split()
+open(sys.argv[-1], "w").close()
+while True:
+    signal.pause()
+"""
+
+
 @pytest.fixture
 def measure(tmp_path):
-    for name, text in (("nvqos", NO_NVQOS), ("nvidia-cuda-mps-control", NO_MPS)):
+    for name, text in (("nvqos", NO_NVQOS), ("nvidia-cuda-mps-control", NO_MPS), ("nvdebugctl", NO_NVDEBUGCTL.replace("STATUS", "0"))):
         (tmp_path / name).write_text(text, encoding="utf-8")
         (tmp_path / name).chmod(0o755)
     env = dict(os.environ) | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "NO_MPS": str(tmp_path / "mps")}
@@ -363,6 +353,8 @@ def left_of(folder):
 
 
 def test_an_engine_is_measured_in_each_way_and_nothing_twice(measure, tmp_path):
+    other = measure(*STAND_IN, "--budget", "1", "--neighbours", "long")
+    assert other.returncode == 3 and json.loads(other.stdout)["left"] == 1, "the row alone has no neighbour"
     short = measure(*STAND_IN, "--budget", "1")
     assert short.returncode == 3 and json.loads(short.stdout)["left"] == 5 and not short.stderr
     done = measure(*STAND_IN, "--rows", "alone,as-is,latency,latency-share,mps")
@@ -387,6 +379,37 @@ def test_an_engine_is_measured_in_each_way_and_nothing_twice(measure, tmp_path):
     assert again.returncode == 0 and "took_s" not in again.stdout, "nothing is measured twice"
     other = measure(*STAND_IN, "--output", "2,3")
     assert other.returncode == 1 and "has another output ([4, 8])" in other.stderr and "Traceback" not in other.stderr
+
+
+def test_turns_are_recorded_beside_a_neighbour(measure, tmp_path):
+    done = measure(*STAND_IN, "--rows", "alone,as-is,latency,mps", "--nvdebugctl", tmp_path / "nvdebugctl")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {cell["row"] for cell in record_of(tmp_path)["cells"] if "neighbour_pid" in cell} == {"as-is", "latency"}
+    shown = subprocess.run([ROOT / "lab/nvdlab/llm/loss.py", tmp_path / "out"], capture_output=True, text=True, check=True)
+    rows = [line.split("|")[1:] for line in shown.stdout.splitlines()[2:]]
+    assert [row[0].strip() for row in rows] == ["as-is", "latency"]
+    assert all(row[6:9] == [" 0.0 (0.0, 0.0) ", " 0.0 ", " 0.0 "] for row in rows), shown.stdout
+
+
+def test_a_recorder_that_does_not_begin_costs_no_time(measure, tmp_path):
+    (tmp_path / "nvdebugctl").write_text("#!/bin/sh\necho no driver\nexit 3\n", encoding="utf-8")
+    done = measure(*STAND_IN, "--rows", "as-is", "--nvdebugctl", tmp_path / "nvdebugctl")
+    assert done.returncode == 1 and "did not begin to record: no driver" in done.stdout and not done.stderr
+
+
+def test_a_recorder_that_fails_costs_its_cells(measure, tmp_path):
+    (tmp_path / "nvdebugctl").write_text(NO_NVDEBUGCTL.replace("STATUS", "'the disk is full'"), encoding="utf-8")
+    done = measure(*STAND_IN, "--rows", "as-is", "--nvdebugctl", tmp_path / "nvdebugctl")
+    assert done.returncode == 1 and "nvdebugctl record ended with 1: the disk is full" in done.stdout and not done.stderr
+
+
+def test_the_speed_alone_is_that_of_the_process_of_the_cell(measure, tmp_path):
+    assert measure(*STAND_IN, "--rows", "as-is", "--loads", "40").returncode == 0
+    first = record_of(tmp_path)["cells"][0]["alone_per_s"]
+    assert measure(*STAND_IN, "--rows", "as-is", "--loads", "40,60").returncode == 0
+    found = record_of(tmp_path)
+    assert [cell["alone_per_s"] for cell in found["cells"]] == [first, found["neighbours"]["sleep"]["per_s"]]
+    assert first != found["neighbours"]["sleep"]["per_s"], "the second call started another process"
 
 
 def test_an_engine_that_ends_costs_one_cell(measure, tmp_path):
@@ -451,6 +474,7 @@ def test_an_engine_that_does_not_start_is_named_with_its_log(measure):
 
 @pytest.mark.parametrize("words, sentence", (
     (("--rows", "best"), "there is no 'best'; there are: alone, as-is"), (("--cells", "all"), "there are: main, more, crash"),
+    (("--neighbours", "none"), "there are: train, diffusion"),
     (("--loads", "100"), "'100' is no list of numbers from 1 to 99"), (("--rows", "partition"), "give --nvtaskset"),
     (("--output", "8,4"), "the smallest and the largest"), (("--address", "http://x/v1"), "belong together"),
     (("--address", "http://x/v1", "--model", "m"), "give --tenant"),
@@ -479,21 +503,3 @@ def test_the_own_engine_makes_the_tokens_of_the_plain_network():
     for at in range(8, 12):
         tokens.append(made.decode([(3, tokens[-1], at), (4, 7, 8)])[0])
     assert tokens == plain(prompt, 5) and len(set(tokens)) > 1
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("kind", ("train", "diffusion", "long", "engine"))
-def test_a_neighbour_makes_steps(tmp_path, kind):
-    pytest.importorskip("torch", reason="PyTorch is not a package that the tests install; apt-get install python3-torch")
-    progress.create(tmp_path / "steps")
-    view = progress.View(tmp_path / "steps")
-    with subprocess.Popen([sys.executable, neighbours.__file__, kind, "tiny", tmp_path / "steps", "all"],
-                          env=ENV | {"PYTHONPATH": ":".join([str(ROOT / "lab"), *filter(None, [os.environ.get("PYTHONPATH")])])}) as made:
-        try:
-            view.tell(progress.GO)
-            end = time.monotonic() + 2 * PATIENCE_S
-            while view.steps() < 3:
-                assert made.poll() is None and time.monotonic() < end
-                time.sleep(0.05)
-        finally:
-            made.kill()

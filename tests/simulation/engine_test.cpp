@@ -215,6 +215,41 @@ TEST(EngineAtAHighLoad, IsHardlySlowerThanAlone) {
     }
 }
 
+/// The requests of the H200's measurement (docs/llm.md): 80 ms each, and steps with several pauses of
+/// the GPU, so that a period begins within the first of them. The neighbour always has work.
+class EngineOfShortRequests : public testing::TestWithParam<Ns> {
+  protected:
+    /// Returns the mean time that the neighbour loses for each period. Requests come at random, so that
+    /// the time without them is cut into parts of the mean gap.
+    static Ns lost(bool marks) {
+        const EngineLoad load{.prefill = 5 * qos::ms,
+                              .decode = 3200 * qos::us,
+                              .pause = 200 * qos::us,
+                              .tokens = 23,
+                              .tokens_variation = 20 * qos::point,
+                              .batch = 48,
+                              .marks = marks};
+        Scenario both = scenario({engine("engine", load, GetParam(), qos::whole, served_first),
+                                  job("tuning", {0}, simulation::Program(10, kernel(4740)))});
+        both.duration = 123 * qos::second;
+        return GetParam() -
+               qos::scaled(GetParam(), simulate(both).jobs[1].got_while_free.value(), qos::whole);
+    }
+};
+
+/// On the H200 it was 8 to 10 ms: half of the time between two probes, and a request to the driver,
+/// less what it gains when a period begins.
+TEST_P(EngineOfShortRequests, CostsItsNeighbourAsMuchAsOnTheH200) {
+    EXPECT_NEAR(static_cast<double>(lost(false)), 9e6, 2e6);
+}
+
+TEST_P(EngineOfShortRequests, CostsItsNeighbourARequestToTheDriverWithMarks) {
+    EXPECT_LT(lost(true), qos::Costs{}.pause + qos::ms / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Loads, EngineOfShortRequests,
+                         testing::Values(121 * qos::ms, 67 * qos::ms, 36 * qos::ms));
+
 /// A share costs an engine that always has requests its part of each second at least. Turns between
 /// steps cost the least, as the processor works there in any case (docs/qos.md).
 TEST(EngineWithAShareBesideIt, IsNearlyAsFastAsTheShareAllows) {

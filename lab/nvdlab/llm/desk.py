@@ -19,7 +19,7 @@ import tempfile
 import time
 
 from nvdlab import bounded
-from nvdlab.llm import cells, client, engine, figures, neighbours, plans, progress
+from nvdlab.llm import cells, client, engine, figures, loss, neighbours, plans, progress
 
 LAB = pathlib.Path(__file__).resolve().parents[2]
 MARKS = LAB.parent / "packaging/wheel"   # has the module with which engines mark their busy periods
@@ -47,7 +47,7 @@ def as_word(cpus):
 
 
 class Desk:
-    """@param options has `nvqos`, `nvtaskset`, `folder`, `engine`, `shape`, `neighbour_shape`, `prompt`, `output`,
+    """@param options has `nvqos`, `nvtaskset`, `nvdebugctl`, `folder`, `engine`, `shape`, `neighbour_shape`, `prompt`, `output`,
     `vocabulary`, and `address`, `model` and `tenant` of an engine that runs already, or None"""
 
     def __init__(self, options):
@@ -128,10 +128,10 @@ class Desk:
             raise bounded.Late(f"the engine has ended; its log ends with: {self.tail('engine')}") from None
 
     def start_neighbour(self, row, kind):
-        """Starts a neighbour, unless it runs already for such a row. Raises bounded.Late."""
+        """Starts a neighbour, unless it runs already for such a row. Returns whether it was started. Raises bounded.Late."""
         wanted = (kind, row.env, row.words)
         if self.neighbour and self.neighbour.poll() is None and self.kind == wanted:
-            return
+            return False
         self.end_neighbour()
         path = pathlib.Path(self.place.name, "steps")
         progress.create(path)
@@ -147,6 +147,7 @@ class Desk:
             if self.neighbour.poll() is not None or time.monotonic() > until:
                 raise bounded.Late(f"the neighbour '{kind}' was not ready in {START_S} s: {self.tail('neighbour')}")
             time.sleep(0.05)
+        return True
 
     def end_engine(self):
         if self.engine:
@@ -177,12 +178,11 @@ class Desk:
         return (USUAL_ENGINE_S if other or not (self.engine or self.options.address) else 0) + USUAL_NEIGHBOUR_S * starts_neighbour
 
     def prepare(self, cell):
-        """Starts what a cell needs; the neighbour waits."""
+        """Starts what a cell needs; the neighbour waits. Returns whether it is another process than before."""
         row = cells.BY_NAME[cell.row]
         self.surround(row.setup)
         self.start_engine()
-        if cell.neighbour != "none":
-            self.start_neighbour(row, cell.neighbour)
+        return cell.neighbour != "none" and self.start_neighbour(row, cell.neighbour)
 
     # --- requests ---
 
@@ -283,7 +283,8 @@ class Desk:
         if len(inside) < 3:
             raise bounded.Late(f"the neighbour '{self.kind[0]}' made {len(inside)} steps in {ALONE_S} s: {self.tail('neighbour')}")
         per_s = (len(inside) - 1) * 1e6 / (inside[-1] - inside[0])
-        return {"per_s": round(per_s, 4), "step_ms": round(1000 / per_s, 3), "setup": self.setup}
+        return {"per_s": round(per_s, 4), "step_ms": round(1000 / per_s, 3), "setup": self.setup,
+                "is_graph": self.view.is_graph()}
 
     def crash(self, how):
         """Makes the neighbour end, and waits until it has. Raises bounded.Late if it goes on."""
@@ -322,6 +323,38 @@ class Desk:
         finally:
             found["status"] = nvqos.end(signal.SIGINT)
 
+    # --- a recording ---
+
+    @contextlib.contextmanager
+    def recording(self, cell):
+        """Records all turns on the GPU for loss.py, if there is nvdebugctl, and yields a dict that has what loss.py needs at the
+        end. At an MPS server all turns are the server's, and are not recorded. Raises bounded.Late."""
+        found = {}
+        if not self.options.nvdebugctl or cell.neighbour == "none" or cells.BY_NAME[cell.row].mps:
+            yield found
+            return
+        path = self.options.folder / loss.file_of(cell.key)
+        path.unlink(missing_ok=True)
+        with self.log("recorder") as log:
+            recorder = subprocess.Popen([self.options.nvdebugctl, "--from", "driver", "record", "--rate", "0", "-o", path],
+                                        stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            if self.cpus["neighbour"]:
+                os.sched_setaffinity(recorder.pid, self.cpus["neighbour"][-1:])  # nvqos has a processor for itself
+            until = time.monotonic() + bounded.START_S
+            while not path.exists():
+                if recorder.poll() is not None or time.monotonic() > until:
+                    raise bounded.Late(f"nvdebugctl did not begin to record: {self.tail('recorder')}")
+                time.sleep(0.01)
+            yield found
+            recorder.send_signal(signal.SIGINT)
+            if recorder.wait(bounded.END_S) not in (0, 4):  # 4: not all GPUs can be recorded
+                raise bounded.Late(f"nvdebugctl record ended with {recorder.returncode}: {self.tail('recorder')}")
+            found["neighbour_pid"] = self.neighbour.pid
+        finally:
+            recorder.kill()
+            recorder.wait()
+
     # --- a cell ---
 
     def measured(self, cell, rate, counted, settle_s):
@@ -331,7 +364,7 @@ class Desk:
         asked = plans.plan(cell.arrivals, rate, cell.seed, counted, settle_s, self.shape)
         self.go(cell.neighbour != "none")
         try:
-            with self.keeping(row) as nvqos:
+            with self.recording(cell) as recorded, self.keeping(row) as nvqos:
                 before = self.facts()["captures"]
                 found, begin, crash = self.by_the_clock(
                     asked, lambda begin: self.crashed(cell, begin, asked) if cell.crash else None)
@@ -344,6 +377,8 @@ class Desk:
             self.go(False)
         if crash:
             made["crash"] = crash | {"engine": self.state_of_engine()}
+        if recorded:
+            made |= recorded | {"begin_us": begin}
         return made | ({"nvqos": nvqos | {"goals": row.goals}} if row.goals else {})
 
     def crashed(self, cell, begin, asked):

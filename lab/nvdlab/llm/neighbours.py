@@ -4,7 +4,7 @@ for it.
 
     neighbours.py KIND SHAPE FILE CPUS
 
-    train      a full training step (forward, backward, AdamW) of a network of SHAPE, on random tokens
+    train      a full training step (forward, backward, AdamW) of a network of SHAPE, on random tokens, as one CUDA graph
     diffusion  a step of a made-up diffusion model: as many layers as take 40 ms alone
     long       a matrix product that takes 10 ms alone and fills the GPU
     engine     a second engine: a step of decoding for its requests and a prompt for one of them
@@ -17,7 +17,9 @@ import contextlib
 import os
 import sys
 import time
+import traceback
 
+from nvdlab import torch_loads
 from nvdlab.collectives import die_with_the_parent
 from nvdlab.llm import engine, llama, progress
 
@@ -30,7 +32,8 @@ def train(torch, shape, device):
     net = llama.Llama(torch, shape, device, llama.dtype(torch, device))
     for weight in net.parameters():
         weight.requires_grad_(True)
-    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-6, **({"fused": True} if device == "cuda" else {}))
+    on_gpu = {"fused": True, "capturable": True} if device == "cuda" else {}
+    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-6, **on_gpu)
     length = TOKENS if shape.hidden > 64 else 16
     tokens = torch.randint(shape.vocabulary, (TEXTS, length + 1), device=device)
     positions = torch.arange(length, device=device).repeat(TEXTS)
@@ -42,6 +45,21 @@ def train(torch, shape, device):
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
     return step
+
+
+def as_a_graph(torch, step):
+    """Returns a function that launches a step as one CUDA graph; None if that does not work.
+
+    A step whose kernels are launched one by one takes its processor nearly as long as the GPU. On an H200 the median of the steps
+    without an engine's request was from 47 to 68 ms, also without nvqos (docs/llm.md). Such a neighbour cannot show what sharing
+    costs.
+    """
+    try:
+        return torch_loads.replayed(torch, step)
+    except RuntimeError:
+        traceback.print_exc()
+        print("the step cannot be a CUDA graph; its kernels are launched one by one", file=sys.stderr)
+        return None
 
 
 def took_ms(torch, device, work):
@@ -100,19 +118,21 @@ def second(torch, shape, _):
 
 
 def by_torch(kind, shape):
-    """Returns the functions for Counter.run()."""
+    """Returns the functions for Counter.run(), and whether a step is one CUDA graph."""
     import torch  # pylint: disable=import-outside-toplevel
     device = "cuda" if torch.cuda.is_available() else "cpu"
     step = {"train": train, "diffusion": diffusion, "long": long, "engine": second}[kind](torch, shape, device)
+    graph = as_a_graph(torch, step) if kind == "train" and device == "cuda" else None
+    launch = graph or step
 
     def launched():
-        step()
+        launch()
         if device == "cpu":
             return lambda: None
         event = torch.cuda.Event()
         event.record()
         return event.synchronize
-    return launched, lambda: fault(torch, device)
+    return launched, lambda: fault(torch, device), bool(graph)
 
 
 class Freed:
@@ -142,7 +162,7 @@ def sleeping():
     def step():
         time.sleep(0.01)
         return lambda: None
-    return step, lambda: sys.exit("the stand-in fails as it was asked to")
+    return step, lambda: sys.exit("the stand-in fails as it was asked to"), False
 
 
 def main():
@@ -151,11 +171,11 @@ def main():
     if cpus != "all":
         os.sched_setaffinity(0, map(int, cpus.split(",")))
     counter = progress.Counter(path)
-    step, failing = sleeping() if kind == "sleep" else by_torch(kind, llama.SHAPES[shape])
+    step, failing, is_graph = sleeping() if kind == "sleep" else by_torch(kind, llama.SHAPES[shape])
     with contextlib.suppress(KeyboardInterrupt):
         for _ in range(WARM):
             step()()
-        counter.ready()
+        counter.ready(is_graph)
         counter.run(step, failing)
 
 

@@ -6,7 +6,8 @@ import struct
 import time
 
 KEPT = 1 << 16                 # moments of the last steps
-HEAD = struct.Struct("QQQ")    # steps so far; whether the program is ready; the command
+HEAD = struct.Struct("QQQ")    # steps so far; 0, or READY and IS_GRAPH; the command
+READY, IS_GRAPH = 1, 2         # the program is ready; its step is one CUDA graph
 WAIT, GO, FAULT = range(3)     # commands
 LOOK_S = 0.002
 
@@ -26,8 +27,8 @@ class Counter:
     def command(self):
         return HEAD.unpack_from(self.shared)[2]
 
-    def ready(self):
-        struct.pack_into("Q", self.shared, 8, 1)
+    def ready(self, is_graph=False):
+        struct.pack_into("Q", self.shared, 8, READY | IS_GRAPH * is_graph)
 
     def step(self):
         """Counts a step that has ended now."""
@@ -70,6 +71,9 @@ class View:
 
     def is_ready(self):
         return bool(self._head()[1])
+
+    def is_graph(self):
+        return bool(self._head()[1] & IS_GRAPH)
 
     def tell(self, command):
         with open(self.path, "r+b") as file:

@@ -75,7 +75,7 @@ def pooled(found, of_alone, per_s_alone):
     made["idle"], made["rate"] = mean(figures.idle(cell["requests"]) for cell in found), mean(cell["rate"] for cell in found)
     made["captures"] = sum(cell.get("captures") or 0 for cell in found)
     if per_s_alone:
-        parts = [figures.neighbour(cell["steps"], cell["requests"], per_s_alone) for cell in found]
+        parts = [figures.neighbour(cell["steps"], cell["requests"], cell.get("alone_per_s") or per_s_alone) for cell in found]
         made["neighbour"] = {key: mean(part[key] for part in parts if part) for key in ("per_s", "of_alone", "outside", "inside")}
         rest = mean(figures.idle(cell["requests"]) for cell in of_alone)
         of_alone_speed = made["neighbour"]["of_alone"]
