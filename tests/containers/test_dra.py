@@ -11,7 +11,7 @@ import stat
 import jsonschema
 import pytest
 from building import ROOT, built
-from cluster import DRIVER, NODE, SLICE, config
+from cluster import DRIVER, NODE, SLICE, SLICES, config
 from node import ADDRESSES, UUIDS
 from qos_machine import FIRST_US
 from waiting import PATIENCE_S, comes_true
@@ -116,6 +116,17 @@ def test_a_slice_that_is_removed_or_changed_is_written_again(node):
 
 def writes(node):
     return [one for one in node.api.log if one[0] in ("POST", "PUT") and "resourceslices" in one[1]]
+
+
+def test_the_slice_belongs_to_a_node_that_was_registered_again(node):
+    """The API server removes slices of the former Node, whose name is the same."""
+    node.api.node_uid = "uid-of-the-next-node"
+    assert comes_true(lambda: [owner["uid"] for one in node.api.slices.values() for owner in one["metadata"]["ownerReferences"]] == [
+        "uid-of-the-next-node"]), node.errors()
+    created = [one for one in node.api.log if one[:2] == ("POST", SLICES)]
+    looks = node.looks()
+    assert comes_true(lambda: node.looks() > looks + 1)
+    assert created == [one for one in node.api.log if one[:2] == ("POST", SLICES)], "it stays"
 
 
 @pytest.mark.parametrize("dropped, sentence", (

@@ -408,6 +408,17 @@ def test_the_example_pod_asks_for_the_resource_of_the_plugin():
     assert f"`{resource}`" in page and "components: [../device-plugin]" in page
 
 
+@pytest.mark.parametrize("component", ("device-plugin", "dra"))
+def test_example_pods_are_admitted_in_restricted_namespaces(component):
+    """The fields are those that the level "restricted" of Pod Security demands. Users' namespaces often have this level."""
+    (pod,) = (each for each in manifests(FOLDER / component / "pod.yaml") if each["kind"] == "Pod")
+    (one,) = pod["spec"]["containers"]
+    of_pod = pod["spec"]["securityContext"]
+    assert of_pod["runAsNonRoot"] and of_pod["runAsUser"] > 0 and of_pod["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert one["securityContext"] == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    assert not {"hostPID", "hostNetwork", "hostIPC", "volumes"} & set(pod["spec"])
+
+
 def test_the_agent_is_not_evicted_like_any_pod():
     assert agent()["spec"]["template"]["spec"]["priorityClassName"] == "system-node-critical"
 

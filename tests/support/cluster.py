@@ -58,6 +58,7 @@ class ApiServer:
         self.versions = itertools.count(1)
         self.slices, self.claims, self.events = {}, {}, []
         self.token = TOKEN
+        self.node_uid = "uid-of-the-node"
         self.refuse = {}   # by a regular expression of "METHOD PATH": (status, message), or how many seconds it takes
         self.drops = set()  # keys of devices that this server drops
         self.log = []      # (method, path, status)
@@ -128,6 +129,7 @@ class ApiServer:
                     time.sleep(how)
             thing = json.loads(body) if body else None
             with self.lock:
+                self.collect_garbage()
                 status, answer = 201 if method == "POST" else 200, copy.deepcopy(
                     self.carry_out(method, parts, headers, thing))
         except Refusal as refusal:
@@ -136,10 +138,16 @@ class ApiServer:
         self.log.append((method, parts.path, status))
         return status, answer
 
+    def collect_garbage(self):
+        """Removes the slices whose owner is gone, as the controller manager does."""
+        for name, one in list(self.slices.items()):
+            if any(owner["uid"] != self.node_uid for owner in one["metadata"].get("ownerReferences", ())):
+                del self.slices[name]
+
     def carry_out(self, method, parts, headers, thing):
         names = parts.path.strip("/").split("/")
         if parts.path == f"/api/v1/nodes/{NODE}" and method == "GET":
-            return {"kind": "Node", "metadata": {"name": NODE, "uid": "uid-of-the-node"}}
+            return {"kind": "Node", "metadata": {"name": NODE, "uid": self.node_uid}}
         if parts.path == SLICES and method == "GET":
             wanted = dict(one.split("=") for one in urllib.parse.parse_qs(parts.query)["fieldSelector"][0].split(","))
             return {"kind": "ResourceSliceList", "items": [one for one in self.slices.values() if all(

@@ -185,29 +185,28 @@ Json devices_of(const NvqosView &view, const std::vector<KeptGpu> &known, TaintT
 SlicePublisher::SlicePublisher(const ApiServer &api, std::string node, Log log)
     : api_(api), node_(std::move(node)), name_(slice_name(node_)), log_(std::move(log)) {}
 
-Json SlicePublisher::slice_with(const Json &devices, std::int64_t generation) const {
-    Json metadata = {{"name", name_}};
-    if (!owner_.is_null())
-        metadata["ownerReferences"] = Json::array({owner_});
+Json SlicePublisher::slice_with(const Json &devices, Json metadata) const {
     return {{"apiVersion", "resource.k8s.io/v1"},
             {"kind", "ResourceSlice"},
             {"metadata", std::move(metadata)},
             {"spec",
              {{"driver", driver_name},
               {"nodeName", node_},
-              {"pool", {{"name", node_}, {"generation", generation}, {"resourceSliceCount", 1}}},
+              {"pool", {{"name", node_}, {"generation", generation_}, {"resourceSliceCount", 1}}},
               {"devices", devices}}}};
 }
 
-/// With the node as its owner, the slice goes when the node is removed. Without the right to read
-/// nodes it stays.
-void SlicePublisher::find_owner() {
-    if (std::exchange(has_asked_for_owner_, true))
-        return;
+/// With the node as its owner, the slice goes when the node is removed. A node that is registered
+/// again has another uid, and a slice with the former one is removed at once. Without the right to
+/// read nodes the slice has no owner.
+Json SlicePublisher::new_metadata() const {
+    Json metadata = {{"name", name_}};
     const auto node = api_.get("/api/v1/nodes/" + escape(node_));
     const std::string uid = node ? text_at(*node, "/metadata/uid") : "";
     if (!uid.empty())
-        owner_ = {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node_}, {"uid", uid}};
+        metadata["ownerReferences"] = Json::array(
+            {Json{{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node_}, {"uid", uid}}});
+    return metadata;
 }
 
 void SlicePublisher::note_dropped(const Json &answer) {
@@ -234,11 +233,7 @@ void SlicePublisher::note_dropped(const Json &answer) {
 
 ApiOutcome<void> SlicePublisher::write(const Json &devices, const ApiOutcome<Json> &live) {
     generation_ = std::max(generation_, live ? generation_in(*live) : 0) + 1;
-    Json slice = slice_with(devices, generation_);
-    if (live) {
-        slice["metadata"]["resourceVersion"] = text_at(*live, "/metadata/resourceVersion");
-        slice["metadata"]["uid"] = text_at(*live, "/metadata/uid");
-    }
+    const Json slice = slice_with(devices, live ? live->at("metadata") : new_metadata());
     const auto answer =
         live ? api_.update(path_of_slice(name_), slice) : api_.create(slices_path, slice);
     if (!answer)
@@ -251,7 +246,6 @@ ApiOutcome<void> SlicePublisher::write(const Json &devices, const ApiOutcome<Jso
 
 ApiOutcome<void> SlicePublisher::publish(const Json &devices) {
     constexpr int most_tries = 3, is_gone = 404, has_changed = 409;
-    find_owner();
     for (int tries = 1;; tries++) {
         const auto live = api_.get(path_of_slice(name_));
         if (!live && live.error().status != is_gone)

@@ -68,17 +68,15 @@ class SlicePublisher {
     [[nodiscard]] ApiOutcome<void> remove();
 
   private:
-    [[nodiscard]] Json slice_with(const Json &devices, std::int64_t generation) const;
+    [[nodiscard]] Json slice_with(const Json &devices, Json metadata) const;
+    [[nodiscard]] Json new_metadata() const;
     [[nodiscard]] ApiOutcome<void> write(const Json &devices, const ApiOutcome<Json> &live);
     void note_dropped(const Json &answer);
-    void find_owner();
 
     const ApiServer &api_;
     const std::string node_;
     const std::string name_; ///< of the slice
     const Log log_;
-    Json owner_; ///< the node's ownerReference; null: not known
-    bool has_asked_for_owner_ = false;
     bool has_noted_dropped_ = false;
     std::int64_t generation_ = 0; ///< of the pool, as it was written last
     Json written_;                ///< devices that publish() has sent last; null: none yet
