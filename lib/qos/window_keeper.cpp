@@ -336,11 +336,29 @@ void WindowKeeper::step_windows(Group &group, Ns now, Orders &orders) const {
             return enter(group, Group::State::left, now, orders);
         }
         const Ns late = now - end;
-        group.plan = plan_windows(group.tenants, settings_, late > settings_.shortest ? now : end);
+        group.plan = next_plan(group, late > settings_.shortest ? now : end);
     }
     group.row = row_at(group.plan, now);
     group.due = next_change(group.plan, now);
     order_row(group, orders);
+}
+
+/// Returns the next cycle of windows. Where all tenants have work all the time, a window may be longer,
+/// because nobody uses the gaps of others. Each change of windows costs requests.
+WindowPlan WindowKeeper::next_plan(const Group &group, Ns begin) const {
+    WindowPlan plan = plan_windows(group.tenants, settings_, begin);
+    if (group.state != Group::State::windows ||
+        std::ranges::any_of(group.tenants, [&](const GangTenant &tenant) {
+            return tenant.goal.aim != Aim::best_effort || tenant.goal.cap ||
+                   tenant.account.gives_way > settings_.little_giving_way;
+        }))
+        return plan;
+    const Ns times = std::min(settings_.longer_at_most, settings_.longest_cycle / plan.length());
+    if (times < 2)
+        return plan;
+    WindowSettings longer = settings_;
+    longer.shortest = times * shortest_window(group.gpus.size(), settings_);
+    return plan_windows(group.tenants, longer, begin);
 }
 
 /// Settles the accounts of a cycle. Nothing is owed to a rank if some turns of its GPU are missing.

@@ -148,6 +148,7 @@ class WindowKeeper {
     void judge(Group &group, Ns now, Orders &orders) const;
     void step_windows(Group &group, Ns now, Orders &orders) const;
     void settle(Group &group) const;
+    WindowPlan next_plan(const Group &group, Ns begin) const;
     std::vector<TenantProgress> progress_of(const Group &group, Ns now) const;
     bool is_alone_on(const Group &group, std::size_t tenant, std::uint32_t gpu) const;
     bool misses_promise(const Group &group) const;

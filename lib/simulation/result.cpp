@@ -17,7 +17,24 @@ namespace {
 /// How far a result may be from its goal.
 constexpr Part tolerance = qos::point;
 
-/// Returns the scenario with one job alone, without control.
+/// So many passes, and no less than this time, show how fast a job is alone, within a thousandth or
+/// so. The beginning may be slower.
+constexpr Ns enough_passes = 2000, enough_time = qos::second, beginning = 200 * qos::ms;
+
+/// Returns no less than what a pass of a job takes alone, unless its times vary much.
+Ns longest_pass(const Job &job) {
+    Ns longest = 0;
+    for (const Program &program : job.programs) {
+        Ns sum = 0;
+        for (const Item &item : program)
+            sum += item.time + item.launch;
+        longest = std::max(longest, sum);
+    }
+    return longest;
+}
+
+/// Returns the scenario with one job alone, without control. It is shorter for a job whose passes
+/// follow each other from the beginning to the end. A job with requests is compared with the same ones.
 Scenario alone(const Scenario &scenario, std::size_t job) {
     Scenario one = scenario;
     one.has_control = false;
@@ -25,6 +42,13 @@ Scenario alone(const Scenario &scenario, std::size_t job) {
     std::erase_if(one.kills, [&](const Kill &kill) { return kill.job != job; });
     for (Kill &kill : one.kills)
         kill.job = 0;
+    const Job &only = one.jobs.front();
+    const Ns enough = std::max(enough_time, enough_passes * longest_pass(only));
+    if (only.mean_gap == 0 && only.start == 0 && one.kills.empty() &&
+        enough < scenario.measured()) {
+        one.warmup = std::min(one.warmup, beginning);
+        one.duration = one.warmup + enough;
+    }
     return one;
 }
 
@@ -108,20 +132,24 @@ bool has_shares(const qos::Goal &goal, const JobResult &job) {
     });
 }
 
+/// Returns the speed of a job with so many passes as a part of that alone.
+Part speed_of(std::int64_t passes, Ns length, const JobUse &alone, Ns length_alone) {
+    return qos::scaled(passes * length_alone, qos::whole, alone.passes * length);
+}
+
 /// Returns whether a gang makes at least three quarters of the progress of its share. It has less if
 /// its ranks have their GPUs at different times, and wait for each other there.
-bool has_progress_of_share(const Job &job, const JobUse &use, const JobUse &use_alone,
-                           const JobResult &result) {
+/// @param speed of the job if one more pass had ended, as it may end just after the run; empty: it has
+/// none alone
+bool has_progress_of_share(const Job &job, std::optional<Part> speed, const JobResult &result) {
     constexpr Part least = 75 * qos::point;
-    if (!job.gang || job.ranks() == 1 || job.goal.aim != qos::Aim::share || use_alone.passes == 0)
+    if (!job.gang || job.ranks() == 1 || job.goal.aim != qos::Aim::share || !speed)
         return true;
     const Part alone = std::ranges::max_element(result.gpus, {}, &JobResult::OnGpu::got_alone)
                            ->got_alone,
                own = std::min(qos::whole,
                               qos::scaled(job.goal.part, qos::whole, std::max<Part>(alone, 1)));
-    // A pass may end just after the run.
-    return qos::scaled(use.passes + 1, qos::whole, use_alone.passes) >=
-           qos::scaled(own, least, qos::whole);
+    return *speed >= qos::scaled(own, least, qos::whole);
 }
 
 bool is_kept(const qos::Goal &goal, const JobResult &job) {
@@ -265,7 +293,7 @@ JobResult judge(const Scenario &scenario, std::size_t number, const Measures &se
                 const Measures &seen_alone) {
     const Job &job = scenario.jobs[number];
     const JobUse &use = seen.jobs[number], &use_alone = seen_alone.jobs.front();
-    const Ns length = seen.length();
+    const Ns length = seen.length(), length_alone = seen_alone.length();
     JobResult result;
     result.name = job.name;
     result.goal = job.goal_text;
@@ -273,7 +301,7 @@ JobResult judge(const Scenario &scenario, std::size_t number, const Measures &se
     for (std::size_t rank = 0; rank < job.ranks(); rank++) {
         const RankUse &one = use.ranks[rank];
         result.gpus.push_back({job.gpus[rank], part_of(one.used(), length),
-                               part_of(use_alone.ranks[rank].used(), length), one.turns()});
+                               part_of(use_alone.ranks[rank].used(), length_alone), one.turns()});
         used += one.used();
         if (const auto most = one.most_in_a_second())
             result.most_in_a_second =
@@ -284,9 +312,12 @@ JobResult judge(const Scenario &scenario, std::size_t number, const Measures &se
     if (ranks > 1 && used > 0)
         result.together = part_of(use.together * ranks, used);
     result.per_s = per_second(use.passes, length);
-    result.alone_per_s = per_second(use_alone.passes, length);
-    if (use_alone.passes > 0)
-        result.speed = qos::scaled(use.passes, qos::whole, use_alone.passes);
+    result.alone_per_s = per_second(use_alone.passes, length_alone);
+    std::optional<Part> speed_with_one_more;
+    if (use_alone.passes > 0) {
+        result.speed = speed_of(use.passes, length, use_alone, length_alone);
+        speed_with_one_more = speed_of(use.passes + 1, length, use_alone, length_alone);
+    }
     result.times = times_of(use.times);
     result.alone_times = times_of(use_alone.times);
     if (job.engine)
@@ -295,7 +326,7 @@ JobResult judge(const Scenario &scenario, std::size_t number, const Measures &se
         result.got_while_free = part_of(use.used_while_free, use.free);
     result.number = number_of(job.goal, result);
     result.has_latency = job.goal.aim == qos::Aim::latency;
-    const bool has_progress = has_progress_of_share(job, use, use_alone, result);
+    const bool has_progress = has_progress_of_share(job, speed_with_one_more, result);
     if (scenario.has_control && !use.was_killed)
         result.kept = is_kept(job.goal, result) && has_progress;
     if (result.kept && has_progress)

@@ -319,6 +319,59 @@ TEST(WindowKeeper, ReportsTogetherOfTheLastTimeThatWasCounted) {
     EXPECT_EQ(gpus.keeper.report("a")->together, whole);
 }
 
+/// Tenants on two GPUs that always have work, until it is known how often they give way.
+KeptGpus busy_in_windows(const std::vector<TenantOnGpu> &tenants) {
+    KeptGpus gpus;
+    gpus.gives_way = gpus.gives_way_in = false;
+    for (const std::uint32_t gpu : {0U, 1U})
+        gpus.set(gpu, tenants);
+    gpus.run_until(10 * second);
+    return gpus;
+}
+
+/// Returns the length of the window that begins with the next step.
+Ns next_window(KeptGpus &gpus) {
+    gpus.step();
+    return gpus.keeper.due() - gpus.now;
+}
+
+TEST(WindowKeeper, WindowsAreLongerWhereNobodyGivesWay) {
+    KeptGpus gpus = busy_in_windows({tenant_of("a"), tenant_of("b")});
+    EXPECT_EQ(next_window(gpus), 200 * ms);
+    gpus.gives_way_in = true;
+    gpus.run_until(15 * second);
+    EXPECT_LE(next_window(gpus), 60 * ms) << "a turn of 2 ms gives way 500 times in a second";
+    gpus.gives_way_in = false;
+    gpus.run_until(25 * second);
+    EXPECT_EQ(next_window(gpus), 200 * ms);
+}
+
+TEST(WindowKeeper, WindowsAreNoLongerWhileTheyAreTried) {
+    KeptGpus gpus;
+    gpus.gives_way = gpus.gives_way_in = false;
+    for (const std::uint32_t gpu : {0U, 1U})
+        gpus.set(gpu, {tenant_of("a"), tenant_of("b")});
+    gpus.run_until(2 * second);
+    EXPECT_LE(next_window(gpus), 60 * ms);
+}
+
+TEST(WindowKeeper, WindowsOfPromisesAndCapsAreNotLonger) {
+    for (const Goal &goal :
+         {Goal{.aim = Aim::share, .part = 50 * point}, Goal{.cap = 50 * point}}) {
+        KeptGpus gpus = busy_in_windows({tenant_of("a", goal), tenant_of("b")});
+        EXPECT_LE(next_window(gpus) + next_window(gpus), 150 * ms);
+    }
+}
+
+TEST(WindowKeeper, LongerWindowsOfManyStayWithinTheLongestCycle) {
+    KeptGpus gpus = busy_in_windows({tenant_of("a"), tenant_of("b"), tenant_of("c")});
+    Ns cycle = 0;
+    for (int n = 0; n < 3; n++)
+        cycle += next_window(gpus);
+    EXPECT_GE(cycle, 400 * ms);
+    EXPECT_LE(cycle, 500 * ms);
+}
+
 TEST(WindowKeeper, GroupsThatDoNotTouchAreKeptByThemselves) {
     KeptGpus gpus;
     for (const std::uint32_t gpu : {0U, 1U})

@@ -87,6 +87,34 @@ TEST(Results, SpeedIsThatBesideOthersByThatAlone) {
     EXPECT_EQ(result.jobs[0].together, std::nullopt);
 }
 
+/// A job alone runs for 2,000 passes if that is shorter, and has the same speed.
+TEST(Results, ShortPassesAreMeasuredForLessTimeAlone) {
+    const auto speeds = [](Ns seconds) {
+        Scenario made = scenario({job("a", {0, 1}, {kernel(600), collective(200, 2), think(200)}),
+                                  job("b", {0, 1}, {kernel(5000)})},
+                                 2);
+        made.has_control = false;
+        made.gpus.kernel_jitter = 5 * qos::point;
+        made.duration = seconds * qos::second;
+        return simulate(made).jobs;
+    };
+    const auto longer = speeds(13), shorter = speeds(5);
+    EXPECT_NEAR(static_cast<double>(longer[0].alone_times.count), 2000, 40);
+    EXPECT_NEAR(static_cast<double>(longer[1].alone_times.count), 2000, 40);
+    EXPECT_NEAR(static_cast<double>(shorter[1].alone_times.count), 400, 2) << "all of its time";
+    for (const std::size_t n : {0U, 1U}) {
+        EXPECT_NEAR(static_cast<double>(longer[n].alone_per_s) /
+                        static_cast<double>(shorter[n].alone_per_s),
+                    1, 0.004);
+        EXPECT_NEAR(static_cast<double>(longer[n].gpus[0].got_alone),
+                    static_cast<double>(shorter[n].gpus[0].got_alone), 0.002 * qos::whole);
+        EXPECT_NEAR(static_cast<double>(longer[n].speed.value()),
+                    static_cast<double>(longer[n].per_s) /
+                        static_cast<double>(longer[n].alone_per_s) * qos::whole,
+                    0.001 * qos::whole);
+    }
+}
+
 TEST(Results, RanksAloneAreTogether) {
     const Result result =
         simulate(scenario({job("a", {0, 1}, {kernel(1000), collective(100, 2)})}, 2));

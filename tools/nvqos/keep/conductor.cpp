@@ -11,7 +11,7 @@ using Clock = GangBoard::Clock;
 
 namespace {
 
-/// A step is not made again before this time.
+/// A step is not made again before this time, unless tenants have changed.
 constexpr std::chrono::milliseconds between_steps_of_windows{1};
 
 } // namespace
@@ -37,8 +37,8 @@ void Conductor::run() {
         step_by_clock();
         step();
         publish();
-        if (!board_->wait(Clock::now() + between_steps_of_windows, [] { return false; }) ||
-            !board_->wait_for_others(version, Clock::now() + wait()))
+        if (!board_->wait_for_others(version, Clock::now() + std::max<std::chrono::nanoseconds>(
+                                                                 between_steps_of_windows, wait())))
             return;
     }
 }
@@ -55,9 +55,7 @@ std::chrono::nanoseconds Conductor::wait() const {
 /// answered.
 void Conductor::take_tenants(const GangBoard::Tenants &tenants) {
     for (auto &[number, gpu] : gpus_) {
-        bool is_back = true;
-        if (const auto said = gpu.is_back)
-            board_->change([&] { is_back = *said; });
+        const bool is_back = !gpu.is_back || board_->locked([&] { return *gpu.is_back; });
         if (is_back)
             gpu.is_back.reset();
         const auto at = tenants.find(number);
@@ -106,22 +104,21 @@ std::map<std::uint32_t, T> Conductor::ask(const std::map<std::uint32_t, Question
     for (const auto &[number, question] : questions)
         gpus_.at(number).thread->post(
             [round, board = board_, number = number, question = question](GpuGoals *gpu_goals) {
-                bool is_over = false;
-                board->change([&] { is_over = round->is_over; });
+                const bool is_over = board->locked([&] { return round->is_over; });
                 auto answer = gpu_goals && !is_over ? question(*gpu_goals) : std::nullopt;
-                board->change([&] {
+                const bool is_last = board->locked([&] {
                     if (answer)
                         round->answers.emplace(number, std::move(*answer));
-                    round->open--;
+                    return --round->open == 0;
                 });
+                if (is_last)
+                    board->wake();
             });
     static_cast<void>(board_->wait(Clock::now() + patience_, [&] { return round->open == 0; }));
-    std::map<std::uint32_t, T> answers;
-    board_->change([&] {
+    return board_->locked([&] {
         round->is_over = true;
-        answers = std::exchange(round->answers, {});
+        return std::exchange(round->answers, {});
     });
-    return answers;
 }
 
 std::vector<qos::WindowTurns> Conductor::take_turns() {

@@ -78,10 +78,17 @@ class GangBoard {
     /// Calls @p function under the lock, and looks at the conditions of waits again.
     template <typename Function>
     void change(const Function &function) {
-        const std::scoped_lock held(lock_);
-        function();
-        changed_.notify_all();
+        locked(function);
+        wake();
     }
+    /// Returns what @p function returns under the lock. No wait ends because of that.
+    template <typename Function>
+    auto locked(const Function &function) const {
+        const std::scoped_lock held(lock_);
+        return function();
+    }
+    /// Looks at the conditions of waits again.
+    void wake() const { changed_.notify_all(); }
     /// Waits until the condition is true, which is called under the lock. Returns false at the end.
     template <typename Condition>
     bool wait(Clock::time_point until, const Condition &condition) const {

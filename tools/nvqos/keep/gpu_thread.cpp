@@ -37,7 +37,8 @@ struct GpuThread::Shared {
     mutable std::mutex lock; ///< of all that follows
     mutable std::condition_variable changed;
     std::deque<Job> jobs = {};
-    Goals goals; ///< of the next GpuGoals
+    bool is_step_wanted = true; ///< the next step is due, or somebody wants it now
+    Goals goals;                ///< of the next GpuGoals
     bool may_step = false, ends = false, has_ended = false;
     bool has_tried = false;                                     ///< the first start is over
     std::optional<Clock::time_point> busy_since = Clock::now(); ///< empty: the thread waits
@@ -66,7 +67,7 @@ struct GpuThread::Shared {
     Outcome<nvdebug::Gpu> find_gpu();
     Outcome<std::unique_ptr<GpuGoals>> start(const Goals &from, bool takes_any_goals);
     void keep(GpuGoals &gpu_goals);
-    bool wait(std::unique_lock<std::mutex> &held, qos::Ns longest);
+    void wait(std::unique_lock<std::mutex> &held, qos::Ns longest);
     void leave_out(const Failure &failure);
     void be_late();
     void be_on_time();
@@ -119,13 +120,13 @@ Outcome<std::unique_ptr<GpuGoals>> GpuThread::Shared::start(const Goals &from,
     return GpuGoals::start(*gpu, from, chosen, warn);
 }
 
-/// Waits for a job, the end, or until it is time for a step. Returns false at the end.
-bool GpuThread::Shared::wait(std::unique_lock<std::mutex> &held, qos::Ns longest) {
+/// Waits for a job, the end, or until it is time for a step.
+void GpuThread::Shared::wait(std::unique_lock<std::mutex> &held, qos::Ns longest) {
     busy_since.reset();
-    changed.wait_for(held, std::chrono::nanoseconds(longest),
-                     [&] { return ends || !jobs.empty(); });
+    const bool is_due = !changed.wait_for(held, std::chrono::nanoseconds(longest),
+                                          [&] { return ends || is_step_wanted || !jobs.empty(); });
+    is_step_wanted = is_step_wanted || is_due;
     busy_since = Clock::now();
-    return !ends;
 }
 
 void GpuThread::Shared::keep(GpuGoals &gpu_goals) {
@@ -147,20 +148,22 @@ void GpuThread::Shared::keep(GpuGoals &gpu_goals) {
             busy_since = Clock::now();
             continue;
         }
-        held.unlock();
-        auto report = gpu_goals.step();
-        if (!report)
-            return leave_out(report.error());
-        held.lock();
-        if (*report) {
-            results.reports.push_back(std::move(**report));
-            if (results.reports.size() > most_reports)
-                results.reports.pop_front();
-            options.wake();
+        if (std::exchange(is_step_wanted, false)) {
+            held.unlock();
+            auto report = gpu_goals.step();
+            if (!report)
+                return leave_out(report.error());
+            held.lock();
+            if (*report) {
+                results.reports.push_back(std::move(**report));
+                if (results.reports.size() > most_reports)
+                    results.reports.pop_front();
+                options.wake();
+            }
+            be_on_time();
         }
-        be_on_time();
-        if (jobs.empty() && !wait(held, gpu_goals.wait()))
-            return;
+        if (jobs.empty())
+            wait(held, gpu_goals.wait());
     }
 }
 
@@ -227,6 +230,7 @@ void GpuThread::run(const std::shared_ptr<Shared> &shared) {
             own.state.is_late = false;
             own.state.has_goals = own.state.was_up = true;
             own.state.why.reset();
+            own.is_step_wanted = true;
             // The goals may have changed during the start.
             if (own.goals != goals)
                 own.jobs.push_front([newer = own.goals](GpuGoals *one) {
@@ -350,6 +354,7 @@ std::optional<T> GpuThread::ask(std::function<T(GpuGoals &)> question) const {
         shared_->jobs.push_back([promise, question = std::move(question)](GpuGoals *gpu_goals) {
             promise->set_value(gpu_goals ? std::optional<T>(question(*gpu_goals)) : std::nullopt);
         });
+        shared_->is_step_wanted = true;
         shared_->changed.notify_all();
     }
     if (answer.wait_for(shared_->options.longest_answer) == std::future_status::ready)
@@ -405,9 +410,7 @@ void GpuThread::assign_tenants() {
 
 void GpuThread::wake() {
     const std::scoped_lock held(shared_->lock);
-    // A step follows any job that waits already.
-    if (shared_->jobs.empty())
-        shared_->jobs.emplace_back([](GpuGoals *) {});
+    shared_->is_step_wanted = true;
     shared_->changed.notify_all();
 }
 

@@ -80,7 +80,7 @@ class GpuThread {
     void assign_tenants();
 
     /// Has the thread call a function, with nullptr if the GPU is left out, and does not wait for it.
-    /// After the end it may not be called.
+    /// The next step is no earlier because of that. After the end it may not be called.
     void post(std::function<void(GpuGoals *)> job);
 
     // The following four return nothing for a GPU that is left out.
