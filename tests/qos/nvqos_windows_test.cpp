@@ -6,9 +6,11 @@
 #include "tools/nvqos/keep/windows.hpp"
 #include "tools/nvqos/report.hpp"
 
+#include <atomic>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <thread>
 
 namespace served {
 namespace {
@@ -76,6 +78,27 @@ TEST(WindowsOnAGpu, HaveTurnsThatDoNotOverlapAndAreNotOld) {
     turns = windows.take_turns();
     EXPECT_LE(turns.back().end - turns.front().begin, 6 * qos::second);
     EXPECT_GE(turns.back().end - turns.front().begin, 2 * qos::second);
+}
+
+TEST(GangBoard, LocksWithoutWakingWhoWaits) {
+    nvqos::GangBoard board;
+    std::atomic<int> looks = 0;
+    bool is_over = false;
+    std::thread waiting([&] {
+        EXPECT_TRUE(board.wait(nvqos::GangBoard::Clock::now() + std::chrono::minutes(1), [&] {
+            looks++;
+            return is_over;
+        }));
+    });
+    while (looks == 0)
+        std::this_thread::yield();
+    for (int n = 0; n < 300; n++) {
+        EXPECT_FALSE(board.locked([&] { return is_over; }));
+        std::this_thread::yield();
+    }
+    board.change([&] { is_over = true; });
+    waiting.join();
+    EXPECT_LE(looks, 30) << "it looks again after a change, and may be woken for nothing";
 }
 
 // --- a GPU with windows for its tasks ---
@@ -197,6 +220,20 @@ TEST_F(KeptWindows, ReportHasTheLeversInEffect) {
     keep_until(sim.now() + 300 * ms);
     EXPECT_FALSE(reports.back().tenants[1].lever.paused);
     EXPECT_EQ(enabled(), all_on);
+}
+
+/// A request for one task is not repeated within a quarter of a second, if nothing changes.
+TEST_F(KeptWindows, ReportHasTheCallsToTheDriver) {
+    start_with_board({"557=best-effort", "558=best-effort"});
+    give_window();
+    const nvqos::Report before = reports.back();
+    set({{"558", {400 * ms, false}}});
+    set({{"557", {100 * us, false}}});
+    keep_until(sim.now() + 210 * ms);
+    const nvqos::Report &after = reports.back();
+    EXPECT_GE(after.requests.count, before.requests.count + 2);
+    EXPECT_LE(after.requests.count, before.requests.count + 4);
+    EXPECT_EQ(after.reads.count, before.reads.count + 2) << "one in each epoch";
 }
 
 /// Goals of best effort set no timeslices.

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <functional>
@@ -100,6 +101,12 @@ std::string Metrics::text() const {
                                    *found);
             all += metric.text();
         };
+    timespec used{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    Metric processor("processor_seconds_total", "counter",
+                     "Of nvqos, without its keepers, which make the requests.");
+    processor.add("", static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9);
+    all += processor.text();
     Metric up("up", "gauge", "1: goals are kept on the GPU; 0: it is left out and tried again.");
     for (const auto &[number, is_up] : up_)
         up.add(fmt::format("gpu=\"{}\"", number), is_up ? 1 : 0);
@@ -118,6 +125,17 @@ std::string Metrics::text() const {
             [](const OfGpu &gpu) { return static_cast<double>(gpu.epochs); });
     of_gpus("lost_switches_total", "counter", "Context switches that the driver did not record.",
             [](const OfGpu &gpu) { return static_cast<double>(gpu.last.lost); });
+    const auto of_calls = [&](const std::string &name, const std::string &what,
+                              Calls Report::*calls) {
+        of_gpus((name + "_total").c_str(), "counter", what.c_str(),
+                [calls](const OfGpu &gpu) { return static_cast<double>((gpu.last.*calls).count); });
+        of_gpus((name + "_seconds_total").c_str(), "counter",
+                (what + " The time of these.").c_str(),
+                [calls](const OfGpu &gpu) { return qos::seconds((gpu.last.*calls).time); });
+    };
+    of_calls("driver_reads", "Reads of the driver's record of switches.", &Report::reads);
+    of_calls("driver_requests", "Requests to the driver for a timeslice or a pause of a task.",
+             &Report::requests);
     of_gpus("overcommitted", "gauge", "1: promised parts do not fit any more, and each is cut.",
             [](const OfGpu &gpu) { return gpu.last.epoch.overcommitted ? 1.0 : 0.0; });
     of_tenants("goal_ratio", "gauge", "The part that a share or speed promises.",

@@ -532,6 +532,8 @@ qos::Lever GpuGoals::lever_of(std::size_t tenant, const WantedLever &wanted) con
 
 Report GpuGoals::report(qos::EpochRecord epoch) const {
     Report made{number_, std::move(epoch), {}, turns_.lost()};
+    made.reads = turns_.reads();
+    made.requests = levers_.requests();
     const auto levers = wanted_levers();
     const auto &keys = tenants_.keys();
     for (std::size_t n = 0; n < tenants_.size(); n++) {

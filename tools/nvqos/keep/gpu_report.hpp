@@ -82,6 +82,12 @@ inline std::optional<bool> kept(const TenantReport &tenant) {
                                                                           : std::nullopt;
 }
 
+/// Calls to the driver of one kind, and for how long the GPU's thread waited for them.
+struct Calls {
+    std::uint64_t count = 0;
+    qos::Ns time = 0;
+};
+
 struct Report {
     std::uint32_t gpu;
     qos::EpochRecord epoch;
@@ -89,6 +95,9 @@ struct Report {
     std::uint64_t lost; ///< switches that the driver did not record, since nvqos began
     /// If promises do not fit (EpochRecord::overcommitted): since when, UTC, and the reason.
     std::string cut_since = {}, why_cut = {};
+    /// Since goals are kept on the GPU: reads of the record of switches, and requests for a task, of
+    /// which those for several tasks are waited for at once.
+    Calls reads = {}, requests = {};
 };
 
 } // namespace nvqos

@@ -29,6 +29,7 @@ nvdebug::TaskState state_for(const WantedLever &lever,
 Levers::Pauses Levers::set(std::span<const WantedLever> wanted, const Moment &moment) {
     std::vector<Task *> asked;
     bool changes = false;
+    const Ns since = clock_();
     for (auto &[pid, task] : tasks_.all()) {
         if (task.holds.empty())
             continue;
@@ -57,6 +58,10 @@ Levers::Pauses Levers::set(std::span<const WantedLever> wanted, const Moment &mo
     }
     if (changes)
         changed_at_ = clock_();
+    if (!asked.empty()) {
+        requests_.count += asked.size();
+        requests_.time += clock_() - since;
+    }
     return begun;
 }
 

@@ -54,6 +54,8 @@ class Levers {
     /// Returns when the driver had last confirmed a state that a task did not have before, by the
     /// GPU's clock; 0: no task was changed.
     qos::Ns changed_at() const { return changed_at_; }
+    /// Returns the requests so far.
+    const Calls &requests() const { return requests_; }
 
   private:
     nvdebug::Result<void> show_on_record(Task &task, const Moment &moment) const;
@@ -66,6 +68,7 @@ class Levers {
     const std::function<qos::Ns()> clock_;
     qos::PauseTime pause_time_;
     qos::Ns changed_at_ = 0;
+    Calls requests_;
 };
 
 } // namespace nvqos

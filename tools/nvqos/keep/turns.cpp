@@ -45,7 +45,10 @@ void Turns::take(bool ends, Batch &batch) {
 
 Outcome<Turns::Batch> Turns::read() {
     std::vector<nvdebug::ContextSwitch> switches;
+    const Ns since = estimate();
     const auto dropped = reader_->read(switches);
+    reads_.count++;
+    reads_.time += estimate() - since;
     if (!dropped)
         return fail(dropped.error());
     for (const nvdebug::ContextSwitch &one : switches) {

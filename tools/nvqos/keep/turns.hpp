@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gpu_clock.hpp"
+#include "gpu_report.hpp"
 #include "nvdebug/turns.hpp"
 #include "tools/nvqos/failure.hpp"
 
@@ -53,6 +54,8 @@ class Turns {
     bool has_switches() const { return last_switch_ != 0; }
     /// Returns how many switches the driver did not record, since the beginning.
     std::uint64_t lost() const { return lost_; }
+    /// Returns the reads so far.
+    const Calls &reads() const { return reads_; }
     /// Returns when the process was started, as nvdebug::SwitchReader::started() does.
     std::optional<std::uint64_t> started(std::uint32_t pid) const { return reader_->started(pid); }
 
@@ -65,6 +68,7 @@ class Turns {
     nvdebug::SwitchTurns turns_{std::nullopt};
     std::vector<nvdebug::Turn> found_;
     std::uint64_t lost_ = 0, last_switch_ = 0;
+    Calls reads_;
     /// The end of the last part of a turn, by pid and context.
     std::map<std::pair<std::uint32_t, std::uint32_t>, qos::Ns> contexts_;
 };
