@@ -233,7 +233,8 @@ TEST_F(KeptWindows, ReportHasTheCallsToTheDriver) {
     const nvqos::Report &after = reports.back();
     EXPECT_GE(after.requests.count, before.requests.count + 2);
     EXPECT_LE(after.requests.count, before.requests.count + 4);
-    EXPECT_EQ(after.reads.count, before.reads.count + 2) << "one in each epoch";
+    EXPECT_GE(after.reads.count, before.reads.count + 2) << "one in each epoch";
+    EXPECT_LE(after.reads.count, before.reads.count + 3);
 }
 
 /// Goals of best effort set no timeslices.
