@@ -14,9 +14,19 @@ constexpr Ns longest_switch = 300 * us;
 /// ends 103 us late or more, and the switch takes 84 us.
 constexpr Ns least_until_next = 180 * us;
 
-void remember(std::deque<Ns> &last, Ns time) {
+/// The work that a turn loses if its timeslice ends it: it makes no progress for 123 us at the end of
+/// the turn, and for 62 us when it goes on. Both are for an H100 (docs/qos-thinking.md), where five
+/// kinds of kernels lost less (Costs::lost). So a goal that is kept with this loss was kept.
+constexpr Ns lost_at_end = 185 * us;
+/// If a pause ends the turn of another task beyond its timeslice, the tenant has its turn so much
+/// later: 123 us until that turn ends, and 84 us for the switch.
+constexpr Ns most_until_next = 210 * us;
+/// So many bursts show whether they have all lengths.
+constexpr std::size_t many = 64;
+
+void remember(std::deque<Ns> &last, Ns time, std::size_t most = most_bursts) {
     last.push_back(time);
-    if (last.size() > most_bursts)
+    if (last.size() > most)
         last.pop_front();
 }
 
@@ -28,6 +38,16 @@ Ns from_top(const std::deque<Ns> &all, std::size_t larger) {
     return *at;
 }
 
+/// Returns whether bursts have all lengths, from a few small kernels on.
+bool is_just_in_time(const std::deque<Ns> &bursts) {
+    constexpr Ns small = 500 * us;
+    constexpr std::size_t least_bursts = 5;
+    if (bursts.size() < least_bursts)
+        return false;
+    const Ns shorter = from_top(bursts, bursts.size() * 4 / 5);
+    return shorter < small && from_top(bursts, bursts.size() / 5) > 3 * shorter;
+}
+
 } // namespace
 
 Demand::Counted &Demand::of(std::size_t tenant) {
@@ -36,13 +56,21 @@ Demand::Counted &Demand::of(std::size_t tenant) {
     return tenants_[tenant];
 }
 
-void Demand::cover(std::size_t tenant, Ns begin, Ns end) {
+/// Returns how much of that time is new.
+Ns Demand::cover(std::size_t tenant, Ns begin, Ns end) {
     Counted &counted = of(tenant);
     const Ns idle = begin - counted.until;
-    if (idle > 0 && idle <= longest_pause && counted.until > 0)
+    if (idle > 0 && idle <= longest_pause && counted.until > 0) {
         counted.now.idle += idle;
-    counted.now.backlogged += std::max<Ns>(0, end - std::max(begin, counted.until));
+        const Range pause{std::max<Ns>(0, idle - most_until_next),
+                          std::max<Ns>(0, idle - least_until_next)};
+        counted.now.bounds.paused.add(pause, 1);
+        remember(counted.seen_pauses, pause.least);
+    }
+    const Ns covered = std::max<Ns>(0, end - std::max(begin, counted.until));
+    counted.now.backlogged += covered;
     counted.until = std::max(counted.until, end);
+    return covered;
 }
 
 /// Returns from when on a task may have wanted its turn that begins at @p begin.
@@ -58,11 +86,20 @@ Ns Demand::wanted_from(const Wait &wait, const Task &task, Ns begin, Ns round) c
 
 /// Counts the time in which the task before @p next may have stayed without work until that came.
 void Demand::note_stay(const TenantTurn &next, const Wait &wait) {
-    if (!last_ || last_->task == Task{next.tenant, next.task} || last_->burst == 0)
+    if (!last_ || last_->task == Task{next.tenant, next.task})
+        return;
+    Counted &before = of(last_->task.first);
+    if (!wait.is_certain && !last_->went_on)
+        before.now.bounds.rested.most += rest_between_bursts(before, last_->held);
+    if (last_->burst == 0)
         return;
     const Ns burst = std::exchange(last_->burst, 0);
-    Counted &before = of(last_->task.first);
-    if (wait.is_certain || next.begin - wait.since > longest_pause_of(next.tenant)) {
+    const bool waited = wait.is_certain || next.begin - wait.since > longest_pause_of(next.tenant);
+    if (wait.is_certain)
+        remember(before.seen_bursts, burst);
+    else
+        before.now.bounds.rested.most += longest_rest(before, burst, last_->held);
+    if (waited) {
         remember(before.whole, burst);
         return;
     }
@@ -72,6 +109,60 @@ void Demand::note_stay(const TenantTurn &next, const Wait &wait) {
     if (!before.whole.empty())
         work = std::max(work, from_top(before.whole, 0));
     before.now.stayed += std::clamp<Ns>(burst - work, 0, last_->held);
+}
+
+/// Returns how long a tenant may have had no work between the bursts of a turn that took @p held, while
+/// no other task had work.
+Ns Demand::rest_between_bursts(const Counted &counted, Ns held) {
+    if (counted.bursts.empty() || counted.bounds.empty())
+        return 0;
+    const Ns burst = std::max<Ns>(1, from_top(counted.bursts, counted.bursts.size() / 2)),
+             pauses = 4 * held / (5 * burst); // a burst may be a quarter longer
+    return std::min(pauses * *std::ranges::min_element(counted.bounds),
+                    std::max<Ns>(0, held - burst));
+}
+
+/// Returns how long a tenant may have had no work at the end of a burst, in its last turn, which took
+/// @p held. That is not longer than its pauses, if these are known: where two tenants come back in
+/// turn, each pause begins in the turn before it.
+Ns Demand::longest_rest(const Counted &counted, Ns burst, Ns held) {
+    Ns work = 0;
+    if (counted.seen_bursts.size() > 1) {
+        work = *std::ranges::min_element(counted.seen_bursts);
+    } else if (!counted.bursts.empty()) {
+        // Bursts that are all as long have no rest in them: other tasks come at any time.
+        const auto [shortest, longest] = std::ranges::minmax_element(counted.bursts);
+        if (*longest <= *shortest + *shortest / 4)
+            work = *shortest;
+    }
+    const Ns longest = work == 0 || counted.bounds.empty()
+                           ? longest_pause
+                           : *std::ranges::min_element(counted.bounds);
+    return std::min(std::clamp<Ns>(burst - work, 0, held), longest);
+}
+
+/// Counts a time after the task gave way, in which it may have paused.
+/// @param most of that time, until it had its turn
+/// @param may_be_cut its timeslice may have ended its turn, so that it did not pause
+void Demand::bound_pause(Counted &counted, Ns most, bool may_be_cut) {
+    Range pause{0, most};
+    if (!counted.bounds.empty())
+        pause.most = std::min(pause.most, 2 * *std::ranges::min_element(counted.bounds));
+    // Its other pauses, of which the ends were seen, are about as long.
+    constexpr std::size_t least_pauses = 4;
+    if (counted.seen_pauses.size() >= least_pauses && !may_be_cut) {
+        Ns sum = 0;
+        for (const Ns one : counted.seen_pauses)
+            sum += one;
+        const Ns mean = sum / static_cast<Ns>(counted.seen_pauses.size()),
+                 shortest = *std::ranges::min_element(counted.seen_pauses);
+        if (pause.most >= mean)
+            pause = {mean * 9 / 10,
+                     std::min(pause.most, mean * 11 / 10 + most_until_next - least_until_next)};
+        else if (pause.most >= shortest)
+            pause.least = shortest;
+    }
+    counted.now.bounds.paused.add(pause, 1);
 }
 
 /// Returns after which time a task that gave way waits for its turn, as its pauses are shorter.
@@ -103,23 +194,32 @@ void Demand::end_turn(const TenantTurn &turn, Past &past, const SliceLength &sli
     Counted &counted = of(turn.tenant);
     const bool went_on = past.held > slice.most, gave_way = past.held < slice.least;
     if (!went_on && !gave_way && !slice.is_sure) {
-        past.wait = Wait{turn.end, false};
+        past.wait = Wait{turn.end, false, false};
+        counted.now.bounds.lost.most += lost_at_end;
         end_unknown_turn(turn, past);
         return;
     }
-    past.wait = Wait{turn.end, !went_on && !gave_way};
+    past.wait = Wait{turn.end, !went_on && !gave_way, slice.least > 0};
     counted.now.cut += past.wait->is_certain;
+    counted.now.bounds.lost.add(
+        {past.wait->is_certain && past.wait->is_sure ? lost_at_end : 0, gave_way ? 0 : lost_at_end},
+        1);
     // It is not known how much of a turn that went on was work.
     past.work += went_on ? 0 : past.held;
     const Ns burst = gave_way && past.knows ? past.work : 0;
-    if (burst > 0)
+    if (burst > 0) {
         remember(counted.bursts, burst);
+        remember(counted.many_bursts, burst, many);
+    }
     // A tenant whose work does not end any more makes no pauses.
     if (!counted.bursts.empty() && past.work > 4 * from_top(counted.bursts, 0)) {
         counted.bursts.clear();
         counted.whole.clear();
         counted.pauses.clear();
         counted.bounds.clear();
+        counted.seen_pauses.clear();
+        counted.seen_bursts.clear();
+        counted.many_bursts.clear();
     }
     if (gave_way || went_on || slice.least == 0) {
         past.work = 0;
@@ -135,7 +235,10 @@ std::optional<Ns> Demand::add(const TenantTurn &turn, std::optional<SliceLength>
     if (past.wait && !past.is_on) {
         const Wait wait = *past.wait;
         const Ns from = wanted_from(wait, task, turn.begin, round);
-        cover(turn.tenant, from, turn.begin);
+        const Ns waited_new = cover(turn.tenant, from, turn.begin);
+        if (!wait.is_certain || !wait.is_sure)
+            bound_pause(of(turn.tenant), std::max<Ns>(0, waited_new - least_until_next),
+                        wait.is_certain || from != wait.since);
         if (wait.is_certain && from == wait.since)
             waited = turn.begin - from;
         note_stay(turn, wait);
@@ -202,6 +305,12 @@ std::vector<Observation> Demand::take(std::size_t tenants) {
                 counted.bounds.pop_front();
             counted.now.pause = *std::ranges::min_element(counted.bounds);
         }
+        Bounds &bounds = counted.now.bounds;
+        bounds.just_in_time = is_just_in_time(counted.many_bursts);
+        if (counted.now.burst > 0)
+            bounds.rested.most += counted.now.idle_alone() - counted.now.stayed;
+        else
+            bounds.open = counted.now.alone;
         if (n < tenants)
             taken[n] = counted.now;
         counted.now = {};

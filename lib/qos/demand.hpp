@@ -33,6 +33,38 @@
 
 namespace qos {
 
+/// The least and the most time that turns allow.
+struct Range {
+    Ns least = 0, most = 0;
+    void add(const Range &other, Ns sign) {
+        least += sign * other.least;
+        most += sign * other.most;
+    }
+    bool operator==(const Range &) const = default;
+};
+
+/// How much of a tenant's time was work and how much was not, as far as its turns show that. Goals are
+/// judged by these bounds (verdict.hpp), and no lever depends on them.
+struct Bounds {
+    Range
+        lost; ///< the part of its turns in which its work made no progress, as timeslices end them
+    Range paused; ///< pauses between its turns
+    Range rested; ///< the part of its turns in which it had no work
+    Ns open = 0;  ///< Observation::alone while no burst and pause tell how much of it was work
+    /// The number of epochs in which bursts looked as those of a processor that launches small kernels
+    /// just in time. It may make up for waits, so that its pauses alone would be longer.
+    std::int64_t just_in_time = 0;
+
+    void add(const Bounds &other, Ns sign) {
+        lost.add(other.lost, sign);
+        paused.add(other.paused, sign);
+        rested.add(other.rested, sign);
+        open += sign * other.open;
+        just_in_time += sign * other.just_in_time;
+    }
+    bool operator==(const Bounds &) const = default;
+};
+
 /// One tenant in an epoch.
 struct Observation {
     Ns used = 0;            ///< it had the engine
@@ -48,6 +80,7 @@ struct Observation {
                   ///< `burst`
     std::int64_t cut = 0; ///< turns that timeslices ended
     Ns stayed = 0; ///< the part of `used` in which it probably had no work, until another task came
+    Bounds bounds = {};
     bool operator==(const Observation &) const = default;
 
     /// Returns the part of Observation::alone in which the tenant was idle, as far as its bursts
@@ -101,6 +134,7 @@ class Demand {
     struct Wait {
         Ns since;
         bool is_certain; ///< its timeslice ended its turn
+        bool is_sure;    ///< nothing but its timeslice can have ended it so early
     };
     /// A task with its turns.
     struct Past {
@@ -116,6 +150,9 @@ class Demand {
         Observation now;
         Ns until = 0; ///< of Observation::backlogged: tasks of a tenant may wait at the same time
         std::deque<Ns> bursts, pauses; ///< the last ones of its tasks
+        std::deque<Ns> seen_pauses;    ///< the last ones that other turns show from begin to end
+        std::deque<Ns> seen_bursts; ///< the last bursts at whose ends another task certainly waited
+        std::deque<Ns> many_bursts; ///< as `bursts`, but more of them
         std::deque<Ns> whole;  ///< the last bursts at whose ends another task waited for its turn
         std::deque<Ns> bounds; ///< of its pauses in the last epochs (Demand::kept_bounds)
     };
@@ -128,9 +165,12 @@ class Demand {
         Ns held;      ///< its length, all parts together
     };
     Counted &of(std::size_t tenant);
-    void cover(std::size_t tenant, Ns begin, Ns end);
+    Ns cover(std::size_t tenant, Ns begin, Ns end);
     Ns wanted_from(const Wait &wait, const Task &task, Ns begin, Ns round) const;
     void note_stay(const TenantTurn &next, const Wait &wait);
+    static Ns rest_between_bursts(const Counted &counted, Ns held);
+    static Ns longest_rest(const Counted &counted, Ns burst, Ns held);
+    static void bound_pause(Counted &counted, Ns most, bool may_be_cut);
     Ns longest_pause_of(std::size_t tenant);
     void note_pause(const TenantTurn &next, const Wait &wait);
     void end_unknown_turn(const TenantTurn &turn, Past &past);

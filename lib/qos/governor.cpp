@@ -234,9 +234,10 @@ std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
             ledgers_[n].add(taken[n], progress_of(goal, taken[n], settings_.costs), now - begin_,
                             goal.cap ? second : window_of(accounts_[n].burst));
             const Balance &balance = ledgers_[n].balance();
-            record->tenants.push_back({taken[n], accounts_[n], balance,
-                                       is_kept(goal, ledgers_[n], accounts_[n].burst),
-                                       wanted_alone(balance.progress, balance.idle)});
+            const Verdict verdict = judge(goal, ledgers_[n], accounts_[n].burst);
+            record->tenants.push_back({taken[n], accounts_[n], balance, verdict != Verdict::missed,
+                                       wanted_alone(balance.progress, balance.idle),
+                                       verdict == Verdict::unseen});
         }
         begin_ = now;
         pause_end_ = 0;

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "cap.hpp"
-#include "ledger.hpp"
 #include "periods.hpp"
 #include "plan.hpp"
+#include "verdict.hpp"
 #include "waits.hpp"
 
 namespace qos {
@@ -23,9 +23,10 @@ struct Record {
     Observation seen; ///< its turns in the epoch (demand.hpp)
     Account account;
     Balance second; ///< the second up to the end of the epoch, or a longer window (window_of())
-    bool kept;      ///< whether the goal was kept in that time
+    bool kept;      ///< false: the goal was missed in that time
     /// The part of the time that it would use alone, at most; nullopt: it had no work.
     std::optional<Part> wants = std::nullopt;
+    bool is_unseen = false; ///< the turns do not show whether the goal was kept
 };
 
 struct EpochRecord {

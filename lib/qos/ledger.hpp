@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/// @file What a tenant got over a second, and whether that is what its goal promises.
+/// @file What a tenant got over a second, and in the last ten of them.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,16 @@ namespace qos {
 struct Balance {
     Ns time = 0, used = 0, backlogged = 0, progress = 0;
     Ns idle = 0; ///< pauses between its turns, without absences (Demand::longest_pause)
+    Bounds bounds = {};
+
+    void add(const Balance &other, Ns sign) {
+        time += sign * other.time;
+        used += sign * other.used;
+        backlogged += sign * other.backlogged;
+        progress += sign * other.progress;
+        idle += sign * other.idle;
+        bounds.add(other.bounds, sign);
+    }
 };
 
 /// Epochs of one tenant that are judged together.
@@ -21,20 +31,15 @@ class Window {
     /// @param length of the window
     void add(const Balance &epoch, Ns length) {
         epochs_.push_back(epoch);
-        balance_ = sum(balance_, epoch, 1);
+        balance_.add(epoch, 1);
         while (balance_.time - epochs_.front().time >= length) {
-            balance_ = sum(balance_, epochs_.front(), -1);
+            balance_.add(epochs_.front(), -1);
             epochs_.pop_front();
         }
     }
     const Balance &balance() const { return balance_; }
 
   private:
-    static Balance sum(const Balance &a, const Balance &b, Ns sign) {
-        return {a.time + sign * b.time, a.used + sign * b.used, a.backlogged + sign * b.backlogged,
-                a.progress + sign * b.progress, a.idle + sign * b.idle};
-    }
-
     std::deque<Balance> epochs_;
     Balance balance_ = {};
 };
@@ -45,19 +50,25 @@ class Ledger {
     /// lately() has so many windows.
     static constexpr Ns windows = 10;
 
+    /// Adds an epoch. The first window does not count for lately(), because nvqos learns in it what the
+    /// tenant wants.
     /// @param window what balance() is about: a second, or longer (window_of())
     void add(const Observation &seen, Ns progress, Ns length, Ns window = second) {
         const Ns idle = seen.idle_alone();
-        const Balance epoch{length, seen.used, seen.backlogged - idle, progress, seen.idle + idle};
+        const Balance epoch{length,   seen.used,        seen.backlogged - idle,
+                            progress, seen.idle + idle, seen.bounds};
+        has_window_ = has_window_ || last_.balance().time >= window;
+        if (has_window_)
+            lately_.add(epoch, windows * window);
         last_.add(epoch, window);
-        lately_.add(epoch, windows * window);
     }
     const Balance &balance() const { return last_.balance(); }
-    /// Returns the sums over the last ten windows, or over less at the beginning.
+    /// Returns the sums over the last ten windows but the first, or over less at the beginning.
     const Balance &lately() const { return lately_.balance(); }
 
   private:
     Window last_, lately_;
+    bool has_window_ = false;
 };
 
 /// Returns for how long a goal is to be kept before what its tenant got is a part of the time. A
@@ -78,46 +89,10 @@ constexpr Ns allowance(const Balance &balance) {
     return scaled(balance.time, point, whole);
 }
 
-/// Returns what the tenant is promised of the time in the balance.
-constexpr Ns promised_time(const Goal &goal, const Balance &balance) {
-    if (goal.aim == Aim::share)
-        return scaled(balance.backlogged + balance.idle,
-                      part_to_keep(goal, balance.progress, balance.idle), whole);
-    return is_promised(goal.aim) ? scaled(balance.backlogged, goal.part, whole) : 0;
-}
-
 /// Returns for how long a tenant is judged together: a second, or ten bursts if they are longer
 /// than 100 ms, since a second then has too few of them to have a part of it.
 constexpr Ns window_of(Ns burst) {
     return burst > 100 * ms ? std::clamp(10 * burst, second, 10 * second) : second;
-}
-
-/// Returns how much less than promised the tenant got, beyond the point by which it may miss that;
-/// 0 or below: it got enough.
-constexpr Ns missing(const Goal &goal, const Balance &balance) {
-    return promised_time(goal, balance) - allowance(balance) - balance.progress;
-}
-
-/// Returns how much more may be missing in a second if the seconds before it make up for that. Bursts
-/// are whole, so that a second has one more or less at each of its ends, wherever it begins.
-constexpr Ns bursts_at_ends(const Goal &goal, const Balance &balance, Ns burst) {
-    return std::min(2 * burst, promised_time(goal, balance) / 2);
-}
-
-/// Returns whether the tenant got what it is promised in the last second, and not more than its
-/// cap. A second with a burst too few counts as kept if the last ten together have their part, as
-/// the burst is in another one of them. Before a second has passed nothing is missed.
-/// @param burst Observation::burst
-inline bool is_kept(const Goal &goal, const Ledger &ledger, Ns burst) {
-    const Balance &last = ledger.balance();
-    if (last.time < second)
-        return true;
-    const Ns less = missing(goal, last);
-    const bool promise = less <= 0 || (less <= bursts_at_ends(goal, last, burst) &&
-                                       missing(goal, ledger.lately()) <= 0);
-    const bool cap =
-        !goal.cap || last.used <= scaled(last.time, *goal.cap, whole) + allowance(last);
-    return promise && cap;
 }
 
 } // namespace qos

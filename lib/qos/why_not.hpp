@@ -12,8 +12,8 @@ enum class WhyNot {
     no_demand,      ///< it had no work in a share or a speed
     refused,        ///< the promises on this GPU do not fit, so each of them is cut
     another_gpu,    ///< all of its processes use other GPUs
-    cannot_be_seen, ///< its turns are not on the record: switches were lost, or it is a client of an
-                    ///< MPS server
+    cannot_be_seen, ///< its turns do not show whether it was kept (verdict.hpp), or are not on the
+                    ///< record: switches were lost, or it is a client of an MPS server
     no_marks,       ///< an engine's goal, and none of its requests was marked lately
 };
 
@@ -43,7 +43,7 @@ inline std::optional<WhyNot> why_not(const Goal &goal, const Record &record,
         return has_promise ? std::optional(WhyNot::no_demand) : std::nullopt;
     if (record.second.time < second)
         return std::nullopt;
-    if (!about.is_seen)
+    if (!about.is_seen || record.is_unseen)
         return WhyNot::cannot_be_seen;
     if (has_promise && !record.wants)
         return WhyNot::no_demand;

@@ -2,7 +2,7 @@
 // Whether a second counts as kept, from what a tenant got in its epochs.
 #include <gtest/gtest.h>
 
-#include "lib/qos/ledger.hpp"
+#include "lib/qos/verdict.hpp"
 
 namespace {
 
@@ -29,7 +29,7 @@ class Judged {
         for (const Ns used : all) {
             ledger_.add({.used = used, .backlogged = an_epoch}, used, an_epoch,
                         qos::window_of(burst_));
-            missed += !qos::is_kept(goal_, ledger_, burst_);
+            missed += qos::judge(goal_, ledger_, burst_) != qos::Verdict::kept;
         }
         return missed;
     }
@@ -54,8 +54,6 @@ const std::vector<Ns> uneven = {64'200'000, 67'400'000, 48'500'000};
 
 TEST(Ledger, SecondsWithABurstTooFewAreKeptIfTheirNeighboursHaveIt) {
     EXPECT_EQ(Judged(share_of_ledger(60), 7'200'000).add(repeated(uneven, 70)), 0);
-    EXPECT_GT(Judged(share_of_ledger(60), 0).add(repeated(uneven, 70)), 50)
-        << "a task that makes no pauses has no bursts that a second could cut";
 }
 
 TEST(Ledger, SharesBelowTheirPartInTheMeanAreMissed) {
@@ -63,18 +61,21 @@ TEST(Ledger, SharesBelowTheirPartInTheMeanAreMissed) {
     for (Ns &epoch : less)
         epoch -= 1'100'000;
     EXPECT_GT(Judged(share_of_ledger(60), 7'200'000).add(repeated(less, 70)), 60);
-    // No second is a burst too short, and each of them is more than a point too short.
-    EXPECT_EQ(Judged(share_of_ledger(60), 7'200'000).add(std::vector<Ns>(100, 58'900'000)), 91);
+    // No second is a burst too short. The first one does not count for the mean, which is known after
+    // two more.
+    EXPECT_EQ(Judged(share_of_ledger(60), 7'200'000).add(std::vector<Ns>(100, 58'900'000)), 71);
 }
 
-/// The seconds before have more than their part, which would make up for more.
+/// The seconds before have more than their part, which would make up for more. A second may have 10 ms
+/// too little, 8 ms for turns at its ends, and two bursts.
 TEST(Ledger, SecondsWithMoreThanTwoBurstsTooFewAreMissed) {
-    for (const Ns less : {24 * ms, 25 * ms}) {
-        Judged judged(share_of_ledger(60), 7'200'000);
+    for (const auto &[burst, less] :
+         {std::pair(Ns(7'200'000), 32 * ms), {7'200'000, 33 * ms}, {0, 18 * ms}, {0, 19 * ms}}) {
+        Judged judged(share_of_ledger(60), burst);
         EXPECT_EQ(judged.add(std::vector<Ns>(200, 64 * ms)), 0);
         std::vector<Ns> last(10, 60 * ms);
         last.front() -= less;
-        EXPECT_EQ(judged.add(last), less > 24 * ms);
+        EXPECT_EQ(judged.add(last), less > 18 * ms + 2 * burst) << burst;
     }
 }
 
@@ -90,7 +91,7 @@ TEST(Ledger, SecondsWithLessThanHalfOfTheirPartAreMissed) {
 /// After one second there are no earlier seconds that could make up for a burst too few.
 TEST(Ledger, TheFirstSecondsHaveNoNeighbours) {
     std::vector<Ns> first(10, 60 * ms);
-    first.back() = 46 * ms;
+    first.back() = 27 * ms;
     EXPECT_EQ(Judged(share_of_ledger(60), 7'200'000).add(first), 1);
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /// @file Runs at random of two or three jobs on one GPU, each from its number, and whether nvqos'
-/// verdicts on their goals are right by the jobs' own progress.
+/// verdicts on their goals are right by the jobs' own progress, in the whole run and in its seconds.
 ///
 /// Jobs are loops with bursts of 0.3 to 120 ms and pauses of 10 us to 100 ms, trainings, graphs of 50
 /// ms, trainings whose processor launches small kernels just in time, and pairs of loops. One or two
 /// of them have a share, a speed or `latency`.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "jobs.hpp"
@@ -112,39 +113,52 @@ enum class Said { kept, missed, unseen };
 
 struct Judged {
     std::size_t job;
-    Ns made, alone, length; ///< progress beside the others and alone, in the measured time
+    /// Progress beside the others and alone, in the measured time. That of a share has what its turns
+    /// lost beyond 1.4 points, as a share is time on the GPU beyond that (docs/qos-thinking.md).
+    Ns made, alone, length;
+    Ns uncounted; ///< such a loss, which is in `made`
     std::size_t epochs = 0, missed = 0, unseen = 0;
+    std::size_t short_seconds = 0; ///< epochs in whose last second it made too little progress
 
     Said said() const {
         if (100 * missed > epochs)
             return Said::missed;
         return 100 * (missed + unseen) > epochs ? Said::unseen : Said::kept;
     }
+    /// Returns the part of the time that the goal promises the job, less a point.
+    qos::Part least(const qos::Goal &goal) const {
+        const qos::Part had_alone = qos::scaled(alone, qos::whole, length);
+        return (goal.aim == qos::Aim::speed ? qos::scaled(had_alone, goal.part, qos::whole)
+                                            : std::min(goal.part, had_alone * 98 / 100)) -
+               qos::point;
+    }
     /// Returns by how many millionths of the time the job had more than the goal allows; below 0: it
     /// was missed.
     qos::Part margin(const qos::Goal &goal) const {
-        const qos::Part part = qos::scaled(made, qos::whole, length),
-                        had_alone = qos::scaled(alone, qos::whole, length);
-        const qos::Part least = goal.aim == qos::Aim::speed
-                                    ? qos::scaled(had_alone, goal.part, qos::whole)
-                                    : std::min(goal.part, had_alone * 98 / 100);
-        return part - (least - qos::point);
+        return qos::scaled(made, qos::whole, length) - least(goal);
     }
+    /// Returns whether single seconds missed the goal.
+    bool has_short_seconds() const { return 100 * short_seconds > epochs; }
 };
 
-/// Adds up the progress of each job in the measured time.
+/// Keeps the times in which each job made progress.
 class Progress : public simulation::Observer {
   public:
-    explicit Progress(const simulation::Scenario &scenario)
-        : begin_(scenario.warmup), all_(scenario.jobs.size()) {}
+    explicit Progress(const simulation::Scenario &scenario) : all_(scenario.jobs.size()) {}
     void progress(const simulation::RankPlace &where, Ns begin, Ns end) override {
-        all_[where.job] += std::max<Ns>(0, end - std::max(begin, begin_));
+        all_[where.job].push_back({begin, end});
     }
-    Ns of(std::size_t job) const { return all_[job]; }
+    Ns of(std::size_t job, Ns begin, Ns end) const {
+        const auto &times = all_[job];
+        Ns sum = 0;
+        for (auto one = std::ranges::upper_bound(times, begin, {}, &qos::Span::end);
+             one != times.end() && one->begin < end; ++one)
+            sum += std::min(one->end, end) - std::max(one->begin, begin);
+        return sum;
+    }
 
   private:
-    Ns begin_;
-    std::vector<Ns> all_;
+    std::vector<std::vector<qos::Span>> all_; ///< by job, in the order of time
 };
 
 inline Ns progress_alone(const simulation::Scenario &scenario, std::size_t job) {
@@ -152,23 +166,34 @@ inline Ns progress_alone(const simulation::Scenario &scenario, std::size_t job) 
     one.jobs = {scenario.jobs[job]};
     Progress progress(one);
     simulation::Machine(one, nullptr, &progress).run();
-    return progress.of(0);
+    return progress.of(0, scenario.warmup, scenario.duration);
 }
 
 /// Returns one for each promise.
 inline std::vector<Judged> judge(const simulation::Scenario &scenario) {
     Progress progress(scenario);
     simulation::Governed governed(scenario);
-    simulation::Machine(scenario, &governed, &progress).run();
+    const simulation::Measures measures = simulation::Machine(scenario, &governed, &progress).run();
     std::vector<Judged> all;
     for (std::size_t job = 0; job < scenario.jobs.size(); job++) {
         if (!qos::is_promised(scenario.jobs[job].goal.aim))
             continue;
-        Judged one{job, progress.of(job), progress_alone(scenario, job), scenario.measured()};
+        const Ns made = progress.of(job, scenario.warmup, scenario.duration),
+                 lost = measures.jobs[job].ranks[0].used() - made,
+                 counted = scenario.measured() * 14 / 1000;
+        const Ns uncounted =
+            scenario.jobs[job].goal.aim == qos::Aim::share ? std::max<Ns>(0, lost - counted) : 0;
+        Judged one{job, made + uncounted, progress_alone(scenario, job), scenario.measured(),
+                   uncounted};
+        // A second may have a turn less at its ends (lib/qos/verdict.hpp).
+        const qos::Part least = one.least(scenario.jobs[job].goal) - 8 * qos::point / 10;
         for (const simulation::Verdict &verdict : governed.keepers()[0].verdicts(job)) {
             if (verdict.at < scenario.warmup)
                 continue;
             one.epochs++;
+            one.short_seconds += progress.of(job, verdict.at - qos::second, verdict.at) +
+                                     qos::scaled(uncounted, qos::second, one.length) <
+                                 qos::scaled(qos::second, least, qos::whole);
             one.missed += !verdict.kept;
             one.unseen += verdict.kept && verdict.why == qos::WhyNot::cannot_be_seen;
         }

@@ -40,12 +40,13 @@ void print_job(const simulation::Job &job) {
 
 void print(const simulation::Scenario &scenario, const Judged &one) {
     const qos::Goal &goal = scenario.jobs[one.job].goal;
-    std::printf("%s %s: %s, by %+.2f points; made %.1f, alone %.1f; %zu missed, %zu unseen of %zu;",
+    std::printf("%s %s: %s, by %+.2f points; made %.1f, alone %.1f; %zu missed, %zu unseen, %zu "
+                "short of %zu;",
                 scenario.name.c_str(), scenario.jobs[one.job].name.c_str(),
                 words[static_cast<std::size_t>(one.said())], percent(one.margin(goal)),
                 percent(qos::scaled(one.made, qos::whole, one.length)),
                 percent(qos::scaled(one.alone, qos::whole, one.length)), one.missed, one.unseen,
-                one.epochs);
+                one.short_seconds, one.epochs);
     for (const simulation::Job &job : scenario.jobs)
         print_job(job);
     std::printf("\n");
@@ -59,14 +60,18 @@ int main(int argc, char **argv) {
         return argc > at + lists ? std::strtoull(argv[at + lists], nullptr, 10) : usual;
     };
     const std::uint64_t runs = number(1, 3000), first = number(2, 1);
-    std::array<std::array<std::size_t, 2>, 3> table = {}; // by Said, and whether it was kept
-    std::size_t epochs = 0, unseen = 0, goals = 0;
+    // By Said, and whether the goal was kept, or in the whole run alone, or missed.
+    std::array<std::array<std::size_t, 3>, 3> table = {};
+    std::size_t epochs = 0, unseen = 0, goals = 0, by_time = 0;
     for (std::uint64_t run = first; run < first + runs; run++) {
         const simulation::Scenario scenario = VerdictRun(run).scenario_of_run();
         for (const Judged &one : judge(scenario)) {
             const bool was_kept = one.margin(scenario.jobs[one.job].goal) >= 0;
-            table[static_cast<std::size_t>(one.said())][was_kept]++;
+            table[static_cast<std::size_t>(one.said())][!was_kept                 ? 2
+                                                        : one.has_short_seconds() ? 1
+                                                                                  : 0]++;
             goals++;
+            by_time += one.said() == Said::kept && one.uncounted > one.length / 1000;
             epochs += one.epochs;
             unseen += one.unseen;
             if (lists && one.said() != (was_kept ? Said::kept : Said::missed))
@@ -75,9 +80,12 @@ int main(int argc, char **argv) {
     }
     std::printf(
         "%zu goals in %llu runs; rows: the verdict of nvqos, columns: by the job's own progress\n"
-        "%-16s %8s %8s\n",
-        goals, static_cast<unsigned long long>(runs), "", "kept", "missed");
+        "%-16s %8s %17s %8s\n",
+        goals, static_cast<unsigned long long>(runs), "", "kept", "but for seconds", "missed");
     for (std::size_t said = 0; said < words.size(); said++)
-        std::printf("%-16s %8zu %8zu\n", words[said], table[said][1], table[said][0]);
-    std::printf("epochs that cannot be seen: %zu of %zu\n", unseen, epochs);
+        std::printf("%-16s %8zu %17zu %8zu\n", words[said], table[said][0], table[said][1],
+                    table[said][2]);
+    std::printf("epochs that cannot be seen: %zu of %zu\n"
+                "shares that are kept by time, and lost more than they count: %zu\n",
+                unseen, epochs, by_time);
 }

@@ -301,11 +301,14 @@ void GpuGoals::judge_windows(qos::EpochRecord &epoch) const {
         qos::Record &record = epoch.tenants[n];
         if (!qos::is_promised(goal.aim) || record.second.time < qos::second)
             continue;
-        if (const auto got = windows_.got(keys[n], goal.part, record.second))
-            record.kept =
-                *got && (!goal.cap || record.second.used <=
-                                          qos::scaled(record.second.time, *goal.cap, qos::whole) +
-                                              qos::allowance(record.second));
+        const auto got = windows_.got(keys[n], goal.part, record.second);
+        if (!got)
+            continue;
+        record.kept =
+            *got && (!goal.cap ||
+                     record.second.used <= qos::scaled(record.second.time, *goal.cap, qos::whole) +
+                                               qos::allowance(record.second));
+        record.is_unseen = false;
     }
 }
 

@@ -40,9 +40,11 @@ void LaunchLevers::keep() {
 
 void LaunchLevers::judge(qos::EpochRecord &epoch) const {
     for (std::size_t n = 0; n < epoch.tenants.size(); n++) {
-        if (const auto pace = launches_.pace(n))
+        if (const auto pace = launches_.pace(n)) {
             epoch.tenants[n].kept =
                 !pace->speed || *pace->speed >= tenants_.goal(n).part - qos::point;
+            epoch.tenants[n].is_unseen = false;
+        }
         if (const auto requests = launches_.requests(n);
             requests && requests->late * 100 > requests->recent)
             epoch.tenants[n].kept = false;
