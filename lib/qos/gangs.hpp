@@ -74,10 +74,10 @@ struct WindowSettings {
     std::int64_t much_giving_way = 600;
     /// Windows are longer where no tenant gives way more often than this in a second of its own time,
     /// and no goal is promised or capped. By the simulation two trainings that keep their GPUs busy
-    /// (3 times) have the same sum of speeds with windows of 50 and of 200 ms, and trainings that launch
+    /// (3 times) have the same sum of speeds with windows of 50 to 200 ms, and trainings that launch
     /// just in time lose 3 % with windows of 100 ms.
     std::int64_t little_giving_way = 125;
-    std::int64_t longer_at_most = 4; ///< times, if the cycle stays within the longest one
+    std::int64_t longer_at_most = 2; ///< times, if the cycle stays within the longest one
 };
 
 /// A row of the matrix: tenants that have their window at the same time.

@@ -337,13 +337,13 @@ Ns next_window(KeptGpus &gpus) {
 
 TEST(WindowKeeper, WindowsAreLongerWhereNobodyGivesWay) {
     KeptGpus gpus = busy_in_windows({tenant_of("a"), tenant_of("b")});
-    EXPECT_EQ(next_window(gpus), 200 * ms);
+    EXPECT_EQ(next_window(gpus), 100 * ms);
     gpus.gives_way_in = true;
     gpus.run_until(15 * second);
     EXPECT_LE(next_window(gpus), 60 * ms) << "a turn of 2 ms gives way 500 times in a second";
     gpus.gives_way_in = false;
     gpus.run_until(25 * second);
-    EXPECT_EQ(next_window(gpus), 200 * ms);
+    EXPECT_EQ(next_window(gpus), 100 * ms);
 }
 
 TEST(WindowKeeper, WindowsAreNoLongerWhileTheyAreTried) {
@@ -364,12 +364,12 @@ TEST(WindowKeeper, WindowsOfPromisesAndCapsAreNotLonger) {
 }
 
 TEST(WindowKeeper, LongerWindowsOfManyStayWithinTheLongestCycle) {
-    KeptGpus gpus = busy_in_windows({tenant_of("a"), tenant_of("b"), tenant_of("c")});
-    Ns cycle = 0;
-    for (int n = 0; n < 3; n++)
-        cycle += next_window(gpus);
-    EXPECT_GE(cycle, 400 * ms);
-    EXPECT_LE(cycle, 500 * ms);
+    KeptGpus five = busy_in_windows(
+        {tenant_of("a"), tenant_of("b"), tenant_of("c"), tenant_of("d"), tenant_of("e")});
+    EXPECT_GE(next_window(five), 90 * ms);
+    KeptGpus six = busy_in_windows({tenant_of("a"), tenant_of("b"), tenant_of("c"), tenant_of("d"),
+                                    tenant_of("e"), tenant_of("f")});
+    EXPECT_LE(next_window(six), 60 * ms);
 }
 
 TEST(WindowKeeper, GroupsThatDoNotTouchAreKeptByThemselves) {

@@ -53,9 +53,10 @@ TEST(ManyNodes, FormAgreesWithTheDiscreteSimulation) {
                 Scenario both =
                     on_nodes(nodes, all, skew, {tight_job("a", all), tight_job("b", all)});
                 both.seed = seed++;
-                // By chance jobs of two GPUs of one node run together and are left as they are.
+                // By chance jobs of two GPUs of one node run together and are left as they are. On
+                // one node, windows of jobs that never give way are longer.
                 if (all > 2 || nodes > 1)
-                    expect_form(both, 50 * qos::ms);
+                    expect_form(both, nodes > 1 ? 50 * qos::ms : 100 * qos::ms);
             }
 }
 

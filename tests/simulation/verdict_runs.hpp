@@ -137,6 +137,10 @@ struct Judged {
     qos::Part margin(const qos::Goal &goal) const {
         return qos::scaled(made, qos::whole, length) - least(goal);
     }
+    /// Returns the same with all that turns lost.
+    qos::Part margin_by_progress(const qos::Goal &goal) const {
+        return qos::scaled(made - uncounted, qos::whole, length) - least(goal);
+    }
     /// Returns whether single seconds missed the goal.
     bool has_short_seconds() const { return 100 * short_seconds > epochs; }
 };

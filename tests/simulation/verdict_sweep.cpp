@@ -71,7 +71,8 @@ int main(int argc, char **argv) {
                                                         : one.has_short_seconds() ? 1
                                                                                   : 0]++;
             goals++;
-            by_time += one.said() == Said::kept && one.uncounted > one.length / 1000;
+            by_time += one.said() == Said::kept && was_kept &&
+                       one.margin_by_progress(scenario.jobs[one.job].goal) < 0;
             epochs += one.epochs;
             unseen += one.unseen;
             if (lists && one.said() != (was_kept ? Said::kept : Said::missed))
@@ -86,6 +87,6 @@ int main(int argc, char **argv) {
         std::printf("%-16s %8zu %17zu %8zu\n", words[said], table[said][0], table[said][1],
                     table[said][2]);
     std::printf("epochs that cannot be seen: %zu of %zu\n"
-                "shares that are kept by time, and lost more than they count: %zu\n",
+                "goals called kept that were kept by time, and missed by progress alone: %zu\n",
                 unseen, epochs, by_time);
 }
