@@ -49,8 +49,8 @@ tl::expected<std::string, std::string> read_to_end(int file, const std::string &
     if (error)
         return cannot_read(name, error);
     if (text.size() > most)
-        return tl::unexpected(name + " cannot be read: it has more than " +
-                              std::to_string(most) + " bytes");
+        return tl::unexpected(name + " cannot be read: it has more than " + std::to_string(most) +
+                              " bytes");
     return text;
 }
 

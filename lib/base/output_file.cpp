@@ -58,8 +58,8 @@ std::optional<std::string> why_not_write(const std::string &what, const std::str
                                          const std::string &other) {
     if (output == "-" || !are_same(output, other))
         return std::nullopt;
-    return what + " " + printable(output) + " is the same file as " +
-           input_name(other) + ", which would be lost; name another file";
+    return what + " " + printable(output) + " is the same file as " + input_name(other) +
+           ", which would be lost; name another file";
 }
 
 int write_file(const std::string &path, std::string_view text, mode_t mode) {
