@@ -19,8 +19,8 @@ PROGRAMS = ("include/nvdebug", "lib/base", "lib/cli lib/drawing lib/live", "lib/
             "lib/partition lib/recording lib/stgm lib/qos", "lib/simulation",
             "tools/nvtaskset tools/nvdebugctl tools/nvstgm tools/nvqos tools/exporter tools/bridge tools/slurm tools/kubernetes")
 # The order within nvqos: folders, and the files at its top by their names without a suffix.
-NVQOS = ("failure family goals file gpus refusal", "keep", "report metrics display", "serve",
-         "trace demo_machine", "simulate", "advise", "command_line demo run main")
+NVQOS = ("failure family goals file gpus refusal", "keep", "report metrics metrics_file display printer", "serve",
+         "trace demo_machine", "simulate", "advise", "command_line demo session run main")
 # The order within nvdebugctl: its folders, and "." for the files beside them.
 NVDEBUGCTL = ("cli", "state", "control", "check", "task", "objects", "recording", "live", ".")
 # The seam is declared at the bottom, and each machine implements it: the kernel, the driver's reader, and tests.

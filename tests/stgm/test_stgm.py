@@ -174,11 +174,11 @@ def test_words_that_make_no_sense(words, sentence):
 
 
 NO_SETS = {
-    "deep": ("[" * (10 << 20), "-: line 1, column 17: "),
-    "syntax": ("{\"tasks\": [}", "-: line 1, column 12: "),
-    "escape": ("\x1b[2J", "-: line 1, column 1: "),
-    "escape in a key": ("{\"\x1b[2J\": 1}", "-: line 1, column "),
-    "escaped escape": ("{\"\\u001b[2J\": 1}", "-: the file: "),
+    "deep": ("[" * (10 << 20), "standard input: line 1, column 17: "),
+    "syntax": ("{\"tasks\": [}", "standard input: line 1, column 12: "),
+    "escape": ("\x1b[2J", "standard input: line 1, column 1: "),
+    "escape in a key": ("{\"\x1b[2J\": 1}", "standard input: line 1, column "),
+    "escaped escape": ("{\"\\u001b[2J\": 1}", "standard input: the file: "),
 }
 
 
