@@ -16,7 +16,7 @@ constexpr Part most_lost_of_share = 14 * point / 10;
 
 constexpr Ns unlimited = std::numeric_limits<Ns>::max();
 
-/// What a tenant may have had in a time.
+/// The work and the pauses of a tenant in a window, as far as its turns show them.
 struct Possible {
     Ns time;    ///< in which it is promised its part
     Range work; ///< its progress
@@ -32,8 +32,8 @@ Possible possible_with(const Goal &goal, const Balance &balance, Ns lost, Ns pau
     // A tenant whose turns lose all of their time wants the engine, and makes no progress.
     const Ns used = std::max<Ns>(1, balance.used - lost),
              known = std::max<Ns>(0, used - bounds.open - bounds.rested.most);
-    // While no other task wanted the engine, the tenant worked for the same part of the time as in its
-    // other turns and pauses, if there were enough of these.
+    // A tenant that had the engine to itself worked for the same part of that time as in its other turns
+    // and pauses, if it had enough of these.
     const Ns idle_open =
         4 * known > bounds.open
             ? scaled(bounds.open, bounds.paused.most, std::max<Ns>(1, known + bounds.paused.most))

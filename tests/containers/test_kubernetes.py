@@ -410,7 +410,7 @@ def test_the_example_pod_asks_for_the_resource_of_the_plugin():
 
 @pytest.mark.parametrize("component", ("device-plugin", "dra"))
 def test_example_pods_are_admitted_in_restricted_namespaces(component):
-    """The fields are those that the level "restricted" of Pod Security demands. Users' namespaces often have this level."""
+    """Many users' namespaces have the level "restricted" of Pod Security, which demands these fields."""
     (pod,) = (each for each in manifests(FOLDER / component / "pod.yaml") if each["kind"] == "Pod")
     (one,) = pod["spec"]["containers"]
     of_pod = pod["spec"]["securityContext"]

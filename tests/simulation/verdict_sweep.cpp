@@ -60,7 +60,8 @@ int main(int argc, char **argv) {
         return argc > at + lists ? std::strtoull(argv[at + lists], nullptr, 10) : usual;
     };
     const std::uint64_t runs = number(1, 3000), first = number(2, 1);
-    // By Said, and whether the goal was kept, or in the whole run alone, or missed.
+    // The first index is what nvqos said (Said). The second is the truth: 0 if the goal was kept, 1 if
+    // it was kept in the whole run and missed in seconds, and 2 if it was missed.
     std::array<std::array<std::size_t, 3>, 3> table = {};
     std::size_t epochs = 0, unseen = 0, goals = 0, by_time = 0;
     for (std::uint64_t run = first; run < first + runs; run++) {

@@ -49,7 +49,8 @@ OrSentence<std::string> time_goal(const char *key, const Json &value) {
     return fmt::format("{}:{}", key, base::time_text(*time));
 }
 
-/// With the longest namespace and what ClaimTenant::name has besides it is a name of a tenant.
+/// A tenant's name has up to 128 characters: `claim:gang/`, a namespace of up to 63, `/`, the name of the
+/// gang, and up to three for the number of the tenant.
 constexpr std::size_t longest_gang = 50;
 
 /// Reads `gang`: true, false, or the name of a gang on several nodes.

@@ -84,8 +84,7 @@ nvdebug::cli::Verb simulating() {
                     {"--json", "one JSON object in place of the table", "", "-j"}},
         .notes = "SCENARIO is a JSON file with GPUs, jobs and their goals (docs/simulate.md), or - "
                  "for standard input. It takes no GPU, no driver and no rights, and the same file "
-                 "gives the same "
-                 "output on each machine.\n"
+                 "gives the same output on each machine.\n"
                  "Exit status: 0 if every goal was kept; 1: usage, or the file makes no sense; "
                  "2: refused, as goals cannot be kept; 4: a goal was not kept.",
         .examples = {

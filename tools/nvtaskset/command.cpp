@@ -107,7 +107,7 @@ void describe_to_command(const Options &options, const std::string &kernels, con
 /// Makes the folder of --kernels, unless it exists. Returns its absolute path, because processes of
 /// the command may work elsewhere.
 Outcome<std::string> kernels_folder(const std::string &folder) {
-    // The path ends with "/.", so that realpath() fails if the name is that of a file.
+    // Behind the name of a file, "/." has realpath() fail.
     char path[PATH_MAX];
     if ((mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) &&
         realpath((folder + "/.").c_str(), path) && access(path, W_OK | X_OK) == 0)

@@ -138,7 +138,7 @@ def markdown(record, folder):
 
 
 def alone_ms(cell):
-    """Returns the lengths of the neighbour's steps in a cell, but those that met a request, or that came before the first one."""
+    """Returns the lengths of the neighbour's steps between the first and the last busy period of a cell that met no request."""
     periods = figures.busy(cell["requests"])
     return [(end - begin) / 1000 for begin, end in zip(cell["steps"], cell["steps"][1:])
             if periods[0][1] <= begin and end <= periods[-1][1] and not figures.cut(periods, begin, end)]
