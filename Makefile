@@ -463,7 +463,7 @@ bench: deps ## what reading costs, on the model and a GPU that is there (PARTS=,
 
 .PHONY: bench-programs
 bench-programs: model vm-guest $(BUILD)/bench/pace
-	$(call cmake_build,$(BUILD)/cmake,benchmarks,core_costs lib_parse model_accesses driver_calls recorder_cost nvdebugctl)
+	$(call cmake_build,$(BUILD)/cmake,benchmarks,core_costs lib_parse model_accesses driver_calls recorder_cost nvdebugctl nvqos_stand_in)
 $(BUILD)/bench/pace: tests/bench/pace.c
 	$(call make_file,$@,$<,$(GUEST_CC) -O2 -Wall -Wextra -Werror -static -o $@ $<)
 

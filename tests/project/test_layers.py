@@ -58,7 +58,7 @@ TESTS = {
     "tests/packaging": "shared",
     "tests/vm": "shared",
     "tests/project": "shared tests/module",
-    "tests/bench": "vm tests/driver tests/golden tests/hardware tests/module/core tools/nvdebugctl lib/nvdebug lib/driver "
+    "tests/bench": "vm tests/support tests/driver tests/golden tests/hardware tests/module/core tools/nvdebugctl lib/nvdebug lib/driver "
                    "include/nvdebug model",
     "tests/fuzz": "shared tests/driver tests/module/core tests/module/decode lib/nvdebug lib/driver include/nvdebug "
                   "module/decode include module/core model",
