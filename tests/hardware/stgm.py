@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """Calibrates task sets of nvstgm on one run and validates them on another, with controls that must fail.
 
-    stgm.py NVSTGM NVTASKSET FOLDER [--gpu N] [--budget SECONDS] [--seconds SECONDS] [--order SEED] [--profile LOAD]
+    stgm.py NVSTGM NVTASKSET FOLDER [--gpu N] [--budget SECONDS] [--seconds SECONDS] [--long SECONDS] [--order SEED]
+            [--profile LOAD]
 
 It needs an otherwise idle GPU with NVIDIA's driver, and more CPUs than a set has tasks (8 at most). Without rights for
 SCHED_FIFO, tasks hand their cores to each other, and stalls of the machine are counted. It starts an MPS server of its own and
@@ -10,8 +11,8 @@ ends it again. Beside other work on the machine, --gpu picks the GPU, and `tasks
 
 The controls come first, then 20 sets in random order. A set first runs with the lengths that were drawn. Its largest times,
 and 20 % more, become its lengths; if it is not schedulable with these, its periods become longer. Then it runs again with the
-same work, for 20 s, or for 60 s in three of the sets. Five sets also run without management, under MPS and by time slices, the
-first set at once and the other four at the end.
+same work, for --seconds, or for --long in three of the sets. Five sets also run without management, under MPS and by time
+slices, the first set at once and the other four at the end.
 
 Prints its rows, and writes FOLDER/stgm.json after each part. On a machine that is lent for less time, --budget ends the program
 early: no part begins that would end later. Call it again, with the same folder and options, until it does not end with 3. It
@@ -254,7 +255,7 @@ class Bench:
         halved = Part("halved", "halved", (CONTROL_SECONDS,), self.halved)
         sets, compared = [], []
         for number in order:
-            seconds = self.typed.seconds * (3 if number < LONG else 1)
+            seconds = self.typed.long if number < LONG else self.typed.seconds
             sets.append(Part(f"set {number}", "sets", (CALIBRATION_SECONDS, seconds),
                              lambda number=number, seconds=seconds: self.calibrated(number, seconds)))
             compared.append(Part(f"set {number} without management", "unmanaged", (COMPARISON_SECONDS,) * 2,
@@ -332,11 +333,13 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--gpu", type=int, default=0, help="nvidia-smi's number of the GPU (default: 0)")
     parser.add_argument("--budget", type=float, default=3600, help="seconds for this call (default: 3600)")
-    parser.add_argument("--seconds", type=int, default=20, help="of a set; three sets: three times that (default: 20)")
+    parser.add_argument("--seconds", type=int, default=20, help="of a set (default: 20)")
+    parser.add_argument("--long", type=int, help="of three of the sets (default: three times --seconds)")
     parser.add_argument("--order", type=int, default=random.SystemRandom().randrange(10_000), help="seed of the sets' order")
     parser.add_argument("--profile", metavar="LOAD", type=kind("load"), help="load.cpp, built: its kernel is profiled, too")
     parser.add_argument("--without-gpu", action="store_true", help="to try this program")
     typed = parser.parse_args()
+    typed.long = typed.long or 3 * typed.seconds
     return measure(typed, end + typed.budget)
 
 
