@@ -175,15 +175,14 @@ class Call:
 
     def before(self, cell):
         """Starts the programs of a cell, and measures what the record needs first."""
-        is_new = self.desk.prepare(cell)
+        started = self.desk.prepare(cell)
         if "calibration" not in self.whole:
             self.whole |= {"calibration": self.desk.calibrated(), "engine": self.desk.facts(), "processors": self.processors}
         if str(cell.load) not in self.rates():
             self.rates()[str(cell.load)] = self.desk.rated(cell.load, self.whole["calibration"]["request_s"])
-        kind = cell.neighbour
         # Another process may be slower, because its processors are. Beside MPS the speed of the last one without MPS counts.
-        if kind != "none" and (kind not in self.whole["neighbours"] or is_new and self.desk.setup == "plain"):
-            self.whole["neighbours"][kind] = self.desk.alone_per_s()
+        if started and (started not in self.whole["neighbours"] or self.desk.setup == "plain"):
+            self.whole["neighbours"][started] = self.desk.alone_per_s()
 
     def measure(self, cell):
         self.before(cell)

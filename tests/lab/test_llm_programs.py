@@ -354,7 +354,7 @@ def left_of(folder):
 
 def test_an_engine_is_measured_in_each_way_and_nothing_twice(measure, tmp_path):
     other = measure(*STAND_IN, "--budget", "1", "--neighbours", "long")
-    assert other.returncode == 3 and json.loads(other.stdout)["left"] == 1, "the row alone has no neighbour"
+    assert other.returncode == 3 and json.loads(other.stdout)["left"] == 1, "the row alone is beside no kind of neighbour"
     short = measure(*STAND_IN, "--budget", "1")
     assert short.returncode == 3 and json.loads(short.stdout)["left"] == 5 and not short.stderr
     done = measure(*STAND_IN, "--rows", "alone,as-is,latency,latency-share,mps")
@@ -379,6 +379,13 @@ def test_an_engine_is_measured_in_each_way_and_nothing_twice(measure, tmp_path):
     assert again.returncode == 0 and "took_s" not in again.stdout, "nothing is measured twice"
     other = measure(*STAND_IN, "--output", "2,3")
     assert other.returncode == 1 and "has another output ([4, 8])" in other.stderr and "Traceback" not in other.stderr
+
+
+def test_a_neighbour_waits_beside_the_row_alone(measure, tmp_path):
+    assert measure(*STAND_IN, "--rows", "alone").returncode == 0
+    found = record_of(tmp_path)
+    assert found["neighbours"]["sleep"]["per_s"] > 0, "it was started"
+    assert [cell["steps"] for cell in found["cells"]] == [[]], "it waited"
 
 
 def test_turns_are_recorded_beside_a_neighbour(measure, tmp_path):

@@ -47,8 +47,9 @@ def as_word(cpus):
 
 
 class Desk:
-    """@param options has `nvqos`, `nvtaskset`, `nvdebugctl`, `folder`, `engine`, `shape`, `neighbour_shape`, `prompt`, `output`,
-    `vocabulary`, and `address`, `model` and `tenant` of an engine that runs already, or None"""
+    """@param options has `nvqos`, `nvtaskset`, `nvdebugctl`, `folder`, `engine`, `shape`, `neighbour_shape`, `neighbours` (their kinds),
+    `neighbour` (a stand-in for all of them, or None), `prompt`, `output`, `vocabulary`, and `address`, `model` and `tenant` of an engine
+    that runs already, or None"""
 
     def __init__(self, options):
         self.options = options
@@ -127,15 +128,20 @@ class Desk:
         except (bounded.Late, OSError):
             raise bounded.Late(f"the engine has ended; its log ends with: {self.tail('engine')}") from None
 
-    def start_neighbour(self, row, kind):
-        """Starts a neighbour, unless it runs already for such a row. Returns whether it was started. Raises bounded.Late."""
-        wanted = (kind, row.env, row.words)
-        if self.neighbour and self.neighbour.poll() is None and self.kind == wanted:
-            return False
+    def has_neighbour(self, cell):
+        """Returns whether the neighbour of a cell runs. Beside the row alone any one can wait."""
+        row = cells.BY_NAME[cell.row]
+        runs = self.neighbour and self.neighbour.poll() is None
+        return bool(runs and (cell.neighbour == "none" or self.kind == (cell.neighbour, row.env, row.words)))
+
+    def start_neighbour(self, cell):
+        """Starts the neighbour of a cell. Returns its kind. Raises bounded.Late."""
+        row = cells.BY_NAME[cell.row]
+        kind = cell.neighbour if cell.neighbour != "none" else self.options.neighbour or self.options.neighbours[0]
         self.end_neighbour()
         path = pathlib.Path(self.place.name, "steps")
         progress.create(path)
-        self.view, self.kind = progress.View(path), wanted
+        self.view, self.kind = progress.View(path), (kind, row.env, row.words)
         words = [self.options.nvtaskset, *row.words] if row.words else []
         shape = self.options.shape if kind == "engine" else self.options.neighbour_shape
         with self.log("neighbour") as log:
@@ -147,7 +153,7 @@ class Desk:
             if self.neighbour.poll() is not None or time.monotonic() > until:
                 raise bounded.Late(f"the neighbour '{kind}' was not ready in {START_S} s: {self.tail('neighbour')}")
             time.sleep(0.05)
-        return True
+        return kind
 
     def end_engine(self):
         if self.engine:
@@ -173,16 +179,15 @@ class Desk:
         """Returns how long the programs of a cell usually take to start."""
         row = cells.BY_NAME[cell.row]
         other = row.setup != self.setup
-        same = self.neighbour and self.kind == (cell.neighbour, row.env, row.words)
-        starts_neighbour = cell.neighbour != "none" and (other or not same)
+        starts_neighbour = other or not self.has_neighbour(cell)
         return (USUAL_ENGINE_S if other or not (self.engine or self.options.address) else 0) + USUAL_NEIGHBOUR_S * starts_neighbour
 
     def prepare(self, cell):
-        """Starts what a cell needs; the neighbour waits. Returns whether it is another process than before."""
-        row = cells.BY_NAME[cell.row]
-        self.surround(row.setup)
+        """Starts what a cell needs. A neighbour waits, also beside the row alone, so that all cells have the same programs. Returns
+        the kind of the neighbour if it was started."""
+        self.surround(cells.BY_NAME[cell.row].setup)
         self.start_engine()
-        return cell.neighbour != "none" and self.start_neighbour(row, cell.neighbour)
+        return None if self.has_neighbour(cell) else self.start_neighbour(cell)
 
     # --- requests ---
 
@@ -368,7 +373,7 @@ class Desk:
                 before = self.facts()["captures"]
                 found, begin, crash = self.by_the_clock(
                     asked, lambda begin: self.crashed(cell, begin, asked) if cell.crash else None)
-                made = self.made(found, begin)
+                made = self.made(cell, found, begin)
                 if not cell.crash:
                     made["captures"] = None if before is None else self.facts()["captures"] - before
                     if (cell.load, cell.arrivals, cell.seed) == (cells.USUAL_LOAD, "poisson", 1):
@@ -400,10 +405,10 @@ class Desk:
         if self.setup == "mps":
             self.surround("plain")
 
-    def made(self, found, begin):
+    def made(self, cell, found, begin):
         """Returns the requests and the neighbour's steps, with the times from BEGIN on."""
         keys = ("due", "sent", "ended")
-        steps = self.view.times_us() if self.view and self.neighbour else []
+        steps = self.view.times_us() if cell.neighbour != "none" else []
         last = max(request["ended"] for request in found)
         return {"cpus": self.cpus, "window": [moment - begin for moment in figures.window(found)],
                 "late_ms": round(max(request["sent"] - request["due"] for request in found) / 1000, 3),
