@@ -322,7 +322,7 @@ lab: lab-programs ## the papers' rules as experiments: a replay and on the GPU m
 
 .PHONY: llm
 llm: ## an LLM engine beside other work, on this machine's GPU, as root, in 20 minutes (INTO=, LLM=words for it): docs/llm.md
-	@tests/hardware/run qos_llm $(if $(INTO),--into $(INTO)) -- --budget 1200 $(LLM)
+	@tests/hardware/run qos_llm $(if $(INTO),--into $(INTO)) -- --budget 1200 --seeds 1,2 --output 3,5 $(LLM)
 
 .PHONY: lab-programs
 lab-programs: cmake

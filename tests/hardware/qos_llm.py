@@ -10,7 +10,8 @@ It needs root, an otherwise idle GPU, NVIDIA's driver, PyTorch, no module, and f
 from 5.14 on; without it a loop of our own takes its place. Nothing is downloaded: weights, prompts and data are random.
 --cells picks groups:
 
-    main    training as the neighbour, four loads, three seeds, and the rows alone, as-is, mps, latency and latency-share
+    main    training as the neighbour, four loads, three seeds, and the rows alone, as-is, mps, latency, latency-marks and
+            latency-share
     more    with a load of 40 % and one seed: the other rows, bursts, and the other neighbours
     crash   the neighbour is killed, or makes an illegal access
 
@@ -19,7 +20,8 @@ part of the time in which the engine alone has a request. A cell is one row, nei
 that count.
 
 With --address the engine is one that runs already and takes OpenAI's completions, such as vLLM's; --tenant names it for nvqos
-(a pid or command:NAME). It stays as it was started, so that the rows at an MPS server are left out.
+(a pid or command:NAME). It stays as it was started, so that the rows at an MPS server are left out. If it marks its requests, name
+the row latency-marks in --rows.
 
 With --nvdebugctl FOLDER also has a recording of all turns on the GPU for each cell, and lab/nvdlab/llm/loss.py FOLDER prints where
 the time goes that the neighbour loses.
@@ -109,7 +111,7 @@ def options_of(made):
         if any(row.mps for row in rows) and options.rows:
             made.error(f"the row {next(row.name for row in rows if row.mps)} needs an engine that is started at an MPS server; leave "
                        "out --address, or this row")
-        rows = [row for row in rows if not row.mps]
+        rows = [row for row in rows if not row.mps and (options.rows or not row.needs_marks)]
         if any(row.goals for row in rows) and not options.tenant:
             made.error("nvqos' name for the engine is missing; give --tenant, such as --tenant command:vllm")
     if not options.nvtaskset:

@@ -226,9 +226,9 @@ def test_steps_that_met_a_request_say_nothing_about_the_neighbour():
 
 def test_the_main_table_needs_one_start_at_an_mps_server():
     found = cells.main_cells()
-    assert len(found) == len({cell.key for cell in found}) == 4 * 3 * 5
-    assert [cell.begins_with()[0] for cell in found] == [False] * 48 + [True] * 12
-    assert {cell.seed for cell in found[:16]} == {1}, "a call that ends early has whole tables of few seeds"
+    assert len(found) == len({cell.key for cell in found}) == 4 * 3 * 6
+    assert [cell.begins_with()[0] for cell in found] == [False] * 60 + [True] * 12
+    assert {cell.seed for cell in found[:20]} == {1}, "a call that ends early has whole tables of few seeds"
     assert {cell.row for cell in cells.chosen(["more"], ["mps", "latency"])} == {"mps", "latency"}
     others = cells.other_cells()
     starts = [cell.begins_with() for cell in others]

@@ -44,7 +44,7 @@ ROWS = (Row("alone", "alone"),
         Row("latency-share", "nvqos, engine `latency`, neighbour `share:20%`", ("latency", "share:20%")),
         Row("shares", "nvqos, engine `share:60%`, neighbour `share:30%`", ("share:60%", "share:30%")))
 BY_NAME = {row.name: row for row in ROWS}
-MAIN = ("alone", "as-is", "mps", "latency", "latency-share")
+MAIN = ("alone", "as-is", "mps", "latency", "latency-marks", "latency-share")
 OTHERS = ("as-is", "mps", "latency")   # with the neighbours other than training, and with bursts
 
 
