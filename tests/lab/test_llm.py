@@ -159,6 +159,14 @@ def test_the_parts_of_the_lost_time_add_up_to_it():
     assert found["lost"] == pytest.approx(sum(found[name] for name in ("late", "engine", "nobody", "slower")) - found["busy"])
 
 
+def test_a_probe_is_a_run_of_the_neighbours_turns_in_a_busy_period():
+    begin, later = 3000, 96_000  # the neighbour's turns at the begin of a period, and in the next period, are other ones
+    mine = [[begin, begin + 500], [20_000, 20_300], [20_600, 20_700], [21_000, 21_200], [50_000, 50_400], [later, later + 700]]
+    others = [[0, begin], [begin + 600, 20_000], [20_400, 20_500], [20_800, 20_900], [21_300, 50_000], [50_500, 90_000], [later + 800, 99_000]]
+    assert loss.probes_of(mine, others, [[0, 90_000], [90_500, 99_000]]) == [1000, 400, 700]
+    assert loss.probes_of(mine, others, [[0, 20_400], [20_500, 51_000]]) == [300, 400], "the first turns of a period are no probe"
+
+
 def test_a_neighbour_that_never_comes_is_late_for_all_of_the_time():
     cell, turns = made_up_cell()
     found = loss.parts_of(cell | {"steps": []}, 100, {ENGINE: turns[ENGINE]})
@@ -208,7 +216,7 @@ def test_the_table_of_lost_time_has_a_line_for_each_row(tmp_path, ending, opened
     assert len(lines) == 4 and lines[0].count("|") == lines[2].count("|")
     parts = loss.parts_of(cell, 100, turns)
     assert lines[2] == (f"| latency | train | 40 % | 0.1 | 2 | {parts['lost'] / 2:.1f} | 3.5 (3.5, 6.9) | 3.5 | 1.0 | {parts['slower'] / 2:.1f} "
-                        "| 1.5 |")
+                        "| 1.5 | 0.5, 2.0 |")
     assert lines[3].startswith(f"| as-is | train | 40 % | 0.1 | 2 | {loss.parts_of(cell, 50, turns)['lost'] / 2:.1f} | 3.5 ")
     with pytest.raises(table.Wrong, match="has no cell with a recording"):
         loss.markdown(made_up_record(), tmp_path)

@@ -15,7 +15,9 @@ that the neighbour lost is this time, less its steps times the length of a step 
     slower   the neighbour's turns, less its steps times the length of a step alone: it waits for its processor, or its clocks are low
     busy     the neighbour's turns in busy periods, which it gains
 
-A turn goes on until another program's turn begins, also without work. Of a RECORD alone (qos_llm.json or qos_llm.json.xz) it
+A turn goes on until another program's turn begins, also without work. Probes are runs of the neighbour's turns in a busy period, at
+most 2 ms apart, from 4 ms behind its begin on (nvqos looks first after 5 ms): how many a period has, and how long the engine waits
+for one, without the first and the last switch. Of a RECORD alone (qos_llm.json or qos_llm.json.xz) it
 prints how long those of the neighbour's steps took that met no request: they differ only if the neighbour itself does.
 """
 
@@ -34,7 +36,8 @@ from nvdlab.llm import figures, table  # noqa: E402
 
 PARTS = ("late", "engine", "nobody", "slower", "busy")
 COLUMNS = ("row", "beside", "load", "without requests (s)", "times without", "lost (ms each)", "late (p50, p99)", *PARTS[1:-1],
-           "gained while busy")
+           "gained while busy", "probes (number, ms of one)")
+PROBES_FROM_US, APART_US = 4000, 2000
 
 
 def file_of(key):
@@ -71,8 +74,21 @@ def between(periods, begin, end):
     return [[first, last] for first, last in zip(edges[::2], edges[1::2]) if last > first]
 
 
+def probes_of(mine, others, periods):
+    """Returns how long each probe of the neighbour's turns MINE kept the others waiting, in microseconds."""
+    runs = []
+    for begin, end in periods:
+        for first, last in figures.cut(mine, begin + PROBES_FROM_US, end):
+            if runs and first - runs[-1][1] <= APART_US:
+                runs[-1][1] = last
+            else:
+                runs.append([first, last])
+    return [last - first - figures.length(figures.cut(others, first, last)) for first, last in runs]
+
+
 def parts_of(cell, per_s_alone, turns):
-    """Returns the parts of the lost time in ms, by name, the length of each wait (`waits`), and `free` and `lost`.
+    """Returns the parts of the lost time in ms, by name, the length of each wait (`waits`) and of each probe (`probes`), the
+    number of busy `periods`, and `free` and `lost`.
 
     @param cell has its times from `begin_us` on, and `neighbour_pid`
     @param turns of turns_of()
@@ -95,10 +111,12 @@ def parts_of(cell, per_s_alone, turns):
         sums["late"] += came - first
         sums["engine"] += others_later
         sums["nobody"] += last - came - figures.length(here) - others_later
-    sums["busy"] = sum(figures.length(figures.cut(mine, *period)) for period in figures.cut(periods, begin, end))
+    taken = figures.cut(periods, begin, end)
+    sums["busy"] = sum(figures.length(figures.cut(mine, *period)) for period in taken)
     sums["slower"] = figures.length(figures.cut(mine, begin, end)) - made
     return {name: us / 1000 for name, us in sums.items()} | {
-        "waits": [us / 1000 for us in waits], "free": figures.length(free) / 1000, "lost": (figures.length(free) - made) / 1000}
+        "waits": [us / 1000 for us in waits], "probes": [us / 1000 for us in probes_of(mine, others, taken)], "periods": len(taken),
+        "free": figures.length(free) / 1000, "lost": (figures.length(free) - made) / 1000}
 
 
 def read(path):
@@ -119,8 +137,10 @@ def line_of(key, found):
     def mean(name):
         return f"{sum(each[name] for each in found) / count:.1f}"
     late = f"{mean('late')} ({table.number(figures.percentile(waits, 0.5))}, {table.number(figures.percentile(waits, 0.99))})"
+    probes = [probe for each in found for probe in each["probes"]]
+    asked = f"{len(probes) / sum(each['periods'] for each in found):.1f}, {table.number(table.mean(probes))}"
     return "| " + " | ".join((*key, f"{sum(each['free'] for each in found) / 1000:.1f}", str(count), mean("lost"), late,
-                              *map(mean, PARTS[1:]))) + " |"
+                              *map(mean, PARTS[1:]), asked)) + " |"
 
 
 def markdown(record, folder):
