@@ -321,13 +321,45 @@ def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(json.loads(table.SCHEMA.read_text(encoding="utf-8")))
 
 
+def two_loads():
+    """Returns the made-up record with more loads. At 60 % the row `theirs` takes thrice as long as alone, and its neighbour makes no step;
+    at 80 % there is only the row alone."""
+    record = made_up_record()
+    again = [cell | {"load": 60} for cell in record["cells"][:3]]
+    again[2] |= {"requests": [one | {"tokens": [one["due"] + 3 * (moment - one["due"]) for moment in one["tokens"]]}
+                              for one in again[0]["requests"]], "steps": []}
+    record["cells"] += [*again, record["cells"][3] | {"load": 60}, record["cells"][0] | {"load": 80}]
+    return record
+
+
+def test_the_answer_has_the_ways_that_were_measured_at_two_loads():
+    lines = table.answer([made_up_record(), two_loads()]).splitlines()
+    assert lines[2] == "| | goal | ≤ +5 | ≤ +2 | ≤ +4 | ≥ 99 | ≥ 95 |"
+    kept = "**+0.0**, **+0.0**, –"
+    assert lines[3] == ("| an engine, A GPU; loads of 40, 60, 80 % | nvqos, engine `latency` | " + f"{kept} | " * 3
+                        + "**100.0**, **100.0**, – | **114.4**, **114.4**, – |")
+    assert lines[4] == "|  | their way | +19.8, 3.0 ×, – | **+0.0**, 3.0 ×, – | **+0.0**, 3.0 ×, – | **100.0**, 0.0, – | **114.4**, 0.0, – |"
+    assert len(lines) == 5, "a record with one load, and a row that was refused, are below"
+
+
+@pytest.mark.parametrize("value, word", ((1.0499, "**+5.0**"), (1.0501, "+5.0"), (1.994, "+99.4"), (2.0, "2.0 ×"), (0.9999, "**+0.0**")))
+def test_a_figure_that_keeps_its_goal_is_bold(value, word):
+    assert table.TTFT.word(value) == word
+    assert (table.OF_REST.word(0.95), table.OF_REST.word(0.9499), table.OF_REST.word(None)) == ("**95.0**", "95.0", "–")
+
+
 def test_tables_take_their_place_on_a_page(file, monkeypatch, tmp_path):
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n", encoding="utf-8")
-    monkeypatch.setattr(sys, "argv", ["table.py", str(file(made_up_record())), "--page", str(page), "--picture", str(tmp_path / "p.svg")])
+    places = [f"<!-- {name} -->\n{{}}<!-- end of {name} -->\n" for name in ("answer", "figures")]
+    page.write_text("before\n" + "between\n".join(place.format("old\n") for place in places) + "after\n", encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["table.py", str(file(two_loads())), "--page", str(page), "--picture", str(tmp_path / "p.svg")])
     table.main()
     text = page.read_text(encoding="utf-8")
-    assert text == f"before\n{table.BEGIN}\n{table.markdown(made_up_record())}{table.END}\nafter\n"
+    made = (table.answer([two_loads()]), table.folded(two_loads()))
+    assert text == "before\n" + "between\n".join(place.format(f"\n{one}\n") for place, one in zip(places, made)) + "after\n"
+    assert "<summary>an engine, A GPU; 10 cells of 10 requests, commit not known</summary>" in made[1]
+    assert table.tables(two_loads()) in made[1] and table.METHOD in table.markdown(two_loads()) and table.METHOD not in made[1]
+    assert table.page(text, [two_loads()]) == text
     root = xml.etree.ElementTree.parse(tmp_path / "p.svg").getroot()
     shown = "".join(root.itertext())
     assert "their way" not in shown and "theirs" in shown and "latency" in shown and "made up, A GPU" in shown, "rows have short names"
@@ -335,7 +367,13 @@ def test_tables_take_their_place_on_a_page(file, monkeypatch, tmp_path):
         table.page("nothing", [])
 
 
-def test_the_page_has_the_tables_of_the_records():
+def test_the_picture_is_of_the_record_with_the_most_loads():
+    other = made_up_record() | {"system": {"name": "other", "version": "1", "source": ""}}
+    assert table.drawn([other, two_loads()]) == table.drawn([two_loads()]) != table.drawn([other])
+
+
+def test_the_page_has_the_tables_and_the_picture_of_the_records():
     records = [table.load(path) for path in sorted((ROOT / "tests/hardware").glob("*/qos_llm*.json.xz"))]
     text = (ROOT / "docs/llm.md").read_text(encoding="utf-8")
     assert records and table.page(text, records) == text
+    assert table.drawn(records) == (ROOT / "docs/pictures/llm.svg").read_text(encoding="utf-8")

@@ -6,15 +6,19 @@
 
 A record is a file of tests/hardware/qos_llm.py, or of another system (schema.json beside this file; checked if
 python3-jsonschema is installed). It may be compressed by xz. With --page the tables replace what is between the lines
-`<!-- figures -->` and `<!-- end of figures -->` of a page.
+`<!-- figures -->` and `<!-- end of figures -->` of a page, folded, and the answer what is between those of `answer`. The answer
+has the ways that a record has at two loads or more beside training. The picture is of the record with the most loads.
 """
 
 import argparse
+import dataclasses
 import itertools
 import json
 import lzma
 import pathlib
+import re
 import sys
+from collections.abc import Callable
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2]))
 
@@ -25,7 +29,6 @@ from nvdlab.llm import cells, figures  # noqa: E402
 SCHEMA = pathlib.Path(__file__).with_name("schema.json")
 NAMES = {"none": "alone", "train": "training", "diffusion": "a diffusion model", "long": "kernels of 10 ms",
          "engine": "a second engine", "sleep": "a stand-in"}
-BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 COLUMNS = ("TTFT p50, p99 (ms)", "TPOT p50, p99 (ms)", "gap p99 (ms)", "attained at 1.1, 1.25, 1.5, 2 × alone", "tokens/s",
            "neighbour: of alone, of the rest", "outside, inside", "bits")
 METHOD = ("In parentheses behind a 99th percentile is an interval of 90 % by order statistics over the requests of all seeds, which count as "
@@ -156,11 +159,16 @@ def crashes(record):
 
 def markdown(record):
     """Returns the tables of a record as text."""
+    return f"{tables(record)}\n{METHOD}\n"
+
+
+def tables(record):
+    """Returns the tables of a record as text, without a word on their intervals."""
     system, options, calibration = record["system"], record["options"], record["calibration"]
     lines = [f"**{system['name']}** {system['version']} ({system['source']}), {record['gpu']}. Engine: {record['engine']['engine']}, shape "
              f"{record['engine']['shape'] or 'not known'}, prompts of {options['prompt']} tokens, outputs of {options['output'][0]} to "
              f"{options['output'][1]}; a request takes {1000 * calibration['request_s']:.1f} ms alone, and the engine makes at most "
-             f"{calibration['most_per_s']:.1f} a second. " + METHOD]
+             f"{calibration['most_per_s']:.1f} a second."]
     found = groups(record)
     alone = {key[2:]: made for key, made in found if key[0] == "alone"}
     for kind, some in itertools.groupby([one for one in found if one[0][1] != "none"], lambda one: one[0][1:]):
@@ -178,34 +186,117 @@ def markdown(record):
     return "\n".join([*lines, *crashes(record)]) + "\n"
 
 
+# --- the answer ---
+
+@dataclasses.dataclass(frozen=True)
+class Measure:
+    """A figure of the answer. `of` takes the figures of a way and of the row alone. `goal` is the largest value that keeps the goal, or
+    the smallest one if `is_least`."""
+
+    title: str
+    of: Callable
+    goal: float
+    is_least: bool = False
+
+    def value(self, made, alone):
+        """Returns the figure; None: a part of it is missing."""
+        try:
+            return self.of(made, alone)
+        except (TypeError, KeyError, ZeroDivisionError):
+            return None
+
+    def word(self, value):
+        """Returns a value as text, in bold if it keeps the goal."""
+        if value is None:
+            return "–"
+        text = f"{100 * value:.1f}" if self.is_least else change(value)
+        return f"**{text}**" if (value >= self.goal if self.is_least else value <= self.goal) else text
+
+    def promise(self):
+        return f"≥ {100 * self.goal:g}" if self.is_least else f"≤ {100 * self.goal - 100:+g}"
+
+
+def change(ratio):
+    """Returns by how many percent a figure is above alone, or how many times alone it is from twice on."""
+    return f"{ratio:.1f} ×" if ratio >= 2 else f"{round(100 * ratio - 100, 1) + 0.0:+.1f}"
+
+
+TTFT = Measure("TTFT p99", lambda made, alone: made["ttft"]["p99"] / alone["ttft"]["p99"], 1.05)
+TPOT = Measure("TPOT p99", lambda made, alone: made["tpot"]["p99"] / alone["tpot"]["p99"], 1.04)
+OF_REST = Measure("training, of the rest", lambda made, _: made["neighbour"]["of_rest"], 0.95, is_least=True)
+MEASURES = (TTFT, Measure("TPOT p50", lambda made, alone: made["tpot"]["p50"] / alone["tpot"]["p50"], 1.02), TPOT,
+            Measure("attained at 1.25", lambda made, _: made["attained"]["1.25"], 0.99, is_least=True), OF_REST)
+
+
+def beside_training(record):
+    """Returns the figures of the ways beside training, {row: {load: figures}}, and of the row alone, {load: figures}."""
+    ways, alone = {}, {}
+    for (row, neighbour, load_percent, arrivals), made in groups(record):
+        if arrivals == "poisson" and "refused" not in made:
+            if row == "alone":
+                alone[load_percent] = made
+            elif neighbour in ("train", "sleep"):
+                ways.setdefault(row, {})[load_percent] = made
+    return ways, alone
+
+
+def short_name(record):
+    """Returns the engine and the GPU of a record in a few words."""
+    return ", ".join(re.split("[:,]", part)[0] for part in (record["engine"]["engine"], record["gpu"]))
+
+
+def answer(records):
+    """Returns a table of the ways that were measured at two loads or more."""
+    lines = ["| | way | " + " | ".join(f"{measure.title} (%)" for measure in MEASURES) + " |", "|---" * (len(MEASURES) + 2) + "|",
+             "| | goal | " + " | ".join(measure.promise() for measure in MEASURES) + " |"]
+    for record in records:
+        ways, alone = beside_training(record)
+        loads = sorted(alone)
+        name = f"{short_name(record)}; loads of {', '.join(map(str, loads))} %"
+        for row, by_load in ways.items():
+            if len(by_load) > 1:
+                words = (", ".join(measure.word(measure.value(by_load.get(one), alone[one])) for one in loads) for measure in MEASURES)
+                lines.append(f"| {name} | {title(record, row)} | {' | '.join(words)} |")
+                name = ""
+    return "\n".join(lines) + "\n"
+
+
+# --- the page ---
+
+def folded(record):
+    """Returns the tables of a record behind a line that opens them."""
+    counted = max(sum(request["counted"] for request in cell["requests"]) for cell in record["cells"])
+    return (f"<details>\n<summary>{short_name(record)}; {len(record['cells'])} cells of {counted} requests, "
+            f"commit {record.get('program', 'not known')}</summary>\n\n{tables(record)}\n</details>\n")
+
+
 def page(text, records):
-    """Returns the text of a page with the tables of the records in their place. Raises Wrong."""
-    before, begin, rest = text.partition(BEGIN + "\n")
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise Wrong(f"the page has no lines '{BEGIN}' and '{END}'")
-    return before + begin + "\n".join(markdown(record) for record in records) + end + after
+    """Returns the text of a page with the answer and the tables of the records in their places. Raises Wrong."""
+    for name, made in (("answer", answer(records)), ("figures", "\n".join(map(folded, records)))):
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        before, found, rest = text.partition(begin)
+        _, ended, after = rest.partition(end)
+        if not found or not ended:
+            raise Wrong(f"the page has no lines '{begin.strip()}' and '{end}'")
+        text = f"{before}{begin}\n{made}\n{end}{after}"
+    return text
 
 
 # --- the picture ---
 
-def drawn(record):
-    """Returns an SVG: for each load the 99th percentile of TTFT and TPOT against alone, and the neighbour's part of the rest."""
-    found = [(key, made) for key, made in groups(record) if key[3] == "poisson" and "refused" not in made]
-    main = [(key, made) for key, made in found if key[1] in ("train", "sleep")]
-    alone = {key[2]: made for key, made in found if key[0] == "alone"}
-    rows = [row for row in dict.fromkeys(key[0] for key, _ in main)]
+def drawn(records):
+    """Returns an SVG of the record with the most loads: for each load the 99th percentile of TTFT and TPOT against alone, and the
+    neighbour's part of the rest."""
+    record, (ways, alone) = max(((record, beside_training(record)) for record in records), key=lambda found: len(found[1][1]))
     panels = []
-    for name, of, wide in (
-            ("TTFT, 99th percentile, against alone", lambda made, first: made["ttft"]["p99"] / first["ttft"]["p99"], 5),
-            ("TPOT, 99th percentile, against alone", lambda made, first: made["tpot"]["p99"] / first["tpot"]["p99"], 5),
-            ("the neighbour's speed, against the time that the engine leaves", lambda made, _: made["neighbour"]["of_rest"], 1.5)):
-        points = {row: [(key[2], found) for key, made in main if key[0] == row and key[2] in alone
-                        and (found := value(of, made, alone[key[2]])) is not None] for row in rows}
+    for name, measure, wide in (("TTFT, 99th percentile, against alone", TTFT, 5), ("TPOT, 99th percentile, against alone", TPOT, 5),
+                                ("the neighbour's speed, against the time that the engine leaves", OF_REST, 1.5)):
+        points = {row: [(one, found) for one, made in by_load.items() if one in alone
+                        and (found := measure.value(made, alone[one])) is not None] for row, by_load in ways.items()}
         highest = max([1.2, *(found for each in points.values() for _, found in each)])
         panel = picture.Panel(name, (0, 100), "load: part of the time with a request, alone (%)", (0, min(wide, highest * 1.05)), height=150)
         panel.line([(0, 1), (100, 1)], 7, dashes="4 4")
-        for color, row in enumerate(rows):
+        for color, row in enumerate(points):
             shown = [(load_percent, min(found, wide)) for load_percent, found in points[row]]
             if shown:
                 panel.line(shown, color % 7)
@@ -213,14 +304,6 @@ def drawn(record):
         panels.append(panel)
     return picture.render(panels, [f"{record['system']['name']}, {record['gpu'].split(',')[0]}: an LLM engine beside training",
                                    f"{record['engine']['engine']}; dots at the upper edge are larger"])
-
-
-def value(of, made, first):
-    """Returns of(made, first); None: a figure is missing."""
-    try:
-        return of(made, first)
-    except (TypeError, KeyError, ZeroDivisionError):
-        return None
 
 
 def main():
@@ -236,7 +319,7 @@ def main():
         else:
             print("\n".join(markdown(record) for record in records), end="")
         if options.picture:
-            options.picture.write_text(drawn(records[0]), encoding="utf-8")
+            options.picture.write_text(drawn(records), encoding="utf-8")
     except (Wrong, OSError) as error:
         sys.exit(f"table.py: {error}")
 
