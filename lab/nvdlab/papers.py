@@ -19,10 +19,12 @@ nvdebug is built from four papers. The table has their figures and claims, besid
 hardware and on its models. `lab/papers` makes this page from the data that the rows link to; `make lab` runs it, too.
 
 * **Hardware** is an H100 80GB HBM3 and an H200 with driver 580.159.04. *Holds* means that each conclusion of the
-  experiment was asserted on the data of both; the linked section has the conclusions and their numbers.
+  experiment was asserted on the data of both; the linked section has the conclusions and their numbers. The reason for
+  *in part* is in the [table of experiments](lab.md).
 * **Model** is the GPU model ([model.md](model.md)) for the first two papers, computed figures for the third and a model
-  of SMs for the fourth. Rules and costs of the GPU model come from the same measurements in part, so an agreement is no
-  second measurement.
+  of SMs for the fourth. *But for* names a conclusion in which the GPU model differs from the hardware
+  ([reasons](lab.md#model-and-hardware-side-by-side)). Rules and costs of the GPU model come from the same measurements
+  in part, so an agreement is no second measurement.
 * A dash means that it was not tried, or that there is nothing to try it with.
 
 """
@@ -58,7 +60,7 @@ def rows_of_lab():
         paper = next((each for each in REFERENCES if each in experiment.PAPER), None)
         if paper is None:
             continue
-        claim = found.rpartition("; ")[2].removeprefix(f"{paper}, ")
+        claim = found.partition(f"{paper}, ")[2]
         verdicts = (page.verdict(experiment, claims).partition(":")[0] for _, _, claims in machines)
         hardware = "<br>".join(dict.fromkeys(verdicts)) or "–"
         count = max((len(claims) for _, _, claims in machines), default=0)

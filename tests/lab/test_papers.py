@@ -34,6 +34,7 @@ def test_each_paper_has_rows_and_each_row_has_data_that_exists():
     for row in table:
         links = re.findall(r"\]\(([^)#]+)", row[4])
         assert links and all((PAGE.parent / link).exists() for link in links), row
+        assert row[1].count("(") == row[1].count(")"), row
 
 
 @pytest.fixture
