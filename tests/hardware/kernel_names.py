@@ -15,6 +15,7 @@ import bisect
 import importlib.util
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,7 @@ import time
 from common import bounded, checks, kind, record, run
 
 PATIENCE_S = 40
-MOST_US = 1.0          # that a launch may take longer
+MOST_US = 1.0          # that a launch may take longer; for an empty kernel in the middle of three comparisons
 CLOCKS_NS = 20_000     # by which two clocks may be apart: twice the bound that traces have on one GPU
 STAYS_NS = 1_000_000
 TORCH = """
@@ -86,14 +87,16 @@ def compared(asked, work, *words, ways=("alone", "under nvtaskset", "noted")):
 
 
 def costs(asked, work):
-    """Measures the call that queues an empty kernel."""
+    """Compares the call that queues an empty kernel three times. The middle of the differences counts, because a program's median
+    itself differs by half a microsecond between two runs."""
+    more, us = [], []
     for _ in range(3):
         figures, launches, lost = compared(asked, work, asked.load, "launch", asked.launches)
-        more = figures["noted"]["median"] - figures["under nvtaskset"]["median"]
-        yield check("an empty kernel", more < MOST_US, more_us=round(more, 3),
-                    us={way: [each["median"], each["p99"]] for way, each in figures.items()})
+        more.append(round(figures["noted"]["median"] - figures["under nvtaskset"]["median"], 3))
+        us.append({way: [each["median"], each["p99"]] for way, each in figures.items()})
         good = len(launches) >= asked.launches and not lost and set(of_names(launches)) == {"compute"}
         yield check("its launches", good, launches=len(launches), lost=lost, names=of_names(launches))
+    yield check("an empty kernel", statistics.median(more) < MOST_US, more_us=more, us=us)
 
 
 def graphs(asked, work):

@@ -194,6 +194,42 @@ for n in range(10000):
 """
 
 
+# Program N of the noted ones has a median that is by the Nth number of the file 'longer' above the median without notes.
+NO_NVTASKSET = """#!/usr/bin/python3
+import json, pathlib, sys
+here, words, median = pathlib.Path(__file__).parent, sys.argv[1:], 4.0
+if "--kernels" in words:
+    folder = pathlib.Path(words[words.index("--kernels") + 1])
+    folder.mkdir(parents=True)
+    name = {"launch": "compute", "follow": "where"}.get(words[4], "at::native::add")
+    lines = [{"kind": "launches", "monotonic_ns": "0"}, {"kind": "kernel", "kernel": 1, "name": name},
+             {"kind": "launch", "ns": 5, "kernel": 1}]
+    if words[4] == "follow":
+        lines.append({"kind": "launch", "ns": 6})
+    (folder / "1-1.launches").write_text("".join(json.dumps(line) + "\\n" for line in lines))
+    if words[4] == "launch":
+        longer = json.loads((here / "longer").read_text())
+        median += longer.pop(0)
+        (here / "longer").write_text(json.dumps(longer))
+print(json.dumps({"median": median, "p99": 9.0}))
+"""
+
+
+@pytest.mark.parametrize("longer, status", (([1.5, 0.2, 0.6], 0), ([1.5, 0.2, 1.2], 1)))
+def test_what_noting_a_launch_costs_is_the_middle_of_three_comparisons(tmp_path, longer, status):
+    for name, text in (("nvtaskset", NO_NVTASKSET), ("load", "#!/bin/sh\necho '{\"median\": 3.5, \"p99\": 8}'\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "longer").write_text(json.dumps(longer), encoding="utf-8")
+    done = subprocess.run([HARDWARE / "kernel_names.py", tmp_path / "nvtaskset", tmp_path / "load", tmp_path / "out", "--launches", "1"],
+                          capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    rows = record.load(tmp_path / "out/kernel_names.json")["rows"]
+    assert [row["check"] for row in rows if not row["good"]] == ["an empty kernel"][:status]
+    (row,) = (row for row in rows if row["check"] == "an empty kernel")
+    assert row["more_us"] == longer and [each["noted"][0] for each in row["us"]] == [4 + more for more in longer]
+
+
 @pytest.fixture
 def thinking(tmp_path, monkeypatch):
     (tmp_path / "torch.py").write_text(NO_TORCH, encoding="utf-8")

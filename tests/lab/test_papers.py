@@ -34,21 +34,23 @@ def test_each_paper_has_rows_and_each_row_has_data_that_exists():
     for row in table:
         links = re.findall(r"\]\(([^)#]+)", row[4])
         assert links and all((PAGE.parent / link).exists() for link in links), row
+        assert row[1].count("(") == row[1].count(")"), row
 
 
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
     """A copy of the hardware's data, which the page is then made from."""
-    shutil.copytree(ROOT / "tests/hardware/h100-580.159.04", tmp_path / "tests/hardware/h100-580.159.04",
-                    ignore=lambda _, names: [name for name in names if not name.endswith(".json")])
+    for machine in ("h100-580.159.04", "h200-580.159.04"):
+        shutil.copytree(ROOT / "tests/hardware" / machine, tmp_path / "tests/hardware" / machine,
+                        ignore=lambda _, names: [name for name in names if not name.endswith(".json")])
     monkeypatch.setattr(papers, "HARDWARE", tmp_path / "tests/hardware")
     monkeypatch.setattr(papers, "ROOT", tmp_path)
-    return tmp_path / "tests/hardware/h100-580.159.04"
+    return tmp_path / "tests/hardware"
 
 
 def test_rows_follow_their_data(copied):
     """Other data give another row: the page has no number that was typed."""
-    path = copied / "stgm.json"
+    path = copied / "h100-580.159.04/stgm.json"
     data = json.loads(path.read_text(encoding="utf-8"))
     before = list(papers.rows_of_stgm())
     data["sets"][0]["undisturbed"]["above"] = 7
@@ -57,9 +59,11 @@ def test_rows_follow_their_data(copied):
             row["printed"] = 10**9
     path.write_text(json.dumps(data), encoding="utf-8")
     after = list(papers.rows_of_stgm())
-    assert "none of them above" in before[0][2] and "7 of them above" in after[0][2]
-    assert "CE4" in before[1][2] and "CE4" not in after[1][2]
-    path = copied / "partitions.json"
+    (before_h100, h200), (after_h100, same) = (rows[0][2].split("<br>") for rows in (before, after))
+    assert "none of them above" in before_h100 and "7 of them above" in after_h100
+    assert h200 == same and h200.startswith("H200: 20 drawn sets")
+    assert [rows[1][2].split("<br>")[0].rpartition(" of ")[2] for rows in (before, after)] == ["5, 9, 11", "5, 11"]
+    path = copied / "h100-580.159.04/partitions.json"
     data = json.loads(path.read_text(encoding="utf-8"))
     for row in data["enforcement"]:
         if (row["task"], row["neighbour"], row["way"]) == ("memory", "compute", "nvtaskset"):

@@ -71,9 +71,7 @@ def call(folder, *words):
     return done
 
 
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("measured")
+def stand_ins(folder):
     for name, text in (("nvstgm", NVSTGM),
                        ("nvtaskset", f"#!/bin/sh\necho $* >>{folder}/asked"),
                        ("nvidia-cuda-mps-control", f"#!/bin/sh\necho $* $CUDA_VISIBLE_DEVICES >>{folder}/servers"),
@@ -81,6 +79,12 @@ def measured(tmp_path_factory):
                                       "*) echo 'A GPU, 1.2.3';; esac")):
         (folder / name).write_text(text + "\n", encoding="utf-8")
         (folder / name).chmod(0o755)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    folder = stand_ins(tmp_path_factory.mktemp("measured"))
     late = call(folder, "--seconds", "2", "--budget", "5", "--order", "5")
     assert not (folder / "log").exists(), "nothing ran that would end too late"
     assert call(folder, "--seconds", "2", "--order", "5").returncode < 0
@@ -104,6 +108,23 @@ def test_a_measurement_that_was_killed_goes_on_where_it_was(measured):
                                                                      for name in SETS - OF_EIGHT}
     beside = {row["set"].partition(", ")[::2] for row in found["unmanaged"]}
     assert len(beside) == 10 and {how for _, how in beside} == {"unmanaged MPS", "time slices"}
+
+
+def test_three_sets_run_for_a_length_of_their_own(tmp_path):
+    words = ("--seconds", "2", "--long", "500", "--order", "5")
+    killed, ended = (call(stand_ins(tmp_path), *words) for _ in range(2))
+    assert killed.returncode < 0 and ended.returncode == 1, ended.stderr
+    found = json.loads((tmp_path / "out/stgm.json").read_text(encoding="utf-8"))
+    assert {row["set"]: row["seconds"] for row in found["sets"]} == {name: 500 if name in ("set 0", "set 1", "set 2") else 2
+                                                                     for name in SETS - OF_EIGHT}
+    asked = [words[words.index("--for") + 1] for words, _, _ in Measured(tmp_path, killed, {}, ended).runs() if "--work" in words]
+    assert sorted(asked) == ["2"] * 14 + ["500"] * 3
+
+
+def test_a_long_set_does_not_begin_if_it_would_end_after_the_budget(tmp_path):
+    done = call(stand_ins(tmp_path), "--seconds", "2", "--long", "500", "--order", "5", "--budget", "400")
+    found = json.loads((tmp_path / "out/stgm.json").read_text(encoding="utf-8"))
+    assert done.returncode == 3 and "[4, 9, 6, 5, 14, 17, 18, 1, " in done.stdout and found["runs"][-1]["what"] == "set 18"
 
 
 def test_controls_that_did_not_fail_and_sets_without_a_schedule_are_failures(measured):

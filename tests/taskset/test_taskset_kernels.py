@@ -2,6 +2,8 @@
 """`nvtaskset --kernels`: the launches of a program, in a file for each process, on the stand-in for CUDA."""
 
 import collections
+import json
+import re
 import resource
 import subprocess
 import time
@@ -248,5 +250,26 @@ def test_the_measurement_for_hardware(desk):
     load = desk.folder / "load"
     subprocess.run(["g++", "-std=c++20", "-O1", "-o", load, ROOT / "tests/hardware/load.cpp", "-ldl"], check=True)
     done = desk.command(ROOT / "tests/hardware/kernel_names.py", TOOL, load, desk.folder / "out", "--launches", "300", STAND_IN_LOG="")
-    assert "FAIL" not in done.out and (desk.folder / "out/kernel_names.json").exists(), done.out + done.err
+    rows = json.loads((desk.folder / "out/kernel_names.json").read_text(encoding="utf-8"))["rows"]
+    assert [row["check"] for row in rows if not row["good"] and "more_us" not in row] == [], done.out + done.err
     assert "'compute': 300" in done.out and "'graph'" in done.out
+
+
+def test_the_pages_have_the_measured_cost():
+    """Compares the figures on pages with the record of an H200."""
+    rows = json.loads((ROOT / "tests/hardware/h200-580.159.04/kernel_names.json").read_text(encoding="utf-8"))["rows"]
+    costs = [row for row in rows if row["check"] == "an empty kernel"]
+    text = (ROOT / "docs/partitions-measured.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^### Noting launches\n(.*?)^##", text, re.M | re.S)
+    assert re.findall(r"^\| (\d .*) \|$", shown, re.M) == [
+        " | ".join([str(number), *(f"{median:.2f} / {p99:.2f}" for median, p99 in row["us"].values()), f"{row['more_us']:.2f}"])
+        for number, row in enumerate(costs, 1)]
+    more = sorted(row["more_us"] for row in costs)
+    assert f"differences is {more[1]:.2f} us, and **one exceeds 1 us**" in shown and more[1] < 1 < more[2]
+    (torch,) = (row for row in rows if "PyTorch" in row["check"])
+    assert "took {:.1f} us under nvtaskset and {:.1f} us with notes".format(*(each[0] for each in torch["us"].values())) in shown
+    (turns,) = (row for row in rows if row["check"] == "turns begin after launches")
+    assert f"{turns['compared']} launches could be compared" in shown and not turns["earlier"]
+    late = sorted(row["us"]["noted"][1] - row["us"]["under nvtaskset"][1] for row in costs)
+    assert f"At the p99 a call took {late[0]:.1f} to {late[2]:.1f} us longer" in shown
+    assert f"{more[0]:.2f} to {more[2]:.2f} us longer" in (ROOT / "docs/nvdebugctl.md").read_text(encoding="utf-8")
