@@ -94,8 +94,11 @@ class EpochDivision {
         const auto round = round_for(here, settings);
         overcommitted_ = is_too_much_ = !round || *round > settings.longest_round();
         round_ = latency_ ? round_beside_service(here, settings) : planned_round(here, settings);
-        if (!latency_)
+        if (!latency_) {
+            find_alone();
             fit_round_to_bursts();
+            pause_promised();
+        }
         divide();
         for (std::size_t n = 0; n < entrants.size(); n++)
             turns_[n] = scaled(round_, parts_[n], whole) / tsgs_of(entrants[n]);
@@ -123,6 +126,8 @@ class EpochDivision {
     bool is_tight(std::size_t n) const {
         if (!is_fitted(n))
             return false;
+        if (has_short_bursts(n))
+            return alone_ == n && wanted(n) > most_by_turns(n);
         const Account &account = accounts_[n];
         // Its pauses are seen, so that shorter turns of the others do not make it wait less.
         const bool is_seen = account.idle > 0 && scaled(2 * account.idle, account.burst,
@@ -134,21 +139,91 @@ class EpochDivision {
 
     /// Returns for which part of the epoch the others have to be paused, so that a tenant which
     /// thinks gets what it wants.
-    Part pause_for(std::size_t n) const {
-        constexpr Part longest = 90 * point; // the others are not to stand still
-        const Account &account = accounts_[n];
-        const Part by_turns = most_by_turns(n),
-                   alone = scaled(account.burst, whole, account.burst + account.pause);
+    Part pause_for(std::size_t n) const { return needed_pause(n, most_by_turns(n)); }
+
+    /// Returns the tenant that has its part while the others are paused, because its bursts are too
+    /// short for turns.
+    std::optional<std::size_t> alone() const { return alone_; }
+
+    /// Returns for which part of the epoch promised tenants are paused for alone(). They have their
+    /// parts in the rest of it.
+    Part pause_of_promised() const { return pause_of_promised_; }
+
+  private:
+    static constexpr Part longest_pause = 90 * point; ///< the others are not to stand still
+
+    bool is_fitted(std::size_t n) const {
+        return is_here(entrants_[n]) && is_promised(entrants_[n].goal.aim) && thinks(accounts_[n]);
+    }
+
+    /// Returns whether turns as long as a tenant's bursts need would lose a third of the time at their
+    /// ends. In long pauses between bursts the others have longer turns.
+    bool has_short_bursts(std::size_t n) const {
+        if (!is_fitted(n) || latency_)
+            return false;
+        const Ns lost = tsgs_ * (settings_.costs.lost + settings_.costs.change);
+        return std::max(scaled(all_bursts(n), whole, busy_part(n)), cycle(n) + accounts_[n].pause) <
+               3 * lost;
+    }
+
+    /// Returns for which part of the epoch the others have to be paused for a tenant that has such a
+    /// part of the time by turns.
+    Part needed_pause(std::size_t n, Part by_turns) const {
+        const Part alone = alone_part(n);
         if (wanted(n) <= by_turns)
             return 0;
         return alone <= by_turns
-                   ? longest
-                   : std::min(longest, scaled(wanted(n) - by_turns, whole, alone - by_turns));
+                   ? longest_pause
+                   : std::min(longest_pause, scaled(wanted(n) - by_turns, whole, alone - by_turns));
     }
 
-  private:
-    bool is_fitted(std::size_t n) const {
-        return is_here(entrants_[n]) && is_promised(entrants_[n].goal.aim) && thinks(accounts_[n]);
+    /// Finds the tenant with short bursts that needs most of the time alone.
+    void find_alone() {
+        Part most = 0;
+        for (std::size_t n = 0; n < entrants_.size(); n++) {
+            if (!has_short_bursts(n))
+                continue;
+            const Part needed = scaled(wanted(n), whole, alone_part(n));
+            if (needed > most) {
+                most = needed;
+                alone_ = n;
+            }
+        }
+    }
+
+    /// Decides how long promised tenants are paused for the one with short bursts.
+    void pause_promised() {
+        constexpr Part late = 2 * point; // they have their first turn some time after the pause
+        if (!alone_ || accounts_[*alone_].tight <= patience)
+            return;
+        const Ns besides = all_bursts(*alone_) + switching(tsgs_, settings_.costs);
+        const auto of_round = [&](Ns time) { return scaled(time, whole, round_); };
+        Part needed = of_round(besides),
+             most = needed_pause(*alone_, of_round(all_bursts(*alone_)));
+        for (std::size_t n = 0; n < entrants_.size(); n++) {
+            if (n == *alone_ || !is_here(entrants_[n]) || !is_promised(entrants_[n].goal.aim))
+                continue;
+            const Part part = wanted(n) + lost(n) + late;
+            needed += part;
+            // Its bursts end its turns, too.
+            if (thinks(accounts_[n]))
+                most =
+                    std::min(most, whole - scaled(part, std::max(cycle(n), all_bursts(n) + besides),
+                                                  all_bursts(n)));
+        }
+        pause_of_promised_ = std::max<Part>(0, std::min(most, whole - needed));
+    }
+
+    /// Returns the part of the time that a tenant which thinks uses alone.
+    Part alone_part(std::size_t n) const {
+        return scaled(accounts_[n].burst, whole, accounts_[n].burst + accounts_[n].pause);
+    }
+
+    /// Returns the time from one burst of a tenant to the next one, if it has the GPU as soon as it
+    /// wants it.
+    Ns cycle(std::size_t n) const {
+        return accounts_[n].burst + accounts_[n].pause + 2 * settings_.costs.change +
+               settings_.costs.rest;
     }
 
     /// Returns the part of the next epoch that a tenant is to have.
@@ -198,20 +273,35 @@ class EpochDivision {
         return scaled(besides, whole, std::max(whole - promised, 5 * point));
     }
 
-    /// Returns the most that a tenant gets that thinks, without pauses of the others.
+    /// Returns the most that a tenant gets that thinks, without pauses of the others. Beside short
+    /// bursts turns are as long as they are, and then it may be any tenant.
     Part most_by_turns(std::size_t n) const {
-        const Account &account = accounts_[n];
-        const Ns round =
-            std::max(shortest_round_with(n), account.burst + account.pause +
-                                                 2 * settings_.costs.change + settings_.costs.rest);
-        return scaled(tsgs_of(entrants_[n]) * account.burst, whole, round);
+        if (alone_) {
+            const Ns own = thinks(accounts_[n]) ? cycle(n) : 0;
+            return scaled(used_turns(n), whole, std::max(used_round(), own));
+        }
+        return scaled(tsgs_of(entrants_[n]) * accounts_[n].burst, whole,
+                      std::max(shortest_round_with(n), cycle(n)));
+    }
+
+    /// Returns what a tenant's turns take of a round. Bursts end them early.
+    Ns used_turns(std::size_t n) const {
+        const Ns turn = thinks(accounts_[n]) ? std::min(accounts_[n].burst, turns_[n]) : turns_[n];
+        return is_here(entrants_[n]) ? tsgs_of(entrants_[n]) * turn : 0;
+    }
+
+    Ns used_round() const {
+        Ns round = switching(tsgs_, settings_.costs);
+        for (std::size_t n = 0; n < entrants_.size(); n++)
+            round += used_turns(n);
+        return round;
     }
 
     /// Makes the round so long that the burst of a tenant which thinks is its part of the round.
     void fit_round_to_bursts() {
         std::optional<Ns> fitted;
         for (std::size_t n = 0; n < entrants_.size(); n++) {
-            if (!is_fitted(n))
+            if (!is_fitted(n) || has_short_bursts(n))
                 continue;
             const Ns round = scaled(all_bursts(n), whole, std::max<Part>(busy_part(n), 1)),
                      pieces = (round + settings_.longest_round() - 1) / settings_.longest_round();
@@ -233,6 +323,9 @@ class EpochDivision {
                 fits = true;
                 const Ns burst = accounts_[n].burst + settings_.costs.rest;
                 turns_[n] = std::max(turns_[n], slice_for(burst / turns_for(burst, turns_[n])));
+                // Its bursts end in any turn. A long one shows that they do.
+                if (has_short_bursts(n))
+                    turns_[n] = std::max(turns_[n], round_ / 2);
             }
         lengthen_to_look();
         const bool shortens = shortens_to_look();
@@ -254,7 +347,8 @@ class EpochDivision {
         constexpr Ns longest_bound = 2 * shortest_beside_bursts;
         for (std::size_t n = 0; n < entrants_.size(); n++)
             if (is_fitted(n) && accounts_[n].tight > 0 && accounts_[n].epochs % 8 == 7 &&
-                accounts_[n].pause <= longest_bound && 8 * accounts_[n].pause > accounts_[n].burst)
+                (alone_ == n || (accounts_[n].pause <= longest_bound &&
+                                 8 * accounts_[n].pause > accounts_[n].burst)))
                 return true;
         return false;
     }
@@ -357,15 +451,23 @@ class EpochDivision {
                 taken += accounts_[n].taken;
         const Ns others = std::max(settings_.epoch - taken, settings_.epoch / 4);
         const auto in_rest = [&](Part part) { return scaled(part, settings_.epoch, others); };
+        const auto beside_pause = [&](std::size_t n, Part part) {
+            return n == alone_ ? part : scaled(part, whole, whole - pause_of_promised_);
+        };
         Part promised = 0, owed = 0;
         std::int64_t weights = 0;
         for (std::size_t n = 0; n < entrants_.size(); n++) {
             const Goal &goal = entrants_[n].goal;
             if (is_promised(goal.aim)) {
-                parts_[n] = is_fitted(n) && !latency_ ? busy_part(n) : in_rest(wanted(n) + lost(n));
+                parts_[n] = has_short_bursts(n)
+                                ? std::min(busy_part(n), scaled(all_bursts(n), whole, round_))
+                            : is_fitted(n) && !latency_ ? busy_part(n)
+                                                        : in_rest(wanted(n) + lost(n));
+                parts_[n] = beside_pause(n, parts_[n]);
                 if (is_here(entrants_[n])) {
-                    promised += std::min(in_rest(goal.part), parts_[n]);
-                    owed += std::max<Part>(0, parts_[n] - in_rest(goal.part));
+                    const Part base = beside_pause(n, in_rest(goal.part));
+                    promised += std::min(base, parts_[n]);
+                    owed += std::max<Part>(0, parts_[n] - base);
                 }
             } else if (goal.aim == Aim::best_effort && is_here(entrants_[n])) {
                 weights += goal.weight;
@@ -383,7 +485,8 @@ class EpochDivision {
         for (std::size_t n = 0; n < entrants_.size(); n++) {
             const Goal &goal = entrants_[n].goal;
             if (is_promised(goal.aim)) {
-                const Part base = std::min(in_rest(goal.part), parts_[n]), more = parts_[n] - base;
+                const Part base = std::min(beside_pause(n, in_rest(goal.part)), parts_[n]),
+                           more = parts_[n] - base;
                 parts_[n] = (promised ? scaled(base, given, promised) : base) +
                             (owed ? scaled(more, paid, owed) : 0);
             } else if (goal.aim == Aim::best_effort) {
@@ -411,6 +514,8 @@ class EpochDivision {
     std::vector<Ns> turns_; ///< of each TSG, with what they take beyond their timeslices
     std::int64_t tsgs_ = 0; ///< but those of tenants that are served first
     bool latency_ = false, overcommitted_ = false;
+    std::optional<std::size_t> alone_; ///< the others are paused for this one
+    Part pause_of_promised_ = 0;
     bool is_too_much_ = false; ///< more is promised than fits, whatever the tenants use
     Ns round_ = 0;
     Ns service_slice_ = second; ///< the longest timeslice of a tenant that is served first
@@ -475,6 +580,10 @@ Account settled(const Goal &goal, Account account, const Observation &seen, cons
         // A tenant without work keeps nothing.
         const Ns kept = seen.backlogged > 0 ? account.credit : std::min<Ns>(account.credit, 0);
         account.credit = std::clamp(kept - std::min(beyond, others.waited), least, most);
+        // What it is owed from earlier it cannot use while it has all that it uses alone.
+        if (beyond >= 0 && account.credit > 0 && thinks(account) && goal.aim == Aim::share &&
+            part_to_reach(goal, account) < goal.part)
+            account.credit -= account.credit / 32;
     }
     const bool is_behind = !thinks(account) && is_far_behind(progress, quota);
     account.behind = account.behind < 0 || is_behind ? account.behind + 1 : 0;
@@ -548,8 +657,11 @@ Plan next_epoch(std::span<const Entrant> entrants, std::span<const Account> acco
     }
     for (std::size_t n = 0; n < entrants.size(); n++) {
         const bool gives_way = entrants[n].goal.aim == Aim::best_effort;
+        Part part = gives_way ? paused : 0;
+        if (is_promised(entrants[n].goal.aim) && division.alone() != n && !seen.empty())
+            part = division.pause_of_promised();
         plan.decisions.push_back({division.timeslice(n), division.part(n), pause && gives_way,
-                                  gives_way ? scaled(settings.epoch, paused, whole) : 0});
+                                  scaled(settings.epoch, part, whole)});
     }
     return plan;
 }

@@ -212,7 +212,7 @@ void Demand::end_turn(const TenantTurn &turn, Past &past, const SliceLength &sli
         remember(counted.many_bursts, burst, many);
     }
     // A tenant whose work does not end any more makes no pauses.
-    if (!counted.bursts.empty() && past.work > 4 * from_top(counted.bursts, 0)) {
+    if (!gave_way && !counted.bursts.empty() && past.work > 4 * from_top(counted.bursts, 0)) {
         counted.bursts.clear();
         counted.whole.clear();
         counted.pauses.clear();

@@ -128,7 +128,9 @@ void Governor::add(const TenantTurn &turn) {
 /// ended it.
 std::optional<SliceLength> Governor::slice_of(const TenantTurn &turn, bool is_cut) const {
     const Span &pause = pauses_[turn.tenant];
-    if (turn.end >= pause.begin && turn.end <= pause.end + change_takes)
+    const bool may_be_paused = turn.end >= pause.begin && turn.end <= pause.end + change_takes;
+    // A promise counts in a pause for another tenant, too.
+    if (may_be_paused && !is_paused_for_another(turn.tenant))
         return std::nullopt;
     // A turn that spans the beginning of the epoch may have the previous timeslice. The driver
     // rounds timeslices by less than 1 %, and its microsecond is longer by 2.4 %. A turn ends 103
@@ -137,22 +139,38 @@ std::optional<SliceLength> Governor::slice_of(const TenantTurn &turn, bool is_cu
     const Ns timeslice = levers_[turn.tenant].timeslice,
              before = turn.begin <= begin_ + change_takes ? before_[turn.tenant] : timeslice;
     const Ns shorter = std::min(timeslice, before), longer = std::max(timeslice, before);
-    return SliceLength{is_cut ? 0 : shorter - shorter / 16,
+    return SliceLength{is_cut || may_be_paused ? 0 : shorter - shorter / 16,
                        in_effect_[turn.tenant] ? longer + longer / 16 + longest_end
                                                : unknown_timeslice,
-                       longer - shorter <= longer / 8};
+                       longer - shorter <= longer / 8 && !may_be_paused};
+}
+
+/// Returns whether the plan pauses a tenant that has a promise.
+bool Governor::is_paused_for_another(std::size_t tenant) const {
+    return plan_.decisions[tenant].pause > 0 && is_promised(entrants_[tenant].goal.aim) &&
+           !caps_[tenant];
+}
+
+/// Returns when a pause of the plan ends. A promised tenant on several GPUs is not paused on one of
+/// them.
+Ns Governor::pause_end(std::size_t tenant) const {
+    const bool spans = spans_[tenant] && is_promised(entrants_[tenant].goal.aim);
+    return begin_ + (spans ? 0 : plan_.decisions[tenant].pause);
 }
 
 void Governor::apply(Ns now) {
     std::int64_t services = 0;
     for (const Entrant &one : entrants_)
         services += one.goal.aim == Aim::latency ? one.tsgs : 0;
+    pause_due_ = 0;
     for (std::size_t n = 0; n < levers_.size(); n++) {
+        if (now < pause_end(n))
+            pause_due_ = pause_due_ > 0 ? std::min(pause_due_, pause_end(n)) : pause_end(n);
         const Ns before = levers_[n].timeslice;
         const bool was_paused = levers_[n].paused;
         levers_[n] = {plan_.decisions[n].timeslice,
                       plan_.decisions[n].paused || (caps_[n] && caps_[n]->paused) ||
-                          (pause_end_ > 0 && plan_.decisions[n].pause > 0) ||
+                          now < pause_end(n) ||
                           (periods_.holds() && entrants_[n].goal.aim == Aim::best_effort)};
         // A second service waits for the turns of the first one.
         if (periods_.has_period() && entrants_[n].goal.aim == Aim::latency && services == 1)
@@ -221,8 +239,6 @@ std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
     for (auto &cap : caps_)
         if (cap && (seen || cap->paused))
             look(*cap, now, settings_);
-    if (now >= pause_end_)
-        pause_end_ = 0;
     std::optional<EpochRecord> record;
     if (seen && (now - begin_ >= settings_.epoch || is_over(entrants_, seen_, settings_))) {
         const auto taken = demand_.take(entrants_.size());
@@ -240,10 +256,6 @@ std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
                                        verdict == Verdict::unseen});
         }
         begin_ = now;
-        pause_end_ = 0;
-        for (const Decision &decision : plan_.decisions)
-            if (decision.pause > 0)
-                pause_end_ = now + decision.pause;
         seen_.assign(entrants_.size(), {});
         changed_ = false;
         for (std::size_t n = 0; n < levers_.size(); n++)
@@ -261,8 +273,8 @@ std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
 
 Ns Governor::due() const {
     Ns when = std::min(begin_ + settings_.epoch, periods_.due());
-    if (pause_end_ > 0)
-        when = std::min(when, pause_end_);
+    if (pause_due_ > 0)
+        when = std::min(when, pause_due_);
     for (const auto &cap : caps_)
         if (cap)
             when = std::min(when, cap->at + std::max(shortest_look, qos::due(*cap, settings_)));

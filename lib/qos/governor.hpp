@@ -100,6 +100,8 @@ class Governor {
     /// @param seen by tenant in the epoch that ends; empty: none ends
     Plan make_plan(std::vector<Observation> seen) const;
     void apply(Ns now);
+    bool is_paused_for_another(std::size_t tenant) const;
+    Ns pause_end(std::size_t tenant) const;
     int returns_for_hold() const;
     std::optional<bool> marks_of_services() const;
     std::optional<SliceLength> slice_of(const TenantTurn &turn, bool is_cut) const;
@@ -123,7 +125,7 @@ class Governor {
     std::vector<Observation> seen_; ///< in this epoch so far, for Scheme::elastic
     Plan plan_;
     Ns begin_;
-    Ns pause_end_ = 0;     ///< of Decision::pause; 0: all of them are over
+    Ns pause_due_ = 0;     ///< when the next Decision::pause ends; 0: all of them are over
     Ns changed_at_ = 0;    ///< when a timeslice was last changed
     bool changed_ = false; ///< a number of TSGs, since the plan was made
 };

@@ -74,6 +74,83 @@ TEST(Share, GoesToTheOthersWhileItHasNoWork) {
     EXPECT_GT(run.points(1, second), 95);
 }
 
+// --- pauses for a tenant that thinks ---
+
+/// A tenant that thinks and has had the shortest turns of the others for some epochs.
+Account thinking(Ns burst, Ns pause, Ns credit) {
+    const Ns time = 8 * Settings().epoch, work = scaled(time, burst, burst + pause);
+    return {.credit = credit,
+            .burst = burst,
+            .pause = pause,
+            .recent = work,
+            .idle = time - work,
+            .epochs = 100,
+            .tight = 20};
+}
+
+/// Plans epochs for a tenant with that account beside one that always has work.
+Plan beside_work(Part goal, const Account &account, const Goal &other, int epochs = 1) {
+    const Settings settings;
+    const Ns used = account.recent / 8;
+    const Observation thinks{.used = used,
+                             .backlogged = used,
+                             .idle = settings.epoch - used,
+                             .burst = account.burst,
+                             .pause = account.pause},
+        works{.used = settings.epoch - used, .backlogged = settings.epoch};
+    Plan plan{.accounts = {account, {}}};
+    for (int n = 0; n < epochs; n++)
+        plan = next_epoch(std::vector<Entrant>{{share(goal), 1}, {other, 1}}, plan.accounts,
+                          std::vector{thinks, works}, settings);
+    return plan;
+}
+
+/// It was owed time when it had too little. It has all that it uses now.
+TEST(PauseOfTheOthers, EndsIfATenantCannotUseMore) {
+    const Account owed = thinking(420 * us, 6370 * us, 66 * ms);
+    EXPECT_GT(beside_work(38, owed, rest).decisions[1].pause, 0);
+    EXPECT_EQ(beside_work(38, owed, rest, 200).decisions[1].pause, 0);
+}
+
+TEST(PauseOfTheOthers, LeavesAPromiseItsPart) {
+    const Plan plan = beside_work(60, thinking(300 * us, 10 * us, 0), share(30));
+    EXPECT_EQ(plan.decisions[0].pause, 0);
+    EXPECT_GT(plan.decisions[1].pause, 40 * ms);
+    EXPECT_LT(plan.decisions[1].pause, 70 * ms);
+    EXPECT_GT(plan.decisions[1].timeslice, 2 * ms) << "its turns are long in the rest of the epoch";
+}
+
+/// Returns how long a tenant is counted to have had work or to have waited in an epoch of which it is
+/// paused for 60 ms, and works in the rest.
+Ns counted_beside_pause(const Goal &goal) {
+    Governor governor({}, {share(60), goal}, 0, [](const GpuView &view) {
+        return Plan{.accounts = view.accounts,
+                    .decisions = {{4 * ms, {}, false}, {4 * ms, {}, false, 60 * ms}}};
+    });
+    governor.set_tsgs(0, 1);
+    governor.set_tsgs(1, 1);
+    EXPECT_TRUE(governor.lever(1).paused);
+    governor.add({1, 1, 0, 500 * us, true});
+    governor.add({0, 0, 600 * us, 61 * ms, true});
+    governor.step(60 * ms);
+    EXPECT_FALSE(governor.lever(1).paused);
+    governor.add({1, 1, 61 * ms, 100 * ms, true});
+    const auto record = governor.step(100 * ms);
+    return record ? record->tenants[1].seen.backlogged : 0;
+}
+
+TEST(PauseOfTheOthers, CountsForAPromiseOnly) {
+    EXPECT_EQ(counted_beside_pause(share(30)), 100 * ms);
+    EXPECT_LT(counted_beside_pause(rest), 50 * ms);
+}
+
+TEST(PauseOfTheOthers, IsLessIfTheyArePromisedMore) {
+    const Account account = thinking(300 * us, 10 * us, 0);
+    EXPECT_LT(beside_work(60, account, share(38)).decisions[1].pause,
+              beside_work(60, account, share(20)).decisions[1].pause);
+    EXPECT_GT(beside_work(60, account, rest).decisions[1].pause, 50 * ms);
+}
+
 /// What is left is shared by weight.
 TEST(BestEffort, GoesByWeight) {
     Goal heavy = rest;

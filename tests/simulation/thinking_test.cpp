@@ -149,14 +149,45 @@ INSTANTIATE_TEST_SUITE_P(All, ShareBetweenTwoLoops,
 /// Pauses of 10 us are shorter than any turn, so the record does not show how much of the time alone is work.
 /// Looks by the shortest turns bound that, so that the loop is alone for less of the time.
 TEST(ThinkingShare, LeavesTheOthersMoreAfterLooksAtShortPauses) {
-    for (const auto &[burst_us, most, others] : {std::tuple{300, 82, 10}, {500, 72, 18}}) {
+    for (const auto &[burst_us, most, others] : {std::tuple{300, 90, 7}, {500, 90, 8}}) {
         const Result result = simulate(scenario(
             {loop_of("loop", burst_us, 10, share_of(60)), loop_of("training", 92'900, 2000)}));
         EXPECT_EQ(result.jobs[0].kept, true) << burst_us;
         EXPECT_LT(percent(result.jobs[0].got), most) << burst_us;
-        EXPECT_GT(percent(result.jobs[1].got), others) << burst_us;
+        EXPECT_GT(percent(result.jobs[1].speed.value_or(0)), others) << burst_us;
     }
 }
+
+// --- bursts that are too short for turns ---
+
+using Bursts = std::tuple<Ns, Ns, Ns>;
+
+class ShareOfShortBursts : public testing::TestWithParam<Bursts> {};
+
+/// Turns as long as such bursts would lose most of the time of both at their ends. So the other one
+/// is paused for a part of each epoch, and has its promise in the rest of it.
+TEST_P(ShareOfShortBursts, LeavesAPromiseItsProgress) {
+    const auto [burst_us, pause_us, other_pause_us] = GetParam();
+    const Result result =
+        simulate(scenario({loop_of("loop", burst_us, pause_us, share_of(60)),
+                           loop_of("training", 20'000, other_pause_us, share_of(30))}));
+    EXPECT_EQ(result.jobs[1].kept, true);
+    EXPECT_GT(percent(result.jobs[1].speed.value_or(0)), 24);
+    EXPECT_GT(percent(result.jobs[0].speed.value_or(0) + result.jobs[1].speed.value_or(0)), 90);
+}
+
+/// What is not promised gets on as far as possible, too.
+TEST_P(ShareOfShortBursts, LeavesTheOthersTheRest) {
+    const auto [burst_us, pause_us, other_pause_us] = GetParam();
+    const Result result = simulate(scenario({loop_of("loop", burst_us, pause_us, share_of(60)),
+                                             loop_of("training", 20'000, other_pause_us)}));
+    EXPECT_GT(percent(result.jobs[0].speed.value_or(0) + result.jobs[1].speed.value_or(0)), 95);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ShareOfShortBursts,
+                         testing::Values(Bursts{100, 100, 0}, Bursts{300, 100, 0},
+                                         Bursts{300, 10, 0}, Bursts{600, 180, 0},
+                                         Bursts{100, 100, 500}));
 
 TEST(ThinkingShare, IsKeptForTwoLoopsAtOnce) {
     const Result result =
