@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from building import built
-from waiting import PATIENCE_S
+from waiting import PATIENCE_S, comes_true
 
 pytest_plugins = ["qos_machine"]
 
@@ -135,3 +135,31 @@ def test_a_recording_has_the_gpus_with_access(two):
     lines = [json.loads(line) for line in (two.folder / "part.ndjson").read_text(encoding="utf-8").splitlines()]
     assert [gpu["gpu"] for gpu in lines[0]["gpus"]] == [0]
     assert {line["gpu"] for line in lines if line["kind"] == "turn"} == {0}
+
+
+@pytest.mark.parametrize("error", WITHHELD)
+def test_nvqos_keeps_goals_where_it_has_access(two, error):
+    one = two.process(gpus=(0, 1))
+    close(two, 0, error)
+    done = two.run(f"{one.pid}=cap:30%", "--for=500ms", "--json")
+    assert done.returncode == 0 and done.stderr == left_out("nvqos", 0, error), done
+    assert gpus_in([json.loads(line) for line in done.stdout.splitlines()]) == {1}
+    assert "/dev/nvidia0" in two.run(f"{one.pid}=cap:30%", "--for=100ms", "-g", "0").stderr
+
+
+def test_nvqos_has_no_metrics_of_a_gpu_without_access(two):
+    close(two, 0, errno.ENOENT)
+    metrics = two.folder / "qos.prom"
+    two.start("--quiet", f"--metrics={metrics}", "others=cap:30%")
+    assert comes_true(lambda: metrics.exists() and 'nvqos_up{gpu="1"} 1' in metrics.read_text(encoding="utf-8"))
+    assert 'gpu="0"' not in metrics.read_text(encoding="utf-8")
+    assert two.ask("hold a cap:20% pid=1 gpu=0").startswith("error gpu=0: nvqos keeps goals on no such GPU")
+
+
+def test_nvqos_advises_on_the_gpus_with_access(two):
+    for _ in range(2):
+        two.process(gpus=(0, 1))
+    close(two, 0, errno.ENOENT)
+    done = two.run("advise", "--for=300ms", "--json")
+    assert done.returncode == 0 and done.stderr.startswith(left_out("nvqos", 0, errno.ENOENT)), done
+    assert {task["gpu"] for task in json.loads(done.stdout)["tasks"]} == {1}
