@@ -111,4 +111,18 @@ class NVDEBUG_API Gpu {
 /// Returns the GPUs of a tree by rising index. A tree without GPUs is no error.
 NVDEBUG_API Result<std::vector<Gpu>> gpus(const Tree &tree);
 
+/// The GPUs of a tree for a program whose user names none. NVIDIA's driver lists all GPUs of the
+/// machine, also in a container or a unit that may open the device files of some of them only.
+struct UsableGpus {
+    std::vector<Gpu> gpus; ///< by rising index
+    /// A sentence for each reason why GPUs are left out: `GPU 0 is left out: this container or unit
+    /// has no access to it (/dev/nvidia0: No such file or directory)`.
+    std::vector<std::string> left_out;
+};
+
+/// Returns the GPUs of a tree without those to which this process has no access. If it has access to
+/// none, none is left out, and requests about them fail with the reason. Examines the device files
+/// (access(2)) and opens none, so that it wakes no GPU and waits for none.
+NVDEBUG_API Result<UsableGpus> usable_gpus(const Tree &tree);
+
 } // namespace nvdebug

@@ -21,6 +21,8 @@ class Kernel {
     /// Opens for reading and writing, because the driver takes no requests otherwise. Closed on
     /// exec.
     virtual int open(const std::string &path) = 0;
+    /// Returns 0 if this user may open the file in that way. Opens nothing, so that no device wakes.
+    virtual int access(const std::string &path) = 0;
     virtual void close(int descriptor) = 0;
     virtual int ioctl(int descriptor, unsigned long request, void *argument) = 0;
     /// Maps for reading only. Returns nullptr on failure.

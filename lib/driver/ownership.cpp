@@ -44,7 +44,7 @@ class Ownership::Look {
     Look(Ownership &known, const Card &card)
         : known_(known), clients_(known.clients_), is_first_(!known.searched_),
           kernel_(*known.kernel_), control_(kernel_.device(control_device)),
-          gpu_(kernel_.device("/dev/nvidia" + std::to_string(card.minor))), card_(card) {}
+          gpu_(kernel_.device(device_of(card))), card_(card) {}
 
     Owned run(bool everything) {
         list();

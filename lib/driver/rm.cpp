@@ -18,12 +18,20 @@ constexpr const char *control_path = "/dev/nvidiactl";
 constexpr std::uint32_t device_handle = 0x6e760001, subdevice_handle = 0x6e760002,
                         memory_handle = 0x6e760003;
 
+/// Returns the error of a GPU's device file, or of the control file.
 Error cannot_open_device(Kernel &kernel, const std::string &path, int number) {
-    if (path != control_path && (number == ENODEV || number == ENXIO || number == EIO))
+    const bool is_gpu = path != control_path;
+    if (is_gpu && (number == ENODEV || number == ENXIO || number == EIO))
         return {ErrorCode::gone, number, path,
                 "the GPU of " + path + " has gone, or could not be set up (" +
                     ::strerrordesc_np(number) +
                     "); the kernel's log says more ('dmesg | grep -i xid')"};
+    if (is_gpu && number == ENOENT)
+        return {ErrorCode::denied, number, path,
+                "there is no " + path +
+                    ", though NVIDIA's driver lists the GPU: this container or unit has no access "
+                    "to it, and has to be started with that device; outside of containers, "
+                    "'nvidia-smi' makes the file"};
     switch (number) {
     case ENOENT:
     case ENXIO:
@@ -88,6 +96,26 @@ std::string hex(std::uint64_t value) {
     std::array<char, 24> text{};
     std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
     return text.data();
+}
+
+std::string device_of(const Card &card) {
+    return "/dev/nvidia" + std::to_string(card.minor);
+}
+
+Result<int> open_device(Kernel &kernel, const Card &card) {
+    const std::string path = device_of(card);
+    const int descriptor = kernel.open(path);
+    if (descriptor < 0)
+        return tl::unexpected(cannot_open_device(kernel, path, -descriptor));
+    return descriptor;
+}
+
+std::optional<Error> withheld(Kernel &kernel, const Card &card) {
+    const std::string path = device_of(card);
+    const int number = -kernel.access(path);
+    if (number == ENOENT || number == EPERM || number == EACCES)
+        return cannot_open_device(kernel, path, number);
+    return std::nullopt;
 }
 
 // --- the client ---
@@ -224,11 +252,10 @@ Error Gpu::refused(const std::string &what, std::uint32_t status) const {
 }
 
 Result<std::unique_ptr<Gpu>> Gpu::open(std::shared_ptr<Client> client, const Card &card) {
-    const std::string path = "/dev/nvidia" + std::to_string(card.minor);
-    const int descriptor = client->kernel_->open(path);
-    if (descriptor < 0)
-        return tl::unexpected(cannot_open_device(*client->kernel_, path, -descriptor));
-    std::unique_ptr<Gpu> gpu(new Gpu(std::move(client), card, descriptor));
+    const auto descriptor = open_device(*client->kernel_, card);
+    if (!descriptor)
+        return tl::unexpected(descriptor.error());
+    std::unique_ptr<Gpu> gpu(new Gpu(std::move(client), card, *descriptor));
     if (auto made = gpu->make_objects(); !made)
         return tl::unexpected(std::move(made).error());
     return gpu;
@@ -335,10 +362,9 @@ Result<std::unique_ptr<Window>> Gpu::map(std::uint64_t begin, std::size_t bytes)
         return tl::unexpected(Error{ErrorCode::io, EFAULT, "", "there is no such video memory"});
     Kernel &kernel = *client_->kernel_;
     // A descriptor can have one mapping, which outlives the descriptor.
-    const int descriptor = kernel.open("/dev/nvidia" + std::to_string(card_.minor));
-    if (descriptor < 0)
-        return tl::unexpected(
-            cannot_open_device(kernel, "/dev/nvidia" + std::to_string(card_.minor), -descriptor));
+    const auto descriptor = open_device(kernel, card_);
+    if (!descriptor)
+        return tl::unexpected(descriptor.error());
     std::unique_ptr<Window> window(new Window(client_, device_handle, begin, bytes));
     rm::Map map{};
     map.client = client_->client_;
@@ -347,14 +373,14 @@ Result<std::unique_ptr<Window>> Gpu::map(std::uint64_t begin, std::size_t bytes)
     map.offset = begin;
     map.length = bytes;
     map.flags = rm::Map::read_only;
-    map.descriptor = descriptor;
+    map.descriptor = *descriptor;
     const int error = client_->ioctl(rm::esc_map, &map, sizeof(map));
     cost_.mappings++;
     if (!error && !map.status) {
         window->linear_ = map.address;
-        window->mapped_ = kernel.map(descriptor, bytes);
+        window->mapped_ = kernel.map(*descriptor, bytes);
     }
-    kernel.close(descriptor);
+    kernel.close(*descriptor);
     if (error)
         return tl::unexpected(not_taken(kernel, "map memory", error));
     if (map.status)

@@ -23,6 +23,16 @@ struct Card {
     std::uint32_t minor; ///< N of /dev/nvidiaN
 };
 
+/// Returns the device file of a GPU, `/dev/nvidia0`.
+std::string device_of(const Card &card);
+
+/// Opens the device file of a GPU.
+Result<int> open_device(Kernel &kernel, const Card &card);
+
+/// Returns why this process has no access to the GPU: its device file is not there, as in a container
+/// that has other GPUs, or may not be opened. Empty: open() may still fail. Does not open the file.
+std::optional<Error> withheld(Kernel &kernel, const Card &card);
+
 /// How many calls were made to the driver. Tests check these counts, and docs/nvdebugctl.md quotes
 /// them.
 struct Cost {

@@ -75,12 +75,11 @@ Result<const void *> Switches::make_memory(std::uint32_t handle, std::size_t byt
 }
 
 Result<void> Switches::make_objects(const Card &card) {
-    gpu_ = kernel_->device("/dev/nvidia" + std::to_string(card.minor));
-    node_ = kernel_->open("/dev/nvidia" + std::to_string(card.minor));
-    if (node_ < 0)
-        return tl::unexpected(Error{code_of_errno(-node_), -node_, "",
-                                    "/dev/nvidia" + std::to_string(card.minor) +
-                                        " cannot be opened: " + ::strerrordesc_np(-node_)});
+    gpu_ = kernel_->device(device_of(card));
+    const auto opened = open_device(*kernel_, card);
+    if (!opened)
+        return tl::unexpected(opened.error());
+    node_ = *opened;
     const std::uint32_t client = client_->handle();
     rm::IdInfo id{};
     id.gpu_id = card.gpu_id;

@@ -338,6 +338,11 @@ Result<CaptureReport> write_with(const Tree &tree, const std::vector<std::string
         // The folder's record has the words that identified the GPU.
         if (std::string words = tree.impl().record(folder); !words.empty())
             content.words.emplace(folder, std::move(words));
+        // A GPU that NVIDIA's driver does not open has few files, and no error of the others.
+        if (tree.source() == Source::driver && !std::ranges::count(*files, "engines"))
+            if (auto why = tree.read(folder + "/engines");
+                !why && why.error().code != ErrorCode::not_found)
+                report.failed.push_back(std::move(why.error()));
         for (const std::string &file : *files)
             if (!answers(file) && tree.impl().readable(folder + "/" + file))
                 capture_file(tree, folder, file, content, report);

@@ -134,6 +134,8 @@ class Unit {
         return driver::restore(kernel_, *ownership_, card_, pids);
     }
 
+    std::optional<Error> withheld() const { return driver::withheld(*kernel_, card_); }
+
     /// Returns why only `info` exists; empty: more files exist.
     std::optional<Error> closed() const {
         const std::scoped_lock held(lock_);
@@ -303,6 +305,11 @@ class DriverTree final : public Tree::Impl, public std::enable_shared_from_this<
     Result<LeftOvers> restore(std::string_view gpu,
                               const std::vector<std::uint32_t> &pids) const override {
         return ask(gpu, [&](Unit &unit, std::string_view) { return unit.restore(pids); });
+    }
+
+    std::optional<Error> withheld(std::string_view gpu) const override {
+        const auto name = parse(gpu);
+        return name && name->gpu < units_.size() ? units_[name->gpu]->withheld() : std::nullopt;
     }
 
     std::string record(std::string_view name) const override {

@@ -7,7 +7,10 @@
 #include "refusal.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <limits>
+#include <map>
 
 namespace nvdebug {
 
@@ -24,6 +27,42 @@ Result<std::vector<Gpu>> gpus(const Tree &tree) {
                 found.emplace_back(tree, static_cast<std::uint32_t>(*index));
         }
         return found;
+    });
+}
+
+namespace {
+
+/// Returns the sentence for GPUs to which access is denied with the same errno, the first one's of
+/// which is @p why.
+std::string sentence_on_left_out(const std::vector<std::uint32_t> &indices, const Error &why) {
+    const bool is_one = indices.size() == 1;
+    const std::string who = why.number == EACCES ? "you have" : "this container or unit has";
+    return (is_one ? "GPU " : "GPUs ") + fold_ids(indices) + (is_one ? " is" : " are") +
+           " left out: " + who + " no access to " + (is_one ? "it (" : "them (") + why.path + ": " +
+           ::strerrordesc_np(why.number) + ")";
+}
+
+} // namespace
+
+Result<UsableGpus> usable_gpus(const Tree &tree) {
+    return gpus(tree).map([&](const std::vector<Gpu> &all) {
+        struct LeftOut {
+            Error why;
+            std::vector<std::uint32_t> indices;
+        };
+        std::map<int, LeftOut> left_out; // by errno
+        UsableGpus usable;
+        for (const Gpu &gpu : all)
+            if (const auto why = tree.impl().withheld(gpu.folder()))
+                left_out.try_emplace(why->number, LeftOut{*why, {}})
+                    .first->second.indices.push_back(gpu.index());
+            else
+                usable.gpus.push_back(gpu);
+        if (usable.gpus.empty())
+            return UsableGpus{all, {}};
+        for (const auto &[number, group] : left_out)
+            usable.left_out.push_back(sentence_on_left_out(group.indices, group.why));
+        return usable;
     });
 }
 

@@ -38,6 +38,10 @@ Result<LeftOvers> Tree::Impl::restore(std::string_view gpu,
     return left_overs(gpu);
 }
 
+std::optional<Error> Tree::Impl::withheld(std::string_view) const {
+    return std::nullopt;
+}
+
 std::string Tree::Impl::record(std::string_view) const {
     return {};
 }

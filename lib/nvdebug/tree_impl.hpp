@@ -33,6 +33,8 @@ struct Tree::Impl {
     virtual Result<LeftOvers> left_overs(std::string_view gpu) const;
     virtual Result<LeftOvers> restore(std::string_view gpu,
                                       const std::vector<std::uint32_t> &pids) const;
+    /// Returns why this process has no access to @p gpu (`gpu0`), without opening it; empty: it has.
+    virtual std::optional<Error> withheld(std::string_view gpu) const;
     /// Returns words in the form of driver::Record. For a file (`gpu0/runlist0`), they are the
     /// words of its last read(), and each is returned only once. For a folder (`gpu0`), they are
     /// the words that identified the GPU. Empty if the source reads no words.

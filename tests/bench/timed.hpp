@@ -39,6 +39,9 @@ class Timed final : public nvdebug::driver::Kernel {
     int open(const std::string &path) override {
         return timed([&] { return kernel_->open(path); });
     }
+    int access(const std::string &path) override {
+        return timed([&] { return kernel_->access(path); });
+    }
     void close(int descriptor) override {
         timed([&] { kernel_->close(descriptor); });
     }

@@ -223,7 +223,10 @@ TEST_F(Driver, ReportsAMissingGpuFile) {
     ASSERT_TRUE(gpu.info());
     const auto list = gpu.runlist(0);
     ASSERT_FALSE(list);
+    EXPECT_EQ(list.error().code, ErrorCode::denied);
     expect_sentence(list.error(), "/dev/nvidia0");
+    expect_sentence(list.error(), "this container or unit has no access to it");
+    EXPECT_EQ(gpu.follow_switches().error().sentence, list.error().sentence);
 }
 
 TEST_F(Driver, ReadsTheLayoutOfOldVersions) {

@@ -74,6 +74,16 @@ int StandIn::open(const std::string &path) {
     return next_++;
 }
 
+/// The driver refuses a GPU that has gone only when its file is opened.
+int StandIn::access(const std::string &path) {
+    const std::scoped_lock calling(lock_);
+    const auto refused = cannot_open.find(path);
+    if (refused == cannot_open.end())
+        return 0;
+    const int error = refused->second;
+    return error == ENOENT || error == EPERM || error == EACCES ? -error : 0;
+}
+
 void StandIn::close(int descriptor) {
     const std::scoped_lock calling(lock_);
     if (!open_.erase(descriptor))

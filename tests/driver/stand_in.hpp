@@ -174,6 +174,7 @@ class StandIn final : public nvdebug::driver::Kernel {
     void forget_mappings() { prepared_.clear(); }
 
     int open(const std::string &path) override;
+    int access(const std::string &path) override;
     void close(int descriptor) override;
     int ioctl(int descriptor, unsigned long request, void *argument) override;
     const void *map(int descriptor, std::size_t bytes) override;

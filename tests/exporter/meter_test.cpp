@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <mutex>
 #include <sys/wait.h>
 #include <thread>
@@ -270,6 +271,26 @@ TEST_F(Metered, EndedTasksAreForgottenAfterAWhile) {
         ::usleep(1000);
         EXPECT_EQ(find(watched.facts(), ended) != nullptr, keep != 0s);
     }
+}
+
+TEST_F(Metered, GpuToWhichAccessComesLaterGetsAMeterOfItsOwn) {
+    kernel.add_card(1, 2);
+    kernel.cannot_open["/dev/nvidia0"] = ENOENT;
+    const Tree tree = bench.tree();
+    Meters meters;
+    const auto add = [&] { add_meters(usable_gpus(tree).value(), 1s, {}, meters); };
+    add();
+    ASSERT_EQ(meters.size(), 1U);
+    EXPECT_EQ(meters[0]->gpu(), 1U);
+    const auto first = meters[0];
+    kernel.cannot_open.clear();
+    add();
+    ASSERT_EQ(meters.size(), 2U);
+    EXPECT_EQ(meters[0]->gpu(), 0U);
+    EXPECT_EQ(meters[1], first) << "its counters go on";
+    kernel.cannot_open["/dev/nvidia1"] = EPERM;
+    add();
+    EXPECT_EQ(meters.size(), 2U) << "a GPU that was there is trouble when access to it ends";
 }
 
 TEST_F(Metered, LostGpuIsTrouble) {

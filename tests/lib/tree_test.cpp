@@ -249,6 +249,10 @@ TEST(Gpus, AreFoundByNamesOfTheModule) {
     EXPECT_EQ(found[0].index(), 2U);
     EXPECT_EQ(found[1].index(), 10U);
     EXPECT_TRUE(value(gpus(value(Tree::folder("/proc/self")))).empty());
+    // Only NVIDIA's driver withholds GPUs (tests/driver/usable_gpus_test.cpp).
+    const UsableGpus usable = value(usable_gpus(folder.tree()));
+    EXPECT_EQ(usable.gpus.size(), 2U);
+    EXPECT_TRUE(usable.left_out.empty());
 }
 
 } // namespace

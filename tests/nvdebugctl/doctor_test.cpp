@@ -182,6 +182,14 @@ TEST_F(DoctorTest, DriverSuffices) {
     EXPECT_EQ(left[2].answer, machine.driver->left_over[0]);
     machine.driver->left_over.clear();
 
+    machine.driver->not_shown = {"GPU 0 is left out: this container or unit has no access to it"};
+    const auto part = findings_about(machine);
+    EXPECT_EQ(part[1].verdict, Verdict::ok) << "the driver shows other GPUs";
+    EXPECT_EQ(part[2].subject, "driver");
+    EXPECT_EQ(part[2].verdict, Verdict::attention);
+    EXPECT_EQ(part[2].answer, machine.driver->not_shown[0]);
+    machine.driver->not_shown.clear();
+
     machine.driver->refused = "only root may";
     const auto refused = findings_about(machine);
     EXPECT_EQ(refused[1].verdict, Verdict::attention);

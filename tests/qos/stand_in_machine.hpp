@@ -16,8 +16,8 @@
 // the GPU answered late.
 //
 // With NVQOS_STAND_IN_GPUS=N there are N GPUs. While there is a file
-// FOLDER/bad.G, GPU G cannot be opened; with lost.G it is lost, and with hangs.G no request about
-// it is answered.
+// FOLDER/bad.G, GPU G cannot be opened, with the errno that the file has (empty: EIO). With lost.G
+// it is lost, and with hangs.G no request about it is answered.
 #pragma once
 
 #include "served.hpp"
@@ -125,15 +125,23 @@ class Machine final : public served::Served {
         return std::filesystem::exists(folder_ / (what + "." + std::to_string(gpu)));
     }
 
+    void follow_bad_gpus() {
+        const auto stopped = kernel.stop();
+        kernel.cannot_open.clear();
+        for (std::uint32_t gpu = 0; gpu < kernel.cards.size(); gpu++) {
+            const std::string number = std::to_string(gpu);
+            if (!is("bad", gpu))
+                continue;
+            const auto error = std::atoi(text_of(folder_ / ("bad." + number)).c_str());
+            kernel.cannot_open["/dev/nvidia" + number] = error ? error : EIO;
+        }
+    }
+
     void make_faulty() {
         kernel.before_request = [this](unsigned number, const void *argument) {
             for (const auto gpu = gpu_of(number, argument); gpu && is("hangs", *gpu);)
                 ::usleep(10'000);
-            const auto stopped = kernel.stop();
-            kernel.cannot_open.clear();
-            for (std::uint32_t gpu = 0; gpu < kernel.cards.size(); gpu++)
-                if (is("bad", gpu))
-                    kernel.cannot_open["/dev/nvidia" + std::to_string(gpu)] = EIO;
+            follow_bad_gpus();
         };
         kernel.garble = [this](unsigned number, void *answer, std::size_t) {
             if (const auto gpu = gpu_of(number, answer); gpu && is("lost", *gpu))

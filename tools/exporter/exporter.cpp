@@ -107,25 +107,29 @@ class Node {
         looker_.join();
     }
 
-    /// Opens the source. Fails if the request is wrong, for example if the file does not exist.
+    /// Opens the source, or looks again for GPUs to which this process has access now. Fails if the
+    /// request is wrong, for example if the file does not exist.
     Result<void> open() {
-        const auto tree = open_source(options_.from);
+        const auto tree = tree_ ? Result<Tree>(*tree_) : open_source(options_.from);
         const bool is_file =
             !options_.from.empty() && options_.from != "module" && options_.from != "driver";
         if (!tree && is_file)
             return tl::unexpected(tree.error());
-        const auto found = tree ? gpus(*tree) : tl::unexpected(tree.error());
+        const auto found = tree ? usable_gpus(*tree) : tl::unexpected(tree.error());
         if (!found) {
             log_once(found.error().sentence);
             return {};
         }
-        if (found->empty()) {
+        if (found->gpus.empty()) {
             log_once(no_gpu(options_.from, *tree));
             return {};
         }
-        Meters meters;
-        for (const Gpu &gpu : *found)
-            meters.push_back(std::make_shared<Meter>(gpu, period_, options_.limits));
+        tree_ = *tree;
+        leaves_out_ = !found->left_out.empty();
+        for (const std::string &sentence : found->left_out)
+            log_once(sentence);
+        Meters meters = all();
+        add_meters(*found, period_, options_.limits, meters);
         const std::scoped_lock held(mutex_);
         meters_ = std::move(meters);
         return {};
@@ -133,7 +137,8 @@ class Node {
 
     void step() {
         Meters meters = all();
-        if (meters.empty() && Meter::Clock::now() - tried_ >= between_tries(period_)) {
+        if ((meters.empty() || leaves_out_) &&
+            Meter::Clock::now() - tried_ >= between_tries(period_)) {
             tried_ = Meter::Clock::now();
             if (const auto opened = open(); !opened)
                 log_once(opened.error().sentence);
@@ -175,18 +180,17 @@ class Node {
 
     /// Returns metrics without data of any GPU. They replace text() if it fails.
     std::string nothing() const {
-        std::vector<Facts> facts(all().size());
-        for (std::size_t n = 0; n < facts.size(); n++) {
-            facts[n].gpu = static_cast<std::uint32_t>(n);
-            facts[n].trouble = "an error of the exporter";
-            facts[n].errors = 1;
+        std::vector<Facts> facts;
+        for (const auto &meter : all()) {
+            Facts &broken = facts.emplace_back();
+            broken.gpu = meter->gpu();
+            broken.trouble = "an error of the exporter";
+            broken.errors = 1;
         }
         return metrics_text(facts, NVDEBUG_EXPORTER_VERSION, options_.labels);
     }
 
   private:
-    using Meters = std::vector<std::shared_ptr<Meter>>;
-
     Meters all() const {
         const std::scoped_lock held(mutex_);
         return meters_;
@@ -270,6 +274,9 @@ class Node {
     const Options &options_;
     const std::chrono::milliseconds period_;
     Meter::Clock::time_point tried_ = Meter::Clock::now();
+    // Only the thread that steps uses these two.
+    std::optional<Tree> tree_; ///< the source, once it had a GPU
+    bool leaves_out_ = false;  ///< this process has no access to some GPUs of the source
     JobTimesOfNode jobs_;
     base::PodNameThread pod_names_;
 

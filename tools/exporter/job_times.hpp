@@ -23,7 +23,7 @@ class JobTimesOfNode {
         : length_(length) {}
 
     /// Takes the turns of all meters since the last step.
-    void step(const std::vector<std::shared_ptr<Meter>> &meters);
+    void step(const Meters &meters);
     /// Sets TaskFacts::together of the tasks that are of jobs.
     void add_to(Facts &facts) const;
 

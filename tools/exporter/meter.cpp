@@ -537,4 +537,13 @@ Facts Meter::snapshot() {
     return facts;
 }
 
+void add_meters(const UsableGpus &usable, std::chrono::milliseconds period,
+                const Meter::Limits &limits, Meters &meters) {
+    const auto number_of = [](const std::shared_ptr<Meter> &meter) { return meter->gpu(); };
+    for (const Gpu &gpu : usable.gpus)
+        if (std::ranges::find(meters, gpu.index(), number_of) == meters.end())
+            meters.push_back(std::make_shared<Meter>(gpu, period, limits));
+    std::ranges::sort(meters, {}, number_of);
+}
+
 } // namespace nvdebug::exporter

@@ -94,6 +94,8 @@ class Meter {
     /// @param period time between steps
     Meter(Gpu gpu, std::chrono::milliseconds period, const Limits &limits);
 
+    /// Returns the number of the GPU.
+    std::uint32_t gpu() const { return gpu_.index(); }
     /// Reads switches and engines; called once each period. A failure is counted.
     void step();
     /// Reads lists and processes, unless the last look was less than Limits::shortest_look ago. If
@@ -196,5 +198,11 @@ class Meter {
     std::map<std::uint32_t, std::uint32_t> tpcs_;                    ///< by local pid
     std::map<std::uint32_t, bool> kept_;                             ///< by local pid
 };
+
+using Meters = std::vector<std::shared_ptr<Meter>>;
+
+/// Adds a meter to @p meters, which are by GPU, for each GPU of @p usable that has none.
+void add_meters(const UsableGpus &usable, std::chrono::milliseconds period,
+                const Meter::Limits &limits, Meters &meters);
 
 } // namespace nvdebug::exporter

@@ -106,22 +106,41 @@ Outcome<std::vector<std::uint32_t>> numbers_of(const std::vector<std::string> &n
 }
 
 Outcome<std::vector<std::uint32_t>> find_numbers(const std::vector<std::string> &names,
-                                                 std::size_t count, const Open &open,
-                                                 std::chrono::milliseconds longest) {
+                                                 const nvdebug::Tree &tree, const Open &open,
+                                                 std::chrono::milliseconds longest,
+                                                 const Warn &warn) {
+    const auto all = nvdebug::gpus(tree);
+    if (!all)
+        return fail(all.error());
+    if (all->empty())
+        return fail(not_supported, "NVIDIA's driver has no GPU here");
     std::vector<GpuFacts> gpus;
-    for (std::uint32_t number = 0; number < count; number++)
-        gpus.push_back({number});
+    for (const nvdebug::Gpu &gpu : *all)
+        gpus.push_back({gpu.index()});
     if (!std::ranges::all_of(
             names, [](const std::string &name) { return is_number(base::parse_gpu_name(name)); })) {
         const auto until = std::chrono::steady_clock::now() + longest;
         std::vector<std::future<GpuFacts>> answers;
         for (const GpuFacts &gpu : gpus)
-            answers.push_back(begin_to_read(gpu.number, count, open));
+            answers.push_back(begin_to_read(gpu.number, all->size(), open));
         for (std::size_t n = 0; n < gpus.size(); n++)
             if (answers[n].wait_until(until) == std::future_status::ready)
                 gpus[n] = answers[n].get();
     }
-    return numbers_of(names, gpus);
+    auto numbers = numbers_of(names, gpus);
+    if (!numbers)
+        return numbers;
+    if (numbers->empty()) {
+        const auto usable = nvdebug::usable_gpus(tree);
+        if (!usable)
+            return fail(usable.error());
+        for (const std::string &sentence : usable->left_out)
+            warn(sentence);
+        for (const nvdebug::Gpu &gpu : usable->gpus)
+            numbers->push_back(gpu.index());
+    }
+    std::ranges::sort(*numbers);
+    return numbers;
 }
 
 } // namespace nvqos

@@ -41,11 +41,13 @@ Outcome<void> add_gpus(std::string_view words, std::vector<std::string> &to);
 Outcome<std::vector<std::uint32_t>> numbers_of(const std::vector<std::string> &names,
                                                const std::vector<GpuFacts> &gpus);
 
-/// Returns numbers_of() for the @p count GPUs that the driver lists. Opens them only if some name
+/// Returns the numbers of the GPUs in @p tree that the names mean, in rising order. If all are meant,
+/// GPUs to which this process has no access are left out with a warning. Opens GPUs only if some name
 /// is no number, each in a thread of its own. A GPU that does not answer within @p longest has no
-/// names.
+/// names. Fails as numbers_of(), and with Exit::not_supported if the tree has no GPU.
 Outcome<std::vector<std::uint32_t>> find_numbers(const std::vector<std::string> &names,
-                                                 std::size_t count, const Open &open,
-                                                 std::chrono::milliseconds longest);
+                                                 const nvdebug::Tree &tree, const Open &open,
+                                                 std::chrono::milliseconds longest,
+                                                 const Warn &warn);
 
 } // namespace nvqos

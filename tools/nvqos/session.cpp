@@ -41,15 +41,17 @@ Session::~Session() {
 }
 
 Outcome<void> Session::start(const Open &open) {
-    const auto listed = list_gpus(open);
-    if (!listed)
-        return tl::unexpected(listed.error());
-    const std::size_t count = *listed;
-    const auto found =
-        find_numbers(invocation_.goals.gpus, count, open, GpuThread::Options().longest_step);
-    if (!found)
-        return tl::unexpected(found.error());
-    const std::vector<std::uint32_t> &wanted = *found;
+    const auto tree = open();
+    if (!tree)
+        // A machine without the driver has no GPU to wait for.
+        return tree.error().code == nvdebug::ErrorCode::not_found
+                   ? fail(not_supported, tree.error().sentence)
+                   : fail(tree.error());
+    const auto numbers =
+        find_numbers(invocation_.goals.gpus, *tree, open, GpuThread::Options().longest_step, warn_);
+    if (!numbers)
+        return tl::unexpected(numbers.error());
+    const std::size_t count = nvdebug::gpus(*tree)->size();
     const sigset_t set = signals_of(invocation_);
     signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals_ < 0)
@@ -70,10 +72,9 @@ Outcome<void> Session::start(const Open &open) {
     }
     if (!invocation_.dry_run)
         gangs_ = std::make_shared<GangBoard>();
-    for (std::uint32_t number = 0; number < count; number++)
-        if (wanted.empty() || std::ranges::find(wanted, number) != wanted.end())
-            gpus_.push_back(std::make_unique<GpuThread>(number, count, open, invocation_.goals,
-                                                        options(), warn_));
+    for (const std::uint32_t number : *numbers)
+        gpus_.push_back(
+            std::make_unique<GpuThread>(number, count, open, invocation_.goals, options(), warn_));
     return wait_for_starts();
 }
 
@@ -130,23 +131,6 @@ Outcome<Exit> Session::keep() {
         else if (signal)
             return end();
     }
-}
-
-Outcome<std::size_t> Session::list_gpus(const Open &open) {
-    const auto tree = open();
-    if (!tree) {
-        // A machine without the driver has no GPU to wait for.
-        const auto failure = fail(tree.error());
-        return tree.error().code == nvdebug::ErrorCode::not_found
-                   ? fail(not_supported, tree.error().sentence)
-                   : failure;
-    }
-    const auto gpus = nvdebug::gpus(*tree);
-    if (!gpus)
-        return fail(gpus.error());
-    if (gpus->empty())
-        return fail(not_supported, "NVIDIA's driver has no GPU here");
-    return gpus->size();
 }
 
 GpuThread::Options Session::options() {

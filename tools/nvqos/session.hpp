@@ -43,7 +43,6 @@ class Session {
   private:
     using Ns = qos::Ns;
 
-    static Outcome<std::size_t> list_gpus(const Open &open);
     GpuThread::Options options();
     /// Waits for the first start on each GPU. No task is changed before all have started, so that
     /// goals which one GPU refuses are refused on all.

@@ -86,7 +86,8 @@ class Runner {
         }
         if (device < 0)
             return fail("CUDA does not show the GPU " + uuid_text(uuid) +
-                            "; with MIG on it cannot be partitioned this way",
+                            ": this container or unit has no access to it, or MIG is on, with "
+                            "which it cannot be partitioned this way",
                         Exit::not_supported);
         Handle context = nullptr, module = nullptr;
         for (const auto &[name, error] :

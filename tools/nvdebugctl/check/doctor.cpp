@@ -72,6 +72,8 @@ void check_driver(const Machine &machine, Findings &findings) {
     else
         findings.push_back({"driver", Verdict::attention,
                             "NVIDIA's driver shows no state: " + machine.driver->refused, ""});
+    for (const std::string &sentence : machine.driver->not_shown)
+        findings.push_back({"driver", Verdict::attention, sentence, ""});
 }
 
 void check_left_over(const Machine &machine, Findings &findings) {

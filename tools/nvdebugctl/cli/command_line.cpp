@@ -54,7 +54,7 @@ const std::vector<Option> &common_options() {
     static const std::vector<Option> options = {
         {"--gpu",
          "index (0, gpu0), PCI address, UUID, device file (/dev/nvidia0) or chip name; several as "
-         "0,2, or all; default: the only GPU, else gpu0",
+         "0,2, or all; default: the only GPU, else the first that may be used",
          "GPU", "-g"},
         {"--from",
          "read from the module, from NVIDIA's driver (as root), or from a capture (-: from "

@@ -161,16 +161,19 @@ Outcome<SelectedGpu> select_gpu(const nvdebug::Tree &tree,
     if (gpus->empty())
         return tl::unexpected(no_gpu(tree));
     if (!wanted) {
-        SelectedGpu selected{gpus->front(), ""};
-        if (gpus->size() > 1)
-            selected.note = fmt::format("there are {} GPUs, and this is about {}; -g chooses "
-                                        "another",
-                                        gpus->size(), describe(gpus->front()));
+        auto usable = nvdebug::usable_gpus(tree);
+        if (!usable)
+            return tl::unexpected(Failure(usable.error()));
+        SelectedGpu selected{usable->gpus.front(), std::move(usable->left_out)};
+        if (usable->gpus.size() > 1)
+            selected.notes.push_back(fmt::format("there are {} GPUs, and this is about {}; -g "
+                                                 "chooses another",
+                                                 usable->gpus.size(), describe(selected.gpu)));
         return selected;
     }
     const std::vector<Gpu> meant = meant_of(tree, *gpus, *wanted);
     if (meant.size() == 1)
-        return SelectedGpu{meant.front(), ""};
+        return SelectedGpu{meant.front()};
     std::vector<std::string> names;
     std::ranges::transform(meant.empty() ? *gpus : meant, std::back_inserter(names), describe);
     if (meant.empty())
@@ -201,6 +204,16 @@ Outcome<void> Context::list_gpus(const std::string &words) {
         rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
     return {};
+}
+
+/// Leaves out the GPUs to which this process has no access, and notes them. gpus() returns errors.
+void Context::leave_out_gpus() {
+    auto usable = nvdebug::usable_gpus(*tree_);
+    if (!usable || usable->left_out.empty())
+        return;
+    listed_ = std::move(usable->gpus);
+    for (std::string &sentence : usable->left_out)
+        note(std::move(sentence));
 }
 
 namespace {
@@ -273,9 +286,12 @@ Outcome<void> Context::open() {
     tree_ = *tree;
     const auto wanted = value("--gpu");
     const bool every = command().scope == Scope::gpus && (!wanted || is_gpu_list(*wanted));
-    if (command().scope == Scope::tree || every || all_gpus())
-        return wanted && wanted != "all" && is_gpu_list(*wanted) ? list_gpus(*wanted)
-                                                                 : Outcome<void>();
+    if (command().scope == Scope::tree || every || all_gpus()) {
+        if (wanted && wanted != "all")
+            return list_gpus(*wanted);
+        leave_out_gpus();
+        return {};
+    }
     if (wanted && is_gpu_list(*wanted))
         return usage(fmt::format("'{}' is about one GPU: name it instead of '{}'", command().name(),
                                  *wanted));
@@ -283,8 +299,7 @@ Outcome<void> Context::open() {
     if (!selected)
         return tl::unexpected(selected.error());
     gpu_ = selected->gpu;
-    if (!selected->note.empty())
-        note(selected->note);
+    std::ranges::move(selected->notes, std::back_inserter(notes_));
     return {};
 }
 

@@ -49,7 +49,7 @@ class Context {
     bool has_tree() const { return tree_.has_value(); }
     bool has_gpu() const { return gpu_.has_value(); }
     /// Returns the selected GPU, or the GPUs of a list such as `-g 0,2`. If none is selected,
-    /// returns all GPUs of the source.
+    /// returns the GPUs of the source to which this process has access.
     [[nodiscard]] Outcome<std::vector<nvdebug::Gpu>> gpus() const;
     /// Returns true for `-g all` and `-g 0,2`. Then no GPU is selected, until about() selects one
     /// after the other.
@@ -84,20 +84,22 @@ class Context {
   private:
     [[nodiscard]] Outcome<std::string> means_source() const;
     Outcome<void> list_gpus(const std::string &words);
+    void leave_out_gpus();
 
     const Invocation &invocation_;
     std::optional<nvdebug::Tree> tree_;
     std::optional<nvdebug::Gpu> gpu_;
-    std::vector<nvdebug::Gpu> listed_; ///< the GPUs of `-g 0,2`; empty: no list was given
+    /// The GPUs of `-g 0,2`, or those that remain if others are left out; empty: all of the source.
+    std::vector<nvdebug::Gpu> listed_;
     std::vector<std::string> notes_;
     std::vector<nvdebug::Error> missing_;
     bool leaves_behind_ = false;
 };
 
-/// The GPU that -g names or, without -g, the first one.
+/// The GPU that -g names or, without -g, the first one to which this process has access.
 struct SelectedGpu {
     nvdebug::Gpu gpu;
-    std::string note; ///< a remark for the user, if the source has several GPUs
+    std::vector<std::string> notes = {}; ///< remarks for the user, if the source has several GPUs
 };
 
 /// Returns whether a word of -g means several GPUs, such as `all` and `0,2`.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <unistd.h>
 
 #include "cli/context.hpp"
@@ -32,12 +34,14 @@ Outcome<void> check_file(const Context &context) {
 }
 
 Outcome<Document> capture(Context &context) {
-    if (const auto gpus = context.gpus(); !gpus && gpus.error().exit == not_supported)
+    const auto gpus = context.gpus();
+    if (!gpus && gpus.error().exit == not_supported)
         return tl::unexpected(gpus.error());
     const std::string &path = context.words("FILE").front();
     const auto descriptor = descriptor_named(path);
-    const std::vector<std::string> folders =
-        context.has_gpu() ? std::vector{context.gpu().folder()} : std::vector<std::string>{};
+    std::vector<std::string> folders; // none: those of all GPUs
+    if (gpus)
+        std::ranges::transform(*gpus, std::back_inserter(folders), &nvdebug::Gpu::folder);
     const auto report = descriptor ? nvdebug::write_capture(context.tree(), folders, *descriptor)
                                    : nvdebug::write_capture(context.tree(), folders, path);
     if (!report)

@@ -61,11 +61,9 @@ nvdebug::Result<Json> gpu_row(const nvdebug::Gpu &gpu) {
 }
 
 Outcome<Document> list_gpus(Context &context) {
-    const auto gpus = nvdebug::gpus(context.tree());
+    const auto gpus = context.gpus();
     if (!gpus)
-        return tl::unexpected(Failure(gpus.error()));
-    if (gpus->empty())
-        return tl::unexpected(no_gpu(context.tree()));
+        return tl::unexpected(gpus.error());
     SideBySide all(*gpus);
     // If a GPU has gone, this first question shows it, and the GPU is not asked about its tasks.
     auto found = all.ask(gpu_row);

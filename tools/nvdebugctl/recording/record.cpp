@@ -292,15 +292,13 @@ Outcome<Document> record(Context &context) {
     tee.add(totals);
     Recorders recorders(tee);
     recorders.start(*gpus, static_cast<std::uint64_t>(plan.period.count()));
-    for (nvdebug::Error &error : recorders.take_errors()) {
-        if (gpus->size() == 1)
-            return tl::unexpected(Failure(std::move(error)));
+    std::vector<nvdebug::Error> errors = recorders.take_errors();
+    if (recorders.empty())
+        return tl::unexpected(Failure(std::move(errors.front())));
+    for (nvdebug::Error &error : errors)
         context.missing(std::move(error));
-    }
     for (const std::string &note : recorders.notes())
         context.note(note);
-    if (recorders.empty())
-        return fail(nvdebug::ErrorCode::unsupported, "no GPU can be recorded");
     // The file is opened only now, so that an earlier failure leaves an existing file of that name
     // unchanged.
     auto destination = open_destination(context, RecordingFile::Appears::at_once);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <sys/utsname.h>
 
+#include "cli/side_by_side.hpp"
 #include "hw/soc.h"
 #include "left_over.hpp"
 #include "nvdebug/gpu.hpp"
@@ -239,22 +240,29 @@ std::optional<DriverFacts> driver_facts(const std::string &root) {
         return DriverFacts{"", tree.error().sentence};
     DriverFacts facts;
     facts.source = tree->facts().at("source");
-    const auto gpus = nvdebug::gpus(*tree);
-    if (!gpus || gpus->empty())
-        facts.refused = gpus ? "it has no GPU" : gpus.error().sentence;
-    else if (const auto engines = gpus->front().engines(); !engines)
-        facts.refused = engines.error().sentence;
-    if (gpus)
-        for (const nvdebug::Gpu &gpu : *gpus)
-            for (const std::string &sentence : describe_left_over(gpu))
-                // A file that makes no sense belongs to no GPU, so every GPU returns the same
-                // sentence about it.
-                if (std::ranges::none_of(facts.left_over, [&](const std::string &known) {
-                        return known.ends_with(sentence);
-                    }))
-                    facts.left_over.push_back(gpu.folder() + ": " + sentence);
-    if (gpus)
-        facts.jobs = measure_shared_jobs(*gpus, std::chrono::seconds(1));
+    const auto usable = nvdebug::usable_gpus(*tree);
+    if (!usable || usable->gpus.empty()) {
+        facts.refused = usable ? "it has no GPU" : usable.error().sentence;
+        return facts;
+    }
+    facts.not_shown = usable->left_out;
+    const std::vector<nvdebug::Gpu> &gpus = usable->gpus;
+    const auto engines =
+        SideBySide(gpus).ask([](const nvdebug::Gpu &gpu) { return gpu.engines(); });
+    if (std::ranges::none_of(engines, [](const auto &shown) { return shown.has_value(); }))
+        facts.refused = engines.front().error().sentence;
+    for (std::size_t n = 0; n < gpus.size(); n++) {
+        if (!engines[n] && facts.refused.empty())
+            facts.not_shown.push_back(gpus[n].folder() + ": " + engines[n].error().sentence);
+        for (const std::string &sentence : describe_left_over(gpus[n]))
+            // A file that makes no sense belongs to no GPU, so every GPU returns the same sentence
+            // about it.
+            if (std::ranges::none_of(facts.left_over, [&](const std::string &known) {
+                    return known.ends_with(sentence);
+                }))
+                facts.left_over.push_back(gpus[n].folder() + ": " + sentence);
+    }
+    facts.jobs = measure_shared_jobs(gpus, std::chrono::seconds(1));
     return facts;
 }
 

@@ -61,6 +61,7 @@ struct GpuFacts {
 struct DriverFacts {
     std::string source;  ///< `NVIDIA's driver 580.159.04`; empty: the driver cannot be asked
     std::string refused; ///< why the driver shows no GPU's state; empty: it does show state
+    std::vector<std::string> not_shown = {}; ///< why it shows no state of some GPUs, if of others
     std::vector<std::string> left_over = {}; ///< the sentences of describe_left_over() for all GPUs
     std::vector<nvdebug::MeasuredJob> jobs = {}; ///< measure_shared_jobs() of a second
 };

@@ -141,23 +141,16 @@ Outcome<void> each_of(WatchedGpus &gpus, Outcome<void> (WatchedGpu::*what)()) {
     return {};
 }
 
-Outcome<WatchedGpus> start_all(const nvdebug::Tree &tree, const std::vector<std::uint32_t> &wanted,
+Outcome<WatchedGpus> start_all(const nvdebug::Tree &tree, const std::vector<std::uint32_t> &numbers,
                                simulation::Watched &watched) {
-    const auto all = nvdebug::gpus(tree);
-    if (!all)
-        return fail(all.error());
-    if (all->empty())
-        return fail(not_supported, "NVIDIA's driver has no GPU here");
     WatchedGpus gpus;
     drawing::RecordingHead head;
     std::optional<Failure> last;
-    for (std::uint32_t number = 0; number < all->size(); number++) {
-        if (!wanted.empty() && std::ranges::find(wanted, number) == wanted.end())
-            continue;
-        auto started = WatchedGpu::start((*all)[number], number, watched);
+    for (const std::uint32_t number : numbers) {
+        auto started = WatchedGpu::start(nvdebug::Gpu(tree, number), number, watched);
         if (!started) {
             last = started.error();
-            if (all->size() > 1)
+            if (numbers.size() > 1)
                 warn(fmt::format("gpu{} is left out: {}", number, last->sentence));
             continue;
         }
@@ -180,14 +173,11 @@ Outcome<void> watch(const Open &open, const std::vector<std::string> &names, qos
                    ? fail(not_supported,
                           tree.error().sentence + "; '--from RECORDING' needs no driver")
                    : fail(tree.error());
-    const auto all = nvdebug::gpus(*tree);
-    if (!all)
-        return fail(all.error());
     constexpr std::chrono::seconds patience{10};
-    const auto wanted = find_numbers(names, all->size(), open, patience);
-    if (!wanted)
-        return tl::unexpected(wanted.error());
-    auto gpus = start_all(*tree, *wanted, watched);
+    const auto numbers = find_numbers(names, *tree, open, patience, warn);
+    if (!numbers)
+        return tl::unexpected(numbers.error());
+    auto gpus = start_all(*tree, *numbers, watched);
     if (!gpus)
         return tl::unexpected(gpus.error());
     const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(length);
