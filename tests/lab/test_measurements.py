@@ -219,6 +219,7 @@ def test_shares_of_programs_that_think_are_measured_in_several_calls(thinking, t
     assert [one["row"] for one in found["runs"]] == [one["row"] for one in found["rows"]] == ["train-60", "loop-60"]
     for one, row in zip(found["runs"], found["rows"]):
         assert one["sums"] == 0.5 and one["status"] == 0 and one["missed_epochs"] == 0 and one["epochs"] > 0
+        assert one["missed_at"] == [] and one["told"] == []
         assert row["own"] == [one["own"], None] and row["runs"] == 1
         assert one["own"] == pytest.approx(one["per_s"][0] / one["alone_per_s"][0] * one["alone"], abs=1e-3)
     again = thinking("--rows", "train-60,loop-60", "--seconds", "1")
