@@ -253,7 +253,7 @@ std::optional<EpochRecord> Governor::step(Ns now, bool seen) {
             const Verdict verdict = judge(goal, ledgers_[n], accounts_[n].burst);
             record->tenants.push_back({taken[n], accounts_[n], balance, verdict != Verdict::missed,
                                        wanted_alone(balance.progress, balance.idle),
-                                       verdict == Verdict::unseen});
+                                       verdict == Verdict::unseen, ledgers_[n].is_judged()});
         }
         begin_ = now;
         seen_.assign(entrants_.size(), {});

@@ -27,6 +27,7 @@ struct Record {
     /// The part of the time that it would use alone, at most; nullopt: it had no work.
     std::optional<Part> wants = std::nullopt;
     bool is_unseen = false; ///< the turns do not show whether the goal was kept
+    bool is_judged = true;  ///< false: `kept` is a forecast (Ledger::is_judged())
 };
 
 struct EpochRecord {

@@ -49,26 +49,34 @@ class Ledger {
   public:
     /// lately() has so many windows.
     static constexpr Ns windows = 10;
+    /// The time after the tenant's first work in which nvqos learns what it wants, and changes the turns
+    /// of all tasks for it. It says nothing of a goal. If a window is longer, one window is taken.
+    static constexpr Ns learning = 2 * second;
 
-    /// Adds an epoch. The first window does not count for lately(), because nvqos learns in it what the
-    /// tenant wants.
+    /// Adds an epoch. While the tenant is new, it does not count for lately().
     /// @param window what balance() is about: a second, or longer (window_of())
     void add(const Observation &seen, Ns progress, Ns length, Ns window = second) {
         const Ns idle = seen.idle_alone();
         const Balance epoch{length,   seen.used,        seen.backlogged - idle,
                             progress, seen.idle + idle, seen.bounds};
-        has_window_ = has_window_ || last_.balance().time >= window;
-        if (has_window_)
+        if (known_for_ >= std::max(learning, window))
             lately_.add(epoch, windows * window);
         last_.add(epoch, window);
+        if (known_for_ > 0 || seen.backlogged > 0)
+            known_for_ += length;
+        is_new_ = known_for_ > 0 && known_for_ < std::max(learning, window) + window;
     }
     const Balance &balance() const { return last_.balance(); }
-    /// Returns the sums over the last ten windows but the first, or over less at the beginning.
+    /// Returns the sums over the last ten windows, or over less at the beginning.
     const Balance &lately() const { return lately_.balance(); }
+    /// Returns whether balance() says something of a goal: a second has passed, and nothing of it was in
+    /// the time in which nvqos learned. A tenant that had no work so far is judged, too.
+    bool is_judged() const { return last_.balance().time >= second && !is_new_; }
 
   private:
     Window last_, lately_;
-    bool has_window_ = false;
+    Ns known_for_ = 0; ///< since its first work
+    bool is_new_ = false;
 };
 
 /// Returns for how long a goal is to be kept before what its tenant got is a part of the time. A

@@ -90,7 +90,7 @@ Ns allowed_at_ends(const Goal &goal, const Balance &balance, Ns burst) {
 
 Verdict judge(const Goal &goal, const Ledger &ledger, Ns burst) {
     const Balance &last = ledger.balance(), &lately = ledger.lately();
-    if (last.time < second)
+    if (!ledger.is_judged())
         return Verdict::kept;
     if (goal.cap && last.used > scaled(last.time, *goal.cap, whole) + allowance(last))
         return Verdict::missed;

@@ -15,8 +15,8 @@ enum class Verdict {
     unseen, ///< the turns do not show whether the goal was kept
 };
 
-/// Returns the verdict on the last second, or on a longer window (window_of()). Before a second has
-/// passed nothing is missed.
+/// Returns the verdict on the last second, or on a longer window (window_of()). Nothing is missed
+/// before Ledger::is_judged().
 ///
 /// A share or a speed may be missed by one point. A second may miss it by another 0.8 points and two
 /// bursts, but not by more than half of it, as long as the last ten seconds together have their part.

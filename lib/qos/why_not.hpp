@@ -32,8 +32,8 @@ struct Surroundings {
     bool is_cut;    ///< EpochRecord::overcommitted
 };
 
-/// Returns why the last second of a share, a speed or a cap says nothing, or missed the goal. Before
-/// a second has passed there is a reason only for a tenant without tasks.
+/// Returns why the last second of a share, a speed or a cap says nothing, or missed the goal. While
+/// nothing is judged there is a reason only for a tenant without tasks.
 inline std::optional<WhyNot> why_not(const Goal &goal, const Record &record,
                                      const Surroundings &about) {
     const bool has_promise = is_promised(goal.aim);
@@ -41,7 +41,7 @@ inline std::optional<WhyNot> why_not(const Goal &goal, const Record &record,
         return std::nullopt;
     if (!about.has_tasks)
         return has_promise ? std::optional(WhyNot::no_demand) : std::nullopt;
-    if (record.second.time < second)
+    if (!record.is_judged)
         return std::nullopt;
     if (!about.is_seen || record.is_unseen)
         return WhyNot::cannot_be_seen;

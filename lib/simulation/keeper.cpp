@@ -137,7 +137,7 @@ void Keeper::note(const qos::EpochRecord &epoch) {
     }
     for (std::size_t n = 0; n < goals_.size(); n++) {
         const qos::Record &record = epoch.tenants[n];
-        verdicts_[n].push_back({epoch.end, record.second.time >= qos::second, record.kept,
+        verdicts_[n].push_back({epoch.end, record.kept,
                                 qos::why_not(goals_[n], record,
                                              {.has_tasks = has_tasks[n],
                                               .is_seen = is_held[n],

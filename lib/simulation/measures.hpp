@@ -13,8 +13,7 @@ namespace simulation {
 
 /// The verdict of nvqos at the end of an epoch on a goal in the second before it.
 struct Verdict {
-    Ns at;        ///< the end of the epoch
-    bool is_full; ///< a second has passed since the goal began
+    Ns at; ///< the end of the epoch
     bool kept;
     std::optional<qos::WhyNot> why; ///< the reason that nvqos gives, if it gives one
 };

@@ -149,7 +149,7 @@ def alone(program, others, seconds):
 
 
 def under(nvqos, goals, programs, seconds):
-    """Returns the speeds under the goals, nvqos' epochs in that time, and its exit status. Raises bounded.Failed."""
+    """Returns the speeds under the goals, nvqos' epochs in that time, its exit status and its messages. Raises bounded.Failed."""
     keeping = bounded.Keeping(nvqos, *(f"{program.process.pid}={goal}" for program, goal in zip(programs, goals)))
     try:
         time.sleep(SETTLE_S)
@@ -160,7 +160,7 @@ def under(nvqos, goals, programs, seconds):
         epochs = keeping.lines()[before:]
     finally:
         status = keeping.end()
-    return found, epochs, status
+    return found, epochs, status, keeping.told()
 
 
 def main():
@@ -176,7 +176,7 @@ def main():
         rows = []
         for number in range(options.runs):
             for goals in GOALS:
-                found, _, status = under(options.nvqos, goals, programs, options.seconds)
+                found, _, status, _ = under(options.nvqos, goals, programs, options.seconds)
                 rows.append({"run": number, "decode_goal": goals[0], "train_goal": goals[1],
                              "decode_of_alone": round(found[0] / first[0], 3), "train_of_alone": round(found[1] / first[1], 3),
                              "status": status})

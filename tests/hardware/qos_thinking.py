@@ -18,8 +18,8 @@ that FOLDER/qos_thinking.json does not have. Each call measures each program alo
 
 Writes FOLDER/qos_thinking.json after each run. Each run has the part of the time in which the program's own steps had the GPU
 (the steps per second, divided by that of the same call alone, times the part of the time that they use alone), the same by the
-sums of the record of switches in nvqos' JSON, how many epochs were missed and how many could not be seen, and nvqos' exit
-status. Each row has the means, with an interval of 95 %, and is kept if the mean is at least the share, or 98 % of the part
+sums of the record of switches in nvqos' JSON, how many epochs were missed (and which) and how many could not be seen, nvqos' exit
+status, and its messages. Each row has the means, with an interval of 95 %, and is kept if the mean is at least the share, or 98 % of the part
 alone if that is less, minus a point. Ends with 3 if the budget was too short, and with 1 if a program failed.
 """
 
@@ -92,7 +92,7 @@ def unseen(epoch):
 
 def measured(nvqos, each, programs, seconds, found_alone):
     """Returns what a run of a row has in the file."""
-    per_s, epochs, status = qos_cap.under(nvqos, each["goals"], programs, seconds)
+    per_s, epochs, status, told = qos_cap.under(nvqos, each["goals"], programs, seconds)
     if not epochs:
         raise bounded.Failed(f"nvqos had no epoch in {seconds} s")
     who, length = each["who"], sum(epoch["end_ns"] - epoch["begin_ns"] for epoch in epochs)
@@ -102,7 +102,9 @@ def measured(nvqos, each, programs, seconds, found_alone):
             "sums": round(sum(epoch["used_ns"] for epoch in of_tenant) / length, 4), "alone": first["busy"],
             "per_s": [round(one, 3) for one in per_s], "alone_per_s": [found_alone[kind]["per_s"] for kind in each["kinds"]],
             "missed_epochs": sum(epoch["kept"] is False and not unseen(epoch) for epoch in of_tenant),
-            "unseen_epochs": sum(map(unseen, of_tenant)), "epochs": len(epochs), "status": status}
+            "unseen_epochs": sum(map(unseen, of_tenant)), "epochs": len(epochs), "missed_at": [
+                number for number, epoch in enumerate(of_tenant) if epoch["kept"] is False and not unseen(epoch)],
+            "status": status, "told": told.splitlines()}
 
 
 def summary(runs):

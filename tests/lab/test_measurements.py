@@ -257,6 +257,7 @@ def test_shares_of_programs_that_think_are_measured_in_several_calls(thinking, t
     for one, row in zip(found["runs"], found["rows"]):
         assert one["sums"] == 0.5 and one["status"] == 0
         assert abs(one["unseen_epochs"] - one["epochs"] / 2) < 1 and abs(one["missed_epochs"] - one["epochs"] / 4) < 1
+        assert len(one["missed_at"]) == one["missed_epochs"] and one["told"] == []
         assert row["own"] == [one["own"], None] and row["runs"] == 1
         assert one["own"] == pytest.approx(one["per_s"][0] / one["alone_per_s"][0] * one["alone"], abs=1e-3)
     again = thinking("--rows", "train-60,loop-60", "--seconds", "1")

@@ -60,10 +60,10 @@ TEST(Ledger, SharesBelowTheirPartInTheMeanAreMissed) {
     std::vector<Ns> less = uneven;
     for (Ns &epoch : less)
         epoch -= 1'100'000;
-    EXPECT_GT(Judged(share_of_ledger(60), 7'200'000).add(repeated(less, 70)), 60);
-    // No second is a burst too short. The first one does not count for the mean, which is known after
-    // two more.
-    EXPECT_EQ(Judged(share_of_ledger(60), 7'200'000).add(std::vector<Ns>(100, 58'900'000)), 71);
+    EXPECT_GT(Judged(share_of_ledger(60), 7'200'000).add(repeated(less, 70)), 50);
+    // No second is a burst too short. The first two do not count for the mean, which is known after two
+    // more.
+    EXPECT_EQ(Judged(share_of_ledger(60), 7'200'000).add(std::vector<Ns>(100, 58'900'000)), 61);
 }
 
 /// The seconds before have more than their part, which would make up for more. A second may have 10 ms
@@ -88,11 +88,37 @@ TEST(Ledger, SecondsWithLessThanHalfOfTheirPartAreMissed) {
     EXPECT_EQ(judged.add(std::vector<Ns>(10, 13'500'000)), 1);
 }
 
-/// After one second there are no earlier seconds that could make up for a burst too few.
+/// After three seconds there are no earlier seconds that could make up for a burst too few.
 TEST(Ledger, TheFirstSecondsHaveNoNeighbours) {
-    std::vector<Ns> first(10, 60 * ms);
+    std::vector<Ns> first(30, 60 * ms);
     first.back() = 27 * ms;
     EXPECT_EQ(Judged(share_of_ledger(60), 7'200'000).add(first), 1);
+}
+
+TEST(Ledger, NothingIsJudgedWhileTheTenantIsNew) {
+    Judged fast(share_of_ledger(60), 7'200'000);
+    EXPECT_EQ(fast.add(std::vector<Ns>(20, 5 * ms)), 0);
+    EXPECT_EQ(fast.add(std::vector<Ns>(100, 60 * ms)), 0) << "the first seconds are in no mean";
+    Judged slow(share_of_ledger(60), 7'200'000);
+    EXPECT_EQ(slow.add(std::vector<Ns>(29, 5 * ms)), 0);
+    EXPECT_EQ(slow.add(std::vector<Ns>(10, 5 * ms)), 10);
+}
+
+TEST(Ledger, TenantIsNewFromItsFirstWorkOn) {
+    Ledger ledger;
+    const auto judged_after = [&](const qos::Observation &seen, int epochs) {
+        for (int n = 0; n < epochs; n++)
+            ledger.add(seen, seen.used, an_epoch);
+        return ledger.is_judged();
+    };
+    const qos::Observation idle = {}, busy = {.used = an_epoch, .backlogged = an_epoch};
+    EXPECT_FALSE(judged_after(idle, 9));
+    EXPECT_TRUE(judged_after(idle, 1)) << "it had no demand";
+    EXPECT_FALSE(judged_after(busy, 1));
+    EXPECT_FALSE(judged_after(idle, 28));
+    EXPECT_TRUE(judged_after(busy, 1));
+    EXPECT_TRUE(judged_after(idle, 50));
+    EXPECT_TRUE(judged_after(busy, 1)) << "it is new once";
 }
 
 } // namespace

@@ -189,7 +189,7 @@ TEST_F(Kept, CapOfATenantWithOneClientOfMpsCannotBeSeen) {
     kernel.processes[600].command = kernel.processes[557].command = "both";
     start({"command:both=cap:80%"});
     ASSERT_TRUE(gpu_goals);
-    keep_until(1500 * ms);
+    keep_until(3500 * ms);
     ASSERT_FALSE(reports.empty());
     EXPECT_EQ(reports.back().tenants[0].tasks, 2U);
     EXPECT_EQ(reports.back().tenants[0].held, 1U);

@@ -137,7 +137,7 @@ TEST_F(Marked, GoalThatWasMissedIsNotMarkedAsKeptWhileItCannotBeSeen) {
     MarkSocket recorder;
     start({"557=cap:30%"});
     pauses_tasks = false;
-    keep_for(3 * qos::second, [this] { sim.change({0, simulation::Request::What::resume}); });
+    keep_for(5 * qos::second, [this] { sim.change({0, simulation::Request::What::resume}); });
     pauses_tasks = true;
     EXPECT_EQ(heard(recorder).back(), "gpu0 nvqos: 557: cap 30 % is not kept");
     sim.stop(0);

@@ -73,7 +73,7 @@ def test_a_gpu_that_fails_while_goals_are_kept(two, fault):
     (two.folder / f"{fault}.1").unlink()
     assert comes_true(lambda: is_up(two, 1, 1))
     assert two.ask(f"hold d cap:20% pid={more.pid} gpu=1") == "ok" and goals_go_on(two, one.pid)
-    assert end(two) == 4
+    assert end(two) == 4 and "gpu1: was left out between " in two.errors() and "gpu0: was" not in two.errors()
     assert comes_true(lambda: two.is_enabled(one.pid))
 
 
@@ -94,9 +94,18 @@ def test_the_first_gpu_is_no_other_case(two):
     one = two.process()
     (two.folder / "lost.0").touch()
     start(two, "others=cap:30%")
-    assert comes_true(lambda: is_up(two, 0, 1)) and pauses(two, one.pid) == 0
+    assert comes_true(lambda: is_up(two, 0, 1)) and pauses(two, one.pid) == 0 and "was left out" not in two.errors()
     (two.folder / "lost.0").unlink()
     assert goals_go_on(two, one.pid) and end(two) == 4
+
+
+def test_a_gpu_that_is_left_out_to_the_end_is_why_nvqos_ends_with_4(two):
+    one = two.process()
+    (two.folder / "bad.1").touch()
+    start(two, f"{one.pid}=cap:30%")
+    assert goals_go_on(two, one.pid) and end(two) == 4
+    last = two.errors().splitlines()[-1]
+    assert "gpu1: was left out from 20" in last and " to the end: " in last and last.endswith(FAULTS["bad"]), two.errors()
 
 
 def test_all_gpus_left_out_are_tried_again(two):

@@ -46,9 +46,9 @@ TEST(WhyNot, OnlyMissedPromisesAreRefused) {
     EXPECT_EQ(why_not(cap, record(false), cut), std::nullopt);
 }
 
-TEST(WhyNot, FirstSecondHasNoReason) {
+TEST(WhyNot, EpochsThatAreNotJudgedHaveNoReason) {
     Record young = record(true, std::nullopt);
-    young.second.time = second - 1;
+    young.is_judged = false;
     EXPECT_EQ(why_not(share, young, {.has_tasks = true, .is_seen = false, .is_cut = true}),
               std::nullopt);
 }

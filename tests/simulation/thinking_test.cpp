@@ -39,6 +39,32 @@ double percent(qos::Part part) {
     return static_cast<double>(part) / static_cast<double>(qos::point);
 }
 
+// --- the first seconds ---
+
+/// Returns at the ends of how many epochs a goal was missed, or could not be seen.
+std::size_t doubtful(const Scenario &scenario, std::size_t job) {
+    Governed governed(scenario);
+    Machine(scenario, &governed).run();
+    const auto &all = governed.keepers()[0].verdicts(job);
+    return static_cast<std::size_t>(std::ranges::count_if(
+        all, [](const auto &one) { return !one.kept || one.why == qos::WhyNot::cannot_be_seen; }));
+}
+
+/// nvqos learns the bursts and pauses of a loop, and repays what the loop lacks at first. A loop that
+/// comes later runs with the driver's timeslice until it is found.
+TEST(LoopThatIsNew, HasNoSecondThatIsMissedOrCannotBeSeen) {
+    for (const Ns start : {Ns(0), 4 * qos::second})
+        for (const qos::Part share : {60, 80})
+            for (const std::uint64_t seed : {1, 2}) {
+                Scenario both = scenario(
+                    {loop_of("loop", 5400, 500, share_of(share)), loop_of("training", 17'100, 80)});
+                both.jobs[0].start = start;
+                both.jobs[0].cpu_jitter = both.jobs[1].cpu_jitter = 2 * qos::point;
+                both.seed = seed;
+                EXPECT_EQ(doubtful(both, 0), 0U) << start << " " << share << " " << seed;
+            }
+}
+
 // --- one share ---
 
 struct Mix {

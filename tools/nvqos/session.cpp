@@ -394,7 +394,10 @@ Outcome<Exit> Session::end() {
         }
         for (const std::string &sentence : gpu->waits())
             waits += sentence + "\n";
-        was_out = was_out || gpu->was_out();
+        if (const std::string outage = gpu->outage(); !outage.empty()) {
+            was_out = true;
+            warn_(fmt::format("gpu{}: {}", gpu->index(), outage));
+        }
         was_kept = was_kept || gpu->was_up();
     }
     gpus_.clear();

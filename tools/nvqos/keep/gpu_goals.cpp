@@ -309,6 +309,7 @@ void GpuGoals::judge_windows(qos::EpochRecord &epoch) const {
                      record.second.used <= qos::scaled(record.second.time, *goal.cap, qos::whole) +
                                                qos::allowance(record.second));
         record.is_unseen = false;
+        record.is_judged = true;
     }
 }
 
@@ -506,7 +507,7 @@ bool GpuGoals::is_measured(std::size_t tenant, const qos::Record &record) const 
     const bool has_second = record.second.time >= qos::second;
     const qos::Goal &goal = tenants_.goal(tenant);
     if (goal.aim != qos::Aim::latency)
-        return has_second;
+        return record.is_judged;
     if (goal.is_marked())
         return has_second && engine_times(tenant);
     return has_second && goal.p99 && launches_ && launches_->has_recent_request(tenant);
@@ -592,7 +593,7 @@ std::vector<std::string> GpuGoals::waits() const {
 
 Report GpuGoals::plan() const {
     qos::EpochRecord epoch{turns_.now(), turns_.now(), 0, false, {}};
-    epoch.tenants.resize(tenants_.size(), {{}, {}, {}, true});
+    epoch.tenants.resize(tenants_.size(), {.kept = true, .is_judged = false});
     return report(std::move(epoch));
 }
 

@@ -50,7 +50,8 @@ struct GpuThread::Shared {
         bool is_late = false;   ///< the driver does not answer
         std::optional<Failure> why = {};
         std::string out_since = {}; ///< since when it is left out, UTC; empty: it is not
-        bool was_out = false, was_up = false;
+        std::string last_out = {};  ///< an earlier time in which it was left out, as a sentence
+        bool was_up = false;
     } state = {};
     /// The results of the goals so far.
     struct {
@@ -71,6 +72,7 @@ struct GpuThread::Shared {
     void leave_out(const Failure &failure);
     void be_late();
     void be_on_time();
+    void end_outage();
 };
 
 // --- the thread ---
@@ -173,7 +175,6 @@ void GpuThread::Shared::leave_out(const Failure &failure) {
     const bool is_news = !state.why || state.why->sentence != failure.sentence;
     state.has_goals = false;
     state.is_late = false;
-    state.was_out = true;
     state.why = failure;
     if (state.out_since.empty())
         state.out_since = utc_now();
@@ -186,7 +187,7 @@ void GpuThread::Shared::leave_out(const Failure &failure) {
 void GpuThread::Shared::be_late() {
     if (state.is_late)
         return;
-    state.is_late = state.was_out = true;
+    state.is_late = true;
     if (state.out_since.empty())
         state.out_since = utc_now();
     const auto waited =
@@ -204,9 +205,14 @@ void GpuThread::Shared::be_on_time() {
         tell(fmt::format("the driver answers again, and goals are kept again; the GPU was left out "
                          "since {}",
                          state.out_since));
-        state.out_since.clear();
+        end_outage();
     }
     options.wake();
+}
+
+void GpuThread::Shared::end_outage() {
+    if (const std::string since = std::exchange(state.out_since, {}); !since.empty())
+        state.last_out = fmt::format("was left out between {} and {}", since, utc_now());
 }
 
 void GpuThread::run(const std::shared_ptr<Shared> &shared) {
@@ -226,7 +232,7 @@ void GpuThread::run(const std::shared_ptr<Shared> &shared) {
             if (own.state.why || own.state.is_late)
                 own.tell(fmt::format("goals are kept on it now; it was left out since {}",
                                      own.state.out_since));
-            own.state.out_since.clear();
+            own.end_outage();
             own.state.is_late = false;
             own.state.has_goals = own.state.was_up = true;
             own.state.why.reset();
@@ -315,11 +321,6 @@ bool GpuThread::is_up() const {
     return shared_->is_up();
 }
 
-bool GpuThread::was_out() const {
-    const std::scoped_lock held(shared_->lock);
-    return shared_->state.was_out;
-}
-
 bool GpuThread::was_up() const {
     const std::scoped_lock held(shared_->lock);
     return shared_->state.was_up;
@@ -330,6 +331,14 @@ std::optional<Failure> GpuThread::why_out() const {
     if (shared_->state.is_late)
         return Failure{failed, "the driver does not answer"};
     return shared_->state.why;
+}
+
+std::string GpuThread::outage() const {
+    const auto why = why_out();
+    const std::scoped_lock held(shared_->lock);
+    const auto &state = shared_->state;
+    return why ? fmt::format("was left out from {} to the end: {}", state.out_since, why->sentence)
+               : state.last_out;
 }
 
 std::string GpuThread::out_since() const {

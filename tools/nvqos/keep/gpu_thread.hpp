@@ -61,9 +61,10 @@ class GpuThread {
 
     /// Returns whether goals are kept on it now.
     bool is_up() const;
-    /// Returns whether it was left out at any time, and whether goals were kept at any time.
-    bool was_out() const;
+    /// Returns whether goals were kept on it at any time.
     bool was_up() const;
+    /// Returns a sentence on the last time that it was left out; empty: it never was.
+    std::string outage() const;
     /// Returns why it is left out; empty: it is not, or its first start goes on.
     std::optional<Failure> why_out() const;
     /// Returns since when it is left out, UTC; empty: it is not.

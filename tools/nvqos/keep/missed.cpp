@@ -53,8 +53,8 @@ std::string text_of(const Missed &missed) {
                                                   : nvdebug::base::printable(missed.tenant) + ": " +
                                                         text_of(missed.goal);
     const std::string all = fmt::format("{} epoch{}", missed.of, missed.of == 1 ? "" : "s");
-    constexpr const char *reason =
-        "because switches were lost, or its tasks are clients of an MPS server";
+    constexpr const char *reason = "because turns do not show it, switches were lost, or tasks are "
+                                   "clients of an MPS server";
     if (missed.epochs == 0)
         return fmt::format("{} could not be seen at the end of {} of {}, {}", who, missed.unseen,
                            all, reason);
