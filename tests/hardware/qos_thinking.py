@@ -97,14 +97,13 @@ def measured(nvqos, each, programs, seconds, found_alone):
         raise bounded.Failed(f"nvqos had no epoch in {seconds} s")
     who, length = each["who"], sum(epoch["end_ns"] - epoch["begin_ns"] for epoch in epochs)
     of_tenant = [epoch["tenants"][who] for epoch in epochs]
+    missed_at = [number for number, epoch in enumerate(of_tenant) if epoch["kept"] is False and not unseen(epoch)]
     first = found_alone[each["kinds"][who]]
     return {"own": round(per_s[who] / first["per_s"] * first["busy"], 4),
             "sums": round(sum(epoch["used_ns"] for epoch in of_tenant) / length, 4), "alone": first["busy"],
             "per_s": [round(one, 3) for one in per_s], "alone_per_s": [found_alone[kind]["per_s"] for kind in each["kinds"]],
-            "missed_epochs": sum(epoch["kept"] is False and not unseen(epoch) for epoch in of_tenant),
-            "unseen_epochs": sum(map(unseen, of_tenant)), "epochs": len(epochs), "missed_at": [
-                number for number, epoch in enumerate(of_tenant) if epoch["kept"] is False and not unseen(epoch)],
-            "status": status, "told": told.splitlines()}
+            "missed_epochs": len(missed_at), "unseen_epochs": sum(map(unseen, of_tenant)), "epochs": len(epochs),
+            "missed_at": missed_at, "status": status, "told": told.splitlines()}
 
 
 def summary(runs):
