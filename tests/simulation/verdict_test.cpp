@@ -20,8 +20,7 @@ TEST_P(VerdictOnRun, DoesNotContradictTheJobsOwnProgress) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(LossAtTurnEnds, VerdictOnRun,
-                         testing::Values(52, 63, 101, 314, 882, 994));
+INSTANTIATE_TEST_SUITE_P(LossAtTurnEnds, VerdictOnRun, testing::Values(52, 63, 101, 314, 882, 994));
 INSTANTIATE_TEST_SUITE_P(PausesThatCannotBeSeen, VerdictOnRun,
                          testing::Values(349, 366, 482, 592, 651, 953));
 
