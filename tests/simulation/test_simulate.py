@@ -341,9 +341,9 @@ def test_help_and_completion():
 
 
 def test_the_pages_show_what_their_commands_print():
-    page = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("simulate.md", "gangs.md"))
+    page = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("simulate.md", "gangs.md", "qos-thinking.md"))
     shown = re.findall(r"^```\n\$ nvqos simulate (.*?)\n(.*?)^```", page, re.M | re.S)
-    assert len(shown) == 6
+    assert len(shown) == 7
     for words, text in shown:
         assert run(*words.split()).stdout == text
     for path in sorted(EXAMPLES.glob("*.json")):
