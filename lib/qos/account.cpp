@@ -95,7 +95,7 @@ Account settled(const Goal &goal, Account account, const Observation &seen, cons
         // A tenant without work keeps nothing.
         const Ns kept = seen.backlogged > 0 ? account.credit : std::min<Ns>(account.credit, 0);
         account.credit = std::clamp(kept - std::min(beyond, others.waited), least, most);
-        // What it is owed from earlier it cannot use while it has all that it uses alone.
+        // A tenant that has all that it uses alone cannot use more, so an earlier debt to it fades.
         if (beyond >= 0 && account.credit > 0 && thinks(account) && goal.aim == Aim::share &&
             part_to_reach(goal, account) < goal.part)
             account.credit -= account.credit / 32;

@@ -239,13 +239,11 @@ class EpochDivision {
         return scaled(besides, whole, std::max(whole - promised, 5 * point));
     }
 
-    /// Returns the most that a tenant gets that thinks, without pauses of the others. Beside short
-    /// bursts turns are as long as they are, and then it may be any tenant.
+    /// Returns the most that a tenant gets that thinks, without pauses of the others. Turns are not
+    /// shortened beside a tenant that has its part alone.
     Part most_by_turns(std::size_t n) const {
-        if (alone_) {
-            const Ns own = thinks(accounts_[n]) ? cycle(n) : 0;
-            return scaled(used_turns(n), whole, std::max(used_round(), own));
-        }
+        if (alone_)
+            return scaled(used_turns(n), whole, std::max(used_round(), cycle(n)));
         return scaled(tsgs_of(entrants_[n]) * accounts_[n].burst, whole,
                       std::max(shortest_round_with(n), cycle(n)));
     }

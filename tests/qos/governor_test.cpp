@@ -88,7 +88,7 @@ Account thinking(Ns burst, Ns pause, Ns credit) {
             .tight = 20};
 }
 
-/// Plans epochs for a tenant with that account beside one that always has work.
+/// Plans epochs for two tenants: the first one has @p account, and the second one always has work.
 Plan beside_work(Part goal, const Account &account, const Goal &other, int epochs = 1) {
     const Settings settings;
     const Ns used = account.recent / 8;

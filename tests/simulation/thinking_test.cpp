@@ -172,15 +172,17 @@ INSTANTIATE_TEST_SUITE_P(All, ShareBetweenTwoLoops,
                          testing::Combine(testing::Values(30, 60, 80), testing::Values(0, 5, 20),
                                           testing::Values(0, 3), testing::Values(1, 2, 3)));
 
-/// Pauses of 10 us are shorter than any turn, so the record does not show how much of the time alone is work.
+/// Such pauses are not seen beside long turns, so the record does not show how much of the time alone is work.
 /// Looks by the shortest turns bound that, so that the loop is alone for less of the time.
 TEST(ThinkingShare, LeavesTheOthersMoreAfterLooksAtShortPauses) {
-    for (const auto &[burst_us, most, others] : {std::tuple{300, 90, 7}, {500, 90, 8}}) {
-        const Result result = simulate(scenario(
-            {loop_of("loop", burst_us, 10, share_of(60)), loop_of("training", 92'900, 2000)}));
+    for (const auto &[burst_us, pause_us] : {std::pair{500, 10}, {400, 30}, {600, 180}}) {
+        Scenario both = scenario(
+            {loop_of("loop", burst_us, pause_us, share_of(60)), loop_of("training", 92'900, 2000)});
+        both.duration = 13 * qos::second;
+        const Result result = simulate(both);
         EXPECT_EQ(result.jobs[0].kept, true) << burst_us;
-        EXPECT_LT(percent(result.jobs[0].got), most) << burst_us;
-        EXPECT_GT(percent(result.jobs[1].speed.value_or(0)), others) << burst_us;
+        // Without looks it is 7 to 10.
+        EXPECT_GT(percent(result.jobs[1].speed.value_or(0)), 12) << burst_us;
     }
 }
 
@@ -202,7 +204,7 @@ TEST_P(ShareOfShortBursts, LeavesAPromiseItsProgress) {
     EXPECT_GT(percent(result.jobs[0].speed.value_or(0) + result.jobs[1].speed.value_or(0)), 90);
 }
 
-/// What is not promised gets on as far as possible, too.
+/// A training without a goal gets on as far as possible.
 TEST_P(ShareOfShortBursts, LeavesTheOthersTheRest) {
     const auto [burst_us, pause_us, other_pause_us] = GetParam();
     const Result result = simulate(scenario({loop_of("loop", burst_us, pause_us, share_of(60)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""What nvqos costs while two jobs on the same GPUs have windows, over a stand-in for NVIDIA's driver. Takes root."""
+"""Measures what nvqos costs while two jobs on the same GPUs have windows, over a stand-in for NVIDIA's driver. Takes root."""
 
 import os
 import pathlib

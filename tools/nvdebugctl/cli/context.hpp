@@ -89,7 +89,8 @@ class Context {
     const Invocation &invocation_;
     std::optional<nvdebug::Tree> tree_;
     std::optional<nvdebug::Gpu> gpu_;
-    /// The GPUs of `-g 0,2`, or those that remain if others are left out; empty: all of the source.
+    /// The GPUs that `-g 0,2` names, or the GPUs that remain after others were left out; empty: all
+    /// GPUs of the source.
     std::vector<nvdebug::Gpu> listed_;
     std::vector<std::string> notes_;
     std::vector<nvdebug::Error> missing_;
