@@ -19,11 +19,13 @@ that FOLDER/qos_thinking.json does not have. Each call measures each program alo
 Writes FOLDER/qos_thinking.json after each run. Each run has the part of the time in which the program's own steps had the GPU
 (the steps per second, divided by that of the same call alone, times the part of the time that they use alone), the same by the
 sums of the record of switches in nvqos' JSON, how many epochs were missed (and which) and how many could not be seen, nvqos' exit
-status, and its messages. Each row has the means, with an interval of 95 %, and is kept if the mean is at least the share, or 98 % of the part
-alone if that is less, minus a point. Ends with 3 if the budget was too short, and with 1 if a program failed.
+status, and its messages. FOLDER/ROW-RUN.ndjson has nvqos' own lines of that time. Each row has the means, with an interval of
+95 %, and is kept if the mean is at least the share, or 98 % of the part alone if that is less, minus a point. Ends with 3 if the
+budget was too short, and with 1 if a program failed.
 """
 
 import argparse
+import json
 import pathlib
 import sys
 import time
@@ -90,11 +92,12 @@ def unseen(epoch):
     return epoch["why_not"] == "cannot be seen"
 
 
-def measured(nvqos, each, programs, seconds, found_alone):
-    """Returns what a run of a row has in the file."""
+def measured(nvqos, each, programs, seconds, found_alone, lines):
+    """Returns what a run of a row has in the file, and writes nvqos' lines into the file LINES."""
     per_s, epochs, status, told = qos_cap.under(nvqos, each["goals"], programs, seconds)
     if not epochs:
         raise bounded.Failed(f"nvqos had no epoch in {seconds} s")
+    lines.write_text("".join(json.dumps(epoch) + "\n" for epoch in epochs), encoding="utf-8")
     who, length = each["who"], sum(epoch["end_ns"] - epoch["begin_ns"] for epoch in epochs)
     of_tenant = [epoch["tenants"][who] for epoch in epochs]
     missed_at = [number for number, epoch in enumerate(of_tenant) if epoch["kept"] is False and not unseen(epoch)]
@@ -145,7 +148,8 @@ def main():
             for number, each in [one for one in left if one[1]["kinds"] == kinds]:
                 if time.monotonic() + a_run_s > end:
                     break
-                made = measured(options.nvqos, each, programs, options.seconds, found_alone)
+                made = measured(options.nvqos, each, programs, options.seconds, found_alone,
+                                options.folder / f"{each['row']}-{number}.ndjson")
                 whole["runs"].append({"row": each["row"], "run": number, "gpu": machine.gpu(*machine.CLOCKS)} | made)
                 left.remove((number, each))
                 print(whole["runs"][-1], flush=True)
