@@ -24,6 +24,11 @@ ALL = (("record", "--for", "100ms"), ("top", "-n", "1", "-s", "100"), ("gpu", "l
 # Commands about the first GPU unless -g names another.
 ONE = (("gpu", "show"), ("watch", "-n", "1"), ("watch", "--changes", "-n", "1", "-s", "100"), ("runlist", "list"), ("tsg", "list"),
        ("engine", "list"), ("task", "list"), ("process", "list"), ("task", "restore"), ("check",), ("copy", "show"), ("topology", "show"))
+# Commands that fail if the GPU cannot be opened, and take -g all.
+READS = (("engine", "list"), ("runlist", "list"), ("runlist", "tree"), ("runlist", "tree", "0"), ("runlist", "show", "0"),
+         ("tsg", "list"), ("tsg", "show", "0:1"), ("channel", "list"), ("channel", "show", "0:1"), ("copy", "show"))
+# The same, about a single GPU.
+CHANGES = (("tsg", "preempt", "0:1"), ("tsg", "preempt", "1"), ("tsg", "timeslice", "0:1", "1ms"))
 
 
 @pytest.fixture(name="two")
@@ -89,10 +94,10 @@ def test_a_command_about_one_gpu_is_about_the_first_with_access(two, error):
 def test_a_gpu_that_is_named_is_an_error(two, error):
     two.process(gpus=(0, 1))
     close(two, 0, error)
-    for words, status in ((("-g", "0", "record", "--for", "100ms"), 2), (("-g", "0", "engine", "list"), 2),
-                          (("-g", "0,1", "record", "--for", "100ms"), 4)):
+    for words, status in ((("-g", "0", "record", "--for", "100ms"), 2), (("-g", "0,1", "record", "--for", "100ms"), 4),
+                          *((("-g", "0", *words), 2) for words in (*READS, *CHANGES))):
         done = nvdebugctl(two, *words, status=status)
-        assert "/dev/nvidia0" in done.stderr and "left out" not in done.stderr
+        assert "/dev/nvidia0" in done.stderr and "left out" not in done.stderr, words
     assert "NVIDIA's driver is not loaded" not in done.stderr
     assert nvdebugctl(two, "-g", "1", "engine", "list").stderr == ""
 
@@ -115,6 +120,16 @@ def test_a_gpu_that_has_gone_is_missing(two, error):
     for words in (("record", "--for", "100ms"), ("top", "-n", "1", "-s", "100"), ("capture", "gone.capture")):
         done = nvdebugctl(two, *words, status=4)
         assert "the GPU of /dev/nvidia0 has gone" in done.stderr and "GPU 0 is left out" not in done.stderr, words
+
+
+@pytest.mark.parametrize("error", GONE)
+def test_a_gpu_that_has_gone_may_come_back(two, error):
+    """The status is 5, with which a service manager tries again."""
+    two.process(gpus=(0, 1))
+    close(two, 0, error)
+    for words in (*(("-g", "0", *words) for words in (*READS, *CHANGES)), *(("-g", "all", *words) for words in READS)):
+        done = nvdebugctl(two, *words, status=5)
+        assert done.stderr.startswith("nvdebugctl: the GPU of /dev/nvidia0 has gone") and bool(done.stdout) == ("all" in words), words
 
 
 def test_a_capture_has_the_gpus_with_access(two):

@@ -210,11 +210,12 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
     if (lease_text)
         limit = *parse_lease_time(*lease_text);
     const bool dry = context.flag("--dry-run");
+    const bool by_module = context.gpu().tree().source() == nvdebug::Source::module;
     auto before = observe();
     if (!before) {
         Failure failure = before.error();
         // Members of the module's group (state_gid) may read state, but not control.
-        if (failure.error.number == EACCES && !dry)
+        if (by_module && failure.error.number == EACCES && !dry)
             failure.error.sentence =
                 fmt::format("cannot read {}: permission denied; controls are root's, so run this "
                             "as root",
@@ -222,7 +223,6 @@ Outcome<Document> carry_out(Context &context, const nvdebug::Request &request,
         return tl::unexpected(std::move(failure));
     }
 
-    const bool by_module = context.gpu().tree().source() == nvdebug::Source::module;
     const std::optional<std::string> refused =
         by_module ? controls_refused("") : std::optional<std::string>();
     if (by_module)

@@ -48,13 +48,15 @@ const Channel *find_channel(const Runlist &runlist, std::uint32_t id) {
 
 using Kind = Observation::Kind;
 
-/// Returns the ids of all runlists of the GPU. Fails if a target names a runlist that the GPU
-/// lacks.
+/// Returns the ids of all runlists of the GPU. Fails if it shows none, or if a target names a
+/// runlist that the GPU lacks.
 Outcome<std::vector<std::uint32_t>> known_runlists(const nvdebug::Gpu &gpu,
                                                    std::span<const Target> targets) {
     auto info = gpu.info();
     if (!info)
         return tl::unexpected(Failure(info.error()));
+    if (info->runlists.empty())
+        return no_runlists(gpu);
     for (const Target &target : targets)
         if (target.runlist && !std::ranges::count(info->runlists, *target.runlist))
             return no_runlist(gpu.folder(), info->runlists, *target.runlist);

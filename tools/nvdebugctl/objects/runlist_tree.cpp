@@ -322,7 +322,8 @@ Json tree_json(const State &state, const std::vector<RunlistView> &tree) {
 namespace {
 
 Outcome<void> check_runlist(const State &state, std::uint32_t runlist) {
-    if (!state.info || std::ranges::count(state.info->runlists, runlist))
+    if (!state.info || state.info->runlists.empty() ||
+        std::ranges::count(state.info->runlists, runlist))
         return {};
     return no_runlist(state.folder, state.info->runlists, runlist);
 }
@@ -336,7 +337,7 @@ Outcome<void> report(Context &context, const State &state) {
         if (!state.info)
             return tl::unexpected(Failure(state.info.error()));
         if (state.runlists.empty())
-            return fail(nvdebug::ErrorCode::unsupported, no_runlists(state.folder, *state.info));
+            return no_runlists(context.gpu());
         return tl::unexpected(Failure(state.runlists.begin()->second.error()));
     }
     for (const nvdebug::Error &error : list_errors_of(state))

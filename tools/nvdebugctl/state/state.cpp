@@ -135,10 +135,12 @@ std::vector<nvdebug::Error> errors_of(const State &state) {
     return errors;
 }
 
-std::string no_runlists(const std::string &folder, const nvdebug::Info &info) {
-    const nvdebug::Feature *const feature = info.feature("runlist");
-    return fmt::format("{} shows no runlists{}", folder,
-                       feature && !feature->available ? ": " + feature->reason : "");
+tl::unexpected<Failure> no_runlists(const nvdebug::Gpu &gpu) {
+    // Every GPU has an `info`, also one that cannot be opened. Other files have its error.
+    const auto list = gpu.runlist(0, nvdebug::Detail::brief);
+    if (!list && list.error().code != nvdebug::ErrorCode::not_found)
+        return tl::unexpected(Failure(list.error()));
+    return fail(nvdebug::ErrorCode::unsupported, fmt::format("{} shows no runlists", gpu.folder()));
 }
 
 std::optional<std::map<std::uint32_t, bool>>
@@ -168,7 +170,7 @@ Outcome<std::vector<std::uint32_t>> ids_of_runlists(const Context &context) {
     if (!info)
         return tl::unexpected(Failure(info.error()));
     if (info->runlists.empty())
-        return fail(ErrorCode::unsupported, no_runlists(context.gpu().folder(), *info));
+        return no_runlists(context.gpu());
     return info->runlists;
 }
 

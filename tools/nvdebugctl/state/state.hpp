@@ -49,8 +49,9 @@ class EngineStates {
 /// Returns the name of the file from which a runlist of State::runlists was read.
 std::string runlist_file(std::uint32_t runlist);
 
-/// Returns a sentence that a GPU shows no runlists, with the reason.
-std::string no_runlists(const std::string &folder, const nvdebug::Info &info);
+/// Fails because a GPU shows no runlists: with the error of a GPU that cannot be opened or has gone,
+/// else as `unsupported`.
+tl::unexpected<Failure> no_runlists(const nvdebug::Gpu &gpu);
 
 /// Reads the state of a GPU.
 /// @param only read only this runlist's list; nullopt: all lists
