@@ -34,15 +34,17 @@ def words(text, *names):
     return list(vars(parser.parse_args()).values())
 
 
-def begun(path, seconds):
-    """Returns the content of the file so far. Raises Failed if its runs have another length, or are of another commit."""
+def begun(path, **lengths):
+    """Returns the content of the file so far, which has each length in seconds by the name of its option. Raises Failed if its
+    runs have other lengths, or are of another commit."""
     if not path.exists():
-        return {"seconds": seconds, "runs": []}
+        return lengths | {"runs": []}
     whole = json.loads(path.read_text(encoding="utf-8"))
-    if whole["seconds"] != seconds:
-        raise bounded.Failed(f"{path} has runs of {whole['seconds']:g} s; give --seconds {whole['seconds']:g}, or another folder")
     if whole["program"] != machine.program():
         raise bounded.Failed(f"{path} has runs of the commit {whole['program']}, and this is {machine.program()}; give another folder")
+    for name, seconds in lengths.items():
+        if whole[name] != seconds:
+            raise bounded.Failed(f"{path} was begun with another length; give --{name} {whole[name]:g}, or another folder")
     return whole
 
 

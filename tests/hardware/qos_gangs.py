@@ -253,7 +253,7 @@ def main():
             parser.error(f"the row {each['row']} needs {each['gpus']} GPUs; give them by --gpus")
     options.folder.mkdir(parents=True, exist_ok=True)
     path = options.folder / "qos_gangs.json"
-    whole = begun(path, options.seconds)
+    whole = begun(path, seconds=options.seconds)
     done = {(one["row"], one["run"]) for one in whole["runs"]}
     left = [(number, each) for number in range(options.runs) for each in rows if (each["row"], number) not in done]
     at_work = Machine(options)

@@ -135,7 +135,7 @@ def main():
     end += options.budget
     options.folder.mkdir(parents=True, exist_ok=True)
     path = options.folder / "qos_thinking.json"
-    whole = begun(path, options.seconds)
+    whole = begun(path, seconds=options.seconds)
     a_run_s = options.seconds + qos_cap.SETTLE_S + SPARE_S
     done = {(one["row"], one["run"]) for one in whole["runs"]}
     left = [(number, each) for number in range(options.runs) for each in options.rows if (each["row"], number) not in done]

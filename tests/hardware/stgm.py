@@ -295,7 +295,7 @@ def environments(typed):
 
 def measure(typed, end):
     path = typed.folder / "stgm.json"
-    found = begun(path, typed.seconds)
+    found = begun(path, seconds=typed.seconds, long=typed.long)
     for key, fact in (("order", typed.order), ("kernel", os.uname().release), ("gpu", machine.gpu(number=typed.gpu)),
                       ("measure_margin", MEASURE_MARGIN)):
         found.setdefault(key, fact)

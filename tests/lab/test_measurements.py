@@ -263,7 +263,7 @@ def test_shares_of_programs_that_think_are_measured_in_several_calls(thinking, t
     again = thinking("--rows", "train-60,loop-60", "--seconds", "1")
     assert again.returncode == 0 and not again.stdout, "nothing is measured twice"
     other = thinking("--rows", "train-60", "--seconds", "2")
-    assert other.returncode == 1 and "has runs of 1 s" in other.stderr and "Traceback" not in other.stderr
+    assert other.returncode == 1 and "give --seconds 1, or another folder" in other.stderr and "Traceback" not in other.stderr
 
 
 # Its record has a job for the children of one parent, as ranks are.

@@ -152,6 +152,10 @@ def test_a_set_that_is_not_schedulable_with_its_measured_lengths_gets_longer_per
     assert any(sets[name]["longer_periods"] for name in SETS - OF_EIGHT)
 
 
-def test_a_file_of_another_length_is_refused(measured):
-    done = call(measured.folder, "--seconds", "3")
-    assert done.returncode == 1 and "give --seconds 2, or another folder" in done.stderr
+@pytest.mark.parametrize("words, advice", ((("--seconds", "3"), "--seconds 2"), (("--seconds", "3", "--long", "6"), "--seconds 2"),
+                                           (("--seconds", "2", "--long", "7"), "--long 6")))
+def test_a_file_of_other_lengths_is_refused(measured, words, advice):
+    whole = measured.found()
+    done = call(measured.folder, *words)
+    assert done.returncode == 1 and f"give {advice}, or another folder" in done.stderr and not done.stdout
+    assert measured.found() == whole
