@@ -445,11 +445,11 @@ def test_a_cell_fails_if_nvqos_ends_in_the_middle(measure, tmp_path):
 
 
 def test_a_crash_of_the_neighbour_is_recorded(measure, tmp_path):
-    done = measure(*STAND_IN, "--cells", "crash", "--rows", "as-is")
+    done = measure(*STAND_IN, "--cells", "crash", "--rows", "as-is,mps")
     assert done.returncode == 0, done.stderr
-    crashes = [cell["crash"] for cell in record_of(tmp_path)["cells"]]
-    assert [(crash["how"], crash["neighbour"], crash["engine"]) for crash in crashes] == [("kill", -9, "goes on"), ("fault", 1, "goes on")]
-    assert crashes[1]["last_words"] == "the stand-in fails as it was asked to"
+    crashes = [tuple(cell["crash"][key] for key in ("how", "neighbour", "engine", "last_words")) for cell in record_of(tmp_path)["cells"]]
+    killed, failed = (("kill", -9, "goes on", "it printed nothing"), ("fault", 1, "goes on", "the stand-in fails as it was asked to"))
+    assert crashes == [killed, failed] * 2, "the last words are the cell's own"
     assert "the neighbour makes an illegal access | goes on |" in done.stdout
 
 

@@ -61,6 +61,7 @@ class Desk:
         self.surroundings, self.env, self.setup = contextlib.ExitStack(), bounded.without_mps(), "plain"
         self.engine = self.neighbour = self.view = self.kind = None
         self.sockets, self.engine_kind = 0, options.engine
+        self.log_begins = {}  # by program: the place in its log at which the output of the program that was started last begins
 
     # --- programs ---
 
@@ -70,10 +71,15 @@ class Desk:
                                                       "TRANSFORMERS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"} | more
 
     def log(self, name):
-        return open(self.options.folder / f"{name}.log", "ab")  # pylint: disable=consider-using-with # the caller closes it
+        """Returns the log of a program that is about to be started, behind the output of earlier ones."""
+        log = open(self.options.folder / f"{name}.log", "ab")  # pylint: disable=consider-using-with # the caller closes it
+        self.log_begins[name] = log.tell()
+        return log
 
     def tail(self, name):
-        lines = (self.options.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        """Returns the last line of the program that was started last."""
+        own = (self.options.folder / f"{name}.log").read_bytes()[self.log_begins[name]:]
+        lines = own.decode(errors="replace").strip().splitlines()
         return lines[-1][:300] if lines else "it printed nothing"
 
     def surround(self, setup):
