@@ -77,14 +77,15 @@ def serving():
 
 @pytest.fixture
 def ask(tmp_path):
-    def run(asked):
-        """Returns the requests, which are due from half a second behind the client's start on."""
+    def run(asked, meanwhile=lambda: None):
+        """Returns the requests, which are due from half a second behind the client's start on. Calls MEANWHILE at this start."""
         path = tmp_path / "asked.json"
         path.write_text(json.dumps({"patience_s": PATIENCE_S} | asked), encoding="utf-8")
         made = bounded.Talking(sys.executable, client.__file__, path, env=ENV, patience_s=PATIENCE_S)
         try:
             made.ready()
             made.ask(client.now_us() + 500_000)
+            meanwhile()
             assert made.process.wait(2 * PATIENCE_S) == 0
         finally:
             made.kill()
@@ -176,8 +177,8 @@ def test_requests_of_a_client_that_leaves_are_dropped(sleeping_engine, ask):
 
 def test_requests_of_an_engine_that_ends_are_failed(sleeping_engine, ask):
     made, path = sleeping_engine
-    threading.Timer(1.5, made.process.kill).start()
-    found = ask({"requests": [request(4, output=1_000_000)] * 2, "in_flight": 1, "socket": path})
+    found = ask({"requests": [request(4, output=1_000_000)] * 2, "in_flight": 1, "socket": path},
+                meanwhile=threading.Timer(1.5, made.process.kill).start)
     assert [one["error"] for one in found] == ["the engine has ended"] * 2 and found[0]["tokens"]
 
 
