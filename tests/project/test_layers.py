@@ -46,7 +46,7 @@ TESTS = {
     "tests/lib": "shared lib/nvdebug lib/base include/nvdebug",
     "tests/nvdebugctl": "shared tools/nvdebugctl lib/nvdebug lib/recording lib/drawing lib/base",
     "tests/taskset": "shared tools/nvtaskset lib/nvdebug lib/partition lib/driver",
-    "tests/qos": "shared tests/driver tools/nvqos tools/nvdebugctl include/nvdebug lib/nvdebug lib/simulation lib/qos lib/base "
+    "tests/qos": "shared tests/driver tools/nvqos tools/nvdebugctl tools/exporter include/nvdebug lib/nvdebug lib/simulation lib/qos lib/base "
                  "lib/cli model lab/quotas lab/nvdlab",
     "tests/simulation": "shared lib/simulation",
     "tests/stgm": "shared lib/stgm",

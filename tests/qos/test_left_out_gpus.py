@@ -2,13 +2,16 @@
 """Programs on a machine with two GPUs of which they may open one, as in a container that has some of the host's device files,
 over the stand-in for the driver. A GPU that has gone is another case: it is missing (exit status 4). Takes root, as the stand-in does."""
 
+import contextlib
 import errno
 import json
+import re
 import subprocess
+import urllib.request
 
 import pytest
 from building import built
-from waiting import PATIENCE_S, comes_true
+from waiting import PATIENCE_S, comes_true, free_port, until
 
 pytest_plugins = ["qos_machine"]
 
@@ -141,6 +144,51 @@ def test_a_capture_has_the_gpus_with_access(two):
 def test_a_capture_has_the_gpus_of_a_list(two):
     nvdebugctl(two, "-g", "1,1", "capture", "one.capture")
     assert gpus_in(documents(two, "--from", "one.capture", "gpu", "list")) == {1}
+
+
+@pytest.mark.parametrize("error", WITHHELD)
+def test_doctor_names_the_gpus_without_access(two, error):
+    close(two, 0, error)
+    with_driver = 'mount -t tmpfs none /sys/module && mkdir /sys/module/nvidia && exec "$@"'
+    done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", with_driver, "sh",
+                           built("tests/qos/nvdebugctl_stand_in"), "doctor", "-j"], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, check=False, timeout=PATIENCE_S, env=two.environment())
+    findings = [finding for finding in json.loads(done.stdout)["data"]["findings"] if finding["subject"] == "driver"]
+    assert [finding["verdict"] for finding in findings] == ["ok", "attention"], done.stdout
+    assert findings[1]["finding"] == f"GPU 0 is left out: {WITHHELD[error] % 0}"
+
+
+@contextlib.contextmanager
+def exporter(machine, log):
+    """Runs nvdebug-exporter, and yields a function that returns the numbers of the GPUs in its metrics."""
+    port = free_port()
+    words = [built("tests/qos/nvdebug_exporter_stand_in"), "--listen", f"127.0.0.1:{port}", "--rate", "100"]
+    with open(log, "w", encoding="utf-8") as to, subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=to,
+                                                                  env=machine.environment()) as process:
+        def gpus():
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S) as answer:
+                return {int(gpu) for gpu in re.findall(r'^nvdebug_up{gpu="(\d+)"} 1$', answer.read().decode(), re.MULTILINE)}
+        try:
+            yield gpus
+        finally:
+            process.terminate()
+            process.wait(PATIENCE_S)
+
+
+@pytest.mark.parametrize("error", WITHHELD)
+def test_the_exporter_has_the_gpus_with_access(machine, monkeypatch, error):
+    monkeypatch.setenv("NVQOS_STAND_IN_GPUS", "3")
+    log = machine.folder / "exporter.log"
+    close(machine, 0, error)
+    before, after = (other for other in WITHHELD if other != error)
+    close(machine, 1, before)
+    with exporter(machine, log) as gpus:
+        assert until(gpus) == {2}
+        close(machine, 1, after)
+        assert comes_true(lambda: left_out("nvdebug-exporter", 1, after) in log.read_text(encoding="utf-8")), "it looks again"
+        (machine.folder / "bad.0").unlink()
+        assert comes_true(lambda: gpus() == {0, 2}), "access to one has come"
+    assert log.read_text(encoding="utf-8").count(left_out("nvdebug-exporter", 0, error)) == 1, "not at each look"
 
 
 def test_a_recording_has_the_gpus_with_access(two):
