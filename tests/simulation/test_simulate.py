@@ -360,3 +360,14 @@ def test_rows_of_gangs_are_as_the_page_has_them():
     page = (ROOT / "docs/gangs.md").read_text(encoding="utf-8")
     for row in rows:
         assert f"\n{row} " in page, row
+
+
+def test_progress_of_short_bursts_is_as_the_page_has_it():
+    done = subprocess.run([EXAMPLES / "short-bursts", built("bin/nvqos")], capture_output=True, check=False, text=True,
+                          stdin=subprocess.DEVNULL, timeout=PATIENCE_S)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    header, _, *rows = done.stdout.splitlines()
+    assert len(rows) == 3
+    page = (ROOT / "docs/qos-thinking.md").read_text(encoding="utf-8")
+    for row in (header, *rows):
+        assert f"\n{row} " in page, row
