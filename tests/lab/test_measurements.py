@@ -251,13 +251,16 @@ def test_shares_of_programs_that_think_are_measured_in_several_calls(thinking, t
     assert not list((tmp_path / "out").iterdir())
     done = thinking("--rows", "train-60,loop-60", "--seconds", "1")
     assert done.returncode == 0, done.stderr
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["qos_thinking.json"], "programs were ended"
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"qos_thinking.json", "train-60-0.ndjson", "loop-60-0.ndjson"}, "programs were ended"
     found = record.load(tmp_path / "out/qos_thinking.json")
     assert [one["row"] for one in found["runs"]] == [one["row"] for one in found["rows"]] == ["train-60", "loop-60"]
     for one, row in zip(found["runs"], found["rows"]):
         assert one["sums"] == 0.5 and one["status"] == 0
         assert abs(one["unseen_epochs"] - one["epochs"] / 2) < 1 and abs(one["missed_epochs"] - one["epochs"] / 4) < 1
         assert len(one["missed_at"]) == one["missed_epochs"] and one["told"] == []
+        lines = (tmp_path / "out" / f"{one['row']}-0.ndjson").read_text(encoding="utf-8").splitlines()
+        assert len([json.loads(line) for line in lines]) == one["epochs"] > 0
         assert row["own"] == [one["own"], None] and row["runs"] == 1
         assert one["own"] == pytest.approx(one["per_s"][0] / one["alone_per_s"][0] * one["alone"], abs=1e-3)
     again = thinking("--rows", "train-60,loop-60", "--seconds", "1")
