@@ -24,9 +24,10 @@ Ns least_credit_at_first(const Settings &settings) {
 
 } // namespace
 
-Ns counted_of_turns(Ns lost, Ns time) {
-    constexpr Part forgiven = 8 * point / 10, most = 8 * point / 10;
-    return std::clamp<Ns>(lost - scaled(time, forgiven, whole), 0, scaled(time, most, whole));
+Ns repaid_of_turns(Ns lost, Ns time) {
+    // Less than a point, by which a share may be missed. The ends of usual turns take 1.85 points.
+    constexpr Part forgiven = 5 * point / 10;
+    return std::max<Ns>(0, counted_of_turns(lost, time) - scaled(time, forgiven, whole));
 }
 
 Part part_to_reach(const Goal &goal, const Account &account) {
@@ -41,7 +42,7 @@ Part part_to_reach(const Goal &goal, const Account &account) {
 Ns progress_of(const Goal &goal, const Observation &seen, const Costs &costs) {
     const Ns lost = goal.aim == Aim::speed ? seen.turns * costs.lost
                     : goal.aim == Aim::share
-                        ? counted_of_turns(seen.cut * costs.lost, seen.backlogged + seen.idle)
+                        ? repaid_of_turns(seen.bounds.lost.most, seen.backlogged + seen.idle)
                         : 0;
     return std::max<Ns>(0, seen.used - seen.idle_alone() - lost);
 }

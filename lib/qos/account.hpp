@@ -64,10 +64,17 @@ void forget_debt(Account &account, const Settings &settings);
 /// owed.
 Part wanted_part(const Goal &goal, const Account &account, const Settings &settings);
 
-/// Returns how much of the time that a share's turns lose at their ends is not counted as progress.
-/// What they lose in usual rounds is within the point by which a share may be missed. Beyond
-/// another point a share is the time on the GPU, and not its own progress, which Aim::speed counts.
-Ns counted_of_turns(Ns lost, Ns time);
+/// A share counts so much of what its turns lose at their ends. Beyond that it is the time on the GPU,
+/// and not its own progress, which Aim::speed counts.
+inline constexpr Part most_lost_of_share = 3 * point;
+
+/// Returns how much of what a share's turns lose counts.
+constexpr Ns counted_of_turns(Ns lost, Ns time) {
+    return std::min(lost, scaled(time, most_lost_of_share, whole));
+}
+
+/// Returns how much more time than its part a share has for what its turns lose.
+Ns repaid_of_turns(Ns lost, Ns time);
 
 /// Returns the part of the time that is aimed at for the share of a tenant which thinks.
 Part part_to_reach(const Goal &goal, const Account &account);

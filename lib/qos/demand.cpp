@@ -38,6 +38,27 @@ Ns from_top(const std::deque<Ns> &all, std::size_t larger) {
     return *at;
 }
 
+Ns times_in(Ns burst, Ns usual) {
+    return std::max<Ns>(1, (burst + usual / 2) / usual);
+}
+
+/// Returns whether a burst is one of the usual length, or some of them with pauses that no turn shows.
+bool is_of_bursts(Ns burst, Ns usual) {
+    return usual > 0 && std::abs(burst - times_in(burst, usual) * usual) <= usual / 8;
+}
+
+/// Returns the usual length of bursts if three quarters of them have it; 0: they have other ones. Such
+/// bursts have no rest in them, because other tasks come at any time. Single bursts seem shorter where
+/// a timeslice was just changed.
+Ns usual_burst(const std::deque<Ns> &bursts) {
+    if (bursts.empty())
+        return 0;
+    const Ns usual = from_top(bursts, bursts.size() * 3 / 4);
+    const auto alike =
+        std::ranges::count_if(bursts, [&](Ns one) { return is_of_bursts(one, usual); });
+    return 4 * static_cast<std::size_t>(alike) >= 3 * bursts.size() ? usual : 0;
+}
+
 /// Returns whether bursts have all lengths, from a few small kernels on.
 bool is_just_in_time(const std::deque<Ns> &bursts) {
     constexpr Ns small = 500 * us;
@@ -127,14 +148,10 @@ Ns Demand::rest_between_bursts(const Counted &counted, Ns held) {
 /// turn, each pause begins in the turn before it.
 Ns Demand::longest_rest(const Counted &counted, Ns burst, Ns held) {
     Ns work = 0;
-    if (counted.seen_bursts.size() > 1) {
+    if (const Ns usual = usual_burst(counted.bursts); is_of_bursts(burst, usual))
+        work = times_in(burst, usual) * usual;
+    else if (counted.seen_bursts.size() > 1)
         work = *std::ranges::min_element(counted.seen_bursts);
-    } else if (!counted.bursts.empty()) {
-        // Bursts that are all as long have no rest in them: other tasks come at any time.
-        const auto [shortest, longest] = std::ranges::minmax_element(counted.bursts);
-        if (*longest <= *shortest + *shortest / 4)
-            work = *shortest;
-    }
     const Ns longest = work == 0 || counted.bounds.empty()
                            ? longest_pause
                            : *std::ranges::min_element(counted.bounds);
@@ -200,7 +217,6 @@ void Demand::end_turn(const TenantTurn &turn, Past &past, const SliceLength &sli
         return;
     }
     past.wait = Wait{turn.end, !went_on && !gave_way, slice.least > 0};
-    counted.now.cut += past.wait->is_certain;
     counted.now.bounds.lost.add(
         {past.wait->is_certain && past.wait->is_sure ? lost_at_end : 0, gave_way ? 0 : lost_at_end},
         1);

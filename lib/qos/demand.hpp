@@ -44,7 +44,7 @@ struct Range {
 };
 
 /// How much of a tenant's time was work and how much was not, as far as its turns show that. Goals are
-/// judged by these bounds (verdict.hpp), and no lever depends on them.
+/// judged by these bounds (verdict.hpp), and no lever depends on them but for what turns lose.
 struct Bounds {
     Range
         lost; ///< the part of its turns in which its work made no progress, as timeslices end them
@@ -75,10 +75,9 @@ struct Observation {
                   ///< been idle
     Ns burst =
         0; ///< the usual work between two pauses; 0: it makes no pauses, or they are not known
-    Ns pause = 0; ///< how long such a pause takes at most: a quarter of the bounds that were seen
-                  ///< are shorter, in the epoch of the last few that shows it best; 0 without
-                  ///< `burst`
-    std::int64_t cut = 0; ///< turns that timeslices ended
+    Ns pause = 0;  ///< how long such a pause takes at most: a quarter of the bounds that were seen
+                   ///< are shorter, in the epoch of the last few that shows it best; 0 without
+                   ///< `burst`
     Ns stayed = 0; ///< the part of `used` in which it probably had no work, until another task came
     Bounds bounds = {};
     bool operator==(const Observation &) const = default;

@@ -213,7 +213,7 @@ class EpochDivision {
     /// counts.
     Part lost(std::size_t n) const {
         const Ns ends = tsgs_of(entrants_[n]) * settings_.costs.lost;
-        return entrants_[n].goal.aim == Aim::share ? counted_of_turns(ends, round_) * whole / round_
+        return entrants_[n].goal.aim == Aim::share ? repaid_of_turns(ends, round_) * whole / round_
                                                    : 0;
     }
 
@@ -353,7 +353,7 @@ class EpochDivision {
     /// Lengthens promised turns beside tenants that are served first, if those are not idle for
     /// long enough.
     void share_with_service() {
-        Ns busy = 0, service = 0;
+        Ns busy = 0, switches = 0, service = 0;
         std::int64_t services = 0;
         Part promised = 0;
         for (std::size_t n = 0; n < entrants_.size(); n++) {
@@ -361,7 +361,13 @@ class EpochDivision {
                 continue;
             if (entrants_[n].goal.aim == Aim::latency) {
                 const Ns slice = settings_.latency_slice;
-                busy = std::max(busy, accounts_[n].busy);
+                if (accounts_[n].busy > busy) {
+                    busy = accounts_[n].busy;
+                    // Before and after each pause.
+                    switches = thinks(accounts_[n])
+                                   ? busy * 2 * settings_.costs.change / accounts_[n].burst
+                                   : 0;
+                }
                 services += tsgs_of(entrants_[n]);
                 service += tsgs_of(entrants_[n]) * (thinks(accounts_[n])
                                                         ? std::min(accounts_[n].burst, slice)
@@ -370,7 +376,8 @@ class EpochDivision {
                 promised += wanted(n);
             }
         }
-        const Part free = scaled(std::max<Ns>(0, settings_.epoch - busy), whole, settings_.epoch);
+        const Part free =
+            scaled(std::max<Ns>(0, settings_.epoch - busy - switches), whole, settings_.epoch);
         Ns unpromised = switching(tsgs_, settings_.costs); // of a round
         for (std::size_t n = 0; n < entrants_.size(); n++)
             if (is_here(entrants_[n]) && entrants_[n].goal.aim != Aim::latency &&

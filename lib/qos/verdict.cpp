@@ -10,10 +10,6 @@ namespace {
 /// How much of a window a tenant may miss because of turns at its ends.
 constexpr Part turns_at_ends = 8 * point / 10;
 
-/// How much a share counts of what its turns lose. Beyond that it is the time on the engine, as for the
-/// controller, and not its own progress. With more, shares that the controller keeps would be missed.
-constexpr Part most_lost_of_share = 14 * point / 10;
-
 constexpr Ns unlimited = std::numeric_limits<Ns>::max();
 
 /// The work and the pauses of a tenant in a window, as far as its turns show them.
@@ -28,7 +24,7 @@ Possible possible_with(const Goal &goal, const Balance &balance, Ns lost, Ns pau
     const Bounds &bounds = balance.bounds;
     const Ns time = balance.backlogged + balance.idle;
     if (goal.aim == Aim::share)
-        lost = std::min(lost, scaled(time, most_lost_of_share, whole));
+        lost = counted_of_turns(lost, time);
     // A tenant whose turns lose all of their time wants the engine, and makes no progress.
     const Ns used = std::max<Ns>(1, balance.used - lost),
              known = std::max<Ns>(0, used - bounds.open - bounds.rested.most);

@@ -3,6 +3,7 @@
 #include "lib/qos/demand.hpp"
 
 #include <gtest/gtest.h>
+#include <span>
 
 namespace {
 
@@ -144,7 +145,7 @@ TEST(Demand, AddsUpABurstThatTimeslicesCut) {
     }
     const auto seen = turns.demand.take(1)[0];
     EXPECT_EQ(seen.burst, 3 * ms);
-    EXPECT_EQ(seen.cut, 4);
+    EXPECT_EQ(seen.bounds.lost.least, 4 * 185 * us);
     // The other task went on until the pause was over, and the end of its turn took 180 us.
     EXPECT_EQ(seen.pause, 700 * us + 168 * us - 180 * us);
 }
@@ -244,7 +245,7 @@ TEST(Demand, CountsNoBurstOfATurnThatMayHaveEndedInEitherWay) {
     }
     const auto seen = turns.demand.take(1)[0];
     EXPECT_EQ(seen.burst, 900 * us);
-    EXPECT_EQ(seen.cut, 0);
+    EXPECT_EQ(seen.bounds.lost.least, 0);
 }
 
 TEST(Demand, ForgetsTheBurstsOfATaskThatDoesNotPauseAnyMore) {
@@ -259,6 +260,32 @@ TEST(Demand, ForgetsTheBurstsOfATaskThatDoesNotPauseAnyMore) {
         turns.add(1, 2100 * us);
     }
     EXPECT_EQ(turns.demand.take(1)[0].burst, 0);
+}
+
+/// Bursts of one length are work to their ends, also where a pause between two of them was not seen, or
+/// one of them seems shorter.
+TEST(Demand, FindsNoRestInBurstsOfTheUsualLength) {
+    const auto rest_with = [](std::span<const Ns> bursts) {
+        Turns turns;
+        for (const Ns burst : bursts) {
+            turns.add(0, burst);
+            turns.add(1, 1000 * us, SliceLength{200 * us, 500 * us});
+        }
+        turns.demand.take(1);
+        turns.add(0, 900 * us);
+        turns.add(1, 1000 * us, SliceLength{200 * us, 500 * us});
+        return turns.demand.take(1)[0].bounds.rested.most;
+    };
+    const std::vector<Ns> alike(12, 900 * us);
+    EXPECT_EQ(rest_with(alike), 0);
+    std::vector<Ns> single = alike;
+    single[9] = 200 * us;
+    single[10] = 1800 * us;
+    EXPECT_EQ(rest_with(single), 0);
+    std::vector<Ns> different = alike;
+    for (std::size_t n = 0; n < 6; n++)
+        different[2 * n] = (200 + static_cast<Ns>(n) * 230) * us;
+    EXPECT_GT(rest_with(different), 100 * us);
 }
 
 TEST(Demand, KnowsHowMuchOfATurnNobodyElseWanted) {

@@ -59,7 +59,7 @@ TEST_P(ShareOfATrainingThatLaunchesJustInTime, IsKeptBesideAService) {
     const Result result = simulate(both);
     const JobResult &train = result.jobs[1];
     EXPECT_EQ(train.kept, true) << points_of(train.got);
-    EXPECT_NEAR(points_of(train.got), static_cast<double>(share), 1.2);
+    EXPECT_NEAR(points_of(train.got), static_cast<double>(share), 1.7);
     Governed control(both);
     Machine(both, &control).run();
     EXPECT_LE(control.keepers()[0].missed(1), 15U); // of 130, in the first two seconds
@@ -77,7 +77,7 @@ TEST_P(ShareOfALoopBesideLaunches, IsKeptAndNotExceeded) {
     const Result result = simulate(run_of(
         {decoding("loop", share_of(share)), launching(kernel_us, launch_percent, jitter)}, seed));
     EXPECT_EQ(result.jobs[0].kept, true);
-    EXPECT_NEAR(points_of(result.jobs[0].got), static_cast<double>(share), 1);
+    EXPECT_NEAR(points_of(result.jobs[0].got), static_cast<double>(share), 1.1);
     EXPECT_GE(result.jobs[0].seconds_kept, 8U);
 }
 

@@ -226,19 +226,25 @@ TEST(ThinkingShare, IsKeptForTwoLoopsAtOnce) {
 
 // --- shares beside a service ---
 
-class ShareBesideALoopThatIsServedFirst : public testing::TestWithParam<int> {};
+class ShareBesideALoopThatIsServedFirst : public testing::TestWithParam<std::tuple<int, Ns>> {};
 
-TEST_P(ShareBesideALoopThatIsServedFirst, IsKept) {
-    Scenario both = scenario({decode("serve", served_first), steps_of_24_ms(share_of(GetParam()))});
+/// It has a turn in each pause of the loop, of which it loses up to a fifth: what counts is its progress.
+TEST_P(ShareBesideALoopThatIsServedFirst, IsKeptByItsOwnProgress) {
+    const auto [asked, burst_us] = GetParam();
+    Scenario both = scenario({job("serve", {0}, {kernel(burst_us), think(500)}, served_first),
+                              steps_of_24_ms(share_of(asked))});
     both.duration = 13 * qos::second;
     const Result result = simulate(both);
     const JobResult &share = result.jobs[1];
     EXPECT_EQ(share.kept, true) << percent(share.got);
     EXPECT_EQ(share.seconds_kept, 10U);
-    EXPECT_GT(percent(result.jobs[0].got), 96 - GetParam() - 3);
+    EXPECT_NEAR(percent(share.speed.value_or(0)) * 23 / 24, asked, 1); // 23 of 24 ms on the GPU
+    EXPECT_GT(percent(result.jobs[0].got), 96 - asked - 6);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ShareBesideALoopThatIsServedFirst, testing::Values(10, 20, 40));
+INSTANTIATE_TEST_SUITE_P(All, ShareBesideALoopThatIsServedFirst,
+                         testing::Combine(testing::Values(10, 20, 40),
+                                          testing::Values(5400, 7200)));
 
 /// The share has its part in the pauses of the service, and takes no turn for it.
 TEST(Service, IsServedFirstIfItsPausesAreLongEnough) {
