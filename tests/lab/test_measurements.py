@@ -251,7 +251,8 @@ def test_shares_of_programs_that_think_are_measured_in_several_calls(thinking, t
     assert not list((tmp_path / "out").iterdir())
     done = thinking("--rows", "train-60,loop-60", "--seconds", "1")
     assert done.returncode == 0, done.stderr
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["qos_thinking.json"], "programs were ended"
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "loop-60-0.ndjson", "qos_thinking.json", "train-60-0.ndjson"], "programs were ended"
     found = record.load(tmp_path / "out/qos_thinking.json")
     assert [one["row"] for one in found["runs"]] == [one["row"] for one in found["rows"]] == ["train-60", "loop-60"]
     for one, row in zip(found["runs"], found["rows"]):
