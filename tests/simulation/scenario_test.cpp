@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"/gpus/kernel_jitter", "1.5", "gpus.kernel_jitter: "},
         Bad{"/gpus/models", "\"h100\"", "gpus: there is no field 'models'"},
         Bad{"/gpus/model", "\"H100\"",
-            "gpus.model: no model is called 'H100'; those that are known: h100"},
+            "gpus.model: no model is called 'H100'; those that are known: h100, h200"},
         Bad{"/gpus/model", "100", "gpus.model: "}, Bad{"/jobs", "[]", "jobs: "},
         Bad{"/jobs", "{}", "jobs: "}, Bad{"/jobs", "", "'jobs' is missing"},
         Bad{"/jobs/0", "3", "jobs[0]: "}, Bad{"/jobs/0/name", "", "jobs[0]: the field 'name'"},
