@@ -15,7 +15,13 @@ bool Host::others_want() const {
     return wanting_ > (on_ && tsgs_[*on_].wants() ? 1U : 0U);
 }
 
+void Host::follow_slices(Ns now) {
+    if (on_ && gpus_.slices_follow && !others_want())
+        slice_begin_ += (now - slice_begin_) / tsgs_[*on_].timeslice * tsgs_[*on_].timeslice;
+}
+
 void Host::set_work(std::size_t tsg, bool has_work, Ns now) {
+    follow_slices(now);
     Tsg &one = tsgs_[tsg];
     const bool wanted = one.wants();
     one.has_work = has_work;
@@ -33,6 +39,7 @@ void Host::remove(std::size_t tsg, Ns now) {
 }
 
 void Host::set_paused(std::size_t tsg, bool paused, Ns now) {
+    follow_slices(now);
     Tsg &one = tsgs_[tsg];
     const bool wanted = one.wants();
     one.paused = paused;

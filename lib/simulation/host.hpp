@@ -7,6 +7,9 @@
 /// end of a turn to the next one Gpus::switching passes. A TSG that was interrupted, by the end of
 /// its timeslice or by a pause, makes no progress for Gpus::resume in its next turn.
 ///
+/// While no other one has work, the timeslice of the TSG on the GPU is over once, or, with
+/// Gpus::slices_follow, begins again each time.
+///
 /// A TSG without work stays on the GPU, and its turn goes on, while no other one has work. NVIDIA's
 /// driver records it in the same way on an H100.
 #pragma once
@@ -64,6 +67,9 @@ class Host {
     };
 
     bool others_want() const;
+    /// Begins the timeslice of the TSG on the GPU again if it was over while no other TSG had work.
+    /// Is called before another one may get work.
+    void follow_slices(Ns now);
     void leave(Ns now);
     void begin(Ns now);
     /// Decides whether the TSG on the GPU has to leave.

@@ -5,8 +5,19 @@ namespace simulation {
 
 const std::vector<GpuModel> &models() {
     // The defaults of Gpus are those of the H100: docs/simulate.md has them beside measurements.
+    // On the H200, the driver's own timeslice is from lab/default-timeslices, the time of a request
+    // that disables channels from lab/atlas, and the others from
+    // tests/hardware/h200-580.159.04/turn_costs.json.
     static const std::vector<GpuModel> all = {
-        {"h100", "an H100 80GB HBM3 with driver 580.159.04", Gpus()}};
+        {"h100", "an H100 80GB HBM3 with driver 580.159.04", Gpus()},
+        {"h200",
+         "an H200 with driver 580.159.04",
+         {.timeslice_us = 2048,
+          .switching = 85 * qos::us,
+          .late = 107 * qos::us,
+          .resume = 50 * qos::us,
+          .request = 777 * qos::us,
+          .slices_follow = true}}};
     return all;
 }
 

@@ -27,8 +27,10 @@ struct Gpus {
     Ns late = 123 * qos::us;          ///< from the end of a timeslice to the end of the turn
     Ns resume = 62 * qos::us;         ///< at the start of a turn of a TSG that was interrupted
     Ns request = 750 * qos::us;       ///< a timeslice or a pause of one TSG
-    Part kernel_jitter = 0;           ///< standard deviation of kernels' times
-    const GpuModel *model = nullptr;  ///< if the scenario names one
+    /// While no other TSG has work, a timeslice that is over is followed by the next one.
+    bool slices_follow = false;
+    Part kernel_jitter = 0;          ///< standard deviation of kernels' times
+    const GpuModel *model = nullptr; ///< if the scenario names one
     /// The machines of the GPUs. Each has as many, in the order of their numbers, and a driver and a
     /// clock of its own.
     std::size_t nodes = 1;

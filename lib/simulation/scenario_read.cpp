@@ -38,10 +38,16 @@ void read_model(const Place &place, Gpus &gpus) {
     gpus.model = &*model;
 }
 
+bool is_true(const Place &place) {
+    if (!place.value.is_boolean())
+        wrong(place.where(), "is neither true nor false");
+    return place.value.get<bool>();
+}
+
 void read_gpus(const Place &place, Gpus &gpus) {
     place.expect_object({"count", "model", "timeslice_us", "timeslice_unit_ns", "switch_us",
-                         "late_us", "resume_us", "request_us", "kernel_jitter", "nodes",
-                         "skew_us"});
+                         "late_us", "resume_us", "request_us", "timeslices_follow", "kernel_jitter",
+                         "nodes", "skew_us"});
     const auto time = [&](const char *key, Ns &to) {
         if (place.has(key))
             to = read_time(place.at(key), qos::us);
@@ -65,14 +71,10 @@ void read_gpus(const Place &place, Gpus &gpus) {
     time("resume_us", gpus.resume);
     time("request_us", gpus.request);
     time("skew_us", gpus.skew);
+    if (place.has("timeslices_follow"))
+        gpus.slices_follow = is_true(place.at("timeslices_follow"));
     if (place.has("kernel_jitter"))
         gpus.kernel_jitter = read_jitter(place.at("kernel_jitter"));
-}
-
-bool is_true(const Place &place) {
-    if (!place.value.is_boolean())
-        wrong(place.where(), "is neither true nor false");
-    return place.value.get<bool>();
 }
 
 /// Reads the GPUs of a job's ranks.

@@ -20,7 +20,7 @@ from nvdlab.measurements import ALL, HARDWARE, Measurement  # noqa: E402
 
 PATIENCE_S = 60
 # Programs of the folder that measure nothing.
-OTHERS = {"read_registers.py", "reach_summary.py", "gangs_simulated.py"}
+OTHERS = {"read_registers.py", "reach_summary.py", "gangs_simulated.py", "turn_costs.py"}
 
 
 def python(text):

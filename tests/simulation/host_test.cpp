@@ -175,4 +175,49 @@ TEST_F(HostTurns, ThreeAreServedInTheirOrder) {
     EXPECT_EQ(all[2].tsg, b);
 }
 
+/// Timeslices of 2 ms follow each other from the beginning of the turn on.
+struct HostSlicesFollow : testing::Test {
+    Host host{Gpus{.timeslice_unit = 1000, .slices_follow = true}};
+    const std::size_t a = host.add(), b = host.add();
+
+    HostSlicesFollow() { host.set_work(a, true, 0); }
+    /// Returns when the turn of `a` ends, in microseconds.
+    Ns end_of_turn() {
+        while (host.holder() == a)
+            host.step(host.due());
+        return host.take_turns().at(0).end / us;
+    }
+};
+
+TEST_F(HostSlicesFollow, NewWorkWaitsForTheEndOfTheTimeslice) {
+    host.set_work(b, true, 5000 * us);
+    EXPECT_EQ(end_of_turn(), 6123);
+}
+
+TEST_F(HostSlicesFollow, TheFirstTimesliceEndsInTime) {
+    host.set_work(b, true, 1500 * us);
+    EXPECT_EQ(end_of_turn(), 2123);
+}
+
+TEST_F(HostSlicesFollow, ResumedTsgWaitsForTheEndOfTheTimeslice) {
+    host.set_work(b, true, 100 * us);
+    host.set_paused(b, true, 200 * us);
+    host.set_paused(b, false, 4500 * us);
+    EXPECT_EQ(end_of_turn(), 6123);
+}
+
+TEST_F(HostSlicesFollow, WorkThatEndsEarlierLeavesTheTimeslicesAsTheyAre) {
+    host.set_work(b, true, 2500 * us);
+    host.set_work(b, false, 2600 * us);
+    host.set_work(b, true, 7000 * us);
+    EXPECT_EQ(end_of_turn(), 8123);
+}
+
+TEST_F(HostSlicesFollow, WorkAtTheEndOfATimesliceDoesNotLengthenTheTurn) {
+    const std::size_t c = host.add();
+    host.set_work(b, true, 500 * us);
+    host.set_work(c, true, 2000 * us);
+    EXPECT_EQ(end_of_turn(), 2123);
+}
+
 } // namespace

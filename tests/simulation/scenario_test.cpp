@@ -47,6 +47,7 @@ TEST(ScenarioFile, HasDefaults) {
     EXPECT_EQ(found->gpus.late, 123 * qos::us);
     EXPECT_EQ(found->gpus.resume, 62 * qos::us);
     EXPECT_EQ(found->gpus.request, 750 * qos::us);
+    EXPECT_FALSE(found->gpus.slices_follow);
     EXPECT_EQ(found->jobs[0].cpu_jitter, 2 * qos::point);
     EXPECT_EQ(found->jobs[0].goal_text, "best-effort");
     EXPECT_TRUE(found->jobs[0].gang);
@@ -122,10 +123,11 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"/gpus/late_us", "null", "gpus.late_us: "},
         Bad{"/gpus/resume_us", "[]", "gpus.resume_us: "},
         Bad{"/gpus/request_us", "1e300", "gpus.request_us: "},
+        Bad{"/gpus/timeslices_follow", "1", "gpus.timeslices_follow: is neither true nor false"},
         Bad{"/gpus/kernel_jitter", "1.5", "gpus.kernel_jitter: "},
         Bad{"/gpus/models", "\"h100\"", "gpus: there is no field 'models'"},
         Bad{"/gpus/model", "\"H100\"",
-            "gpus.model: no model is called 'H100'; those that are known: h100"},
+            "gpus.model: no model is called 'H100'; those that are known: h100, h200"},
         Bad{"/gpus/model", "100", "gpus.model: "}, Bad{"/jobs", "[]", "jobs: "},
         Bad{"/jobs", "{}", "jobs: "}, Bad{"/jobs", "", "'jobs' is missing"},
         Bad{"/jobs/0", "3", "jobs[0]: "}, Bad{"/jobs/0/name", "", "jobs[0]: the field 'name'"},

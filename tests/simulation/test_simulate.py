@@ -268,8 +268,9 @@ def test_a_model_has_its_constants_and_says_where_they_are_from(written):
     found = result(written(scenario))
     assert found.pop("model") == {"name": "h100", "measured": "an H100 80GB HBM3 with driver 580.159.04"}
     assert found == plain  # the defaults are those of the H100
-    assert run(written(scenario)).stdout.splitlines()[-1] == (
-        "The model h100 was measured on an H100 80GB HBM3 with driver 580.159.04")
+    for name, gpu in (("h200", "an H200"), ("h100", "an H100 80GB HBM3")):
+        scenario["gpus"]["model"] = name
+        assert run(written(scenario)).stdout.splitlines()[-1] == f"The model {name} was measured on {gpu} with driver 580.159.04"
     scenario["gpus"]["switch_us"] = 500
     assert result(written(scenario))["gpus"][0]["busy"] < found["gpus"][0]["busy"] - 0.02
     scenario["jobs"][1]["goal"] = "share:60%"
@@ -280,7 +281,7 @@ def test_an_unknown_model_is_refused_with_the_known_ones(written):
     scenario = example("decode")
     scenario["gpus"]["model"] = "h1000"
     done = run(written(scenario))
-    assert done.returncode == 1 and "gpus.model: no model is called 'h1000'; those that are known: h100" in done.stderr
+    assert done.returncode == 1 and "gpus.model: no model is called 'h1000'; those that are known: h100, h200" in done.stderr
 
 
 @pytest.mark.parametrize("words", (("-",), ("/dev/stdin",)))
