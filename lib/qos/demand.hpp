@@ -102,6 +102,7 @@ struct SliceLength {
     Ns most;  ///< a longer one went on because no other task had work
     /// A turn in between was ended by its timeslice. False: it may have given way as well.
     bool is_sure = true;
+    Ns timeslice = 0; ///< 0: not known
 };
 
 class Demand {
@@ -154,6 +155,9 @@ class Demand {
         std::deque<Ns> many_bursts; ///< as `bursts`, but more of them
         std::deque<Ns> whole;  ///< the last bursts at whose ends another task waited for its turn
         std::deque<Ns> bounds; ///< of its pauses in the last epochs (Demand::kept_bounds)
+        /// Turns beyond their timeslices in this epoch, and how many of them ended as a later timeslice
+        /// does.
+        std::int64_t longer = 0, cut_later = 0;
     };
     /// The last turn that ended.
     struct Last {
@@ -169,6 +173,7 @@ class Demand {
     void note_stay(const TenantTurn &next, const Wait &wait);
     static Ns rest_between_bursts(const Counted &counted, Ns held);
     static Ns longest_rest(const Counted &counted, Ns burst, Ns held);
+    static bool works_to_the_end(const Counted &counted);
     static void bound_pause(Counted &counted, Ns most, bool may_be_cut);
     Ns longest_pause_of(std::size_t tenant);
     void note_pause(const TenantTurn &next, const Wait &wait);

@@ -139,10 +139,10 @@ std::optional<SliceLength> Governor::slice_of(const TenantTurn &turn, bool is_cu
     const Ns timeslice = levers_[turn.tenant].timeslice,
              before = turn.begin <= begin_ + change_takes ? before_[turn.tenant] : timeslice;
     const Ns shorter = std::min(timeslice, before), longer = std::max(timeslice, before);
-    return SliceLength{is_cut || may_be_paused ? 0 : shorter - shorter / 16,
-                       in_effect_[turn.tenant] ? longer + longer / 16 + longest_end
-                                               : unknown_timeslice,
-                       longer - shorter <= longer / 8 && !may_be_paused};
+    return SliceLength{
+        is_cut || may_be_paused ? 0 : shorter - shorter / 16,
+        in_effect_[turn.tenant] ? longer + longer / 16 + longest_end : unknown_timeslice,
+        longer - shorter <= longer / 8 && !may_be_paused, in_effect_[turn.tenant] ? shorter : 0};
 }
 
 /// Returns whether the plan pauses a tenant that has a promise.

@@ -288,6 +288,24 @@ TEST(Demand, FindsNoRestInBurstsOfTheUsualLength) {
     EXPECT_GT(rest_with(different), 100 * us);
 }
 
+/// While nobody else wants the engine, a turn ends with any of its timeslices, and an idle one as soon as
+/// another task comes.
+TEST(Demand, SeesWorkAtTheEndsOfLaterTimeslices) {
+    const auto open_with = [](Ns length, Ns timeslice) {
+        const SliceLength of{timeslice - timeslice / 16, timeslice + timeslice / 16 + 300 * us,
+                             true, timeslice};
+        Turns turns;
+        for (int n = 0; n < 8; n++) {
+            turns.add(0, length, of);
+            turns.add(1, 900 * us);
+        }
+        return turns.demand.take(1)[0].bounds.open;
+    };
+    EXPECT_EQ(open_with(3 * 410 * us + 107 * us, 400 * us), 0);
+    EXPECT_GT(open_with(3 * 410 * us - 20 * us, 400 * us), 0);
+    EXPECT_GT(open_with(3 * 205 * us + 107 * us, 200 * us), 0); // most turns would end so
+}
+
 TEST(Demand, KnowsHowMuchOfATurnNobodyElseWanted) {
     Turns turns;
     for (int n = 0; n < 3; n++) {

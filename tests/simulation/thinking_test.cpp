@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 // Shares of tasks that think between bursts of work: what they get on a simulated GPU by their own
 // progress, and what is reported of it.
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
 #include <tuple>
@@ -240,6 +241,20 @@ TEST_P(ShareBesideALoopThatIsServedFirst, IsKeptByItsOwnProgress) {
     EXPECT_EQ(share.seconds_kept, 10U);
     EXPECT_NEAR(percent(share.speed.value_or(0)) * 23 / 24, asked, 1); // 23 of 24 ms on the GPU
     EXPECT_GT(percent(result.jobs[0].got), 96 - asked - 6);
+}
+
+/// Timeslices shorter than the pauses are followed by others, as on a GPU.
+TEST(ShareBesideALoop, IsSeenIfTimeslicesFollowEachOther) {
+    Scenario both = scenario({job("serve", {0}, {kernel(5430), think(500)}, served_first),
+                              job("training", {0}, {kernel(16'000)}, share_of(10))});
+    both.gpus.slices_follow = true;
+    both.duration = 13 * qos::second;
+    const Result result = simulate(both);
+    const JobResult &share = result.jobs[1];
+    EXPECT_EQ(share.seconds_kept, 10U);
+    EXPECT_EQ(std::ranges::count_if(share.why_not, [](std::size_t seconds) { return seconds > 0; }),
+              0);
+    EXPECT_NEAR(percent(share.speed.value_or(0)), 10, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ShareBesideALoopThatIsServedFirst,
