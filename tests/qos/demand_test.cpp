@@ -302,7 +302,7 @@ TEST(Demand, SeesWorkAtTheEndsOfLaterTimeslices) {
         return turns.demand.take(1)[0].bounds.open;
     };
     EXPECT_EQ(open_with(3 * 410 * us + 107 * us, 400 * us), 0);
-    EXPECT_GT(open_with(3 * 410 * us - 20 * us, 400 * us), 0);
+    EXPECT_GT(open_with(3 * 400 * us + 330 * us, 400 * us), 0);
     EXPECT_GT(open_with(3 * 205 * us + 107 * us, 200 * us), 0); // most turns would end so
 }
 

@@ -26,9 +26,7 @@ TEST_P(GangsAtRandom, AreNoWorseWithWindows) {
     for (simulation::Job &job : without.jobs)
         job.gang = false; // each GPU is controlled by itself
     const simulation::Result result = simulate(scenario), before = simulate(without);
-    // The shares of seed 1 make up with each other for longer than this run (docs/gangs.md).
-    const qos::Part enough = GetParam() == 1 ? 95 : 97;
-    EXPECT_GE(speeds_of(result), qos::scaled(speeds_of(before), enough, 100));
+    EXPECT_GE(speeds_of(result), qos::scaled(speeds_of(before), 97, 100));
     for (std::size_t n = 0; n < result.jobs.size(); n++)
         EXPECT_GE(result.jobs[n].speed.value_or(0), before.jobs[n].speed.value_or(0) / 2)
             << scenario.jobs[n].name;

@@ -86,13 +86,13 @@ def test_shares(simulated, gpu, row):
     goals = [f"share:{part}%" for part in row["asked"]]
     found = simulated(gpu, [queue(goal) for goal in goals + ["best-effort"] * (len(row["got"]) - len(goals))])
     got = [100 * job["got"] for job in found["jobs"]]
-    # nvqos repays the ends of turns since then, so that a share gets up to a point more. The others differ by a turn. Where
+    # nvqos repays the ends of turns since then, so that a share gets up to 1.4 points more. The others differ by a turn. Where
     # all have shares, these divide what is left, and nvqos takes back what one of them has beyond its share.
     for n, (now, then) in enumerate(zip(got, row["got"])):
         if len(goals) == len(got):
             assert now >= row["asked"][n] and now == near(then, 1.5)
         else:
-            assert -0.2 <= now - then <= 1 if n < len(goals) else now == near(then, 1.1)
+            assert -0.2 <= now - then <= 1.5 if n < len(goals) else now == near(then, 1.8)
 
 
 CAPS = rows("qos", "caps")
@@ -163,8 +163,8 @@ def test_small_kernel_each_10_ms(simulated, way, timeslices_us):
 
 # --- tasks that think, on the H200 ---
 
-# The runs that the constants of turns are from (turn_costs.json).
-THINKING = measured("h200", "qos_thinking-turns")
+# Other runs than those that the constants of turns are from (turn_costs.json), with a newer nvqos.
+THINKING = measured("h200", "qos_thinking")
 COSTS = measured("h200", "turn_costs")["costs"]
 THINK_US = 500
 
