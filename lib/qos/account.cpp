@@ -26,7 +26,7 @@ Ns least_credit_at_first(const Settings &settings) {
 
 Ns repaid_of_turns(Ns lost, Ns time) {
     // Less than a point, by which a share may be missed. The ends of usual turns take 1.85 points.
-    constexpr Part forgiven = 5 * point / 10;
+    constexpr Part forgiven = point / 2;
     return std::max<Ns>(0, counted_of_turns(lost, time) - scaled(time, forgiven, whole));
 }
 
