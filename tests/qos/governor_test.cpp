@@ -437,14 +437,12 @@ TEST(Latency, OneNeighbourWithAPromiseIsNotCut) {
     EXPECT_EQ(plan.decisions[1].timeslice, Settings().shortest);
 }
 
-/// A service that leaves 11.4 % of the time in 17 pauses leaves 8.6 % for turns, as each pause has two
-/// switches.
+/// 11.4 % of the time in 17 pauses are 8.6 % for turns, as each pause has two switches.
 TEST(Latency, SharesHaveLongerTurnsIfSwitchesTakeItsPauses) {
     const std::vector<Entrant> two = {{{.aim = Aim::latency}, 1}, {share(12), 1}};
     const auto timeslice = [&](Ns burst) {
-        const std::vector<Account> accounts = {
-            {.burst = burst, .pause = 500 * us, .busy = 88'600 * us}, {}};
-        return next_epoch(two, accounts, {}, {}).decisions[1].timeslice;
+        const Account serve{.burst = burst, .pause = 500 * us, .busy = 88'600 * us};
+        return next_epoch(two, std::vector{serve, Account{}}, {}, {}).decisions[1].timeslice;
     };
     EXPECT_EQ(timeslice(0), Settings().shortest); // one pause
     EXPECT_GT(timeslice(5'400 * us), 90 * us);
