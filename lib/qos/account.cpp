@@ -25,7 +25,8 @@ Ns least_credit_at_first(const Settings &settings) {
 } // namespace
 
 Ns repaid_of_turns(Ns lost, Ns time) {
-    // Less than a point, by which a share may be missed. The ends of usual turns take 1.85 points.
+    // This is half of what a share may be missed by. The ends of turns take 1.85 points in usual
+    // rounds.
     constexpr Part forgiven = point / 2;
     return std::max<Ns>(0, counted_of_turns(lost, time) - scaled(time, forgiven, whole));
 }

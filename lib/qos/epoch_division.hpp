@@ -363,7 +363,7 @@ class EpochDivision {
                 const Ns slice = settings_.latency_slice;
                 if (accounts_[n].busy > busy) {
                     busy = accounts_[n].busy;
-                    // Before and after each pause.
+                    // The GPU is switched before and after each pause of the service.
                     switches = thinks(accounts_[n])
                                    ? busy * 2 * settings_.costs.change / accounts_[n].burst
                                    : 0;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "governed.hpp"
+#include "shares.hpp"
 
 namespace {
 
@@ -129,8 +130,8 @@ TEST_P(BesideABusyService, SharesAreKept) {
     for (int n = 0; n < tasks; n++)
         run.add(2, simulated::always());
     run.until(6 * second);
-    // The verdict counts more of what turns lose than the controller. With three others and a cap, own
-    // progress is below the share by 1.25 points.
+    // What turns lose is given back but for half a point. With three others and a cap, own progress is
+    // below the share by up to 1.03 points.
     for (const EpochRecord &record : run.records)
         if (const Balance &last = record.tenants[0].second; record.end >= 2 * second) {
             EXPECT_GE(last.progress, scaled(last.time, percent * point - 11 * point / 10, whole))
@@ -154,7 +155,8 @@ TEST(BesideAnIdleService, PromisesAreKept) {
             for (int n = 0; n < tasks; n++)
                 run.add(2, simulated::always());
             run.until(6 * second);
-            EXPECT_NEAR(run.points(1, second), percent, 2.55) << tasks; // with what its turns lose
+            EXPECT_TRUE(shares::is_kept(run.points(1, second), percent, shares::most_repaid))
+                << tasks;
         }
     simulated::Governed fixed({}, {service, goal_of(Aim::share, 30), turns_of(5 * ms)});
     fixed.add(0, simulated::every(second, ms));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "served.hpp"
+#include "shares.hpp"
 
 #include "tools/nvqos/keep/gpu_goals.hpp"
 

@@ -59,7 +59,8 @@ TEST_P(ShareOfATrainingThatLaunchesJustInTime, IsKeptBesideAService) {
     const Result result = simulate(both);
     const JobResult &train = result.jobs[1];
     EXPECT_EQ(train.kept, true) << points_of(train.got);
-    EXPECT_NEAR(points_of(train.got), static_cast<double>(share), 1.7);
+    EXPECT_GT(points_of(train.got), static_cast<double>(share) - 1);
+    EXPECT_LT(points_of(train.got), static_cast<double>(share) + 1.7); // with what its turns lose
     Governed control(both);
     Machine(both, &control).run();
     EXPECT_LE(control.keepers()[0].missed(1), 15U); // of 130, in the first two seconds

@@ -145,7 +145,7 @@ def test_decode_loop_beside_training(simulated, row):
     assert all(job["kept"] for job in found)
 
 
-# --- on the H200, where timeslices follow each other ---
+# --- kernels on the H200 ---
 
 LATENCY = {row["way"]: row for row in measured("h200", "timeslices")["latency"]}
 
@@ -163,7 +163,7 @@ def test_small_kernel_each_10_ms(simulated, way, timeslices_us):
 
 # --- tasks that think, on the H200 ---
 
-# Other runs than those that the constants of turns are from (turn_costs.json), with a newer nvqos.
+# These runs had a newer nvqos than the runs from which turn_costs.json was computed.
 THINKING = measured("h200", "qos_thinking")
 COSTS = measured("h200", "turn_costs")["costs"]
 THINK_US = 500

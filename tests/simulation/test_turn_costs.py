@@ -13,7 +13,8 @@ US, MS = 1000, 1_000_000
 GAP, LATE, LOST, WORK = 85 * US, 100 * US, 150 * US, 30 * MS
 EPOCH, EPOCHS = 100 * MS, 30
 ORIGIN = 1_000_000_000_000
-# By epoch: what nvqos asks for, and how long the driver's timeslice is, in microseconds of 1,024 ns with eight bits.
+# Each row has two pairs, for even and for odd epochs. A pair has the timeslice that nvqos asks for, and the length that the
+# driver gives it. Both are in microseconds of 1,024 ns, and the driver keeps eight bits.
 TIMESLICES = {"served-10": ((700.9, 700), (751, 748)), "served-40": ((1500, 1496), (1550, 1544)),
               "train-30": ((16000, 16000), (20000, 19968))}
 # All runs are of the same time, on three GPUs.

@@ -136,7 +136,7 @@ std::vector<nvdebug::Error> errors_of(const State &state) {
 }
 
 tl::unexpected<Failure> no_runlists(const nvdebug::Gpu &gpu) {
-    // Every GPU has an `info`, also one that cannot be opened. Other files have its error.
+    // A GPU that cannot be opened has an `info` as well, so the error comes from another file.
     const auto list = gpu.runlist(0, nvdebug::Detail::brief);
     if (!list && list.error().code != nvdebug::ErrorCode::not_found)
         return tl::unexpected(Failure(list.error()));
