@@ -222,11 +222,22 @@ class Keeping:
     def processor_s(self):
         """Returns the processor's seconds of nvqos and its keepers, which are not its children. Keepers of an earlier nvqos do not
         count: they may still undo what it did."""
-        first, found = began(self.process.pid), processor_s(self.process.pid)
+        return sum(self.parts_s().values())
+
+    def parts_s(self):
+        """Returns the same by thread: the names of nvqos' threads, of which `nvqos` is the first one, `ended` for its threads that
+        have ended, and `nvdebug-keeper` for the keepers."""
+        pid = self.process.pid
+        first, found = began(pid), {"ended": processor_s(pid), "nvdebug-keeper": 0}
         for path in pathlib.Path("/proc").glob("[0-9]*/comm"):
             with contextlib.suppress(OSError):  # it has ended
                 if path.read_text(encoding="utf-8").strip() == "nvdebug-keeper" and began(path.parent.name) >= first:
-                    found += processor_s(path.parent.name)
+                    found["nvdebug-keeper"] += processor_s(path.parent.name)
+        for path in pathlib.Path(f"/proc/{pid}/task").glob("*/comm"):
+            with contextlib.suppress(OSError):
+                name, seconds = path.read_text(encoding="utf-8").strip(), processor_s(f"{pid}/task/{path.parent.name}")
+                found[name] = found.get(name, 0) + seconds
+                found["ended"] -= seconds
         return found
 
     def end(self, how=signal.SIGINT):

@@ -59,10 +59,9 @@ struct WindowOrder {
     /// Windows decide over timeslices and pauses there. If not, its governor decides from now on: a
     /// new one, which owes nothing.
     bool has_windows;
-    /// The levers of all tenants there, if it has windows. Those in `first` let a holder run. On all
-    /// GPUs they are in effect before those in `then`, which hold the others back: so a gang has its
-    /// GPUs at once for longer, as the first half changes nothing while the former holder has its
-    /// long timeslice.
+    /// The levers of all tenants there, if it has windows. Those in `first` let a holder run, and are
+    /// in effect before those in `then`, which hold the others back. HandOver has the order among
+    /// GPUs.
     std::vector<TenantLever> first = {}, then = {};
 };
 

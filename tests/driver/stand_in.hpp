@@ -82,6 +82,7 @@ class StandIn final : public nvdebug::driver::Kernel {
                                                ///< request enables the channel
         int by;                                ///< pid of the process that made the call; 0: the
                                                ///< client's own process
+        std::int64_t ns = 0;                   ///< by CLOCK_MONOTONIC, once it is kept
     };
     /// Change::command if a descriptor of process `client` was closed.
     static constexpr std::uint32_t closed = 0;

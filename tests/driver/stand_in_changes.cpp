@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "stand_in_parts.hpp"
 
+#include <ctime>
 #include <unistd.h>
 
 namespace driver_test {
@@ -10,7 +11,10 @@ void StandIn::keep(const Change &change) {
         ::usleep(10);
     const std::uint32_t at = shared_->count.load();
     if (at < Shared::most) {
+        timespec now{};
+        ::clock_gettime(CLOCK_MONOTONIC, &now);
         shared_->changes[at] = change;
+        shared_->changes[at].ns = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
         shared_->count.store(at + 1);
     }
     shared_->busy.clear();

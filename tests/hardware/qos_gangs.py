@@ -26,8 +26,10 @@ FOLDER/qos_gangs.json does not have. Each call measures each job alone first.
 Prints a line of JSON for each run, and writes FOLDER/qos_gangs.json after each one. A run has, for each way, the steps per second
 of each job by its own count, as a part of the speed alone (`each`) and their sum, the lengths of steps or requests (50th, 90th
 and 99th percentile and maximum, in ms), and by the record of switches how much each job ran together and how far the starts of its
-turns were apart (`jobs`). With nvqos it has nvqos' own processor time, as a part of one processor, and its exit status. Each row
-has the means, with an interval of 95 %. Ends with 3 if the budget was too short, and with 1 if a program failed.
+turns were apart (`jobs`). With nvqos it has nvqos' own processor time, as a part of one processor (`processor`, and by its threads
+`processor_of`), its calls to the driver a second and the seconds of them in a second (`calls_per_s`), the epochs that it called
+missed or could not see, by their reasons, and its exit status. Each row has the means, with an interval of 95 %. Ends with 3 if the
+budget was too short, and with 1 if a program failed.
 """
 
 import argparse
@@ -95,6 +97,7 @@ class Machine:
 
     def __init__(self, options):
         self.options, self.found_alone, self.starts_s = options, {}, []
+        self.metrics = options.folder / "nvqos.prom"
 
     def gpus(self, count):
         return self.options.gpus[:count]
@@ -154,7 +157,7 @@ class Machine:
 
     def keeping(self, each, jobs):
         """Returns an nvqos that keeps the goals of a row. Raises bounded.Failed if it does not begin."""
-        made = bounded.Keeping(self.options.nvqos, *self.options.more,
+        made = bounded.Keeping(self.options.nvqos, *self.options.more, "--metrics", str(self.metrics),
                                *(f"all-of:{job.pid}={goal}" for job, goal in zip(jobs, each["goals"])))
         try:
             if made.refused is not None:
@@ -169,12 +172,24 @@ class Machine:
         """Returns what a run has with nvqos."""
         keeping = self.keeping(each, jobs)
         try:
-            before, begin = keeping.processor_s(), time.monotonic()
+            before, asked, begin = keeping.parts_s(), self.calls(), time.monotonic()
             found = self.measured(each, jobs)
-            cost = (keeping.processor_s() - before) / (time.monotonic() - begin)
+            took_s = time.monotonic() - begin
+            spent = {part: round((seconds - before.get(part, 0)) / took_s, 5) for part, seconds in keeping.parts_s().items()}
+            calls = {name: round((value - asked[name]) / took_s, 5) for name, value in self.calls().items()}
         finally:
             status = keeping.end()
-        return found | {"processor": round(cost, 5), "status": status}
+        return found | {"processor": round(sum(spent.values()), 5), "processor_of": spent, "calls_per_s": calls, "status": status,
+                        "missed": missed_epochs(keeping.lines())}
+
+    def calls(self):
+        """Returns nvqos' calls to the driver so far on all GPUs, and for how long its threads waited for them."""
+        sums = dict.fromkeys((f"nvqos_driver_{kind}{unit}_total" for kind in ("reads", "requests") for unit in ("", "_seconds")), 0)
+        for line in self.metrics.read_text(encoding="utf-8").splitlines():
+            name = line.partition("{")[0]
+            if name in sums:
+                sums[name] += float(line.rpartition(" ")[2])
+        return {name.removeprefix("nvqos_driver_").removesuffix("_total"): value for name, value in sums.items()}
 
     def ends(self, each, jobs):
         """Returns the speeds with nvqos, after it was killed, while it is stopped, and after a rank was killed."""
@@ -217,6 +232,18 @@ class Machine:
         measurements = 6 if each["row"].startswith("ends") else 2 + each["mps"]
         measured_s = self.options.seconds + RECORDED_S + 3 * SETTLE_S
         return (alone + 1 + each["mps"]) * job_s + alone * self.options.seconds + measurements * measured_s
+
+
+def missed_epochs(lines):
+    """Returns by GPU how many epochs of each tenant with a goal nvqos called missed, or said that it cannot see, if there are any."""
+    found = {}
+    for line in lines:
+        for tenant in line["tenants"]:
+            reason = tenant["why_not"] if tenant["kept"] in (None, True) else "missed"
+            if tenant["kept"] is not None and reason:
+                reasons = found.setdefault(f"gpu{line['gpu']}", {}).setdefault(tenant["name"], {})
+                reasons[reason] = reasons.get(reason, 0) + 1
+    return found
 
 
 def summary(runs):

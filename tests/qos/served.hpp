@@ -128,6 +128,9 @@ class Served : public driver_test::Steering {
         return nullptr;
     }
 
+    /// Returns when a change takes effect, by the time of GPUs. It is not earlier than now.
+    virtual Ns time_of(const driver_test::StandIn::Change &) const { return 0; }
+
     void obey() {
         using What = simulation::Request::What;
         std::set<std::uint32_t> begun; // clients that this call pauses
@@ -137,6 +140,7 @@ class Served : public driver_test::Steering {
             RecordedGpu *const gpu = gpu_of(change.client);
             if (!gpu)
                 continue;
+            gpu->sim.run_until(std::max(gpu->sim.now(), time_of(change)));
             const std::size_t task = gpu->clients.at(change.client);
             if (change.command == driver_test::rm::SetTimeslice::command)
                 gpu->sim.change({task, What::timeslice, static_cast<std::int64_t>(change.value)});

@@ -103,6 +103,10 @@ class Machine final : public served::Served {
         return gpu == 0 ? one : others.at(kernel.cards[gpu].gpu_id);
     }
 
+    qos::Ns time_of(const driver_test::StandIn::Change &change) const override {
+        return change.ns - began_;
+    }
+
     std::uint64_t pass() {
         follow_tasks();
         run_until(monotonic() - began_);

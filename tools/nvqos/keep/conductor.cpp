@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/base/thread_name.hpp"
+
 namespace nvqos {
 
 using qos::Ns;
@@ -13,6 +15,8 @@ namespace {
 
 /// A step is not made again before this time, unless tenants have changed.
 constexpr std::chrono::milliseconds between_steps_of_windows{1};
+/// A GPU that takes longer for a request does not hold up the others.
+constexpr std::chrono::milliseconds longest_request{5};
 
 } // namespace
 
@@ -31,6 +35,7 @@ Conductor::~Conductor() {
 }
 
 void Conductor::run() {
+    nvdebug::base::name_thread("nvqos-windows");
     for (;;) {
         const auto [tenants, version] = board_->tenants();
         take_tenants(tenants);
@@ -138,33 +143,60 @@ std::vector<qos::WindowTurns> Conductor::take_turns() {
         else
             all.push_back({number, std::move(answer->second)});
     }
+    hand_over_.take(all);
     return all;
 }
 
+/// Carries out orders, one request after the other. The driver takes one at a time, and whoever waits
+/// for it keeps a processor busy.
 void Conductor::carry_out(const std::vector<qos::WindowOrder> &orders) {
-    carry_out_half(orders, true);
-    carry_out_half(orders, false);
-}
-
-/// Carries out one half of all orders on all GPUs at once. The first half also ends windows.
-void Conductor::carry_out_half(const std::vector<qos::WindowOrder> &orders, bool is_first) {
-    std::map<std::uint32_t, Question<bool>> questions;
-    for (const qos::WindowOrder &order : orders) {
+    struct Answer {
+        bool is_done;
+        Ns begin, end; ///< of the request
+    };
+    /// The threads share it, because they may answer later than this function waits.
+    struct Round {
+        std::map<std::size_t, Answer> answers; ///< by the number of the part
+        bool is_over = false;
+    };
+    const auto round = std::make_shared<Round>();
+    const auto until = Clock::now() + patience_;
+    const auto parts = hand_over_.parts(orders);
+    std::vector<std::size_t> asked;
+    for (std::size_t n = 0; n < parts.size(); n++) {
+        const qos::WindowOrder &order = orders[parts[n].order];
         OfGpu &gpu = gpus_.at(order.gpu);
-        const auto &levers = is_first ? order.first : order.then;
+        const auto &levers = parts[n].is_first ? order.first : order.then;
         if (gpu.is_back || (levers.empty() && gpu.has_windows == order.has_windows))
             continue;
         gpu.has_windows = order.has_windows;
-        questions[order.gpu] =
-            [levers, has_windows = order.has_windows](GpuGoals &gpu_goals) -> std::optional<bool> {
-            const auto done = has_windows ? gpu_goals.set_windows(levers) : gpu_goals.end_windows();
-            return done ? std::optional(true) : std::nullopt;
-        };
+        asked.push_back(n);
+        gpu.thread->post([round, board = board_, n, levers,
+                          has_windows = order.has_windows](GpuGoals *gpu_goals) {
+            if (board->locked([&] { return round->is_over; }))
+                return;
+            const Ns begin = monotonic_raw();
+            const bool is_done = gpu_goals && (has_windows ? gpu_goals->set_windows(levers)
+                                                           : gpu_goals->end_windows());
+            const Ns end = monotonic_raw();
+            board->change([&] { round->answers[n] = {is_done, begin, end}; });
+        });
+        static_cast<void>(board_->wait(std::min(until, Clock::now() + longest_request),
+                                       [&] { return round->answers.contains(n); }));
     }
-    const auto answers = ask(questions);
-    for (const auto &[number, question] : questions)
-        if (!answers.contains(number))
-            leave_out(number);
+    static_cast<void>(board_->wait(until, [&] { return round->answers.size() == asked.size(); }));
+    const auto answers = board_->locked([&] {
+        round->is_over = true;
+        return round->answers;
+    });
+    for (const std::size_t n : asked) {
+        const qos::WindowOrder &order = orders[parts[n].order];
+        const auto answer = answers.find(n);
+        if (answer != answers.end() && answer->second.is_done)
+            hand_over_.note(order, parts[n].is_first, answer->second.begin, answer->second.end);
+        else if (!gpus_.at(order.gpu).is_back)
+            leave_out(order.gpu);
+    }
 }
 
 /// Has no windows on a GPU that does not answer, until it does.

@@ -6,9 +6,9 @@
 /// them, too. The WindowKeeper has no tenants there. A GPU changes between the two at a whole second
 /// of the clock, when jobs have come or gone.
 ///
-/// All GPUs are asked for their turns at once, then all of them let the holders run, and then all
-/// of them hold the others back. Each of the three has one deadline for all GPUs. A GPU that misses
-/// it has no windows any more, and its governor decides; the others go on without it. It takes part
+/// All GPUs are asked for their turns at once. Then they carry out the halves of the orders one after
+/// the other, as qos::HandOver puts them. Both have one deadline for all GPUs. A GPU that misses it
+/// has no windows any more, and its governor decides; the others go on without it. It takes part
 /// again when its thread has answered.
 ///
 /// If this program ends, is killed or suspended, the keepers of the tasks restore them, as for the
@@ -25,6 +25,7 @@
 
 #include "clock_windows.hpp"
 #include "gpu_thread.hpp"
+#include "lib/qos/hand_over.hpp"
 
 namespace nvqos {
 
@@ -64,7 +65,6 @@ class Conductor {
     void step_by_clock();
     std::vector<qos::WindowTurns> take_turns();
     void carry_out(const std::vector<qos::WindowOrder> &orders);
-    void carry_out_half(const std::vector<qos::WindowOrder> &orders, bool is_first);
     void leave_out(std::uint32_t gpu);
     std::optional<qos::GangReport> report_on(const qos::TenantOnGpu &tenant) const;
     void publish();
@@ -76,6 +76,7 @@ class Conductor {
     // The following are for the thread alone.
     std::map<std::uint32_t, OfGpu> gpus_;
     qos::WindowKeeper keeper_;
+    qos::HandOver hand_over_;
     ClockWindows clock_windows_;
     std::thread thread_;
 };

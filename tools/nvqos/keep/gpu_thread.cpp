@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "left_over.hpp"
+#include "lib/base/thread_name.hpp"
 #include "tools/nvqos/refusal.hpp"
 
 namespace nvqos {
@@ -217,6 +218,7 @@ void GpuThread::Shared::end_outage() {
 
 void GpuThread::run(const std::shared_ptr<Shared> &shared) {
     Shared &own = *shared;
+    nvdebug::base::name_thread(fmt::format("nvqos-gpu{}", own.index));
     std::unique_lock held(own.lock);
     while (!own.ends) {
         const Goals goals = own.goals;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "futexes.hpp"
+#include "lib/base/thread_name.hpp"
 #include "lib/partition/gate.hpp"
 #include "lib/partition/gpus.hpp"
 #include "lib/partition/kept_map.hpp"
@@ -151,6 +152,7 @@ void Launches::keep(const std::vector<Launcher> &launchers, bool divides_tpcs) {
 // --- the thread ---
 
 void Launches::run(const std::stop_token &stop) {
+    nvdebug::base::name_thread("nvqos-launches");
     while (!stop.stop_requested()) {
         const std::uint64_t began = nvtaskset::monotonic_us();
         wait_for_change(awaited_, act());

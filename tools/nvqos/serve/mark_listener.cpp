@@ -7,6 +7,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "lib/base/thread_name.hpp"
+
 namespace nvqos {
 
 MarkListener::MarkListener(const std::string &path, std::shared_ptr<EngineMarks> marks,
@@ -25,6 +27,7 @@ MarkListener::~MarkListener() {
 }
 
 void MarkListener::listen() {
+    nvdebug::base::name_thread("nvqos-marks");
     std::array<pollfd, 2> awaited{{{end_, POLLIN, 0}, {socket_.descriptor(), POLLIN, 0}}};
     for (bool is_flooded = false;;) {
         // While marks crowd in, only the end is awaited for a moment.
