@@ -185,12 +185,21 @@ sys.modules[__name__] = NonCallableMagicMock()
 """
 # Each tenant has half of the time.
 NO_NVQOS = """#!/usr/bin/python3
-import json, signal, sys, time
-signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
+import json, pathlib, signal, sys, time
+metrics = pathlib.Path(sys.argv[sys.argv.index("--metrics") + 1]) if "--metrics" in sys.argv else None
+def end(*_):
+    if metrics:
+        metrics.unlink()
+    sys.exit(0)
 for n in range(10000):
+    if metrics:
+        lines = [f'nvqos_driver_{kind}_total{{gpu="{gpu}"}} {n}' for kind in ("reads", "requests_seconds", "other") for gpu in (0, 1)]
+        metrics.with_suffix(".new").write_text("# TYPE nvqos_driver_reads_total counter\\n" + "\\n".join(lines) + "\\n", encoding="utf-8")
+        metrics.with_suffix(".new").rename(metrics)
+    signal.signal(signal.SIGINT, end)
     why = "cannot be seen" if n % 2 else None
-    tenants = [{"used_ns": 50_000_000, "kept": not n % 4, "why_not": why} for word in sys.argv[2:]]
-    print(json.dumps({"data": {"begin_ns": n * 100_000_000, "end_ns": (n + 1) * 100_000_000, "tenants": tenants}}), flush=True)
+    tenants = [{"name": word, "used_ns": 50_000_000, "kept": not n % 4, "why_not": why} for word in sys.argv[2:] if "=" in word]
+    print(json.dumps({"data": {"gpu": 0, "begin_ns": n * 100_000_000, "end_ns": (n + 1) * 100_000_000, "tenants": tenants}}), flush=True)
     time.sleep(0.05)
 """
 
@@ -323,7 +332,13 @@ def test_jobs_on_several_gpus_are_measured_and_ended(gangs, tmp_path):
     assert found["runs"] == [line for line in lines if "row" in line]
     assert [one["row"] for one in found["runs"]] == [one["row"] for one in found["rows"]] == ["serve-4", "train64-2"]
     for one in found["runs"]:
-        assert set(one["ways"]) == {"as it is", "nvqos"} and one["ways"]["nvqos"]["status"] == 0
+        assert set(one["ways"]) == {"as it is", "nvqos"}
+        kept = one["ways"]["nvqos"]
+        assert kept["status"] == 0 and kept["processor"] == pytest.approx(sum(kept["processor_of"].values()), abs=1e-4)
+        assert set(kept["processor_of"]) == {"ended", "nvdebug-keeper", "nvqos"} and kept["calls_per_s"]["reads_seconds"] == 0
+        assert 0 < kept["calls_per_s"]["reads"] == kept["calls_per_s"]["requests_seconds"] <= 2 * 20
+        for reasons in kept["missed"]["gpu0"].values():
+            assert set(reasons) == {"missed"} and reasons["missed"] > 0
         for way in one["ways"].values():
             assert way["sum"] == pytest.approx(sum(way["each"]), abs=1e-3)
             for per_s, part, alone in zip(way["per_s"], way["each"], one["alone_per_s"]):

@@ -59,7 +59,8 @@ std::chrono::nanoseconds Conductor::wait() const {
 /// Takes the present tenants of the GPUs. A GPU that was left out takes part again when it has
 /// answered.
 void Conductor::take_tenants(const GangBoard::Tenants &tenants) {
-    for (auto &[number, gpu] : gpus_) {
+    for (auto &[number, own] : gpus_) {
+        OfGpu &gpu = own; // Clang takes no binding into a lambda
         const bool is_back = !gpu.is_back || board_->locked([&] { return *gpu.is_back; });
         if (is_back)
             gpu.is_back.reset();
