@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-// The order of requests that change windows, and how it is found out which of them hand a GPU over.
+// The order of requests that change windows, and how it is found out which of them hand a GPU over:
+// with made turns, and with those that were measured on four H200.
 #include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
 
 #include "lib/qos/hand_over.hpp"
 
@@ -104,5 +109,67 @@ TEST(HandOver, HasAPartForEachHalfInWhichThereIsSomethingToDo) {
     EXPECT_EQ(qos::HandOver().parts(orders),
               (std::vector<OrderPart>{{0, true}, {2, true}, {3, false}}));
 }
+
+/// Measured changes between the holders `a` and `b`, with the same TSG nearer to the head each time.
+class FourMeasuredGpus : public testing::TestWithParam<std::string> {
+  protected:
+    struct Row {
+        std::uint32_t gpu;
+        std::string holder;
+        Ns first_began, first_ended, then_began, then_ended, turn_began, turn_ended; ///< us
+    };
+
+    /// Returns the rows of each change for a batch of the two trainings.
+    static std::map<int, std::vector<Row>> changes(const std::string &batch) {
+        std::map<int, std::vector<Row>> found;
+        std::ifstream file(HARDWARE "/h200-580.159.04/hand_overs.txt");
+        for (std::string line; std::getline(file, line);) {
+            std::istringstream words(line);
+            std::string first;
+            int number = 0;
+            Row row{};
+            if (words >> first >> number >> row.gpu >> row.holder >> row.first_began >>
+                    row.first_ended >> row.then_began >> row.then_ended >> row.turn_began >>
+                    row.turn_ended &&
+                first == batch)
+                found[number].push_back(row);
+        }
+        return found;
+    }
+};
+
+TEST_P(FourMeasuredGpus, HalfThatHandsAGpuOverIsFoundOut) {
+    qos::HandOver hand_over;
+    Ns now = qos::second;
+    const auto all = changes(GetParam());
+    ASSERT_EQ(all.size(), 31);
+    for (const auto &[number, rows] : all) {
+        std::vector<qos::WindowTurns> turns;
+        for (const Row &row : rows) {
+            const auto order = change(row.gpu, row.holder, row.holder == "a" ? "b" : "a");
+            hand_over.note(order, true, now + row.first_began * qos::us,
+                           now + row.first_ended * qos::us);
+            hand_over.note(order, false, now + row.then_began * qos::us,
+                           now + row.then_ended * qos::us);
+            turns.push_back({row.gpu,
+                             {{row.holder, now + row.turn_began * qos::us,
+                               now + row.turn_ended * qos::us, false}}});
+        }
+        hand_over.take(turns);
+        now += qos::second;
+    }
+    // `a` holds all GPUs now. `b` is nearer to the head on GPU 2, and with a batch of 64 on GPU 3.
+    std::vector<WindowOrder> to_b;
+    for (std::uint32_t gpu = 0; gpu < 4; gpu++)
+        to_b.push_back(change(gpu, "b", "a"));
+    std::vector<OrderPart> wanted{{0, true}, {1, true}, {0, false}, {1, false},
+                                  {2, true}, {3, true}, {2, false}, {3, false}};
+    if (GetParam() == "16")
+        wanted = {{0, true},  {1, true}, {3, true},  {0, false},
+                  {1, false}, {2, true}, {3, false}, {2, false}};
+    EXPECT_EQ(hand_over.parts(to_b), wanted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Batches, FourMeasuredGpus, testing::Values("64", "16"));
 
 } // namespace
