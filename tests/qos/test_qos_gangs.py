@@ -63,11 +63,12 @@ def is_as_before(machine, tasks):
 
 
 def steps_of(changes, gpus):
-    """Returns the changes to the timeslices of windows, in groups of changes of one kind to all GPUs: (process, value)."""
+    """Returns the changes to the timeslices of windows, in groups of changes of one kind to all GPUs, one after the other:
+    (process, value)."""
     windows = [(pid, value, gpu) for pid, gpu, what, value in changes if what == "timeslice" and value in (LONG_US, SHORT_US)]
     steps = []
     for (pid, value), group in itertools.groupby(windows, key=lambda one: one[:2]):
-        assert sorted(gpu for _, _, gpu in group) == list(gpus), f"{pid} has {value} us on other GPUs"
+        assert [gpu for _, _, gpu in group] == list(gpus), f"{pid} has {value} us on other GPUs, or in another order"
         steps.append((pid, value))
     return steps
 
