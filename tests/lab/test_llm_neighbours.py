@@ -103,6 +103,14 @@ def test_a_training_that_cannot_be_a_graph_launches_its_kernels(capsys):
     assert neighbours.as_a_graph(types.SimpleNamespace(cuda=Cuda()), lambda: None)
 
 
+@pytest.mark.parametrize("launch_ms", (0, 0.15, 1))
+@pytest.mark.parametrize("of_4096_ms", (0.17, 3.0, 40.0))
+def test_a_long_kernel_takes_its_time_whatever_its_launch_takes(launch_ms, of_4096_ms):
+    def took_ms(size):
+        return launch_ms + of_4096_ms * (size / 4096) ** 3
+    assert took_ms(neighbours.size_for(took_ms)) == pytest.approx(neighbours.LONG_MS, rel=0.2)
+
+
 # --- with PyTorch, on the processor ---
 
 @pytest.mark.ci

@@ -88,14 +88,23 @@ def diffusion(torch, shape, device):
     return step
 
 
-def long(torch, shape, device):
-    size = 4096 if shape.hidden > 64 else 64
+def size_for(took_ms_at):
+    """Returns a size of square matrices whose product takes LONG_MS, by a function that says how long a size takes. The launch is a
+    part of a short product's time, so the size is corrected a few times."""
+    size = 4096
+    for _ in range(4):
+        size = 256 * max(1, round(size * (LONG_MS / took_ms_at(size)) ** (1 / 3) / 256))
+    return size
 
+
+def long(torch, shape, device):
     def matrices(size):
         return [torch.randn(size, size, device=device, dtype=llama.dtype(torch, device)) for _ in range(2)]
-    one, other = matrices(size)
-    if shape.hidden > 64:
-        one, other = matrices(256 * round(size * (LONG_MS / took_ms(torch, device, lambda: one @ other)) ** (1 / 3) / 256))
+
+    def took_ms_at(size):
+        one, other = matrices(size)
+        return took_ms(torch, device, lambda: one @ other)
+    one, other = matrices(size_for(took_ms_at) if shape.hidden > 64 else 64)
 
     def step():
         torch.mm(one, other)
