@@ -230,6 +230,7 @@ void GpuThread::run(const std::shared_ptr<Shared> &shared) {
             own.leave_out(gpu_goals.error());
         held.lock();
         own.has_tried = true;
+        own.changed.notify_all();
         if (gpu_goals && !own.ends) {
             if (own.state.why || own.state.is_late)
                 own.tell(fmt::format("goals are kept on it now; it was left out since {}",
@@ -245,7 +246,6 @@ void GpuThread::run(const std::shared_ptr<Shared> &shared) {
                     if (one)
                         one->put_goals(newer);
                 });
-            own.changed.notify_all();
             own.options.wake();
             held.unlock();
             own.keep(**gpu_goals);
