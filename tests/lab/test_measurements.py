@@ -336,7 +336,7 @@ def test_jobs_on_several_gpus_are_measured_and_ended(gangs, tmp_path):
         kept = one["ways"]["nvqos"]
         assert kept["status"] == 0 and kept["processor"] == pytest.approx(sum(kept["processor_of"].values()), abs=1e-4)
         assert set(kept["processor_of"]) == {"ended", "nvdebug-keeper", "nvqos"} and kept["calls_per_s"]["reads_seconds"] == 0
-        assert 0 < kept["calls_per_s"]["reads"] == kept["calls_per_s"]["requests_seconds"] <= 2 * 20
+        assert 0 < kept["calls_per_s"]["reads"] == kept["calls_per_s"]["requests_seconds"], "both are counted on two GPUs"
         for reasons in kept["missed"]["gpu0"].values():
             assert set(reasons) == {"missed"} and reasons["missed"] > 0
         for way in one["ways"].values():

@@ -63,18 +63,18 @@ def is_as_before(machine, tasks):
 
 
 def steps_of(changes, gpus):
-    """Returns the changes to the timeslices of windows, in groups of changes of one kind to all GPUs, one after the other:
-    (process, value)."""
+    """Returns the changes to the timeslices of windows, in groups of changes of one kind to all GPUs: (process, value, GPUs)."""
     windows = [(pid, value, gpu) for pid, gpu, what, value in changes if what == "timeslice" and value in (LONG_US, SHORT_US)]
     steps = []
     for (pid, value), group in itertools.groupby(windows, key=lambda one: one[:2]):
-        assert [gpu for _, _, gpu in group] == list(gpus), f"{pid} has {value} us on other GPUs, or in another order"
-        steps.append((pid, value))
+        steps.append((pid, value, [gpu for _, _, gpu in group]))
+        assert sorted(steps[-1][2]) == list(gpus), f"{pid} has {value} us on other GPUs"
     return steps
 
 
 def test_all_gpus_have_the_same_holder(gang):
-    """The next holder has its long timeslice on all GPUs before the former one loses it on any."""
+    """The next holder has its long timeslice on all GPUs before the former one loses it on any. GPUs are asked one after the other,
+    unless one of them is slow."""
     tasks = two_gangs(gang)
     assert comes_true(lambda: has_windows(gang, *tasks))
     assert changes_go_on(gang, tasks[0], 0, 20)
@@ -83,9 +83,9 @@ def test_all_gpus_have_the_same_holder(gang):
     # At the end, a step may have been begun that was not done on all GPUs.
     whole = len(of_windows) - len(of_windows) % len(gang.gpus)
     steps = steps_of(of_windows[:whole], gang.gpus)
-    assert len(steps) >= 20
+    assert len(steps) >= 20 and sum(gpus == list(gang.gpus) for *_, gpus in steps) > 0.8 * len(steps)
     holder = None
-    for (next_holder, long), (former, short) in zip(steps[::2], steps[1::2]):
+    for (next_holder, long, _), (former, short, _) in zip(steps[::2], steps[1::2]):
         assert (long, short) == (LONG_US, SHORT_US) and next_holder != former and holder in (None, former)
         holder = next_holder
     assert comes_true(lambda: is_as_before(gang, tasks))

@@ -89,8 +89,8 @@ def diffusion(torch, shape, device):
 
 
 def size_for(took_ms_at):
-    """Returns a size of square matrices whose product takes LONG_MS, by a function that says how long a size takes. The launch is a
-    part of a short product's time, so the size is corrected a few times."""
+    """Returns the size of two square matrices with a product of LONG_MS. `took_ms_at` measures the product of a size. For a short one
+    it mostly measures the launch, so the size is corrected a few times."""
     size = 4096
     for _ in range(4):
         size = 256 * max(1, round(size * (LONG_MS / took_ms_at(size)) ** (1 / 3) / 256))

@@ -7,9 +7,9 @@
 /// of the clock, when jobs have come or gone.
 ///
 /// All GPUs are asked for their turns at once. Then they carry out the halves of the orders one after
-/// the other, as qos::HandOver puts them. Both have one deadline for all GPUs. A GPU that misses it
-/// has no windows any more, and its governor decides; the others go on without it. It takes part
-/// again when its thread has answered.
+/// the other, as qos::HandOver puts them, and the next one does not wait long for a GPU that is slow.
+/// Both have one deadline for all GPUs. A GPU that misses it has no windows any more, and its
+/// governor decides; the others go on without it. It takes part again when its thread has answered.
 ///
 /// If this program ends, is killed or suspended, the keepers of the tasks restore them, as for the
 /// levers of a governor (nvdebug::HoldOptions).
