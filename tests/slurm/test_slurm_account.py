@@ -59,7 +59,8 @@ def test_a_job_that_is_killed_has_a_line(accounts, ends):
             assert accounts.run("scontrol", "update", f"JobId={number}", "TimeLimit=0").status == 0
         assert comes_true(lambda: number in accounts.accounts()), accounts.logs()
     state = {"cancelled": "CANCELLED", "timed out": "TIMEOUT"}[ends]
-    assert f"JobState={state} " in accounts.run("scontrol", "show", "job", str(number)).out
+    # Until its epilog has ended it is COMPLETING.
+    assert comes_true(lambda: f"JobState={state} " in accounts.run("scontrol", "show", "job", str(number)).out)
     assert accounts.accounts()[number] == [[entry(f"{number}.batch")]]
 
 
