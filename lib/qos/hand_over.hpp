@@ -48,7 +48,7 @@ class HandOver {
         Ns first_began;
         std::optional<std::pair<Ns, Ns>> then = {}; ///< begin and end of the second request
     };
-    /// What is known of the changes from one holder to another.
+    /// Changes from one holder to another, and the half that hands the GPU over in them.
     struct Pair {
         bool is_early = false; ///< the first half hands the GPU over
         int others = 0;        ///< changes in a row that showed the other half

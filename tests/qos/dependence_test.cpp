@@ -130,8 +130,8 @@ TEST_P(BesideABusyService, SharesAreKept) {
     for (int n = 0; n < tasks; n++)
         run.add(2, simulated::always());
     run.until(6 * second);
-    // What turns lose is given back but for half a point. With three others and a cap, own progress is
-    // below the share by up to 1.03 points.
+    // The governor gives back all but half a point of the time that turns lose. With three others and
+    // a cap, own progress is below the share by up to 1.03 points.
     for (const EpochRecord &record : run.records)
         if (const Balance &last = record.tenants[0].second; record.end >= 2 * second) {
             EXPECT_GE(last.progress, scaled(last.time, percent * point - 11 * point / 10, whole))

@@ -59,7 +59,7 @@ def test_a_job_that_is_killed_has_a_line(accounts, ends):
             assert accounts.run("scontrol", "update", f"JobId={number}", "TimeLimit=0").status == 0
         assert comes_true(lambda: number in accounts.accounts()), accounts.logs()
     state = {"cancelled": "CANCELLED", "timed out": "TIMEOUT"}[ends]
-    # Until its epilog has ended it is COMPLETING.
+    # A job is COMPLETING until its epilog has ended.
     assert comes_true(lambda: f"JobState={state} " in accounts.run("scontrol", "show", "job", str(number)).out)
     assert accounts.accounts()[number] == [[entry(f"{number}.batch")]]
 

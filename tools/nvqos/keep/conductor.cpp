@@ -98,52 +98,63 @@ void Conductor::step_by_clock() {
     carry_out(orders);
 }
 
-/// Asks all GPUs for the same thing, each in its thread, and returns the answers that come in time.
+/// Asks GPUs, each in its thread, and returns the answers in the order of questions. An answer that
+/// failed or does not come in time is empty.
+/// @param between how long to wait for each answer before the next GPU is asked
 template <typename T>
-std::map<std::uint32_t, T> Conductor::ask(const std::map<std::uint32_t, Question<T>> &questions) {
+std::vector<std::optional<T>> Conductor::ask(const std::vector<Question<T>> &questions,
+                                             std::chrono::milliseconds between) {
     /// The threads share it, because they may answer later than this function waits.
     struct Round {
-        std::map<std::uint32_t, T> answers;
+        std::vector<std::optional<T>> answers;
+        std::vector<bool> has_answered;
         std::size_t open;
         bool is_over = false;
     };
-    const auto round = std::make_shared<Round>(Round{{}, questions.size()});
-    for (const auto &[number, question] : questions)
-        gpus_.at(number).thread->post(
-            [round, board = board_, number = number, question = question](GpuGoals *gpu_goals) {
+    const std::size_t count = questions.size();
+    const auto round = std::make_shared<Round>(
+        Round{std::vector<std::optional<T>>(count), std::vector<bool>(count), count});
+    for (std::size_t n = 0; n < count; n++) {
+        gpus_.at(questions[n].gpu)
+            .thread->post([round, board = board_, n, ask = questions[n].ask,
+                           wakes = between.count() > 0](GpuGoals *gpu_goals) {
                 const bool is_over = board->locked([&] { return round->is_over; });
-                auto answer = gpu_goals && !is_over ? question(*gpu_goals) : std::nullopt;
+                auto answer = gpu_goals && !is_over ? ask(*gpu_goals) : std::nullopt;
                 const bool is_last = board->locked([&] {
-                    if (answer)
-                        round->answers.emplace(number, std::move(*answer));
+                    if (!round->is_over)
+                        round->answers[n] = std::move(answer);
+                    round->has_answered[n] = true;
                     return --round->open == 0;
                 });
-                if (is_last)
+                if (is_last || wakes)
                     board->wake();
             });
+        if (between.count() > 0)
+            static_cast<void>(
+                board_->wait(Clock::now() + between, [&] { return round->has_answered[n]; }));
+    }
     static_cast<void>(board_->wait(Clock::now() + patience_, [&] { return round->open == 0; }));
     return board_->locked([&] {
         round->is_over = true;
-        return std::exchange(round->answers, {});
+        return std::move(round->answers);
     });
 }
 
 std::vector<qos::WindowTurns> Conductor::take_turns() {
     using TurnsOfGpu = std::vector<qos::WindowTurn>;
-    std::map<std::uint32_t, Question<TurnsOfGpu>> questions;
+    std::vector<Question<TurnsOfGpu>> questions;
     for (const std::uint32_t number : keeper_.gpus())
-        questions[number] = [](GpuGoals &gpu_goals) -> std::optional<TurnsOfGpu> {
-            auto turns = gpu_goals.take_window_turns();
-            return turns ? std::optional(std::move(*turns)) : std::nullopt;
-        };
+        questions.push_back({number, [](GpuGoals &gpu_goals) -> std::optional<TurnsOfGpu> {
+                                 auto turns = gpu_goals.take_window_turns();
+                                 return turns ? std::optional(std::move(*turns)) : std::nullopt;
+                             }});
     auto answers = ask(questions);
     std::vector<qos::WindowTurns> all;
-    for (const auto &[number, question] : questions) {
-        const auto answer = answers.find(number);
-        if (answer == answers.end())
-            leave_out(number);
+    for (std::size_t n = 0; n < questions.size(); n++) {
+        if (answers[n])
+            all.push_back({questions[n].gpu, std::move(*answers[n])});
         else
-            all.push_back({number, std::move(answer->second)});
+            leave_out(questions[n].gpu);
     }
     hand_over_.take(all);
     return all;
@@ -152,50 +163,31 @@ std::vector<qos::WindowTurns> Conductor::take_turns() {
 /// Carries out orders, one request after the other. The driver takes one at a time, and whoever waits
 /// for it keeps a processor busy.
 void Conductor::carry_out(const std::vector<qos::WindowOrder> &orders) {
-    struct Answer {
-        bool is_done;
-        Ns begin, end; ///< of the request
-    };
-    /// The threads share it, because they may answer later than this function waits.
-    struct Round {
-        std::map<std::size_t, Answer> answers; ///< by the number of the part
-        bool is_over = false;
-    };
-    const auto round = std::make_shared<Round>();
-    const auto parts = hand_over_.parts(orders);
-    std::vector<std::size_t> asked;
-    for (std::size_t n = 0; n < parts.size(); n++) {
-        const qos::WindowOrder &order = orders[parts[n].order];
+    using Span = std::pair<Ns, Ns>; // of a request
+    std::vector<qos::OrderPart> asked;
+    std::vector<Question<Span>> questions;
+    for (const qos::OrderPart &part : hand_over_.parts(orders)) {
+        const qos::WindowOrder &order = orders[part.order];
         OfGpu &gpu = gpus_.at(order.gpu);
-        const auto &levers = parts[n].is_first ? order.first : order.then;
+        const auto &levers = part.is_first ? order.first : order.then;
         if (gpu.is_back || (levers.empty() && gpu.has_windows == order.has_windows))
             continue;
         gpu.has_windows = order.has_windows;
-        asked.push_back(n);
-        gpu.thread->post([round, board = board_, n, levers,
-                          has_windows = order.has_windows](GpuGoals *gpu_goals) {
-            if (board->locked([&] { return round->is_over; }))
-                return;
-            const Ns begin = monotonic_raw();
-            const bool is_done = gpu_goals && (has_windows ? gpu_goals->set_windows(levers)
-                                                           : gpu_goals->end_windows());
-            const Ns end = monotonic_raw();
-            board->change([&] { round->answers[n] = {is_done, begin, end}; });
-        });
-        static_cast<void>(board_->wait(Clock::now() + longest_request,
-                                       [&] { return round->answers.contains(n); }));
+        asked.push_back(part);
+        questions.push_back(
+            {order.gpu,
+             [levers, has_windows = order.has_windows](GpuGoals &gpu_goals) -> std::optional<Span> {
+                 const Ns begin = monotonic_raw();
+                 const auto done =
+                     has_windows ? gpu_goals.set_windows(levers) : gpu_goals.end_windows();
+                 return done ? std::optional(Span(begin, monotonic_raw())) : std::nullopt;
+             }});
     }
-    static_cast<void>(board_->wait(Clock::now() + patience_,
-                                   [&] { return round->answers.size() == asked.size(); }));
-    const auto answers = board_->locked([&] {
-        round->is_over = true;
-        return round->answers;
-    });
-    for (const std::size_t n : asked) {
-        const qos::WindowOrder &order = orders[parts[n].order];
-        const auto answer = answers.find(n);
-        if (answer != answers.end() && answer->second.is_done)
-            hand_over_.note(order, parts[n].is_first, answer->second.begin, answer->second.end);
+    const auto spans = ask(questions, longest_request);
+    for (std::size_t n = 0; n < asked.size(); n++) {
+        const qos::WindowOrder &order = orders[asked[n].order];
+        if (spans[n])
+            hand_over_.note(order, asked[n].is_first, spans[n]->first, spans[n]->second);
         else if (!gpus_.at(order.gpu).is_back)
             leave_out(order.gpu);
     }

@@ -54,9 +54,11 @@ class Conductor {
         std::vector<qos::TenantOnGpu> tenants = {}; ///< now
         std::shared_ptr<const bool> is_back = {};   ///< GangBoard::change(); null: it takes part
     };
-    /// Returns the answer of a GPU; empty: it failed.
     template <typename T>
-    using Question = std::function<std::optional<T>(GpuGoals &)>;
+    struct Question {
+        std::uint32_t gpu;
+        std::function<std::optional<T>(GpuGoals &)> ask; ///< returns nothing if it fails
+    };
 
     void run();
     void take_tenants(const GangBoard::Tenants &tenants);
@@ -69,7 +71,8 @@ class Conductor {
     std::optional<qos::GangReport> report_on(const qos::TenantOnGpu &tenant) const;
     void publish();
     template <typename T>
-    std::map<std::uint32_t, T> ask(const std::map<std::uint32_t, Question<T>> &questions);
+    std::vector<std::optional<T>> ask(const std::vector<Question<T>> &questions,
+                                      std::chrono::milliseconds between = {});
 
     const std::shared_ptr<GangBoard> board_;
     const std::chrono::milliseconds patience_;
