@@ -25,11 +25,11 @@ FOLDER/qos_gangs.json does not have. Each call measures each job alone first.
 
 Prints a line of JSON for each run, and writes FOLDER/qos_gangs.json after each one. A run has, for each way, the steps per second
 of each job by its own count, as a part of the speed alone (`each`) and their sum, the lengths of steps or requests (50th, 90th
-and 99th percentile and maximum, in ms), and by the record of switches how much each job ran together and how far the starts of its
-turns were apart (`jobs`). With nvqos it has nvqos' own processor time, as a part of one processor (`processor`, and by its threads
-`processor_of`), its calls to the driver a second and the seconds of them in a second (`calls_per_s`), the epochs that it called
-missed or could not see, by their reasons, and its exit status. Each row has the means, with an interval of 95 %. Ends with 3 if the
-budget was too short, and with 1 if a program failed.
+and 99th percentile and maximum, in ms; alone: `alone_ms`), and by the record of switches how much each job ran together and how far
+the starts of its turns were apart (`jobs`). With nvqos it has nvqos' own processor time, as a part of one processor (`processor`,
+and by its threads `processor_of`), its calls to the driver a second and the seconds of them in a second (`calls_per_s`), the epochs
+that it called missed or could not see, by their reasons, and its exit status. Each row has the means, with an interval of 95 %.
+Ends with 3 if the budget was too short, and with 1 if a program failed.
 """
 
 import argparse
@@ -115,16 +115,16 @@ class Machine:
             yield jobs
 
     def alone(self, each):
-        """Returns how fast each job of a row is alone, on as many GPUs."""
-        return [self.alone_per_s(kind, len(places)) for kind, places in zip(each["kinds"], each["sets"])]
+        """Returns what each job of a row has alone, on as many GPUs."""
+        return [self.job_alone(kind, len(places)) for kind, places in zip(each["kinds"], each["sets"])]
 
-    def alone_per_s(self, kind, count):
+    def job_alone(self, kind, count):
         if (kind, count) not in self.found_alone:
             with self.at_work([(kind, self.gpus(count))]) as jobs:
                 found, = collectives.measured(jobs, self.options.seconds)
             self.found_alone[kind, count] = found
             print(json.dumps({"alone": kind, "gpus": count} | found), flush=True)
-        return self.found_alone[kind, count]["per_s"]
+        return self.found_alone[kind, count]
 
     def recorded(self, jobs):
         """Returns of each job what nvdebugctl finds in the record of switches; None: it found no such job."""
@@ -145,7 +145,7 @@ class Machine:
 
     def compared(self, each, found):
         """Returns measured speeds as parts of those alone."""
-        parts = [round(one["per_s"] / alone, 4) for alone, one in zip(self.alone(each), found)]
+        parts = [round(one["per_s"] / alone["per_s"], 4) for alone, one in zip(self.alone(each), found)]
         return {"each": parts, "sum": round(sum(parts), 4), "ms": [one["ms"] for one in found],
                 "per_s": [one["per_s"] for one in found]}
 
@@ -288,8 +288,8 @@ def main():
         number, each = left.pop(0)
         ways = at_work.row(each)
         made = {"row": each["row"], "run": number, "goals": each["goals"], "gpus": at_work.gpus(each["gpus"]),
-                "gpu": machine.gpu(*machine.CLOCKS), "alone_per_s": at_work.alone(each),
-                "ways": ways}
+                "gpu": machine.gpu(*machine.CLOCKS), "alone_per_s": [one["per_s"] for one in at_work.alone(each)],
+                "alone_ms": [one["ms"] for one in at_work.alone(each)], "ways": ways}
         whole["runs"].append(made)
         print(json.dumps(made), flush=True)
         record.write(path, whole | {"rows": summary(whole["runs"])})

@@ -339,6 +339,7 @@ def test_jobs_on_several_gpus_are_measured_and_ended(gangs, tmp_path):
         assert 0 < kept["calls_per_s"]["reads"] == kept["calls_per_s"]["requests_seconds"], "both are counted on two GPUs"
         for reasons in kept["missed"]["gpu0"].values():
             assert set(reasons) == {"missed"} and reasons["missed"] > 0
+        assert [ms == sorted(ms) and len(ms) == 4 for ms in one["alone_ms"]] == [True, True]
         for way in one["ways"].values():
             assert way["sum"] == pytest.approx(sum(way["each"]), abs=1e-3)
             for per_s, part, alone in zip(way["per_s"], way["each"], one["alone_per_s"]):
