@@ -46,6 +46,7 @@ void Periods::enter(State state, Ns now) {
 void Periods::step(Ns now, int returns, bool seen) {
     if (seen)
         looked_at_ = now;
+    returns_for_hold_ = returns;
     if (returns == 0) {
         // A mark that waited here would have each next step due at once.
         is_news_ = false;
@@ -84,7 +85,10 @@ Ns Periods::due() const {
 Ns Periods::usual_due() const {
     switch (state_) {
     case State::open:
-        return has_period() ? looked_at_ + look_every : never;
+        if (!has_period())
+            return never;
+        return looked_at_ +
+               (returns_for_hold_ > returns_for_hold ? look_every_on_several : look_every);
     case State::held:
         return since_ + until_probe();
     case State::probe:

@@ -43,8 +43,10 @@ class Periods {
     /// because a period costs the neighbours the time until a probe on all of them.
     static constexpr int returns_for_hold = 3, returns_for_hold_on_several = 24;
     /// The time between two looks while the neighbours run, if there was a period in the last
-    /// `remembered`; else the service is looked at when an epoch ends.
-    static constexpr Ns look_every = 5 * ms, remembered = 10 * second;
+    /// `remembered`; else the service is looked at when an epoch ends. On several GPUs a period takes
+    /// longer to begin, and each look is a call to the driver for each of them.
+    static constexpr Ns look_every = 5 * ms, look_every_on_several = 20 * ms,
+                        remembered = 10 * second;
     static constexpr Ns look_in_probe = ms; ///< the time between two looks in a probe
     /// The timeslice of a service that has periods: longer than the time between two probes and a step,
     /// so that the neighbours come in a pause, and not in the midst of a step.
@@ -102,6 +104,7 @@ class Periods {
     bool is_away_ = false;            ///< it has left the GPU for longer
     std::optional<bool> marked_ = {}; ///< mark()
     bool is_news_ = false;            ///< marked_ was not carried out yet
+    int returns_for_hold_ = 0;        ///< of the last step
 };
 
 } // namespace qos

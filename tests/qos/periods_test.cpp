@@ -181,6 +181,21 @@ TEST(Probe, EndsThePeriodWhenTurnsAreMissing) {
     EXPECT_EQ(turns.periods.due(), turns.now + Periods::look_every);
 }
 
+TEST(Periods, AreLookedForLessOftenOnSeveralGpus) {
+    ServiceTurns turns;
+    turns.begin_period();
+    for (const int returns : {Periods::returns_for_hold_on_several, Periods::returns_for_hold, 0}) {
+        SCOPED_TRACE(returns);
+        turns.now += Periods::longest_probe;
+        turns.periods.mark(false);
+        turns.periods.step(turns.now, returns, true);
+        ASSERT_FALSE(turns.periods.holds());
+        EXPECT_EQ(turns.periods.due() - turns.now, returns == Periods::returns_for_hold_on_several
+                                                       ? Periods::look_every_on_several
+                                                       : Periods::look_every);
+    }
+}
+
 TEST(Periods, AreForgottenAfterAWhile) {
     ServiceTurns turns;
     turns.begin_probe();
