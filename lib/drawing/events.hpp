@@ -19,6 +19,7 @@ using Json = nlohmann::ordered_json;
 struct RecordedGpu {
     std::uint32_t index;
     std::optional<std::string> chip, pci_address;
+    std::optional<std::string> product = {}; ///< `NVIDIA H200`
 };
 
 struct RecordingHead {

@@ -88,8 +88,10 @@ void RecordedFile::replay_head(const Json &line, Sink &sink) {
     RecordingHead head{
         text_in(line, "time"), text_in(line, "source"), number64(line, "period_ns"), {}};
     for (const Json &gpu : list_in(line, "gpus")) {
-        head.gpus.push_back({number32(gpu, "gpu"), unless_null(gpu, "chip", text_in),
-                             unless_null(gpu, "pci_address", text_in)});
+        head.gpus.push_back(
+            {number32(gpu, "gpu"), unless_null(gpu, "chip", text_in),
+             unless_null(gpu, "pci_address", text_in),
+             gpu.contains("product") ? unless_null(gpu, "product", text_in) : std::nullopt});
         gpus_.insert(head.gpus.back().index);
     }
     sink.head(head);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "models.hpp"
 
+#include <algorithm>
+#include <sstream>
+
 namespace simulation {
 
 const std::vector<GpuModel> &models() {
@@ -9,8 +12,9 @@ const std::vector<GpuModel> &models() {
     // that disables channels from lab/atlas, and the others from
     // tests/hardware/h200-580.159.04/turn_costs.json.
     static const std::vector<GpuModel> all = {
-        {"h100", "an H100 80GB HBM3 with driver 580.159.04", Gpus()},
+        {"h100", "H100", "an H100 80GB HBM3 with driver 580.159.04", Gpus()},
         {"h200",
+         "H200",
          "an H200 with driver 580.159.04",
          {.timeslice_us = 2048,
           .switching = 85 * qos::us,
@@ -19,6 +23,16 @@ const std::vector<GpuModel> &models() {
           .request = 777 * qos::us,
           .slices_follow = true}}};
     return all;
+}
+
+const GpuModel *model_of_product(std::string_view product) {
+    std::istringstream words{std::string(product)};
+    for (std::string word; words >> word;) {
+        const auto at = std::ranges::find(models(), word, &GpuModel::card);
+        if (at != models().end())
+            return &*at;
+    }
+    return nullptr;
 }
 
 } // namespace simulation

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models.hpp"
 #include "seen.hpp"
 
 namespace simulation {
@@ -49,13 +50,15 @@ std::string one_line(const FormJson &json) {
 
 std::string text_of(const Scenario &scenario) {
     const Gpus &gpus = scenario.gpus;
-    const FormJson of_gpus = {{"count", gpus.count},
-                              {"timeslice_us", gpus.timeslice_us},
-                              {"timeslice_unit_ns", gpus.timeslice_unit},
-                              {"switch_us", us_of(gpus.switching)},
-                              {"late_us", us_of(gpus.late)},
-                              {"resume_us", us_of(gpus.resume)},
-                              {"request_us", us_of(gpus.request)}};
+    FormJson of_gpus = {{"count", gpus.count},
+                        {"timeslice_us", gpus.timeslice_us},
+                        {"timeslice_unit_ns", gpus.timeslice_unit},
+                        {"switch_us", us_of(gpus.switching)},
+                        {"late_us", us_of(gpus.late)},
+                        {"resume_us", us_of(gpus.resume)},
+                        {"request_us", us_of(gpus.request)}};
+    if (gpus.model)
+        of_gpus["model"] = gpus.model->name;
     std::string text =
         fmt::format("{{\n  \"version\": 1, \"name\": {}, \"seed\": {},\n  \"duration_ms\": {}, "
                     "\"warmup_ms\": {},{}\n  \"gpus\": {},\n  \"jobs\": [",

@@ -41,7 +41,7 @@ std::map<std::size_t, Ns> held_of(const std::vector<SeenTurn> &turns) {
 
 void Watched::head(const drawing::RecordingHead &head) {
     for (const drawing::RecordedGpu &gpu : head.gpus)
-        gpus_[gpu.index].chip = gpu.chip.value_or("");
+        gpus_[gpu.index].card = {gpu.chip.value_or(""), gpu.product.value_or("")};
 }
 
 void Watched::process(std::uint32_t gpu, const drawing::RecordedProcess &process) {
@@ -246,7 +246,7 @@ tl::expected<Sighting, std::string> Watched::sighting(const std::string &source)
             numbers.insert(number);
             sighting.length = std::max(sighting.length, seen->end - seen->begin);
             sighting.seen.gpus.push_back(std::move(*seen));
-            sighting.chips.push_back(gpu.chip);
+            sighting.cards.push_back(gpu.card);
         }
     if (sighting.seen.gpus.empty())
         return tl::unexpected(why_none(source));

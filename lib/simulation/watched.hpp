@@ -18,7 +18,10 @@ namespace simulation {
 /// The GPUs of a record on which two tasks or more had turns, and the names of these tasks.
 struct Sighting {
     Seen seen;
-    std::vector<std::string> chips; ///< by Seen::gpus, as `GH100`; empty: not known
+    struct Card {
+        std::string chip, product; ///< `GH100` and `NVIDIA H200`; empty: not known
+    };
+    std::vector<Card> cards;        ///< by Seen::gpus
     std::vector<std::string> who;   ///< by task: the WHO of a goal; empty: no WHO names the task
     std::vector<std::string> notes; ///< sentences on missing or doubtful turns
     Ns length = 0;                  ///< the length of the longest record
@@ -50,7 +53,7 @@ class Watched : public drawing::Sink {
         std::optional<std::string> command;
     };
     struct Gpu {
-        std::string chip;
+        Sighting::Card card = {};
         std::vector<SeenTurn> turns = {}; ///< SeenTurn::task is a place in tasks_
         std::vector<SeenGpu::Hole> holes = {};
         std::optional<Ns> lost_after = {}; ///< switches were lost after this moment

@@ -206,6 +206,8 @@ def test_product_and_uuid(bench):
         assert re.search(rf"^{index} .* {product} .* {uuid}$", bench.check("nvdebugctl gpu list"), re.MULTILINE)
         for word in (uuid, uuid.upper(), uuid[:12]):
             assert json.loads(bench.check(f"nvdebugctl -g {word} -j gpu show"))["data"]["index"] == index
+        head = json.loads(bench.check(f"nvdebugctl -g {index} record --for 0.1s -o - | head -n 1"))
+        assert [(one["gpu"], one["product"]) for one in head["gpus"]] == [(index, product)]
         assert "there is no GPU 'GPU-58'" in bench.run("nvdebugctl -g GPU-58 gpu show").err.decode()
     finally:
         bench.check("umount /proc/driver; rm -r /tmp/driver")

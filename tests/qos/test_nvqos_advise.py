@@ -49,11 +49,13 @@ def simulated(scenario):
 class Recording:
     """A recording of version 1 that is written turn by turn. Times are in ms."""
 
-    def __init__(self, chip="GH100", gpus=(0,)):
+    def __init__(self, chip="GH100", gpus=(0,), products=None):
         self.gpus = gpus
         self.lines = [{"kind": "recording", "version": "1.0", "tool": "nvdebugctl 0.1.0", "time": "2026-11-23T09:20:38.233Z",
                        "source": "driver", "period_ns": 0,
                        "gpus": [{"gpu": gpu, "chip": chip, "pci_address": None} for gpu in gpus]}]
+        for gpu, product in zip(self.lines[0]["gpus"], products or ()):
+            gpu["product"] = product
         self.ends = {}
 
     def process(self, pid, command, timeslice_ms=None, gpu=0):
@@ -388,6 +390,32 @@ def test_turns_that_are_not_in_the_file_are_left_out(tmp_path):
 def test_another_chip_has_constants_of_an_h100(tmp_path, chip, says):
     note, = advice(two_tasks(chip=chip).write(tmp_path / "run.ndjson"))["notes"]
     assert note.startswith(says) and "H100" in note
+
+
+REQUEST_US = {"H100": 750, "H200": 777}
+
+
+@pytest.mark.parametrize("products, card, notes", (
+    ((None, None), "H100", []),
+    (("NVIDIA H200", "NVIDIA H200"), "H200", []),
+    (("NVIDIA H100 80GB HBM3", "NVIDIA H100 NVL"), "H100", []),
+    (("NVIDIA H200 NVL", "NVIDIA H100 PCIe"), "H200", ["gpu1 is NVIDIA H100 PCIe: how long"]),
+    (("NVIDIA GH200 480GB", "NVIDIA H200"), "H200", ["gpu0 is NVIDIA GH200 480GB, of which nothing was measured"])))
+def test_requests_take_as_long_as_on_the_card(tmp_path, products, card, notes):
+    recording = Recording(gpus=(0, 1), products=products)
+    for gpu in (0, 1):
+        recording.process(11, "serve", 1.024, gpu)
+        recording.process(12, "train", 2.048, gpu)
+        alternating(recording, gpu=gpu)
+    path, scenario = recording.write(tmp_path / "run.ndjson"), tmp_path / "scenario.json"
+    done = run("advise", "--from", path, "-o", scenario)
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    assert f"a request to the driver takes {REQUEST_US[card]} us, as on an {card}." in text
+    assert text.count("Note: ") == len(notes) and all(f"Note: {note}" in text for note in notes)
+    gpus = json.loads(scenario.read_text(encoding="utf-8"))["gpus"]
+    assert gpus["request_us"] == REQUEST_US[card] and gpus.get("model") == (card.lower() if any(products) else None)
+    assert run("simulate", scenario).returncode == 0
 
 
 def test_a_recording_may_be_packed_cut_off_or_piped(tmp_path):

@@ -81,9 +81,10 @@ class Ndjson final : public TextSink {
         for (const RecordedGpu &gpu : head.gpus)
             gpus.push_back({{"gpu", gpu.index},
                             {"chip", or_null(gpu.chip)},
-                            {"pci_address", or_null(gpu.pci_address)}});
+                            {"pci_address", or_null(gpu.pci_address)},
+                            {"product", or_null(gpu.product)}});
         add({{"kind", "recording"},
-             {"version", "2.2"},
+             {"version", "2.3"},
              {"tool", "nvdebugctl " NVDEBUGCTL_VERSION},
              {"time", head.time},
              {"source", head.source},
@@ -395,7 +396,8 @@ std::vector<Field> recording_lines() {
            "[object]",
            {{"gpu", "N of gpuN", "uint"},
             {"chip", "name of the chip; null: unknown", "string?"},
-            {"pci_address", "domain:bus:device.function; null: unknown", "string?"}}}}},
+            {"pci_address", "domain:bus:device.function; null: unknown", "string?"},
+            {"product", "what NVIDIA's driver calls the product; null: unknown", "string?"}}}}},
         {"",
          "when its times begin; before the first of a GPU, and again when more is known of it",
          "object",

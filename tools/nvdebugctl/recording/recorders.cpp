@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <iterator>
 
+#include "nvdebug/product.hpp"
+
 namespace nvdebugctl {
 
 using std::chrono::milliseconds;
@@ -97,10 +99,11 @@ void Recorders::start(const std::vector<nvdebug::Gpu> &gpus, std::uint64_t perio
             std::vector<std::string> notes;
             const auto info = gpu.info();
             auto recorder = Recorder::start(gpu, period_ns, *gate, notes);
-            return Started{std::move(recorder),
-                           std::move(notes),
-                           {gpu.index(), info ? info->chip : std::nullopt,
-                            info ? info->pci_address : std::nullopt}};
+            RecordedGpu recorded{gpu.index(), {}, {}};
+            if (info)
+                recorded = {gpu.index(), info->chip, info->pci_address,
+                            nvdebug::product_of(gpu.tree(), *info).name};
+            return Started{std::move(recorder), std::move(notes), std::move(recorded)};
         }));
     for (std::size_t n = 0; n < ones_.size(); n++) {
         One &one = ones_[n];

@@ -9,6 +9,7 @@
 #include "lib/base/printable.hpp"
 #include "lib/base/quantity.hpp"
 #include "lib/cli/fitted_table.hpp"
+#include "lib/simulation/models.hpp"
 #include "tools/nvqos/goals.hpp"
 
 namespace nvqos {
@@ -69,18 +70,29 @@ std::string what_is_not_known(const Advice &advice) {
 /// The chip of the H100 and the H200, where the simulation's constants were measured.
 constexpr std::string_view measured_chip = "GH100";
 
+/// Returns the card whose constants are simulated.
+std::string_view card_of(const Advice &advice) {
+    const simulation::GpuModel *const model = advice.model.scenario.gpus.model;
+    return model ? model->card : "H100";
+}
+
 /// Returns the notes of the sighting, and a note for each doubt about the simulated parts.
 std::vector<std::string> notes_of(const Advice &advice) {
     constexpr qos::Part worth_a_note = 10 * qos::point, far = 3 * qos::point;
     const simulation::Sighting &sighting = advice.sighting;
     std::vector<std::string> notes = sighting.notes;
-    for (std::size_t n = 0; n < sighting.chips.size(); n++)
-        if (const std::string &chip = sighting.chips[n]; chip != measured_chip)
-            notes.push_back(fmt::format(
-                "gpu{} is {}, of which nothing was measured: how long a resumed turn and a request "
-                "to the driver take is that of an H100",
-                sighting.seen.gpus[n].index,
-                chip.empty() ? "of an unknown chip" : printable(chip)));
+    for (std::size_t n = 0; n < sighting.cards.size(); n++) {
+        const auto &[chip, product] = sighting.cards[n];
+        const simulation::GpuModel *const own = simulation::model_of_product(product);
+        if (own ? own->card == card_of(advice) : product.empty() && chip == measured_chip)
+            continue;
+        const std::string &name = product.empty() ? chip : product;
+        notes.push_back(fmt::format("gpu{} is {}{}: how long a resumed turn and a request to the "
+                                    "driver take is that of an {}",
+                                    sighting.seen.gpus[n].index,
+                                    name.empty() ? "of an unknown chip" : printable(name),
+                                    own ? "" : ", of which nothing was measured", card_of(advice)));
+    }
     for (const simulation::Estimate &one : advice.model.estimates)
         if (one.unasked > worth_a_note)
             notes.push_back(fmt::format(
@@ -204,14 +216,15 @@ std::string text_of(const Advice &advice) {
         paragraph(fmt::format("{}, {:.2f} s, and a simulation of it without goals:", advice.source,
                               qos::seconds(advice.sighting.length)));
     text += lines_of(tasks_table(advice));
-    const auto from = [](bool is_seen) { return is_seen ? "as was seen" : "as on an H100"; };
+    const std::string on_card = fmt::format("as on an {}", card_of(advice));
+    const auto from = [&](bool is_seen) { return is_seen ? "as was seen" : on_card; };
     text += paragraph(
         fmt::format("A switch takes {}, {}, and a turn ends {} after its timeslice, {}. "
                     "A resumed turn loses {} "
-                    "and a request to the driver takes {}, as on an H100.",
+                    "and a request to the driver takes {}, {}.",
                     short_time(gpus.switching, " "), from(advice.model.has_seen_switching),
                     short_time(gpus.late, " "), from(advice.model.has_seen_late),
-                    short_time(gpus.resume, " "), short_time(gpus.request, " ")));
+                    short_time(gpus.resume, " "), short_time(gpus.request, " "), on_card));
     for (const std::string &note : notes_of(advice))
         text += paragraph("Note: " + note + ".");
     for (const Proposal &proposal : advice.proposals) {

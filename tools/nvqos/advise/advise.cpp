@@ -11,6 +11,7 @@
 #include "lib/base/quantity.hpp"
 #include "lib/cli/message.hpp"
 #include "lib/recording/file.hpp"
+#include "lib/simulation/models.hpp"
 #include "tools/nvqos/goals.hpp"
 #include "watch.hpp"
 
@@ -65,6 +66,17 @@ Outcome<Source> from_gpus(const nvdebug::cli::Arguments &arguments, const Open &
     return Source{"The running tasks", seconds, std::move(*sighting)};
 }
 
+/// Returns the constants of the first GPU whose product has a model. Without one they are an H100's.
+simulation::Gpus constants_for(const simulation::Sighting &sighting) {
+    for (const auto &[chip, product] : sighting.cards)
+        if (const simulation::GpuModel *const model = simulation::model_of_product(product)) {
+            simulation::Gpus gpus = model->gpus;
+            gpus.model = model;
+            return gpus;
+        }
+    return {};
+}
+
 Outcome<void> write_scenario(const std::string &path, const simulation::Scenario &scenario) {
     constexpr mode_t for_its_owner = 0600; // like a recording, because it names processes
     if (const int error =
@@ -95,7 +107,8 @@ Outcome<Exit> advise(const nvdebug::cli::Arguments &arguments, const Open &open)
     if (!source)
         return tl::unexpected(source.error());
     Advice advice{std::move(source->name), std::move(source->sighting), {}, {}};
-    advice.model = simulation::model_of(advice.sighting.seen, "as seen in " + source->in, {});
+    advice.model = simulation::model_of(advice.sighting.seen, "as seen in " + source->in,
+                                        constants_for(advice.sighting));
     if (arguments.has("--output"))
         if (auto written = write_scenario(arguments.text("--output"), advice.model.scenario);
             !written)

@@ -33,7 +33,8 @@ class WatchedGpu {
         made->begin_ = *now;
         made->turns_ = nvdebug::SwitchTurns(*now);
         if (const auto info = made->gpu_.info())
-            made->chip_ = info->chip.value_or("");
+            made->recorded_ = {number, info->chip, info->pci_address,
+                               facts_of(made->gpu_).product.name};
         made->read_owners();
         return made;
     }
@@ -73,12 +74,13 @@ class WatchedGpu {
         return {};
     }
 
-    drawing::RecordedGpu recorded() const { return {lane_.gpu, chip_, std::nullopt}; }
+    const drawing::RecordedGpu &recorded() const { return recorded_; }
 
   private:
     WatchedGpu(nvdebug::Gpu gpu, std::uint32_t number, simulation::Watched &watched)
         : gpu_(std::move(gpu)),
-          watched_(watched), lane_{number, "GR0", drawing::Lane::Means::switches} {}
+          watched_(watched), recorded_{number, {}, {}}, lane_{number, "GR0",
+                                                              drawing::Lane::Means::switches} {}
 
     /// Reads the timeslices of processes. If that fails, timeslices are found from turns.
     void read_owners() {
@@ -114,8 +116,8 @@ class WatchedGpu {
 
     nvdebug::Gpu gpu_;
     simulation::Watched &watched_;
+    drawing::RecordedGpu recorded_;
     const drawing::Lane lane_;
-    std::string chip_;
     std::unique_ptr<nvdebug::SwitchReader> reader_;
     nvdebug::SwitchTurns turns_{std::nullopt};
     recording::RecordedProcesses processes_;
