@@ -77,7 +77,7 @@ def main_cells(seeds=SEEDS, loads=LOADS, rows=MAIN):
 def other_cells():
     """Returns the cells of the other tables, with one load and one seed."""
     training = [Cell(row.name, "train", USUAL_LOAD) for row in ROWS if row.name not in MAIN + ("shares",)]
-    bursts = [Cell(row, "none" if row == "alone" else "train", USUAL_LOAD, "bursts") for row in ("alone", *OTHERS)]
+    bursts = [Cell(row, "none" if row == "alone" else "train", USUAL_LOAD, "bursts") for row in ("alone", *OTHERS, "latency-marks")]
     neighbours = [Cell(row, kind, USUAL_LOAD) for kind in NEIGHBOURS[1:] for row in OTHERS]
     found = [*training, *bursts, *neighbours, Cell("shares", "engine", USUAL_LOAD)]
     order = {kind: number for number, kind in enumerate(("none", *NEIGHBOURS))}
