@@ -115,13 +115,17 @@ static bool bar_look_up(const struct nvdebug_bars *bars, int i, u64 addr,
 	switch (bar->state) {
 	case NVDEBUG_BAR_PHYSICAL:
 		*offset = addr;
-		return round_down(addr, SZ_4K) < bar->size;
+		break;
 	case NVDEBUG_BAR_VIRTUAL:
-		return nvdebug_bar_finds_look_up(bars->finds, i, addr,
-						 of_session, offset);
+		if (!nvdebug_bar_finds_look_up(bars->finds, i, addr,
+					       of_session, offset))
+			return false;
+		break;
 	default:
 		return false;
 	}
+	/* The kernel may have resized the BAR since the page was found. */
+	return round_down(*offset, SZ_4K) < bar->size;
 }
 
 /* Read whether the BAR is physical or virtual. */

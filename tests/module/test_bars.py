@@ -108,6 +108,23 @@ def test_memory_beyond_the_end_of_a_bar_is_read_through_the_window(bench, board,
     through_the_window(bench, board, shape(bench.read(board, "runlist0_brief")))
 
 
+# BAR2 is another resource if BAR0 has 64 bits.
+@pytest.mark.parametrize("board, resource", (("titan-v", 3), ("h200", 4)))
+def test_pages_beyond_the_end_of_a_smaller_bar_are_not_read_through_it(bench, board, resource):
+    """Without a driver, root can resize a BAR (resourceN_resize). The end of the old one may then be another device's."""
+    bench.restart(board, "bars")
+    blocks, expected = read_list(bench, board)
+    assert total(blocks, "reads", ("BAR2",)) > 0
+    slot = int(bench.address(board)[8:10], 16)
+    bench.check(f"insmod /lib/lostbar.ko slot={slot} resource={resource} left=4096")
+    try:
+        through_the_window(bench, board, expected)
+    finally:
+        bench.check("rmmod lostbar")
+    blocks, listed = read_list(bench, board)
+    assert listed == expected and total(blocks, "reads", ("BAR2",)) > 0
+
+
 @pytest.mark.parametrize("board", ("gtx1060-3gb", "titan-v"))
 def test_a_window_of_system_memory_is_not_taken_for_video_memory(bench, board):
     """The window stands at the list's address, but in another aperture."""

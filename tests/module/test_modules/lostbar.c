@@ -2,7 +2,8 @@
 /*
  * Clears a resource of a PCI device as long as it is loaded. Linux does the
  * same to a BAR that it has no address space for (reset_resource() of
- * drivers/pci/setup-bus.c).
+ * drivers/pci/setup-bus.c). With "left" the resource only becomes smaller, as
+ * after a write to resourceN_resize.
  */
 #include <linux/ioport.h>
 #include <linux/module.h>
@@ -14,6 +15,9 @@ MODULE_PARM_DESC(slot, "The device's number on bus 0");
 static unsigned int resource;
 module_param(resource, uint, 0444);
 MODULE_PARM_DESC(resource, "The number of the resource");
+static ulong left;
+module_param(left, ulong, 0444);
+MODULE_PARM_DESC(left, "Bytes that stay (0: none)");
 
 static struct pci_dev *pdev;
 static struct resource before;
@@ -29,6 +33,10 @@ static int __init lostbar_init(void)
 		return -ENODEV;
 	lost = &pdev->resource[resource];
 	before = *lost;
+	if (left) {
+		lost->end = lost->start + left - 1;
+		return 0;
+	}
 	lost->start = 0;
 	lost->end = 0;
 	lost->flags = 0;
