@@ -71,20 +71,37 @@ bool nvdebug_context_pointer_decode(const struct nvdebug_context_layout *layout,
 	       NV_CTXSW_MAIN_IMAGE_CTL_TYPE_PER_VEID_HEADER;
 }
 
+/*
+ * Return whether a word is an error code of the register bus. The low word of
+ * the save area's address may have any value. The high word is read with it,
+ * and shows an error.
+ */
+static bool has_bus_error(const struct nvdebug_word_ranges *ranges,
+			  const u32 *word)
+{
+	const struct nvdebug_word_range *range = ranges->range;
+	u32 i, k;
+
+	for (i = 0; i < NVDEBUG_WORD_RANGES; i++)
+		for (k = 0; k < range[i].count; k++, word++)
+			if (range[i].first + k !=
+			    NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR &&
+			    nvdebug_reg_value_check(*word) == -EIO)
+				return true;
+	return false;
+}
+
 int nvdebug_context_decode(const struct nvdebug_context_layout *layout,
 			   const u32 *word, size_t words,
 			   struct nvdebug_context *out)
 {
 	const struct nvdebug_word_ranges *ranges = &layout->ranges;
-	size_t count = nvdebug_ranges_words(ranges);
-	size_t i;
 
 	memset(out, 0, sizeof(*out));
-	if (words < count)
+	if (words < nvdebug_ranges_words(ranges))
 		return -EINVAL;
-	for (i = 0; i < count; i++)
-		if (nvdebug_reg_value_check(word[i]) == -EIO)
-			return -EIO;
+	if (has_bus_error(ranges, word))
+		return -EIO;
 	if (nvdebug_ranges_word(ranges, word, NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE) !=
 	    NV_CTXSW_MAIN_IMAGE_MAGIC_VALUE_V_VALUE)
 		return -EBADMSG;

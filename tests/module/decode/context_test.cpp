@@ -102,6 +102,17 @@ TEST(Context, SaveArea) {
     EXPECT_FALSE(c.save_area);
 }
 
+TEST(Context, AddressOfTheSaveAreaMayLookLikeAnErrorCode) {
+    for (const nvdebug_context_layout *layout : {&nvdebug_context_gv100, &nvdebug_context_gh100}) {
+        nvdebug_context c{};
+        ASSERT_EQ(decode(*layout, {{0x64, 0x7F}, {0x68, 0xBADF1100}, {0xFC, 0x600DC0DE}}, &c), 0);
+        EXPECT_TRUE(c.save_area);
+        // Where the bus did not answer, the high word is an error code, too.
+        EXPECT_EQ(decode(*layout, {{0x64, 0xBADF1100}, {0x68, 0xBADF1100}, {0xFC, 0x600DC0DE}}, &c),
+                  -EIO);
+    }
+}
+
 TEST(Context, MemoryWithoutTheMagicIsNoImage) {
     nvdebug_context c{};
     EXPECT_EQ(decode(nvdebug_context_gv100, {{0xF0, 17}}, &c), -EBADMSG);
