@@ -296,16 +296,18 @@ int nvdebug_gpu_begin(struct nvdebug_gpu *gpu)
 		return -EBUSY;
 	if (down_read_killable(&device->hw_access))
 		return -EINTR;
+	/* Files may outlive the device. */
+	if (READ_ONCE(device->gone)) {
+		up_read(&device->hw_access);
+		return -ENODEV;
+	}
 	ret = device_keep_awake(device);
 	if (ret)
 		return ret;
-	if (READ_ONCE(device->gone))
-		ret = -ENODEV;
-	else if (READ_ONCE(device->closed))
-		ret = -EBUSY;
-	if (ret)
-		nvdebug_gpu_end(gpu);
-	return ret;
+	if (!READ_ONCE(device->closed))
+		return 0;
+	nvdebug_gpu_end(gpu);
+	return -EBUSY;
 }
 
 void nvdebug_gpu_end(struct nvdebug_gpu *gpu)

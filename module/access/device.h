@@ -4,13 +4,14 @@
  * embedded struct nvdebug_gpu.
  *
  * Registers are only accessed between nvdebug_gpu_begin() and _end(), during
- * probe or inside open, write or release of one of the GPU's files. The files
- * are removed before the mapping: proc_remove() waits for calls in progress and
- * releases open files, so readers need no lock against the removal.
+ * probe or inside open, write or release of one of the GPU's files. Before the
+ * mapping is removed, no access can begin any more and the accesses in progress
+ * have ended.
  */
 #ifndef NVDEBUG_ACCESS_DEVICE_H
 #define NVDEBUG_ACCESS_DEVICE_H
 
+#include <linux/completion.h>
 #include <linux/kernel.h>
 #include <linux/kref.h>
 #include <linux/list.h>
@@ -19,6 +20,7 @@
 #include <linux/rwsem.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 #include "core/gpu.h"
 #include "core/machine.h"
@@ -97,7 +99,12 @@ struct nvdebug_device {
 	bool published;
 	bool removed;
 	struct nvdebug_proc *proc;	/* NULL: no directory */
-	/* The number of the directory, -1 before it has one. */
+	/* Removes the directory. Waits for users, so it holds no lock. */
+	struct work_struct withdraw;
+	struct completion withdrawn;
+	/* GPU whose directory with the same number goes first, or NULL. */
+	struct nvdebug_device *before;
+	/* The number of the directory, -1 before it has one or after it gave it on. */
 	int number;
 
 	bool wanted;	/* a scan shall probe the GPU */

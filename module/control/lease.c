@@ -188,6 +188,7 @@ void nvdebug_leases_end_all(struct nvdebug_gpu *gpu)
 	struct nvdebug_leases *leases;
 	u32 turn;
 
+	mutex_lock(&gpu->leases_end_lock);
 	mutex_lock(&gpu->leases_lock);
 	turn = ++gpu->leases_turn;
 	while ((leases = leases_next(gpu, turn))) {
@@ -203,4 +204,5 @@ void nvdebug_leases_end_all(struct nvdebug_gpu *gpu)
 		mutex_unlock(&leases->lock);
 	}
 	mutex_unlock(&gpu->leases_lock);
+	mutex_unlock(&gpu->leases_end_lock);
 }

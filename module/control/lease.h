@@ -51,10 +51,10 @@ int __must_check nvdebug_request(struct nvdebug_gpu *gpu,
 void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu);
 
 /*
- * Undo the leases of all open files; the files can then take other requests.
- * Only one call at a time is allowed, while no lease can be taken. It is made
- * before a driver is bound or unbound: the changes concern the present owner's
- * work, and the next owner uses the same ids.
+ * Undo the leases of all open files, while no lease can be taken. It is called
+ * when the GPU is removed, and before a driver is bound or unbound: the changes
+ * concern the present owner's work, and the next owner uses the same ids. The
+ * files can then take other requests.
  */
 void nvdebug_leases_end_all(struct nvdebug_gpu *gpu);
 

@@ -41,6 +41,7 @@ struct nvdebug_gpu {
 	u64 overrides_made;		/* under lock: total count */
 	/* Set under lock, for good: see nvdebug_submit_give_up(). */
 	bool uncontrollable;
+	struct mutex leases_end_lock;	/* one nvdebug_leases_end_all() at a time */
 	struct mutex leases_lock;	/* innermost: nothing waits under it */
 	struct list_head leases;	/* under leases_lock, see control/lease.h */
 	/* The last turn of nvdebug_leases_end_all(). */

@@ -100,6 +100,8 @@ static void device_free(struct kref *ref)
 	nvdebug_bar_finds_free(device->bar_finds);
 	mutex_destroy(&device->life);
 	put_device(device->dev);
+	if (device->before)
+		nvdebug_device_put(device->before);
 	kfree(device);
 }
 
@@ -131,6 +133,7 @@ struct nvdebug_device *nvdebug_device_create(const struct nvdebug_bus *bus,
 	ratelimit_state_init(&device->probe_ratelimit, 5 * HZ, 5);
 	ratelimit_set_flags(&device->probe_ratelimit, RATELIMIT_MSG_ON_RELEASE);
 	mutex_init(&device->life);
+	init_completion(&device->withdrawn);
 	init_rwsem(&device->hw_access);
 	spin_lock_init(&device->name_lock);
 	spin_lock_init(&device->own_lock);
@@ -235,7 +238,13 @@ bool nvdebug_device_replaces(struct nvdebug_device *fresh,
 
 void nvdebug_device_retire(struct nvdebug_device *device)
 {
-	WARN_ON_ONCE(device->proc);
+	/*
+	 * No access begins any more. Those in progress may still take leases or
+	 * make override lists, so they end first.
+	 */
+	nvdebug_leases_end_all(&device->gpu);
+	down_write(&device->hw_access);
+	up_write(&device->hw_access);
 	retire_overrides(device);
 	/* A change of the driver may be under way: this waits for it. */
 	down_write(&device->hw_access);

@@ -23,7 +23,10 @@ struct nvdebug_device *nvdebug_device_create(const struct nvdebug_bus *bus,
  * by a mode or assigned to user space is no failure: it is only not identified.
  */
 int __must_check nvdebug_device_probe(struct nvdebug_device *device);
-/* End hardware access, after the GPU's files are removed. */
+/*
+ * Undo all changes and end hardware access. The GPU has no files yet, or
+ * device->gone is set; its files may be open.
+ */
 void nvdebug_device_retire(struct nvdebug_device *device);
 void nvdebug_device_get(struct nvdebug_device *device);
 void nvdebug_device_put(struct nvdebug_device *device);

@@ -5,12 +5,14 @@
  * wanted GPU is probed, under the lock of its device alone. At last the probed
  * GPUs get their directories.
  *
- * A GPU leaves the list after its files and mappings are gone: whoever changes
- * its driver or removes it finds it in the list until then.
+ * A GPU leaves the list after it is accessed for the last time: whoever changes
+ * its driver or removes it finds it in the list until then. Its directory goes
+ * afterwards, if a task is inside one of its files.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/atomic.h>
+#include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/idr.h>
@@ -51,6 +53,8 @@ static bool leaving;
 
 static void gpus_scan_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(scan_work, gpus_scan_work);
+/* Removes directories. */
+static struct workqueue_struct *withdrawals;
 
 /*
  * Queue a scan. It does not run while the system sleeps, because it enables and
@@ -97,7 +101,8 @@ static bool take_wanted(struct nvdebug_device *device, const void *data)
 
 static bool is_to_publish(struct nvdebug_device *device, const void *data)
 {
-	return device->probed && !device->published;
+	return device->probed && !device->published &&
+	       (!device->before || completion_done(&device->before->withdrawn));
 }
 
 static bool is_before(const struct nvdebug_device *a, const struct nvdebug_device *b)
@@ -145,7 +150,34 @@ void nvdebug_gpus_found(const struct nvdebug_bus *bus, struct device *dev)
 	mutex_unlock(&gpus_lock);
 }
 
-/* End the GPU's files and accesses. */
+/*
+ * Remove the directory, and free its number. A task that reads a file may wait
+ * for its own memory inside of read(), for example for a FUSE server, and
+ * keeps the file for so long.
+ */
+static void withdraw_work(struct work_struct *work)
+{
+	struct nvdebug_device *device =
+		container_of(work, struct nvdebug_device, withdraw);
+
+	publisher->withdraw(device);
+	if (device->before)
+		wait_for_completion(&device->before->withdrawn);
+	if (device->number >= 0)
+		ida_free(&numbers, device->number);
+	complete_all(&device->withdrawn);
+	/* The GPU that is to get the directory's name can have it now. */
+	queue_delayed_work(system_freezable_wq, &scan_work, 0);
+	nvdebug_device_put(device);
+}
+
+/*
+ * Time that a removal waits for the directory to go. The caller may hold locks
+ * of the kernel, and a user can keep the directory for any time.
+ */
+#define WITHDRAW_TIME	HZ
+
+/* End the GPU's accesses and, without waiting for it long, its files. */
 static void end_device(struct nvdebug_device *device)
 {
 	lockdep_assert_held(&device->life);
@@ -155,9 +187,12 @@ static void end_device(struct nvdebug_device *device)
 	 * registers.
 	 */
 	nvdebug_device_follow_registers(device);
-	publisher->withdraw(device);
 	nvdebug_device_retire(device);
 	device->removed = true;
+	nvdebug_device_get(device);
+	INIT_WORK(&device->withdraw, withdraw_work);
+	queue_work(withdrawals, &device->withdraw);
+	wait_for_completion_timeout(&device->withdrawn, WITHDRAW_TIME);
 }
 
 /* End the GPU, and take it off the list. */
@@ -167,8 +202,6 @@ static void drop_device(struct nvdebug_device *device)
 	mutex_lock(&gpus_lock);
 	list_del(&device->node);
 	mutex_unlock(&gpus_lock);
-	if (device->number >= 0)
-		ida_free(&numbers, device->number);
 	nvdebug_device_put(device);
 }
 
@@ -206,7 +239,7 @@ static void renew_device(struct nvdebug_device *device)
 	int ret;
 
 	/* Without a driver nobody has set up more registers. */
-	if (device->identified && !device->driver)
+	if (!device->published || (device->identified && !device->driver))
 		return;
 	fresh = nvdebug_device_create(device->bus, device->dev);
 	if (!fresh)
@@ -224,15 +257,16 @@ static void renew_device(struct nvdebug_device *device)
 	}
 	dev_info(device->dev,
 		 "what is known of it has changed: /proc/gpu%d is created again\n",
-		 device->number);
+		 fresh->number);
 	fresh->probed = true;
+	device->number = -1;
 	end_device(device);
 	/* Both structs describe the same registers. */
 	fresh->gpu.uncontrollable = device->gpu.uncontrollable;
 	mutex_lock(&gpus_lock);
 	list_replace(&device->node, &fresh->node);
+	fresh->before = device;
 	mutex_unlock(&gpus_lock);
-	nvdebug_device_put(device);
 }
 
 static void look_at(struct nvdebug_device *device)
@@ -329,6 +363,9 @@ static int publish_device(struct nvdebug_device *device)
 	if (!device->removed) {
 		ret = device->number < 0 ? -ENOMEM :
 			publisher->publish(device, device->number);
+		if (device->before)
+			nvdebug_device_put(device->before);
+		device->before = NULL;
 		if (ret)
 			drop_device(device);
 	}
@@ -469,12 +506,14 @@ static void gpus_remove_all(void)
 }
 
 /*
- * Remove all GPUs, then the notifiers of the first @count buses: the removal of
- * a device must be handled as long as its GPU is in the list.
+ * Remove all GPUs and their directories, then the notifiers of the first @count
+ * buses: the removal of a device must be handled as long as its GPU is in the
+ * list.
  */
 static void gpus_unwatch(size_t count)
 {
 	gpus_remove_all();
+	destroy_workqueue(withdrawals);
 	while (count--)
 		buses[count]->unwatch();
 	cancel_delayed_work_sync(&scan_work);
@@ -490,6 +529,9 @@ int nvdebug_gpus_start(const struct nvdebug_publisher *publish_by)
 	int ret = 0;
 
 	publisher = publish_by;
+	withdrawals = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, 0);
+	if (!withdrawals)
+		return -ENOMEM;
 	for (i = 0; !ret && i < ARRAY_SIZE(buses); i++)
 		ret = buses[i]->watch();
 	if (ret) {

@@ -11,7 +11,7 @@ from leases import held, hold, kill, leases_of
 from nvdvm import initramfs
 from registers import device_table, stick, tsg_preempt_pending
 from runlist import enabled, location
-from stall import stalled
+from stall import slow_reader, stalled
 from tasks import even
 from waiting import until
 
@@ -528,6 +528,21 @@ def test_a_folder_is_renewed_after_its_users_have_left(bench):
             assert told(bench, BOARD) == right
         finally:
             bench.rescan(other)
+
+
+def test_a_reader_that_stands_still_delays_the_new_folder_alone(bench):
+    """It is inside of read(), where its own memory may let it wait for any time."""
+    right = told(bench, BOARD)
+    with driver(bench), loaded_too_early(bench, BOARD, "pri-error", "FUSE", "0xbadf1201"):
+        before = renewals(bench, BOARD)
+        with slow_reader(bench, bench.proc(BOARD, "info")):
+            assert bind(bench, BOARD).status == 0
+            until(lambda: renewals(bench, BOARD) > before)
+            bench.check(f"rm -f /tmp/unbound; ({unbind(bench, BOARD)}; touch /tmp/unbound) < /dev/null > /dev/null 2>&1 &")
+            wait_until(bench, "[ -e /tmp/unbound ]")
+            assert bench.run(f"[ -e {bench.proc(BOARD, 'info')} ]").status != 0
+        wait_until(bench, f"[ -e {bench.proc(BOARD, 'info')} ]")
+        assert told(bench, BOARD) == right
 
 
 def test_a_gpu_that_was_left_alone_has_a_folder_after_a_probe(bench):

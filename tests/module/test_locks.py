@@ -9,7 +9,7 @@ from driver import DRIVERS, bind, driver, folder
 from leases import hold, kill
 from nvdvm import initramfs
 from runlist import enabled, location
-from stall import stalled
+from stall import slow_reader, stalled
 
 BOARD, OTHER = "h200", "titan-v"
 PATIENCE_S = 60
@@ -129,6 +129,18 @@ def test_closing_a_file_does_not_wait_for_leases_of_others(bench):
             bench.check(f"timeout 10 sh -c ': > {file}'")
         assert 2 in enabled(bench, BOARD)
         kill(bench)
+
+
+def test_a_reader_that_stands_still_does_not_keep_the_gpu(bench):
+    """Inside of read() a task may wait for its own memory for any time: a FUSE server or userfaultfd(2) gives that."""
+    with slow_reader(bench, bench.proc(OTHER, "info")):
+        begin(bench, "removed", f"echo 1 > {folder(bench, OTHER)}/remove")
+        assert ends(bench, "removed")
+        begin(bench, "rescanned", "echo 1 > /sys/bus/pci/rescan")
+        assert ends(bench, "rescanned")
+    bench.check(f"timeout {PATIENCE_S} sh -c 'until ! [ -e /proc/gpu{bench.index(OTHER)} ]; do usleep 10000; done'; "
+                f"echo 1 > {folder(bench, OTHER)}/remove")
+    bench.rescan(OTHER)
 
 
 # BAR0 has 32 bits on the first pair and 64 on the second one.

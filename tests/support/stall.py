@@ -11,7 +11,8 @@ CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 def files():
     """Returns the files that a machine needs for it."""
-    return {"/lib/stall.ko": paths.BUILD / "test-modules" / kernel.find().release / "stall.ko"}
+    return {"/lib/stall.ko": paths.BUILD / "test-modules" / kernel.find().release / "stall.ko",
+            "/root/slow_reader": paths.kselftests(kernel.find().arch) / "slow_reader"}
 
 
 class Stalled:
@@ -56,3 +57,14 @@ def stalled(vm, command, function, calls=1, after=False):
         this.finish()
     finally:
         vm.check(f"echo 1 > {PARAMETERS}/release; rmmod stall")
+
+
+@contextlib.contextmanager
+def slow_reader(vm, path):
+    """A task is inside of a read of the file during the with-block. It waits for its own memory."""
+    vm.check(f"/root/slow_reader {path} < /dev/null > /tmp/slow_reader 2>&1 & echo $! > /tmp/slow_reader.pid; "
+             "timeout 60 sh -c 'until grep -q userfault /proc/$(cat /tmp/slow_reader.pid)/stack; do usleep 10000; done'")
+    try:
+        yield
+    finally:
+        vm.check("kill -9 $(cat /tmp/slow_reader.pid)")
