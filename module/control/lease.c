@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
+#include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
-#include <linux/sched.h>
 #include <linux/seq_buf.h>
 
 #include "control/lease.h"
@@ -161,9 +161,12 @@ static bool leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 
 void nvdebug_leases_end(struct nvdebug_leases *leases, struct nvdebug_gpu *gpu)
 {
-	/* After each round the visitor gets the file's lock next. */
+	/*
+	 * Sleep until the visitor has had the file's lock: on this CPU it does
+	 * not run as long as a task of real-time priority does.
+	 */
 	while (!leases_end(leases, gpu))
-		cond_resched();
+		usleep_range(20, 50);
 	mutex_destroy(&leases->lock);
 }
 
