@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <numeric>
 
 #include "lib/base/words.hpp"
@@ -15,6 +16,8 @@ constexpr std::size_t most_turns = 2'000'000;
 /// A scenario has GPUs 0 to 15, and at most 40 jobs.
 constexpr std::uint32_t most_seen_gpus = 16;
 constexpr std::size_t most_seen_tasks = 40;
+/// An entry of a runlist holds no longer timeslice: 255 times 2^25 ns (docs/proc.md).
+constexpr std::uint64_t longest_timeslice_ns = std::uint64_t{255} << 25;
 /// A task with less than 0.1 % of a GPU is left out, because it hardly changes the other parts.
 constexpr Part least_part = qos::point / 10;
 
@@ -75,15 +78,17 @@ void Watched::turn(const drawing::Lane &lane, const nvdebug::Turn &turn,
     Gpu &gpu = gpus_[lane.gpu];
     if (gpu.is_full)
         return;
-    const SeenTurn one{task_of(turn, process), ns_of(turn.begin_ns), ns_of(turn.end_ns),
+    // Turns that overlap in a recording count once, so that the parts of tasks add up to the whole.
+    const Ns free_since = gpu.turns.empty() ? std::numeric_limits<Ns>::min() : gpu.turns.back().end;
+    const Ns begin = std::max(ns_of(turn.begin_ns), free_since);
+    const SeenTurn one{task_of(turn, process), begin, std::max(ns_of(turn.end_ns), begin),
                        turn.whole};
     if (gpu.lost_after) {
-        gpu.holes.push_back({std::min(*gpu.lost_after, one.begin), one.begin});
+        gpu.holes.push_back({std::clamp(*gpu.lost_after, free_since, begin), begin});
         gpu.lost_after.reset();
-    } else if (!gpu.turns.empty() && turn.gap_ns &&
-               one.begin - gpu.turns.back().end > ns_of(*turn.gap_ns)) {
+    } else if (!gpu.turns.empty() && turn.gap_ns && begin - free_since > ns_of(*turn.gap_ns)) {
         // A turn between the previous one and this one is missing in the recording.
-        gpu.holes.push_back({gpu.turns.back().end, one.begin});
+        gpu.holes.push_back({free_since, begin});
     }
     gpu.turns.push_back(one);
     gpu.contexts[one.task].insert(turn.who.context.value_or(0));
@@ -93,7 +98,8 @@ void Watched::turn(const drawing::Lane &lane, const nvdebug::Turn &turn,
             if (!turn.who.runlist)
                 runlist = std::min(runlist.value_or(tsg.runlist), tsg.runlist);
         for (const auto &tsg : process->tsgs)
-            if (tsg.runlist == runlist && tsg.timeslice_ns.value_or(0) > 0)
+            if (tsg.runlist == runlist && tsg.timeslice_ns.value_or(0) > 0 &&
+                *tsg.timeslice_ns <= longest_timeslice_ns)
                 gpu.timeslices[one.task].push_back(ns_of(*tsg.timeslice_ns));
     }
     gpu.is_full = gpu.turns.size() >= most_turns;
@@ -126,19 +132,24 @@ std::optional<SeenGpu> Watched::seen_on(std::uint32_t number, const Gpu &gpu, st
                                         std::size_t &surplus) const {
     if (gpu.turns.empty() || number >= most_seen_gpus)
         return std::nullopt;
+    const Ns last = gpu.turns.back().end;
     SeenGpu seen{number,
-                 std::min(gpu.begin.value_or(gpu.turns.front().begin), gpu.turns.front().begin),
-                 std::max(gpu.end.value_or(0), gpu.turns.back().end),
+                 gpu.begin.value_or(gpu.turns.front().begin),
+                 std::max(gpu.end.value_or(last), last),
                  {},
                  gpu.holes};
-    if (gpu.begin)
-        seen.begin = *gpu.begin;
     if (gpu.lost_after && *gpu.lost_after < seen.end)
-        seen.holes.push_back({*gpu.lost_after, seen.end});
-    const auto held = held_of(gpu.turns);
+        seen.holes.push_back({std::max(*gpu.lost_after, last), seen.end});
+    for (SeenTurn turn : gpu.turns) {
+        // A turn that began before the record counts from the begin of the record on.
+        turn.whole = turn.whole && turn.begin >= seen.begin;
+        turn.begin = std::max(turn.begin, seen.begin);
+        if (turn.end > turn.begin)
+            seen.turns.push_back(turn);
+    }
     const Ns least = qos::scaled(seen.known(), least_part, qos::whole);
     std::vector<std::pair<qos::Ns, std::size_t>> by_time;
-    for (const auto &[task, time] : held)
+    for (const auto &[task, time] : held_of(seen.turns))
         by_time.emplace_back(time, task);
     std::ranges::sort(by_time, std::greater());
     std::set<std::size_t> kept;
@@ -152,13 +163,7 @@ std::optional<SeenGpu> Watched::seen_on(std::uint32_t number, const Gpu &gpu, st
     }
     if (kept.size() < 2)
         return std::nullopt;
-    for (SeenTurn turn : gpu.turns) {
-        // A turn that began before the record counts from the begin of the record on.
-        turn.whole = turn.whole && turn.begin >= seen.begin;
-        turn.begin = std::max(turn.begin, seen.begin);
-        if (kept.contains(turn.task) && turn.end > turn.begin)
-            seen.turns.push_back(turn);
-    }
+    std::erase_if(seen.turns, [&](const SeenTurn &turn) { return !kept.contains(turn.task); });
     for (const std::size_t task : kept) {
         const auto found = gpu.timeslices.find(task);
         if (found == gpu.timeslices.end())

@@ -330,6 +330,53 @@ def test_a_task_has_the_timeslices_of_its_contexts_with_turns(tmp_path):
     assert {one["name"]: one["timeslice_us"] for one in found["tasks"]} == {"serve[11]": 1024, "train[12]": 2048}
 
 
+def overlapping():
+    """Each turn of serve ends only when the turn of train after it does."""
+    recording = two_tasks()
+    for one, following in zip(recording.lines[3::2], recording.lines[4::2]):
+        one["end_ns"] = following["end_ns"]
+    return recording
+
+
+def lost_before_turns():
+    recording = two_tasks()
+    recording.lines.insert(-200, {"kind": "lost", "gpu": 0, "engine": "GR0", "after_ns": 0, "switches": 9})
+    return recording
+
+
+def with_a_turn_of_a_year():
+    recording = two_tasks()
+    recording.lines[-200]["end_ns"] = 365 * 86400 * 10**9
+    return recording
+
+
+@pytest.mark.parametrize("made, parts", (
+    (lost_before_turns, {"serve[11]": 0.322, "train[12]": 0.629}), (overlapping, None), (with_a_turn_of_a_year, None)))
+def test_no_more_than_the_whole_time_is_given_away(tmp_path, made, parts):
+    """Recordings contradict themselves if turns of an engine overlap, or stand where switches were lost."""
+    done = run("advise", "-j", "--from", made().write(tmp_path / "run.ndjson"))
+    if parts is None:
+        assert done.returncode == 1 and "serve[11] was alone on gpu0" in done.stderr
+    else:
+        assert {one["name"]: one["had"] for one in checked(done.stdout)["tasks"]} == pytest.approx(parts, abs=0.01)
+
+
+def test_turns_before_the_begin_of_the_record_are_none(tmp_path):
+    recording = two_tasks()
+    recording.lines.append({"kind": "engine", "gpu": 0, "engine": "GR0", "by": "switches", "begin_ns": 10**12, "end_ns": None,
+                            "samples": 0, "missed_samples": 0, "known_ns": 0})
+    done = run("advise", "--from", recording.write(tmp_path / "run.ndjson", ends=False))
+    assert done.returncode == 1 and not done.stdout and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("ms", (8557, 2**63 / MS))
+def test_a_timeslice_that_no_list_can_hold_is_unknown(tmp_path, ms):
+    recording = Recording()
+    recording.process(11, "serve", ms)
+    recording.process(12, "train", ms)
+    assert not any(one["timeslice_known"] for one in advice(alternating(recording).write(tmp_path / "run.ndjson"))["tasks"])
+
+
 def test_a_simulation_that_is_far_from_the_record_is_noted(tmp_path):
     """Both tasks always have work and timeslices of one length, but train has turns of two timeslices."""
     recording = Recording()
