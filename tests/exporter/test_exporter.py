@@ -198,6 +198,18 @@ def test_slow_connections_keep_nobody_out(count):
         assert "nvdebug_up" in node.scrape()
 
 
+def test_slow_connections_make_room_if_descriptors_are_few():
+    """The oldest connections are closed for a request at once. Otherwise it would wait until the limit of time closes them
+    all."""
+    with running(CAPTURE, program=["prlimit", "--nofile=32", exporter()]) as node, contextlib.ExitStack() as slow:
+        connections = [slow.enter_context(socket.create_connection(("127.0.0.1", node.port), timeout=PATIENCE_S)) for _ in range(30)]
+        assert ask(node, "GET", "/healthz")[0].status == 200
+        assert connections[0].recv(1) == b""
+        connections[20].setblocking(False)
+        with pytest.raises(BlockingIOError):
+            connections[20].recv(1)
+
+
 def test_the_process_that_reads_the_network_has_no_rights():
     with running(CAPTURE) as node:
         node.scrape()

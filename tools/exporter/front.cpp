@@ -227,21 +227,29 @@ class Front {
         one.descriptor = -1;
     }
 
+    /// Closes the connection that has been sending its request for longest.
+    void close_slowest() {
+        auto slow = std::ranges::find_if(connections_, &Connection::reads);
+        if (slow == connections_.end())
+            slow = connections_.begin();
+        close(*slow);
+        connections_.erase(slow);
+    }
+
     void accept(Clock::time_point now) {
         constexpr int at_once = 64;
         for (int n = 0; n < at_once; n++) {
             const int descriptor =
                 ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-            if (descriptor < 0)
+            // The process may be allowed fewer descriptors than connections_most.
+            const bool lacks_descriptors = descriptor < 0 && (errno == EMFILE || errno == ENFILE);
+            if ((descriptor < 0 && !lacks_descriptors) ||
+                (lacks_descriptors && connections_.empty()))
                 return;
-            // The connection that has been sending its request for longest makes room.
-            if (connections_.size() >= connections_most) {
-                auto slow = std::ranges::find_if(connections_, &Connection::reads);
-                if (slow == connections_.end())
-                    slow = connections_.begin();
-                close(*slow);
-                connections_.erase(slow);
-            }
+            if (lacks_descriptors || connections_.size() >= connections_most)
+                close_slowest();
+            if (lacks_descriptors)
+                continue;
             connections_.push_back({.descriptor = descriptor, .until = now + request_time});
             events_of(connections_.back()) = POLLIN;
             serve(connections_.back(), now);
