@@ -25,14 +25,14 @@ const char *other_than_file(mode_t mode) {
     return S_ISREG(mode) ? nullptr : "a device";
 }
 
-tl::unexpected<std::string> cannot_read(const std::string &name, int error) {
-    return tl::unexpected(name + " cannot be read: " + ::strerrordesc_np(error));
+tl::unexpected<NotRead> cannot_read(const std::string &name, int error) {
+    return tl::unexpected(NotRead{error, name + " cannot be read: " + ::strerrordesc_np(error)});
 }
 
 /// Reads a descriptor to its end, and closes it.
 /// @param name printable, for the sentence of a failure
-tl::expected<std::string, std::string> read_to_end(int file, const std::string &name,
-                                                   std::size_t most) {
+tl::expected<std::string, NotRead> read_to_end(int file, const std::string &name,
+                                               std::size_t most) {
     std::string text;
     int error = 0;
     while (!error && text.size() <= most) {
@@ -49,8 +49,8 @@ tl::expected<std::string, std::string> read_to_end(int file, const std::string &
     if (error)
         return cannot_read(name, error);
     if (text.size() > most)
-        return tl::unexpected(name + " cannot be read: it has more than " + std::to_string(most) +
-                              " bytes");
+        return tl::unexpected(NotRead{0, name + " cannot be read: it has more than " +
+                                             std::to_string(most) + " bytes"});
     return text;
 }
 
@@ -60,9 +60,9 @@ std::string input_name(const std::string &path) {
     return path == "-" ? "standard input" : printable(path);
 }
 
-tl::expected<std::string, std::string> read_whole(const std::string &path, std::size_t most) {
+tl::expected<std::string, NotRead> read_whole(const std::string &path, std::size_t most) {
     const auto wrong = [&](const std::string &what) {
-        return tl::unexpected(printable(path) + " is no file: it is " + what);
+        return tl::unexpected(NotRead{0, printable(path) + " is no file: it is " + what});
     };
     // The kind is checked before open(), since a socket cannot be opened, and opening some devices
     // acts.
@@ -83,7 +83,7 @@ tl::expected<std::string, std::string> read_whole(const std::string &path, std::
     return error ? cannot_read(printable(path), error) : wrong(other);
 }
 
-tl::expected<std::string, std::string> read_once(const std::string &path, std::size_t most) {
+tl::expected<std::string, NotRead> read_once(const std::string &path, std::size_t most) {
     const int file = path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
                                  : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (file < 0)

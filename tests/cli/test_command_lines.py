@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import pty
 import re
 import socket
@@ -115,11 +116,13 @@ READERS = (("nvdebugctl", "--from", ..., "gpu", "list"), ("nvdebugctl", "recordi
            ("nvqos", "--file", ...), ("nvqos", "simulate", ...), ("nvstgm", "check", ...))
 
 
-@pytest.mark.parametrize("kind", ("missing", "behind a file", "of another form", "empty"))
+@pytest.mark.parametrize("kind", ("missing", "behind a file", "of another form", "empty", "without an answer"))
 @pytest.mark.parametrize("reader", READERS, ids=lambda words: " ".join(word for word in words if word != ...))
 def test_a_bad_file_has_the_same_exit_status_everywhere(tmp_path, reader, kind):
     path = tmp_path / "file"
-    if kind != "missing":
+    if kind == "without an answer":
+        path = pathlib.Path("/proc/self/mem")  # has no page 0, so that read() fails with EIO
+    elif kind != "missing":
         path.write_text("no form that any program reads: }" if kind == "of another form" else "", encoding="utf-8")
     if kind == "behind a file":
         path = path / "file"
@@ -128,7 +131,7 @@ def test_a_bad_file_has_the_same_exit_status_everywhere(tmp_path, reader, kind):
         with socket.create_server(("127.0.0.1", 0)) as free:
             listen = ("--listen", f"127.0.0.1:{free.getsockname()[1]}")
     done = run(*(path if word == ... else word for word in reader), *listen)
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == (5 if kind == "without an answer" else 1), done.stderr
     assert str(path) in done.stderr.decode()
 
 

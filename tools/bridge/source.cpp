@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "source.hpp"
 
+#include "lib/base/exit_status.hpp"
 #include "lib/driver/rm.hpp"
 #include "lib/nvdebug/driver_tree.hpp"
 #include "lib/nvdebug/tree_impl.hpp"
@@ -10,6 +11,7 @@
 #include "base/parse.hpp"
 
 #include <cstdio>
+#include <stdexcept>
 
 namespace nvdebug::bridge {
 namespace {
@@ -18,9 +20,14 @@ using nvmodel::ConfigError;
 
 template <typename T>
 T or_throw(Result<T> result) {
-    if (!result)
-        throw ConfigError(result.error().sentence);
-    return std::move(*result);
+    if (result)
+        return std::move(*result);
+    const Error &why = result.error();
+    // What may work later is no fault of the command line.
+    if (why.code == ErrorCode::io &&
+        base::exit_status::of_file(why.number) == base::exit_status::failed)
+        throw std::runtime_error(why.sentence);
+    throw ConfigError(why.sentence);
 }
 
 /// Parses ids such as `10de:2330`.

@@ -205,7 +205,7 @@ class Reader {
 Outcome<Goals> read_goals(const std::string &path) {
     const auto text = nvdebug::base::read_whole(path, most_bytes);
     if (!text)
-        return fail(bad_usage, text.error());
+        return fail(of_file(text.error().error), text.error().sentence);
     const auto table = nvdebug::base::parse_toml(*text);
     if (!table)
         return fail(bad_usage, fmt::format("{}:{}: {}", printable(path), table.error().line,

@@ -78,7 +78,7 @@ Outcome<Exit> simulate(const nvdebug::cli::Arguments &arguments) {
             return fail(bad_usage, *why);
     const auto text = nvdebug::base::read_once(path, simulation::largest_scenario);
     if (!text)
-        return fail(bad_usage, text.error());
+        return fail(of_file(text.error().error), text.error().sentence);
     auto scenario = simulation::read_scenario(*text, read_goal);
     if (!scenario)
         return fail(bad_usage, nvdebug::base::input_name(path) + ": " + scenario.error());

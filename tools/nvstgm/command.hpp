@@ -83,7 +83,7 @@ Outcome<stgm::Options> analysis_of(const Arguments &arguments, const stgm::TaskS
 std::string name_of(stgm::Method method);
 
 /** Reads the set from a file, or from stdin if the path is `-`. */
-Outcome<stgm::TaskSet> read_set(const std::string &path);
+Answer<stgm::TaskSet> read_set(const std::string &path);
 /** Parses a value of `--offset`, as `camera=500`. Returns the task's number and the time. */
 Outcome<std::pair<std::size_t, stgm::Time>> offset_of(const std::string &typed,
                                                       const stgm::TaskSet &set);

@@ -64,7 +64,7 @@ Answer<std::size_t> have_tpcs(const stgm::TaskSet &set, const Keeper &keeper) {
 }
 
 /// Returns the set for which the work is made: that of `--work`, which may differ in times only.
-Outcome<stgm::TaskSet> work_of(const Arguments &arguments, const stgm::TaskSet &set) {
+Answer<stgm::TaskSet> work_of(const Arguments &arguments, const stgm::TaskSet &set) {
     if (!arguments.has("--work"))
         return set;
     const std::string path = arguments.text("--work");

@@ -50,10 +50,10 @@ Outcome<stgm::Time> time_of(const Arguments &arguments, const std::string &optio
     return *time;
 }
 
-Outcome<stgm::TaskSet> read_set(const std::string &path) {
+Answer<stgm::TaskSet> read_set(const std::string &path) {
     const auto text = nvdebug::base::read_once(path, stgm::limit::file_bytes);
     if (!text)
-        return fail(text.error());
+        return fail(nvdebug::base::exit_status::of_file(text.error().error), text.error().sentence);
     auto set = stgm::parse(*text);
     if (!set)
         return fail(nvdebug::base::input_name(path) + ": " + set.error());

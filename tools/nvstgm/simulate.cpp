@@ -71,7 +71,7 @@ Outcome<void> can_simulate(const stgm::TaskSet &set, stgm::Time until) {
     return {};
 }
 
-Outcome<SimulateRequest> simulate_request(const Arguments &arguments) {
+Answer<SimulateRequest> simulate_request(const Arguments &arguments) {
     const auto set = read_set(arguments.words[0]);
     if (!set)
         return fail(set.error());
