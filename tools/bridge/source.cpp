@@ -74,7 +74,7 @@ Source open_capture(const std::string &path) {
                       "with nvdebugctl --from driver capture FILE");
 }
 
-Source open_live(std::shared_ptr<driver::Kernel> kernel, const std::string &number) {
+Source open_live(const std::shared_ptr<driver::Kernel> &kernel, const std::string &number) {
     Source source;
     source.name = "gpu" + number + " of NVIDIA's driver";
     const auto index = nvmodel::parse_number(number);

@@ -20,11 +20,11 @@ struct Source {
     CaptureWords *capture = nullptr; ///< the same object as `words`, if the source is a capture
 };
 
-/// Opens the first GPU of a capture that has words. Throws nvmodel::ConfigError.
+/// Opens the first GPU of a capture that has words. Throws as open_live() does.
 Source open_capture(const std::string &path);
 
 /// Opens a GPU of the driver. @p number counts the driver's GPUs by PCI address, as nvdebugctl
-/// numbers them. Throws nvmodel::ConfigError.
-Source open_live(std::shared_ptr<driver::Kernel> kernel, const std::string &number);
+/// numbers them. Throws nvmodel::ConfigError, or std::runtime_error if it may work later.
+Source open_live(const std::shared_ptr<driver::Kernel> &kernel, const std::string &number);
 
 } // namespace nvdebug::bridge

@@ -149,7 +149,10 @@ Time us_of(Time ns) {
 }
 
 Json ratio_of(Time response, const std::optional<Time> &bound) {
-    return bound && *bound ? Json(static_cast<double>(response * 1000 / *bound) / 1000) : Json();
+    if (!bound || !*bound)
+        return {};
+    const Time thousandths = response * 1000 / *bound;
+    return static_cast<double>(thousandths) / 1000;
 }
 
 Json row_of(const stgm::Task &task, const stgm::Progress &progress, const stgm::Undisturbed &good,
