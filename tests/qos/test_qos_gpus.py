@@ -30,8 +30,8 @@ def metric(machine, name):
     return {line.split("{")[1].split("}")[0]: line.split()[-1] for line in lines if line.startswith(f"nvqos_{name}{{")}
 
 
-def pauses(machine, pid):
-    return machine.changes(pid).count(("channels", 0))
+def pauses(machine, pid, gpu=0):
+    return machine.changes(pid, gpu).count(("channels", 0))
 
 
 def is_up(machine, *gpus):
@@ -75,6 +75,18 @@ def test_a_gpu_that_fails_while_goals_are_kept(two, fault):
     assert two.ask(f"hold d cap:20% pid={more.pid} gpu=1") == "ok" and goals_go_on(two, one.pid)
     assert end(two) == 4 and "gpu1: was left out between " in two.errors() and "gpu0: was" not in two.errors()
     assert comes_true(lambda: two.is_enabled(one.pid))
+
+
+def test_a_gpu_that_answers_again_has_the_goals_that_came_meanwhile(two):
+    one, more = two.process(gpus=(0, 1)), two.process(gpus=(0, 1))
+    start(two)
+    assert two.ask(f"hold a share:10% pid={one.pid}") == "ok" and comes_true(lambda: two.changes(more.pid, gpu=1))
+    (two.folder / "hangs.1").touch()
+    assert two.ask(f"hold b share:10% pid={one.pid}") == "ok" and comes_true(lambda: is_up(two, 1, 0))
+    assert two.ask(f"hold c cap:20% pid={more.pid}") == "ok" and comes_true(lambda: pauses(two, more.pid) > 0)
+    (two.folder / "hangs.1").unlink()
+    assert comes_true(lambda: is_up(two, 1, 1)) and comes_true(lambda: pauses(two, more.pid, gpu=1) > 0)
+    assert end(two) == 4
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -386,14 +386,17 @@ Outcome<void> GpuThread::set_goals(const Goals &goals) {
         return {};
     });
     *waits = false;
-    if (!set)
+    if (!set) {
         if (const auto refusals = refusals_of(goals); !refusals.empty())
-            set = fail(refused, refusals.front());
-    if (set && !*set)
-        return std::move(*set);
-    const std::scoped_lock held(shared_->lock);
-    shared_->goals = goals;
-    return {};
+            return fail(refused, refusals.front());
+        put_goals(goals);
+        return {};
+    }
+    if (*set) {
+        const std::scoped_lock held(shared_->lock);
+        shared_->goals = goals;
+    }
+    return std::move(*set);
 }
 
 void GpuThread::put_goals(const Goals &goals) {
