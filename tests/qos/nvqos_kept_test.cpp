@@ -43,6 +43,19 @@ TEST_F(Kept, PartsAreOfEnoughTime) {
     EXPECT_EQ(qos::least_for_part({.epoch = qos::second}), 4 * qos::second);
 }
 
+/// Else the keepers would restore the tasks in each epoch.
+TEST_F(Kept, StepsAreWithinThePatienceOfKeepersAlsoInALongerEpoch) {
+    sim.set_bursts(0, simulated::always());
+    start({"557=share:30%"});
+    ASSERT_TRUE(gpu_goals);
+    keep_until(500 * ms);
+    nvqos::Goals longer = asked;
+    longer.settings.epoch = 60 * qos::second;
+    ASSERT_TRUE(gpu_goals->set_goals(longer));
+    const nvqos::GpuGoals::Options usual;
+    EXPECT_LE(gpu_goals->wait(), std::chrono::nanoseconds(usual.patience).count() / 2);
+}
+
 /// Missed goals have the tenant's name and the number of epochs.
 TEST_F(Kept, MissesHaveTheirNamesAndNumbers) {
     sim.set_bursts(0, simulated::always());

@@ -27,12 +27,11 @@ bool has_mig_on(const nvdebug::Info &info) {
 }
 
 std::optional<std::uint32_t> runlist_of_gr0(const nvdebug::Gpu &gpu) {
-    std::optional<std::uint32_t> runlist;
     if (const auto engines = gpu.engines())
         for (const nvdebug::Engine &engine : *engines)
             if (engine.name == "GR0")
-                runlist = engine.runlist;
-    return runlist;
+                return engine.runlist;
+    return std::nullopt;
 }
 
 Ns beat_of(const GpuGoals::Options &options) {
@@ -394,8 +393,9 @@ void GpuGoals::note_kept(const qos::EpochRecord &epoch) {
 }
 
 Ns GpuGoals::wait() {
-    const Ns wait = GpuClock::time_for(std::max<Ns>(0, governor_.due() - turns_.estimate()));
-    return tasks_.is_searching() ? std::min(wait, qos::between_looks_at_a_search) : wait;
+    const Ns due = GpuClock::time_for(std::max<Ns>(0, governor_.due() - turns_.estimate()));
+    return std::min(due,
+                    tasks_.is_searching() ? qos::between_looks_at_a_search : 2 * beat_of(options_));
 }
 
 // --- other goals ---

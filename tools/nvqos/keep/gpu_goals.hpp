@@ -74,7 +74,8 @@ class GpuGoals {
     /// Reads the switches since the last step, decides, and changes tasks. Returns the epoch that
     /// ended, if one did.
     Outcome<std::optional<Report>> step();
-    /// Returns how long until the next step().
+    /// Returns how long until the next step(), half of the patience at most: the keepers' patience
+    /// is of the first epoch, and a later epoch may be longer.
     qos::Ns wait();
     /// Replaces all goals; tenants that stay with the same goal keep what they are owed. Fails if
     /// the new goals cannot be kept, and leaves the old ones in effect.
