@@ -2,7 +2,10 @@
 """One GPU of several that is lost, cannot be opened or does not answer: the goals on the others are kept. The program over the
 stand-in for the driver, with real processes as tasks. Takes root, as nvqos does."""
 
+import fcntl
+import json
 import os
+import select
 import signal
 import subprocess
 
@@ -169,3 +172,21 @@ def test_lines_that_cannot_be_written(machine):
     assert goals_go_on(machine, one.pid)
     assert machine.errors().count("No space left on device; goals are kept on") == 1
     assert end(machine) == 0
+
+
+def test_lines_that_nobody_reads(machine):
+    """A line has more bytes than the pipe takes, and the rest of nvqos does not wait for the reader."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    one = machine.process()
+    with open(reader, encoding="utf-8") as lines:
+        with open(writer, "wb") as machine.stdout:
+            machine.start("--json", f"{one.pid}=cap:30%", *(f"command:none{number}=cap:90%" for number in range(20)))
+            assert comes_true(lambda: not select.select([], [writer], [], 0)[1])
+        assert goals_go_on(machine, one.pid) and machine.answers()
+        reports = [json.loads(lines.readline())["data"] for _ in range(5)]
+        assert [len(report["tenants"]) for report in reports] == 5 * [22]
+        assert reports[0]["left_out"] == 0 < reports[1]["left_out"]
+        machine.nvqos.send_signal(signal.SIGTERM)
+        assert all(json.loads(line) for line in lines)
+    assert machine.nvqos.wait(PATIENCE_S) == 0

@@ -83,7 +83,7 @@ class Demo {
     Outcome<void> write_line() {
         if (!invocation_.json || is_unread_)
             return {};
-        if (is_stdout_ready())
+        if (is_ready(STDOUT_FILENO))
             return write(json_line(*last_, invocation_.goals.settings, utc_now(), left_out_));
         left_out_++;
         return {};
@@ -100,7 +100,7 @@ class Demo {
         shown.notes.push_back(machine_.progress());
         if (display_.is_open())
             display_.draw(std::move(shown));
-        else if (is_stdout_ready())
+        else if (is_ready(STDOUT_FILENO))
             return write(text_of(shown, width_of_stdout()) + "\n");
         return {};
     }

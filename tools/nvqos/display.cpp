@@ -50,9 +50,9 @@ std::optional<std::size_t> width_of_stdout() {
     return nvdebug::cli::terminal_width(STDOUT_FILENO);
 }
 
-bool is_stdout_ready() {
-    pollfd out{STDOUT_FILENO, POLLOUT, 0};
-    return ::poll(&out, 1, 0) != 0;
+bool is_ready(int descriptor, int wait_ms) {
+    pollfd out{descriptor, POLLOUT, 0};
+    return ::poll(&out, 1, wait_ms) != 0;
 }
 
 std::string text_of(const Shown &shown, std::optional<std::size_t> width) {

@@ -18,9 +18,10 @@ namespace nvqos {
 /// Returns how wide lines for stdout may be; empty: it is no terminal.
 std::optional<std::size_t> width_of_stdout();
 
-/// Returns whether a line can be written without blocking: goals are kept even if the reader is
-/// slow or the terminal is stopped.
-bool is_stdout_ready();
+/// Returns whether PIPE_BUF bytes can be written without blocking: goals are kept even if the
+/// reader is slow or the terminal is stopped.
+/// @param wait_ms the longest wait for the reader
+bool is_ready(int descriptor, int wait_ms = 0);
 
 /// The state of all GPUs.
 struct Shown {

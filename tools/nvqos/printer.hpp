@@ -13,8 +13,9 @@ namespace nvqos {
 /// Writes the text to stdout. Fails with a sentence.
 Outcome<void> write(const std::string &text);
 
-/// Prints reports in one form. If stdout is not ready, it leaves them out, and if it cannot be
-/// written, the printer warns once, because goals are kept in any case.
+/// Prints reports in one form, and never waits for the reader of stdout. While stdout does not take
+/// the whole of a report, further ones are left out. If it cannot be written, the printer warns once,
+/// because goals are kept in any case.
 class Printer {
   public:
     enum class Form {
@@ -26,11 +27,13 @@ class Printer {
     explicit Printer(Form form) : form_(form) {}
     Printer(const Printer &) = delete;
     Printer &operator=(const Printer &) = delete;
+    /// Prints the rest of the last report, as long as it is read.
+    ~Printer();
 
     Display &display() { return display_; }
     /// Prints a line, if the form is JSON.
     void print_line(const Report &report, const qos::Settings &settings);
-    [[nodiscard]] bool prints_tables() const;
+    [[nodiscard]] bool prints_tables();
     /// Prints the table, if prints_tables().
     void show(Shown shown);
     /// Prints sentences on the whole run, if prints_tables().
@@ -39,9 +42,12 @@ class Printer {
 
   private:
     void print(const std::string &text);
+    bool is_done();
+    bool send();
 
     const Form form_;
     Display display_;
+    std::string unsent_;         ///< the rest of the last report
     std::uint64_t left_out_ = 0; ///< lines that were not printed
     bool has_warned_ = false;
 };
