@@ -2,6 +2,7 @@
 """One GPU of several that is lost, cannot be opened or does not answer: the goals on the others are kept. The program over the
 stand-in for the driver, with real processes as tasks. Takes root, as nvqos does."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -190,3 +191,26 @@ def test_lines_that_nobody_reads(machine):
         machine.nvqos.send_signal(signal.SIGTERM)
         assert all(json.loads(line) for line in lines)
     assert machine.nvqos.wait(PATIENCE_S) == 0
+
+
+def test_messages_that_nobody_reads(machine):
+    one = machine.process()
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(writer, b"x" * 4096):
+            continue
+    os.set_blocking(writer, True)
+    with open(reader, "rb") as messages, open(writer, "wb") as stderr:
+        nvqos = subprocess.Popen(machine.command(f"--socket={machine.path}", "--quiet"), stdin=subprocess.DEVNULL, stderr=stderr,
+                                 env=machine.environment())
+        machine.started.append(nvqos)
+        stderr.close()
+        assert comes_true(machine.answers)
+        for part in (99, 98):
+            assert machine.ask(f"hold a share:60% pid={one.pid}") and machine.ask(f"hold b share:{part}% pid={one.pid}").startswith("refused ")
+        assert machine.answers()
+        nvqos.send_signal(signal.SIGTERM)
+        text = messages.read().decode().lstrip("x")
+    assert nvqos.wait(PATIENCE_S) == 0
+    assert [line.partition(" is refused: ")[0] for line in text.splitlines()] == 2 * ["nvqos: b"]

@@ -123,9 +123,9 @@ std::vector<live::ViewLine> LiveView::lines(const Shown &shown,
 
 void Messages::say(const std::string &sentence) {
     const std::scoped_lock held(lock_);
-    if (!keeps_)
-        return warn(sentence);
     kept_.push_back(sentence);
+    if (!keeps_)
+        print(0);
     if (kept_.size() > most_messages) {
         kept_.pop_front();
         dropped_++;
@@ -138,12 +138,23 @@ void Messages::keep() {
 }
 
 void Messages::release() {
+    constexpr int patience_ms = 1000;
     const std::scoped_lock held(lock_);
     keeps_ = false;
-    if (const auto dropped = std::exchange(dropped_, 0))
-        warn(fmt::format("{} earlier messages are left out", dropped));
-    for (const std::string &sentence : std::exchange(kept_, {}))
-        warn(sentence);
+    print(patience_ms);
+}
+
+/// Prints the messages that stderr takes.
+/// @param wait_ms the longest wait for each
+void Messages::print(int wait_ms) {
+    while (!kept_.empty() && is_ready(STDERR_FILENO, wait_ms)) {
+        if (const auto dropped = std::exchange(dropped_, 0)) {
+            warn(fmt::format("{} earlier messages are left out", dropped));
+        } else {
+            warn(kept_.front());
+            kept_.pop_front();
+        }
+    }
 }
 
 std::vector<std::string> Messages::last() const {

@@ -48,9 +48,16 @@ class LiveView {
     nvdebug::live::Scroll scroll_;
 };
 
-/// Messages of all threads. While a view has the terminal they are kept, and printed behind it.
+/// Messages of all threads, for stderr. They are kept while a view has the terminal, or nobody reads
+/// stderr, and printed later.
 class Messages {
   public:
+    Messages() = default;
+    Messages(const Messages &) = delete;
+    Messages &operator=(const Messages &) = delete;
+    /// Prints the messages that are kept, as long as they are read.
+    ~Messages() { release(); }
+
     void say(const std::string &sentence);
     void keep();
     void release();
@@ -58,6 +65,8 @@ class Messages {
     std::vector<std::string> last() const;
 
   private:
+    void print(int wait_ms);
+
     mutable std::mutex lock_;
     bool keeps_ = false;
     std::deque<std::string> kept_;
