@@ -416,10 +416,11 @@ void GpuThread::put_goals(const Goals &goals) {
 }
 
 void GpuThread::assign_tenants() {
-    static_cast<void>(ask<bool>([](GpuGoals &gpu_goals) {
-        gpu_goals.assign_tenants();
-        return true;
-    }));
+    post([](GpuGoals *gpu_goals) {
+        if (gpu_goals)
+            gpu_goals->assign_tenants();
+    });
+    wake();
 }
 
 void GpuThread::wake() {

@@ -77,7 +77,7 @@ class GpuThread {
     Outcome<void> set_goals(const Goals &goals);
     /// Calls GpuGoals::put_goals(). A GPU that is left out has the goals when it is back.
     void put_goals(const Goals &goals);
-    /// Calls GpuGoals::assign_tenants().
+    /// Calls GpuGoals::assign_tenants(), and waits for nothing.
     void assign_tenants();
 
     /// Has the thread call a function, with nullptr if the GPU is left out, and does not wait for it.
