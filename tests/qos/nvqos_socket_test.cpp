@@ -136,6 +136,20 @@ TEST_F(Watching, ConnectionsThatTakeNothingAreClosed) {
     EXPECT_EQ(socket->clients(), 0U);
 }
 
+TEST_F(Watching, ConnectionsThatTakeSomethingStay) {
+    const std::string line = std::string(1023, 'x') + "\n";
+    for (int n = 0; n < 500; n++)
+        socket->tell(line, qos::second);
+    serve(qos::second);
+    char some[256 * 1024];
+    EXPECT_GT(::recv(client, some, sizeof(some), MSG_DONTWAIT), 0);
+    serve(qos::second + Socket::patience - 1);
+    EXPECT_EQ(socket->wait(qos::second + Socket::patience), Socket::patience - 1);
+    serve(qos::second + Socket::patience);
+    EXPECT_EQ(socket->clients(), 1U);
+    EXPECT_GT(received().size(), 0U);
+}
+
 TEST_F(Watching, ConnectionsWithTooMuchWaitingEndAfterIt) {
     const std::string line = std::string(1023, 'x') + "\n";
     constexpr std::size_t lines = 2 * Socket::most_waiting / 1024;

@@ -256,6 +256,8 @@ bool Socket::serve(Client &client, Ns now, const Answer &answer) const {
         if (sent < 0)
             break;
         client.out.erase(0, static_cast<std::size_t>(sent));
+        if (client.watches)
+            client.since = now;
     }
     return (!client.ends || !client.out.empty()) && now < client.limit();
 }
