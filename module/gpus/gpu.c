@@ -182,7 +182,10 @@ void nvdebug_device_read_modes(struct nvdebug_device *device)
 		closed = nvdebug_modes_read(gpu, &modes);
 		WRITE_ONCE(gpu->modes.mig, modes.mig);
 		WRITE_ONCE(gpu->modes.cc, modes.cc);
-		WRITE_ONCE(device->closed, closed);
+		/* A mode that was on may still be, if it cannot be read now. */
+		if (closed || (modes.mig != NVDEBUG_MODE_UNKNOWN &&
+			       modes.cc != NVDEBUG_MODE_UNKNOWN))
+			WRITE_ONCE(device->closed, closed);
 	}
 	nvdebug_gpu_end(gpu);
 }

@@ -68,6 +68,20 @@ def test_a_gpu_is_left_alone_once_info_has_seen_a_mode(bench, board, mode):
 
 
 @pytest.mark.parametrize("board, mode", REGISTER)
+def test_an_error_does_not_open_a_gpu_that_a_mode_has_closed(bench, board, mode):
+    bench.model(board).request("mode", mode, "1")
+    assert features(info(bench, board)) == {f"no ({WHY[mode]})"}
+    bench.model(board).request("fault", "read", hex(REGISTER[board, mode]), "0xbadf5040")
+    lines = info(bench, board)
+    seen = "on" if board == "a100" else "unknown"  # an A100 has another register that shows it
+    assert lines[LINE[mode]] == seen and features(lines) == {f"no ({WHY[mode]})"}
+    expect_errors(bench, board, "Device or resource busy")
+    bench.model(board).request("fault", "none")
+    bench.model(board).request("mode", mode, "0")
+    assert "yes" in features(info(bench, board))
+
+
+@pytest.mark.parametrize("board, mode", REGISTER)
 def test_an_error_shows_a_mode_as_unknown(bench, board, mode):
     bench.model(board).request("fault", "read", hex(REGISTER[board, mode]), "0xbadf5040")
     lines = info(bench, board)
