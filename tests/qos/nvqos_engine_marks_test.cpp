@@ -2,8 +2,10 @@
 // Marks of engines that they are busy or idle: the table of processes, and the socket that fills it.
 #include <atomic>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -204,6 +206,21 @@ TEST_F(Listener, ReplacesTheSocketOfAnEndedProgramAndNothingElse) {
     EXPECT_TRUE(std::filesystem::is_directory(path));
     std::filesystem::remove(path);
     EXPECT_FALSE(MarkListener(path + std::string(200, 'x'), marks, [] {}).is_open());
+}
+
+TEST_F(Listener, EndsWhereDescriptorsAreFew) {
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(next);
+    int open_with = 0;
+    for (int left = 1; left <= 6; left++) {
+        const rlimit few{static_cast<rlim_t>(next + left), before.rlim_max};
+        ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+        open_with += MarkListener(path, marks, [] {}).is_open();
+    }
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_TRUE(open_with > 0 && open_with < 6) << open_with;
 }
 
 /// A flood is lost, and not waited for; after it other marks are taken again.

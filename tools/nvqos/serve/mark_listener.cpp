@@ -20,6 +20,8 @@ MarkListener::MarkListener(const std::string &path, std::shared_ptr<EngineMarks>
 }
 
 MarkListener::~MarkListener() {
+    if (end_ < 0)
+        return;
     static_cast<void>(::eventfd_write(end_, 1));
     if (thread_.joinable())
         thread_.join();

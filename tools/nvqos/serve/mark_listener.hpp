@@ -28,8 +28,8 @@ class MarkListener {
     MarkListener(const MarkListener &) = delete;
     MarkListener &operator=(const MarkListener &) = delete;
 
-    /// Returns whether marks can be taken; else the path cannot be bound.
-    bool is_open() const { return socket_.descriptor() >= 0; }
+    /// Returns whether marks can be taken; else the path cannot be bound, or there is no descriptor left.
+    bool is_open() const { return socket_.descriptor() >= 0 && end_ >= 0; }
 
   private:
     void listen();
