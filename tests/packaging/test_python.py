@@ -167,6 +167,14 @@ def test_any_damaged_byte_gives_a_recording_or_a_sentence(tmp_path, form):
     assert read > 10
 
 
+def test_gpus_have_their_products_where_the_recording_has(tmp_path):
+    named = tmp_path / "named.ndjson"
+    named.write_text(TWO_GPUS.read_text(encoding="utf-8").replace('"0000:02:00.0"', '"0000:02:00.0","product":"NVIDIA H200"', 1),
+                     encoding="utf-8")
+    for path in (named, made(named, tmp_path / "again.ndjson")):
+        assert [gpu.product for gpu in nvdebugctl.read_recording(path).gpus] == [None, "NVIDIA H200"]
+
+
 def test_a_trace_of_a_simulation_has_its_turns_by_its_own_clock(tmp_path):
     """nvqos simulate writes traces by the same writer, in which no clock was read."""
     whole = tmp_path / "run.ndjson"

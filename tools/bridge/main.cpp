@@ -62,7 +62,7 @@ std::string read(const cli::Arguments &arguments, Options &options) {
         return fd.error();
     options.attach.qemu_fd = static_cast<int>(*fd);
     if (options.capture.empty() == options.live.empty())
-        return "one of --capture and --live is needed";
+        return "either --capture or --live is needed";
     return trouble_with(options.attach);
 }
 

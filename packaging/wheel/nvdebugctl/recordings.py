@@ -40,6 +40,7 @@ class Gpu:
     pci_address: Optional[str] = None
     clock: str = "gpu"
     error_ns: Optional[int] = None
+    product: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -359,7 +360,7 @@ class _Lines:
             raise self.wrong(f"it is of version {one['version']}, and this module reads 1 and 2: use a newer one")
         run.version, run.tool, run.time = one["version"], one["tool"], one["time"]
         run.source, run.period_ns = one["source"], one["period_ns"]
-        run.gpus = [Gpu(gpu["gpu"], gpu["chip"], gpu["pci_address"]) for gpu in one["gpus"]]
+        run.gpus = [Gpu(gpu["gpu"], gpu["chip"], gpu["pci_address"], product=gpu.get("product")) for gpu in one["gpus"]]
 
     def turn(self, one: Dict[str, Any]) -> None:
         begin, end = self.ns(one, "begin_ns"), self.ns(one, "end_ns")
