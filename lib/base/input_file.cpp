@@ -26,7 +26,8 @@ const char *other_than_file(mode_t mode) {
 }
 
 tl::unexpected<NotRead> cannot_read(const std::string &name, int error) {
-    return tl::unexpected(NotRead{error, name + " cannot be read: " + ::strerrordesc_np(error)});
+    const int number = error == EBADF ? 0 : error; // standard input is closed, and stays so
+    return tl::unexpected(NotRead{number, name + " cannot be read: " + ::strerrordesc_np(error)});
 }
 
 /// Reads a descriptor to its end, and closes it.

@@ -11,7 +11,7 @@ namespace nvdebug::base {
 
 /// Why a file was not read.
 struct NotRead {
-    int error;            ///< errno; 0: the file is too long, or is of another kind
+    int error;            ///< errno; 0: the file is too long, of another kind, or closed
     std::string sentence; ///< has the path
 };
 
