@@ -23,7 +23,7 @@ T or_throw(Result<T> result) {
     if (result)
         return std::move(*result);
     const Error &why = result.error();
-    // What may work later is no fault of the command line.
+    // main() ends with 5 for this one, so that a service manager starts the bridge again.
     if (why.code == ErrorCode::io &&
         base::exit_status::of_file(why.number) == base::exit_status::failed)
         throw std::runtime_error(why.sentence);
