@@ -16,6 +16,7 @@ the jobs. Each row starts its jobs, and measures them as they are, then under an
     shares-N    two trainings with shares of 30 and 60 %
     decode-N    a decode loop beside a training, with equal parts
     ends-N      two trainings while nvqos is killed, while it is stopped, and after a rank of one of them was killed
+    moments-N   two trainings for five minutes, while nvqos is stopped and killed in ten random moments
     overlap-8   two trainings on four GPUs each, and a third one on all eight
 
 N is the number of GPUs, 2 or 4, and for the first four rows also 8. --rows picks some of them by commas. --nvqos gives nvqos
@@ -29,6 +30,8 @@ and 99th percentile and maximum, in ms; alone: `alone_ms`), and by the record of
 the starts of its turns were apart (`jobs`). With nvqos it has nvqos' own processor time, as a part of one processor (`processor`,
 and by its threads `processor_of`), its calls to the driver a second and the seconds of them in a second (`calls_per_s`), the epochs
 that it called missed or could not see, by their reasons, and its exit status. Each row has the means, with an interval of 95 %.
+moments-N has the lengths of the steps that ended in the five seconds after each moment, and how many errors of GPUs (Xid) the kernel's
+log has before and after (null: it cannot be read).
 Ends with 3 if the budget was too short, and with 1 if a program failed.
 """
 
@@ -37,6 +40,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import signal
 import time
 
@@ -45,6 +49,8 @@ from nvdlab import collectives
 
 SETTLE_S = 5     # windows are tried for two seconds
 STOPPED_S = 5    # nvqos is stopped for so long
+MOMENTS = 10     # of which half stop nvqos, and half kill it
+MOMENTS_S = 25   # from one moment to the next one, for five minutes in all
 RECORDED_S = 5   # by nvdebugctl, within a measurement
 JOB_S = 60       # the start of jobs at most, until one was seen
 AGAIN = 3        # the exit status if runs are left
@@ -67,7 +73,8 @@ def rows_on(gpus):
               (row(f"three-{gpus}", ("train64",) * 3, gpus, (EQUAL,) * 3),
                row(f"shares-{gpus}", ("train64", "train64"), gpus, ("share:30%", "share:60%")),
                row(f"decode-{gpus}", ("decode", "train16"), gpus, (EQUAL, EQUAL)),
-               row(f"ends-{gpus}", ("train64", "train64"), gpus, (EQUAL, EQUAL)))))
+               row(f"ends-{gpus}", ("train64", "train64"), gpus, (EQUAL, EQUAL)),
+               row(f"moments-{gpus}", ("train64", "train64"), gpus, (EQUAL, EQUAL)))))
 
 
 ROWS = tuple(each for gpus in (4, 2, 8) for each in rows_on(gpus))
@@ -217,12 +224,37 @@ class Machine:
             found["status"] = keeping.end()
         return found
 
+    def moments(self, each, jobs):
+        """Returns the speeds with nvqos before each moment, the steps after it, and the speeds after all of them."""
+        errors, dice, keeping, found = xids(), random.Random(1), None, {}
+        try:
+            for number in range(1, MOMENTS + 1):
+                keeping = keeping or self.keeping(each, jobs)
+                kept = collectives.measured(jobs, MOMENTS_S - STOPPED_S - SETTLE_S + dice.random())
+                stops = number % 2
+                keeping.process.send_signal(signal.SIGSTOP if stops else signal.SIGKILL)
+                after = collectives.measured(jobs, STOPPED_S)
+                found[f"{number}: nvqos was {'stopped' if stops else 'killed'}"] = {
+                    "before": [one["per_s"] for one in kept], "per_s": [one["per_s"] for one in after], "ms": [one["ms"] for one in after]}
+                if stops:
+                    keeping.process.send_signal(signal.SIGCONT)
+                    time.sleep(SETTLE_S)
+                else:
+                    keeping.end()
+                    keeping = None
+        finally:
+            if keeping:
+                keeping.end(signal.SIGKILL)
+        time.sleep(SETTLE_S)
+        return found | {"without nvqos": self.measured(each, jobs), "xids": [errors, xids()]}
+
     def row(self, each):
         """Returns the ways of a row."""
         self.alone(each)
         with self.at_work(self.jobs(each)) as jobs:
             ways = {"as it is": self.measured(each, jobs)}
-            ways |= self.ends(each, jobs) if each["row"].startswith("ends") else {"nvqos": self.under(each, jobs)}
+            special = {"ends": self.ends, "moments": self.moments}.get(each["row"].split("-")[0])
+            ways |= special(each, jobs) if special else {"nvqos": self.under(each, jobs)}
         return ways | ({"MPS": self.under_mps(each)} if each["mps"] else {})
 
     def usual_s(self, each):
@@ -230,8 +262,17 @@ class Machine:
         job_s = 1.5 * max(self.starts_s, default=JOB_S / 1.5)
         alone = len({(kind, len(places)) for kind, places in zip(each["kinds"], each["sets"])} - set(self.found_alone))
         measurements = 6 if each["row"].startswith("ends") else 2 + each["mps"]
+        moments_s = MOMENTS * (MOMENTS_S + SETTLE_S) if each["row"].startswith("moments") else 0
         measured_s = self.options.seconds + RECORDED_S + 3 * SETTLE_S
-        return (alone + 1 + each["mps"]) * job_s + alone * self.options.seconds + measurements * measured_s
+        return moments_s + (alone + 1 + each["mps"]) * job_s + alone * self.options.seconds + measurements * measured_s
+
+
+def xids():
+    """Returns how many errors of GPUs the kernel's log has; None: it cannot be read."""
+    try:
+        return bounded.ask("dmesg").count("NVRM: Xid")
+    except (bounded.Late, OSError):
+        return None
 
 
 def missed_epochs(lines):

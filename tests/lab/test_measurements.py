@@ -305,8 +305,8 @@ def gangs(tmp_path, monkeypatch):
         (tmp_path / name).write_text(text, encoding="utf-8")
         (tmp_path / name).chmod(0o755)
 
-    def call(*words):
-        return subprocess.run([HARDWARE / "qos_gangs.py", tmp_path / "nvqos", tmp_path / "nvdebugctl", tmp_path / "out", "--runs", "1",
+    def call(*words, program=(HARDWARE / "qos_gangs.py",)):
+        return subprocess.run([*program, tmp_path / "nvqos", tmp_path / "nvdebugctl", tmp_path / "out", "--runs", "1",
                                "--gpus", "0,1,2,3", *words], capture_output=True, text=True, timeout=4 * PATIENCE_S, check=False)
     return call
 
@@ -380,6 +380,19 @@ def test_jobs_go_on_while_nvqos_ends(gangs, tmp_path):
     ways = record.load(tmp_path / "out/qos_gangs.json")["runs"][0]["ways"]
     assert list(ways) == ["as it is", "nvqos", "nvqos was killed", "nvqos is stopped", "nvqos goes on", "a rank was killed", "status"]
     assert all(per_s > 0 for way in ways.values() if way for per_s in way["per_s"]) and not ranks_left(tmp_path)
+
+
+def test_jobs_go_on_in_ten_moments(gangs, tmp_path):
+    begin = "import sys; sys.path[:0] = sys.argv[1:3]; import qos_gangs; qos_gangs.MOMENTS_S = 3; qos_gangs.SETTLE_S = 0.2; "
+    program = f"{begin}qos_gangs.STOPPED_S = 1; sys.argv[:3] = ['qos_gangs']; qos_gangs.run(qos_gangs.main)"
+    done = gangs("--rows", "moments-2", "--seconds", "1", program=[sys.executable, "-c", program, HARDWARE, HARDWARE.parents[1] / "lab"])
+    assert done.returncode == 0, done.stderr
+    ways = record.load(tmp_path / "out/qos_gangs.json")["runs"][0]["ways"]
+    assert list(ways)[1:3] == ["1: nvqos was stopped", "2: nvqos was killed"] and list(ways)[-2:] == ["without nvqos", "xids"]
+    moments = [way for name, way in ways.items() if ": " in name]
+    assert len(moments) == 10 and not ranks_left(tmp_path)
+    assert all(per_s > 0 and ms[-1] > 0 for way in moments for per_s, ms in zip(way["per_s"] + way["before"], way["ms"] * 2))
+    assert all(count is None or count >= 0 for count in ways["xids"])
 
 
 def test_a_job_that_does_not_start_is_named_with_its_error(gangs, tmp_path):
