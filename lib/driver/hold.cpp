@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <optional>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -37,9 +38,9 @@ struct Report {
 /// helper does not end before.
 class HoldHelper {
   public:
-    HoldHelper(Helper &helper, HeldCalls &calls, JournalEntry &entry)
-        : helper_(helper), calls_(calls), entry_(entry), enable_(calls.enable),
-          slices_(calls.set.size()) {
+    HoldHelper(Helper &helper, HeldCalls &calls, SharedNumbers &before_us, JournalEntry &entry)
+        : helper_(helper), calls_(calls), before_us_(before_us), entry_(entry),
+          enable_(calls.enable), slices_(calls.set.size()) {
         for (Call &call : enable_)
             call.done = true;
     }
@@ -193,8 +194,8 @@ class HoldHelper {
             // The process or another program has set the timeslice since. That value stays, and
             // becomes the one to restore. A value that another helper has set is restored by that
             // helper.
-            if (us && now != calls_.before_us[n] && !entry_.is_elsewhere(n)) {
-                calls_.before_us[n] = now;
+            if (us && now != before_us_[n] && !entry_.is_elsewhere(n)) {
+                before_us_[n] = now;
                 entry_.set_timeslice(n, now);
             }
             slice = {};
@@ -205,7 +206,7 @@ class HoldHelper {
         } else if (!us && !looked.ok()) {
             return looked;
         }
-        const Answer answer = put(n, us ? us : calls_.before_us[n]);
+        const Answer answer = put(n, us ? us : before_us_[n]);
         if (answer.ok())
             slice = {us, us != 0};
         else if (us)
@@ -238,6 +239,7 @@ class HoldHelper {
 
     Helper &helper_;
     HeldCalls &calls_;
+    SharedNumbers &before_us_;
     JournalEntry &entry_;
     std::vector<Call> enable_;  ///< copies of HeldCalls::enable; not done: the channels may be
                                 ///< disabled
@@ -258,6 +260,23 @@ Error cannot_hold(int number) {
 
 } // namespace
 
+SharedNumbers::~SharedNumbers() {
+    if (!all_.empty())
+        ::munmap(all_.data(), all_.size_bytes());
+}
+
+int SharedNumbers::begin(const std::vector<std::uint64_t> &values) {
+    if (values.empty())
+        return 0;
+    void *const memory = ::mmap(nullptr, values.size() * sizeof(std::uint64_t),
+                                PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return errno;
+    all_ = {static_cast<std::uint64_t *>(memory), values.size()};
+    std::ranges::copy(values, all_.begin());
+    return 0;
+}
+
 Result<std::unique_ptr<TaskHold>>
 Hold::start(std::shared_ptr<Kernel> kernel, const std::string &gpu, std::vector<Process> processes,
             HeldCalls calls, std::vector<HeldChannel> channels, const HoldOptions &options) {
@@ -269,7 +288,12 @@ Hold::start(std::shared_ptr<Kernel> kernel, const std::string &gpu, std::vector<
     HeldCalls &all = hold->calls_;
     Helper helper(*hold->kernel_, sockets[1], processes,
                   {&all.disable, &all.enable, &all.set, &all.look});
-    HoldHelper own(helper, all, hold->entry_);
+    if (const int error = hold->before_us_.begin(all.before_us)) {
+        ::close(sockets[0]);
+        ::close(sockets[1]);
+        return tl::unexpected(cannot_hold(error));
+    }
+    HoldHelper own(helper, all, hold->before_us_, hold->entry_);
     const int error = helper.fork("nvdebug-keeper",
                                   [&] { own.work(static_cast<int>(options.patience.count())); });
     ::close(sockets[1]);
@@ -359,7 +383,7 @@ Undone Hold::undo_here() {
                 continue;
             Call &call = calls.emplace_back(calls_.set[n]);
             call.only_while_us = *state.timeslice_ns / 1000;
-            std::memcpy(call.params.data(), &calls_.before_us[n], sizeof(std::uint64_t));
+            std::memcpy(call.params.data(), &before_us_[n], sizeof(std::uint64_t));
         }
     const Undone undone = undo_anew(kernel_, gpu_, processes_, std::move(calls));
     if (undone.all || undone.is_kept)
@@ -386,8 +410,7 @@ Hold::~Hold() {
                 mark_done(left, report.disabled_left);
                 mark_done(calls_.set, report.timeslice_left);
                 for (std::size_t n = 0; n < calls_.set.size(); n++)
-                    std::memcpy(calls_.set[n].params.data(), &calls_.before_us[n],
-                                sizeof(std::uint64_t));
+                    std::memcpy(calls_.set[n].params.data(), &before_us_[n], sizeof(std::uint64_t));
                 left.insert(left.end(), calls_.set.begin(), calls_.set.end());
                 undone = left_to(report.keeper, pids_of(processes_), left, report.failed);
             }

@@ -7,6 +7,7 @@
 #include "nvdebug/hold.hpp"
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,21 @@ struct HeldCalls {
     std::vector<Call> set, look;          ///< calls that set and read the timeslice of each TSG;
                                           ///< the helper puts in the value
     std::vector<std::uint64_t> before_us; ///< the timeslice that each TSG had before
+};
+
+/// Numbers that a process has in common with the children that it forks.
+class SharedNumbers {
+  public:
+    SharedNumbers() = default;
+    SharedNumbers(const SharedNumbers &) = delete;
+    SharedNumbers &operator=(const SharedNumbers &) = delete;
+    ~SharedNumbers();
+    /// Begins with @p values. Is called once. @returns 0 or the errno
+    int begin(const std::vector<std::uint64_t> &values);
+    std::uint64_t &operator[](std::size_t n) { return all_[n]; }
+
+  private:
+    std::span<std::uint64_t> all_;
 };
 
 class Hold final : public TaskHold {
@@ -47,6 +63,7 @@ class Hold final : public TaskHold {
     const std::shared_ptr<Kernel> kernel_;
     const std::string gpu_;
     HeldCalls calls_;
+    SharedNumbers before_us_; ///< HeldCalls::before_us, or what other programs have set since
     JournalEntry entry_;
     const std::vector<HeldChannel> channels_;
     const std::function<void(const std::string &)> report_left_;

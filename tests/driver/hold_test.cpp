@@ -185,6 +185,20 @@ TEST_F(Holding, AKeeperThatIsKilledLeavesNothingChanged) {
     EXPECT_EQ(timeslices_us(), before);
 }
 
+/// Another program has set a timeslice while the keeper lived, which only the keeper has seen.
+TEST_F(Holding, AKeeperThatIsKilledLeavesWhatAnotherProgramHasSet) {
+    auto held = hold({557});
+    put(*held, {.timeslice_ns = 512'000});
+    for (auto &[name, object] : kernel.others[first])
+        if (object.object_class == rm::class_tsg)
+            kernel.set_timeslice(first, name, 8000);
+    put(*held, {.timeslice_ns = 600'000});
+    kill_keepers();
+    const auto done = held->ask({.timeslice_ns = 700'000}).and_then([&] { return held->finish(); });
+    ASSERT_FALSE(done);
+    EXPECT_NEAR(static_cast<double>(timeslices_us()[0]), 8000, 80);
+}
+
 /// The driver refuses a call about a freed channel and another one together.
 TEST_F(Holding, AChannelThatIsFreedDoesNotKeepTheOthersPaused) {
     auto held = hold({557});
