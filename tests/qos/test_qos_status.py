@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 """`nvqos status` and `nvqos list` ask an nvqos that runs, over the stand-in for the driver."""
 
+import contextlib
 import json
+import socket
+import threading
 
 import jsonschema
 import pytest
@@ -117,6 +120,41 @@ def test_no_nvqos_runs(machine, verb):
     machine.nvqos.kill()
     machine.nvqos.wait(PATIENCE_S)
     assert machine.path.exists() and ask(machine, verb).returncode == 5
+
+
+@contextlib.contextmanager
+def answers(path, line):
+    """Listens at a path, and gives each request the same answer."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        listener.bind(str(path))
+        listener.listen()
+
+        def answer():
+            with contextlib.suppress(OSError):  # it ends with the listener
+                while True:
+                    client, _ = listener.accept()
+                    with client:
+                        client.recv(4096)
+                        client.sendall(f"ok {line}\n".encode())
+        thread = threading.Thread(target=answer)
+        thread.start()
+        try:
+            yield
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join(PATIENCE_S)
+
+
+@pytest.mark.parametrize("verb", ("status", "list"))
+@pytest.mark.parametrize("line", ('{}', '[]', '[{"name": "a"}]', '5', '{"epochs": [{"gpu": 0}], "notes": [], "left_out": [], "own": [{}]}',
+                                  '{"epochs": [{"gpu": 0, "tenants": [{"kept": true, "why_not": null}]}], "notes": [], "left_out": []}',
+                                  'no JSON'))
+def test_an_answer_of_another_version_is_named(machine, verb, line):
+    with answers(machine.path, line):
+        done = ask(machine, verb)
+    assert done.returncode == 5 and done.stdout == ""
+    assert "the answer to '" in done.stderr and "is the nvqos that runs of another version?" in done.stderr
 
 
 @pytest.mark.parametrize("words, sentence", (

@@ -130,11 +130,11 @@ Json tenant_json(const TenantReport &tenant) {
 /// Returns the column POD: `team-a/vllm-0`, `team-a/vllm-0 and 2 more` or `-`.
 std::string pods_of(const Json &tenant) {
     std::vector<std::string> pods;
-    for (const Json &one : tenant["containers"]) {
-        if (one["pod_name"].is_null())
+    for (const Json &one : tenant.at("containers")) {
+        if (one.at("pod_name").is_null())
             continue;
         std::string name =
-            one["namespace"].get<std::string>() + "/" + one["pod_name"].get<std::string>();
+            one.at("namespace").get<std::string>() + "/" + one.at("pod_name").get<std::string>();
         if (std::ranges::find(pods, name) == pods.end())
             pods.push_back(std::move(name));
     }
@@ -151,7 +151,7 @@ std::string cell_of_time(double ns) {
 /// Returns the column LEVER: `30.0 us`, `30.0 us, 4 launches`, `4 launches (1 of 3)`,
 /// `launches held, 40 TPCs` or `none`.
 std::string lever_of(const Json &tenant) {
-    const auto all = tenant["tasks"].get<std::size_t>();
+    const auto all = tenant.at("tasks").get<std::size_t>();
     if (all == 0)
         return "-";
     std::string text;
@@ -162,32 +162,34 @@ std::string lever_of(const Json &tenant) {
         if (tasks < all)
             text += fmt::format(" ({} of {})", tasks.get<std::size_t>(), all);
     };
-    add(tenant["paused"] ? "paused" : cell_of_time(1000 * tenant["timeslice_us"].get<double>()),
-        tenant["held_tasks"]);
-    if (!tenant["in_flight_limit"].is_null())
-        add(fmt::format("{} launches", tenant["in_flight_limit"].get<std::uint32_t>()),
-            tenant["limited_tasks"]);
-    add(tenant["tpcs"].is_null() ? "launches held"
-                                 : fmt::format("launches held, {} TPCs", tenant["tpcs"].get<int>()),
-        tenant["paced_tasks"]);
+    add(tenant.at("paused") ? "paused"
+                            : cell_of_time(1000 * tenant.at("timeslice_us").get<double>()),
+        tenant.at("held_tasks"));
+    if (!tenant.at("in_flight_limit").is_null())
+        add(fmt::format("{} launches", tenant.at("in_flight_limit").get<std::uint32_t>()),
+            tenant.at("limited_tasks"));
+    add(tenant.at("tpcs").is_null()
+            ? "launches held"
+            : fmt::format("launches held, {} TPCs", tenant.at("tpcs").get<int>()),
+        tenant.at("paced_tasks"));
     return text.empty() ? "none" : text;
 }
 
 /// Returns the text of the column KEPT: `yes`, `NO`, `NO: refused`, `no demand`, `another GPU`,
 /// `cannot be seen`, `nobody`, `if serve leaves it`.
 std::string word_on_kept(const Json &tenant) {
-    const Json &reason = tenant["why_not"];
-    if (tenant["kept"] == false)
+    const Json &reason = tenant.at("why_not");
+    if (tenant.at("kept") == false)
         return reason.is_null() ? "NO" : "NO: " + reason.get<std::string>();
-    if (tenant["tasks"] == 0)
+    if (tenant.at("tasks") == 0)
         return reason == "another GPU" ? reason.get<std::string>() : "nobody";
     if (!reason.is_null())
         return reason.get<std::string>();
-    if (!tenant["kept"].is_null())
+    if (!tenant.at("kept").is_null())
         return "yes";
-    const Json &on = tenant["depends_on"];
+    const Json &on = tenant.at("depends_on");
     return on.size() == 1
-               ? fmt::format("if {} leaves it", printable(on[0]["tenant"].get<std::string>()))
+               ? fmt::format("if {} leaves it", printable(on.at(0).at("tenant").get<std::string>()))
                : fmt::format("if {} tenants leave it", on.size());
 }
 
@@ -207,22 +209,22 @@ constexpr std::array<Column, 12> columns_of_epochs = {{{"GPU", false, 5},
 constexpr std::size_t column_of_gangs = 10, column_of_pods = 11;
 
 Row row_of(const Json &gpu, const Json &tenant) {
-    const Json &together = tenant["together_percent"];
+    const Json &together = tenant.at("together_percent");
     // A tenant whose speed is kept by launches shows that speed.
-    const bool is_paced = tenant["aim"] == "speed" && tenant["paced_tasks"] > 0;
+    const bool is_paced = tenant.at("aim") == "speed" && tenant.at("paced_tasks") > 0;
     const Json &got = tenant[is_paced ? "speed_percent" : "got_percent"];
-    const Json &credit = tenant["credit_ns"], &wants = tenant["wants_percent"];
-    const bool has_credit = !credit.is_null() && (!is_paced || !tenant["cap_percent"].is_null());
+    const Json &credit = tenant.at("credit_ns"), &wants = tenant.at("wants_percent");
+    const bool has_credit = !credit.is_null() && (!is_paced || !tenant.at("cap_percent").is_null());
     return {std::to_string(gpu.get<std::uint32_t>()),
-            printable(tenant["name"].get<std::string>()),
-            tenant["goal"].get<std::string>(),
+            printable(tenant.at("name").get<std::string>()),
+            tenant.at("goal").get<std::string>(),
             got.is_null() ? "-" : fmt::format("{:.1f} %", got.get<double>()),
             wants.is_null() ? "-" : fmt::format("{:.0f} %", wants.get<double>()),
             has_credit ? cell_of_time(credit.get<double>()) : "-",
             lever_of(tenant),
-            std::to_string(tenant["tasks"].get<std::size_t>()),
+            std::to_string(tenant.at("tasks").get<std::size_t>()),
             word_on_kept(tenant),
-            std::to_string(tenant["violations"].get<std::uint64_t>()),
+            std::to_string(tenant.at("violations").get<std::uint64_t>()),
             together.is_null() ? "-" : fmt::format("{:.0f} %", together.get<double>()),
             pods_of(tenant)};
 }
@@ -358,9 +360,9 @@ Table table_for(const std::vector<Json> &epochs, std::optional<std::size_t> widt
     std::vector<Row> rows;
     bool has_gangs = false, has_pods = false;
     for (const Json &epoch : epochs)
-        for (const Json &tenant : epoch["tenants"]) {
-            rows.push_back(row_of(epoch["gpu"], tenant));
-            has_gangs = has_gangs || !tenant["gang"].is_null();
+        for (const Json &tenant : epoch.at("tenants")) {
+            rows.push_back(row_of(epoch.at("gpu"), tenant));
+            has_gangs = has_gangs || !tenant.at("gang").is_null();
             has_pods = has_pods || rows.back().back() != "-";
         }
     const auto leave_out = [&](std::size_t column) {
