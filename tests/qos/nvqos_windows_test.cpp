@@ -42,6 +42,9 @@ TEST(WindowsOnAGpu, KeepALeverUntilAnotherOneComes) {
     EXPECT_EQ(windows.lever("c"), std::nullopt);
     windows.put(std::vector<TenantLever>{{"a", {std::nullopt, true}}});
     EXPECT_EQ(windows.lever("a"), (WantedLever{400 * ms, true})) << "a pause leaves the timeslice";
+    windows.forget_others(std::vector<qos::TenantOnGpu>{{.name = "a"}});
+    EXPECT_EQ(windows.lever("a"), (WantedLever{400 * ms, true}));
+    EXPECT_EQ(windows.lever("b"), std::nullopt);
     windows.end();
     EXPECT_FALSE(windows.decide());
     EXPECT_EQ(windows.lever("a"), std::nullopt);

@@ -324,8 +324,8 @@ void GpuGoals::tell_tenants() {
                 {keys[n], tenants_.goal(n), tenants_.is_gang(n), tenants_.is_on_other_nodes(n)});
     if (now == told_)
         return;
-    told_ = now;
-    options_.gangs->set(number_, std::move(now));
+    windows_.forget_others(now);
+    options_.gangs->set(number_, told_ = std::move(now));
 }
 
 // --- windows ---

@@ -33,6 +33,12 @@ void Windows::put(std::span<const qos::TenantLever> levers) {
     }
 }
 
+void Windows::forget_others(std::span<const qos::TenantOnGpu> present) {
+    std::erase_if(levers_, [&](const auto &one) {
+        return std::ranges::find(present, one.first, &qos::TenantOnGpu::name) == present.end();
+    });
+}
+
 void Windows::end() {
     decide_ = false;
     levers_.clear();

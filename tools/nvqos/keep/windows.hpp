@@ -26,6 +26,8 @@ class Windows {
     void begin(std::map<std::string, WantedLever> present);
     /// Takes levers of an order. Those without a timeslice leave the present one.
     void put(std::span<const qos::TenantLever> levers);
+    /// Forgets the levers of all tenants but these.
+    void forget_others(std::span<const qos::TenantOnGpu> present);
     void end();
     /// Returns the lever of a tenant; empty: no order has one, because the tenant has just come.
     std::optional<WantedLever> lever(const std::string &tenant) const;
