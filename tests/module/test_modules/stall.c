@@ -3,8 +3,8 @@
  * Holds up the process that is named in "pid" when it calls a function, or
  * returns from it, until "release" is written. So a test can do things that
  * would otherwise have to happen at just that moment. The process is held for
- * ten seconds at most, because a processor waits meanwhile, and cannot be taken
- * off it.
+ * a limited time, because a processor waits meanwhile, and cannot be taken off
+ * it.
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
