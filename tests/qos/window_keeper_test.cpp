@@ -165,6 +165,23 @@ TEST(WindowKeeper, LeavesGangsAloneThatRunTogether) {
     EXPECT_TRUE(gpus.has_windows(0)) << "it is watched on";
 }
 
+TEST(WindowKeeper, LeavesGangsAloneThatLoseTheirStepForAMoment) {
+    KeptGpus gpus;
+    for (const std::uint32_t gpu : {0U, 1U}) {
+        gpus.phases[gpu] = 0;
+        gpus.set(gpu, {tenant_of("a"), tenant_of("b")});
+    }
+    for (int n = 1; n < 10; n++) {
+        gpus.phases[1] = 0;
+        gpus.run_until(n * 6 * second);
+        gpus.step_at(n * 6 * second);
+        gpus.phases[1] = a_turn;
+        gpus.run_until(n * 6 * second + 500 * ms);
+        gpus.step_at(n * 6 * second + 500 * ms);
+        EXPECT_TRUE(gpus.has.empty()) << n;
+    }
+}
+
 TEST(WindowKeeper, GangThatSharesOneGpuNeedsNoWindows) {
     KeptGpus gpus;
     gpus.set(0, {tenant_of("a"), tenant_of("b")});
