@@ -24,8 +24,9 @@ namespace base = nvdebug::base;
 namespace {
 
 tl::unexpected<Error> cannot(const char *what, const std::string &path, int number) {
+    const int kept = number == EBADF ? 0 : number; // standard input is closed, and stays so
     return tl::unexpected(
-        Error{nvdebug::code_of_errno(number), number, path,
+        Error{nvdebug::code_of_errno(number), kept, path,
               fmt::format("cannot {} {}: {}", what, path, std::strerror(number))});
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
-"""Each program ends with a sentence and an exit status other than 0 if its output cannot be written."""
+"""Each program ends with a sentence and an exit status other than 0 if its output cannot be written, or its input is closed."""
 
 import contextlib
 import json
@@ -115,3 +115,13 @@ def test_a_file_that_cannot_be_written_is_named(proc, tmp_path, tmp_path_factory
         assert done.returncode == (5 if path == full else 1) and str(path) in done.stderr
         assert str(path) in json.loads(done.stdout)["error"]["message"]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("program, words", (
+    ("nvdebugctl", "--from - gpu list"), ("nvdebugctl", "recording show -"), ("nvqos", "advise --from -"), ("nvqos", "simulate -"),
+    ("nvstgm", "profile --from -"), ("nvstgm", "check -")))
+def test_standard_input_that_is_closed_is_a_wrong_command_line(program, words):
+    """A later try would be the same, so the exit status is not 5."""
+    done = subprocess.run([built(f"bin/{program}"), *words.split()], preexec_fn=lambda: os.close(0), capture_output=True, text=True,
+                          check=False, timeout=PATIENCE_S)
+    assert (done.returncode, done.stdout) == (1, "") and "standard input" in done.stderr

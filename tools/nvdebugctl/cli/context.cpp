@@ -2,6 +2,7 @@
 #include "context.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -233,7 +234,11 @@ nvdebug::Result<nvdebug::Tree> open_source(const std::string &from) {
     if (from == "driver")
         return nvdebug::Tree::driver(advice);
     if (from == "-")
-        return nvdebug::Tree::capture(STDIN_FILENO, advice);
+        return nvdebug::Tree::capture(STDIN_FILENO, advice).map_error([](nvdebug::Error why) {
+            if (why.number == EBADF)
+                why.number = 0; // standard input is closed, and stays so
+            return why;
+        });
     return from.empty() ? nvdebug::Tree::running(advice) : nvdebug::Tree::open(from, advice);
 }
 
