@@ -331,6 +331,15 @@ def test_a_gpu_that_goes_and_comes_back(tmp_path):
         until(lambda: node.values("nvdebug_up") == {'{gpu="0"}': 1})
 
 
+def test_a_gpu_that_was_never_read_counts_errors(tmp_path):
+    for gpu in ("gpu0", "gpu1"):
+        write_gpu(tmp_path / gpu, "h200", "fig7")
+    (tmp_path / "gpu1/info").write_text("damaged\n", encoding="utf-8")
+    with running(tmp_path, "--rate", "50") as node:
+        until(lambda: node.values("nvdebug_up") == {'{gpu="0"}': 1, '{gpu="1"}': 0})
+        until(lambda: node.values("nvdebug_read_errors_total")['{gpu="1"}'] > 0)
+
+
 def test_tasks_are_bounded():
     for most in (1, 2):
         with running(CAPTURE, "--tasks", str(most)) as node:

@@ -59,6 +59,7 @@ void Meter::start() {
 
     const std::scoped_lock held(mutex_);
     if (!info || (!states && !reader)) {
+        facts_.errors++;
         facts_.trouble = info ? states.error().sentence : info.error().sentence;
         return;
     }
