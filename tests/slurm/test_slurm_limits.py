@@ -38,7 +38,10 @@ def _goal(tmp_path):
     def goal(*words, limits=LIMITS, tasks=1, shards=0, **identity):
         """Returns the goal of a step and an empty sentence, or None and the sentence."""
         path = tmp_path / "limits"
-        path.write_text(limits, encoding="utf-8")
+        if limits is None:
+            path.mkdir()
+        else:
+            path.write_text(limits, encoding="utf-8")
         env = {name.upper(): value for name, value in identity.items()}
         done = subprocess.run([ROOT / "build/cmake/tests/slurm/slurm_options", str(shards), "1", str(tasks), EVERY_OPTION, "shards=4",
                                f"limits={path}", *words], env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
@@ -102,6 +105,12 @@ def test_a_line_that_makes_no_sense_refuses_options(goal, line):
     for limits in (f"share=50%\n{line}", f"\n{line} share=50%\n"):
         given, sentence = goal("--gpu-share=10%", limits=limits)
         assert given is None and re.search(r"limits, line 2 has '.*': a line has account=, partition=", sentence)
+
+
+def test_limits_that_cannot_be_read_refuse_options(goal, tmp_path):
+    """A folder can be opened, but not read. A file on a lost network share is the same."""
+    given, sentence = goal("--gpu-share=10%", limits=None)
+    assert (given, sentence) == (None, f"{tmp_path}/limits cannot be read to its end on this node: Is a directory")
 
 
 def test_a_line_that_is_too_long_refuses_options(goal):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 #include "job_limit.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,12 @@ bool limit_read(FILE *file, const char *path, const struct identity *identity,
 			*limit = read;
 			is_found = true;
 		}
+	}
+	if (ferror(file)) {
+		snprintf(sentence, SENTENCE_SIZE,
+			 "%.200s cannot be read to its end on this node: %s",
+			 path, strerror(errno));
+		return false;
 	}
 	return true;
 }

@@ -33,7 +33,7 @@ struct limit {
 /*
  * Reads the limit of a job. Without a line that fits, the limit has neither a
  * share nor options. Returns false, with a sentence, if the file has a line that
- * makes no sense, also behind the one that fits.
+ * makes no sense, also behind the one that fits, or cannot be read to its end.
  */
 bool limit_read(FILE *file, const char *path, const struct identity *identity,
 		struct limit *limit, char sentence[static SENTENCE_SIZE]);
