@@ -24,10 +24,11 @@ using WatchedJson = nlohmann::json;
 constexpr std::size_t longest_line = 1 << 20;
 constexpr std::chrono::milliseconds next_try{500}, next_read{5000};
 
-/// Returns a connection that has sent `watch`; below 0: no nvqos answers.
+/// Returns a connection that has sent `watch`; below 0: no nvqos answers. Does not wait: an nvqos
+/// that hangs takes no more connections at some time.
 int connect_to(const std::string &path) {
     const auto address = base::socket_address(path);
-    const int connection = address ? ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+    const int connection = address ? ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
     if (connection < 0)
         return connection;
     const std::string line = "watch\n";
