@@ -95,7 +95,8 @@ def test_nvqos_is_copied_to_the_node_for_the_hook(bare):
 
 
 @pytest.mark.parametrize("source, mode, status, sentence", (
-    ("/nonexistent", 0o755, 1, "cannot read /nonexistent: No such file"), ("x", 0o755, 1, "a path from the root on"),
+    ("/nonexistent", 0o755, 1, "/nonexistent cannot be read: No such file"), ("x", 0o755, 1, "a path from the root on"),
+    ("/etc", 0o755, 1, "/etc is no file: it is a folder"),
     ("/bin/true", 0o777, 2, "others than you and root can change"),
     ("/bin/true", None, 1, "opt/nvqos: No such file or directory; --nvqos names another path")))
 def test_a_copy_that_is_impossible_ends_with_a_sentence(bare, source, mode, status, sentence):
@@ -408,6 +409,7 @@ def test_a_second_plugin_is_refused(node):
 
 @pytest.mark.parametrize("words, status, sentence", (
     (("--kubelet=/nonexistent",), 1, "/nonexistent: No such file or directory"),
+    (("--kubelet=/etc/passwd",), 1, "/etc/passwd: Not a directory"),
     (("--kubelet=x",), 1, "a path from the root on"),
     ((f"--kubelet=/tmp/{'x' * 100}",), 1, "No such file or directory"), ((f"--socket=/{'x' * 108}",), 1, "1 to 107 bytes"),
     (("--socket=",), 1, "--socket takes a value"), (("--units=0",), 1, "--units"), (("--units=100",), 1, "--units"),

@@ -70,7 +70,8 @@ std::optional<std::int64_t> numa_node_of(const std::string &sysfs, const std::st
 
 /// Fails if the folder is missing or cannot be written to: neither ends without a person.
 Outcome<void> expect_folder(const std::string &folder) {
-    if (::access(folder.c_str(), R_OK | W_OK | X_OK) == 0)
+    // With the dot, another kind of file fails by its kind and not by its mode.
+    if (::access((folder + "/.").c_str(), R_OK | W_OK | X_OK) == 0)
         return {};
     return fail(of_file(errno),
                 fmt::format("{}: {}; a kubelet with device plugins makes it, --kubelet names "

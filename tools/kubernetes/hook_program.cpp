@@ -4,13 +4,11 @@
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
-#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/container_device.hpp"
+#include "lib/base/input_file.hpp"
 #include "lib/base/new_file.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/words.hpp"
@@ -20,15 +18,7 @@ namespace {
 
 constexpr const char *usual_program = "/usr/bin/nvqos";
 constexpr mode_t of_program = 0755;
-
-/// Returns the file's bytes; empty: it cannot be read, and errno has the reason.
-std::optional<std::string> bytes_of(const std::string &path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file)
-        return std::nullopt;
-    std::string bytes(std::istreambuf_iterator<char>(file), {});
-    return file.bad() ? std::nullopt : std::optional(std::move(bytes));
-}
+constexpr std::size_t longest_program = 256 << 20;
 
 /// Writes a program that appears whole. Returns 0, or the errno.
 int write_program(const std::string &path, const std::string &bytes) {
@@ -69,13 +59,13 @@ Outcome<std::string> hook_program(const cli::Arguments &arguments) {
     const auto source = path_of(arguments, "--copy-nvqos", "");
     if (!source)
         return source;
-    const auto bytes = bytes_of(*source);
+    const auto bytes = base::read_whole(*source, longest_program);
     if (!bytes)
-        return fail(of_file(errno), fmt::format("cannot read {}: {}", base::printable(*source),
-                                                ::strerrordesc_np(errno)));
+        return fail(of_file(bytes.error().error), bytes.error().sentence);
     struct stat about {};
     const bool is_there = ::stat(program->c_str(), &about) == 0 &&
-                          (about.st_mode & ALLPERMS) == of_program && bytes_of(*program) == bytes;
+                          (about.st_mode & ALLPERMS) == of_program &&
+                          base::read_whole(*program, longest_program) == *bytes;
     if (const int error = is_there ? 0 : write_program(*program, *bytes))
         return fail(of_file(error),
                     fmt::format("cannot write {}: {}; --nvqos names another path",
