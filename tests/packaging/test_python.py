@@ -123,6 +123,8 @@ def test_a_recording_that_was_cut_is_read_up_to_there(tmp_path, form, packed):
 @pytest.mark.parametrize("data, sentence", [
     (b"", "is empty"), (b"text\n", "it is no JSON"), (b"[1]\n", "it is no object"), (b"{}\n", "a key is missing"),
     (b'{"kind":"turn"}\n', "its first line is of another kind"),
+    (b'{"kind":"recording","version":"2.3","tool":"","time":"","source":"","period_ns":0,'
+     b'"gpus":[{"gpu":[],"chip":null,"pci_address":null}]}\n', "'gpu' is no number"),
     (b'{"kind":"recording","version":"3.0"}\n', "it is of version 3.0, and this module reads 1 and 2: use a newer one"),
     (b"\x1f\x8b\x08", "was cut off"), (b"\x1f\x8bx" + b"y" * 40, "is damaged"),
     (b"\x0a\xff\xff\xff\xff\xff\x01", "its length has more than five bytes"), (b"\x0a\x80\x80\x80\x01", "less than a MiB"),
@@ -141,6 +143,7 @@ def test_files_that_are_no_recordings_are_refused_with_a_sentence(tmp_path, data
 @pytest.mark.parametrize("old, new, sentence", [
     ('"end_ns":', '"ended":', "a key is missing"), ('"begin_ns":', '"begin_ns":null,"x":', "'begin_ns' is no time"),
     ('"gpu":0,"engine"', '"gpu":7,"engine"', "no gpu7"), ('"gpu_ns":', '"gpu_ns":"x","y":', ""),
+    ('"error_us":', '"error_us":9e999,"x":', "of another type"),
     ('"begin_ns":', '"begin_ns":9e99,"x":', "'begin_ns' is no time"), ('"whole":', '"end_ns":-5,"whole":', "ends before it begins")])
 def test_damaged_lines_are_named(tmp_path, old, new, sentence):
     path = made(HOPPER, tmp_path / "run.ndjson")

@@ -312,7 +312,7 @@ class _Lines:
                 raise self.wrong("the summary before it is a recording's last line")
             try:
                 self.take(one)
-            except (KeyError, TypeError, AttributeError) as error:
+            except (KeyError, TypeError, AttributeError, OverflowError) as error:
                 raise self.wrong(f"a key is missing or of another type ({error})") from error
             except ValueError as error:
                 raise error if isinstance(error, RecordingError) else self.wrong(str(error)) from error
@@ -361,6 +361,8 @@ class _Lines:
         run.version, run.tool, run.time = one["version"], one["tool"], one["time"]
         run.source, run.period_ns = one["source"], one["period_ns"]
         run.gpus = [Gpu(gpu["gpu"], gpu["chip"], gpu["pci_address"], product=gpu.get("product")) for gpu in one["gpus"]]
+        if not all(isinstance(gpu.gpu, int) for gpu in run.gpus):
+            raise self.wrong("'gpu' is no number")
 
     def turn(self, one: Dict[str, Any]) -> None:
         begin, end = self.ns(one, "begin_ns"), self.ns(one, "end_ns")
