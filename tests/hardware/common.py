@@ -50,7 +50,10 @@ def begun(path, **lengths):
 
 def run(main):
     """Calls main(), and ends the program with its status, or with a sentence if a program or a file fails."""
+    name = pathlib.Path(sys.argv[0]).stem
     try:
         sys.exit(main())
     except (bounded.Failed, OSError, subprocess.SubprocessError) as error:
-        sys.exit(f"{pathlib.Path(sys.argv[0]).stem}: {error}")
+        sys.exit(f"{name}: {error}")
+    except json.JSONDecodeError as error:
+        sys.exit(f"{name}: a file or a program's output is no JSON: {error.doc[:100]!r} ({error})")

@@ -176,6 +176,16 @@ def test_a_program_is_found_beside_the_caller_or_on_the_path(tmp_path, monkeypat
         assert common.program(word) == tmp_path / "load", "a path without a slash would be looked up on PATH"
 
 
+def test_a_damaged_file_ends_a_measurement_with_a_sentence(tmp_path):
+    sys.path.append(str(HARDWARE))
+    import common  # pylint: disable=import-outside-toplevel
+    path = tmp_path / "runs.json"
+    path.write_text('{"program": "1234abcd", "runs": [', encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        common.run(lambda: common.begun(path, seconds=1))
+    assert "a file or a program's output is no JSON: '{\"program\": \"1234abcd\", \"runs\": ['" in str(ended.value)
+
+
 # --- a measurement with made-up programs ---
 
 # Everything that a program asks of PyTorch is done at once.
