@@ -126,7 +126,7 @@ def test_a_refused_task_does_not_start(cluster, kind, answer):
     ("hello", "its answer 'hello' is none of nvqos"),
     ("refused", "its answer 'refused' is none of nvqos"),
     (b"\x1b[2J\n", "its answer '?[2J' is none of nvqos"),
-    (b"ok " + 4096 * b"x", "waiting for its answer failed: Message too long"),
+    (b"ok " + 8192 * b"x", "waiting for its answer failed: Message too long"),
 ))
 def test_an_nvqos_that_is_broken(cluster, answer, why):
     timeout = ("timeout=1",) if answer is None else ()
@@ -145,6 +145,17 @@ def test_an_nvqos_that_is_broken(cluster, answer, why):
     assert why in sentence and "The job runs without its goal" in sentence
     # Slurm continues to work.
     assert srun(cluster, command=("true",)).status == 0
+
+
+def test_answers_about_many_gpus_are_taken_whole(cluster):
+    depends = "; ".join(f"GPU {gpu}: the share of job:17.0 is what api leaves of it, as api is served first" for gpu in range(8))
+    got = "; ".join(f"31.2 % of GPU {gpu} (12.4 s in 40.0 s), waits between turns p99 3.20 ms" for gpu in range(8))
+    report = f"asked share 30 %, got {got}"
+    with StandIn(cluster.socket, lambda asked: f"ok {depends if asked.verb == 'hold' else report}"):
+        done = srun(cluster, GPU, "--gpu-share=30%", command=("echo", "it ran"))
+    assert (done.status, done.out) == (0, "it ran\n")
+    first, last = sentences(done.err)
+    assert len(first) > 500 and depends.startswith(first) and last == report
 
 
 @contextlib.contextmanager

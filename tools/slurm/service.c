@@ -175,7 +175,7 @@ enum answer service_ask(const struct service *service, const char *line,
 		if (put(fd, line, strlen(line), deadline) &&
 		    put(fd, "\n", 1, deadline)) {
 			what = "waiting for its answer";
-			if (get(fd, answer, size, deadline)) {
+			if (get(fd, answer, sizeof(answer), deadline)) {
 				result = understand(answer, sentence, size);
 				what = NULL;
 			}

@@ -8,7 +8,7 @@
 
 #include "options.h"
 
-/* Bytes of the longest answer that is taken: entries for 32 GPUs. */
+/* Bytes of the longest answer that is taken, which is about 32 GPUs. */
 #define ENTRIES_SIZE 8192
 
 struct service {
@@ -25,9 +25,9 @@ enum answer {
 };
 
 /*
- * Sends a line, which has no line feed. The sentence is nvqos's own, has at most
- * @size bytes, which are SENTENCE_SIZE to ENTRIES_SIZE, and is empty if an "ok" comes without one. With ANSWER_NONE, the sentence explains
- * why there is no answer.
+ * Sends a line, which has no line feed. The sentence is nvqos's own, without what
+ * does not fit into @size bytes, and empty if an "ok" comes without one. With
+ * ANSWER_NONE, the sentence explains why there is no answer.
  */
 enum answer service_ask(const struct service *service, const char *line,
 			char *sentence, size_t size);

@@ -417,7 +417,7 @@ static void account(void)
 
 static void release(void)
 {
-	char line[LINE_SIZE], sentence[SENTENCE_SIZE];
+	char line[LINE_SIZE], sentence[ENTRIES_SIZE];
 
 	account();
 	if (!hold.held || hold.inherited)
