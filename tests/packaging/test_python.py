@@ -15,7 +15,7 @@ import types
 
 import pytest
 from building import ROOT
-from ctl import ctl, tool
+from ctl import ctl, tool, write_tree
 from waiting import PATIENCE_S
 
 sys.path.insert(0, str(ROOT / "packaging/wheel"))
@@ -256,3 +256,21 @@ def test_the_picture_of_clocks_is_what_its_script_draws(tmp_path):
     for name in ("examples/two-gpus.ndjson", "pictures/clocks.svg"):
         made_now, kept = ((folder / name).read_text(encoding="utf-8") for folder in (tmp_path, ROOT / "docs"))
         assert made_now == kept, f"'make pictures' makes {name}"
+
+
+def test_lines_that_cannot_be_had_raise_an_error_with_its_document(monkeypatch):
+    monkeypatch.setattr(nvdebugctl, "program", tool)
+    with pytest.raises(nvdebugctl.Error) as error:
+        next(nvdebugctl.lines("watch", source="/nonexistent"))
+    found = error.value
+    assert (found.status, found.code, found.errno) == (1, "not_found", "ENOENT")
+    assert found.document["schema"] == "nvdebug/watch" and str(found) == found.document["error"]["message"]
+
+
+def test_lines_from_which_something_is_missing_are_no_error(monkeypatch, tmp_path):
+    """As with document(), what is missing is in each document."""
+    monkeypatch.setattr(nvdebugctl, "program", tool)
+    write_tree(tmp_path / "proc", ("h200", "mixed"), ("h200", "mixed"))
+    (tmp_path / "proc/gpu1/engines").write_text("damaged\n", encoding="utf-8")
+    (found,) = nvdebugctl.lines("top", "-n", "1", "-s", "100", source=tmp_path / "proc")
+    assert found["schema"] == "nvdebug/top" and "gpu1/engines" in found["missing"][0]["message"]

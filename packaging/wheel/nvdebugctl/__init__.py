@@ -55,6 +55,11 @@ def _checked(text):
     return found
 
 
+def _failure(status, found, stderr):
+    error = (found or {}).get("error") or {}
+    return Error(error.get("message") or stderr.strip() or f"nvdebugctl ended with status {status}", status, found)
+
+
 def document(*words, gpu=None, source=None, timeout=None):
     """The whole document that `nvdebugctl --json WORDS` prints. What could not be read is in its `missing`.
 
@@ -64,9 +69,7 @@ def document(*words, gpu=None, source=None, timeout=None):
                           timeout=timeout, check=False)
     found = _checked(done.stdout) if done.stdout.strip() else None
     if done.returncode not in (0, PARTIAL) or found is None:
-        error = (found or {}).get("error") or {}
-        raise Error(error.get("message") or done.stderr.strip() or f"nvdebugctl ended with status {done.returncode}",
-                    done.returncode, found)
+        raise _failure(done.returncode, found, done.stderr)
     return found
 
 
@@ -76,14 +79,20 @@ def data(*words, **options):
 
 
 def lines(*words, gpu=None, source=None):
-    """The documents that `nvdebugctl --json watch` and the like print, one by one, until the loop is left."""
+    """The documents that `nvdebugctl --json watch` and the like print, one by one, until the loop is left. Raises Error at
+    the end if the command fails."""
     with subprocess.Popen(_words(words, gpu, source), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as process:
         try:
+            failed = None
             for line in process.stdout:
-                yield _checked(line)
-            message = process.stderr.read().strip()
-            if process.wait():
-                raise Error(message or f"nvdebugctl ended with status {process.returncode}", process.returncode)
+                found = _checked(line)
+                if found.get("error"):
+                    failed = found
+                else:
+                    yield found
+            message = process.stderr.read()
+            if process.wait() not in (0, PARTIAL):
+                raise _failure(process.returncode, failed, message)
         finally:
             process.terminate()
