@@ -330,7 +330,7 @@ const cli::Program &program() {
     return all;
 }
 
-/// Parses the value of --labels. Returns false if a word of the list is no label.
+/// Parses the value of --gpu-labels. Returns false if a word of the list is no label.
 bool parse_labels(std::string_view list, GpuLabels &labels) {
     labels = {};
     for (bool is_last = false; !is_last;) {
