@@ -100,6 +100,19 @@ def test_a_gpu_for_which_nothing_was_asked(tmp_path, options, change, outside):
         assert program.end() == 0
 
 
+@pytest.mark.parametrize("device, nameless", (("1", None), ("0", "0")))
+def test_a_task_with_the_whole_gpu_again_may_use_each_gpu(tmp_path, device, nameless):
+    """The task had a partition on the first GPU. After --whole it may use the other GPU, and a GPU without a name."""
+    with desk_of(tmp_path, "h100,h200") as desk:
+        desk.done("--list")
+        program = desk.start("-i 0 -t 0-3", f"device {device}", **({"STAND_IN_NAMELESS": nameless} if nameless else {}))
+        assert program.hear() == "ok"
+        desk.change(program.pid, "--whole")
+        assert "it may use all of each GPU" in desk.told(program.pid)
+        assert program.launch() == list(ALL) and program.end() == 0
+        assert not program.err.read_text()
+
+
 def test_a_gpu_that_cannot_be_identified(tmp_path):
     with desk_of(tmp_path) as desk:
         desk.done("--list")

@@ -225,8 +225,7 @@ const View *Injection::view_of(int device) {
     // partition.
     const bool usable = setting->use == Use::partition &&
                         any(left(setting->partition.exists, setting->partition.disabled));
-    const bool outside =
-        !usable && setting->use != Use::whole && (strict_ || has_partition(state()));
+    const bool outside = !usable && setting->use != Use::whole && has_partition(state());
     view = {true,    generation,         usable,
             outside, setting->partition, slot || outside ? page_.take(known->uuid) : nullptr};
     take_lease(view, state());
@@ -264,7 +263,7 @@ void Injection::count_unkept(std::atomic<std::uint64_t> &counter, const char *wh
 
 /// Counts a launch on a GPU that cannot be identified.
 void Injection::lose() {
-    if (strict_ || has_partition(state()))
+    if (has_partition(state()))
         count_unkept(state().lost,
                      "launches on a GPU that cannot be identified are not kept to a partition",
                      true);
