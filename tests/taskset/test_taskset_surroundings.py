@@ -338,6 +338,15 @@ def test_the_mps_server_ends(control):
     assert result.out == "0\n2\n" and "has started no MPS server" in result.err
 
 
+@pytest.mark.parametrize("options, folder", (
+    ("--no-mps -t 1", ""), ("--prepare", ""), ("-t 1", "/run/nvtaskset/mps-1"), ("--turn 2 -t 1", "/run/nvtaskset/mps-2")))
+def test_a_task_in_a_task_chooses_its_own_mps_server(control, options, folder):
+    """The MPS server of the outer task is nvtaskset's own, and not one that the user has named."""
+    show = "sh -c 'echo $CUDA_MPS_PIPE_DIRECTORY:$CUDA_MPS_LOG_DIRECTORY'"
+    result = control.shell(f"{TOOL_WORD} -t 0 {TOOL_WORD} {options} {show}; {TOOL_WORD} --quit-mps")
+    assert result.status == 0 and result.out == f"{folder}:{folder}\n" and not result.err
+
+
 def test_no_mps_server_can_be_started(desk, tmp_path):
     (tmp_path / "bin").mkdir()
     for env in ({}, {"CUDA_MPS_PIPE_DIRECTORY": ""}):

@@ -129,6 +129,7 @@ void leave_task() {
     unsetenv(best_effort_variable);
     unsetenv(whole_count_variable);
     unsetenv(kernels_variable);
+    leave_mps();
 }
 
 /// Returns true if execvp() would find a file for @p command, even if it could not run the file.
@@ -181,6 +182,7 @@ Exit run_command(const Options &options) {
             return refuse(folder.error());
         kernels = std::move(*folder);
     }
+    leave_task();
     std::vector<Target> targets;
     OtherMps other;
     if (!options.prepare) {
@@ -197,7 +199,6 @@ Exit run_command(const Options &options) {
         return refuse("--turn is for nvtaskset's own MPS servers, and another one is named "
                       "(CUDA_MPS_PIPE_DIRECTORY) or at NVIDIA's own place");
     const bool mps = options.mps && !options.prepare;
-    leave_task();
     auto made = page_with_choice(options, targets, mps && !has_other);
     if (!made)
         return refuse(made.error());

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -32,8 +33,13 @@ constexpr std::uint32_t servers_max = 100;
 /// have ended.
 constexpr int request_patience_ms = 5'000, daemon_patience_ms = 30'000;
 
+/// Returns the beginning of the paths of nvtaskset's servers, which a number follows.
+std::string paths() {
+    return runtime_path() + "/mps-";
+}
+
 std::string path_of(std::uint32_t server) {
-    return runtime_path() + "/mps-" + std::to_string(server);
+    return paths() + std::to_string(server);
 }
 
 /// Opens the folder of one of nvtaskset's servers, into which no other user can put files.
@@ -89,6 +95,14 @@ bool is_trusted(const std::string &folder) {
 }
 
 } // namespace
+
+void leave_mps() {
+    const char *const named = variable(pipe_variable);
+    if (!named || !std::string_view(named).starts_with(paths()))
+        return;
+    unsetenv(pipe_variable);
+    unsetenv(log_variable);
+}
 
 OtherMps other_mps() {
     const char *const named = variable(pipe_variable);

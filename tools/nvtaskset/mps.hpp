@@ -16,6 +16,10 @@ struct OtherMps {
     std::string folder;
 };
 
+/// Removes the variables that join_mps() has set for the task in which this program was started, so
+/// that nvtaskset's own server does not count as one that the user has named.
+void leave_mps();
+
 /// Returns the server that the user has named, or else the server at NVIDIA's default place. It
 /// asks the server, which takes at most some seconds.
 OtherMps other_mps();
