@@ -28,7 +28,8 @@ constexpr std::chrono::milliseconds next_try{500}, next_read{5000};
 /// that hangs takes no more connections at some time.
 int connect_to(const std::string &path) {
     const auto address = base::socket_address(path);
-    const int connection = address ? ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
+    const int connection =
+        address ? ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
     if (connection < 0)
         return connection;
     const std::string line = "watch\n";
