@@ -89,7 +89,8 @@ def session_machine(module, kselftests, worker_id):
     test_modules = paths.BUILD / "test-modules" / kernel.find().release
     files = {**kselftests, **stall.files(),
              **{f"/lib/{name}.ko": test_modules / f"{name}.ko"
-                for name in ("procowner", "pcigpu", "devicelock", "lostbar", "locksboth", "movebar", "relay")}}
+                for name in ("procowner", "pcigpu", "devicelock", "lostbar", "locksboth", "movebar", "relay",
+                             "failreturn")}}
     with Machine([Gpu(board) for board in BOARDS], module=module, extra_files=files,
                  logs=paths.BUILD / "logs" / "pytest" / worker_id) as machine:
         yield machine

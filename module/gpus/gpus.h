@@ -15,7 +15,10 @@ struct nvdebug_device;
 
 /* The presentation of GPUs: /proc. */
 struct nvdebug_publisher {
-	/* Create device->proc, with this number. */
+	/*
+	 * Create device->proc, with this number. What was created before an
+	 * error stays until withdraw(): a task may be inside one of the files.
+	 */
 	int (*publish)(struct nvdebug_device *device, unsigned int number);
 	/* Remove device->proc, after waiting for all users. */
 	void (*withdraw)(struct nvdebug_device *device);

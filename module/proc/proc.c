@@ -492,24 +492,24 @@ static void proc_withdraw(struct nvdebug_device *device)
 static int proc_publish(struct nvdebug_device *device, unsigned int index)
 {
 	char name[16];
-	int ret = -ENOMEM;
+	int ret;
 
 	snprintf(name, sizeof(name), "gpu%u", index);
 	device->proc = kzalloc(sizeof(*device->proc), GFP_KERNEL);
 	if (!device->proc)
-		return ret;
+		return -ENOMEM;
 	device->proc->dir = proc_mkdir(name, NULL);
 	if (!device->proc->dir) {
 		dev_err(device->dev,
 			"cannot create /proc/%s: another module owns it, or there is no memory\n",
 			name);
-		goto err_withdraw;
+		return -ENOMEM;
 	}
 	ret = create_files(device);
 	if (!ret)
 		ret = create_info(device);
 	if (ret)
-		goto err_withdraw;
+		return ret;
 	if (device->identified && device->gpu.unsupported)
 		dev_warn(device->dev,
 			 "chip 0x%03x not supported (%s): /proc/%s has only info\n",
@@ -520,10 +520,6 @@ static int proc_publish(struct nvdebug_device *device, unsigned int index)
 			 device->identified ? "" : ", with only info: ",
 			 device->identified ? "" : device->gpu.unsupported);
 	return 0;
-
-err_withdraw:
-	proc_withdraw(device);
-	return ret;
 }
 
 const struct nvdebug_publisher nvdebug_proc_publisher = {

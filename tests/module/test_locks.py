@@ -9,7 +9,7 @@ from driver import DRIVERS, bind, driver, folder
 from leases import hold, kill
 from nvdvm import initramfs
 from runlist import enabled, location
-from stall import slow_reader, stalled
+from stall import PARAMETERS, slow_reader, stalled
 
 BOARD, OTHER = "h200", "titan-v"
 PATIENCE_S = 60
@@ -141,6 +141,24 @@ def test_a_reader_that_stands_still_does_not_keep_the_gpu(bench):
     bench.check(f"timeout {PATIENCE_S} sh -c 'until ! [ -e /proc/gpu{bench.index(OTHER)} ]; do usleep 10000; done'; "
                 f"echo 1 > {folder(bench, OTHER)}/remove")
     bench.rescan(OTHER)
+
+
+def test_a_reader_does_not_keep_a_gpu_whose_folder_fails(bench):
+    """There is no memory for the third file, while a task stands still inside of the first one."""
+    board = bench.folders[0]
+    bench.check("rmmod nvdebug; insmod /lib/failreturn.ko function=proc_create_data error=0 calls=3")
+    try:
+        with stalled(bench, f"exec insmod {initramfs.MODULE}", "proc_set_user") as load:
+            with slow_reader(bench, bench.proc(board, "device_info")):
+                bench.check(f"echo 1 > {PARAMETERS}/release")
+                begin(bench, "removed", f"echo 1 > {folder(bench, board)}/remove")
+                assert ends(bench, "removed")
+    finally:
+        bench.check("rmmod failreturn")
+    assert load.status and "Cannot allocate memory" in load.out
+    bench.check("echo 1 > /sys/bus/pci/rescan")
+    assert bench.machine.load_module().status == 0
+    assert "# engine" in bench.read(board, "device_info")
 
 
 # BAR0 has 32 bits on the first pair and 64 on the second one.

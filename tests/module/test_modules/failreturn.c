@@ -3,6 +3,7 @@
  * Lets a function of the kernel or of a module return an error after it has
  * done its work.
  */
+#include <linux/atomic.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 
@@ -12,10 +13,16 @@ MODULE_PARM_DESC(function, "Its name");
 static int error;
 module_param(error, int, 0444);
 MODULE_PARM_DESC(error, "What it returns");
+static int calls = 1;
+module_param(calls, int, 0444);
+MODULE_PARM_DESC(calls, "From which call on, counted from 1");
+
+static atomic_t count = ATOMIC_INIT(0);
 
 static int on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
-	regs_set_return_value(regs, (long)error);
+	if (atomic_inc_return(&count) >= calls)
+		regs_set_return_value(regs, (long)error);
 	return 0;
 }
 
