@@ -8,6 +8,7 @@
 #include <linux/memory_hotplug.h>
 #include <linux/page-flags.h>
 #include <linux/sched.h>
+#include <linux/sizes.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
@@ -92,12 +93,23 @@ int nvdebug_sysmem_address(struct nvdebug_gpu *gpu, u64 dma, u64 *address)
 }
 
 /*
- * Return the page at the bus address @bus, or NULL. It must be RAM in use:
- * elsewhere a read may have side effects. Pages whose memory failed, or which a
- * balloon or hotplug driver has given away, are left out as well, because
- * reading them may be a machine check.
+ * An IOMMU may map each 4 KiB of bus addresses to another place, also where
+ * pages of the CPU are larger.
  */
-static struct page *sysmem_page(struct nvdebug_gpu *gpu, u64 bus)
+#define PIECE	SZ_4K
+
+static u32 offset_in_piece(u64 addr)
+{
+	return addr & (PIECE - 1);
+}
+
+/*
+ * Return the page at the bus address @bus, or NULL, and set *@offset to the
+ * piece's place in it. It must be RAM in use: elsewhere a read may have side
+ * effects. Pages whose memory failed, or which a balloon or hotplug driver has
+ * given away, are left out as well, because reading them may be a machine check.
+ */
+static struct page *sysmem_page(struct nvdebug_gpu *gpu, u64 bus, u32 *offset)
 {
 	struct page *page;
 	phys_addr_t phys;
@@ -111,6 +123,7 @@ static struct page *sysmem_page(struct nvdebug_gpu *gpu, u64 bus)
 	if (!page || PageOffline(page) || PageHWPoison(page) ||
 	    PageHWPoison(compound_head(page)))
 		return NULL;
+	*offset = offset_in_page(phys) - offset_in_piece(phys);
 	return page;
 }
 
@@ -159,13 +172,13 @@ int nvdebug_sysmem_read_any(struct nvdebug_gpu *gpu, u64 bus, u32 *buf,
 		return -EFAULT;
 
 	for (done = 0; done < bytes; done += n) {
-		u32 offset = offset_in_page(bus + done);
+		u32 in_piece = offset_in_piece(bus + done), offset;
 
-		n = min_t(size_t, bytes - done, PAGE_SIZE - offset);
-		page = sysmem_page(gpu, bus + done);
+		n = min_t(size_t, bytes - done, PIECE - in_piece);
+		page = sysmem_page(gpu, bus + done, &offset);
 		if (!page)
 			return -EFAULT;
-		ret = sysmem_read_page(gpu, page, offset,
+		ret = sysmem_read_page(gpu, page, offset + in_piece,
 				       buf + done / sizeof(u32), n);
 		if (ret)
 			return ret;
@@ -240,23 +253,23 @@ static void cache_write_back(void *word)
 #endif
 }
 
-/* Compare the word at @addr, in the page mapped at @map. The read may fault. */
-static int sysmem_check_word(const void *map, u64 addr, u32 expected)
+/* Compare the word at @addr, in @piece. The read may fault. */
+static int sysmem_check_word(const void *piece, u64 addr, u32 expected)
 {
 	u32 wanted = (__force u32)cpu_to_le32(expected);
 	u32 found;
 
-	__get_kernel_nofault(&found, map + offset_in_page(addr), u32, fault);
+	__get_kernel_nofault(&found, piece + offset_in_piece(addr), u32, fault);
 	return found == wanted ? 0 : -EBUSY;
 fault:
 	return -EFAULT;
 }
 
-static int sysmem_store_word(void *map, u64 addr, u32 value)
+static int sysmem_store_word(void *piece, u64 addr, u32 value)
 {
 	u32 stored = (__force u32)cpu_to_le32(value);
 
-	__put_kernel_nofault(map + offset_in_page(addr), &stored, u32, fault);
+	__put_kernel_nofault(piece + offset_in_piece(addr), &stored, u32, fault);
 	return 0;
 fault:
 	return -EFAULT;
@@ -266,7 +279,7 @@ fault:
  * Compare and write with interrupts off. cmpxchg() is not used, because it
  * cannot catch a fault on a kernel address: read-only kernel text is RAM, too.
  */
-static int sysmem_replace_word(void *map,
+static int sysmem_replace_word(void *piece,
 			       const struct nvdebug_mem_change *change)
 {
 	unsigned long flags;
@@ -276,12 +289,12 @@ static int sysmem_replace_word(void *map,
 	pagefault_disable();
 	local_irq_save(flags);
 	for (i = 0; !ret && i < change->guards; i++)
-		ret = sysmem_check_word(map, change->guard[i].addr,
+		ret = sysmem_check_word(piece, change->guard[i].addr,
 					change->guard[i].value);
 	if (!ret)
-		ret = sysmem_check_word(map, change->addr, change->expected);
+		ret = sysmem_check_word(piece, change->addr, change->expected);
 	if (!ret)
-		ret = sysmem_store_word(map, change->addr, change->value);
+		ret = sysmem_store_word(piece, change->addr, change->value);
 	local_irq_restore(flags);
 	pagefault_enable();
 	return ret;
@@ -292,15 +305,15 @@ int nvdebug_sysmem_write(const struct nvdebug_mem *mem,
 {
 	bool coherent = change->aperture == NV_APERTURE_COH;
 	struct nvdebug_gpu *gpu = mem->gpu;
+	u32 word, offset;
 	struct page *page;
-	u32 word;
 	void *map;
 	int ret;
 
 	ret = sysmem_check_allowed(mem, change->addr, sizeof(u32));
 	if (ret)
 		return ret;
-	page = sysmem_page(gpu, change->addr);
+	page = sysmem_page(gpu, change->addr, &offset);
 	if (!page)
 		return -EFAULT;
 	if (!coherent && !cache_can_write_back(gpu))
@@ -309,9 +322,9 @@ int nvdebug_sysmem_write(const struct nvdebug_mem *mem,
 	map = sysmem_map_page(gpu, page);
 	if (!map)
 		return -ENOMEM;
-	ret = sysmem_replace_word(map, change);
+	ret = sysmem_replace_word(map + offset, change);
 	if (!ret && !coherent)
-		cache_write_back(map + offset_in_page(change->addr));
+		cache_write_back(map + offset + offset_in_piece(change->addr));
 	/*
 	 * The word is visible before the register write that makes the GPU read
 	 * it.

@@ -25,7 +25,7 @@ int __must_check nvdebug_sysmem_read(const struct nvdebug_mem *mem, u64 bus,
 int __must_check nvdebug_sysmem_read_any(struct nvdebug_gpu *gpu, u64 bus,
 					 u32 *buf, size_t words);
 /*
- * Find the physical address of a bus address, for one page. -EFAULT: not
+ * Find the physical address of a bus address, for its 4 KiB. -EFAULT: not
  * mapped.
  */
 int __must_check nvdebug_sysmem_phys(struct nvdebug_gpu *gpu, u64 bus,
