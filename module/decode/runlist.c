@@ -132,13 +132,25 @@ bool nvdebug_entry16_skip(const u32 *word, size_t i)
 	       !(word[i - 1] & NV_RAMRL16_0_TYPE_TSG);
 }
 
+/* Return whether word 0 or 2 of an entry looks like an error code. */
+static bool is_suspect(const u32 *entry)
+{
+	return nvdebug_reg_value_check(entry[0]) == -EIO ||
+	       nvdebug_reg_value_check(entry[2]) == -EIO;
+}
+
 bool nvdebug_entry16_skip_gv100(const u32 *word, size_t i)
 {
 	if (i % NV_RAMRL16_WORDS != 3)
 		return nvdebug_entry16_skip(word, i);
 	return !(word[i - 3] & NV_RAMRL16_0_TYPE_TSG) &&
-	       nvdebug_reg_value_check(word[i - 3]) != -EIO &&
-	       nvdebug_reg_value_check(word[i - 1]) != -EIO;
+	       !is_suspect(word + i - 3);
+}
+
+bool nvdebug_entry_skip_all_but_id(const u32 *word, size_t i)
+{
+	return i % 2 &&
+	       (i % NV_RAMRL16_WORDS != 3 || !is_suspect(word + i - 3));
 }
 
 bool nvdebug_entry8_is_pri_error(const u32 *word, size_t words)

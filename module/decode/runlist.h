@@ -78,6 +78,12 @@ int nvdebug_entry16_decode_gb10b(const u32 *word, size_t words,
 bool nvdebug_entry8_skip(const u32 *word, size_t i);
 bool nvdebug_entry16_skip(const u32 *word, size_t i);
 bool nvdebug_entry16_skip_gv100(const u32 *word, size_t i);
+/*
+ * The same for a list of which only kinds and ids are wanted, whatever its form.
+ * They are in word 0, or in words 0 and 2, and word 3 confirms or refutes an
+ * error.
+ */
+bool nvdebug_entry_skip_all_but_id(const u32 *word, size_t i);
 
 /*
  * Return whether any word of the entry is an error code of the register bus.

@@ -227,11 +227,6 @@ int nvdebug_runlist_copy_original(struct nvdebug_gpu *gpu,
 	return list_copy(gpu, mem, runlist, true, NULL, copy);
 }
 
-static bool skip_odd(const u32 *buf, size_t i)
-{
-	return i % 2;
-}
-
 int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 			const struct nvdebug_runlist *runlist,
 			enum nvdebug_entry_kind kind, bool original,
@@ -248,8 +243,8 @@ int nvdebug_runlist_ids(struct nvdebug_gpu *gpu,
 	mem = nvdebug_mem_begin(gpu);
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
-	/* Type and id are in words 0 and 2, or in word 0. */
-	ret = list_copy(gpu, mem, runlist, original, skip_odd, &copy);
+	ret = list_copy(gpu, mem, runlist, original,
+			nvdebug_entry_skip_all_but_id, &copy);
 	nvdebug_mem_end(mem);
 	if (ret)
 		return ret;

@@ -111,6 +111,19 @@ TEST_P(Words, HighWordsOfAWideEntryAreErrors) {
     }
 }
 
+/// An entry of error codes would be a channel that no list has.
+TEST_P(Words, ErrorWordsAreNoChannel) {
+    const Json at = bench.list();
+    for (const std::uint32_t word : errors) {
+        const unsigned id = word & 0xfff;
+        if (id >= bench.machine.model().board().channels)
+            continue;
+        bench.poke(at, 0, std::vector(bench.entry_words(), word));
+        const std::string target = (bench.ids_per_runlist() ? "" : "0:") + std::to_string(id);
+        EXPECT_EQ(bench.write("disable_channel", target).error, -EIO) << hex(word);
+    }
+}
+
 TEST_P(Words, ErrorWordsInAShortEntryFailTheList) {
     if (bench.wide_entries())
         return;

@@ -184,12 +184,19 @@ TEST(Entries, SkippedWordsMeanNothing) {
     }
 }
 
+TEST(Entries, IdsAreInEvenWords) {
+    const Words list = {0x300, 0, 0x1012, 0, 0x80030001, 2, 5, 0};
+    for (std::size_t i = 0; i < list.size(); i++)
+        EXPECT_EQ(nvdebug_entry_skip_all_but_id(list.data(), i), i % 2 == 1) << i;
+}
+
 /// The word that would be skipped distinguishes an error code from a low word of an address.
 TEST(Entries, SuspectEntriesAreReadWhole) {
     for (const std::size_t at : {0U, 2U}) {
         Words entry = {0x300, 0, 0x1012, 0xBADF1100};
         entry[at] = 0xBADF1100;
         EXPECT_FALSE(nvdebug_entry16_skip_gv100(entry.data(), 3)) << at;
+        EXPECT_FALSE(nvdebug_entry_skip_all_but_id(entry.data(), 3)) << at;
     }
     EXPECT_FALSE(nvdebug_entry8_skip(Words{0xBADF1100, 0}.data(), 1));
 }
