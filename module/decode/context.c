@@ -17,7 +17,7 @@ const struct nvdebug_context_layout nvdebug_context_gk104 = {
 const struct nvdebug_context_layout nvdebug_context_gp100 = {
 	.has_preemption = true,
 	.ranges = { {
-		{ NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR, 1 },
+		{ NV_CTXSW_MAIN_IMAGE_FULL_PREEMPTION_PTR_HI, 2 },
 		{ NV_CTXSW_MAIN_IMAGE_GRAPHICS_PREEMPTION_OPTIONS, 2 },
 		{ NV_CTXSW_MAIN_IMAGE_NUM_WFI_SAVE_OPERATIONS, 4 },
 		{ NV_CTXSW_MAIN_IMAGE_CONTEXT_ID, 4 },
@@ -73,8 +73,8 @@ bool nvdebug_context_pointer_decode(const struct nvdebug_context_layout *layout,
 
 /*
  * Return whether a word is an error code of the register bus. The low word of
- * the save area's address may have any value. The high word is read with it,
- * and shows an error.
+ * the save area's address may have any value. The word before it is read with
+ * it, and shows an error.
  */
 static bool has_bus_error(const struct nvdebug_word_ranges *ranges,
 			  const u32 *word)
@@ -121,7 +121,7 @@ int nvdebug_context_decode(const struct nvdebug_context_layout *layout,
 		FIELD(GRAPHICS_PREEMPTION_OPTIONS, CONTROL);
 	out->compute_preemption = FIELD(COMPUTE_PREEMPTION_OPTIONS, CONTROL);
 	out->save_area = WORD(FULL_PREEMPTION_PTR) ||
-			 FIELD(FULL_PREEMPTION_PTR_HI, V);
+			 (layout->has_type && FIELD(FULL_PREEMPTION_PTR_HI, V));
 #undef FIELD
 #undef WORD
 	return 0;

@@ -81,6 +81,9 @@ TEST(Context, Gp100HasNoType) {
     EXPECT_EQ(c.compute_preemption, 2);
     EXPECT_EQ(c.cilp_saves, 4u);
     EXPECT_TRUE(c.save_area);
+    // Nothing is known of the word that has the pointer's high bits from Volta on.
+    ASSERT_EQ(decode(nvdebug_context_gp100, {{0x64, 1}, {0xFC, 0x600DC0DE}}, &c), 0);
+    EXPECT_FALSE(c.save_area);
 }
 
 TEST(Context, Gk104HasCountersAlone) {
@@ -103,11 +106,12 @@ TEST(Context, SaveArea) {
 }
 
 TEST(Context, AddressOfTheSaveAreaMayLookLikeAnErrorCode) {
-    for (const nvdebug_context_layout *layout : {&nvdebug_context_gv100, &nvdebug_context_gh100}) {
+    for (const nvdebug_context_layout *layout :
+         {&nvdebug_context_gp100, &nvdebug_context_gv100, &nvdebug_context_gh100}) {
         nvdebug_context c{};
         ASSERT_EQ(decode(*layout, {{0x64, 0x7F}, {0x68, 0xBADF1100}, {0xFC, 0x600DC0DE}}, &c), 0);
         EXPECT_TRUE(c.save_area);
-        // Where the bus did not answer, the high word is an error code, too.
+        // Where the bus did not answer, the word before is an error code, too.
         EXPECT_EQ(decode(*layout, {{0x64, 0xBADF1100}, {0x68, 0xBADF1100}, {0xFC, 0x600DC0DE}}, &c),
                   -EIO);
     }
