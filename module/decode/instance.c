@@ -151,6 +151,12 @@ static bool is_bus_error(u32 hi)
 	return nvdebug_reg_value_check(hi) != 0;
 }
 
+/* The same for a word of fields, of which all may be ones. */
+static bool is_error_code(u32 word)
+{
+	return nvdebug_reg_value_check(word) == -EIO;
+}
+
 int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 			    const u32 *word, size_t words,
 			    struct nvdebug_instance *out)
@@ -167,7 +173,10 @@ int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 	hi = WORD(RAMIN_PAGE_DIR_BASE_HI);
 	wfi = WORD(RAMIN_ENGINE_WFI);
 	wfi_hi = WORD(RAMIN_ENGINE_WFI_HI);
-	if (is_bus_error(hi) || is_bus_error(wfi_hi))
+	pasid = WORD(RAMIN_PASID);
+	if (is_bus_error(hi) || is_bus_error(wfi_hi) || is_error_code(pasid) ||
+	    is_error_code(WORD(RAMIN_ENGINE_WFI_VEID)) ||
+	    is_error_code(WORD(RAMIN_ADR_LIMIT_HI)))
 		return -EIO;
 
 	decode_dir(lo, hi, layout->dir_hi, &out->dir);
@@ -204,7 +213,6 @@ int nvdebug_instance_decode(const struct nvdebug_instance_layout *layout,
 	if (layout->has & NVDEBUG_INSTANCE_HAS_SUBCONTEXTS) {
 		out->veid = FIELD_GET(NV_RAMIN_ENGINE_WFI_VEID_V,
 				      WORD(RAMIN_ENGINE_WFI_VEID));
-		pasid = WORD(RAMIN_PASID);
 		out->pasid = FIELD_GET(NV_RAMIN_PASID_V, pasid);
 		out->ats = pasid & NV_RAMIN_PASID_ENABLE_ATS;
 		out->valid = (u64)WORD(RAMIN_SC_PDB_VALID + 1) << 32 |
@@ -251,7 +259,7 @@ int nvdebug_subcontext_decode(u32 veid, const u32 *word, size_t words,
 	memset(out, 0, sizeof(*out));
 	if (words < NV_RAMIN_SC_WORDS)
 		return -EINVAL;
-	if (is_bus_error(word[1]))
+	if (is_bus_error(word[1]) || is_error_code(word[NV_RAMIN_SC_PASID]))
 		return -EIO;
 
 	decode_dir(word[0], word[1], NV_RAMIN_PAGE_DIR_BASE_HI_GP100,

@@ -175,6 +175,19 @@ TEST(Instance, BusErrorsAreErrors) {
     EXPECT_EQ(decode(nvdebug_instance_gv100, {{128, 0xBADF1000}}).dir.addr, 0xBADF1000u);
 }
 
+/// An error code would be another channel's VEID, an address space of a process, or a limit.
+TEST(Instance, ErrorCodesAreNoFields) {
+    nvdebug_instance instance{};
+    for (const unsigned number : {131u, 134u, 135u}) {
+        const Words words = pick(nvdebug_instance_gv100.ranges, {{number, 0xBADF1100}});
+        EXPECT_EQ(
+            nvdebug_instance_decode(&nvdebug_instance_gv100, words.data(), words.size(), &instance),
+            -EIO)
+            << number;
+        EXPECT_EQ(decode(nvdebug_instance_gv100, {{number, 0xFFFFFFFF}}).dir.addr, 0u) << number;
+    }
+}
+
 TEST(Subcontext, RangesOfTheTable) {
     const auto range = [](std::uint64_t valid, std::uint32_t first) {
         const nvdebug_word_range words = nvdebug_subcontext_range(valid, first);
@@ -215,6 +228,8 @@ TEST(Subcontext, UnusedEntriesDoNotCount) {
     EXPECT_EQ(nvdebug_subcontext_decode(0, nowhere.data(), 3, &sc), 0);
     const Words error = {0xBADF1100, 0xBADF1100, 0xBADF1100};
     EXPECT_EQ(nvdebug_subcontext_decode(0, error.data(), 3, &sc), -EIO);
+    const Words wrong_pasid = {0x00123C00, 0, 0xBADF1100};
+    EXPECT_EQ(nvdebug_subcontext_decode(0, wrong_pasid.data(), 3, &sc), -EIO);
 }
 
 TEST(Subcontext, ComputeUsesItsOwnOrElseTheChannels) {
