@@ -30,16 +30,28 @@ static bool is_unsupported(struct nvdebug_device *device)
 	return why;
 }
 
+/* Read the modes, and whether one of them closes the GPU. */
+static void read_modes(struct nvdebug_device *device,
+		       struct nvdebug_modes *modes)
+{
+	const char *closed = nvdebug_modes_read(&device->gpu, modes);
+
+	/* A mode that was on may still be, if it cannot be read now. */
+	if (closed || (modes->mig != NVDEBUG_MODE_UNKNOWN &&
+		       modes->cc != NVDEBUG_MODE_UNKNOWN))
+		WRITE_ONCE(device->closed, closed);
+}
+
 /*
- * Map and identify the GPU. -EAGAIN: it is suspended, assigned to user space or
- * closed.
+ * Map and identify the GPU. @closed is the reason why it was closed before, or
+ * NULL. -EAGAIN: it is suspended, assigned to user space or closed.
  */
-static int gpu_probe(struct nvdebug_device *device)
+static int gpu_probe(struct nvdebug_device *device, const char *closed)
 {
 	struct nvdebug_gpu *gpu = &device->gpu;
 	int ret = nvdebug_gpu_begin(gpu);
-	const char *closed;
 
+	device->closed = closed;
 	if (ret) {
 		const char *why = NULL;
 
@@ -54,10 +66,11 @@ static int gpu_probe(struct nvdebug_device *device)
 	ret = nvdebug_probe_chip(gpu);
 	if (ret)
 		goto err_unmap;
-	closed = gpu->chip ? nvdebug_modes_read(gpu, &gpu->modes) : NULL;
-	if (closed) {
+	if (gpu->chip)
+		read_modes(device, &gpu->modes);
+	if (device->closed) {
 		nvdebug_device_unmap_registers(device);
-		nvdebug_probe_reset(gpu, closed);
+		nvdebug_probe_reset(gpu, device->closed);
 		nvdebug_gpu_end(gpu);
 		return -EAGAIN;
 	}
@@ -144,7 +157,7 @@ struct nvdebug_device *nvdebug_device_create(const struct nvdebug_bus *bus,
 	return device;
 }
 
-int nvdebug_device_probe(struct nvdebug_device *device)
+int nvdebug_device_probe(struct nvdebug_device *device, const char *closed)
 {
 	int ret = 0;
 
@@ -157,7 +170,7 @@ int nvdebug_device_probe(struct nvdebug_device *device)
 	device->bus->attach(device);
 
 	if (!is_unsupported(device))
-		ret = gpu_probe(device);
+		ret = gpu_probe(device, closed);
 	if (ret != -EAGAIN)
 		return ret;
 	chip_id_hint(device);
@@ -168,7 +181,6 @@ void nvdebug_device_read_modes(struct nvdebug_device *device)
 {
 	struct nvdebug_gpu *gpu = &device->gpu;
 	struct nvdebug_modes modes;
-	const char *closed;
 
 	if (!device->identified || !gpu->chip)
 		return;
@@ -179,13 +191,9 @@ void nvdebug_device_read_modes(struct nvdebug_device *device)
 	if (READ_ONCE(device->changing) || nvdebug_gpu_begin_undo(gpu))
 		return;
 	if (!READ_ONCE(device->gone)) {
-		closed = nvdebug_modes_read(gpu, &modes);
+		read_modes(device, &modes);
 		WRITE_ONCE(gpu->modes.mig, modes.mig);
 		WRITE_ONCE(gpu->modes.cc, modes.cc);
-		/* A mode that was on may still be, if it cannot be read now. */
-		if (closed || (modes.mig != NVDEBUG_MODE_UNKNOWN &&
-			       modes.cc != NVDEBUG_MODE_UNKNOWN))
-			WRITE_ONCE(device->closed, closed);
 	}
 	nvdebug_gpu_end(gpu);
 }

@@ -21,8 +21,11 @@ struct nvdebug_device *nvdebug_device_create(const struct nvdebug_bus *bus,
  * Map and identify the GPU, once, with the device lock held. Fails, with a line
  * in the log, if the GPU is to be left alone. A GPU that is suspended, closed
  * by a mode or assigned to user space is no failure: it is only not identified.
+ * @closed: why a mode closed it until now, or NULL; it stays closed until the
+ * modes can be read.
  */
-int __must_check nvdebug_device_probe(struct nvdebug_device *device);
+int __must_check nvdebug_device_probe(struct nvdebug_device *device,
+				      const char *closed);
 /*
  * Undo all changes and end hardware access. The GPU has no files yet, or
  * device->gone is set; its files may be open.

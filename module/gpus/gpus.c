@@ -218,7 +218,7 @@ static void remove_device(struct nvdebug_device *device)
 
 static void probe_device(struct nvdebug_device *device)
 {
-	int ret = nvdebug_device_probe(device);
+	int ret = nvdebug_device_probe(device, NULL);
 
 	device->probed = true;
 	if (!ret)
@@ -248,7 +248,7 @@ static void renew_device(struct nvdebug_device *device)
 	 * If the GPU was not identified before, info may have another reason
 	 * now.
 	 */
-	ret = nvdebug_device_probe(fresh);
+	ret = nvdebug_device_probe(fresh, READ_ONCE(device->closed));
 	if ((ret && device->identified) ||
 	    !nvdebug_device_replaces(fresh, device)) {
 		nvdebug_device_retire(fresh);

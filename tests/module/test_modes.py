@@ -5,6 +5,7 @@ import pytest
 from boards import BOARDS
 from costs import accesses
 from files import expect_errors, shown_again
+from waiting import until
 
 # The names of the modes in `info`, and its reason for each feature while a mode is on.
 LINE = {"mig": "mig", "cc": "confidential_computing"}
@@ -79,6 +80,24 @@ def test_an_error_does_not_open_a_gpu_that_a_mode_has_closed(bench, board, mode)
     bench.model(board).request("fault", "none")
     bench.model(board).request("mode", mode, "0")
     assert "yes" in features(info(bench, board))
+
+
+@pytest.mark.parametrize("board, mode", [pair for pair in REGISTER if pair[0] != "a100"])
+def test_an_error_does_not_show_a_gpu_that_a_mode_had_closed_at_load(bench, board, mode):
+    bench.check("rmmod nvdebug")
+    bench.model(board).request("mode", mode, "1")
+    assert bench.machine.load_module().status == 0
+    bench.model(board).request("fault", "read", hex(REGISTER[board, mode]), "0xbadf5040")
+    usual = accesses(bench, board)
+    info(bench, board)
+    until(lambda: accesses(bench, board) != usual)  # it is probed again
+    # The folder of a GPU that comes is made after that.
+    bench.check(f"echo 1 > /sys/bus/pci/devices/{bench.address('titan-v')}/remove")
+    bench.rescan("titan-v")
+    assert bench.check(f"ls {bench.proc(board)}").split() == ["info"]
+    bench.model(board).request("fault", "none")
+    bench.model(board).request("mode", mode, "0")
+    shown_again(bench, board)
 
 
 @pytest.mark.parametrize("board, mode", REGISTER)
