@@ -6,7 +6,6 @@ import concurrent.futures
 import json
 import os
 import signal
-import socket
 import stat
 
 import jsonschema
@@ -564,17 +563,6 @@ def test_a_damaged_file_is_written_again(node):
         node.start()
         assert node.kubelet.prepare(uid) == first and file.read_bytes() == whole
         node.stop()
-
-
-def test_signals_end_the_driver_while_nvqos_hangs(bare):
-    """It takes no more connections."""
-    bare.machine.path.parent.mkdir()
-    with socket.socket(socket.AF_UNIX) as hangs, socket.socket(socket.AF_UNIX) as waits:
-        hangs.bind(str(bare.machine.path))
-        hangs.listen(0)
-        waits.connect(str(bare.machine.path))
-        bare.start()
-        assert bare.stop() == 0
 
 
 # --- the command line ---

@@ -2,6 +2,8 @@
 """The status of claims' devices and the events that nvdebug-device-plugin dra writes. kubelet and the API server are stubs
 (tests/support/cluster.py), and nvqos runs over the stand-in for the driver. Takes root, as nvqos does."""
 
+import socket
+
 import pytest
 from cluster import SLICE
 from waiting import PATIENCE_S, comes_true
@@ -78,3 +80,14 @@ def test_without_rights_the_claims_are_kept_all_the_same(bare):
     assert comes_true(lambda: bare.looks() >= before + 2)
     assert len([one for one in bare.api.log if one[0] == "PATCH"]) == 1
     assert "ownerReferences" not in bare.api.slices[SLICE]["metadata"]
+
+
+def test_signals_end_the_driver_while_nvqos_hangs(bare):
+    """It takes no more connections."""
+    bare.machine.path.parent.mkdir()
+    with socket.socket(socket.AF_UNIX) as hangs, socket.socket(socket.AF_UNIX) as waits:
+        hangs.bind(str(bare.machine.path))
+        hangs.listen(0)
+        waits.connect(str(bare.machine.path))
+        bare.start()
+        assert bare.stop() == 0
