@@ -38,6 +38,19 @@ TEST(LaunchCount, NumbersDoNotGoBack) {
     EXPECT_EQ(again.ended, 1U);
 }
 
+/// The task launched between the two reads of its page, on a stream whose ends are not seen.
+TEST(LaunchCount, UnseenEndsBeforeTheirLaunchesDoNotWrapAround) {
+    LaunchCount count;
+    count.read({0, 0, 0}, false, second_us);
+    const auto between = count.read({5, 0, 0, 6}, false, second_us + 1);
+    EXPECT_EQ(between.launched, 0U);
+    EXPECT_EQ(count.in_flight(), 0U);
+    EXPECT_TRUE(count.is_drained());
+    const auto later = count.read({9, 3, 0, 6}, false, second_us + 2);
+    EXPECT_EQ(later.launched, 3U);
+    EXPECT_EQ(later.ended, 3U);
+}
+
 TEST(LaunchCount, OpenLaunchesOfAnIdleTaskHaveEnded) {
     LaunchCount count;
     count.read({0, 0, 0}, false, second_us);

@@ -16,7 +16,10 @@ class LaunchCount {
     struct Shown {
         std::uint64_t launched,
             ended;              ///< `ended` is read first, so that it is never the larger one
-        std::uint64_t unmarked; ///< launches with ends that will not be seen
+        std::uint64_t unmarked; ///< launches that no event follows so far
+        /// Launches with ends that will not be seen. The task counts on between two reads of its
+        /// page, so that it may be the larger one here.
+        std::uint64_t unseen = 0;
     };
     /// Launches that were made and that ended since the last call.
     struct Progress {

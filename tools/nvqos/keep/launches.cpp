@@ -181,8 +181,11 @@ void Launches::count(Task &task, std::uint64_t now) {
     if (!gate || !work)
         return;
     const std::uint64_t ended = gate->ended;
-    const std::uint64_t launched = gate->launched - gate->unlimited - gate->overdue;
-    const auto progress = task.count.read({launched, ended, gate->unmarked},
+    const std::uint64_t launched = gate->launched;
+    const auto progress = task.count.read({.launched = launched,
+                                           .ended = ended,
+                                           .unmarked = gate->unmarked,
+                                           .unseen = gate->unlimited + gate->overdue},
                                           task.demand.value == nvtaskset::demand::hold, now);
     if (is_beside(task))
         pacing_.add_of_others(progress);
