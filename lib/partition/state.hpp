@@ -91,7 +91,7 @@ struct Gate {
     /// The limit or demand that a program which keeps goals leases (lease_word()), or 0.
     std::atomic<std::uint64_t> lease;
     std::atomic<std::uint64_t> launched;  ///< launches while there was a limit or a demand
-    std::atomic<std::uint64_t> ended;     ///< launches that were seen to have ended
+    std::atomic<std::uint64_t> ended;     ///< launches whose end was seen, or that of their context
     std::atomic<std::uint64_t> waited;    ///< launches that had to wait
     std::atomic<std::uint64_t> waited_ns; ///< the sum of their waits
     std::atomic<std::uint64_t> overdue;   ///< launches that went on, as no other one ended in time

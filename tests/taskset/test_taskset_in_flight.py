@@ -113,6 +113,7 @@ def test_contexts_that_end(desk):
     assert program.ask("burst 1 3 cuLaunchKernel") == "ok"
     found = gate(desk, program)
     assert found["launches"] == 12 and not found["waited"] and not found["unlimited"]
+    assert found["ended"] == 9, "the launches of contexts that have ended"
 
 
 def test_only_the_gpu_that_is_named(tmp_path):

@@ -223,6 +223,7 @@ void InFlight::mark(Gate &gate, Device &device, cuda::Handle stream) const {
     *device.last = event;
     device.last = &event->next;
     device.in_flight += launches;
+    device.gate = &gate;
 }
 
 void InFlight::leave(const Launch &launch, bool launched) {
@@ -269,7 +270,7 @@ template <typename Condition>
 void InFlight::forget(Device &device, Condition is_of_it) const {
     for (Event **at = &device.oldest; Event *const event = *at;)
         if (is_of_it(*event))
-            drop(device, at);
+            device.gate->ended += drop(device, at);
         else
             at = &event->next;
     for (Event **at = &device.unused; Event *const event = *at;)

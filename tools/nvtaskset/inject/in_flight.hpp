@@ -46,7 +46,7 @@ class InFlight {
     /// Is called after the program has waited for some of its launches on a GPU.
     void ended(Gate &gate, Work &work, int device);
 
-    /// Forgets the events of a context that ends.
+    /// Forgets the events of a context that ends. Launches before them count as ended.
     void end_context(cuda::Handle context);
     void end_contexts_of(int device);
 
@@ -61,7 +61,8 @@ class InFlight {
         Event **last = &oldest;  ///< the link that the next event is put into
         Event *unused = nullptr;
         std::uint32_t in_flight = 0;
-        std::uint32_t entered = 0;               ///< launches between enter() and leave()
+        Gate *gate = nullptr;      ///< the gate of the events; nullptr: there was none so far
+        std::uint32_t entered = 0; ///< launches between enter() and leave()
         std::atomic<std::uint32_t> unmarked{0};  ///< launches since the newest event
         std::atomic<std::uint64_t> marked_us{0}; ///< time of the newest event
         std::atomic<std::uint64_t> each_ns{0};   ///< recent time between the ends of launches
