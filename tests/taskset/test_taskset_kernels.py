@@ -42,6 +42,14 @@ def started(desk, folder, *actions, **env):
     return desk.start(f"--kernels {folder}", *actions, **env)
 
 
+def test_the_launches_of_a_probe_are_not_noted(desk, folder):
+    folder.mkdir()
+    for there in (folder, folder / "missing"):
+        result = desk.tool("--probe", NVTASKSET_KERNELS=str(there))
+        assert (result.status, result.err) == (0, "")
+    assert not files(folder)
+
+
 # --- the notes of a launch ---
 
 @pytest.mark.parametrize("call", LAUNCHES)

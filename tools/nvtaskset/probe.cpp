@@ -273,8 +273,8 @@ Outcome<GpuMap> probe(const Uuid &uuid, const std::string &pci_address, const st
     setenv(injection_variable, library.c_str(), 1);
     setenv(page_variable, name.c_str(), 1);
     setenv("CUDA_MPS_PIPE_DIRECTORY", no_mps, 1);
-    for (const char *variable : {partitions_variable, whole_count_variable, "CUDA_VISIBLE_DEVICES",
-                                 "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"})
+    for (const char *variable : {partitions_variable, whole_count_variable, kernels_variable,
+                                 "CUDA_VISIBLE_DEVICES", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"})
         unsetenv(variable);
 
     const cuda::Library cuda;
