@@ -13,7 +13,7 @@ namespace nvtaskset {
 namespace {
 
 constexpr std::string_view first_line = "nvtaskset map 1";
-constexpr std::uint32_t bits_max = 32 * std::tuple_size_v<Bits>;
+constexpr std::uint32_t bits_max = any_gpu;
 /// The limit of SM numbers in a map's file, far more than any GPU has.
 constexpr std::uint32_t sms_max = 4096;
 
@@ -170,8 +170,9 @@ Outcome<std::vector<std::uint32_t>> parse_list(std::string_view text, const std:
             return fail("'" + std::string(text) + "' is no list of " + what + "s: write 0-3,7",
                         Exit::bad_usage);
         if (*last >= limit)
-            return fail("there is no " + what + " " + std::to_string(*last) +
-                            ": this GPU has 0 to " + std::to_string(limit - 1),
+            return fail(limit == any_gpu ? "no GPU has " + what + " " + std::to_string(*last)
+                                         : "there is no " + what + " " + std::to_string(*last) +
+                                               ": this GPU has 0 to " + std::to_string(limit - 1),
                         Exit::bad_usage);
         for (std::uint32_t n = *first; n <= *last; n++)
             found.insert(n);

@@ -41,6 +41,9 @@ Bits exists(const GpuMap &map);
 /// Returns the numbers of the GPCs in rising order.
 [[nodiscard]] std::vector<std::uint32_t> gpcs(const GpuMap &map);
 
+/// The limit of a list's numbers if the GPU is not known: a mask has so many bits.
+inline constexpr std::uint32_t any_gpu = 32 * std::tuple_size_v<Bits>;
+
 /// Parses a list as `0-3,7`, in any order.
 /// @param what `TPC` or `GPC`, for the error's sentence
 /// @param limit all numbers are below it

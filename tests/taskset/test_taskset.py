@@ -57,12 +57,23 @@ def test_whole_gpcs_first(desk, size, gpcs):
       for words in (",", "0,", ",0", "0,,1", "0-", "-0-", "0--1")),
     ("-t 0 -g 0", "-t, -g, -s, --whole, --in-flight and --prepare exclude each other", USAGE),
     ("-t 0 --prepare", "-t, -g, -s, --whole, --in-flight and --prepare exclude each other", USAGE),
+    *((f"{option} 0-5000", f"no GPU has {what} 5000", USAGE) for option, what in (("-t", "TPC"), ("-g", "GPC"))),
+    ("-x --prepare", "--exclusive has an effect with -t, -g or -s alone", USAGE),
     ("-t 0 --spread", "--spread has an effect with -s alone", USAGE),
     ("--prepare --spread", "--spread has an effect with -s alone", USAGE),
     ("--whole", "--whole changes a running task", USAGE),
     ("", "no TPCs are chosen", USAGE)))
 def test_wishes_that_cannot_be(desk, options, sentence, exit_status):
     desk.refused(f"--no-mps {options}", sentence, PROGRAM, "launch", exit_status=exit_status)
+
+
+@pytest.mark.parametrize("options, sentence", (
+    *((f"{option} 2 {job}", "-t, -g and -s choose TPCs for a COMMAND, -p or --cdi")
+      for option in ("-t", "-g", "-s") for job in ("--list", "--quit-mps", "--check-image")),
+    *((f"-x {job}", "--exclusive has an effect with -t, -g or -s alone") for job in ("--list", "-p 1", "--whole -p 1")),
+    *((f"--best-effort {job}", "--best-effort needs a COMMAND to start") for job in ("--list", "-p 1", "-t 0 -p 1"))))
+def test_options_without_an_effect(desk, options, sentence):
+    desk.refused(options, sentence, exit_status=USAGE)
 
 
 def test_an_empty_list(desk):

@@ -27,11 +27,9 @@ namespace {
 /// Returns a sentence on an error in the choice of TPCs and GPUs that does not depend on the GPU,
 /// or nothing.
 std::string wrong_choice(const Options &options) {
-    // The limit is above the TPCs of any GPU, so that only malformed lists are refused here.
-    constexpr std::uint32_t limit = 4096;
     for (const auto &[text, what] : {std::pair(options.tpcs, "TPC"), {options.gpcs, "GPC"}})
         if (!text.empty())
-            if (const auto list = parse_list(text, what, limit);
+            if (const auto list = parse_list(text, what, any_gpu);
                 !list && list.error().exit == Exit::bad_usage)
                 return list.error().sentence;
     if (!options.size.empty() && !parse_size(options.size))
@@ -113,6 +111,10 @@ std::string contradiction(const Options &options) {
     if (ways + options.whole + options.prepare + options.in_flight.has_value() > 1)
         return "-t, -g, -s, --whole, --in-flight and --prepare exclude each other; give one of "
                "them";
+    if (ways && options.command.empty() && !options.pid && options.cdi.empty() && jobs)
+        return "-t, -g and -s choose TPCs for a COMMAND, -p or --cdi; leave them out";
+    if (options.exclusive && !ways)
+        return "--exclusive has an effect with -t, -g or -s alone; give one of them";
     if (options.placement == Placement::spread && options.size.empty())
         return "--spread has an effect with -s alone; give the number of SMs";
     if (options.whole && !options.pid)
@@ -121,8 +123,10 @@ std::string contradiction(const Options &options) {
         return "--in-flight changes a running task; name it with -p PID";
     if (options.prepare && options.pid)
         return "--prepare starts a COMMAND; a running process cannot be prepared any more";
-    if (options.whole_count && options.command.empty() && options.cdi.empty())
-        return "--whole-count needs a COMMAND to start";
+    for (const auto &[given, name] :
+         {std::pair(options.whole_count, "--whole-count"), {options.best_effort, "--best-effort"}})
+        if (given && options.command.empty() && options.cdi.empty())
+            return std::string(name) + " needs a COMMAND to start";
     if (options.cdi_folder_named && options.cdi.empty())
         return "--cdi-folder is where --cdi writes; give the device's NAME with --cdi";
     if (!options.cdi.empty() && !ways && !options.prepare)
