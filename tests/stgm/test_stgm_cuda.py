@@ -59,6 +59,18 @@ def test_a_run_is_on_the_gpu_that_is_named(tmp_path, numbered):
         assert not two.kept(two.uuids[0]).exists(), "nvtaskset did not ask the other GPU for its TPCs"
 
 
+def test_a_run_is_on_the_first_gpu(tmp_path):
+    """CUDA shows tasks that GPU alone, because its own first GPU is the fastest one."""
+    with desk_of(tmp_path, "volta,h100") as two:
+        show = "planner=echo see $CUDA_VISIBLE_DEVICES >&2; exit 1"
+        result = on_stand_in(two, "--program", show)
+        assert f"see {two.uuids[0]}\n" in result.err
+        result = on_stand_in(two, "-j")
+        assert stgm.document(result)["gpu"] and not result.err
+        two.env["CUDA_VISIBLE_DEVICES"] = two.uuids[1]
+        assert f"see {two.uuids[1]}\n" in on_stand_in(two, "--program", show).err
+
+
 @pytest.mark.parametrize("named, status, sentence", (("0,1", 1, "--gpu 0,1 names 2 GPUs; name one"), ("7", 1, "there is no GPU '7'")))
 def test_gpus_that_a_run_cannot_have(tmp_path, named, status, sentence):
     with desk_of(tmp_path, "h100,volta") as two:

@@ -39,15 +39,18 @@ Answer<Gpu> Keeper::choose_gpu() const {
     if (!gpu.empty() && gpus.size() > 1)
         return fail(fmt::format("--gpu {} names {} GPUs; name one", printable(gpu), gpus.size()));
     const Gpu chosen{gpus[0].value("uuid", ""), gpus[0]["tpcs"].size()};
-    if (!gpu.empty())
-        setenv("CUDA_VISIBLE_DEVICES", chosen.uuid.c_str(), 1);
+    // Without this variable CUDA counts the fastest GPU first, and nvtaskset by PCI address.
+    if (!chosen.uuid.empty())
+        setenv("CUDA_VISIBLE_DEVICES", chosen.uuid.c_str(), !gpu.empty());
     return chosen;
 }
 
 std::vector<Option> keeper_options() {
     return {
         {"--nvtaskset", "which nvtaskset keeps kernels to TPCs (default: that in PATH)", "PROGRAM"},
-        {"--gpu", "on this GPU of 'nvtaskset --list': its number, UUID or PCI address (default: 0)",
+        {"--gpu",
+         "on this GPU of 'nvtaskset --list': its number, UUID or PCI address (default: 0, "
+         "or those of CUDA_VISIBLE_DEVICES)",
          "GPU"},
         {"--no-mps", "processes take turns on the GPU, which no bound counts"}};
 }

@@ -22,8 +22,8 @@ struct Keeper {
     /// Returns the command line that runs @p command on TPCs, as `0-3`.
     std::vector<std::string> words(const std::string &tpcs,
                                    const std::vector<std::string> &command) const;
-    /// Asks nvtaskset for the GPU. With `--gpu`, CUDA shows it alone to the programs that this
-    /// process starts from now on.
+    /// Asks nvtaskset for the GPU. CUDA shows it alone to the programs that this process starts from
+    /// now on, unless `--gpu` is missing and CUDA_VISIBLE_DEVICES is set.
     Answer<Gpu> choose_gpu() const;
 };
 
