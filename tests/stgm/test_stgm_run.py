@@ -308,6 +308,8 @@ def test_without_rights_it_goes_on_and_names_the_cost():
     (taskset(task("far", SECOND, cpu(1), core=4000), cores=4096), (), "task 'far' is on core 4000, and this process may use"),
     (taskset({key: value for key, value in THREE["tasks"][0].items() if key != "sms"}), (), "task 'camera' has no 'sms'"),
     (taskset(*(task(f"t{n}", SECOND, cpu(1)) for n in range(65))), (), "64 tasks run together at most"),
+    (taskset(task("slow", 10 ** 15, *[cpu(10 ** 15)] * 10)), (), "task 'slow' takes 10000000000000000 us by itself"),
+    (taskset(task("hour", 10 ** 15, cpu(1800 * SECOND), gpu(1, 1800 * SECOND, 0), sms=(0,))), (), "an hour at most"),
     (THREE, ("--for", 0), "--for takes a time from 1ms to 1h"),
     (THREE, ("--margin", 91), "--margin takes a whole number"),
     (THREE, ("--offset", "nobody=1"), "there is no task 'nobody'"),

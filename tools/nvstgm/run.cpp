@@ -48,6 +48,26 @@ Outcome<void> can_run(const stgm::TaskSet &set, bool gpu, bool mps) {
     return {};
 }
 
+/// Fails if a job takes longer than the longest run, because the ends of such jobs are not seen.
+/// @param work has the lengths of the work
+Outcome<void> can_end(const stgm::TaskSet &set, const stgm::TaskSet &work) {
+    constexpr auto longest = static_cast<Time>(run_times.most / ns_per_us);
+    for (std::size_t n = 0; n < set.tasks.size(); n++)
+        for (const auto *const segments : {&set.tasks[n].segments, &work.tasks[n].segments}) {
+            Time length = 0;
+            for (const stgm::Segment &one : *segments)
+                for (const Time part :
+                     {one.cpu, one.to_device, one.from_device,
+                      one.kernel_on(set.tasks[n].sms ? set.tasks[n].sms->size() : 1)})
+                    length = stgm::add(length, part);
+            if (length > longest)
+                return fail(fmt::format("task '{}' takes {} us by itself, and a job of a run takes "
+                                        "an hour at most",
+                                        set.tasks[n].name, length));
+        }
+    return {};
+}
+
 /// Returns how many TPCs the GPU has, or fails if a task has TPCs beyond. By asking once before the
 /// tasks start, it keeps the tasks' nvtaskset from probing the GPU all at the same time.
 Answer<std::size_t> have_tpcs(const stgm::TaskSet &set, const Keeper &keeper) {
@@ -239,6 +259,8 @@ Answer<RunRequest> run_request(const Arguments &arguments) {
         return fail(work.error());
     if (const auto can = can_run(*set, gpu, mps); !can)
         return fail(arguments.words[0] + ": " + can.error());
+    if (const auto can = can_end(*set, *work); !can)
+        return fail((arguments.has("--work") ? "" : arguments.words[0] + ": ") + can.error());
     for (const char *const file : {"--output", "--measure"})
         if (const auto can = can_write(arguments.text(file, "-")); !can)
             return fail(can.error());
