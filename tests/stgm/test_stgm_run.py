@@ -324,6 +324,12 @@ def test_sets_that_cannot_be_run(what, words, sentence):
     assert sentence in result.err and len(result.err.splitlines()) == 1
 
 
+def test_no_descriptor_is_left_for_a_pipe():
+    """It may work later, so that the status is not that of a wrong command line."""
+    done = subprocess.run(["sh", "-c", 'ulimit -n 4; exec "$0" profile true', built("bin/nvstgm")], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (5, "", "nvstgm: no pipe: Too many open files\n")
+
+
 def test_what_happened_for_perfetto(tmp_path):
     path = tmp_path / "run.pftrace"
     assert without_gpu(THREE, "--for", 1, "-o", path).status in (0, 4)

@@ -16,7 +16,7 @@ Answer<std::string> output_of(const std::vector<std::string> &words) {
     constexpr std::size_t most = 16 << 20;
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
-        return fail(std::string("no pipe: ") + std::strerror(errno));
+        return fail(failed, std::string("no pipe: ") + std::strerror(errno));
     std::vector<char *> arguments;
     for (const std::string &word : words)
         arguments.push_back(const_cast<char *>(word.c_str()));
