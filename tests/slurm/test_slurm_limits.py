@@ -93,6 +93,9 @@ def test_shards_are_within_the_limit(goal):
     assert goal(shards=1, account="students") == ("share:23.7500%", "")
     given, sentence = goal(shards=2, account="students")
     assert given is None and "the step's shards are --gpu-share=47.5000% is more than 25%, the most for account=students" in sentence
+    # The cap of a goal without a part is the lower one of both.
+    assert goal("--gpu-best-effort", shards=2, account="students") == ("cap:25%,best-effort", "")
+    assert goal("--gpu-best-effort", shards=3) == ("cap:71.2500%,best-effort", "")
     # Shards, and the cap that they set, are no options that could be forbidden.
     assert goal(shards=1, qos="none") == ("share:23.7500%", "")
     assert goal("--gpu-latency", shards=1, uid="1234") == ("cap:23.7500%,latency", "")

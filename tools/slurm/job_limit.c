@@ -130,6 +130,10 @@ bool limit_fit(const struct limit *limit, const char *path, struct asked *asked,
 	}
 	if (!limit->has_share)
 		return true;
+	/* The user has not asked for a cap that shards have set. */
+	if (!asked->by_user[OPTION_CAP] &&
+	    option_part(asked->value[OPTION_CAP]) > most)
+		asked->given[OPTION_CAP] = false;
 	for (size_t at = 0; at < sizeof(parts) / sizeof(*parts); at++) {
 		const char *value = asked->value[parts[at]];
 
