@@ -195,7 +195,7 @@ sys.modules[__name__] = NonCallableMagicMock()
 """
 # Each tenant has half of the time.
 NO_NVQOS = """#!/usr/bin/python3
-import json, pathlib, signal, sys, time
+import json, os, pathlib, signal, sys, time
 metrics = pathlib.Path(sys.argv[sys.argv.index("--metrics") + 1]) if "--metrics" in sys.argv else None
 def end(*_):
     if metrics:
@@ -207,6 +207,7 @@ for n in range(10000):
         metrics.with_suffix(".new").write_text("# TYPE nvqos_driver_reads_total counter\\n" + "\\n".join(lines) + "\\n", encoding="utf-8")
         metrics.with_suffix(".new").rename(metrics)
     signal.signal(signal.SIGINT, end)
+    signal.signal(signal.SIGCONT, lambda *_: pathlib.Path(__file__).with_name("went-on").open("a").write(f"{os.getpid()}\\n"))
     why = "cannot be seen" if n % 2 else None
     tenants = [{"name": word, "used_ns": 50_000_000, "kept": not n % 4, "why_not": why} for word in sys.argv[2:] if "=" in word]
     print(json.dumps({"data": {"gpu": 0, "begin_ns": n * 100_000_000, "end_ns": (n + 1) * 100_000_000, "tenants": tenants}}), flush=True)
@@ -403,6 +404,9 @@ def test_jobs_go_on_in_ten_moments(gangs, tmp_path):
     assert len(moments) == 10 and not ranks_left(tmp_path)
     assert all(per_s > 0 and ms[-1] > 0 for way in moments for per_s, ms in zip(way["per_s"], way["ms"]))
     assert all(len(way["before"]) == 2 for way in moments)
+    went_on = (tmp_path / "went-on").read_text(encoding="utf-8").split()
+    assert len(set(went_on)) == len(went_on) == 5, "each nvqos was stopped once, and then killed"
+    assert (tmp_path / "out/nvqos.prom").exists(), "an nvqos that ends by itself removes it"
     assert all(count is None or count >= 0 for count in ways["xids"])
 
 

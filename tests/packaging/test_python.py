@@ -268,7 +268,7 @@ def test_lines_that_cannot_be_had_raise_an_error_with_its_document(monkeypatch):
 
 
 def test_lines_from_which_something_is_missing_are_no_error(monkeypatch, tmp_path):
-    """As with document(), what is missing is in each document."""
+    """Each document has what is missing, as the one that document() returns."""
     monkeypatch.setattr(nvdebugctl, "program", tool)
     write_tree(tmp_path / "proc", ("h200", "mixed"), ("h200", "mixed"))
     (tmp_path / "proc/gpu1/engines").write_text("damaged\n", encoding="utf-8")

@@ -341,7 +341,7 @@ def test_the_mps_server_ends(control):
 @pytest.mark.parametrize("options, folder", (
     ("--no-mps -t 1", ""), ("--prepare", ""), ("-t 1", "/run/nvtaskset/mps-1"), ("--turn 2 -t 1", "/run/nvtaskset/mps-2")))
 def test_a_task_in_a_task_chooses_its_own_mps_server(control, options, folder):
-    """The MPS server of the outer task is nvtaskset's own, and not one that the user has named."""
+    """The outer task is at a server that nvtaskset started. That is no choice of the user, so the inner task does not keep it."""
     show = "sh -c 'echo $CUDA_MPS_PIPE_DIRECTORY:$CUDA_MPS_LOG_DIRECTORY'"
     result = control.shell(f"{TOOL_WORD} -t 0 {TOOL_WORD} {options} {show}; {TOOL_WORD} --quit-mps")
     assert result.status == 0 and result.out == f"{folder}:{folder}\n" and not result.err
